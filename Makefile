@@ -1,0 +1,110 @@
+# The front door. Needs python3 (3.11 or later), cargo and make; everything else is fetched, pinned
+# by version and hash, into .tools/ and .venv/. `make help` lists the targets.
+
+PYTHON ?= python3
+PROCESSES ?= 2
+
+VENV := .venv
+BIN := $(VENV)/bin
+UV := .tools/uv/bin/uv
+COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --no-header
+
+UV_READY := .tools/uv/.ready
+TOOLS_READY := $(VENV)/.ready-tools
+ENGINE := python/homenode/_engine.abi3.so
+DOCS_READY := .tools/docs/.ready
+PEERS_READY := .tools/peers/.ready
+
+ENGINE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
+	$(shell find crates -path '*/src/*.rs' -o -path '*/src/*.json' -o -name Cargo.toml)
+
+# Both builds of the bindings see the same interpreter, so that neither undoes the other's cache.
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+export UV_PYTHON_DOWNLOADS := never
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup build demo test check lint fmt bench bench-peers studies docs lock clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+setup: $(TOOLS_READY) ## make .venv with all pinned tools and libraries
+
+build: $(ENGINE) ## compile the engine and install homenode into .venv (editable)
+
+demo: build ## the main job: what poor affinity costs four LPARs of a Power 795, and why
+	$(BIN)/homenode demo
+
+test: build ## all tests: Rust, then Python
+	cargo test --workspace --locked --quiet
+	$(BIN)/pytest -n $(PROCESSES)
+
+check: ## exactly what CI runs: format, lints and types, then `make test`
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory test
+
+lint: $(TOOLS_READY) ## format, lints and types without the tests
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/ruff check --quiet
+	$(BIN)/mypy
+
+fmt: $(TOOLS_READY) ## format all sources, repair what ruff can repair
+	cargo fmt --all
+	$(BIN)/ruff check --fix --quiet || true
+	$(BIN)/ruff format --quiet
+
+bench: ## the engine against the bare loop, as ratios, on this machine
+	cargo run --release --locked --quiet -p homenode-benches
+
+bench-peers: build $(PEERS_READY) ## other simulators on the same work
+	.tools/peers/bin/python benches/peers/run.py
+
+studies: build ## every published result, side by side, with errors by role
+	$(BIN)/homenode study --all
+
+docs: build $(DOCS_READY) ## refresh the reference from the code, then build the pages into site/
+	$(BIN)/python docs/tools/refresh.py
+	NO_MKDOCS_2_WARNING=1 .tools/docs/bin/mkdocs build --strict --quiet
+
+lock: $(UV_READY) ## pin anew what pyproject.toml and requirements/*.in ask for
+	$(COMPILE) --upgrade pyproject.toml -o requirements/run.txt
+	$(COMPILE) --upgrade requirements/dev.in -o requirements/dev.txt
+	$(COMPILE) --upgrade requirements/docs.in -o requirements/docs.txt
+	$(COMPILE) --upgrade requirements/peers.in -o requirements/peers.txt
+	$(COMPILE) --upgrade requirements/uv.in -o requirements/uv.txt
+
+clean: ## remove all that was built or fetched here; kept runs stay
+	rm -rf target $(VENV) .tools site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find python tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -f python/homenode/*.so
+
+$(UV_READY): requirements/uv.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo 'make: python3 3.11 or later is needed; set PYTHON=/path/to/it' >&2; exit 1; }
+	$(PYTHON) -m venv .tools/uv
+	.tools/uv/bin/python -m pip install --quiet --require-hashes -r requirements/uv.txt
+	@touch $@
+
+$(TOOLS_READY): $(UV_READY) requirements/dev.txt
+	$(UV) venv --quiet --allow-existing --python $(PYTHON) $(VENV)
+	$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
+	@touch $@
+
+$(ENGINE): $(TOOLS_READY) $(ENGINE_SOURCES)
+	PATH="$(CURDIR)/.tools/uv/bin:$$PATH" $(BIN)/maturin develop --release --locked --uv --quiet
+	@touch $@
+
+$(DOCS_READY): $(UV_READY) requirements/docs.txt
+	$(UV) venv --quiet --allow-existing --python $(PYTHON) .tools/docs
+	$(UV) pip install --quiet --python .tools/docs/bin/python --require-hashes -r requirements/docs.txt
+	@touch $@
+
+$(PEERS_READY): $(UV_READY) requirements/peers.txt
+	$(UV) venv --quiet --allow-existing --python $(PYTHON) .tools/peers
+	$(UV) pip install --quiet --python .tools/peers/bin/python --require-hashes -r requirements/peers.txt
+	@touch $@

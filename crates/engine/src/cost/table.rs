@@ -1,0 +1,138 @@
+//! The cost classes in use, worked out on first use in a window and kept until the next.
+
+use super::{Books, Class, Contention, Occupancy, Place, Spread};
+use crate::machine::Topology;
+use crate::spec::{Machine, Partition};
+
+/// Index of a class in the [`Table`].
+pub type ClassId = u32;
+
+/// Cost classes of all partitions: one for each chip and number of busy threads, plus the one with a snoozing sibling.
+pub struct Table {
+    /// The machine.
+    pub machine: Machine,
+    /// Its tree.
+    pub tree: Topology,
+    /// Shared resources.
+    pub occupancy: Occupancy,
+    /// Where each partition's memory lies and its cores ran.
+    pub spreads: Vec<Spread>,
+    contention: Contention,
+    tick_share: Vec<f64>,
+    first: Vec<u32>,
+    owner: Vec<(u16, u16, u8)>,
+    classes: Vec<Class>,
+    fresh: Vec<u32>,
+    epoch: u32,
+    used_ns: Vec<f64>,
+    used: Vec<ClassId>,
+}
+
+impl Table {
+    /// An empty table for `partitions` on `machine`; `tick_share` is the guest's tick time over its interval.
+    pub fn new(machine: &Machine, partitions: &[Partition], tick_share: Vec<f64>) -> Self {
+        let tree = Topology::new(machine);
+        let (mut first, mut owner) = (Vec::new(), Vec::new());
+        for (index, partition) in partitions.iter().enumerate() {
+            first.push(owner.len() as u32);
+            for chip in 0..tree.chips() {
+                owner.extend((0..=partition.smt).map(|threads| (index as u16, chip, threads)));
+            }
+        }
+        let spreads = partitions
+            .iter()
+            .map(|p| Spread::new(p.memory.clone(), tree.chips()))
+            .collect();
+        Self {
+            occupancy: Occupancy::new(&tree),
+            contention: Contention::new(&machine.smt),
+            machine: machine.clone(),
+            tree,
+            spreads,
+            tick_share,
+            first,
+            classes: vec![Class::default(); owner.len()],
+            fresh: vec![0; owner.len()],
+            used_ns: vec![0.0; owner.len()],
+            owner,
+            epoch: 1,
+            used: Vec::new(),
+        }
+    }
+
+    /// Class of a core of `chip` on which `threads` threads of `partition` are busy; 0 stands for one busy thread beside
+    /// a snoozing sibling that keeps its decode slots.
+    #[inline]
+    pub fn id(&self, partitions: &[Partition], partition: u16, chip: u16, threads: u8) -> ClassId {
+        let width = u32::from(partitions[usize::from(partition)].smt) + 1;
+        self.first[usize::from(partition)] + u32::from(chip) * width + u32::from(threads)
+    }
+
+    /// The class, worked out if this window has not used it yet.
+    #[inline]
+    pub fn class(&mut self, partitions: &[Partition], id: ClassId) -> &Class {
+        if self.fresh[id as usize] != self.epoch {
+            self.refresh(partitions, id);
+        }
+        &self.classes[id as usize]
+    }
+
+    fn refresh(&mut self, partitions: &[Partition], id: ClassId) {
+        let (partition, chip, threads) = self.owner[id as usize];
+        let index = usize::from(partition);
+        self.classes[id as usize] = Class::at(Place {
+            machine: &self.machine,
+            tree: &self.tree,
+            contention: &self.contention,
+            occupancy: &self.occupancy,
+            profile: &partitions[index].profile,
+            spread: &self.spreads[index],
+            tick_share: self.tick_share[index],
+            chip,
+            threads: threads.max(1),
+            snoozing_sibling: threads == 0,
+        });
+        self.fresh[id as usize] = self.epoch;
+    }
+
+    /// Adds core time spent in a class (reload apart).
+    #[inline]
+    pub fn spend(&mut self, id: ClassId, ns: f64) {
+        let used = &mut self.used_ns[id as usize];
+        if *used == 0.0 {
+            self.used.push(id);
+        }
+        *used += ns;
+    }
+
+    /// Books the time spent since the last call; `each` gets partition, books and instructions of every class used.
+    pub fn settle(&mut self, mut each: impl FnMut(u16, &Books, f64)) {
+        for id in self.used.drain(..) {
+            let (partition, chip, threads) = self.owner[id as usize];
+            let class = &self.classes[id as usize];
+            let ns = std::mem::take(&mut self.used_ns[id as usize]);
+            let mut books = Books::default();
+            books.add_scaled(&class.books, ns / class.ns);
+            let instructions = ns * f64::from(threads.max(1)) / class.ns;
+            each(partition, &books, instructions);
+            let spread = &mut self.spreads[usize::from(partition)];
+            spread.add(chip, ns);
+            let (memory, shared) = (
+                instructions * class.memory_lines,
+                instructions * class.shared_lines,
+            );
+            self.occupancy
+                .add(&self.tree, chip, ns, spread, memory, shared);
+        }
+    }
+
+    /// Ends a window: occupancy is refreshed, all classes are stale. Call [`Table::settle`] first.
+    pub fn close_window(&mut self, window_ns: f64) {
+        debug_assert!(self.used.is_empty(), "settle before the window closes");
+        self.occupancy.close_window(&self.machine, window_ns);
+        for spread in &mut self.spreads {
+            spread.close_window(window_ns);
+        }
+        self.epoch += 1;
+    }
+}

@@ -1,0 +1,120 @@
+//! Work: jobs, and what a workload does with one when its burst ends.
+
+use crate::spec::{Distribution, Profile, Workload};
+
+/// Index of a job.
+pub type JobId = u32;
+
+/// Logical processor a job has not run on yet.
+pub const NO_CPU: u16 = u16::MAX;
+
+/// What a job is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobKind {
+    /// A transaction.
+    Transaction,
+    /// A processor-bound loop.
+    Loop,
+    /// The guest's own housekeeping.
+    Daemon,
+}
+
+/// A software thread with work.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Owning partition.
+    pub partition: u16,
+    /// Logical processor it last ran on, within the partition, or `NO_CPU`.
+    pub last_cpu: u16,
+    /// Kind.
+    pub kind: JobKind,
+    /// Bursts left after this one.
+    pub bursts_left: u32,
+    /// Instructions left of this burst.
+    pub instructions: f64,
+    /// When the transaction arrived, or the loop started [ns].
+    pub arrived_at: u64,
+}
+
+/// Numbers of a workload that every job needs.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Mean bursts of a transaction.
+    pub bursts: f64,
+    /// Mean instructions of a burst.
+    pub burst_instructions: f64,
+    /// Mean wait between bursts [ns].
+    pub wait_ns: f64,
+    /// Distribution of a burst's work.
+    pub work: Distribution,
+    /// Mean think time [ns]; none for open arrivals.
+    pub think_ns: Option<f64>,
+    /// Mean time between arrivals [ns]; none for a closed workload.
+    pub arrival_ns: Option<f64>,
+}
+
+impl Shape {
+    /// Reads a workload.
+    pub fn of(workload: &Workload, profile: &Profile) -> Self {
+        let unit = profile.instructions_per_unit;
+        let tx = |bursts: f64, wait_ns: u64, work, think_ns, arrival_ns| Self {
+            bursts,
+            burst_instructions: unit / bursts,
+            wait_ns: wait_ns as f64,
+            work,
+            think_ns,
+            arrival_ns,
+        };
+        match *workload {
+            Workload::Transactions {
+                rate_per_s,
+                bursts,
+                wait_ns,
+                burst_work,
+            } => tx(bursts, wait_ns, burst_work, None, Some(1e9 / rate_per_s)),
+            Workload::Users {
+                think_ns,
+                bursts,
+                wait_ns,
+                burst_work,
+                ..
+            } => tx(bursts, wait_ns, burst_work, Some(think_ns as f64), None),
+            Workload::Loops { .. } | Workload::Idle => {
+                tx(1.0, 0, Distribution::Constant, None, None)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transaction_is_shared_out_over_its_bursts() {
+        let profile = Profile {
+            name: "p".into(),
+            instructions_per_unit: 1000.0,
+            system_share: 0.0,
+            eicpi: 1.0,
+            issue_share: 1.0,
+            miss_m0: 0.0,
+            miss_c0_bytes: 1.0,
+            miss_exponent: 0.5,
+            sharing: 0.0,
+            footprint_bytes: 0,
+            footprint_common: 0.0,
+            overlap: 0.0,
+            lock_share: 0.0,
+        };
+        let workload = Workload::Transactions {
+            rate_per_s: 100.0,
+            bursts: 4.0,
+            wait_ns: 5,
+            burst_work: Distribution::Exponential,
+        };
+        let shape = Shape::of(&workload, &profile);
+        assert_eq!(shape.burst_instructions, 250.0);
+        assert_eq!(shape.arrival_ns, Some(1e7));
+    }
+}

@@ -1,0 +1,118 @@
+//! Sets of cores by chip, as bit masks: idle ones and those with an excess runner.
+
+use super::{CoreId, NO_CORE};
+use crate::machine::Topology;
+
+/// Idle pooled cores and cores whose runner is on excess capacity.
+#[derive(Clone, Debug)]
+pub struct CoreSets {
+    idle: Vec<u64>,
+    excess: Vec<u64>,
+    idle_count: u32,
+    cores_per_chip: u16,
+}
+
+impl CoreSets {
+    /// Nothing idle, nothing on excess.
+    pub fn new(tree: &Topology) -> Self {
+        let chips = usize::from(tree.chips());
+        Self {
+            idle: vec![0; chips],
+            excess: vec![0; chips],
+            idle_count: 0,
+            cores_per_chip: tree.cores_per_chip,
+        }
+    }
+
+    /// Idle pooled cores in the machine.
+    pub fn idle_count(&self) -> u32 {
+        self.idle_count
+    }
+
+    /// Whether a core is idle and pooled.
+    #[inline]
+    pub fn is_idle(&self, chip: u16, core: CoreId) -> bool {
+        self.idle[usize::from(chip)] & self.bit(chip, core) != 0
+    }
+
+    /// Adds an idle core.
+    #[inline]
+    pub fn set_idle(&mut self, chip: u16, core: CoreId) {
+        debug_assert!(!self.is_idle(chip, core));
+        self.idle[usize::from(chip)] |= self.bit(chip, core);
+        self.idle_count += 1;
+    }
+
+    /// Removes an idle core.
+    #[inline]
+    pub fn take_idle(&mut self, chip: u16, core: CoreId) {
+        debug_assert!(self.is_idle(chip, core));
+        self.idle[usize::from(chip)] &= !self.bit(chip, core);
+        self.idle_count -= 1;
+    }
+
+    /// Marks whether a core's runner is on excess capacity.
+    #[inline]
+    pub fn set_excess(&mut self, chip: u16, core: CoreId, on: bool) {
+        let bit = self.bit(chip, core);
+        if on {
+            self.excess[usize::from(chip)] |= bit;
+        } else {
+            self.excess[usize::from(chip)] &= !bit;
+        }
+    }
+
+    /// Lowest idle core of a chip, or `NO_CORE`.
+    #[inline]
+    pub fn idle_on(&self, chip: u16) -> CoreId {
+        let mask = self.idle[usize::from(chip)];
+        if mask == 0 {
+            NO_CORE
+        } else {
+            chip * self.cores_per_chip + mask.trailing_zeros() as u16
+        }
+    }
+
+    /// Cores of a chip with excess runners.
+    pub fn excess_on(&self, chip: u16) -> impl Iterator<Item = CoreId> + '_ {
+        let first = chip * self.cores_per_chip;
+        let mut mask = self.excess[usize::from(chip)];
+        std::iter::from_fn(move || {
+            if mask == 0 {
+                return None;
+            }
+            let bit = mask.trailing_zeros() as u16;
+            mask &= mask - 1;
+            Some(first + bit)
+        })
+    }
+
+    #[inline]
+    fn bit(&self, chip: u16, core: CoreId) -> u64 {
+        1 << (core - chip * self.cores_per_chip)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::parse_short;
+
+    #[test]
+    fn counts_and_finds() {
+        let tree = Topology::new(&parse_short("chip:2 core:4").unwrap());
+        let mut sets = CoreSets::new(&tree);
+        sets.set_idle(1, 6);
+        sets.set_idle(1, 5);
+        assert_eq!(
+            (sets.idle_on(0), sets.idle_on(1), sets.idle_count()),
+            (NO_CORE, 5, 2)
+        );
+        sets.take_idle(1, 5);
+        assert_eq!(sets.idle_on(1), 6);
+        sets.set_excess(0, 3, true);
+        sets.set_excess(0, 1, true);
+        sets.set_excess(0, 3, false);
+        assert_eq!(sets.excess_on(0).collect::<Vec<_>>(), vec![1]);
+    }
+}

@@ -1,0 +1,53 @@
+//! Partitions, pools and dispatch: who may use a core, for how long, and which one.
+//!
+//! [`State`] holds what a hypervisor knows: virtual processors, cores, budgets and ready queues. A [`Policy`] gets a
+//! read-only view of it and answers with a decision as data; the simulation carries the decision out. Rules that all
+//! policies share (entitlement and its lending, pool limits) are methods of the state.
+
+mod budget;
+mod idle;
+pub mod policies;
+mod queues;
+mod state;
+
+pub use budget::{PoolBudget, Share};
+pub use idle::CoreSets;
+pub use queues::Queues;
+pub use state::{Capacity, Core, CoreId, Mode, State, Vp, VpId, NO_CORE, NO_VP};
+
+/// What to do with a virtual processor that became ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// Put it on this idle core.
+    Run(CoreId),
+    /// Throw the runner off this core and take it.
+    Evict(CoreId),
+    /// Queue it.
+    Wait,
+}
+
+/// What to do with a virtual processor whose grant ended while it has work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Renewal {
+    /// It goes on where it is.
+    Stay,
+    /// It moves to this idle core.
+    Move(CoreId),
+    /// It leaves the core to a waiting one and queues.
+    Yield,
+}
+
+/// A dispatching policy.
+pub trait Policy {
+    /// Where a virtual processor that became ready goes.
+    fn place(&self, state: &State, vp: VpId) -> Placement;
+
+    /// Which waiting virtual processor a free core takes.
+    fn next(&self, state: &State, core: CoreId) -> Option<VpId>;
+
+    /// What becomes of a running virtual processor at the end of its slice or window.
+    fn renew(&self, state: &State, vp: VpId) -> Renewal;
+
+    /// An excess runner that should make room for a waiting partition that is behind in its share, if any.
+    fn overdrawn(&self, state: &State) -> Option<CoreId>;
+}

@@ -1,0 +1,87 @@
+//! Ready virtual processors: one queue for those with entitlement, one a partition for those that wait for excess.
+
+use std::collections::VecDeque;
+
+use super::VpId;
+
+/// The ready queues.
+#[derive(Clone, Debug)]
+pub struct Queues {
+    /// With entitlement, first come first served.
+    pub entitled: VecDeque<VpId>,
+    /// For excess, by partition.
+    pub excess: Vec<VecDeque<VpId>>,
+    /// Partitions whose excess queue is not empty.
+    pub waiting: Vec<u16>,
+}
+
+impl Queues {
+    /// Empty queues for so many partitions.
+    pub fn new(partitions: usize) -> Self {
+        Self {
+            entitled: VecDeque::new(),
+            excess: vec![VecDeque::new(); partitions],
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Whether nobody waits.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.entitled.is_empty() && self.waiting.is_empty()
+    }
+
+    /// Queues for excess.
+    pub fn push_excess(&mut self, partition: u16, vp: VpId) {
+        let queue = &mut self.excess[usize::from(partition)];
+        if queue.is_empty() {
+            self.waiting.push(partition);
+        }
+        queue.push_back(vp);
+    }
+
+    /// Takes a virtual processor out of whichever queue it waits in.
+    pub fn remove(&mut self, partition: u16, vp: VpId) {
+        if take(&mut self.entitled, vp) {
+            return;
+        }
+        let queue = &mut self.excess[usize::from(partition)];
+        if take(queue, vp) && queue.is_empty() {
+            self.waiting.retain(|p| *p != partition);
+        }
+    }
+
+    /// Empties all queues, entitled first, then partition by partition in the order in which they began to wait.
+    pub fn drain(&mut self) -> Vec<VpId> {
+        let mut all: Vec<VpId> = self.entitled.drain(..).collect();
+        for partition in self.waiting.drain(..) {
+            all.extend(self.excess[usize::from(partition)].drain(..));
+        }
+        all
+    }
+}
+
+fn take(queue: &mut VecDeque<VpId>, vp: VpId) -> bool {
+    match queue.iter().position(|v| *v == vp) {
+        Some(0) => queue.pop_front().is_some(),
+        Some(at) => queue.remove(at).is_some(),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_partition_waits_while_its_queue_holds_one() {
+        let mut queues = Queues::new(2);
+        queues.push_excess(1, 7);
+        queues.push_excess(1, 8);
+        queues.entitled.push_back(3);
+        queues.remove(1, 7);
+        assert_eq!(queues.waiting, vec![1]);
+        assert_eq!(queues.drain(), vec![3, 8]);
+        assert!(queues.is_empty());
+    }
+}

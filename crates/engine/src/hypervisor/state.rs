@@ -1,0 +1,216 @@
+//! What the hypervisor knows of virtual processors and cores.
+
+use super::{CoreSets, PoolBudget, Queues, Share};
+use crate::machine::{Distance, Topology};
+use crate::spec::{Eviction, Processors, Spec};
+
+/// Index of a virtual processor over the whole machine.
+pub type VpId = u32;
+/// Index of a core over the whole machine.
+pub type CoreId = u16;
+/// No virtual processor.
+pub const NO_VP: VpId = u32::MAX;
+/// No core.
+pub const NO_CORE: CoreId = u16::MAX;
+
+/// State of a virtual processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// All its threads have ceded.
+    Inactive,
+    /// Has work, waits for a core.
+    Ready,
+    /// On a core.
+    Running,
+    /// Has work, but no capacity until the next window.
+    Exhausted,
+}
+
+/// On whose account a virtual processor runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Capacity {
+    /// Its partition's entitlement.
+    Entitled,
+    /// What others leave.
+    Excess,
+}
+
+/// A virtual processor.
+#[derive(Clone, Debug)]
+pub struct Vp {
+    /// Owning partition.
+    pub partition: u16,
+    /// Index within the partition.
+    pub index: u16,
+    /// Home chip.
+    pub home_chip: u16,
+    /// Home node.
+    pub home_node: u16,
+    /// Core it is on, or `NO_CORE`.
+    pub core: CoreId,
+    /// Core it was last on, or `NO_CORE`.
+    pub last_core: CoreId,
+    /// State.
+    pub mode: Mode,
+    /// Account it runs or waits on.
+    pub capacity: Capacity,
+    /// Entitled time left in this window [ns].
+    pub slice_ns: u64,
+    /// Reserved from a limited pool for the current stretch [ns]; `u64::MAX` where the pool has no limit.
+    pub grant_ns: u64,
+    /// Since when it has been ready [ns].
+    pub ready_at: u64,
+    /// Since when it has been on its core [ns].
+    pub dispatched_at: u64,
+}
+
+/// A core.
+#[derive(Clone, Debug)]
+pub struct Core {
+    /// Its chip.
+    pub chip: u16,
+    /// Its node.
+    pub node: u16,
+    /// Who runs on it, or `NO_VP`.
+    pub running: VpId,
+    /// Dedicated owner, or `NO_VP`.
+    pub owner: VpId,
+    /// Whether the pool may use it now.
+    pub pooled: bool,
+}
+
+/// Dispatch state of the whole machine.
+pub struct State {
+    /// The tree.
+    pub tree: Topology,
+    /// Virtual processors, partition by partition.
+    pub vps: Vec<Vp>,
+    /// Cores.
+    pub cores: Vec<Core>,
+    /// Budgets of the partitions.
+    pub shares: Vec<Share>,
+    /// Budgets of the pools.
+    pub pools: Vec<PoolBudget>,
+    /// Idle pooled cores and cores with excess runners.
+    pub sets: CoreSets,
+    /// Ready virtual processors.
+    pub queues: Queues,
+    /// Whom an entitled requester may evict.
+    pub eviction: Eviction,
+}
+
+impl State {
+    /// All virtual processors inactive, all cores idle.
+    pub fn new(spec: &Spec) -> Self {
+        let tree = Topology::new(&spec.machine);
+        let mut vps = Vec::new();
+        let mut shares = Vec::new();
+        for (index, partition) in spec.partitions.iter().enumerate() {
+            let first = vps.len() as VpId;
+            let count = match &partition.processors {
+                Processors::Shared { r#virtual, .. } => *r#virtual,
+                Processors::Dedicated { cores, .. } => cores.len() as u16,
+            };
+            for vp in 0..count {
+                let chip = partition.home[usize::from(vp) % partition.home.len()];
+                vps.push(Vp::new(index as u16, vp, chip, tree.node_of(chip)));
+            }
+            shares.push(Share::new(
+                partition,
+                first,
+                count,
+                spec.machine.hypervisor.window_ns,
+            ));
+        }
+        let mut state = Self {
+            sets: CoreSets::new(&tree),
+            cores: cores(&tree),
+            pools: spec
+                .pools
+                .iter()
+                .map(|pool| PoolBudget::new(pool, spec.machine.hypervisor.window_ns))
+                .collect(),
+            queues: Queues::new(shares.len()),
+            tree,
+            vps,
+            shares,
+            eviction: spec.machine.hypervisor.eviction,
+        };
+        state.set_dedicated_apart(spec);
+        for core in 0..state.tree.active_cores {
+            if state.cores[usize::from(core)].pooled {
+                state
+                    .sets
+                    .set_idle(state.cores[usize::from(core)].chip, core);
+            }
+        }
+        state
+    }
+
+    fn set_dedicated_apart(&mut self, spec: &Spec) {
+        for (partition, share) in spec.partitions.iter().zip(&self.shares) {
+            if let Processors::Dedicated { cores, .. } = &partition.processors {
+                for (vp, core) in (share.first_vp..).zip(cores) {
+                    self.cores[usize::from(*core)].owner = vp;
+                    self.cores[usize::from(*core)].pooled = false;
+                    self.vps[vp as usize].home_chip = self.cores[usize::from(*core)].chip;
+                    self.vps[vp as usize].home_node = self.cores[usize::from(*core)].node;
+                }
+            }
+        }
+    }
+
+    /// Cores of the physical shared pool (dedicated cores apart).
+    pub fn pool_cores(&self) -> u32 {
+        let active = usize::from(self.tree.active_cores);
+        self.cores[..active]
+            .iter()
+            .filter(|core| core.owner == NO_VP)
+            .count() as u32
+    }
+
+    /// Dedicated core of a virtual processor, if it has one.
+    pub fn own_core(&self, vp: VpId) -> Option<CoreId> {
+        let share = &self.shares[usize::from(self.vps[vp as usize].partition)];
+        share.cores.get((vp - share.first_vp) as usize).copied()
+    }
+
+    /// Distance of a core from a virtual processor's home chip.
+    pub fn distance_from_home(&self, vp: VpId, core: CoreId) -> Distance {
+        self.tree.distance(
+            self.vps[vp as usize].home_chip,
+            self.cores[usize::from(core)].chip,
+        )
+    }
+}
+
+impl Vp {
+    fn new(partition: u16, index: u16, home_chip: u16, home_node: u16) -> Self {
+        Self {
+            partition,
+            index,
+            home_chip,
+            home_node,
+            core: NO_CORE,
+            last_core: NO_CORE,
+            mode: Mode::Inactive,
+            capacity: Capacity::Entitled,
+            slice_ns: 0,
+            grant_ns: u64::MAX,
+            ready_at: 0,
+            dispatched_at: 0,
+        }
+    }
+}
+
+fn cores(tree: &Topology) -> Vec<Core> {
+    (0..tree.chips() * tree.cores_per_chip)
+        .map(|core| Core {
+            chip: tree.chip_of(core),
+            node: tree.node_of(tree.chip_of(core)),
+            running: NO_VP,
+            owner: NO_VP,
+            pooled: true,
+        })
+        .collect()
+}

@@ -1,0 +1,182 @@
+//! Times counted in log-linear buckets: three significant digits over the whole range, in memory of
+//! fixed size.
+//!
+//! The idea of HdrHistogram (G. Tene): every power of two is cut into 512 equal buckets, so that
+//! the middle of a bucket is within 0.1 % of all it holds. Below 1 024 ns every nanosecond has its
+//! own.
+
+use super::Time;
+
+const BUCKET_BITS: u32 = 9;
+const BUCKETS_PER_OCTAVE: usize = 1 << BUCKET_BITS;
+const BUCKETS: usize = (64 - BUCKET_BITS as usize + 1) * BUCKETS_PER_OCTAVE;
+
+/// Distribution of response times, waits and the like. 224 KiB, of which only the pages of the
+/// octaves met are touched.
+#[derive(Clone)]
+pub struct Histogram {
+    counts: Box<[u64]>,
+    count: u64,
+    sum_ns: u128,
+    min: Time,
+    max: Time,
+}
+
+impl Histogram {
+    /// Without any time.
+    pub fn new() -> Histogram {
+        let counts = vec![0; BUCKETS].into_boxed_slice();
+        Histogram {
+            counts,
+            count: 0,
+            sum_ns: 0,
+            min: Time::MAX,
+            max: Time::ZERO,
+        }
+    }
+
+    /// Counts one time.
+    #[inline]
+    pub fn record(&mut self, time: Time) {
+        self.counts[bucket(time)] += 1;
+        self.count += 1;
+        self.sum_ns += u128::from(time.as_ns());
+        self.min = self.min.min(time);
+        self.max = self.max.max(time);
+    }
+
+    /// Adds all that `other` has counted.
+    pub fn merge(&mut self, other: &Histogram) {
+        for (count, &more) in self.counts.iter_mut().zip(&other.counts) {
+            // Writing zeros would touch pages that neither uses.
+            if more > 0 {
+                *count += more;
+            }
+        }
+        self.count += other.count;
+        self.sum_ns += other.sum_ns;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
+    /// Forgets everything, as at the end of the warm-up.
+    pub fn clear(&mut self) {
+        *self = Histogram::new();
+    }
+
+    /// Times counted.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Sum of the times [ns], exact.
+    pub fn sum_ns(&self) -> u128 {
+        self.sum_ns
+    }
+
+    /// Mean [ns], exact but for the division; none without a time.
+    pub fn mean_ns(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
+    }
+
+    /// Least time, exact.
+    pub fn min(&self) -> Option<Time> {
+        (self.count > 0).then_some(self.min)
+    }
+
+    /// Greatest time, exact.
+    pub fn max(&self) -> Option<Time> {
+        (self.count > 0).then_some(self.max)
+    }
+
+    /// The least time that at least the given share of all do not exceed, within 0.1 %.
+    ///
+    /// A share of 0 asks for the least time, of 1 for the greatest; both are exact.
+    pub fn quantile(&self, share: f64) -> Option<Time> {
+        let rank = (share * self.count as f64).ceil() as u64;
+        if rank <= 1 {
+            return self.min();
+        }
+        if rank >= self.count {
+            return self.max();
+        }
+        let mut seen = 0;
+        let index = self.counts.iter().position(|&count| {
+            seen += count;
+            seen >= rank
+        })?;
+        Some(middle(index).clamp(self.min, self.max))
+    }
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Histogram::new()
+    }
+}
+
+/// Index of the bucket that holds a time.
+#[inline]
+fn bucket(time: Time) -> usize {
+    let ns = time.as_ns();
+    let octave = (ns | BUCKETS_PER_OCTAVE as u64).ilog2() - BUCKET_BITS;
+    ((octave as usize) << BUCKET_BITS) + (ns >> octave) as usize
+}
+
+/// The middle of a bucket.
+fn middle(index: usize) -> Time {
+    let octave = (index >> BUCKET_BITS).saturating_sub(1);
+    let low = ((index - (octave << BUCKET_BITS)) as u64) << octave;
+    Time::from_ns(low + (1 << octave) / 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_by_hand() {
+        let at = |ns| bucket(Time::from_ns(ns));
+        assert_eq!((at(0), at(1), at(1_023)), (0, 1, 1_023));
+        assert_eq!((at(1_024), at(1_025), at(1_026)), (1_024, 1_024, 1_025));
+        // 2^10 opens the first octave of 512 after the linear 1 024, 2^20 the eleventh.
+        assert_eq!(at(1 << 20), 1_024 + 10 * 512);
+        assert_eq!(at(u64::MAX), BUCKETS - 1);
+    }
+
+    #[test]
+    fn the_middle_is_within_a_thousandth() {
+        for shift in 0..64 {
+            for offset in [0, 1, 12_345] {
+                let ns = (1u64 << shift).saturating_add(offset);
+                let error = middle(bucket(Time::from_ns(ns))).as_ns_f64() / ns as f64 - 1.0;
+                assert!(error.abs() < 1e-3, "{ns} ns is off by {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn quantiles_by_hand() {
+        let mut histogram = Histogram::new();
+        assert_eq!(
+            (
+                histogram.quantile(0.5),
+                histogram.mean_ns(),
+                histogram.max()
+            ),
+            (None, None, None)
+        );
+        for ns in 1..=100 {
+            histogram.record(Time::from_ns(ns));
+        }
+        let quantile = |share| histogram.quantile(share).unwrap().as_ns();
+        assert_eq!(
+            [0.0, 0.5, 0.95, 0.99, 1.0].map(quantile),
+            [1, 50, 95, 99, 100]
+        );
+        assert_eq!(
+            (histogram.count(), histogram.mean_ns(), histogram.sum_ns()),
+            (100, Some(50.5), 5_050)
+        );
+    }
+}

@@ -1,0 +1,193 @@
+//! Random streams: one per source, found by name.
+
+use super::{exponential, squares, Time};
+
+/// Steps of an exponential number between 0 and 1.
+const STEPS: u64 = 1 << 52;
+
+/// A sequence of random numbers that depends on (seed, replication, name) and on nothing else.
+///
+/// Two layouts that share seed, replication and a stream's name meet the same draws there, whatever
+/// else differs between them: the comparison of their results has the less noise.
+///
+/// Every draw is made one ahead. What an event does with it decides what comes next, so the loop
+/// would wait for a number made on demand; one made ahead is finished while the queue works.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    key: u64,
+    counter: u64,
+    /// The next 64 bits.
+    bits: u64,
+    /// The next exponential number of mean 1, in steps of 2^-52.
+    exponential: u64,
+}
+
+impl Stream {
+    /// The stream `name` of a replication.
+    pub fn new(seed: u64, replication: u64, name: &str) -> Stream {
+        let name = fnv(name.as_bytes());
+        let run = finalise(finalise(seed) ^ replication);
+        Stream::from_parts(
+            squares::key(finalise(run ^ name)),
+            finalise(run.wrapping_add(name)),
+        )
+    }
+
+    fn from_parts(key: u64, counter: u64) -> Stream {
+        let mut stream = Stream {
+            key,
+            counter,
+            bits: 0,
+            exponential: 0,
+        };
+        stream.next_u64();
+        stream.next_exponential();
+        stream
+    }
+
+    /// 64 random bits.
+    #[inline]
+    pub fn next_u64(&mut self) -> u64 {
+        let bits = self.bits;
+        self.bits = squares::bits(self.counter, self.key);
+        self.counter = self.counter.wrapping_add(1);
+        bits
+    }
+
+    /// An exponential number of mean 1, in steps of 2^-52.
+    #[inline]
+    fn next_exponential(&mut self) -> u64 {
+        let number = self.exponential;
+        let bits = self.next_u64();
+        let next = exponential::draw(bits, || self.next_u64());
+        self.exponential = (next * STEPS as f64) as i64 as u64;
+        number
+    }
+
+    /// A number in 0..1, 0 included, 1 not: one of 2^53 steps.
+    #[inline]
+    pub fn uniform(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
+
+    /// Whether an event of this probability happens.
+    #[inline]
+    pub fn chance(&mut self, probability: f64) -> bool {
+        self.uniform() < probability
+    }
+
+    /// An exponential number, in the unit of its mean.
+    #[inline]
+    pub fn exponential(&mut self, mean: f64) -> f64 {
+        self.next_exponential() as f64 * (1.0 / STEPS as f64) * mean
+    }
+
+    /// An exponential length of time, to the nearest nanosecond.
+    #[inline]
+    pub fn exponential_time(&mut self, mean: Time) -> Time {
+        let product = u128::from(self.next_exponential()) * u128::from(mean.as_ns());
+        Time::from_ns(((product + u128::from(STEPS / 2)) >> STEPS.trailing_zeros()) as u64)
+    }
+
+    /// Number of trials up to the first success: 1, 2, 3, ... with the given mean.
+    ///
+    /// # Panics
+    /// If the mean is below 1.
+    pub fn geometric(&mut self, mean: f64) -> u64 {
+        assert!(
+            mean >= 1.0,
+            "a geometric number of trials cannot have the mean {mean}"
+        );
+        let failure = 1.0 - 1.0 / mean;
+        if failure < f64::MIN_POSITIVE {
+            return 1;
+        }
+        // An exponential number cut into steps of -ln(failure) outlasts each step with the
+        // probability of a failure.
+        1 + (self.exponential(1.0) / -super::real::ln(failure)) as u64
+    }
+
+    /// A whole number in `0..bound`, each equally likely.
+    ///
+    /// D. Lemire, "Fast random integer generation in an interval", ACM TOMACS 29(1), 2019
+    /// (doi:10.1145/3230636).
+    ///
+    /// # Panics
+    /// If the bound is 0.
+    #[inline]
+    pub fn below(&mut self, bound: u64) -> u64 {
+        assert!(bound > 0, "there is no number below 0");
+        loop {
+            let product = u128::from(self.next_u64()) * u128::from(bound);
+            // The lowest 2^64 mod bound fractions would make some numbers likelier; they are drawn
+            // again.
+            let fraction = product as u64;
+            if fraction >= bound || fraction >= bound.wrapping_neg() % bound {
+                return (product >> 64) as u64;
+            }
+        }
+    }
+}
+
+/// FNV-1a, 64 bits: G. Fowler, L. C. Noll, K.-P. Vo.
+fn fnv(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    })
+}
+
+/// Spreads every bit over all others: G. L. Steele, D. Lea, C. H. Flood, "Fast splittable
+/// pseudorandom number generators", OOPSLA 2014 (doi:10.1145/2660193.2660195), the output function
+/// of SplitMix64 with its first step.
+fn finalise(x: u64) -> u64 {
+    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ x >> 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_have_their_published_values() {
+        assert_eq!(fnv(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv(b"a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(fnv(b"foobar"), 0x8594_4171_f739_67e8);
+        // First output of SplitMix64 from seed 0.
+        assert_eq!(finalise(0), 0xe220_a839_7b1d_cdaf);
+    }
+
+    #[test]
+    fn a_stream_counts() {
+        let mut stream = Stream::from_parts(0x548c_9dec_bce6_5297, u64::MAX);
+        // The first two numbers were drawn ahead, for the bits and for the exponential.
+        let ahead = stream.exponential(1.0);
+        let expected = exponential::draw(squares::bits(u64::MAX, stream.key), || unreachable!());
+        assert!((ahead - expected).abs() < 1e-15);
+        assert_eq!(stream.next_u64(), squares::bits(1, stream.key));
+        assert_eq!(stream.next_u64(), squares::bits(2, stream.key));
+    }
+
+    #[test]
+    fn exponential_times_are_rounded() {
+        let (mut times, mut numbers) = (Stream::new(1, 0, "a"), Stream::new(1, 0, "a"));
+        for _ in 0..1_000 {
+            let time = times.exponential_time(Time::from_us(7));
+            assert_eq!(time, Time::from_ns_f64(numbers.exponential(7_000.0)));
+        }
+    }
+
+    #[test]
+    fn geometric_of_mean_1_is_1() {
+        let mut stream = Stream::new(1, 0, "bursts");
+        assert!((0..100).all(|_| stream.geometric(1.0) == 1));
+    }
+
+    #[test]
+    #[should_panic(expected = "mean 0.5")]
+    fn a_geometric_mean_below_1_is_refused() {
+        Stream::new(1, 0, "bursts").geometric(0.5);
+    }
+}

@@ -1,0 +1,293 @@
+//! Every invariant of a machine description, in one function.
+
+use crate::spec::{ByDistance, Machine};
+
+/// What is wrong with a machine description.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum MachineFault {
+    /// A count, size, rate or latency that must be positive and finite is not.
+    #[error("machine {machine}: {field} is {value}, it must be positive and finite")]
+    NotPositive {
+        /// Machine name.
+        machine: String,
+        /// Field.
+        field: String,
+        /// Value given.
+        value: f64,
+    },
+    /// A count beyond what the engine indexes.
+    #[error("machine {machine}: {field} is {value}, at most {limit} are supported")]
+    TooMany {
+        /// Machine name.
+        machine: String,
+        /// Field.
+        field: String,
+        /// Value given.
+        value: u64,
+        /// Limit.
+        limit: u64,
+    },
+    /// Latency falls with distance.
+    #[error("machine {machine}: {field} falls with distance (local {local} ns, near {near} ns, far {far} ns)")]
+    FallsWithDistance {
+        /// Machine name.
+        machine: String,
+        /// Field.
+        field: String,
+        /// Local latency [ns].
+        local: f64,
+        /// Near latency [ns].
+        near: f64,
+        /// Far latency [ns].
+        far: f64,
+    },
+    /// Cache levels out of order.
+    #[error("machine {machine}: cache {outer} ({outer_ns} ns) lies outside {inner} ({inner_ns} ns) but is faster")]
+    CacheOrder {
+        /// Machine name.
+        machine: String,
+        /// Inner level.
+        inner: String,
+        /// Inner latency [ns].
+        inner_ns: f64,
+        /// Outer level.
+        outer: String,
+        /// Outer latency [ns].
+        outer_ns: f64,
+    },
+    /// A list of the wrong length.
+    #[error("machine {machine}: {field} has {got} values, {want} are needed")]
+    WrongLength {
+        /// Machine name.
+        machine: String,
+        /// Field.
+        field: String,
+        /// Length given.
+        got: usize,
+        /// Length needed.
+        want: usize,
+    },
+}
+
+/// Checks every invariant; the first breach is returned.
+///
+/// # Errors
+/// The broken invariant, with the values found.
+pub fn check(machine: &Machine) -> Result<(), MachineFault> {
+    check_counts(machine)?;
+    check_positive(machine)?;
+    check_distances(machine, "memory_ns", machine.memory_ns)?;
+    check_distances(machine, "cache_to_cache_ns", machine.cache_to_cache_ns)?;
+    check_caches(machine)?;
+    check_lists(machine)
+}
+
+fn check_counts(machine: &Machine) -> Result<(), MachineFault> {
+    let counts = [
+        ("nodes", u64::from(machine.nodes), 64),
+        ("chips_per_node", u64::from(machine.chips_per_node), 64),
+        ("cores_per_chip", u64::from(machine.cores_per_chip), 64),
+        ("threads_per_core", u64::from(machine.threads_per_core), 8),
+        ("active_cores", u64::from(machine.active_cores), 4096),
+    ];
+    for (field, value, limit) in counts {
+        if value == 0 {
+            return Err(not_positive(machine, field, 0.0));
+        }
+        if value > limit {
+            return Err(MachineFault::TooMany {
+                machine: machine.name.clone(),
+                field: field.into(),
+                value,
+                limit,
+            });
+        }
+    }
+    let built = u64::from(machine.nodes)
+        * u64::from(machine.chips_per_node)
+        * u64::from(machine.cores_per_chip);
+    let limit = built.min(4096);
+    if built > 4096 || u64::from(machine.active_cores) > built {
+        let value = u64::from(machine.active_cores).max(built);
+        return Err(MachineFault::TooMany {
+            machine: machine.name.clone(),
+            field: "active_cores".into(),
+            value,
+            limit,
+        });
+    }
+    Ok(())
+}
+
+fn check_positive(machine: &Machine) -> Result<(), MachineFault> {
+    let mut values = vec![
+        ("clock_hz".to_string(), machine.clock_hz),
+        ("line_bytes".to_string(), f64::from(machine.line_bytes)),
+        ("memory_bytes_per_s".to_string(), machine.memory_bytes_per_s),
+        (
+            "chip_link_bytes_per_s".to_string(),
+            machine.chip_link_bytes_per_s,
+        ),
+        (
+            "node_link_bytes_per_s".to_string(),
+            machine.node_link_bytes_per_s,
+        ),
+        (
+            "hypervisor.window_ns".to_string(),
+            machine.hypervisor.window_ns as f64,
+        ),
+        (
+            "hypervisor.excess_quantum_ns".to_string(),
+            machine.hypervisor.excess_quantum_ns as f64,
+        ),
+        (
+            "hypervisor.min_entitlement_per_vp".to_string(),
+            machine.hypervisor.min_entitlement_per_vp,
+        ),
+    ];
+    values.extend(
+        machine
+            .smt
+            .gain
+            .iter()
+            .map(|g| ("smt.gain".to_string(), *g)),
+    );
+    values.extend(
+        machine
+            .node_distance
+            .iter()
+            .map(|d| ("node_distance".to_string(), *d)),
+    );
+    for (field, value) in values {
+        if !(value.is_finite() && value > 0.0) {
+            return Err(not_positive(machine, &field, value));
+        }
+    }
+    let stall = machine.smt.reference_stall_share;
+    if !(0.0..1.0).contains(&stall) {
+        return Err(not_positive(
+            machine,
+            "1 - smt.reference_stall_share",
+            1.0 - stall,
+        ));
+    }
+    Ok(())
+}
+
+fn check_distances(machine: &Machine, field: &str, ns: ByDistance) -> Result<(), MachineFault> {
+    for value in [ns.local, ns.near, ns.far] {
+        if !(value.is_finite() && value >= 0.0) {
+            return Err(not_positive(machine, field, value));
+        }
+    }
+    if ns.local > ns.near || ns.near > ns.far {
+        return Err(MachineFault::FallsWithDistance {
+            machine: machine.name.clone(),
+            field: field.into(),
+            local: ns.local,
+            near: ns.near,
+            far: ns.far,
+        });
+    }
+    Ok(())
+}
+
+fn check_caches(machine: &Machine) -> Result<(), MachineFault> {
+    if machine.caches.is_empty() {
+        return Err(MachineFault::WrongLength {
+            machine: machine.name.clone(),
+            field: "caches".into(),
+            got: 0,
+            want: 1,
+        });
+    }
+    for cache in &machine.caches {
+        if cache.bytes == 0 || !(cache.latency_ns.is_finite() && cache.latency_ns >= 0.0) {
+            return Err(not_positive(
+                machine,
+                &format!("cache {}", cache.name),
+                cache.latency_ns,
+            ));
+        }
+    }
+    for pair in machine.caches.windows(2) {
+        if pair[1].latency_ns < pair[0].latency_ns {
+            return Err(MachineFault::CacheOrder {
+                machine: machine.name.clone(),
+                inner: pair[0].name.clone(),
+                inner_ns: pair[0].latency_ns,
+                outer: pair[1].name.clone(),
+                outer_ns: pair[1].latency_ns,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn check_lists(machine: &Machine) -> Result<(), MachineFault> {
+    let threads = usize::from(machine.threads_per_core);
+    let square = usize::from(machine.nodes) * usize::from(machine.nodes);
+    let lists = [
+        ("smt.gain", machine.smt.gain.len(), threads),
+        ("node_distance", machine.node_distance.len(), square),
+    ];
+    for (field, got, want) in lists {
+        if got != want && !(field == "node_distance" && got == 0) {
+            return Err(MachineFault::WrongLength {
+                machine: machine.name.clone(),
+                field: field.into(),
+                got,
+                want,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn not_positive(machine: &Machine, field: &str, value: f64) -> MachineFault {
+    MachineFault::NotPositive {
+        machine: machine.name.clone(),
+        field: field.into(),
+        value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse_short;
+    use super::*;
+
+    #[test]
+    fn a_short_form_machine_is_sound() {
+        assert_eq!(
+            check(&parse_short("node:2 chip:2 core:8 pu:4").unwrap()),
+            Ok(())
+        );
+    }
+
+    #[test]
+    fn each_breach_is_named() {
+        let sound = parse_short("node:2 chip:2 core:8 pu:4").unwrap();
+        let mut m = sound.clone();
+        m.memory_ns.near = 1.0;
+        assert!(check(&m)
+            .unwrap_err()
+            .to_string()
+            .contains("falls with distance"));
+        let mut m = sound.clone();
+        m.caches[1].latency_ns = 0.0;
+        assert!(check(&m).unwrap_err().to_string().contains("but is faster"));
+        let mut m = sound.clone();
+        m.smt.gain.pop();
+        assert!(check(&m)
+            .unwrap_err()
+            .to_string()
+            .contains("has 3 values, 4 are needed"));
+        let mut m = sound.clone();
+        m.active_cores = 400;
+        assert!(check(&m).unwrap_err().to_string().contains("at most 32"));
+        let mut m = sound;
+        m.clock_hz = f64::NAN;
+        assert!(check(&m).unwrap_err().to_string().contains("clock_hz"));
+    }
+}

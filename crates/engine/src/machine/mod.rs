@@ -1,0 +1,132 @@
+//! The machine: a tree of nodes, chips, cores and hardware threads, with memory beside each chip.
+//!
+//! ```text
+//! machine > node (book, drawer) > chip > core > hardware thread
+//!                                  |
+//!                                  memory (one NUMA domain a chip)
+//! ```
+//! Chips and cores are numbered over the whole machine, from the first node on; a distance is how far up the tree one
+//! must go. Latencies hang on distances; a far latency may further depend on the pair of nodes.
+
+mod check;
+mod short;
+
+pub use check::{check, MachineFault};
+pub use short::{parse_short, ShortFormError};
+
+use crate::spec::{CacheScope, Machine};
+
+/// How far two places of the machine lie apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Distance {
+    /// Same chip.
+    Local = 0,
+    /// Another chip of the same node.
+    Near = 1,
+    /// Another node.
+    Far = 2,
+}
+
+/// Index arithmetic on the tree; everything a dispatcher needs to know of the hardware.
+#[derive(Clone, Debug)]
+pub struct Topology {
+    /// Nodes in the machine.
+    pub nodes: u16,
+    /// Chips in each node.
+    pub chips_per_node: u16,
+    /// Cores in each chip.
+    pub cores_per_chip: u16,
+    /// Activated cores, from the first on.
+    pub active_cores: u16,
+    node_of_chip: Vec<u16>,
+    chip_of_core: Vec<u16>,
+}
+
+impl Topology {
+    /// Reads the tree out of a machine description.
+    pub fn new(machine: &Machine) -> Self {
+        let chips = machine.nodes * machine.chips_per_node;
+        let cores = chips * machine.cores_per_chip;
+        Self {
+            nodes: machine.nodes,
+            chips_per_node: machine.chips_per_node,
+            cores_per_chip: machine.cores_per_chip,
+            active_cores: machine.active_cores.min(cores),
+            node_of_chip: (0..chips).map(|c| c / machine.chips_per_node).collect(),
+            chip_of_core: (0..cores).map(|c| c / machine.cores_per_chip).collect(),
+        }
+    }
+
+    /// Chips in the machine.
+    pub fn chips(&self) -> u16 {
+        self.node_of_chip.len() as u16
+    }
+
+    /// Node of a chip.
+    pub fn node_of(&self, chip: u16) -> u16 {
+        self.node_of_chip[chip as usize]
+    }
+
+    /// Chip of a core.
+    pub fn chip_of(&self, core: u16) -> u16 {
+        self.chip_of_core[core as usize]
+    }
+
+    /// Chips of a node.
+    pub fn chips_of(&self, node: u16) -> std::ops::Range<u16> {
+        node * self.chips_per_node..(node + 1) * self.chips_per_node
+    }
+
+    /// Distance between two chips.
+    pub fn distance(&self, a: u16, b: u16) -> Distance {
+        if a == b {
+            Distance::Local
+        } else if self.node_of(a) == self.node_of(b) {
+            Distance::Near
+        } else {
+            Distance::Far
+        }
+    }
+}
+
+/// Factor on a far latency between two nodes; 1 where no matrix is given.
+pub fn far_factor(machine: &Machine, from: u16, to: u16) -> f64 {
+    if machine.node_distance.is_empty() {
+        1.0
+    } else {
+        machine.node_distance[from as usize * machine.nodes as usize + to as usize]
+    }
+}
+
+/// Cores that share one instance of a cache.
+pub fn sharers(machine: &Machine, scope: CacheScope) -> u32 {
+    match scope {
+        CacheScope::Core => 1,
+        CacheScope::Chip => u32::from(machine.cores_per_chip),
+        CacheScope::Node => u32::from(machine.cores_per_chip) * u32::from(machine.chips_per_node),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_chips_and_cores_over_the_whole_machine() {
+        let machine = parse_short("node:8 chip:4 core:8 pu:4").unwrap();
+        let tree = Topology::new(&machine);
+        assert_eq!(tree.chips(), 32);
+        assert_eq!(tree.chip_of(255), 31);
+        assert_eq!(tree.node_of(31), 7);
+        assert_eq!(tree.chips_of(5), 20..24);
+    }
+
+    #[test]
+    fn distance_is_how_far_up_the_tree_one_must_go() {
+        let tree = Topology::new(&parse_short("node:2 chip:2 core:4 pu:2").unwrap());
+        assert_eq!(tree.distance(0, 0), Distance::Local);
+        assert_eq!(tree.distance(0, 1), Distance::Near);
+        assert_eq!(tree.distance(1, 2), Distance::Far);
+    }
+}

@@ -1,0 +1,134 @@
+//! Names of the result columns, in order. All values are integers; times are nanoseconds. Counters are differences over
+//! the interval; gauges (named here) are readings at its end.
+
+use crate::cost::BOOK_NAMES;
+
+/// Readings rather than counters.
+pub const GAUGES: [&str; 8] = [
+    "time_ns",
+    "partition",
+    "cpu",
+    "vp",
+    "pool",
+    "cores",
+    "tx_inside",
+    "vps_unfolded",
+];
+
+/// Columns of the partition table before its books.
+const PARTITION: [&str; 52] = [
+    "time_ns",
+    "partition",
+    "busy_ns",
+    "entitled_ns",
+    "excess_ns",
+    "donated_ns",
+    "user_ns",
+    "sys_ns",
+    "wait_ns",
+    "idle_ns",
+    "suser_ns",
+    "ssys_ns",
+    "swait_ns",
+    "sidle_ns",
+    "ticks_user",
+    "ticks_sys",
+    "ticks_wait",
+    "ticks_idle",
+    "vcsw",
+    "ilcs",
+    "vlcs",
+    "phint",
+    "hypervisor_ns",
+    "cede_calls",
+    "cede_ns",
+    "cede_max_ns",
+    "confer_calls",
+    "confer_ns",
+    "prod_calls",
+    "prod_ns",
+    "dispatches",
+    "home_ns",
+    "near_ns",
+    "far_ns",
+    "home_disp",
+    "near_disp",
+    "far_disp",
+    "evictions",
+    "ready_ns",
+    "runq_ns",
+    "blocked_ns",
+    "tx_arrived",
+    "tx_done",
+    "tx_inside",
+    "response_ns",
+    "instructions",
+    "cycles",
+    "context_switches",
+    "interrupts",
+    "syscalls",
+    "vps_unfolded",
+    "exhausted_ns",
+];
+
+/// Columns of the logical processor table.
+pub const CPU: [&str; 26] = [
+    "time_ns",
+    "partition",
+    "cpu",
+    "vp",
+    "user_ns",
+    "sys_ns",
+    "wait_ns",
+    "idle_ns",
+    "ticks_busy_ns",
+    "ilcs",
+    "vlcs",
+    "cs",
+    "ics",
+    "runq_ns",
+    "s0rd",
+    "s1rd",
+    "s2rd",
+    "s3rd",
+    "s4rd",
+    "s5rd",
+    "s3hrd",
+    "s4hrd",
+    "s5hrd",
+    "migrations",
+    "interrupts",
+    "syscalls",
+];
+
+/// Columns of the pool table.
+pub const POOL: [&str; 6] = [
+    "time_ns",
+    "pool",
+    "cores",
+    "busy_ns",
+    "idle_ns",
+    "entitled_ns",
+];
+
+/// Columns of the dispatch table.
+pub const DISPATCH: [&str; 8] = [
+    "start_ns",
+    "end_ns",
+    "partition",
+    "vp",
+    "core",
+    "distance",
+    "kind",
+    "reason",
+];
+
+/// Columns of the partition table.
+pub fn partition() -> Vec<String> {
+    let books = BOOK_NAMES.iter().map(|book| format!("book_{book}"));
+    PARTITION
+        .iter()
+        .map(|name| (*name).to_string())
+        .chain(books)
+        .collect()
+}

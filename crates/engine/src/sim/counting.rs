@@ -1,0 +1,62 @@
+//! Counting switches where they happen.
+
+use super::meters::Reason;
+use super::world::World;
+use crate::hypervisor::{Capacity, CoreId, VpId};
+use crate::machine::Distance;
+
+impl World {
+    /// An involuntary switch counts once for every thread that was busy.
+    pub fn count_involuntary(&mut self, vp: VpId) {
+        let mask = self.mask(vp);
+        let (first, _) = self.threads_of(vp);
+        for thread in threads(mask) {
+            self.meters.cpus[first + thread].ilcs += 1;
+        }
+        let partition = usize::from(self.vp(vp).partition);
+        self.meters.partitions[partition].ilcs += u64::from(mask.count_ones());
+    }
+
+    /// A voluntary switch counts for the thread whose cede released the core.
+    pub fn count_voluntary(&mut self, vp: VpId) {
+        let (first, _) = self.threads_of(vp);
+        self.meters.cpus[first + usize::from(self.runs[vp as usize].last_thread)].vlcs += 1;
+        let partition = usize::from(self.vp(vp).partition);
+        self.meters.partitions[partition].vlcs += 1;
+    }
+
+    /// Counts a dispatch for every thread that has work.
+    pub fn count_thread_dispatches(&mut self, vp: VpId, distance: Distance) {
+        let (first, _) = self.threads_of(vp);
+        for thread in threads(self.mask(vp)) {
+            self.meters.cpus[first + thread].home_dispatches[distance as usize] += 1;
+        }
+    }
+
+    /// Keeps a record of a dispatch that ends now, if records are wanted.
+    pub fn record_dispatch(&mut self, vp: VpId, core: CoreId, reason: Reason) {
+        if !self.spec.record_dispatches || self.now < self.spec.warmup_ns {
+            return;
+        }
+        let v = self.vp(vp);
+        let distance = self.hv.distance_from_home(vp, core) as i64;
+        let since = |ns: u64| ns.saturating_sub(self.spec.warmup_ns) as i64;
+        let row = [
+            since(self.runs[vp as usize].record_from),
+            since(self.now),
+            i64::from(v.partition),
+            i64::from(v.index),
+            i64::from(core),
+            distance,
+            i64::from(v.capacity == Capacity::Excess),
+            reason as i64,
+        ];
+        for (column, value) in self.meters.dispatches.iter_mut().zip(row) {
+            column.push(value);
+        }
+    }
+}
+
+fn threads(mask: u8) -> impl Iterator<Item = usize> {
+    (0..8).filter(move |thread| mask & (1 << thread) != 0)
+}

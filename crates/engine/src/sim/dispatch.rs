@@ -1,0 +1,345 @@
+//! Carrying out the policy's decisions: putting virtual processors on cores and taking them off.
+
+use super::event::Event;
+use super::meters::Reason;
+use super::world::{World, NEVER};
+use crate::hypervisor::{Capacity, CoreId, Mode, Placement, Policy, Renewal, VpId, NO_CORE, NO_VP};
+use crate::kernel::Key;
+
+impl World {
+    /// A virtual processor has work again: it claims capacity and asks for a core.
+    pub fn wake_vp(&mut self, vp: VpId) {
+        let partition = usize::from(self.hv.vps[vp as usize].partition);
+        let share = &mut self.hv.shares[partition];
+        share.active_vps += 1;
+        self.hv.pools[usize::from(share.pool)].active_vps += 1;
+        let v = &mut self.hv.vps[vp as usize];
+        debug_assert_eq!(v.mode, Mode::Inactive);
+        v.slice_ns = share.reclaim();
+        let away = self.now - self.runs[vp as usize].ceded_at;
+        self.meters.partitions[partition].ceded(away);
+        self.make_ready(vp);
+    }
+
+    /// Asks for a core for a virtual processor that has work and is on none.
+    pub fn make_ready(&mut self, vp: VpId) {
+        let now = self.now;
+        let v = &mut self.hv.vps[vp as usize];
+        v.mode = Mode::Ready;
+        v.ready_at = now;
+        self.seek_core(vp);
+    }
+
+    /// Looks for a core for a ready virtual processor, whose wait goes on if there is none.
+    pub fn seek_core(&mut self, vp: VpId) {
+        if !self.claim(vp) {
+            self.hv.vps[vp as usize].mode = Mode::Exhausted;
+            return;
+        }
+        match self.policy.place(&self.hv, vp) {
+            Placement::Run(core) => self.take_and_dispatch(vp, core),
+            Placement::Evict(core) => {
+                let victim = self.hv.cores[usize::from(core)].running;
+                let own = self.hv.cores[usize::from(core)].owner == vp;
+                self.preempt(
+                    victim,
+                    if own {
+                        Reason::Reclaimed
+                    } else {
+                        Reason::Evicted
+                    },
+                );
+                self.dispatch(vp, core);
+                self.make_ready(victim);
+            }
+            Placement::Wait => self.enqueue(vp),
+        }
+    }
+
+    /// Decides on whose account a virtual processor would run; `false` if it must wait for the next window.
+    fn claim(&mut self, vp: VpId) -> bool {
+        let v = &mut self.hv.vps[vp as usize];
+        let share = &mut self.hv.shares[usize::from(v.partition)];
+        if share.is_dedicated() {
+            v.capacity = Capacity::Entitled;
+            return true;
+        }
+        if v.slice_ns == 0 {
+            v.slice_ns = share.lend();
+        }
+        v.capacity = if v.slice_ns > 0 {
+            Capacity::Entitled
+        } else {
+            Capacity::Excess
+        };
+        let excess = v.capacity == Capacity::Excess;
+        let pool = &self.hv.pools[usize::from(share.pool)];
+        let left = if excess {
+            pool.left_ns.min(pool.left_excess_ns)
+        } else {
+            pool.left_ns
+        };
+        !(excess && share.capped) && left > 0
+    }
+
+    fn enqueue(&mut self, vp: VpId) {
+        let v = &self.hv.vps[vp as usize];
+        match v.capacity {
+            Capacity::Entitled => self.hv.queues.entitled.push_back(vp),
+            Capacity::Excess => {
+                self.hv.queues.push_excess(v.partition, vp);
+                if !self.share_check {
+                    self.share_check = true;
+                    let at = self.now + self.spec.machine.hypervisor.excess_quantum_ns;
+                    self.schedule(at, Event::ShareCheck);
+                }
+            }
+        }
+    }
+
+    fn take_and_dispatch(&mut self, vp: VpId, core: CoreId) {
+        let c = &self.hv.cores[usize::from(core)];
+        if self.hv.sets.is_idle(c.chip, core) {
+            self.hv.sets.take_idle(c.chip, core);
+        }
+        self.dispatch(vp, core);
+    }
+
+    /// Puts a ready virtual processor on a core that nobody runs on.
+    fn dispatch(&mut self, vp: VpId, core: CoreId) {
+        let hypervisor = &self.spec.machine.hypervisor;
+        let overhead = hypervisor.dispatch_ns + std::mem::take(&mut self.runs[vp as usize].debt_ns);
+        let distance = self.hv.distance_from_home(vp, core);
+        let v = &mut self.hv.vps[vp as usize];
+        debug_assert_eq!(v.mode, Mode::Ready);
+        debug_assert_eq!(self.hv.cores[usize::from(core)].running, NO_VP);
+        v.mode = Mode::Running;
+        v.core = core;
+        v.dispatched_at = self.now;
+        let waited = self.now - v.ready_at;
+        self.hv.cores[usize::from(core)].running = vp;
+        self.runs[vp as usize].record_from = self.now;
+        self.meters.dispatched(v.partition, waited, distance);
+        let slot = &mut self.slots[usize::from(core)];
+        slot.settled_at = self.now;
+        slot.stall_until = self.now + overhead;
+        slot.single = false;
+        slot.single_at = NEVER;
+        self.grant(vp);
+        self.chill(vp, core);
+        self.count_thread_dispatches(vp, distance);
+        self.plan(core);
+    }
+
+    /// Starts a stretch on the claimed account: until when may it run?
+    pub fn grant(&mut self, vp: VpId) {
+        let v = &mut self.hv.vps[vp as usize];
+        let share = &self.hv.shares[usize::from(v.partition)];
+        let left = self.window_end - self.now;
+        let excess = v.capacity == Capacity::Excess;
+        let wanted = if excess || share.is_dedicated() {
+            left
+        } else {
+            v.slice_ns.min(left)
+        };
+        let pool = &mut self.hv.pools[usize::from(share.pool)];
+        let granted = if share.is_dedicated() {
+            wanted
+        } else {
+            pool.reserve(wanted, excess)
+        };
+        v.grant_ns = granted;
+        let core = &self.hv.cores[usize::from(v.core)];
+        self.slots[usize::from(v.core)].grant_end = self.now + granted;
+        self.hv.sets.set_excess(
+            core.chip,
+            v.core,
+            excess || (core.owner != NO_VP && core.owner != vp),
+        );
+    }
+
+    /// Ends a stretch: what was reserved and not used goes back.
+    fn return_grant(&mut self, vp: VpId) {
+        let v = &mut self.hv.vps[vp as usize];
+        let share = &self.hv.shares[usize::from(v.partition)];
+        if !share.is_dedicated() {
+            let pool = &mut self.hv.pools[usize::from(share.pool)];
+            pool.give_back(v.grant_ns, v.capacity == Capacity::Excess);
+        }
+        v.grant_ns = 0;
+    }
+
+    /// Takes a virtual processor off its core, which the caller must hand on.
+    pub fn undispatch(&mut self, vp: VpId, reason: Reason) -> CoreId {
+        let core = self.hv.vps[vp as usize].core;
+        self.settle(core);
+        self.return_grant(vp);
+        self.record_dispatch(vp, core, reason);
+        let c = &mut self.hv.cores[usize::from(core)];
+        c.running = NO_VP;
+        self.hv.sets.set_excess(c.chip, core, false);
+        let slot = &mut self.slots[usize::from(core)];
+        slot.key = Key::NONE;
+        self.runs[vp as usize].left_clock = slot.clock;
+        self.hv.vps[vp as usize].core = NO_CORE;
+        self.meters.partitions[usize::from(self.hv.vps[vp as usize].partition)].vcsw += 1;
+        core
+    }
+
+    /// Takes a virtual processor with work off its core against its will.
+    fn preempt(&mut self, vp: VpId, reason: Reason) -> CoreId {
+        let core = self.undispatch(vp, reason);
+        self.count_involuntary(vp);
+        if matches!(reason, Reason::Evicted | Reason::Reclaimed) {
+            let partition = self.hv.vps[vp as usize].partition;
+            self.meters.partitions[usize::from(partition)].evictions += 1;
+        }
+        core
+    }
+
+    /// Takes a guest of a lent core off it, because its owner lends no longer.
+    pub fn expel(&mut self, vp: VpId) {
+        let core = self.preempt(vp, Reason::Reclaimed);
+        self.hand_on(core);
+        self.make_ready(vp);
+    }
+
+    /// All threads of a virtual processor are idle: it gives its core and the rest of its slice back.
+    pub fn cede(&mut self, vp: VpId) {
+        let core = self.undispatch(vp, Reason::Cede);
+        let v = &mut self.hv.vps[vp as usize];
+        v.mode = Mode::Inactive;
+        let share = &mut self.hv.shares[usize::from(v.partition)];
+        share.active_vps -= 1;
+        share.ceded_ns += std::mem::take(&mut v.slice_ns);
+        self.hv.pools[usize::from(share.pool)].active_vps -= 1;
+        let run = &mut self.runs[vp as usize];
+        run.ceded_at = self.now;
+        run.debt_ns = self.spec.machine.hypervisor.cede_ns;
+        self.hand_on(core);
+    }
+
+    /// Gives a free core to whoever should have it, or to the idle set.
+    pub fn hand_on(&mut self, core: CoreId) {
+        let owner = self.hv.cores[usize::from(core)].owner;
+        if owner != NO_VP {
+            let partition = usize::from(self.hv.vps[owner as usize].partition);
+            self.hv.cores[usize::from(core)].pooled = self.hv.shares[partition].donating;
+            if !self.hv.shares[partition].donating {
+                return;
+            }
+        }
+        while let Some(vp) = self.policy.next(&self.hv, core) {
+            let partition = self.hv.vps[vp as usize].partition;
+            self.hv.queues.remove(partition, vp);
+            if self.claim(vp) {
+                self.dispatch(vp, core);
+                return;
+            }
+            self.hv.vps[vp as usize].mode = Mode::Exhausted;
+        }
+        self.hv
+            .sets
+            .set_idle(self.hv.cores[usize::from(core)].chip, core);
+    }
+
+    /// A grant has run out before the window: another loan, excess capacity, or off the core.
+    pub fn end_grant(&mut self, vp: VpId) {
+        self.return_grant(vp);
+        let was = self.hv.vps[vp as usize].capacity;
+        let on_entitlement =
+            |world: &World| world.hv.vps[vp as usize].capacity == Capacity::Entitled;
+        if !self.claim(vp) {
+            let core = self.preempt(vp, Reason::SliceEnd);
+            let v = &mut self.hv.vps[vp as usize];
+            v.mode = Mode::Exhausted;
+            v.ready_at = self.now;
+            self.hand_on(core);
+        } else if was == Capacity::Entitled && on_entitlement(self) {
+            // Siblings' ceded time lengthens the slice; nothing is switched.
+            self.grant(vp);
+        } else {
+            self.renew(vp, Reason::SliceEnd);
+        }
+    }
+
+    /// A slice or window is over and the virtual processor goes on: here, on another core, or in a queue.
+    pub fn renew(&mut self, vp: VpId, reason: Reason) {
+        match self.policy.renew(&self.hv, vp) {
+            Renewal::Stay => {
+                if self.spec.machine.hypervisor.counts_redispatch {
+                    self.redispatch(vp, reason);
+                }
+                self.grant(vp);
+            }
+            Renewal::Move(to) => {
+                let core = self.preempt(vp, reason);
+                let v = &mut self.hv.vps[vp as usize];
+                v.mode = Mode::Ready;
+                v.ready_at = self.now;
+                self.take_and_dispatch(vp, to);
+                self.hand_on(core);
+            }
+            Renewal::Yield => {
+                let core = self.preempt(vp, reason);
+                let v = &mut self.hv.vps[vp as usize];
+                v.mode = Mode::Ready;
+                v.ready_at = self.now;
+                self.enqueue(vp);
+                self.hand_on(core);
+            }
+        }
+    }
+
+    /// The same virtual processor is dispatched anew on the same core: a switch to the hypervisor and back.
+    fn redispatch(&mut self, vp: VpId, reason: Reason) {
+        let core = self.hv.vps[vp as usize].core;
+        self.record_dispatch(vp, core, reason);
+        self.runs[vp as usize].record_from = self.now;
+        self.count_involuntary(vp);
+        let distance = self.hv.distance_from_home(vp, core);
+        let v = &mut self.hv.vps[vp as usize];
+        v.dispatched_at = self.now;
+        let partition = v.partition;
+        self.meters.partitions[usize::from(partition)].vcsw += 1;
+        self.meters.dispatched(partition, 0, distance);
+        let slot = &mut self.slots[usize::from(core)];
+        slot.stall_until =
+            slot.stall_until.max(self.now) + self.spec.machine.hypervisor.dispatch_ns;
+    }
+
+    /// Partitions wait for excess: those ahead of their share give up cores that they have held for a quantum.
+    pub fn check_shares(&mut self) {
+        self.share_check = false;
+        let quantum = self.spec.machine.hypervisor.excess_quantum_ns;
+        self.settle_excess_runners();
+        for _ in 0..self.hv.cores.len() {
+            let Some(core) = self.policy.overdrawn(&self.hv) else {
+                break;
+            };
+            let vp = self.hv.cores[usize::from(core)].running;
+            if self.now - self.hv.vps[vp as usize].dispatched_at < quantum {
+                break;
+            }
+            self.preempt(vp, Reason::Quantum);
+            let v = &mut self.hv.vps[vp as usize];
+            v.mode = Mode::Ready;
+            v.ready_at = self.now;
+            self.hand_on(core);
+            self.enqueue(vp);
+        }
+        if !self.hv.queues.waiting.is_empty() && !self.share_check {
+            self.share_check = true;
+            self.schedule(self.now + quantum, Event::ShareCheck);
+        }
+    }
+
+    fn settle_excess_runners(&mut self) {
+        let cores: Vec<CoreId> = (0..self.hv.tree.chips())
+            .flat_map(|chip| self.hv.sets.excess_on(chip).collect::<Vec<_>>())
+            .collect();
+        for core in cores {
+            self.settle(core);
+        }
+    }
+}

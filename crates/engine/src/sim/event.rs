@@ -1,0 +1,34 @@
+//! The events of a simulation, and their order at equal times.
+
+use crate::kernel::Priority;
+
+/// Something that happens at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A dispatch window begins.
+    Window,
+    /// The next thing on a core: a burst or a grant ends, a time slice is over, a sibling leaves SMT.
+    Core(u16),
+    /// A job's wait or think time is over.
+    Wake(u32),
+    /// A transaction arrives at a partition.
+    Arrival(u16),
+    /// A guest's daemon wakes.
+    Daemon(u16),
+    /// A guest balances its run queues.
+    Balance(u16),
+    /// Partitions wait for excess capacity: who is ahead of its share?
+    ShareCheck,
+}
+
+impl Event {
+    /// Windows come before everything else at the same time, so that nobody runs on the old window's capacity.
+    #[inline]
+    pub const fn priority(self) -> Priority {
+        match self {
+            Event::Window => Priority::new(0),
+            Event::Core(_) => Priority::new(1),
+            _ => Priority::new(2),
+        }
+    }
+}

@@ -1,0 +1,539 @@
+//! Jobs and the guests' decisions about them: arrivals, wake-ups, ends of bursts, time slices, balancing, folding.
+
+use super::event::Event;
+use super::world::{World, NEVER, NO_JOB};
+use crate::guest::aix::{needed_vps, Cpu, FoldStep};
+use crate::guest::workload::{Job, JobId, JobKind, NO_CPU};
+use crate::hypervisor::{CoreId, Mode, VpId, NO_VP};
+use crate::kernel::{Key, Time};
+use crate::machine::Distance;
+use crate::spec::{Distribution, Workload};
+
+/// Jobs by index; finished ones leave their place to new ones.
+#[derive(Default)]
+pub struct JobTable {
+    jobs: Vec<Job>,
+    free: Vec<JobId>,
+}
+
+impl JobTable {
+    fn add(&mut self, job: Job) -> JobId {
+        if let Some(id) = self.free.pop() {
+            self.jobs[id as usize] = job;
+            return id;
+        }
+        self.jobs.push(job);
+        (self.jobs.len() - 1) as JobId
+    }
+
+    fn remove(&mut self, id: JobId) {
+        self.free.push(id);
+    }
+
+    /// Jobs that exist.
+    pub fn len(&self) -> usize {
+        self.jobs.len() - self.free.len()
+    }
+
+    #[inline]
+    fn get(&mut self, id: JobId) -> &mut Job {
+        &mut self.jobs[id as usize]
+    }
+}
+
+impl World {
+    /// Starts every workload at time 0.
+    pub fn start_workloads(&mut self) {
+        for partition in 0..self.guests.len() as u16 {
+            match self.spec.partitions[usize::from(partition)].workload {
+                Workload::Transactions { .. } => self.next_arrival(partition),
+                Workload::Users { count, .. } => {
+                    (0..count).for_each(|_| self.start_user(partition))
+                }
+                Workload::Loops { count, .. } => {
+                    (0..count).for_each(|_| self.start_loop(partition))
+                }
+                Workload::Idle => {}
+            }
+            self.next_daemon(partition);
+            self.next_balance(partition);
+        }
+    }
+
+    fn next_arrival(&mut self, partition: u16) {
+        let guest = &mut self.guests[usize::from(partition)];
+        let Some(mean) = guest.shape.arrival_ns else {
+            return;
+        };
+        let at = self.now + guest.arrivals.exponential(mean) as u64;
+        self.schedule(at, Event::Arrival(partition));
+    }
+
+    fn start_user(&mut self, partition: u16) {
+        let job = self.new_transaction(partition);
+        let guest = &mut self.guests[usize::from(partition)];
+        let think = guest.waits.exponential(guest.shape.think_ns.unwrap_or(0.0)) as u64;
+        self.jobs.get(job).arrived_at = NEVER;
+        self.schedule(self.now + think, Event::Wake(job));
+    }
+
+    fn start_loop(&mut self, partition: u16) {
+        let instructions = self.spec.partitions[usize::from(partition)]
+            .profile
+            .instructions_per_unit;
+        let job = self.jobs.add(Job {
+            partition,
+            last_cpu: NO_CPU,
+            kind: JobKind::Loop,
+            bursts_left: 0,
+            instructions,
+            arrived_at: self.now,
+        });
+        self.meters.integrate(partition, self.now).runnable += 1;
+        self.make_runnable(job);
+    }
+
+    fn new_transaction(&mut self, partition: u16) -> JobId {
+        let guest = &mut self.guests[usize::from(partition)];
+        let bursts = guest.work.geometric(guest.shape.bursts) as u32;
+        let job = Job {
+            partition,
+            last_cpu: NO_CPU,
+            kind: JobKind::Transaction,
+            bursts_left: bursts - 1,
+            instructions: 0.0,
+            arrived_at: self.now,
+        };
+        let id = self.jobs.add(job);
+        self.draw_burst(id);
+        id
+    }
+
+    fn draw_burst(&mut self, job: JobId) {
+        let job = self.jobs.get(job);
+        let guest = &mut self.guests[usize::from(job.partition)];
+        let mean = guest.shape.burst_instructions;
+        job.instructions = match guest.shape.work {
+            Distribution::Constant => mean,
+            Distribution::Exponential => guest.work.exponential(mean),
+        };
+    }
+
+    /// A transaction arrives.
+    pub fn arrive(&mut self, partition: u16) {
+        let job = self.new_transaction(partition);
+        let meter = self.meters.integrate(partition, self.now);
+        meter.tx_arrived += 1;
+        meter.inside += 1;
+        meter.runnable += 1;
+        self.make_runnable(job);
+        self.next_arrival(partition);
+    }
+
+    /// A wait or think time is over.
+    pub fn wake_job(&mut self, id: JobId) {
+        let now = self.now;
+        let job = self.jobs.get(id);
+        let (partition, thinking) = (job.partition, job.arrived_at == NEVER);
+        if thinking {
+            job.arrived_at = now;
+        }
+        let meter = self.meters.integrate(partition, now);
+        meter.interrupts += 1;
+        meter.runnable += 1;
+        if thinking {
+            meter.tx_arrived += 1;
+            meter.inside += 1;
+        } else {
+            meter.blocked -= 1;
+        }
+        self.make_runnable(id);
+    }
+
+    /// Gives a runnable job a logical processor, or queues it.
+    fn make_runnable(&mut self, id: JobId) {
+        let job = self.jobs.get(id);
+        let (partition, last) = (job.partition, job.last_cpu);
+        let guest = &mut self.guests[usize::from(partition)];
+        let last_cpu = (last != NO_CPU).then_some(last);
+        match guest
+            .queues
+            .choose(last_cpu.map(|cpu| cpu / u16::from(guest.smt)))
+        {
+            Some(cpu) => self.run_on(id, cpu),
+            None => {
+                let cpu = guest.queues.queue_for(last_cpu, id);
+                guest.queues.queue(cpu, id);
+                self.slice_time(partition, cpu);
+            }
+        }
+    }
+
+    /// A software thread waits for a busy logical processor: its runner's time slice begins.
+    fn slice_time(&mut self, partition: u16, cpu: u16) {
+        let guest = &self.guests[usize::from(partition)];
+        let at = guest.first_thread + usize::from(cpu);
+        if self.threads[at].rotate_at == NEVER && self.threads[at].job != NO_JOB {
+            self.threads[at].rotate_at = self.now + guest.aix.timeslice_ns;
+            let vp = self.hv.shares[usize::from(partition)].first_vp
+                + u32::from(cpu / u16::from(guest.smt));
+            self.replan(vp);
+        }
+    }
+
+    /// Settles and plans the core of a virtual processor, if it is on one.
+    fn replan(&mut self, vp: VpId) {
+        if self.vp(vp).mode == Mode::Running {
+            let core = self.vp(vp).core;
+            self.settle(core);
+            self.plan(core);
+        }
+    }
+
+    /// Starts a job on an idle logical processor.
+    fn run_on(&mut self, id: JobId, cpu: Cpu) {
+        let partition = self.jobs.get(id).partition;
+        let vp = self.hv.shares[usize::from(partition)].first_vp + u32::from(cpu.vp);
+        let mode = self.vp(vp).mode;
+        if mode == Mode::Running {
+            let core = self.vp(vp).core;
+            self.settle(core);
+        }
+        self.guests[usize::from(partition)].queues.occupy(cpu);
+        self.put_on_thread(id, vp, cpu);
+        match mode {
+            Mode::Running => {
+                let core = self.vp(vp).core;
+                self.plan(core);
+            }
+            Mode::Inactive => {
+                self.phantom(vp);
+                self.prod(vp);
+                self.wake_vp(vp);
+            }
+            Mode::Ready | Mode::Exhausted => {}
+        }
+    }
+
+    fn put_on_thread(&mut self, id: JobId, vp: VpId, cpu: Cpu) {
+        let guest = &self.guests[usize::from(self.vp(vp).partition)];
+        let index = cpu.vp * u16::from(guest.smt) + u16::from(cpu.thread);
+        let at = guest.first_thread + usize::from(index);
+        let rotate = if guest.queues.has_queue(index) {
+            self.now + guest.aix.timeslice_ns
+        } else {
+            NEVER
+        };
+        let job = self.jobs.get(id);
+        let last = std::mem::replace(&mut job.last_cpu, index);
+        let thread = &mut self.threads[at];
+        debug_assert_eq!(thread.job, NO_JOB);
+        thread.job = id;
+        thread.instructions = job.instructions;
+        thread.done_at = NEVER;
+        thread.rotate_at = rotate;
+        self.count_redispatch(vp, at, index, last);
+    }
+
+    /// Counts a software thread's dispatch by how far it came, as AIX sees the distance: between home chips.
+    fn count_redispatch(&mut self, vp: VpId, at: usize, cpu: u16, last: u16) {
+        let v = self.vp(vp);
+        let (partition, home) = (usize::from(v.partition), v.home_chip);
+        let smt = u16::from(self.guests[partition].smt);
+        let class = if last == NO_CPU || last == cpu {
+            0
+        } else if last / smt == cpu / smt {
+            1
+        } else {
+            let from = self
+                .vp(self.hv.shares[partition].first_vp + u32::from(last / smt))
+                .home_chip;
+            match self.hv.tree.distance(from, home) {
+                Distance::Local => 3,
+                Distance::Near => 4,
+                Distance::Far => 5,
+            }
+        };
+        let meter = &mut self.meters.cpus[at];
+        meter.redispatches[class] += 1;
+        meter.cs += 1;
+        meter.migrations += u64::from(class > 0);
+        self.meters.partitions[partition].context_switches += 1;
+    }
+
+    /// The logical processor that found the work calls the hypervisor to wake another virtual processor for it.
+    fn prod(&mut self, vp: VpId) {
+        let cost = self.spec.machine.hypervisor.prod_ns;
+        let meter = &mut self.meters.partitions[usize::from(self.hv.vps[vp as usize].partition)];
+        meter.prod_calls += 1;
+        meter.prod_ns += cost;
+        self.runs[vp as usize].debt_ns += cost;
+    }
+
+    /// The interrupt that wakes an inactive virtual processor is taken by whoever runs on its last core.
+    fn phantom(&mut self, vp: VpId) {
+        let last = self.vp(vp).last_core;
+        if last == crate::hypervisor::NO_CORE {
+            return;
+        }
+        let runner = self.hv.cores[usize::from(last)].running;
+        if runner == NO_VP || self.vp(runner).partition == self.vp(vp).partition {
+            return;
+        }
+        let other = usize::from(self.vp(runner).partition);
+        self.meters.partitions[other].phint += 1;
+        let cost = self.spec.machine.hypervisor.phantom_ns;
+        if cost > 0 {
+            self.settle(last);
+            let slot = &mut self.slots[usize::from(last)];
+            slot.stall_until = slot.stall_until.max(self.now) + cost;
+            self.plan(last);
+        }
+    }
+
+    /// A core's planned event is due: bursts, time slices or the grant end.
+    pub fn core_event(&mut self, core: CoreId) {
+        self.settle(core);
+        self.slots[usize::from(core)].key = Key::NONE;
+        let vp = self.hv.cores[usize::from(core)].running;
+        let (first, _) = self.threads_of(vp);
+        let mut bits = self.mask(vp);
+        while bits != 0 {
+            let thread = bits.trailing_zeros() as u8;
+            bits &= bits - 1;
+            let at = first + usize::from(thread);
+            if self.threads[at].done_at <= self.now {
+                self.end_burst(vp, at, thread);
+            } else if self.threads[at].rotate_at <= self.now {
+                self.rotate(vp, at, thread);
+            }
+        }
+        if self.mask(vp) == 0 {
+            self.count_voluntary(vp);
+            self.cede(vp);
+        } else if self.slots[usize::from(core)].grant_end <= self.now {
+            self.end_grant(vp);
+            if self.hv.cores[usize::from(core)].running == vp {
+                self.plan(core);
+            }
+        } else {
+            self.plan(core);
+        }
+    }
+
+    /// A burst is done: the job waits, thinks or ends, and the thread takes the next one or idles.
+    fn end_burst(&mut self, vp: VpId, at: usize, thread: u8) {
+        let id = std::mem::replace(&mut self.threads[at].job, NO_JOB);
+        self.threads[at].done_at = NEVER;
+        self.runs[vp as usize].last_thread = thread;
+        self.finish(id, at);
+        self.next_on_thread(vp, at, thread);
+    }
+
+    fn next_on_thread(&mut self, vp: VpId, at: usize, thread: u8) {
+        let v = self.vp(vp);
+        let (partition, index) = (usize::from(v.partition), v.index);
+        let cpu = Cpu { vp: index, thread };
+        let guest = &mut self.guests[partition];
+        self.threads[at].rotate_at = NEVER;
+        guest.queues.release(cpu);
+        let folded = index >= guest.queues.unfolded();
+        let number = index * u16::from(guest.smt) + u16::from(thread);
+        if let Some(next) = (!folded).then(|| guest.queues.take(number)).flatten() {
+            guest.queues.occupy(cpu);
+            self.put_on_thread(next, vp, cpu);
+        }
+    }
+
+    fn rotate(&mut self, vp: VpId, at: usize, thread: u8) {
+        let v = self.vp(vp);
+        let (partition, index) = (usize::from(v.partition), v.index);
+        let guest = &mut self.guests[partition];
+        let number = index * u16::from(guest.smt) + u16::from(thread);
+        self.threads[at].rotate_at = NEVER;
+        let Some(next) = guest.queues.take_own(number) else {
+            return;
+        };
+        let id = std::mem::replace(&mut self.threads[at].job, NO_JOB);
+        self.jobs.get(id).instructions = self.threads[at].instructions;
+        guest.queues.queue(number, id);
+        self.meters.cpus[at].ics += 1;
+        self.put_on_thread(next, vp, Cpu { vp: index, thread });
+    }
+
+    fn finish(&mut self, id: JobId, at: usize) {
+        let now = self.now;
+        let job = self.jobs.get(id);
+        let (partition, kind, left, arrived) =
+            (job.partition, job.kind, job.bursts_left, job.arrived_at);
+        let meter = self.meters.integrate(partition, now);
+        meter.runnable -= 1;
+        match kind {
+            JobKind::Transaction if left > 0 => {
+                meter.blocked += 1;
+                job.bursts_left -= 1;
+                self.draw_burst(id);
+                let guest = &mut self.guests[usize::from(partition)];
+                let wait = guest.waits.exponential(guest.shape.wait_ns) as u64;
+                self.schedule(now + wait, Event::Wake(id));
+            }
+            JobKind::Transaction => {
+                meter.tx_done += 1;
+                meter.inside -= 1;
+                meter.response_ns += now - arrived;
+                self.meters.responses[usize::from(partition)].record(Time::from_ns(now - arrived));
+                self.jobs.remove(id);
+                if self.guests[usize::from(partition)].shape.think_ns.is_some() {
+                    self.start_user(partition);
+                }
+            }
+            JobKind::Loop => {
+                self.meters.finished[usize::from(partition)].push(now - arrived);
+                self.jobs.remove(id);
+                if matches!(
+                    self.spec.partitions[usize::from(partition)].workload,
+                    Workload::Loops { endless: true, .. }
+                ) {
+                    self.start_loop(partition);
+                }
+            }
+            JobKind::Daemon => {
+                self.meters.cpus[at].daemon_ns += now - arrived;
+                self.jobs.remove(id);
+            }
+        }
+    }
+
+    fn next_daemon(&mut self, partition: u16) {
+        let guest = &mut self.guests[usize::from(partition)];
+        if guest.aix.daemon_rate_per_s > 0.0 && guest.aix.daemon_ns > 0 {
+            let at = self.now + guest.daemons.exponential(1e9 / guest.aix.daemon_rate_per_s) as u64;
+            self.schedule(at, Event::Daemon(partition));
+        }
+    }
+
+    /// A daemon of the guest wakes on a logical processor of its own choice.
+    pub fn wake_daemon(&mut self, partition: u16) {
+        let profile = &self.spec.partitions[usize::from(partition)].profile;
+        let per_ns = self.spec.machine.clock_hz * 1e-9 / profile.eicpi;
+        let guest = &mut self.guests[usize::from(partition)];
+        let cpus = u32::from(guest.queues.unfolded()) * u32::from(guest.smt);
+        let job = Job {
+            partition,
+            last_cpu: guest.daemons.below(u64::from(cpus)) as u16,
+            kind: JobKind::Daemon,
+            bursts_left: 0,
+            instructions: guest.aix.daemon_ns as f64 * per_ns,
+            arrived_at: self.now,
+        };
+        let id = self.jobs.add(job);
+        let meter = self.meters.integrate(partition, self.now);
+        meter.runnable += 1;
+        meter.interrupts += 1;
+        self.make_runnable(id);
+        self.next_daemon(partition);
+    }
+
+    fn next_balance(&mut self, partition: u16) {
+        if let Some(every) = self.guests[usize::from(partition)].aix.rebalance_ns {
+            self.schedule(self.now + every, Event::Balance(partition));
+        }
+    }
+
+    /// The guest moves a running thread from the fullest virtual processor to the emptiest, if they differ.
+    pub fn balance(&mut self, partition: u16) {
+        self.next_balance(partition);
+        let Some((from, to)) = self.guests[usize::from(partition)].queues.imbalance() else {
+            return;
+        };
+        let vp = self.hv.shares[usize::from(partition)].first_vp + u32::from(from);
+        let thread = (7 - self.mask(vp).leading_zeros()) as u8;
+        if let Some(id) = self.pull(vp, thread) {
+            self.run_on(id, to);
+            self.drained(vp);
+        }
+    }
+
+    /// Takes the job off a thread in the middle of its burst.
+    fn pull(&mut self, vp: VpId, thread: u8) -> Option<JobId> {
+        let (first, _) = self.threads_of(vp);
+        let at = first + usize::from(thread);
+        if self.threads[at].job == NO_JOB {
+            return None;
+        }
+        let running = self.vp(vp).mode == Mode::Running;
+        if running {
+            let core = self.vp(vp).core;
+            self.settle(core);
+        }
+        let id = std::mem::replace(&mut self.threads[at].job, NO_JOB);
+        self.jobs.get(id).instructions = self.threads[at].instructions.max(0.0);
+        self.threads[at].done_at = NEVER;
+        self.next_on_thread(vp, at, thread);
+        Some(id)
+    }
+
+    /// After threads were pulled: a virtual processor without work cedes, one with work is planned anew.
+    fn drained(&mut self, vp: VpId) {
+        match (self.vp(vp).mode, self.mask(vp)) {
+            (Mode::Running, 0) => {
+                self.count_voluntary(vp);
+                self.cede(vp);
+            }
+            (Mode::Running, _) => self.replan(vp),
+            (Mode::Ready | Mode::Exhausted, 0) => self.withdraw(vp),
+            _ => {}
+        }
+    }
+
+    /// A virtual processor that waited for a core has no work any more.
+    fn withdraw(&mut self, vp: VpId) {
+        let partition = self.vp(vp).partition;
+        self.hv.queues.remove(partition, vp);
+        let share = &mut self.hv.shares[usize::from(partition)];
+        share.active_vps -= 1;
+        self.hv.pools[usize::from(share.pool)].active_vps -= 1;
+        let v = &mut self.hv.vps[vp as usize];
+        share.ceded_ns += std::mem::take(&mut v.slice_ns);
+        v.mode = Mode::Inactive;
+        self.runs[vp as usize].ceded_at = self.now;
+    }
+
+    /// Once a second: folds or unfolds at most one virtual processor.
+    pub fn fold(&mut self, partition: u16, busy_thread_ns: f64, elapsed_ns: f64) {
+        let guest = &mut self.guests[usize::from(partition)];
+        let busy = (busy_thread_ns - guest.folded_from_ns) / elapsed_ns;
+        guest.folded_from_ns = busy_thread_ns;
+        let vps = self.hv.shares[usize::from(partition)].vps;
+        let needed = needed_vps(&guest.aix, busy, guest.queues.threads_before_next(), vps);
+        match FoldStep::towards(needed, guest.queues.unfolded()) {
+            FoldStep::Keep => {}
+            FoldStep::Unfold => {
+                guest.queues.unfold();
+            }
+            FoldStep::Fold => {
+                if let Some(index) = guest.queues.fold() {
+                    self.clear_out(partition, index);
+                }
+            }
+        }
+    }
+
+    /// Moves everything off a virtual processor that was folded.
+    fn clear_out(&mut self, partition: u16, index: u16) {
+        let vp = self.hv.shares[usize::from(partition)].first_vp + u32::from(index);
+        let smt = self.guests[usize::from(partition)].smt;
+        for thread in 0..smt {
+            let cpu = index * u16::from(smt) + u16::from(thread);
+            while let Some(id) = self.guests[usize::from(partition)].queues.take_own(cpu) {
+                self.make_runnable(id);
+            }
+        }
+        for thread in 0..smt {
+            if let Some(id) = self.pull(vp, thread) {
+                self.make_runnable(id);
+            }
+        }
+        self.drained(vp);
+    }
+}

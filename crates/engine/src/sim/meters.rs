@@ -1,0 +1,278 @@
+//! Counters. They only ever grow; intervals are differences of two readings.
+
+use crate::cost::Books;
+use crate::guest::aix::charge;
+use crate::hypervisor::{State, VpId};
+use crate::kernel::{Histogram, Time};
+use crate::machine::Distance;
+use crate::spec::{Accounting, Guest, Spec};
+
+/// Why a virtual processor left its core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i64)]
+pub enum Reason {
+    /// All its threads ceded.
+    Cede = 0,
+    /// Its entitled slice ended.
+    SliceEnd = 1,
+    /// The window ended.
+    WindowEnd = 2,
+    /// Thrown off by another partition's entitled virtual processor.
+    Evicted = 3,
+    /// It gave its time to a sibling.
+    Confer = 5,
+    /// The simulation ended.
+    RunEnd = 6,
+    /// It held excess capacity for a quantum while others waited.
+    Quantum = 7,
+    /// The dedicated owner took its core back.
+    Reclaimed = 8,
+}
+
+/// Counters of a partition.
+#[derive(Clone, Debug, Default)]
+pub struct PartitionMeter {
+    /// Core time [ns].
+    pub busy_ns: u64,
+    /// Core time on entitlement [ns].
+    pub entitled_ns: u64,
+    /// Core time on excess capacity [ns].
+    pub excess_ns: u64,
+    /// Time of its dedicated cores that others used [ns].
+    pub donated_ns: u64,
+    /// Core time by distance from the virtual processor's home chip [ns].
+    pub distance_ns: [u64; 3],
+    /// Dispatches by that distance.
+    pub distance_dispatches: [u64; 3],
+    /// Core time by cause [ns].
+    pub books: Books,
+    /// Instructions.
+    pub instructions: f64,
+    /// Virtual processor switches.
+    pub vcsw: u64,
+    /// Involuntary switches, by logical processor.
+    pub ilcs: u64,
+    /// Voluntary switches, by logical processor.
+    pub vlcs: u64,
+    /// Interrupts taken for other partitions.
+    pub phint: u64,
+    /// Interrupts taken.
+    pub interrupts: u64,
+    /// Virtual processors thrown off by others.
+    pub evictions: u64,
+    /// Dispatches.
+    pub dispatches: u64,
+    /// Time ready and not on a core [ns].
+    pub ready_ns: u64,
+    /// Time with work but no capacity until the next window [ns].
+    pub exhausted_ns: u64,
+    /// Cede calls.
+    pub cede_calls: u64,
+    /// Time away in cede calls [ns].
+    pub cede_ns: u64,
+    /// Longest time away [ns].
+    pub cede_max_ns: u64,
+    /// Confer calls.
+    pub confer_calls: u64,
+    /// Time in confer calls [ns].
+    pub confer_ns: u64,
+    /// Prod calls.
+    pub prod_calls: u64,
+    /// Time in prod calls [ns].
+    pub prod_ns: u64,
+    /// Guest context switches.
+    pub context_switches: u64,
+    /// Transactions arrived.
+    pub tx_arrived: u64,
+    /// Transactions done.
+    pub tx_done: u64,
+    /// Sum of response times [ns].
+    pub response_ns: u64,
+    /// Integral of runnable software threads [thread ns].
+    pub runnable_ns: f64,
+    /// Integral of software threads that wait for I/O [thread ns].
+    pub blocked_ns: f64,
+    /// Integral of transactions inside [transaction ns].
+    pub inside_ns: f64,
+    /// Runnable software threads.
+    pub runnable: u32,
+    /// Software threads waiting.
+    pub blocked: u32,
+    /// Transactions inside.
+    pub inside: u64,
+    /// Up to when the integrals are taken [ns].
+    pub integrated_to: u64,
+}
+
+/// Counters of a logical processor.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CpuMeter {
+    /// Involuntary switches.
+    pub ilcs: u64,
+    /// Voluntary switches.
+    pub vlcs: u64,
+    /// Context switches.
+    pub cs: u64,
+    /// Involuntary context switches.
+    pub ics: u64,
+    /// Interrupts.
+    pub interrupts: u64,
+    /// Software threads that came from another logical processor.
+    pub migrations: u64,
+    /// Redispatches of software threads: same thread, core, MCM, chip, node, other node.
+    pub redispatches: [u64; 6],
+    /// Dispatches by distance of the core from home.
+    pub home_dispatches: [u64; 3],
+    /// Time of the guest's daemons [ns].
+    pub daemon_ns: u64,
+}
+
+/// All counters.
+pub struct Meters {
+    /// By partition.
+    pub partitions: Vec<PartitionMeter>,
+    /// By logical processor, partition by partition.
+    pub cpus: Vec<CpuMeter>,
+    /// Response times by partition [ns].
+    pub responses: Vec<Histogram>,
+    /// Dispatch waits by partition [ns].
+    pub waits: Vec<Histogram>,
+    /// Elapsed times of finished loops by partition [ns].
+    pub finished: Vec<Vec<u64>>,
+    /// Dispatch records since the last batch, if they are kept: one column each.
+    pub dispatches: Vec<Vec<i64>>,
+    by_mask: Vec<u64>,
+    mask_from: Vec<u32>,
+    rule: Accounting,
+    gain: Vec<f64>,
+    guests: Vec<GuestCharge>,
+}
+
+struct GuestCharge {
+    smt: u8,
+    first_vp: VpId,
+    system_share: f64,
+}
+
+/// PURR of a logical processor since the start [ns].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Purr {
+    /// User time.
+    pub user: f64,
+    /// Kernel time.
+    pub sys: f64,
+    /// Idle time on a core.
+    pub idle: f64,
+    /// Wall time in which it was busy on a core.
+    pub busy_wall: f64,
+}
+
+impl Meters {
+    /// All zero.
+    pub fn new(spec: &Spec, hv: &State) -> Self {
+        let count = spec.partitions.len();
+        let (mut mask_from, mut masks, mut cpus) = (Vec::new(), 0u32, 0usize);
+        let mut guests = Vec::new();
+        for (partition, share) in spec.partitions.iter().zip(&hv.shares) {
+            let Guest::Aix(aix) = &partition.guest;
+            let tick = (aix.tick_cost_ns as f64 / aix.tick_ns as f64).min(0.5);
+            let kernel = partition.profile.system_share;
+            guests.push(GuestCharge {
+                smt: partition.smt,
+                first_vp: share.first_vp,
+                system_share: kernel + (1.0 - kernel) * tick,
+            });
+            cpus += usize::from(share.vps) * usize::from(partition.smt);
+            for _ in 0..share.vps {
+                mask_from.push(masks);
+                masks += 2 << partition.smt;
+            }
+        }
+        Self {
+            partitions: vec![PartitionMeter::default(); count],
+            cpus: vec![CpuMeter::default(); cpus],
+            responses: (0..count).map(|_| Histogram::new()).collect(),
+            waits: (0..count).map(|_| Histogram::new()).collect(),
+            finished: vec![Vec::new(); count],
+            dispatches: vec![Vec::new(); super::columns::DISPATCH.len()],
+            by_mask: vec![0; masks as usize],
+            mask_from,
+            rule: spec.machine.accounting,
+            gain: spec.machine.smt.gain.clone(),
+            guests,
+        }
+    }
+
+    /// Notes time on a core with these threads busy.
+    #[inline]
+    pub fn charge(&mut self, vp: VpId, mask: u8, single: bool, ns: u64) {
+        self.by_mask[self.mask_from[vp as usize] as usize
+            + (usize::from(mask) << 1 | usize::from(single))] += ns;
+    }
+
+    /// PURR of every thread of a virtual processor; `first_cpu` is its first logical processor.
+    pub fn purr(&self, partition: u16, vp: VpId, first_cpu: usize) -> Vec<Purr> {
+        let guest = &self.guests[usize::from(partition)];
+        let from = self.mask_from[vp as usize] as usize;
+        let mut threads = vec![Purr::default(); usize::from(guest.smt)];
+        for (slot, ns) in self.by_mask[from..from + (2 << guest.smt)]
+            .iter()
+            .enumerate()
+            .filter(|(_, ns)| **ns > 0)
+        {
+            let mask = (slot >> 1) as u8;
+            let shares = charge(self.rule, &self.gain, guest.smt, mask, slot & 1 == 1);
+            for (thread, purr) in threads.iter_mut().enumerate() {
+                let part = shares[thread] * *ns as f64;
+                if mask & (1 << thread) != 0 {
+                    purr.user += part;
+                    purr.busy_wall += *ns as f64;
+                } else {
+                    purr.idle += part;
+                }
+            }
+        }
+        for (thread, purr) in threads.iter_mut().enumerate() {
+            let daemon = (self.cpus[first_cpu + thread].daemon_ns as f64).min(purr.user);
+            purr.sys = daemon + (purr.user - daemon) * guest.system_share;
+            purr.user -= purr.sys;
+        }
+        threads
+    }
+
+    /// First virtual processor and threads of a partition's virtual processors.
+    pub fn layout(&self, partition: usize) -> (VpId, u8) {
+        (self.guests[partition].first_vp, self.guests[partition].smt)
+    }
+
+    /// Notes a dispatch.
+    #[inline]
+    pub fn dispatched(&mut self, partition: u16, waited: u64, distance: Distance) {
+        let meter = &mut self.partitions[usize::from(partition)];
+        meter.dispatches += 1;
+        meter.ready_ns += waited;
+        meter.distance_dispatches[distance as usize] += 1;
+        self.waits[usize::from(partition)].record(Time::from_ns(waited));
+    }
+
+    /// Takes integrals up to `now`; call it before the numbers of runnable, blocked or inside change.
+    #[inline]
+    pub fn integrate(&mut self, partition: u16, now: u64) -> &mut PartitionMeter {
+        let meter = &mut self.partitions[usize::from(partition)];
+        let elapsed = (now - meter.integrated_to) as f64;
+        meter.integrated_to = now;
+        meter.runnable_ns += elapsed * f64::from(meter.runnable);
+        meter.blocked_ns += elapsed * f64::from(meter.blocked);
+        meter.inside_ns += elapsed * meter.inside as f64;
+        meter
+    }
+}
+
+impl PartitionMeter {
+    /// Notes the return from a cede call.
+    pub fn ceded(&mut self, away_ns: u64) {
+        self.cede_calls += 1;
+        self.cede_ns += away_ns;
+        self.cede_max_ns = self.cede_max_ns.max(away_ns);
+    }
+}

@@ -1,0 +1,274 @@
+//! A simulation: Spec in, intervals and summary out. The only folder that sees all the others.
+//!
+//! Stop five of six: [`run`] assembles the [`World`], takes events from the kernel until the end, hands each to the part
+//! that it concerns and reads the counters at the end of each interval.
+
+mod check;
+pub mod columns;
+mod counting;
+mod dispatch;
+mod event;
+mod jobs;
+mod meters;
+mod progress;
+mod rows;
+mod steady;
+mod summary;
+mod warmth;
+mod window;
+mod world;
+
+pub use check::SpecFault;
+pub use meters::Reason;
+pub use rows::{Columns, Tables};
+pub use steady::Verdict;
+pub use summary::{PartitionSummary, Quantiles, Summary};
+
+use crate::kernel::{self, Time};
+use crate::spec::Spec;
+use event::Event;
+use rows::Reading;
+use summary::Batches;
+use world::World;
+
+/// Events handled between two looks at the observer, so that a run can be stopped at any time.
+const EVENTS_PER_BATCH: u64 = 200_000;
+/// Software threads beyond which a run is given up as having no steady state.
+const MOST_JOBS: usize = 2_000_000;
+
+/// How far a simulation has come, and what it recorded since the last time.
+#[derive(Debug)]
+pub struct Batch {
+    /// Simulated time, warm-up included [ns].
+    pub now_ns: u64,
+    /// End of the simulation [ns].
+    pub end_ns: u64,
+    /// Events handled so far.
+    pub events: u64,
+    /// Rows recorded since the last batch.
+    pub tables: Tables,
+}
+
+/// Why a simulation ended without a summary.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The spec is unsound.
+    #[error("{0}")]
+    Spec(#[from] SpecFault),
+    /// The observer asked to stop.
+    #[error("stopped at {now_ns} ns of simulated time")]
+    Stopped {
+        /// Simulated time reached [ns].
+        now_ns: u64,
+    },
+    /// More work piled up than memory should hold.
+    #[error(
+        "{jobs} software threads have piled up after {now_ns} ns of simulated time: the load is far beyond what the \
+         partitions can do; lower the rate or give them more processors"
+    )]
+    Runaway {
+        /// Software threads.
+        jobs: usize,
+        /// Simulated time reached [ns].
+        now_ns: u64,
+    },
+}
+
+/// Runs one replication. `observe` sees every batch and answers whether to go on.
+///
+/// # Errors
+/// An unsound spec, a stop asked for by the observer, or a load that piles up without bound.
+pub fn run(
+    spec: &Spec,
+    replication: u64,
+    observe: impl FnMut(Batch) -> bool,
+) -> Result<Summary, RunError> {
+    check::check(spec)?;
+    Simulation::new(spec, replication).run(observe)
+}
+
+/// Checks a spec without running it.
+///
+/// # Errors
+/// The first fault found.
+pub fn check(spec: &Spec) -> Result<(), SpecFault> {
+    check::check(spec)
+}
+
+struct Simulation {
+    world: World,
+    replication: u64,
+    end_ns: u64,
+    tables: Tables,
+    start: Reading,
+    last: Reading,
+    batches: Batches,
+}
+
+impl Simulation {
+    fn new(spec: &Spec, replication: u64) -> Self {
+        Self {
+            end_ns: spec.warmup_ns + spec.duration_ns,
+            world: World::new(spec.clone(), replication),
+            replication,
+            tables: Tables::default(),
+            start: Reading::default(),
+            last: Reading::default(),
+            batches: Batches::default(),
+        }
+    }
+
+    fn run(mut self, mut observe: impl FnMut(Batch) -> bool) -> Result<Summary, RunError> {
+        self.world.start();
+        self.advance(self.world.spec.warmup_ns, &mut observe)?;
+        self.begin_recording();
+        let (interval, batch) = (self.world.spec.interval_ns, self.batch_ns());
+        let (mut next_interval, mut next_batch) =
+            (self.world.now + interval, self.world.now + batch);
+        while self.world.now < self.end_ns {
+            let until = next_interval.min(next_batch).min(self.end_ns);
+            self.advance(until, &mut observe)?;
+            if until == next_interval || until == self.end_ns {
+                self.close_interval(&mut observe)?;
+                next_interval = until + interval;
+            }
+            if until == next_batch || until == self.end_ns {
+                self.batches
+                    .close(&mut self.world, until + batch - next_batch);
+                next_batch = until + batch;
+            }
+        }
+        Ok(self
+            .world
+            .summarise(self.replication, &self.start, &self.last, &self.batches))
+    }
+
+    fn batch_ns(&self) -> u64 {
+        (self.world.spec.duration_ns / steady::BATCHES as u64).max(1)
+    }
+
+    fn begin_recording(&mut self) {
+        self.world.forget();
+        self.start = self.world.read();
+        self.last = self.start.clone();
+        self.batches.close(&mut self.world, 0);
+    }
+
+    fn close_interval(&mut self, observe: &mut impl FnMut(Batch) -> bool) -> Result<(), RunError> {
+        let reading = self.world.read();
+        self.tables.push_interval(&self.last, &reading);
+        self.last = reading;
+        self.report(observe)
+    }
+
+    fn report(&mut self, observe: &mut impl FnMut(Batch) -> bool) -> Result<(), RunError> {
+        for (column, values) in self
+            .tables
+            .dispatches
+            .values
+            .iter_mut()
+            .zip(&mut self.world.meters.dispatches)
+        {
+            column.append(values);
+        }
+        let batch = Batch {
+            now_ns: self.world.now,
+            end_ns: self.end_ns,
+            events: self.world.events,
+            tables: std::mem::take(&mut self.tables),
+        };
+        if observe(batch) {
+            Ok(())
+        } else {
+            Err(RunError::Stopped {
+                now_ns: self.world.now,
+            })
+        }
+    }
+
+    /// Handles all events before `until` and moves the clock there.
+    fn advance(
+        &mut self,
+        until: u64,
+        observe: &mut impl FnMut(Batch) -> bool,
+    ) -> Result<(), RunError> {
+        let mut look = self.world.events + EVENTS_PER_BATCH;
+        while let Some((now, key, event)) =
+            kernel::step(&mut self.world.queue, Time::from_ns(until))
+        {
+            self.world.now = now.as_ns();
+            self.world.handle(key, event);
+            if self.world.events >= look {
+                look = self.world.events + EVENTS_PER_BATCH;
+                self.report(observe)?;
+                if self.world.jobs.len() > MOST_JOBS {
+                    return Err(RunError::Runaway {
+                        jobs: self.world.jobs.len(),
+                        now_ns: self.world.now,
+                    });
+                }
+            }
+        }
+        self.world.now = until;
+        Ok(())
+    }
+}
+
+impl World {
+    fn start(&mut self) {
+        for (pool, budget) in self.hv.pools.iter_mut().enumerate() {
+            let members = self
+                .hv
+                .shares
+                .iter()
+                .filter(|s| !s.is_dedicated() && usize::from(s.pool) == pool);
+            budget.entitled_ns = budget.reserved_ns + members.map(|s| s.entitled_ns).sum::<u64>();
+        }
+        let lent: Vec<u16> = self
+            .hv
+            .shares
+            .iter()
+            .filter(|s| s.donating)
+            .flat_map(|s| s.cores.iter().copied())
+            .collect();
+        lent.into_iter().for_each(|core| self.hand_on(core));
+        self.open_window();
+        self.start_workloads();
+    }
+
+    /// Warm-up is over: distributions and extremes start anew.
+    fn forget(&mut self) {
+        self.meters
+            .responses
+            .iter_mut()
+            .for_each(kernel::Histogram::clear);
+        self.meters
+            .waits
+            .iter_mut()
+            .for_each(kernel::Histogram::clear);
+        self.meters.finished.iter_mut().for_each(Vec::clear);
+        self.meters
+            .partitions
+            .iter_mut()
+            .for_each(|meter| meter.cede_max_ns = 0);
+    }
+
+    #[inline]
+    fn handle(&mut self, key: kernel::Key, event: Event) {
+        match event {
+            Event::Core(core) => {
+                if self.slots[usize::from(core)].key != key {
+                    return; // The core was planned anew since.
+                }
+                self.core_event(core);
+            }
+            Event::Wake(job) => self.wake_job(job),
+            Event::Arrival(partition) => self.arrive(partition),
+            Event::Window => self.open_window(),
+            Event::Daemon(partition) => self.wake_daemon(partition),
+            Event::Balance(partition) => self.balance(partition),
+            Event::ShareCheck => self.check_shares(),
+        }
+        self.events += 1;
+    }
+}

@@ -1,0 +1,288 @@
+//! Readings of the counters as rows of integers, and intervals as differences of two readings.
+
+use super::columns;
+use super::world::World;
+
+/// Rows of one table, column by column.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Columns {
+    /// Column names.
+    pub names: Vec<String>,
+    /// Values, one vector a column.
+    pub values: Vec<Vec<i64>>,
+}
+
+impl Columns {
+    /// An empty table.
+    pub fn new(names: Vec<String>) -> Self {
+        let values = vec![Vec::new(); names.len()];
+        Self { names, values }
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.values.first().map_or(0, Vec::len)
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn push(&mut self, row: &[i64]) {
+        for (column, value) in self.values.iter_mut().zip(row) {
+            column.push(*value);
+        }
+    }
+}
+
+/// A reading of all counters.
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    /// One row a partition.
+    pub partitions: Vec<Vec<i64>>,
+    /// One row a logical processor.
+    pub cpus: Vec<Vec<i64>>,
+    /// One row a pool.
+    pub pools: Vec<Vec<i64>>,
+}
+
+/// Interval tables.
+#[derive(Clone, Debug)]
+pub struct Tables {
+    /// By partition.
+    pub partition: Columns,
+    /// By logical processor.
+    pub cpu: Columns,
+    /// By pool.
+    pub pool: Columns,
+    /// Dispatches.
+    pub dispatches: Columns,
+}
+
+impl Default for Tables {
+    fn default() -> Self {
+        let named = |names: &[&str]| Columns::new(names.iter().map(|n| (*n).to_string()).collect());
+        Self {
+            partition: Columns::new(columns::partition()),
+            cpu: named(&columns::CPU),
+            pool: named(&columns::POOL),
+            dispatches: named(&columns::DISPATCH),
+        }
+    }
+}
+
+impl Tables {
+    /// Adds the interval between two readings.
+    pub fn push_interval(&mut self, before: &Reading, after: &Reading) {
+        push_differences(&mut self.partition, &before.partitions, &after.partitions);
+        push_differences(&mut self.cpu, &before.cpus, &after.cpus);
+        push_differences(&mut self.pool, &before.pools, &after.pools);
+    }
+}
+
+fn push_differences(table: &mut Columns, before: &[Vec<i64>], after: &[Vec<i64>]) {
+    let gauge: Vec<bool> = table
+        .names
+        .iter()
+        .map(|n| columns::GAUGES.contains(&n.as_str()))
+        .collect();
+    for (old, new) in before.iter().zip(after) {
+        table.push(&difference(&gauge, old, new));
+    }
+}
+
+/// `new - old`, gauges apart.
+pub fn difference(gauge: &[bool], old: &[i64], new: &[i64]) -> Vec<i64> {
+    new.iter()
+        .zip(old)
+        .zip(gauge)
+        .map(|((new, old), gauge)| if *gauge { *new } else { new - old })
+        .collect()
+}
+
+impl World {
+    /// Reads all counters now.
+    pub fn read(&mut self) -> Reading {
+        self.settle_all();
+        self.settle_costs();
+        let mut reading = Reading::default();
+        for partition in 0..self.guests.len() {
+            self.meters.integrate(partition as u16, self.now);
+            let cpus = self.read_cpus(partition);
+            let row = self.read_partition(partition, &cpus);
+            reading.partitions.push(row);
+            reading.cpus.extend(cpus);
+        }
+        reading.pools = self.read_pools();
+        reading
+    }
+
+    fn measured_ns(&self) -> i64 {
+        self.now as i64 - self.spec.warmup_ns as i64
+    }
+
+    fn read_cpus(&self, partition: usize) -> Vec<Vec<i64>> {
+        let share = &self.hv.shares[partition];
+        let guest = &self.guests[partition];
+        let smt = usize::from(guest.smt);
+        let mut rows = Vec::new();
+        for vp in 0..share.vps {
+            let first = guest.first_thread + usize::from(vp) * smt;
+            let purrs = self
+                .meters
+                .purr(partition as u16, share.first_vp + u32::from(vp), first);
+            for (thread, purr) in purrs.iter().enumerate() {
+                let meter = &self.meters.cpus[first + thread];
+                let number = usize::from(vp) * smt + thread;
+                let mut row = vec![
+                    self.measured_ns(),
+                    partition as i64,
+                    number as i64,
+                    i64::from(vp),
+                ];
+                row.extend(
+                    [purr.user, purr.sys, 0.0, purr.idle, purr.busy_wall]
+                        .map(|ns| ns.round() as i64),
+                );
+                row.extend([meter.ilcs, meter.vlcs, meter.cs, meter.ics].map(|n| n as i64));
+                row.push(purr.busy_wall.round() as i64);
+                row.extend(
+                    meter
+                        .redispatches
+                        .iter()
+                        .chain(&meter.home_dispatches)
+                        .map(|n| *n as i64),
+                );
+                row.extend([meter.migrations, meter.interrupts, 0].map(|n| n as i64));
+                debug_assert_eq!(row.len(), columns::CPU.len());
+                rows.push(row);
+            }
+        }
+        rows
+    }
+
+    fn read_partition(&self, partition: usize, cpus: &[Vec<i64>]) -> Vec<i64> {
+        let meter = &self.meters.partitions[partition];
+        let share = &self.hv.shares[partition];
+        let sum = |column: usize| cpus.iter().map(|row| row[column]).sum::<i64>();
+        let (user, sys) = (sum(4), sum(5));
+        let online = if share.is_dedicated() {
+            share.vps as i64 * self.now as i64
+        } else {
+            meter.busy_ns as i64
+        };
+        let purr = [user, sys, 0, online - user - sys];
+        let lcpu_ns = cpus.len() as i64 * self.now as i64;
+        let busy_wall = sum(8);
+        let kernel = if user + sys > 0 {
+            (busy_wall as f64 * sys as f64 / (user + sys) as f64) as i64
+        } else {
+            0
+        };
+        let books = self.whole_books(partition);
+        let hypervisor = books[books.len() - 1];
+        let mut row = vec![self.measured_ns(), partition as i64];
+        row.extend(
+            [
+                meter.busy_ns,
+                meter.entitled_ns,
+                meter.excess_ns,
+                meter.donated_ns,
+            ]
+            .map(|n| n as i64),
+        );
+        row.extend(purr.iter().chain(&purr));
+        row.extend([busy_wall - kernel, kernel, 0, lcpu_ns - busy_wall]);
+        row.extend([meter.vcsw, meter.ilcs, meter.vlcs, meter.phint].map(|n| n as i64));
+        row.push(hypervisor);
+        row.extend([meter.cede_calls, meter.cede_ns, meter.cede_max_ns].map(|n| n as i64));
+        row.extend(
+            [
+                meter.confer_calls,
+                meter.confer_ns,
+                meter.prod_calls,
+                meter.prod_ns,
+            ]
+            .map(|n| n as i64),
+        );
+        row.push(meter.dispatches as i64);
+        row.extend(
+            meter
+                .distance_ns
+                .iter()
+                .chain(&meter.distance_dispatches)
+                .map(|n| *n as i64),
+        );
+        row.extend([meter.evictions, meter.ready_ns].map(|n| n as i64));
+        row.extend([meter.runnable_ns, meter.blocked_ns].map(|n| n.round() as i64));
+        row.extend(
+            [
+                meter.tx_arrived,
+                meter.tx_done,
+                meter.inside,
+                meter.response_ns,
+            ]
+            .map(|n| n as i64),
+        );
+        row.push(meter.instructions.round() as i64);
+        row.push((busy_wall as f64 * self.spec.machine.clock_hz * 1e-9).round() as i64);
+        row.extend([meter.context_switches, meter.interrupts, 0].map(|n| n as i64));
+        row.push(i64::from(self.guests[partition].queues.unfolded()));
+        row.push(meter.exhausted_ns as i64);
+        row.extend(books);
+        debug_assert_eq!(row.len(), columns::partition().len());
+        row
+    }
+
+    /// Books in whole nanoseconds that add up to the core time: rounding goes to the largest.
+    fn whole_books(&self, partition: usize) -> Vec<i64> {
+        let meter = &self.meters.partitions[partition];
+        let mut whole: Vec<i64> = meter.books.0.iter().map(|ns| ns.round() as i64).collect();
+        let missing = meter.busy_ns as i64 - whole.iter().sum::<i64>();
+        debug_assert!(
+            missing.unsigned_abs() as f64 <= 16.0 + 1e-6 * meter.busy_ns as f64,
+            "books of partition {partition} miss {missing} ns of {}",
+            meter.busy_ns
+        );
+        if let Some(largest) = whole.iter_mut().max() {
+            *largest += missing;
+        }
+        whole
+    }
+
+    fn read_pools(&self) -> Vec<Vec<i64>> {
+        let cores = i64::from(self.hv.pool_cores());
+        let donated: i64 = self
+            .meters
+            .partitions
+            .iter()
+            .map(|m| m.donated_ns as i64)
+            .sum();
+        let busy = |pool: Option<usize>| -> i64 {
+            let shared = |(share, _): &(&crate::hypervisor::Share, _)| !share.is_dedicated();
+            let of = |(share, _): &(&crate::hypervisor::Share, _)| {
+                pool.is_none_or(|p| usize::from(share.pool) == p)
+            };
+            let all = self.hv.shares.iter().zip(&self.meters.partitions);
+            all.filter(shared)
+                .filter(of)
+                .map(|(_, meter)| meter.busy_ns as i64)
+                .sum()
+        };
+        let idle = cores * self.now as i64 + donated - busy(None);
+        (0..self.hv.pools.len())
+            .map(|pool| {
+                let entitled = self.hv.pools[pool].entitled_ns as i64 * self.windows as i64;
+                vec![
+                    self.measured_ns(),
+                    pool as i64,
+                    cores,
+                    busy(Some(pool)),
+                    idle,
+                    entitled,
+                ]
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,153 @@
+//! What a replication amounts to.
+
+use super::columns;
+use super::rows::{difference, Reading};
+use super::steady::{judge, Verdict};
+use super::world::World;
+use crate::kernel::Histogram;
+
+/// Result of one replication, over the recorded time.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// Replication number.
+    pub replication: u64,
+    /// Events handled, warm-up included.
+    pub events: u64,
+    /// Simulated time, warm-up included [ns].
+    pub sim_ns: u64,
+    /// By partition.
+    pub partitions: Vec<PartitionSummary>,
+    /// Idle time of the physical pool's cores [ns].
+    pub pool_idle_ns: i64,
+}
+
+/// Result of one partition.
+#[derive(Clone, Debug)]
+pub struct PartitionSummary {
+    /// Name.
+    pub name: String,
+    /// Totals, in the order of [`columns::partition`].
+    pub totals: Vec<i64>,
+    /// Response times [ns].
+    pub response: Quantiles,
+    /// Waits for a core [ns].
+    pub dispatch_wait: Quantiles,
+    /// Elapsed times of finished loops [ns].
+    pub finished: Vec<u64>,
+    /// Whether there was a steady state.
+    pub steady: Verdict,
+    /// Share of its virtual processors that had work in the last third of the time.
+    pub vp_busy_share: f64,
+}
+
+/// Summary of a distribution [ns].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Quantiles {
+    /// Number of values.
+    pub count: u64,
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: u64,
+    /// 95th percentile.
+    pub p95: u64,
+    /// 99th percentile.
+    pub p99: u64,
+    /// Greatest.
+    pub max: u64,
+}
+
+impl Quantiles {
+    fn of(histogram: &Histogram) -> Self {
+        let at = |share| histogram.quantile(share).map_or(0, |t| t.as_ns());
+        Self {
+            count: histogram.count(),
+            mean: histogram.mean_ns().unwrap_or(0.0),
+            p50: at(0.5),
+            p95: at(0.95),
+            p99: at(0.99),
+            max: histogram.max().map_or(0, |t| t.as_ns()),
+        }
+    }
+}
+
+/// Batch means taken while the simulation runs.
+#[derive(Clone, Debug, Default)]
+pub struct Batches {
+    /// Backlog by batch, for each partition [transactions].
+    pub backlog: Vec<Vec<f64>>,
+    /// Share of virtual processors with work by batch, for each partition.
+    pub vp_busy: Vec<Vec<f64>>,
+    last: Vec<(f64, f64)>,
+}
+
+impl Batches {
+    /// Ends a batch of `elapsed_ns`.
+    pub fn close(&mut self, world: &mut World, elapsed_ns: u64) {
+        let count = world.guests.len();
+        let first = self.last.is_empty();
+        self.backlog.resize(count, Vec::new());
+        self.vp_busy.resize(count, Vec::new());
+        self.last.resize(count, (0.0, 0.0));
+        for partition in 0..count {
+            let now = world.now;
+            let meter = world.meters.integrate(partition as u16, now);
+            let held = (meter.busy_ns + meter.ready_ns) as f64;
+            let reading = (meter.inside_ns, held);
+            let before = std::mem::replace(&mut self.last[partition], reading);
+            if first || elapsed_ns == 0 {
+                continue;
+            }
+            let elapsed = elapsed_ns as f64;
+            let vps = f64::from(world.hv.shares[partition].vps);
+            self.backlog[partition].push((reading.0 - before.0) / elapsed);
+            self.vp_busy[partition].push(((reading.1 - before.1) / elapsed / vps).min(1.0));
+        }
+    }
+}
+
+impl World {
+    /// Sums up the time between two readings.
+    pub fn summarise(
+        &self,
+        replication: u64,
+        before: &Reading,
+        after: &Reading,
+        batches: &Batches,
+    ) -> Summary {
+        let gauge: Vec<bool> = columns::partition()
+            .iter()
+            .map(|n| columns::GAUGES.contains(&n.as_str()))
+            .collect();
+        let arrived = columns::partition()
+            .iter()
+            .position(|n| n == "tx_arrived")
+            .expect("a column of ours");
+        let partitions = (0..self.guests.len())
+            .map(|at| {
+                let totals = difference(&gauge, &before.partitions[at], &after.partitions[at]);
+                PartitionSummary {
+                    name: self.spec.partitions[at].name.clone(),
+                    response: Quantiles::of(&self.meters.responses[at]),
+                    dispatch_wait: Quantiles::of(&self.meters.waits[at]),
+                    finished: self.meters.finished[at].clone(),
+                    steady: judge(&batches.backlog[at], totals[arrived] as f64),
+                    vp_busy_share: last_third(&batches.vp_busy[at]),
+                    totals,
+                }
+            })
+            .collect();
+        Summary {
+            replication,
+            events: self.events,
+            sim_ns: self.now,
+            partitions,
+            pool_idle_ns: after.pools[0][4] - before.pools[0][4],
+        }
+    }
+}
+
+fn last_third(batches: &[f64]) -> f64 {
+    let third = &batches[batches.len() - batches.len() / 3..];
+    third.iter().sum::<f64>() / third.len().max(1) as f64
+}

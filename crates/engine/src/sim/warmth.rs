@@ -1,0 +1,133 @@
+//! What a virtual processor finds cold on a core, and from where it is refilled.
+//!
+//! Its footprint has two parts. The threads' own part lies in the caches of the core it was last on. The part that the
+//! partition has in common (code, shared buffers) lies in the caches of every core its virtual processors run on, so it
+//! comes from the nearest of them, and a core on which a sibling ran last holds it already. On the core it left, a
+//! virtual processor finds what others have not displaced since.
+
+use super::world::World;
+use crate::cost::Class;
+use crate::hypervisor::{CoreId, VpId, NO_CORE};
+use crate::machine::Distance;
+
+/// Cores of a partition that must be busy at a distance for its common lines to be found there.
+const BUSY_ENOUGH: f64 = 0.5;
+
+/// Lines to refill, and where each part of them lies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Cold {
+    own_lines: f64,
+    own_from: Distance,
+    common_lines: f64,
+    common_from: Distance,
+}
+
+impl World {
+    /// Sets what a virtual processor that was just put on `core` must refill.
+    pub fn chill(&mut self, vp: VpId, core: CoreId) {
+        let partition = self.vp(vp).partition;
+        let chip = self.hv.cores[usize::from(core)].chip;
+        let threads = self.mask(vp).count_ones().max(1) as u8;
+        let id = self
+            .table
+            .id(&self.spec.partitions, partition, chip, threads);
+        let class = *self.table.class(&self.spec.partitions, id);
+        let cold = self.cold(vp, core, &class, threads);
+        let lines = cold.own_lines + cold.common_lines;
+        let slot = &mut self.slots[usize::from(core)];
+        slot.warm_for = partition;
+        slot.cold_ns = 0.0;
+        let mut instructions = 0.0;
+        if lines > 0.0 && class.reload_lines > 0.0 {
+            let own = cold.own_lines * class.reload_ns[cold.own_from as usize];
+            let common = cold.common_lines * class.reload_ns[cold.common_from as usize];
+            slot.cold_ns = (own + common) / lines;
+            instructions = lines / class.reload_lines;
+        }
+        self.hv.vps[vp as usize].last_core = core;
+        let (first, count) = self.threads_of(vp);
+        for thread in &mut self.threads[first..first + usize::from(count)] {
+            thread.cold_instructions = instructions;
+        }
+    }
+
+    fn cold(&self, vp: VpId, core: CoreId, class: &Class, threads: u8) -> Cold {
+        let v = self.vp(vp);
+        let slot = &self.slots[usize::from(core)];
+        let chip = self.hv.cores[usize::from(core)].chip;
+        let (lost, own_from) = match v.last_core {
+            NO_CORE => (1.0, Distance::Near),
+            last if last == core => {
+                let others = slot.clock - self.runs[vp as usize].left_clock;
+                (displaced(others as f64, class, threads), Distance::Local)
+            }
+            last => (
+                1.0,
+                self.hv
+                    .tree
+                    .distance(self.hv.cores[usize::from(last)].chip, chip),
+            ),
+        };
+        let profile = &self.spec.partitions[usize::from(v.partition)].profile;
+        let footprint = profile.footprint_bytes as f64 / f64::from(self.spec.machine.line_bytes);
+        let lines = lost * footprint.min(class.private_lines);
+        let shares_core = slot.warm_for == v.partition;
+        Cold {
+            own_lines: lines * (1.0 - profile.footprint_common),
+            own_from,
+            common_lines: if shares_core {
+                0.0
+            } else {
+                lines * profile.footprint_common
+            },
+            common_from: self.nearest_sibling(v.partition, chip),
+        }
+    }
+
+    /// Distance of the nearest caches in which a partition's common lines lie.
+    fn nearest_sibling(&self, partition: u16, chip: u16) -> Distance {
+        let spread = &self.table.spreads[usize::from(partition)];
+        let tree = &self.hv.tree;
+        if spread.cores[usize::from(chip)] >= BUSY_ENOUGH {
+            return Distance::Local;
+        }
+        let near: f64 = tree
+            .chips_of(tree.node_of(chip))
+            .map(|c| spread.cores[usize::from(c)])
+            .sum();
+        if near >= BUSY_ENOUGH {
+            Distance::Near
+        } else {
+            Distance::Far
+        }
+    }
+}
+
+/// Share of a thread's lines displaced by others' `ns` of core time: each line they bring in hits any line with equal
+/// chance.
+fn displaced(ns: f64, class: &Class, threads: u8) -> f64 {
+    if class.fill_lines <= 0.0 {
+        return 0.0;
+    }
+    let turnover_ns = class.private_lines * class.ns / class.fill_lines;
+    1.0 - (-ns / turnover_ns * f64::from(threads)).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn others_displace_a_share_that_grows_with_their_time() {
+        let class = Class {
+            ns: 1.0,
+            fill_lines: 0.01,
+            private_lines: 1000.0,
+            ..Class::default()
+        };
+        assert_eq!(displaced(0.0, &class, 1), 0.0);
+        // 1000 lines at a line every 100 ns: 100 us turn the cache over once.
+        assert!((displaced(100_000.0, &class, 1) - (1.0 - (-1.0f64).exp())).abs() < 1e-12);
+        assert!(displaced(100_000.0, &class, 2) > displaced(100_000.0, &class, 1));
+    }
+}

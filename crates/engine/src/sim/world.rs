@@ -1,0 +1,284 @@
+//! Everything a simulation holds while it runs.
+
+use super::event::Event;
+use super::jobs::JobTable;
+use super::meters::Meters;
+use crate::cost::{ClassId, Table};
+use crate::guest::aix::RunQueues;
+use crate::guest::workload::{JobId, Shape};
+use crate::hypervisor::policies::Phyp;
+use crate::hypervisor::{State, Vp, VpId};
+use crate::kernel::{Key, Queue, Stream, Time};
+use crate::spec::{Aix, Guest, Partition, Spec};
+
+/// No job on a thread.
+pub const NO_JOB: JobId = JobId::MAX;
+/// Never.
+pub const NEVER: u64 = u64::MAX;
+
+/// A thread of a virtual processor.
+#[derive(Clone, Debug)]
+pub struct Thread {
+    /// Running job, or `NO_JOB`.
+    pub job: JobId,
+    /// Instructions left of its burst.
+    pub instructions: f64,
+    /// Instructions until the caches are warm again.
+    pub cold_instructions: f64,
+    /// When the burst ends at the present rate [ns]; `NEVER` while off a core.
+    pub done_at: u64,
+    /// When the time slice ends, if others wait for this logical processor [ns].
+    pub rotate_at: u64,
+}
+
+/// What the simulation keeps of a core.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    /// Up to when the runner's progress is booked [ns].
+    pub settled_at: u64,
+    /// Until when the hypervisor holds the core [ns].
+    pub stall_until: u64,
+    /// When the present grant ends [ns].
+    pub grant_end: u64,
+    /// When an idle sibling gives up its decode slots [ns].
+    pub single_at: u64,
+    /// Whether the core has left SMT for its only busy thread.
+    pub single: bool,
+    /// Cost class while threads are busy.
+    pub class: ClassId,
+    /// Time of an instruction in that class [ns].
+    pub instruction_ns: f64,
+    /// Extra time of an instruction while the runner's caches are refilled [ns].
+    pub cold_ns: f64,
+    /// Next event.
+    pub key: Key,
+    /// Core time used since the start [ns].
+    pub clock: u64,
+    /// Partition whose lines its caches hold, `u16::MAX` for none.
+    pub warm_for: u16,
+}
+
+/// What the simulation keeps of a virtual processor.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The last core's clock when it left it.
+    pub left_clock: u64,
+    /// Hypervisor time that the next dispatch must pay besides the dispatch itself [ns].
+    pub debt_ns: u64,
+    /// When it ceded [ns].
+    pub ceded_at: u64,
+    /// Start of the present dispatch record.
+    pub record_from: u64,
+    /// Thread that was busy last.
+    pub last_thread: u8,
+}
+
+/// A guest with its work.
+pub struct GuestState {
+    /// Tunables.
+    pub aix: Aix,
+    /// Run queues.
+    pub queues: RunQueues,
+    /// The workload's numbers.
+    pub shape: Shape,
+    /// First thread in [`World::threads`].
+    pub first_thread: usize,
+    /// Threads of a virtual processor.
+    pub smt: u8,
+    /// Busy thread time at the last folding step [ns].
+    pub folded_from_ns: f64,
+    /// Random arrivals.
+    pub arrivals: Stream,
+    /// Random work.
+    pub work: Stream,
+    /// Random waits and think times.
+    pub waits: Stream,
+    /// Random daemons.
+    pub daemons: Stream,
+}
+
+/// The simulation.
+pub struct World {
+    /// What is simulated.
+    pub spec: Spec,
+    /// Simulated time [ns].
+    pub now: u64,
+    /// Pending events.
+    pub queue: Queue<Event>,
+    /// Events handled.
+    pub events: u64,
+    /// Who is where.
+    pub hv: State,
+    /// The dispatcher.
+    pub policy: Phyp,
+    /// Cost classes.
+    pub table: Table,
+    /// Guests, by partition.
+    pub guests: Vec<GuestState>,
+    /// Threads of all virtual processors.
+    pub threads: Vec<Thread>,
+    /// Cores.
+    pub slots: Vec<Slot>,
+    /// Virtual processors.
+    pub runs: Vec<Run>,
+    /// Jobs.
+    pub jobs: JobTable,
+    /// Counters.
+    pub meters: Meters,
+    /// End of the present window [ns].
+    pub window_end: u64,
+    /// Windows so far.
+    pub windows: u64,
+    /// Whether a share check is pending.
+    pub share_check: bool,
+    /// Core time of each partition when it last decided to donate [ns].
+    pub donated_from: Vec<u64>,
+}
+
+impl World {
+    /// Sets the machine up at time 0.
+    pub fn new(spec: Spec, replication: u64) -> Self {
+        let hv = State::new(&spec);
+        let tick = |p: &Partition| match &p.guest {
+            Guest::Aix(aix) => (aix.tick_cost_ns as f64 / aix.tick_ns as f64).min(0.5),
+        };
+        let table = Table::new(
+            &spec.machine,
+            &spec.partitions,
+            spec.partitions.iter().map(tick).collect(),
+        );
+        let mut threads = Vec::new();
+        let mut guests = Vec::new();
+        for (partition, share) in spec.partitions.iter().zip(&hv.shares) {
+            guests.push(guest(
+                &spec,
+                partition,
+                share.vps,
+                threads.len(),
+                replication,
+            ));
+            threads.resize_with(
+                threads.len() + usize::from(share.vps) * usize::from(partition.smt),
+                Thread::idle,
+            );
+        }
+        Self {
+            now: 0,
+            queue: Queue::new(),
+            events: 0,
+            slots: vec![Slot::idle(); hv.cores.len()],
+            runs: vec![
+                Run {
+                    left_clock: 0,
+                    debt_ns: 0,
+                    ceded_at: 0,
+                    record_from: 0,
+                    last_thread: 0
+                };
+                hv.vps.len()
+            ],
+            meters: Meters::new(&spec, &hv),
+            jobs: JobTable::default(),
+            policy: Phyp,
+            window_end: 0,
+            windows: 0,
+            share_check: false,
+            donated_from: vec![0; spec.partitions.len()],
+            table,
+            threads,
+            guests,
+            hv,
+            spec,
+        }
+    }
+
+    /// Schedules an event.
+    #[inline]
+    pub fn schedule(&mut self, at: u64, event: Event) -> Key {
+        self.queue
+            .schedule(Time::from_ns(at), event.priority(), event)
+    }
+
+    /// A virtual processor.
+    #[inline]
+    pub fn vp(&self, vp: VpId) -> &Vp {
+        &self.hv.vps[vp as usize]
+    }
+
+    /// First thread of a virtual processor, and how many it has.
+    #[inline]
+    pub fn threads_of(&self, vp: VpId) -> (usize, u8) {
+        let v = &self.hv.vps[vp as usize];
+        let guest = &self.guests[usize::from(v.partition)];
+        (
+            guest.first_thread + usize::from(v.index) * usize::from(guest.smt),
+            guest.smt,
+        )
+    }
+
+    /// Busy threads of a virtual processor, as a mask.
+    #[inline]
+    pub fn mask(&self, vp: VpId) -> u8 {
+        let v = &self.hv.vps[vp as usize];
+        self.guests[usize::from(v.partition)].queues.mask(v.index)
+    }
+}
+
+impl Thread {
+    fn idle() -> Self {
+        Self {
+            job: NO_JOB,
+            instructions: 0.0,
+            cold_instructions: 0.0,
+            done_at: NEVER,
+            rotate_at: NEVER,
+        }
+    }
+}
+
+impl Slot {
+    fn idle() -> Self {
+        Self {
+            settled_at: 0,
+            stall_until: 0,
+            grant_end: 0,
+            single_at: NEVER,
+            single: false,
+            class: 0,
+            instruction_ns: 1.0,
+            cold_ns: 0.0,
+            key: Key::NONE,
+            clock: 0,
+            warm_for: u16::MAX,
+        }
+    }
+}
+
+fn guest(
+    spec: &Spec,
+    partition: &Partition,
+    vps: u16,
+    first_thread: usize,
+    replication: u64,
+) -> GuestState {
+    let Guest::Aix(aix) = &partition.guest;
+    let stream = |what: &str| {
+        Stream::new(
+            spec.seed,
+            replication,
+            &format!("{}/{what}", partition.name),
+        )
+    };
+    GuestState {
+        queues: RunQueues::new(vps, partition.smt, aix.throughput_mode),
+        aix: aix.clone(),
+        shape: Shape::of(&partition.workload, &partition.profile),
+        first_thread,
+        smt: partition.smt,
+        folded_from_ns: 0.0,
+        arrivals: stream("arrivals"),
+        work: stream("work"),
+        waits: stream("waits"),
+        daemons: stream("daemons"),
+    }
+}

@@ -1,0 +1,360 @@
+//! The frozen input of a simulation: what the front ends hand over, in base units only.
+//!
+//! Times are integer nanoseconds, sizes are bytes, capacities are cores. A `Spec` is read once, checked once
+//! (`Spec::check`) and never changed afterwards. People do not write it: they write the scenario file, which the Python
+//! front reads, checks with file and line, and flattens into this.
+
+use serde::{Deserialize, Serialize};
+
+/// One simulated machine with everything that runs on it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// Name of the scenario; part of every random stream's name.
+    pub name: String,
+    /// Seed of all random streams, together with the replication and the stream's name.
+    pub seed: u64,
+    /// Simulated time before anything is recorded [ns].
+    pub warmup_ns: u64,
+    /// Simulated time that is recorded [ns].
+    pub duration_ns: u64,
+    /// Length of one recorded interval [ns].
+    pub interval_ns: u64,
+    /// Whether every dispatch is recorded (`dispatches` table).
+    pub record_dispatches: bool,
+    /// The hardware and its hypervisor's constants.
+    pub machine: Machine,
+    /// Shared processor pools; index 0 is the default pool and always present.
+    pub pools: Vec<Pool>,
+    /// The partitions, in order of their index in every result table.
+    pub partitions: Vec<Partition>,
+}
+
+/// Hardware description: a tree machine > node > chip > core > hardware thread, with memory at each chip.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    /// Model name, such as `ibm-power-795`.
+    pub name: String,
+    /// Processor generation as printed, such as `POWER7`.
+    pub generation: String,
+    /// Core clock [Hz].
+    pub clock_hz: f64,
+    /// Nodes (books, drawers) in the machine.
+    pub nodes: u16,
+    /// Chips in each node.
+    pub chips_per_node: u16,
+    /// Cores in each chip.
+    pub cores_per_chip: u16,
+    /// Hardware threads in each core.
+    pub threads_per_core: u8,
+    /// Activated cores, taken from the first chip on; the rest is dark.
+    pub active_cores: u16,
+    /// Length of a cache line [bytes].
+    pub line_bytes: u32,
+    /// Cache levels from the core outwards.
+    pub caches: Vec<Cache>,
+    /// Latency of a line that another core's cache holds [ns], by distance.
+    pub cache_to_cache_ns: ByDistance,
+    /// Latency of memory without queueing [ns], by distance (local = same chip, near = same node, far = other node).
+    pub memory_ns: ByDistance,
+    /// Factor on every far latency for each pair of nodes (row-major, `nodes * nodes`); empty = 1 for all.
+    pub node_distance: Vec<f64>,
+    /// Memory bandwidth of a chip's controllers [bytes/s].
+    pub memory_bytes_per_s: f64,
+    /// Bandwidth between a chip and the rest of its node [bytes/s].
+    pub chip_link_bytes_per_s: f64,
+    /// Bandwidth between a node and all others [bytes/s].
+    pub node_link_bytes_per_s: f64,
+    /// Simultaneous multithreading.
+    pub smt: Smt,
+    /// Rule by which a thread's processor time is charged.
+    pub accounting: Accounting,
+    /// Constants of the hypervisor on this machine.
+    pub hypervisor: Hypervisor,
+}
+
+/// One cache level.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cache {
+    /// Name as printed: `L1`, `L2`, `L3`, `L3 chip`.
+    pub name: String,
+    /// Capacity of one instance [bytes].
+    pub bytes: u64,
+    /// Who shares an instance.
+    pub scope: CacheScope,
+    /// Load-to-use latency [ns].
+    pub latency_ns: f64,
+    /// Whether its capacity adds to that of the levels inside it (victim) or contains them (inclusive).
+    pub victim: bool,
+}
+
+/// Level of the tree at which a cache is shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CacheScope {
+    /// Private to a core, shared by its threads.
+    Core,
+    /// Shared by the cores of a chip.
+    Chip,
+    /// Shared by the chips of a node.
+    Node,
+}
+
+/// A quantity by how far up the tree one must go.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ByDistance {
+    /// On the same chip.
+    pub local: f64,
+    /// On another chip of the same node.
+    pub near: f64,
+    /// On another node.
+    pub far: f64,
+}
+
+/// How a core's throughput grows with its busy threads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Smt {
+    /// Throughput with 1, 2, ... busy threads relative to one, for the reference workload.
+    pub gain: Vec<f64>,
+    /// Share of the reference workload's single-thread cycles in which no instruction issues [0..1].
+    pub reference_stall_share: f64,
+}
+
+/// Charging rule of the PURR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Accounting {
+    /// POWER5: by decode slots, `R = 2^(|X-Y|+1)`, an idle sibling at priority 1 against 4.
+    DecodeSlots,
+    /// POWER7 and later: `k` busy of `T` threads are charged `gain(k)/gain(T)` of the core.
+    Calibrated,
+}
+
+/// What the hypervisor's actions cost and its fixed rules.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hypervisor {
+    /// Dispatch window [ns].
+    pub window_ns: u64,
+    /// Least entitlement for each virtual processor [cores].
+    pub min_entitlement_per_vp: f64,
+    /// Time to put a virtual processor on a core [ns].
+    pub dispatch_ns: u64,
+    /// Time of a cede call until the core is free [ns].
+    pub cede_ns: u64,
+    /// Time of a prod call [ns].
+    pub prod_ns: u64,
+    /// Time of a confer call [ns].
+    pub confer_ns: u64,
+    /// Time to pass on an interrupt meant for another partition [ns].
+    pub phantom_ns: u64,
+    /// Longest time on excess capacity while another partition waits for excess [ns].
+    pub excess_quantum_ns: u64,
+    /// Whether the end of an entitled slice or of a window counts as an involuntary switch even if the same virtual
+    /// processor continues on the same core.
+    pub counts_redispatch: bool,
+    /// Whom an entitled requester may throw off a core of its home node.
+    pub eviction: Eviction,
+}
+
+/// Victims of an entitled requester on its home node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Eviction {
+    /// Only excess runners whose home is elsewhere.
+    HomeElsewhere,
+    /// Those first, then any excess runner of another partition.
+    OtherPartition,
+}
+
+/// A shared processor pool: a limit and a reserve on top of the physical pool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pool {
+    /// Name, such as `DefaultPool`.
+    pub name: String,
+    /// Maximum capacity its partitions may use together [cores]; none for the default pool.
+    pub maximum: Option<f64>,
+    /// Reserved capacity on top of its partitions' entitlements, for its uncapped partitions [cores].
+    pub reserved: f64,
+}
+
+/// A logical partition.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Partition {
+    /// Name, unique in the machine.
+    pub name: String,
+    /// Processors.
+    pub processors: Processors,
+    /// Hardware threads used of each core.
+    pub smt: u8,
+    /// Where its memory lies: shares by chip that add up to 1.
+    pub memory: Vec<MemoryShare>,
+    /// Chips on which its virtual processors are homed, in turn.
+    pub home: Vec<u16>,
+    /// Operating system.
+    pub guest: Guest,
+    /// What it runs.
+    pub workload: Workload,
+    /// How the work behaves on a processor.
+    pub profile: Profile,
+}
+
+/// Part of a partition's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryShare {
+    /// Chip index, counted over the whole machine.
+    pub chip: u16,
+    /// Share of the partition's memory [0..1].
+    pub share: f64,
+}
+
+/// Processor resources of a partition.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "mode", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Processors {
+    /// Virtual processors dispatched on the shared pool.
+    Shared {
+        /// Entitled capacity [cores].
+        entitlement: f64,
+        /// Online virtual processors.
+        r#virtual: u16,
+        /// Whether use beyond the entitlement is forbidden.
+        capped: bool,
+        /// Weight for excess capacity, 0..=255.
+        weight: u8,
+        /// Index of its shared processor pool.
+        pool: u16,
+    },
+    /// Whole cores of its own.
+    Dedicated {
+        /// The cores, by index counted over the whole machine.
+        cores: Vec<u16>,
+        /// Whether idle cores are lent to the shared pool.
+        donating: bool,
+        /// Utilisation under which it donates [percent] (`ded_cpu_donate_thresh`).
+        donate_threshold_pct: f64,
+    },
+}
+
+/// Guest operating system.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "os", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Guest {
+    /// AIX 5.3 to 7.3.
+    Aix(Aix),
+}
+
+/// AIX scheduler tunables, named as `schedo` names them where it does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Aix {
+    /// `vpm_throughput_mode`: 0, 1, 2, 4 or 8 (threads of a virtual processor to load before the next unfolds).
+    pub throughput_mode: u8,
+    /// `vpm_xvcpus`: virtual processors beyond the computed need; -1 switches folding off.
+    pub xvcpus: i32,
+    /// `vpm_fold_threshold`: thread utilisation above which another virtual processor is needed [percent].
+    pub fold_threshold_pct: f64,
+    /// `smt_snooze_delay`: how long an idle thread beside a busy one keeps its decode slots [ns]; none = for ever.
+    pub snooze_delay_ns: Option<u64>,
+    /// Clock tick [ns].
+    pub tick_ns: u64,
+    /// Kernel time of one clock tick [ns].
+    pub tick_cost_ns: u64,
+    /// Time slice of equal-priority threads [ns].
+    pub timeslice_ns: u64,
+    /// Interval at which the load balancer moves a running thread to the less busy processor [ns]; none = never.
+    pub rebalance_ns: Option<u64>,
+    /// Wake-ups of kernel daemons [1/s per partition].
+    pub daemon_rate_per_s: f64,
+    /// Processor time of one such wake-up [ns of a core at its single-thread speed].
+    pub daemon_ns: u64,
+}
+
+/// What a partition runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Workload {
+    /// Open Poisson arrivals; a transaction alternates processor bursts and waits.
+    Transactions {
+        /// Arrivals [1/s].
+        rate_per_s: f64,
+        /// Mean number of bursts of a transaction (geometric, at least 1).
+        bursts: f64,
+        /// Mean wait between two bursts [ns] (exponential).
+        wait_ns: u64,
+        /// Distribution of a burst's work.
+        burst_work: Distribution,
+    },
+    /// A fixed number of users with think time; each interaction is a transaction.
+    Users {
+        /// Users.
+        count: u32,
+        /// Mean think time [ns] (exponential).
+        think_ns: u64,
+        /// Mean number of bursts of a transaction (geometric, at least 1).
+        bursts: f64,
+        /// Mean wait between two bursts [ns] (exponential).
+        wait_ns: u64,
+        /// Distribution of a burst's work.
+        burst_work: Distribution,
+    },
+    /// `count` processor-bound jobs started together; each ends after `instructions_per_unit`, or never if `endless`.
+    Loops {
+        /// Jobs.
+        count: u32,
+        /// Whether a finished job starts again at once.
+        endless: bool,
+    },
+    /// Nothing but the guest's own daemons.
+    Idle,
+}
+
+/// Shape of a random amount of work with a given mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Distribution {
+    /// Always the mean.
+    Constant,
+    /// Exponential.
+    Exponential,
+}
+
+/// Behaviour of the work on a processor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// Name, such as `oltp`.
+    pub name: String,
+    /// Instructions of one transaction, or of one loop.
+    pub instructions_per_unit: f64,
+    /// Share of the processor time that is spent in the kernel [0..1].
+    pub system_share: f64,
+    /// Cycles per instruction with an infinite cache and one thread on the core.
+    pub eicpi: f64,
+    /// Share of `eicpi` in which issue slots are really used; the rest waits inside the core [0..1].
+    pub issue_share: f64,
+    /// Misses per instruction of an empty cache: `m(C) = m0 (1 + C/C0)^-a`.
+    pub miss_m0: f64,
+    /// `C0` of the miss curve [bytes].
+    pub miss_c0_bytes: f64,
+    /// `a` of the miss curve.
+    pub miss_exponent: f64,
+    /// Share of the misses of a 2 MiB cache that go to lines last written by another core (communication) [0..1].
+    pub sharing: f64,
+    /// Bytes a thread touches again after it was off its core.
+    pub footprint_bytes: u64,
+    /// Share of that footprint that all threads of the partition have in common (code, shared buffers), so that a core
+    /// on which a sibling ran last holds it already [0..1].
+    pub footprint_common: f64,
+    /// Share of a miss's latency hidden by other work of the same thread [0..1].
+    pub overlap: f64,
+    /// Share of the processor time in which a lock is held that others may spin on [0..1].
+    pub lock_share: f64,
+}

@@ -1,0 +1,36 @@
+//! A batch as Python sees it: a dictionary of tables, each a dictionary of columns, each column packed 64-bit integers
+//! in little-endian order, so that Arrow can take it as it is.
+
+use homenode_engine::sim::{Batch, Columns};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+/// Calls the observer with a batch; `true` if the run is to go on.
+pub fn observe(py: Python<'_>, observer: &Py<PyAny>, batch: &Batch) -> PyResult<bool> {
+    py.check_signals()?;
+    let tables = PyDict::new(py);
+    let all = [
+        ("partition", &batch.tables.partition),
+        ("cpu", &batch.tables.cpu),
+        ("pool", &batch.tables.pool),
+        ("dispatches", &batch.tables.dispatches),
+    ];
+    for (name, table) in all.iter().filter(|(_, table)| !table.is_empty()) {
+        tables.set_item(name, columns(py, table)?)?;
+    }
+    let seen = PyDict::new(py);
+    seen.set_item("now_ns", batch.now_ns)?;
+    seen.set_item("end_ns", batch.end_ns)?;
+    seen.set_item("events", batch.events)?;
+    seen.set_item("tables", tables)?;
+    observer.bind(py).call1((seen,))?.is_truthy()
+}
+
+fn columns<'py>(py: Python<'py>, table: &Columns) -> PyResult<Bound<'py, PyDict>> {
+    let packed = PyDict::new(py);
+    for (name, values) in table.names.iter().zip(&table.values) {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        packed.set_item(name, PyBytes::new(py, &bytes))?;
+    }
+    Ok(packed)
+}

@@ -1,0 +1,77 @@
+//! Python bindings: one frozen spec in, columns of integers and a summary out. Nothing else happens here.
+
+mod batch;
+mod summary;
+
+use homenode_engine::{cost, sim, spec::Spec};
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+create_exception!(_engine, SpecError, PyValueError, "The engine refuses the spec; the text says why.");
+create_exception!(_engine, Stopped, PyException, "The observer asked the engine to stop.");
+create_exception!(_engine, Runaway, PyRuntimeError, "More work piled up than memory should hold.");
+
+fn parse(spec_json: &str) -> PyResult<Spec> {
+    serde_json::from_str(spec_json).map_err(|fault| SpecError::new_err(format!("spec: {fault}")))
+}
+
+fn raise(fault: sim::RunError) -> PyErr {
+    let text = fault.to_string();
+    match fault {
+        sim::RunError::Spec(_) => SpecError::new_err(text),
+        sim::RunError::Stopped { .. } => Stopped::new_err(text),
+        sim::RunError::Runaway { .. } => Runaway::new_err(text),
+    }
+}
+
+/// Checks a frozen spec (JSON) without running it; raises `SpecError`.
+#[pyfunction]
+fn check(spec_json: &str) -> PyResult<()> {
+    sim::check(&parse(spec_json)?).map_err(|fault| SpecError::new_err(fault.to_string()))
+}
+
+/// Runs one replication of a frozen spec (JSON) and returns its summary (JSON).
+///
+/// The interpreter is released while events are handled. After each recorded interval, and a few times a second
+/// otherwise, `observe(batch)` is called; when it returns a false value, `Stopped` is raised.
+#[pyfunction]
+fn simulate(py: Python<'_>, spec_json: &str, replication: u64, observe: Py<PyAny>) -> PyResult<String> {
+    let spec = parse(spec_json)?;
+    let mut failure: Option<PyErr> = None;
+    let outcome = py.detach(|| {
+        sim::run(&spec, replication, |batch| {
+            Python::attach(|py| match batch::observe(py, &observe, &batch) {
+                Ok(go_on) => go_on,
+                Err(fault) => {
+                    failure = Some(fault);
+                    false
+                }
+            })
+        })
+    });
+    match (failure, outcome) {
+        (Some(fault), _) => Err(fault),
+        (None, Ok(result)) => Ok(summary::to_json(&result)),
+        (None, Err(fault)) => Err(raise(fault)),
+    }
+}
+
+/// The engine and the capture parsers.
+#[pymodule]
+fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("ENGINE_VERSION", env!("CARGO_PKG_VERSION"))?;
+    module.add("PARTITION_COLUMNS", sim::columns::partition())?;
+    module.add("CPU_COLUMNS", sim::columns::CPU)?;
+    module.add("POOL_COLUMNS", sim::columns::POOL)?;
+    module.add("DISPATCH_COLUMNS", sim::columns::DISPATCH)?;
+    module.add("GAUGES", sim::columns::GAUGES)?;
+    module.add("BOOKS", cost::BOOK_NAMES)?;
+    module.add("SpecError", py.get_type::<SpecError>())?;
+    module.add("Stopped", py.get_type::<Stopped>())?;
+    module.add("Runaway", py.get_type::<Runaway>())?;
+    module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,120 @@
+"""Fenced blocks of a page: files to write, commands with their output, Python to run.
+
+A page is worked through from top to bottom in an empty folder of its own:
+
+- ```` ```toml title="two.toml" ```` (any language) writes that file;
+- ```` ```console ```` holds commands after `$ ` and, beneath each, what it prints;
+- ```` ```sh ```` holds commands whose output is not shown; only `homenode` ones are run;
+- ```` ```python ```` runs in one namespace for the page.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_FENCE = re.compile(
+    r"^```(?P<kind>\w+)(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+_TITLE = re.compile(r'title="([^"]+)"')
+TIMEOUT_S = 300
+
+
+class PageError(Exception):
+    """A block of a page does not do what the page says."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block."""
+
+    kind: str
+    info: str
+    body: str
+    start: int
+    """Offset of the body in the page."""
+
+    @property
+    def title(self) -> str | None:
+        """File name the block stands for."""
+        found = _TITLE.search(self.info)
+        return found.group(1) if found else None
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """All fenced blocks with a language, in order."""
+    for match in _FENCE.finditer(text):
+        yield Block(match["kind"], match["info"], match["body"], match.start("body"))
+
+
+@dataclass
+class Player:
+    """Plays one page in a folder."""
+
+    page: str
+    folder: Path
+    names: dict[str, object] = field(default_factory=lambda: {"__name__": "__main__"})
+
+    def play(self, text: str) -> str:
+        """The page with the output of its console blocks as it is now."""
+        parts, end = [], 0
+        for block in blocks(text):
+            body = self._block(block)
+            parts += [text[end : block.start], body]
+            end = block.start + len(block.body)
+        return "".join([*parts, text[end:]])
+
+    def _block(self, block: Block) -> str:
+        if block.title:
+            (self.folder / block.title).write_text(block.body, encoding="utf-8")
+        elif block.kind == "console":
+            return self._console(block.body)
+        elif block.kind == "sh":
+            for line in block.body.splitlines():
+                if line.startswith("homenode "):
+                    self._command(line)
+        elif block.kind == "python":
+            self._python(block.body)
+        return block.body
+
+    def _console(self, body: str) -> str:
+        commands = [line[2:] for line in body.splitlines() if line.startswith("$ ")]
+        return "".join(f"$ {command}\n{self._command(command)}" for command in commands)
+
+    def _command(self, line: str) -> str:
+        words = shlex.split(line, comments=True)
+        if words[0] == "cat":
+            return "".join((self.folder / name).read_text("utf-8") for name in words[1:])
+        if words[0] != "homenode":
+            raise PageError(f"{self.page}: only homenode commands are played, not {words[0]}")
+        done = subprocess.run(
+            [sys.executable, "-m", "homenode", *words[1:]],
+            cwd=self.folder,
+            env=plain_surroundings(),
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+        if done.returncode != 0 and "# exit" not in line:
+            raise PageError(f"{self.page}: `{line}` ended with {done.returncode}\n{done.stderr}")
+        shown = done.stdout if done.returncode == 0 else done.stderr
+        return "".join(f"{printed.rstrip()}\n" for printed in shown.splitlines())
+
+    def _python(self, body: str) -> None:
+        with contextlib.chdir(self.folder), contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(body, self.page, "exec"), self.names)  # noqa: S102 - our own page
+
+
+def plain_surroundings() -> dict[str, str]:
+    """Environment in which output is plain and of one width everywhere."""
+    plain = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "TYPER_USE_RICH": "0"}
+    return {**os.environ, **plain}

@@ -1,0 +1,128 @@
+"""Reference pages written from the code, so that they cannot disagree with it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from blocks import plain_surroundings
+
+HEAD = "<!-- Written by `make docs` from the code; changes here are lost. -->\n"
+
+
+def pages() -> dict[str, Callable[[], str]]:
+    """Each generated page and who writes it."""
+    return {
+        "reference/commands.md": commands,
+        "reference/metrics.md": metrics,
+        "reference/scenario.md": scenario,
+    }
+
+
+def commands() -> str:
+    """Every command's own help."""
+    import typer
+
+    from homenode.cli import app
+
+    group = typer.main.get_command(app)
+    parts = [
+        HEAD,
+        "# Commands\n",
+        "As printed by `homenode --help` and `homenode COMMAND --help`.\n",
+    ]
+    parts.append(_text(_help()))
+    for name in sorted(_visible(group)):
+        parts += [f"## homenode {name}\n", _text(_help(name))]
+    return "\n".join(parts)
+
+
+def _visible(group: Any) -> Iterator[str]:
+    return (name for name, command in group.commands.items() if not command.hidden)
+
+
+def _help(*words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "homenode", *words, "--help"],
+        env={**plain_surroundings(), "COLUMNS": "96"},
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return "\n".join(line.rstrip() for line in done.stdout.strip().splitlines())
+
+
+def _text(body: str) -> str:
+    return f"```text\n{body}\n```\n"
+
+
+def metrics() -> str:
+    """All metrics of a partition."""
+    from homenode.results.metrics import METRICS
+
+    rows = ["| metric | unit | meaning | only in a steady state |", "| --- | --- | --- | --- |"]
+    for metric in METRICS.values():
+        unit = metric.unit or "1"
+        steady = "yes" if metric.needs_steady else ""
+        rows.append(f"| `{metric.name}` | {unit} | {metric.meaning} | {steady} |")
+    intro = (
+        "The figures of a partition, under the names that `homenode run --json`, `summary.json`\n"
+        "and Python use. Means come with the half-width of their 95 % interval (`ci95`).\n"
+    )
+    return "\n".join([HEAD, "# Metrics\n", intro, *rows, ""])
+
+
+def scenario() -> str:
+    """Every table and key of a scenario file, from its JSON Schema."""
+    from homenode.scenario import json_schema
+
+    schema = json_schema()
+    parts = [HEAD, "# Scenario files\n", "TOML, units in the values, unknown keys refused.\n"]
+    parts += _table("scenario", schema)
+    for name, part in sorted(schema.get("$defs", {}).items()):
+        if "properties" in part:
+            parts += _table(name, part)
+        elif "enum" in part:
+            parts += [f"## {name}\n", f"One of {_values(part['enum'])}.\n"]
+    return "\n".join(parts)
+
+
+def _table(name: str, schema: Mapping[str, Any]) -> list[str]:
+    needed = set(schema.get("required", ()))
+    rows = ["| key | kind | default | meaning |", "| --- | --- | --- | --- |"]
+    for key, part in schema["properties"].items():
+        default = "needed" if key in needed else _default(part)
+        meaning = str(part.get("description", "")).replace("\n", " ").replace("|", "\\|")
+        rows.append(f"| `{key}` | {_kind(part)} | {default} | {meaning} |")
+    about = str(schema.get("description", "")).strip()
+    return [f"## {name}\n", *([about + "\n"] if about else []), *rows, ""]
+
+
+def _default(part: Mapping[str, Any]) -> str:
+    value = part.get("default")
+    return "" if value is None else f"`{value}`"
+
+
+def _kind(part: Mapping[str, Any]) -> str:
+    if "$ref" in part:
+        return str(part["$ref"]).rsplit("/", 1)[-1]
+    if "const" in part:
+        return f"`{part['const']}`"
+    if "enum" in part:
+        return _values(part["enum"])
+    for several in ("anyOf", "oneOf", "allOf"):
+        if several in part:
+            kinds = [_kind(one) for one in part[several] if one.get("type") != "null"]
+            return " or ".join(dict.fromkeys(kinds))
+    if part.get("type") == "array":
+        return f"list of {_kind(part.get('items', {}))}"
+    return str(part.get("format") or part.get("type") or "any")
+
+
+def _values(values: list[object]) -> str:
+    return ", ".join(f"`{value}`" for value in values)

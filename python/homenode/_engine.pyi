@@ -1,0 +1,29 @@
+# The compiled engine: one frozen scenario in, columns out.
+
+from collections.abc import Callable
+from typing import Any
+
+ENGINE_VERSION: str
+PARTITION_COLUMNS: list[str]
+CPU_COLUMNS: list[str]
+POOL_COLUMNS: list[str]
+DISPATCH_COLUMNS: list[str]
+BOOKS: list[str]
+
+# The engine refuses the spec; the text is one sentence with the facts.
+class SpecError(ValueError): ...
+
+# The observer asked to stop.
+class Stopped(Exception): ...  # noqa: N818
+
+# Refuse a spec that cannot be simulated.
+def check(spec_json: str) -> None: ...
+
+# Run one replication without holding Python's lock; return the summary as JSON.
+#
+# After each recorded interval, and now and then during long ones, `observe` gets a batch: `now_ns`,
+# `end_ns`, `events` and `tables`, columns of little-endian int64 by table and name. It returns
+# False to stop the run.
+def simulate(
+    spec_json: str, replication: int, observe: Callable[[dict[str, Any]], bool]
+) -> str: ...

@@ -1,0 +1,90 @@
+"""Finding machines and profiles by name or by file."""
+
+from __future__ import annotations
+
+import functools
+from importlib import resources
+from pathlib import Path
+from typing import TypeVar
+
+from homenode.catalog.check import check_machine
+from homenode.catalog.machine import MachineDescription
+from homenode.catalog.profile import ProfileDescription
+from homenode.document import Document, Problems, parse_document, read_document, validate
+from homenode.errors import InputError, MachineError, NotFoundError, ProfileError, nearest
+
+Described = TypeVar("Described", MachineDescription, ProfileDescription)
+
+
+def machines() -> list[str]:
+    """Names of the shipped machines."""
+    return _names("machines")
+
+
+def profiles() -> list[str]:
+    """Names of the shipped profiles."""
+    return _names("profiles")
+
+
+def machine(name_or_path: str | Path) -> MachineDescription:
+    """A shipped machine by name, or one from a file (anything with `/` in it or ending in `.toml`)."""
+    if is_path(name_or_path):
+        return load_machine(read_document(Path(name_or_path), MachineError))
+    return _shipped_machine(str(name_or_path))
+
+
+def profile(name_or_path: str | Path) -> ProfileDescription:
+    """A shipped profile by name, or one from a file (anything with `/` in it or ending in `.toml`)."""
+    if is_path(name_or_path):
+        return load_profile(read_document(Path(name_or_path), ProfileError))
+    return _shipped_profile(str(name_or_path))
+
+
+def is_path(name_or_path: str | Path) -> bool:
+    """Whether a name means a file."""
+    return isinstance(name_or_path, Path) or "/" in name_or_path or name_or_path.endswith(".toml")
+
+
+def load_machine(document: Document) -> MachineDescription:
+    """The machine a document describes, with every invariant checked."""
+    described = validate(MachineDescription, document, MachineError)
+    problems = Problems(document, MachineError)
+    check_machine(described, problems)
+    problems.raise_any()
+    return described
+
+
+def load_profile(document: Document) -> ProfileDescription:
+    """The profile a document describes."""
+    return validate(ProfileDescription, document, ProfileError)
+
+
+def machine_document(name: str) -> Document:
+    """The file of a shipped machine."""
+    return _document("machines", name, "machine", MachineError)
+
+
+def _names(folder: str) -> list[str]:
+    entries = (resources.files("homenode") / folder).iterdir()
+    return sorted(entry.name.removesuffix(".toml") for entry in entries if entry.name.endswith(".toml"))
+
+
+def _document(folder: str, name: str, what: str, error: type[InputError]) -> Document:
+    names = _names(folder)
+    if name not in names:
+        raise NotFoundError(f'no {what} is called "{name}"{nearest(name, names)}', asked=name, there=", ".join(names))
+    file = resources.files("homenode") / folder / f"{name}.toml"
+    return parse_document(file.read_text(encoding="utf-8"), f"{folder}/{name}.toml", error)
+
+
+@functools.cache
+def _shipped_machine(name: str) -> MachineDescription:
+    return load_machine(machine_document(name))
+
+
+@functools.cache
+def _shipped_profile(name: str) -> ProfileDescription:
+    return load_profile(_document("profiles", name, "profile", ProfileError))
+
+
+__all__ = ["is_path", "load_machine", "load_profile", "machine", "machine_document", "machines", "profile", "profiles"]

@@ -1,0 +1,46 @@
+"""All commands in one place."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from homenode.cli import catalog, demo, explain, run, sql, study, tools
+
+app = typer.Typer(
+    name="homenode",
+    help="What a partition layout costs: simulate it and see where the cores went.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from homenode.runner.run import program_version
+
+        typer.echo(f"homenode {program_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Options before the command."""
+
+
+app.command()(run.run)
+app.command()(run.runs)
+app.command()(explain.explain)
+app.command()(study.study)
+app.command()(sql.sql)
+app.command()(catalog.machines)
+app.command()(catalog.profiles)
+app.command()(demo.demo)
+tools.register(app)

@@ -1,0 +1,69 @@
+"""`homenode machines` and `homenode profiles`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from homenode.cli.output import JsonOption, show, show_json
+
+NameArgument = Annotated[
+    str | None,
+    typer.Argument(help="Name, or a file of your own; a list if not given.", metavar="[NAME]"),
+]
+
+_LISTED = (
+    "name", "title", "model", "generation", "nodes", "node_name", "cores", "threads_per_core",
+)  # fmt: skip
+
+
+def machines(name: NameArgument = None, as_json: JsonOption = False) -> None:
+    """List the shipped machines, or show one: each number with its source or its range."""
+    from homenode import catalog
+    from homenode.report.catalog import description_json, description_table
+    from homenode.report.runs import plain_table
+
+    if name is not None:
+        described = catalog.machine(name)
+        if as_json:
+            extra = {"model": described.model, "generation": described.generation}
+            show_json({**description_json(described), **extra})
+        else:
+            show(description_table(described))
+        return
+    found = [catalog.machine(one) for one in catalog.machines()]
+    if as_json:
+        show_json([{key: getattr(one, key) for key in _LISTED} for one in found])
+        return
+    table = plain_table("machine", "model", "generation", "nodes", "cores", "threads/core")
+    table.add_column("title")
+    for one in found:
+        nodes = f"{one.nodes} x {one.node_name}"
+        cores, threads = str(one.cores), str(one.threads_per_core)
+        table.add_row(one.name, one.model, one.generation, nodes, cores, threads, one.title)
+    show(table)
+
+
+def profiles(name: NameArgument = None, as_json: JsonOption = False) -> None:
+    """List the shipped workload profiles, or show one: each number with where it comes from."""
+    from homenode import catalog
+    from homenode.report.catalog import description_json, description_table
+    from homenode.report.runs import plain_table
+
+    if name is not None:
+        described = catalog.profile(name)
+        if as_json:
+            show_json(description_json(described))
+        else:
+            show(description_table(described))
+        return
+    found = [catalog.profile(one) for one in catalog.profiles()]
+    if as_json:
+        show_json([{"name": one.name, "title": one.title} for one in found])
+        return
+    table = plain_table("profile")
+    table.add_column("title")
+    for one in found:
+        table.add_row(one.name, one.title)
+    show(table)

@@ -1,0 +1,57 @@
+"""`homenode demo`: the main job from end to end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from homenode.cli.explain import show_explanation
+from homenode.cli.output import (
+    JobsOption,
+    JsonOption,
+    OutOption,
+    ReplicationsOption,
+    show_json,
+    show_text,
+    tell,
+)
+from homenode.cli.study import run_one, show_study
+from homenode.errors import StudyError
+
+STUDY = "p795-lpar-affinity"
+PICTURES = ("p795.png", "p795.svg")
+
+
+def demo(
+    folder: Annotated[
+        Path, typer.Option("--pictures", help="Folder for the pictures.", metavar="FOLDER")
+    ] = Path("out"),
+    replications: ReplicationsOption = None,
+    jobs: JobsOption = None,
+    out: OutOption = "runs",
+    as_json: JsonOption = False,
+) -> None:
+    """What poor affinity costs four LPARs of a Power 795, and where the cores went."""
+    from homenode.report.pictures import save_picture, waterfall
+    from homenode.study import load_study
+
+    result = run_one(load_study(STUDY), replications, jobs, out)
+    if not result.explanations:
+        raise StudyError(f"study {STUDY} has no [[explain]] entry to draw")
+    explanation = result.explanations[0]
+    pictures = [save_picture(waterfall(explanation), folder / name) for name in PICTURES]
+    if as_json:
+        show_json(
+            {
+                **result.as_json(),
+                "explanation": explanation.as_json(),
+                "pictures": [str(p) for p in pictures],
+            }
+        )
+        return
+    show_study(result)
+    show_explanation(explanation)
+    show_text(f"Pictures: {', '.join(str(picture) for picture in pictures)}")
+    tell(f"more: homenode explain {explanation.breakdown.run}")

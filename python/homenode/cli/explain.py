@@ -1,0 +1,80 @@
+"""`homenode explain`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from homenode.cli.output import JsonOption, OutOption, show, show_json, show_text, tell
+
+if TYPE_CHECKING:
+    from homenode.results import Run
+    from homenode.results.explain import Explanation
+
+
+def explain(
+    run: Annotated[
+        str,
+        typer.Argument(
+            help="Run id, beginning of one, scenario name or latest; with the partition.",
+            metavar="RUN[:PARTITION]",
+        ),
+    ] = "latest",
+    other: Annotated[
+        str | None,
+        typer.Argument(
+            help="Explain the difference of this one to the first.", metavar="[RUN[:PARTITION]]"
+        ),
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option("--picture", "-p", help="Also draw it (.svg or .png).", metavar="FILE"),
+    ] = None,
+    out: OutOption = "runs",
+    as_json: JsonOption = False,
+) -> None:
+    """Where the cores went: one partition, all of a run, or the difference of two."""
+    explanations = find_explanations(run, other, out)
+    if picture is not None:
+        from homenode.report.pictures import save_picture, waterfall
+
+        tell(f"drew {save_picture(waterfall(explanations[0]), picture)}")
+    if as_json:
+        answers = [explanation.as_json() for explanation in explanations]
+        show_json(answers[0] if len(answers) == 1 else {"explanations": answers})
+        return
+    for explanation in explanations:
+        show_explanation(explanation)
+
+
+def find_explanations(first: str, second: str | None, root: str) -> list[Explanation]:
+    """The explanations two arguments ask for; a run without a partition stands for all of its
+    partitions.
+    """
+    from homenode.results.explain import explain as explain_run
+
+    run, partition = open_partition(first, root)
+    if second is not None:
+        other, other_partition = open_partition(second, root)
+        return [explain_run(other, other_partition or partition, run, partition or other_partition)]
+    partitions = run.partitions if partition is None else [partition]
+    return [explain_run(run, name) for name in partitions]
+
+
+def open_partition(text: str, root: str) -> tuple[Run, str | None]:
+    """`RUN:PARTITION` or `RUN`."""
+    from homenode.results import Run
+
+    name, _, partition = text.partition(":")
+    run = Run.load(name or "latest", root)
+    return run, run.partition(partition) if partition else None
+
+
+def show_explanation(explanation: Explanation) -> None:
+    """Table and paragraph."""
+    from homenode.report.explanations import explanation_table
+
+    show(explanation_table(explanation))
+    show_text(["", explanation.paragraph, ""])

@@ -1,0 +1,77 @@
+"""Where the commands print: answers on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+OutOption = Annotated[
+    str, typer.Option("--out", help="Folder that keeps the runs.", metavar="FOLDER")
+]
+JobsOption = Annotated[
+    int | None,
+    typer.Option("--jobs", "-j", min=1, help="Threads; all cores if not given.", metavar="N"),
+]
+ReplicationsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--replications", "-n", min=1, help="Replications, in place of the scenario's.", metavar="N"
+    ),
+]
+_NARROWEST = 100
+_WHEN_NOT_A_TERMINAL = 160
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that never cuts a table because the output is a file."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else _WHEN_NOT_A_TERMINAL
+    made = Console(stderr=stderr, highlight=False, soft_wrap=False, width=width)
+    if made.width < _NARROWEST and not stderr:
+        made.width = _NARROWEST
+    return made
+
+
+def show(*tables: Table) -> None:
+    """Print tables, each below its title, an empty line between them."""
+    from rich.text import Text
+
+    out = console()
+    for number, table in enumerate(tables):
+        if number:
+            out.print()
+        # A title of its own line: rich would break it to the width of the table.
+        title, table.title = table.title, None
+        if title:
+            out.print(Text(str(title), style="bold"), no_wrap=True)
+        out.print(table)
+
+
+def show_text(lines: str | Iterable[str]) -> None:
+    """Print plain sentences as they are; the terminal wraps them."""
+    from rich.text import Text
+
+    out = console()
+    for line in [lines] if isinstance(lines, str) else lines:
+        out.print(Text(line))
+
+
+def show_json(value: Any) -> None:
+    """Print JSON, nothing else."""
+    sys.stdout.write(json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+
+
+def tell(text: str) -> None:
+    """A remark beside the answer."""
+    sys.stderr.write(f"{text}\n")

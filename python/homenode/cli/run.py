@@ -1,0 +1,87 @@
+"""`homenode run` and `homenode runs`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from homenode.cli.output import (
+    JobsOption,
+    JsonOption,
+    OutOption,
+    ReplicationsOption,
+    show,
+    show_json,
+    show_text,
+    tell,
+)  # fmt: skip
+from homenode.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from homenode.results import Run
+
+_JSON_KEYS = ("run", "partitions", "machine", "steady")
+
+
+def run(
+    scenario: Annotated[Path, typer.Argument(help="Scenario file (TOML).", metavar="SCENARIO")],
+    replications: ReplicationsOption = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", "-s", help="Seed, in place of the scenario's.", metavar="N"),
+    ] = None,
+    jobs: JobsOption = None,
+    out: OutOption = "runs",
+    as_json: JsonOption = False,
+) -> None:
+    """Simulate a layout; report cores, throughput, response and locality; keep the run."""
+    from homenode.runner import InterruptedRun, run_scenario
+    from homenode.scenario import Scenario
+
+    frozen = Scenario.load(scenario)
+    try:
+        with progress_bar(f"running {scenario.name}") as progress:
+            done = run_scenario(
+                frozen, replications=replications, seed=seed, jobs=jobs, out=out, progress=progress
+            )
+    except InterruptedRun as stopped:
+        if stopped.run is not None:
+            show_run(stopped.run, as_json=as_json)
+        raise
+    show_run(done, as_json=as_json)
+
+
+def show_run(done: Run, *, as_json: bool) -> None:
+    """Print a run's figures."""
+    from homenode.report.runs import run_tables, unsteady_lines
+
+    if as_json:
+        show_json({key: done.summary[key] for key in _JSON_KEYS})
+        return
+    show(*run_tables(done))
+    show_text(unsteady_lines(done))
+    plural = "s" if done.replications > 1 else ""
+    tell(
+        f"run {done.id}: {done.replications} replication{plural} of "
+        f"{done.summary['machine']['simulated_s']:g} s, seed {done.seed}, kept in {done.path}"
+    )
+
+
+def runs(
+    out: OutOption = "runs",
+    as_json: JsonOption = False,
+) -> None:
+    """List kept runs, newest first."""
+    from homenode.report.runs import runs_table
+    from homenode.results import Run
+
+    found = Run.all(out)
+    if as_json:
+        keys = ("run", "scenario", "seed", "replications", "date", "version")
+        show_json([{key: kept.provenance.get(key) for key in keys} for kept in found])
+    elif found:
+        show(runs_table(found))
+    else:
+        tell(f"{out} holds no run; make one with `homenode run SCENARIO`")

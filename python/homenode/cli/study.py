@@ -1,0 +1,127 @@
+"""`homenode study`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from homenode.cli.output import (
+    JobsOption,
+    JsonOption,
+    OutOption,
+    ReplicationsOption,
+    show,
+    show_json,
+    show_text,
+    tell,
+)
+from homenode.cli.progress import progress_bar
+from homenode.errors import HomenodeError
+
+if TYPE_CHECKING:
+    from homenode.study import CalibrationResult, Study, StudyResult
+
+
+def study(
+    name: Annotated[str | None, typer.Argument(help="Name of the study.", metavar="NAME")] = None,
+    every: Annotated[bool, typer.Option("--all", help="All studies.")] = False,
+    list_only: Annotated[bool, typer.Option("--list", help="List the studies.")] = False,
+    refit: Annotated[
+        bool,
+        typer.Option(
+            "--calibrate", help="Fit the parameters to the calibration rows and print them."
+        ),
+    ] = False,
+    replications: ReplicationsOption = None,
+    jobs: JobsOption = None,
+    out: OutOption = "runs",
+    as_json: JsonOption = False,
+) -> None:
+    """Hold the simulation against a published result, side by side."""
+    from homenode.study import list_studies, load_study
+
+    if list_only:
+        show_list([load_study(one) for one in list_studies()], as_json=as_json)
+        return
+    if (name is None) != every:
+        raise HomenodeError("name a study, or ask for --all or --list")
+    studies = [load_study(one) for one in (list_studies() if every else [str(name)])]
+    if refit:
+        results = [
+            calibrate_one(one, replications, jobs)
+            for one in studies
+            if one.calibrations or not every
+        ]
+        show_calibrations(results, as_json=as_json)
+        return
+    compared = [run_one(one, replications, jobs, out) for one in studies]
+    if as_json:
+        answers = [result.as_json() for result in compared]
+        show_json({"studies": answers} if every else answers[0])
+        return
+    for result in compared:
+        show_study(result)
+
+
+def run_one(one: Study, replications: int | None, jobs: int | None, out: str) -> StudyResult:
+    """Run a study with a progress bar."""
+    from homenode.study import run_study
+
+    with progress_bar(f"study {one.name}") as progress:
+        return run_study(one, replications=replications, jobs=jobs, out=out, progress=progress)
+
+
+def calibrate_one(one: Study, replications: int | None, jobs: int | None) -> CalibrationResult:
+    """Refit a study with a progress bar."""
+    from homenode.study import calibrate
+
+    with progress_bar(f"calibrating {one.name}") as progress:
+        return calibrate(one, replications=replications, jobs=jobs, progress=progress)
+
+
+def show_list(studies: list[Study], *, as_json: bool) -> None:
+    """Names and titles."""
+    from homenode.report.runs import plain_table
+
+    if as_json:
+        show_json(
+            [
+                {"study": s.name, "title": s.title, "source": s.source, "claim": s.claim}
+                for s in studies
+            ]
+        )
+        return
+    table = plain_table("study", "rows")
+    table.add_column("title")
+    for one in studies:
+        table.add_row(one.name, str(len(one.published)), one.title)
+    show(table)
+
+
+def show_study(result: StudyResult) -> None:
+    """Table, errors of both roles, misses, and what the study assumed."""
+    from homenode.report.studies import error_lines, miss_lines, study_table
+
+    show(study_table(result))
+    show_text(["", *error_lines(result)])
+    misses = miss_lines(result)
+    show_text(["", "Missed:" if misses else "No row is missed.", *(f"  {line}" for line in misses)])
+    if result.study.assumptions:
+        show_text(["", "Assumed:", *(f"  {line}" for line in result.study.assumptions)])
+    show_text("")
+    kept = dict.fromkeys(run.id for run in result.runs.values())
+    tell(f"runs: {', '.join(kept)}")
+
+
+def show_calibrations(results: list[CalibrationResult], *, as_json: bool) -> None:
+    """Found parameters and those of the files."""
+    from homenode.report.studies import calibration_table
+
+    if as_json:
+        answers = [result.as_json() for result in results]
+        show_json(answers[0] if len(answers) == 1 else {"studies": answers})
+        return
+    for result in results:
+        show(calibration_table(result))
+        tell(f"{result.study.name}: {result.evaluations} evaluations; the files were not changed")

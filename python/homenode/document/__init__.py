@@ -1,0 +1,26 @@
+"""TOML files people write: read with the place of every key, checked against a model, written back.
+
+`read_document` and `parse_document` give a `Document`; `validate` checks it against a pydantic model and turns whatever
+pydantic finds into messages that name file, line and column; `to_toml` writes a document. Scenario files, machine
+descriptions and workload profiles all go through here.
+"""
+
+from homenode.document.fields import OrText, Quantity
+from homenode.document.problems import Problems
+from homenode.document.read import Document, parse_document, read_document, read_text
+from homenode.document.tables import Table
+from homenode.document.validate import validate
+from homenode.document.write import to_toml
+
+__all__ = [
+    "Document",
+    "OrText",
+    "Problems",
+    "Quantity",
+    "Table",
+    "parse_document",
+    "read_document",
+    "read_text",
+    "to_toml",
+    "validate",
+]

@@ -1,0 +1,69 @@
+"""Collecting what is wrong with a document, and raising it as one error in the order of the file."""
+
+from __future__ import annotations
+
+from homenode.document.positions import Path
+from homenode.document.read import Document
+from homenode.errors import HomenodeError, InputError, Where
+
+_MOST = 10
+
+
+class Problems:
+    """What was found in one document so far."""
+
+    def __init__(self, document: Document, error: type[InputError]) -> None:
+        self.document = document
+        self.error = error
+        self._found: list[InputError] = []
+
+    def __len__(self) -> int:
+        """How many were found."""
+        return len(self._found)
+
+    def add(
+        self,
+        path: Path,
+        problem: str | None = None,
+        *,
+        there: str | None = None,
+        next_step: str | None = None,
+        at_key: bool = False,
+    ) -> None:
+        """Note a problem at a path; without a sentence, the value as written is the problem."""
+        written = self.document.written(path)
+        label = self.label(path)
+        if problem is None:
+            problem = f"{label} = {written}" if written else label
+        elif label:
+            problem = f"{label}: {problem}"
+        where = self.document.where(path, key=at_key)
+        self._found.append(self.error(problem, asked=written or None, there=there, where=where, next_step=next_step))
+
+    def label(self, path: Path) -> str:
+        """What a path is called in a message: `partition lpar1: processors.virtual`."""
+        if len(path) < 2 or not isinstance(path[1], int):
+            return ".".join(str(part) for part in path)
+        table, index, *rest = path
+        name = self.document.value((table, index, "name"))
+        title = f"{table} {name}" if isinstance(name, str) and name else f"{table} number {int(index) + 1}"
+        inner = ".".join(str(part) if not isinstance(part, int) else f"[{part}]" for part in rest)
+        return f"{title}: {inner}" if inner else title
+
+    def raise_any(self) -> None:
+        """Raise the first problem of the file, which carries the others."""
+        if not self._found:
+            return
+        ordered = sorted(self._found, key=_order)
+        first, others = ordered[0], ordered[1:_MOST]
+        rest: list[HomenodeError] = list(others)
+        if len(ordered) > _MOST:
+            rest.append(self.error(f"{self.document.file}: {len(ordered) - _MOST} more problems are not shown"))
+        raise self.error(
+            first.problem, asked=first.asked, there=first.there, where=first.where, next_step=first.next_step, others=rest
+        )
+
+
+def _order(problem: InputError) -> tuple[int, int]:
+    where = problem.where or Where("")
+    return (where.line or 0, where.column or 0)

@@ -1,0 +1,30 @@
+"""Base of the models: a table whose keys are all known, all there, and never change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic_core import PydanticCustomError
+
+
+class Table(BaseModel):
+    """A TOML table: unknown keys are refused, values keep their type, and nothing changes afterwards."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keys_are_known(cls, data: Any) -> Any:
+        """Refuse unknown and missing keys with what is needed for a message that helps."""
+        if not isinstance(data, dict):
+            return data
+        fields = {field.alias or name: field for name, field in cls.model_fields.items()}
+        for key in data:
+            if key not in fields:
+                raise PydanticCustomError("unknown_key", "unknown key", {"key": key, "known": list(fields)})
+        for name, field in fields.items():
+            if field.is_required() and name not in data:
+                hint = field.description or ""
+                raise PydanticCustomError("missing_key", "missing key", {"key": name, "hint": hint})
+        return data

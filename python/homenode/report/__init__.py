@@ -1,0 +1,1 @@
+"""What results look like: tables for the terminal, pictures for a page."""

@@ -1,0 +1,51 @@
+"""Numbers as text: rounded last, with the digits their uncertainty allows."""
+
+from __future__ import annotations
+
+import math
+
+from homenode.results.stats import Estimate
+
+NOTHING = "-"
+
+
+def number(value: float | None, digits: int = 2) -> str:
+    """A plain number with thousands separated; a dash where there is none."""
+    return NOTHING if value is None else f"{value:,.{digits}f}"
+
+
+def significant(value: float | None, digits: int = 4) -> str:
+    """A number with about as many digits as asked, never in exponent form between 1e-4 and 1e9."""
+    if value is None:
+        return NOTHING
+    if value == 0:
+        return "0"
+    size = math.floor(math.log10(abs(value)))
+    if not -5 < size < 9:
+        return f"{value:.{digits - 1}e}"
+    return f"{value:,.{max(digits - 1 - size, 0)}f}"
+
+
+def with_interval(estimate: Estimate, digits: int = 2) -> str:
+    """`17.42 ± 0.11`."""
+    if estimate.mean is None:
+        return NOTHING
+    if estimate.ci95 is None:
+        return number(estimate.mean, digits)
+    return f"{number(estimate.mean, digits)} ± {number(estimate.ci95, digits)}"
+
+
+def significant_with_interval(estimate: Estimate) -> str:
+    """A mean with four significant digits and its interval with as many decimals."""
+    if estimate.mean is None:
+        return NOTHING
+    mean = significant(estimate.mean)
+    if estimate.ci95 is None or "e" in mean:
+        return mean
+    decimals = len(mean.partition(".")[2])
+    return f"{mean} ± {number(estimate.ci95, decimals)}"
+
+
+def signed(value: float | None, digits: int = 2, unit: str = "") -> str:
+    """A difference with its sign."""
+    return NOTHING if value is None else f"{value:+,.{digits}f}{unit}"

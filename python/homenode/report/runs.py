@@ -1,0 +1,111 @@
+"""A run as tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.markup import escape
+from rich.table import Table
+
+from homenode.report.numbers import NOTHING, with_interval
+from homenode.results.run import Run
+
+_PROCESSOR = [
+    ("physc", "physc", 2),
+    ("%entc", "entc_pct", 1),
+    ("%user", "user_pct", 1),
+    ("%sys", "sys_pct", 1),
+    ("%idle", "idle_pct", 1),
+    ("lbusy", "lbusy_pct", 1),
+    ("ilcs/s", "ilcs_per_s", 0),
+    ("vlcs/s", "vlcs_per_s", 0),
+]
+_PLACE = [
+    ("home", "home_share"),
+    ("near", "near_share"),
+    ("far", "far_share"),
+]
+_WORK = [
+    ("etr/s", "etr_per_s", 1),
+    ("core-us/tx", "cpu_per_tx_us", 0),
+    ("response ms", "response_ms_mean", 2),
+    ("p95 ms", "response_ms_p95", 2),
+    ("p99 ms", "response_ms_p99", 2),
+    ("loop s", "elapsed_s", 2),
+]
+
+
+def plain_table(*columns: str, title: str | None = None) -> Table:
+    """A table in the house style: first column left, all others right, no box."""
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, title_style="bold")
+    for position, column in enumerate(columns):
+        table.add_column(column, justify="left" if position == 0 else "right", no_wrap=True)
+    return table
+
+
+def run_tables(run: Run) -> list[Table]:
+    """Processor, place and work of each partition."""
+    return [_processor_table(run), _work_table(run)]
+
+
+def _processor_table(run: Run) -> Table:
+    columns = [entry[0] for entry in _PROCESSOR] + [entry[0] for entry in _PLACE]
+    table = plain_table("partition", *columns, title="Processor")
+    for partition in run.partitions:
+        metrics = run.metrics[partition]
+        cells = [
+            with_interval(metrics[name], digits)
+            if name == "physc"
+            else _mean(run, partition, name, digits)
+            for _, name, digits in _PROCESSOR
+        ]
+        shares = [metrics[name].mean for _, name in _PLACE]
+        cells += [NOTHING if share is None else f"{100 * share:.1f} %" for share in shares]
+        table.add_row(escape(partition), *cells)
+    return table
+
+
+def _work_table(run: Run) -> Table:
+    shown = [
+        entry
+        for entry in _WORK
+        if any(run.metrics[p][entry[1]].mean is not None for p in run.partitions)
+    ]
+    table = plain_table("partition", *(title for title, *_ in shown), title="Work")
+    for partition in run.partitions:
+        metrics = run.metrics[partition]
+        if run.unsteady_reason(partition) is not None:
+            cells = ["no steady state", *[NOTHING] * (len(shown) - 1)] if shown else []
+        else:
+            cells = [with_interval(metrics[name], digits) for _, name, digits in shown]
+        table.add_row(escape(partition), *cells)
+    return table
+
+
+def _mean(run: Run, partition: str, name: str, digits: int) -> str:
+    mean = run.metrics[partition][name].mean
+    return NOTHING if mean is None else f"{mean:,.{digits}f}"
+
+
+def unsteady_lines(run: Run) -> list[str]:
+    """One sentence for each partition without a steady state."""
+    return [
+        f"{partition}: no steady state: {reason}. Throughput and response have no mean."
+        for partition in run.partitions
+        if (reason := run.unsteady_reason(partition)) is not None
+    ]
+
+
+def runs_table(runs: Iterable[Run]) -> Table:
+    """A list of kept runs."""
+    table = plain_table("run", "date", "replications", "seed", "simulated s", "partitions")
+    for run in runs:
+        table.add_row(
+            escape(run.id),
+            str(run.provenance.get("date", NOTHING)),
+            str(run.replications),
+            str(run.seed),
+            f"{run.summary['machine']['simulated_s']:g}",
+            escape(", ".join(run.partitions[:4]) + (", ..." if len(run.partitions) > 4 else "")),
+        )
+    return table

@@ -1,0 +1,118 @@
+"""A study as a table."""
+
+from __future__ import annotations
+
+from rich.markup import escape
+from rich.table import Table
+
+from homenode.report.numbers import NOTHING, number, signed, significant, significant_with_interval
+from homenode.report.runs import plain_table
+from homenode.study.calibrate import CalibrationResult
+from homenode.study.compare import Comparison, ErrorSummary, StudyResult
+from homenode.study.published import ROLES, ToleranceKind
+
+_UNITS = {ToleranceKind.PERCENT: " %", ToleranceKind.ABSOLUTE: "", ToleranceKind.FACTOR: ""}
+
+
+def study_table(result: StudyResult) -> Table:
+    """All rows of a study."""
+    table = plain_table(
+        "case", "metric", "published", "simulated (95 %)", "deviation", "tolerance", "role",
+        "within",
+        title=f"{result.study.name}: {result.study.title}",
+    )  # fmt: skip
+    for comparison in result.comparisons:
+        row = comparison.published
+        table.add_row(
+            escape(row.case),
+            escape(row.metric),
+            row.shown,
+            _simulated(comparison),
+            _deviation(comparison),
+            str(row.tolerance),
+            row.role,
+            "yes" if comparison.within else "[bold red]no[/]",
+        )
+    return table
+
+
+def error_lines(result: StudyResult) -> list[str]:
+    """Mean and worst error of each role."""
+    lines = []
+    for role in ROLES:
+        mape = result.mape(role)
+        rows = result.of_role(role)
+        if not rows:
+            continue
+        within = sum(comparison.within for comparison in rows)
+        percent = NOTHING if mape is None else f"{mape:.1f} %"
+        lines.append(
+            f"{role}: {within} of {len(rows)} rows within tolerance; mean absolute error of all "
+            f"{percent}"
+        )
+        lines += [f"  {_error(summary)}" for summary in result.errors(role)]
+    return lines
+
+
+def miss_lines(result: StudyResult) -> list[str]:
+    """Every row outside its tolerance, with what is known of the reason."""
+    lines = []
+    for comparison in result.misses:
+        row = comparison.published
+        why = comparison.simulated.reason or row.why or "no reason is known"
+        lines.append(
+            f"{row.case} {row.metric}: {_deviation(comparison)} (tolerance {row.tolerance}); {why}"
+        )
+    return lines
+
+
+def calibration_table(result: CalibrationResult) -> Table:
+    """Parameters as found and as the files hold them."""
+    table = plain_table(
+        "parameter", "found", "in the files", "files differ by", "path", "fitted to"
+    )
+    for fitted in result.fitted:
+        table.add_row(
+            escape(fitted.calibration.name),
+            f"{significant(fitted.found, 5)} {fitted.calibration.unit}".strip(),
+            significant(fitted.in_files, 5),
+            signed(fitted.change_pct, 1, " %"),
+            escape(fitted.calibration.parameter),
+            escape(", ".join(fitted.calibration.rows)),
+        )
+    return table
+
+
+def _simulated(comparison: Comparison) -> str:
+    if comparison.simulated.mean is None and comparison.simulated.reason:
+        return "no steady state" if "steady" in comparison.simulated.reason else NOTHING
+    return significant_with_interval(comparison.simulated)
+
+
+def _deviation(comparison: Comparison) -> str:
+    """In what the tolerance counts in."""
+    kind = comparison.published.tolerance.kind
+    if kind is ToleranceKind.PERCENT:
+        return signed(comparison.deviation_pct, 1, " %")
+    if kind is ToleranceKind.ABSOLUTE:
+        return signed(comparison.deviation, 2)
+    return NOTHING if comparison.factor is None else f"x{comparison.factor:.2f}"
+
+
+def _error(summary: ErrorSummary) -> str:
+    what = {
+        ToleranceKind.PERCENT: "rows compared in percent",
+        ToleranceKind.ABSOLUTE: "rows compared in their own unit",
+        ToleranceKind.FACTOR: "rows compared by order of magnitude",
+    }[summary.kind]
+    sign = "x" if summary.kind is ToleranceKind.FACTOR else ""
+    unit = _UNITS[summary.kind]
+    worst = (
+        f"{sign}{number(summary.worst)}{unit} ({summary.worst_row})"
+        if summary.worst_row
+        else NOTHING
+    )
+    return (
+        f"{summary.rows} {what}: {summary.within} within, "
+        f"mean error {sign}{number(summary.mean)}{unit}, worst {worst}"
+    )

@@ -1,0 +1,228 @@
+"""The metrics of a partition, in the field's names, each a pure function of its counters.
+
+Percentages named after lparstat's columns refer to the entitled capacity, or to the consumed one
+where that is more, as the tool's do; `idle_pct` is therefore the rest up to 100 and holds the
+entitlement that was not used. A metric that only makes sense in a steady state is marked; where
+there is none it has no value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from homenode.results.books import CAUSES, FINITE_CACHE, INFINITE_CACHE
+from homenode.results.totals import NS_PER_S, Totals, ratio
+
+Formula = Callable[[Totals], float | None]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One figure: its name (unit last), what it means, how it is computed."""
+
+    name: str
+    unit: str
+    meaning: str
+    formula: Formula
+    needs_steady: bool = False
+
+
+def _cores(*counters: str) -> Formula:
+    return lambda t: ratio(t.sum(*counters), t.seconds * NS_PER_S)
+
+
+def _rate(*counters: str) -> Formula:
+    return lambda t: ratio(t.sum(*counters), t.seconds)
+
+
+def _percent(*counters: str) -> Formula:
+    return lambda t: ratio(t.sum(*counters), t.denominator_ns, 100.0)
+
+
+def _gauge(counter: str) -> Formula:
+    return lambda t: ratio(t[counter], t.intervals)
+
+
+def _distance_share(counter: str) -> Formula:
+    return lambda t: ratio(t[counter], t.sum("home_ns", "near_ns", "far_ns"))
+
+
+def _response(quantile: str) -> Formula:
+    return lambda t: _kept(t.response_ns, quantile, 1e6)
+
+
+def _wait(quantile: str) -> Formula:
+    return lambda t: _kept(t.dispatch_wait_ns, quantile, 1e3)
+
+
+def _kept(distribution: object, name: str, unit_ns: float) -> float | None:
+    if not isinstance(distribution, dict) or not distribution.get("count"):
+        return None
+    value = distribution.get(name)
+    return None if value is None else float(value) / unit_ns
+
+
+def _idle(t: Totals) -> float | None:
+    used = ratio(t.sum("user_ns", "sys_ns", "wait_ns"), t.denominator_ns, 100.0)
+    return None if used is None else max(100.0 - used, 0.0)
+
+
+def _logical_busy(t: Totals) -> float | None:
+    busy = t.sum("ticks_user", "ticks_sys")
+    return ratio(busy, busy + t.sum("ticks_wait", "ticks_idle"), 100.0)
+
+
+def _internal_rate(t: Totals) -> float | None:
+    return ratio(t["tx_done"] * t.shape.processors * NS_PER_S, t["busy_ns"])
+
+
+def _cpi_part(*causes: str) -> Formula:
+    """Cycles per instruction, divided as the books divide the time spent inside instructions."""
+
+    def part(t: Totals) -> float | None:
+        cpi = ratio(t["cycles"], t["instructions"])
+        inside = t.sum(*(f"book_{cause}" for cause in (*INFINITE_CACHE, *FINITE_CACHE)))
+        share = ratio(t.sum(*(f"book_{cause}" for cause in causes)), inside)
+        return None if cpi is None or share is None else cpi * share
+
+    return part
+
+
+def _elapsed(t: Totals) -> float | None:
+    return ratio(sum(t.finished_ns), len(t.finished_ns) * NS_PER_S)
+
+
+def _elapsed_longest(t: Totals) -> float | None:
+    return max(t.finished_ns) / NS_PER_S if t.finished_ns else None
+
+
+_TOOL = [
+    Metric("physc", "cores", "physical processors consumed", _cores("busy_ns")),
+    Metric(
+        "entc_pct",
+        "%",
+        "consumed of the entitled capacity",
+        lambda t: ratio(t["busy_ns"], t.shape.capacity * t.seconds * NS_PER_S, 100.0),
+    ),
+    Metric("user_pct", "%", "in user mode", _percent("user_ns")),
+    Metric("sys_pct", "%", "in the kernel", _percent("sys_ns")),
+    Metric("wait_pct", "%", "idle with I/O outstanding", _percent("wait_ns")),
+    Metric("idle_pct", "%", "idle, or entitlement not used", _idle),
+    Metric("lbusy_pct", "%", "logical CPUs busy", _logical_busy),
+    Metric("vcsw_per_s", "1/s", "virtual processor switches", _rate("vcsw")),
+    Metric("phint_per_s", "1/s", "phantom interrupts", _rate("phint")),
+    Metric("ilcs_per_s", "1/s", "involuntary logical CPU switches", _rate("ilcs")),
+    Metric("vlcs_per_s", "1/s", "voluntary logical CPU switches", _rate("vlcs")),
+    Metric(
+        "hypervisor_pct",
+        "%",
+        "of the consumed time in the hypervisor",
+        lambda t: ratio(t["hypervisor_ns"], t["busy_ns"], 100.0),
+    ),
+    Metric(
+        "runnable_threads",
+        "threads",
+        "running or waiting for a logical CPU",
+        lambda t: ratio(t["runq_ns"], t.seconds * NS_PER_S),
+    ),
+    Metric(
+        "blocked_threads",
+        "threads",
+        "waiting for I/O",
+        lambda t: ratio(t["blocked_ns"], t.seconds * NS_PER_S),
+    ),
+    Metric("context_switches_per_s", "1/s", "thread switches", _rate("context_switches")),
+    Metric("interrupts_per_s", "1/s", "device interrupts", _rate("interrupts")),
+]
+
+_DISPATCH = [
+    Metric(
+        "excess_share",
+        "",
+        "of the core time beyond the entitlement",
+        lambda t: ratio(t["excess_ns"], t["busy_ns"]),
+    ),
+    Metric("donated_cores", "cores", "dedicated cores lent to the pool", _cores("donated_ns")),
+    Metric("vps_unfolded", "", "virtual processors not folded", _gauge("vps_unfolded")),
+    Metric("dispatches_per_s", "1/s", "virtual processors put on a core", _rate("dispatches")),
+    Metric("evictions_per_s", "1/s", "virtual processors thrown out by others", _rate("evictions")),
+    Metric("home_share", "", "of the core time on the home chip", _distance_share("home_ns")),
+    Metric(
+        "near_share",
+        "",
+        "of the core time on another chip of the home node",
+        _distance_share("near_ns"),
+    ),
+    Metric("far_share", "", "of the core time on another node", _distance_share("far_ns")),
+    Metric(
+        "dispatch_wait_us", "us", "ready virtual processor waiting for a core, mean", _wait("mean")
+    ),
+    Metric("dispatch_wait_us_p95", "us", "the same, 95th percentile", _wait("p95")),
+    Metric("dispatch_wait_us_p99", "us", "the same, 99th percentile", _wait("p99")),
+]
+
+_WORK = [
+    Metric(
+        "etr_per_s",
+        "1/s",
+        "external throughput: transactions done",
+        _rate("tx_done"),
+        needs_steady=True,
+    ),
+    Metric(
+        "itr_per_s",
+        "1/s",
+        "internal throughput: transactions if every processor were always busy",
+        _internal_rate,
+        needs_steady=True,
+    ),
+    Metric(
+        "cpu_per_tx_us",
+        "us",
+        "core time of a transaction",
+        lambda t: ratio(t["busy_ns"], t["tx_done"] * 1e3),
+        needs_steady=True,
+    ),
+    Metric("response_ms_mean", "ms", "response time, mean", _response("mean"), needs_steady=True),
+    Metric(
+        "response_ms_p95",
+        "ms",
+        "response time, 95th percentile",
+        _response("p95"),
+        needs_steady=True,
+    ),
+    Metric(
+        "response_ms_p99",
+        "ms",
+        "response time, 99th percentile",
+        _response("p99"),
+        needs_steady=True,
+    ),
+    Metric("elapsed_s", "s", "elapsed time of a loop, mean over those that ended", _elapsed),
+    Metric("elapsed_s_max", "s", "elapsed time of the slowest loop", _elapsed_longest),
+    Metric(
+        "cpi", "cycles", "cycles per instruction", lambda t: ratio(t["cycles"], t["instructions"])
+    ),
+    Metric("eicpi", "cycles", "its part with an infinite cache", _cpi_part(*INFINITE_CACHE)),
+    Metric(
+        "efcpi", "cycles", "its part lost to finite caches and memory", _cpi_part(*FINITE_CACHE)
+    ),
+]
+
+_BOOKS = [
+    Metric(f"cores_{cause.name}", "cores", cause.label, _cores(f"book_{cause.name}"))
+    for cause in CAUSES
+]
+
+METRICS: dict[str, Metric] = {
+    metric.name: metric for metric in (*_TOOL, *_DISPATCH, *_WORK, *_BOOKS)
+}
+"""All metrics of a partition by name, in the order they are shown."""
+
+BATCHED = frozenset(
+    name
+    for name in METRICS
+    if not name.startswith(("response_ms_p", "dispatch_wait_us_p", "elapsed_s"))
+)
+"""Metrics that can be computed for a part of a replication, from its intervals alone."""

@@ -1,0 +1,168 @@
+"""What change would remove a cost: one function for each family of causes, computed from the
+partition's situation.
+
+Each returns sentences with the figures they rest on. None of them knows any machine, partition or
+study by name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from homenode.results.situation import Situation
+
+_FULL = 0.98
+"""A node counts as full from this share of its cores on: at that point dispatches spill over now
+and then.
+"""
+_MUCH_MEMORY_AWAY = 0.05
+
+
+def remedy(family: str, at: Situation) -> str:
+    """The sentences on how to avoid a family of causes."""
+    return _REMEDIES[family](at)
+
+
+def _distance(at: Situation) -> str:
+    node = at.home_node
+    homed = at.homed_on(node)
+    demand, cores = math.fsum(homed.values()), at.node_cores(node)
+    if demand > _FULL * cores:
+        return _crowded_home(at, homed, demand, cores)
+    if at.memory_away_share > _MUCH_MEMORY_AWAY:
+        return (
+            f"{_pct(at.memory_away_share)} of its memory lies outside its home, "
+            f"{at.node_label(node)}: bring the memory "
+            "home (a platform optimizer run, or a restart with room on that node)."
+        )
+    if at.metric("near_share") > at.metric("far_share"):
+        return (
+            f"Its home chips have {at.home_chips_cores} cores, it uses {at.metric('physc'):.1f}, "
+            "and "
+            f"{_pct(at.metric('near_share'))} of its core time is spent on other chips of the "
+            "node: a home with more cores, "
+            "or less work, would keep it on its own chips."
+        )
+    return (
+        f"{_pct(at.metric('excess_share'))} of its core time is beyond its entitlement of "
+        f"{at.shape.capacity:g} cores, and "
+        "such cycles have no claim to the home node: raise the entitlement towards what it uses."
+    )
+
+
+def _crowded_home(at: Situation, homed: dict[str, float], demand: float, cores: int) -> str:
+    home = at.node_label(at.home_node)
+    away = at.metric("far_share")
+    who = " and ".join(homed) if len(homed) < 3 else f"{len(homed)} partitions"
+    found = (
+        f"{_pct(away)} of its core time is spent off its home: {home} has {cores} cores, and what "
+        f"is homed there ({who}) "
+        f"uses {demand:.1f}."
+    )
+    target = at.emptiest_node()
+    if target is None:
+        return f"{found} The machine has no other node to move one to."
+    room = at.free_cores(target)
+    movable = sorted((used, name) for name, used in homed.items() if used <= room)
+    enough = [(used, name) for used, name in movable if demand - used <= cores]
+    others = [pair for pair in enough if pair[1] != at.partition]
+    if others or enough:
+        used, name = (others or enough)[0]
+        return (
+            f"{found} Move one: {name} ({used:.1f} cores) to {at.node_label(target)}, which has "
+            f"{room:.1f} cores to spare, leaves {max(cores - (demand - used), 0.0):.1f} cores free "
+            "at home."
+        )
+    if movable:
+        used, name = movable[-1]
+        return (
+            f"{found} Moving {name} ({used:.1f} cores) to {at.node_label(target)} helps "
+            "but does not suffice; more than one partition has to go."
+        )
+    return (
+        f"{found} No other place has room for one of them: the emptiest, {at.node_label(target)}, "
+        f"has {room:.1f} cores to spare."
+    )
+
+
+def _reload(at: Situation) -> str:
+    return (
+        f"Its virtual processors are taken off their cores {at.metric('evictions_per_s'):,.0f} "
+        "times a second by others and "
+        f"its logical CPUs lose the core {at.metric('ilcs_per_s'):,.0f} times; each has "
+        f"{at.slice_ms:.1f} ms of entitled time "
+        f"in a window ({at.shape.capacity:g} cores over {at.shape.processors} virtual processors). "
+        "A larger entitlement or "
+        "fewer virtual processors lengthen the slices, and what was cached stays useful."
+    )
+
+
+def _smt(at: Situation) -> str:
+    mode = at.spec["guest"].get("throughput_mode", 0)
+    unfolded = at.metric("vps_unfolded")
+    if mode > 1 and unfolded < at.shape.processors:
+        return (
+            f"With throughput mode {mode} threads share a core before the next virtual processor "
+            f"is used ({unfolded:.1f} of "
+            f"{at.shape.processors} are in use): mode 0 gives each thread a core of its own, at "
+            "the price of more cores."
+        )
+    return (
+        f"All its {at.shape.processors} virtual processors are in use and their threads share the "
+        "cores: more virtual "
+        "processors, or less work, would give each thread more of a core."
+    )
+
+
+def _spin(at: Situation) -> str:
+    return (
+        "Threads wait for locks whose holders are not running; a virtual processor that is ready "
+        "waits "
+        f"{at.metric('dispatch_wait_us'):,.0f} us for a core: fewer virtual processors, each with "
+        "more entitlement, keep "
+        "the holders running."
+    )
+
+
+def _guest_idle(at: Situation) -> str:
+    delay = at.spec["guest"].get("snooze_delay_ns")
+    how_long = "for ever" if delay is None else f"for {delay / 1e3:,.0f} us"
+    return (
+        f"Idle threads keep their core {how_long} before they give it back: a shorter snooze delay "
+        "frees it."
+    )
+
+
+def _hypervisor(at: Situation) -> str:
+    return (
+        f"Its virtual processors are put on a core {at.metric('dispatches_per_s'):,.0f} times a "
+        "second: longer slices or fewer "
+        "virtual processors in use save the switches."
+    )
+
+
+def _own_work(at: Situation) -> str:
+    return (
+        f"This is the work itself ({at.metric('cpi'):.2f} cycles an instruction), not the layout: "
+        "no other place for "
+        f"{at.partition} would save it."
+    )
+
+
+def _pct(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+_REMEDIES: dict[str, Callable[[Situation], str]] = {
+    "work": _own_work,
+    "caches": _own_work,
+    "coherence": _own_work,
+    "memory": _own_work,
+    "distance": _distance,
+    "reload": _reload,
+    "smt": _smt,
+    "spin": _spin,
+    "guest_idle": _guest_idle,
+    "hypervisor": _hypervisor,
+}

@@ -1,0 +1,248 @@
+"""A kept run: what was simulated, the metrics, the interval tables. The same object in a notebook
+and on the command line.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from homenode.errors import DamagedRunError, NotFoundError, nearest
+from homenode.results.books import CAUSES, Breakdown
+from homenode.results.metrics import METRICS
+from homenode.results.stats import Estimate, estimate
+from homenode.results.summarize import replication_totals
+from homenode.runner.store import INTERVAL_TABLES, run_folders, table_path
+
+if TYPE_CHECKING:
+    import polars as pl
+
+LATEST = "latest"
+_JSON_FILES = ("spec.json", "replications.json", "summary.json", "provenance.json")
+_THREAD_METRIC = re.compile(r"(cpu|proc|cpu_rank)(\d+)_pct")
+
+
+class Run:
+    """A run folder that was found complete."""
+
+    def __init__(self, path: Path, files: Mapping[str, Any]) -> None:
+        self.path = path
+        self.spec: dict[str, Any] = files["spec.json"]
+        self.raw: list[dict[str, Any]] = files["replications.json"]
+        self.summary: dict[str, Any] = files["summary.json"]
+        self.provenance: dict[str, Any] = files["provenance.json"]
+
+    @classmethod
+    def load(cls, which: str | Path = LATEST, root: str | Path = "runs") -> Run:
+        """Open a run by folder, id, unique beginning of an id, scenario name (its newest run) or
+        `latest`.
+        """
+        from homenode.results.damage import read_files
+
+        path = _find(which, Path(root))
+        files = read_files(
+            path, _JSON_FILES, [table_path(path, table) for table in INTERVAL_TABLES]
+        )
+        run = cls(path, files)
+        try:
+            _ = run.metrics, run.partitions, run.id, run.seed, run.steady
+        except (KeyError, TypeError, IndexError, AttributeError) as error:
+            raise DamagedRunError(
+                f"{path}: the files do not fit together ({error!r} in summary.json or spec.json); "
+                "run the scenario again, or delete the folder"
+            ) from error
+        return run
+
+    @classmethod
+    def all(cls, root: str | Path = "runs") -> list[Run]:
+        """All kept runs that can be read, newest first."""
+        found = []
+        for path in run_folders(Path(root)):
+            try:
+                found.append(cls.load(path))
+            except DamagedRunError:
+                continue
+        return found
+
+    @property
+    def id(self) -> str:
+        """Name of the run and of its folder."""
+        return str(self.summary["run"])
+
+    @property
+    def name(self) -> str:
+        """Name of the scenario."""
+        return str(self.spec["name"])
+
+    @property
+    def seed(self) -> int:
+        """Seed of all random streams."""
+        return int(self.spec["seed"])
+
+    @property
+    def replications(self) -> int:
+        """How many replications were kept."""
+        return len(self.raw)
+
+    @property
+    def partitions(self) -> list[str]:
+        """Names of the partitions, in order of their index."""
+        return [str(partition["name"]) for partition in self.spec["partitions"]]
+
+    @functools.cached_property
+    def metrics(self) -> dict[str, dict[str, Estimate]]:
+        """Of each partition, every metric with its 95 % interval."""
+        return {
+            partition: {
+                name: Estimate(e["mean"], e["ci95"], e.get("reason")) for name, e in metrics.items()
+            }
+            for partition, metrics in self.summary["partitions"].items()
+        }
+
+    @property
+    def steady(self) -> dict[str, dict[str, Any]]:
+        """Of each partition, whether it was in a steady state and, if not, the reason."""
+        return dict(self.summary["steady"])
+
+    def unsteady_reason(self, partition: str) -> str | None:
+        """Why there is no steady state; None if there is one."""
+        reason = self.steady[self.partition(partition)]["reason"]
+        return None if reason is None else str(reason)
+
+    def partition(self, name: str | None) -> str:
+        """The partition of that name; without a name, the only one there is."""
+        if name is None:
+            if len(self.partitions) == 1:
+                return self.partitions[0]
+            raise NotFoundError(
+                f"run {self.id} has {len(self.partitions)} partitions; name one of "
+                f"{', '.join(self.partitions)}"
+            )
+        if name not in self.partitions:
+            raise NotFoundError(
+                f"run {self.id} has no partition {name}{nearest(name, self.partitions)}"
+            )
+        return name
+
+    def partition_spec(self, name: str | None = None) -> dict[str, Any]:
+        """A partition's part of the frozen scenario."""
+        found: dict[str, Any] = self.spec["partitions"][self.partitions.index(self.partition(name))]
+        return found
+
+    def metric(self, partition: str | None, name: str) -> Estimate:
+        """One metric; beside those of `metrics` also `cpuN_pct`, `procN_pct`, `cpu_rankN_pct` (see
+        `values`).
+        """
+        partition = self.partition(partition)
+        if name in METRICS:
+            return self.metrics[partition][name]
+        return estimate(self.values(partition, name))
+
+    def values(self, partition: str | None, name: str) -> list[float]:
+        """A metric in each replication that has it.
+
+        `cpuN_pct` is the share of a core that logical CPU N was charged, `procN_pct` that of
+        virtual processor N, and `cpu_rankN_pct` that of the N-th busiest logical CPU (1 = busiest).
+        """
+        partition = self.partition(partition)
+        index = self.partitions.index(partition)
+        if name in METRICS:
+            metric = METRICS[name]
+            if metric.needs_steady and self.unsteady_reason(partition) is not None:
+                return []
+            found = (metric.formula(t) for t in replication_totals(self.spec, self.raw, index))
+            return [value for value in found if value is not None]
+        thread = _THREAD_METRIC.fullmatch(name)
+        if thread is None:
+            raise NotFoundError(f"there is no metric {name}{nearest(name, METRICS)}")
+        from homenode.results.threads import charged_pct
+
+        return charged_pct(self, index, thread[1], int(thread[2]))
+
+    def breakdown(self, partition: str | None = None) -> Breakdown:
+        """Where the partition's cores went."""
+        partition = self.partition(partition)
+        metrics = self.metrics[partition]
+        return Breakdown(
+            run=self.id,
+            partition=partition,
+            cores={cause.name: metrics[f"cores_{cause.name}"].mean or 0.0 for cause in CAUSES},
+            transactions_per_s=metrics["etr_per_s"].mean,
+            reason=self.unsteady_reason(partition),
+        )
+
+    def intervals(self, table: str = "partition") -> pl.DataFrame:
+        """A result table (`partition`, `cpu`, `pool`), a row per interval; names beside indices."""
+        if table not in INTERVAL_TABLES:
+            raise NotFoundError(
+                f"there is no interval table {table}{nearest(table, INTERVAL_TABLES)}"
+            )
+        return self._named(table)
+
+    def dispatches(self) -> pl.DataFrame:
+        """Every dispatch: when, who, where, how far from home, why it ended."""
+        if not table_path(self.path, "dispatches").exists():
+            raise NotFoundError(
+                f"run {self.id} did not record dispatches; ask for them in the [run] section of "
+                "the scenario"
+            )
+        return self._named("dispatches")
+
+    def _named(self, table: str) -> pl.DataFrame:
+        import polars as pl
+
+        rows = pl.read_parquet(table_path(self.path, table))
+        kind, names = ("pool", [p["name"] for p in self.spec["pools"]]) if table == "pool" else (
+            "partition", self.partitions,
+        )  # fmt: skip
+        labels = pl.DataFrame(
+            {f"{kind}_index": range(len(names)), kind: names},
+            schema_overrides={f"{kind}_index": pl.Int64},
+        )
+        return (
+            rows.rename({kind: f"{kind}_index"})
+            .join(labels, on=f"{kind}_index", how="left", maintain_order="left")
+            .select(*rows.columns, f"{kind}_index")
+        )
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.partitions)
+        return f"Run({self.id!r}, {self.replications} replications, partitions {names})"
+
+
+def _find(which: str | Path, root: Path) -> Path:
+    """The folder of a run; see `Run.load`."""
+    given = Path(which)
+    if given.is_dir() and (given.is_absolute() or len(given.parts) > 1):
+        return given
+    folders = run_folders(root)
+    name = str(which)
+    if name == LATEST and folders:
+        return folders[0]
+    exact = [folder for folder in folders if folder.name == name]
+    of_scenario = [folder for folder in folders if folder.name.rpartition("-")[0] == name]
+    beginning = [folder for folder in folders if folder.name.startswith(name)]
+    if exact or of_scenario:
+        return (exact or of_scenario)[0]
+    if len(beginning) == 1:
+        return beginning[0]
+    if beginning:
+        names = ", ".join(folder.name for folder in beginning[:8])
+        raise NotFoundError(f"{name} could be any of the runs {names}; write more of the id")
+    if not folders:
+        raise NotFoundError(
+            f"there is no run {name}: {root} holds none; make one with `homenode run SCENARIO`"
+        )
+    raise NotFoundError(
+        f"there is no run {name} in {root}{nearest(name, [f.name for f in folders])}"
+    )
+
+
+def as_json(run: Run) -> str:
+    """What `homenode run --json` prints."""
+    keys = ("run", "partitions", "machine", "steady")
+    return json.dumps({key: run.summary[key] for key in keys}, indent=1)

@@ -1,0 +1,85 @@
+"""Counters of one partition over a stretch of time: the raw material of every metric."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+NS_PER_S = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What of a partition's configuration the metrics need."""
+
+    name: str
+    capacity: float
+    """Entitled capacity, or the dedicated cores [cores]."""
+    processors: int
+    """Virtual processors, or dedicated cores."""
+    smt: int
+    """Hardware threads used of each."""
+    is_shared: bool
+
+    @property
+    def logical_cpus(self) -> int:
+        """Online logical CPUs."""
+        return self.processors * self.smt
+
+
+def shape_of(partition: Mapping[str, Any]) -> Shape:
+    """Read it from a partition of a frozen spec."""
+    processors = partition["processors"]
+    shared = processors["mode"] == "shared"
+    count = int(processors["virtual"]) if shared else len(processors["cores"])
+    capacity = float(processors["entitlement"]) if shared else float(count)
+    return Shape(str(partition["name"]), capacity, count, int(partition["smt"]), shared)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Counters summed over `seconds`, with the distributions the engine kept beside them."""
+
+    shape: Shape
+    seconds: float
+    counters: Mapping[str, float]
+    intervals: int = 1
+    """How many recorded intervals were summed; a gauge's sum divided by it is its mean."""
+    response_ns: Mapping[str, float] = field(default_factory=dict)
+    dispatch_wait_ns: Mapping[str, float] = field(default_factory=dict)
+    finished_ns: tuple[float, ...] = ()
+    """Elapsed times of the loops that ended."""
+
+    def __getitem__(self, counter: str) -> float:
+        return float(self.counters.get(counter, 0))
+
+    def sum(self, *counters: str) -> float:
+        """Several counters together."""
+        return math.fsum(self[counter] for counter in counters)
+
+    @property
+    def denominator_ns(self) -> float:
+        """What the tools' percentages refer to: the entitled capacity, or what was consumed if that
+        is more [ns].
+        """
+        return max(self["busy_ns"], self.shape.capacity * self.seconds * NS_PER_S)
+
+
+def totals_of(summary: Mapping[str, Any], shape: Shape, seconds: float, intervals: int) -> Totals:
+    """From one partition of the engine's summary of a replication."""
+    return Totals(
+        shape=shape,
+        seconds=seconds,
+        counters=summary["totals"],
+        intervals=intervals,
+        response_ns=summary.get("response_ns") or {},
+        dispatch_wait_ns=summary.get("dispatch_wait_ns") or {},
+        finished_ns=tuple(summary.get("finished") or ()),
+    )
+
+
+def ratio(part: float, whole: float, scale: float = 1.0) -> float | None:
+    """`scale * part / whole`, or None where there is no whole."""
+    return scale * part / whole if whole > 0 else None

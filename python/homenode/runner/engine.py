@@ -1,0 +1,58 @@
+"""The compiled engine, imported when it is first needed: help and reports work without it."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, cast
+
+from homenode.errors import EngineMissingError
+
+Observer = Callable[[dict[str, Any]], bool]
+
+
+class Engine(Protocol):
+    """What `homenode._engine` offers; a stand-in in tests offers the same."""
+
+    ENGINE_VERSION: str
+    PARTITION_COLUMNS: Sequence[str]
+    CPU_COLUMNS: Sequence[str]
+    POOL_COLUMNS: Sequence[str]
+    DISPATCH_COLUMNS: Sequence[str]
+    BOOKS: Sequence[str]
+    Stopped: type[BaseException]
+    SpecError: type[ValueError]
+
+    def simulate(self, spec_json: str, replication: int, observe: Observer) -> str:
+        """Run one replication; the summary as JSON."""
+        ...
+
+
+def load_engine() -> Engine:
+    """The engine module, or one sentence on how to get it."""
+    try:
+        module = importlib.import_module("homenode._engine")
+    except ImportError as error:
+        raise EngineMissingError(
+            f"the compiled engine homenode._engine cannot be loaded ({error}); run `make setup` in "
+            "the repository"
+        ) from error
+    return cast(Engine, module)
+
+
+def table_columns(engine: Engine) -> dict[str, list[str]]:
+    """Columns of each result table, in the engine's order."""
+    return {
+        "partition": list(engine.PARTITION_COLUMNS),
+        "cpu": list(engine.CPU_COLUMNS),
+        "pool": list(engine.POOL_COLUMNS),
+        "dispatches": list(engine.DISPATCH_COLUMNS),
+    }
+
+
+def table_names(table: str) -> list[str]:
+    """Columns of one result table; a few that are always there if the engine is not installed."""
+    try:
+        return ["replication", *table_columns(load_engine())[table]]
+    except EngineMissingError:
+        return ["replication", "time_ns", "partition"]

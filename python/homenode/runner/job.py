@@ -1,0 +1,96 @@
+"""A job: a frozen scenario with the replications asked for, and the id that follows from them.
+
+The id is a short hash over everything that decides the numbers: the frozen scenario (its seed is in
+it), the replications and the version of the program. The same job therefore always has the same id
+and the same results.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from homenode.errors import HomenodeError
+
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+]+")
+_HASH_DIGITS = 8
+
+
+@runtime_checkable
+class FrozenScenario(Protocol):
+    """What the runner needs of a scenario."""
+
+    @property
+    def text(self) -> str:
+        """The scenario file as given."""
+        ...
+
+    @property
+    def replications(self) -> int:
+        """How often the scenario asks to be repeated."""
+        ...
+
+    def spec_json(self) -> str:
+        """The frozen input of the engine."""
+        ...
+
+
+@dataclass(frozen=True)
+class Job:
+    """One frozen scenario and the indices of its replications."""
+
+    spec: dict[str, Any]
+    text: str
+    replications: tuple[int, ...]
+    version: str
+
+    @property
+    def name(self) -> str:
+        """Name of the scenario, fit for a folder name."""
+        return _NOT_IN_NAMES.sub("-", str(self.spec["name"])).strip("-.") or "run"
+
+    @property
+    def spec_text(self) -> str:
+        """The spec in its one canonical spelling."""
+        return json.dumps(self.spec, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+    @property
+    def id(self) -> str:
+        """`name-hash`."""
+        facts = json.dumps([self.spec_text, self.replications, self.version])
+        return f"{self.name}-{hashlib.sha256(facts.encode()).hexdigest()[:_HASH_DIGITS]}"
+
+    def with_replications(self, indices: Iterable[int]) -> Job:
+        """The same job with only those replications."""
+        return replace(self, replications=tuple(sorted(indices)))
+
+
+def freeze(
+    scenario: FrozenScenario | str | Path, replications: int | None, seed: int | None, version: str
+) -> Job:
+    """Turn a scenario (or the path of one) into a job; `replications` and `seed` replace the
+    scenario's own.
+    """
+    frozen: FrozenScenario
+    if isinstance(scenario, (str, Path)):
+        from homenode.scenario import Scenario
+
+        frozen = Scenario.load(scenario)
+    else:
+        frozen = scenario
+    count = frozen.replications if replications is None else replications
+    if count < 1:
+        raise HomenodeError(f"{count} replications were asked for; at least 1 is needed")
+    spec = json.loads(frozen.spec_json())
+    if seed is not None:
+        if not 0 <= seed < 2**64:
+            raise HomenodeError(
+                f"seed {seed} is out of range; a seed is a whole number from 0 to 2^64 - 1"
+            )
+        spec["seed"] = seed
+    return Job(spec=spec, text=frozen.text, replications=tuple(range(count)), version=version)

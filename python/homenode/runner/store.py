@@ -1,0 +1,98 @@
+"""Run folders on disk: written under a temporary name and renamed when complete, so that none is
+ever half there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from homenode.errors import StoreError
+
+INTERVAL_TABLES = ("partition", "cpu", "pool")
+_STAGING = ".tmp-"
+
+
+def table_path(folder: Path, table: str) -> Path:
+    """Where a run folder keeps a result table."""
+    if table == "dispatches":
+        return folder / "dispatches.parquet"
+    return folder / "intervals" / f"{table}.parquet"
+
+
+def dump_json(value: Any) -> str:
+    """JSON in the one spelling all result files use."""
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+@contextlib.contextmanager
+def staging(root: Path, name: str) -> Iterator[Path]:
+    """A temporary folder beside the run folders; it is gone afterwards unless it was published."""
+    folder = root / f"{_STAGING}{name}-{os.getpid()}"
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        _sweep(root)
+        shutil.rmtree(folder, ignore_errors=True)
+        (folder / "intervals").mkdir(parents=True)
+        yield folder
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StoreError(
+            f"cannot write results into {root}: {reason}; free some space or name another folder "
+            "with --out "
+            "(nothing was kept)"
+        ) from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def publish(folder: Path, final: Path) -> None:
+    """Give a complete folder its name; a run of the same name, which holds the same results, is
+    replaced.
+    """
+    if final.exists():
+        aside = final.with_name(f"{_STAGING}old-{final.name}-{os.getpid()}")
+        final.rename(aside)
+        folder.rename(final)
+        shutil.rmtree(aside, ignore_errors=True)
+    else:
+        folder.rename(final)
+
+
+def run_folders(root: Path) -> list[Path]:
+    """All kept runs, newest first."""
+    if not root.is_dir():
+        return []
+    found = [p for p in root.iterdir() if p.is_dir() and not p.name.startswith(".")]
+    return sorted(found, key=lambda p: (-_written_at(p), p.name))
+
+
+def _written_at(folder: Path) -> float:
+    """Time of the provenance file, which is written last [s]."""
+    for path in (folder / "provenance.json", folder):
+        with contextlib.suppress(OSError):
+            return path.stat().st_mtime
+    return 0.0
+
+
+def _sweep(root: Path) -> None:
+    """Remove what a process that was killed left behind."""
+    for path in root.glob(f"{_STAGING}*-*"):
+        pid = path.name.rpartition("-")[2]
+        if pid.isdigit() and not _is_alive(int(pid)):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True

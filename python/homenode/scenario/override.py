@@ -1,0 +1,104 @@
+"""The machine of a scenario: a shipped or own description with some numbers replaced for a stated reason."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path as FilePath
+from typing import Any
+
+from homenode.catalog import MachineDescription, machines
+from homenode.catalog.check import check_machine
+from homenode.catalog.names import load_machine, machine, machine_document
+from homenode.document import Document, Problems, read_document, validate
+from homenode.document.positions import Path
+from homenode.errors import HomenodeError, MachineError, ScenarioError, closest, listed
+from homenode.scenario.models import MachineChoice
+
+_NOT_OVERRIDES = ("model", "file", "active_cores")
+_MAY_BE_ADDED = ("node_distance",)
+
+
+def choose_machine(choice: MachineChoice, document: Document, folder: FilePath, problems: Problems) -> MachineDescription | None:
+    """The described machine with the scenario's replacements, or None after noting what is wrong."""
+    base = _base_document(choice, folder, problems)
+    if base is None:
+        return None
+    written = document.value(("machine",))
+    replaced = {key: value for key, value in written.items() if key not in _NOT_OVERRIDES}
+    if not replaced and choice.active_cores is None:
+        return machine(choice.model) if choice.model is not None else load_machine(base)
+    load_machine(base)  # its own mistakes are reported as its own
+    data = copy.deepcopy(base.data)
+    if choice.active_cores is not None:
+        data["topology"]["active_cores"] = {"value": choice.active_cores, "stated": "set by the scenario"}
+    before = len(problems)
+    _merge(data, replaced, ("machine",), problems)
+    if len(problems) > before:
+        return None
+    described = validate(MachineDescription, document, ScenarioError, data, ("machine",))
+    check_machine(described, problems, ("machine",))
+    return described if len(problems) == before else None
+
+
+def _base_document(choice: MachineChoice, folder: FilePath, problems: Problems) -> Document | None:
+    if choice.model is not None:
+        names = machines()
+        if choice.model in names:
+            return machine_document(choice.model)
+        near = closest(choice.model, names)
+        step = f"did you mean {near}?" if near else 'for a description of your own write file = "mine.toml"'
+        problems.add(("machine", "model"), there=f"the models are {listed(names)}", next_step=step)
+        return None
+    try:
+        return read_document(folder / str(choice.file), MachineError)
+    except MachineError:
+        raise
+    except HomenodeError as error:
+        problems.add(("machine", "file"), there=error.problem, next_step=error.next_step)
+        return None
+
+
+def _merge(target: Any, changes: dict[str, Any], path: Path, problems: Problems) -> None:
+    """Put the scenario's numbers in place of the description's."""
+    for key, change in changes.items():
+        here = (*path, key)
+        entry = _entry(target, key)
+        if entry is None and len(path) == 1 and key in _MAY_BE_ADDED:
+            entry = target[key] = {"value": None}
+        if not isinstance(entry, (dict, list)):
+            names = _names(target)
+            near = closest(key, names)
+            step = f"did you mean {near}?" if near else f"there is {listed(names, 20)}"
+            problems.add(here, f"the machine has no number {key}", next_step=step, at_key=True)
+        elif isinstance(entry, dict) and "value" in entry:
+            _replace(entry, change, here, problems)
+        elif isinstance(change, dict):
+            _merge(entry, change, here, problems)
+        else:
+            problems.add(here, there="a table is needed here", next_step=f"name one of {listed(_names(entry), 20)} under it")
+
+
+def _entry(target: Any, key: str) -> Any:
+    if isinstance(target, list):
+        return next((entry for entry in target if entry.get("name") == key), None)
+    return target.get(key)
+
+
+def _names(target: Any) -> list[str]:
+    if isinstance(target, list):
+        return [str(entry.get("name")) for entry in target]
+    return [key for key, value in target.items() if isinstance(value, (dict, list))]
+
+
+def _replace(entry: dict[str, Any], change: Any, path: Path, problems: Problems) -> None:
+    """One number with its reason."""
+    if not isinstance(change, dict) or "value" not in change or not isinstance(change.get("why"), str) or not change["why"]:
+        step = 'write { value = ..., why = "the reason" }'
+        problems.add(path, there="a machine's number is replaced with a value and a reason", next_step=step)
+        return
+    for key in change:
+        if key not in ("value", "why"):
+            problems.add((*path, key), f'unknown key "{key}"', next_step="the keys here are value, why", at_key=True)
+            return
+    entry.clear()
+    entry.update({"value": change["value"], "stated": change["why"]})

@@ -1,0 +1,102 @@
+"""What a partition runs, as a scenario file says it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Discriminator, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from homenode.catalog.profile import PROFILE_NUMBERS, Bytes, Cpi, CurveBytes, Exponent, Instructions, Misses, Share
+from homenode.document import OrText, Quantity, Table
+from homenode.units import RATE, TIME
+
+Wait = Annotated[int, Quantity(TIME, "0 ns", "1 d")]
+BurstWork = Literal["exponential", "constant"]
+
+
+class ProfileChoice(Table):
+    """A profile: a shipped one or a file as `base`, with any of its numbers replaced, or all of them given."""
+
+    base: str | None = Field(None, min_length=1, description="name of a profile, or a file ending in .toml")
+    name: str | None = Field(None, min_length=1, max_length=64, description="what the profile is called in results")
+    why: str | None = Field(None, min_length=1, description="where the replaced numbers come from")
+    instructions: Instructions | None = None
+    system_share: Share | None = None
+    eicpi: Cpi | None = None
+    issue_share: Share | None = None
+    miss_m0: Misses | None = None
+    miss_c0: CurveBytes | None = None
+    miss_exponent: Exponent | None = None
+    sharing: Share | None = None
+    footprint: Bytes | None = None
+    overlap: Share | None = None
+    lock_share: Share | None = None
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> ProfileChoice:
+        """Without a base, every number must be there."""
+        if self.base is None:
+            missing = [name for name in PROFILE_NUMBERS if getattr(self, name) is None]
+            if missing:
+                there = f"it has no base and lacks {', '.join(missing)}"
+                raise PydanticCustomError("fact", "profile", {"there": there, "next_step": 'add base = "oltp"'})
+        return self
+
+    def replaced(self) -> dict[str, float | int]:
+        """The numbers that stand in place of the base's."""
+        given = {name: getattr(self, name) for name in PROFILE_NUMBERS}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+def _named(text: str) -> dict[str, str]:
+    return {"base": text}
+
+
+Profile = Annotated[
+    ProfileChoice,
+    OrText(_named, {"type": "string", "description": "name of a profile, or a file ending in .toml", "examples": ["oltp"]}),
+    Field(description="name a profile, such as oltp; `homenode profiles` lists them"),
+]
+
+
+class Transactions(Table):
+    """Open arrivals: transactions come whether or not earlier ones are done."""
+
+    kind: Literal["transactions"]
+    rate: Annotated[float, Quantity(RATE, "0/s", "1e9/s")] = Field(description='arrivals, such as "1400/s"')
+    bursts: Annotated[float, Field(ge=1, le=1e6)] = Field(1.0, description="mean number of processor bursts")
+    wait: Wait = Field(0, description="mean wait between two bursts")
+    burst_work: BurstWork = Field("exponential", description="distribution of a burst's work")
+    profile: Profile
+
+
+class Users(Table):
+    """A fixed number of users who think between two transactions."""
+
+    kind: Literal["users"]
+    count: Annotated[int, Field(ge=1, le=10_000_000)] = Field(description="how many users there are")
+    think: Wait = Field(description='mean think time, such as "5 s"')
+    bursts: Annotated[float, Field(ge=1, le=1e6)] = Field(1.0, description="mean number of processor bursts")
+    wait: Wait = Field(0, description="mean wait between two bursts")
+    burst_work: BurstWork = Field("exponential", description="distribution of a burst's work")
+    profile: Profile
+
+
+class Loops(Table):
+    """Processor-bound jobs started together."""
+
+    kind: Literal["loops"]
+    count: Annotated[int, Field(ge=1, le=1_000_000)] = Field(description="how many jobs start together")
+    endless: bool = Field(False, description="whether a finished job starts again at once")
+    profile: Profile
+
+
+class Idle(Table):
+    """Nothing but the guest's own daemons."""
+
+    kind: Literal["idle"]
+    profile: Profile = Field(default_factory=lambda: ProfileChoice(base="idle"))
+
+
+Workload = Annotated[Transactions | Users | Loops | Idle, Discriminator("kind")]

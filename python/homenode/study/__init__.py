@@ -1,0 +1,17 @@
+"""Published results held against the simulation: `run_study("name")`."""
+
+from homenode.study.calibrate import CalibrationResult, calibrate
+from homenode.study.compare import Comparison, StudyResult
+from homenode.study.definition import Study, list_studies, load_study
+from homenode.study.evaluate import run_study
+
+__all__ = [
+    "CalibrationResult",
+    "Comparison",
+    "Study",
+    "StudyResult",
+    "calibrate",
+    "list_studies",
+    "load_study",
+    "run_study",
+]

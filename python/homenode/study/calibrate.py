@@ -1,0 +1,202 @@
+"""Fitting parameters to the calibration rows of a study, and to no others.
+
+The normal run of a study uses what its scenario files hold; this finds what they ought to hold. The
+parameters are varied on a logarithmic scale between their bounds; every evaluation simulates with
+the same seeds, so that what differs between two of them is the parameter alone.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from homenode.errors import StudyError
+from homenode.runner import ProgressFn
+from homenode.study.compare import Comparison
+from homenode.study.definition import Calibration, Study, load_study
+from homenode.study.evaluate import freeze_case, run_cases, simulated
+from homenode.study.overrides import get_values
+from homenode.study.published import PublishedRow
+
+_STEP = 0.05
+"""Relative step of the differences; large, because a simulation answers small ones with noise."""
+_PRECISE = 2e-3
+_MOST_EVALUATIONS = 40
+_UNSTEADY_RESIDUAL = 10.0
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A parameter as found and as the files hold it, in the unit of the frozen scenario."""
+
+    calibration: Calibration
+    found: float
+    in_files: float
+
+    @property
+    def change_pct(self) -> float:
+        """How far the files are from what was found [percent]."""
+        return 100.0 * (self.in_files / self.found - 1.0)
+
+
+@dataclass(frozen=True)
+class CalibrationResult:
+    """All fitted parameters, with the rows they were fitted to."""
+
+    study: Study
+    fitted: list[Fitted]
+    comparisons: list[Comparison]
+    evaluations: int
+
+    def as_json(self) -> dict[str, Any]:
+        """What `homenode study --calibrate --json` prints."""
+        return {
+            "study": self.study.name,
+            "evaluations": self.evaluations,
+            "parameters": [
+                {
+                    "name": f.calibration.name,
+                    "parameter": f.calibration.parameter,
+                    "unit": f.calibration.unit,
+                    "found": f.found,
+                    "in_files": f.in_files,
+                    "bounds": [f.calibration.low, f.calibration.high],
+                }
+                for f in self.fitted
+            ],
+            "rows": [comparison.as_json() for comparison in self.comparisons],
+        }
+
+
+def calibrate(
+    study: Study | str,
+    *,
+    replications: int | None = None,
+    jobs: int | None = None,
+    progress: ProgressFn | None = None,
+) -> CalibrationResult:
+    """Find the parameters for which the calibration rows come out."""
+    if isinstance(study, str):
+        study = load_study(study)
+    if not study.calibrations:
+        raise StudyError(
+            f"study {study.name} calibrates nothing: its study.toml has no [[calibrate]] entry"
+        )
+    fit = _Fit(study, replications, jobs, progress)
+    start = [fit.in_files(c) for c in study.calibrations]
+    found = _solve(fit, start)
+    comparisons = fit.compare(found)
+    fitted = [Fitted(c, f, s) for c, f, s in zip(study.calibrations, found, start, strict=True)]
+    return CalibrationResult(study, fitted, comparisons, fit.evaluations)
+
+
+class _Fit:
+    """Evaluations of a study's calibration rows."""
+
+    def __init__(
+        self, study: Study, replications: int | None, jobs: int | None, progress: ProgressFn | None
+    ) -> None:
+        self.study = study
+        self.evaluations = 0
+        self._replications = replications
+        self._jobs = jobs
+        self._progress = progress
+        keys = {key for calibration in study.calibrations for key in calibration.rows}
+        self.rows: list[PublishedRow] = [
+            row for row in study.rows("calibration") if row.key in keys
+        ]
+
+    def in_files(self, calibration: Calibration) -> float:
+        """The value the scenario files hold now."""
+        scenario = self._scenarios(calibration)[0]
+        case = next(case for case in self.study.cases.values() if case.scenario == scenario)
+        spec = json.loads(freeze_case(self.study, case, {}).spec_json())
+        values = [float(value) for value in get_values(spec, calibration.parameter)]
+        if not values or any(value != values[0] for value in values):
+            raise StudyError(
+                f"{calibration.name}: {calibration.parameter} does not lead to one common value"
+            )
+        return values[0]
+
+    def compare(self, values: Sequence[float]) -> list[Comparison]:
+        """Simulate the rows' cases with these values."""
+        parameters: dict[str, dict[str, Any]] = {}
+        for calibration, value in zip(self.study.calibrations, values, strict=True):
+            for scenario in self._scenarios(calibration):
+                parameters.setdefault(scenario, {})[calibration.parameter] = value
+        with tempfile.TemporaryDirectory(prefix="homenode-") as folder:
+            runs = run_cases(
+                self.study, self._cases(), parameters, self._replications, self._jobs, Path(folder)
+            )
+        self.evaluations += 1
+        if self._progress is not None:
+            self._progress(min(self.evaluations / _MOST_EVALUATIONS, 0.99), None)
+        return [Comparison(row, simulated(self.study, runs, row)) for row in self.rows]
+
+    def residuals(self, values: Sequence[float]) -> list[float]:
+        """Relative deviations; a case without a steady state counts as far off."""
+        found = []
+        for comparison in self.compare(values):
+            percent = comparison.deviation_pct
+            found.append(_UNSTEADY_RESIDUAL if percent is None else percent / 100.0)
+        return found
+
+    def _cases(self) -> list[str]:
+        wanted: dict[str, None] = {}
+        for row in self.rows:
+            ratio = self.study.ratios.get(row.case)
+            wanted.update(dict.fromkeys((*ratio.of, *ratio.to) if ratio else (row.case,)))
+        return list(wanted)
+
+    def _scenarios(self, calibration: Calibration) -> list[str]:
+        everything = dict.fromkeys(case.scenario for case in self.study.cases.values())
+        return list(calibration.scenarios or everything)
+
+
+def _solve(fit: _Fit, start: Sequence[float]) -> list[float]:
+    """One parameter and one row: a root. Otherwise: least squares."""
+    bounds = [(math.log(c.low), math.log(c.high)) for c in fit.study.calibrations]
+    inside = [
+        min(max(math.log(value), low), high)
+        for value, (low, high) in zip(start, bounds, strict=True)
+    ]
+    if len(inside) == 1 and len(fit.rows) == 1:
+        return [math.exp(_root(lambda x: fit.residuals([math.exp(x)])[0], inside[0], *bounds[0]))]
+    from scipy.optimize import least_squares
+
+    result = least_squares(
+        lambda x: fit.residuals([math.exp(value) for value in x]),
+        inside,
+        bounds=tuple(zip(*bounds, strict=True)),
+        diff_step=_STEP,
+        x_scale=[high - low for low, high in bounds],
+        xtol=_PRECISE,
+        ftol=_PRECISE,
+        max_nfev=_MOST_EVALUATIONS // (len(inside) + 1),
+    )
+    return [math.exp(value) for value in result.x]
+
+
+def _root(residual: Callable[[float], float], start: float, low: float, high: float) -> float:
+    """Where the residual changes its sign; the bracket grows from the start outwards."""
+    from scipy.optimize import brentq
+
+    there = residual(start)
+    if abs(there) < _PRECISE / 10:
+        return start
+    width = 2 * _STEP
+    while True:
+        for edge in (max(start - width, low), min(start + width, high)):
+            if there * residual(edge) <= 0:
+                return float(brentq(residual, *sorted((start, edge)), xtol=_PRECISE, maxiter=20))
+        if start - width <= low and start + width >= high:
+            raise StudyError(
+                f"no value between {math.exp(low):g} and {math.exp(high):g} brings the calibration "
+                "row about"
+            )
+        width *= 2

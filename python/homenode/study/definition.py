@@ -1,0 +1,220 @@
+"""`study.toml`: what was claimed, the cases and how they are simulated, what is calibrated.
+Documented in studies/README.md.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from homenode.errors import NotFoundError, StudyError, nearest
+from homenode.study.published import PublishedRow, read_published
+
+_TOP = {"title", "source", "claim", "assumptions", "run", "case", "ratio", "calibrate", "explain"}
+_CASE = {"name", "scenario", "partition", "set"}
+_RATIO = {"name", "of", "to"}
+_CALIBRATE = {"name", "parameter", "scenarios", "rows", "bounds", "unit"}
+_EXPLAIN = {"case", "base"}
+_RUN = {"replications"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One partition of one simulated scenario, which stands for one published situation."""
+
+    name: str
+    scenario: str
+    partition: str | None
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def run_key(self) -> tuple[str, str]:
+        """Cases with the same key share a run."""
+        return self.scenario, repr(sorted(self.overrides.items()))
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A derived case: the mean over some cases divided by the mean over others."""
+
+    name: str
+    of: tuple[str, ...]
+    to: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A parameter that is fitted: where it stands in the frozen scenario, to which rows, within
+    which bounds.
+    """
+
+    name: str
+    parameter: str
+    rows: tuple[str, ...]
+    low: float
+    high: float
+    scenarios: tuple[str, ...] = ()
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Study:
+    """A published result with everything needed to hold a simulation against it."""
+
+    name: str
+    folder: Path
+    title: str
+    source: str
+    claim: str
+    assumptions: tuple[str, ...]
+    replications: int | None
+    cases: dict[str, Case]
+    ratios: dict[str, Ratio]
+    calibrations: tuple[Calibration, ...]
+    explain: tuple[tuple[str, str], ...]
+    published: list[PublishedRow]
+
+    def rows(self, role: str | None = None) -> list[PublishedRow]:
+        """Published rows of a role, or all."""
+        return [row for row in self.published if role is None or row.role == role]
+
+    def scenario_path(self, scenario: str) -> Path:
+        """File of a scenario."""
+        return self.folder / "scenarios" / scenario
+
+
+def studies_folder() -> Path:
+    """Where the shipped studies lie."""
+    return Path(str(resources.files("homenode"))) / "studies"
+
+
+def list_studies(root: Path | None = None) -> list[str]:
+    """Names of all studies."""
+    root = root or studies_folder()
+    return sorted(path.parent.name for path in root.glob("*/study.toml"))
+
+
+def load_study(name: str, root: Path | None = None) -> Study:
+    """Read a study and check that its parts fit together."""
+    root = root or studies_folder()
+    folder = root / name
+    path = folder / "study.toml"
+    if not path.is_file():
+        raise NotFoundError(f"there is no study {name}{nearest(name, list_studies(root))}")
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise StudyError(f"{path}: {error}") from error
+    try:
+        study = _study(name, folder, raw, f"{path}")
+    except (TypeError, ValueError, AttributeError) as error:
+        raise StudyError(f"{path}: a value has the wrong type ({error})") from error
+    _check(study, f"{path}")
+    return study
+
+
+def _study(name: str, folder: Path, raw: dict[str, Any], where: str) -> Study:
+    _only(raw, _TOP, {"title", "source", "claim", "case"}, where)
+    run = _only(raw.get("run", {}), _RUN, set(), f"{where}, [run]")
+    cases = [_case(entry, f"{where}, [[case]]") for entry in raw["case"]]
+    ratios = [_ratio(entry, f"{where}, [[ratio]]") for entry in raw.get("ratio", [])]
+    explain = [
+        _only(e, _EXPLAIN, _EXPLAIN, f"{where}, [[explain]]") for e in raw.get("explain", [])
+    ]
+    names = [case.name for case in cases] + [ratio.name for ratio in ratios]
+    doubled = {n for n in names if names.count(n) > 1}
+    if doubled:
+        raise StudyError(f"{where}: case {min(doubled)} stands there twice")
+    return Study(
+        name=name,
+        folder=folder,
+        title=str(raw["title"]),
+        source=str(raw["source"]),
+        claim=str(raw["claim"]),
+        assumptions=tuple(map(str, raw.get("assumptions", []))),
+        replications=run.get("replications"),
+        cases={case.name: case for case in cases},
+        ratios={ratio.name: ratio for ratio in ratios},
+        calibrations=tuple(
+            _calibration(e, f"{where}, [[calibrate]]") for e in raw.get("calibrate", [])
+        ),
+        explain=tuple((str(entry["case"]), str(entry["base"])) for entry in explain),
+        published=read_published(folder / "published.csv"),
+    )
+
+
+def _case(raw: Mapping[str, Any], where: str) -> Case:
+    _only(raw, _CASE, {"name", "scenario"}, where)
+    return Case(
+        str(raw["name"]), str(raw["scenario"]), raw.get("partition"), dict(raw.get("set", {}))
+    )
+
+
+def _ratio(raw: Mapping[str, Any], where: str) -> Ratio:
+    _only(raw, _RATIO, _RATIO, where)
+    return Ratio(str(raw["name"]), tuple(raw["of"]), tuple(raw["to"]))
+
+
+def _calibration(raw: Mapping[str, Any], where: str) -> Calibration:
+    _only(raw, _CALIBRATE, {"name", "parameter", "rows", "bounds"}, where)
+    low, high = (float(bound) for bound in raw["bounds"])
+    if not 0 < low < high:
+        raise StudyError(f"{where}, {raw['name']}: bounds must be two rising numbers above 0")
+    return Calibration(
+        name=str(raw["name"]),
+        parameter=str(raw["parameter"]),
+        rows=tuple(raw["rows"]),
+        low=low,
+        high=high,
+        scenarios=tuple(raw.get("scenarios", ())),
+        unit=str(raw.get("unit", "")),
+    )
+
+
+def _only(
+    raw: Mapping[str, Any], known: set[str], needed: set[str], where: str
+) -> Mapping[str, Any]:
+    """Refuse keys that nobody reads and tell those that are missing."""
+    for key in raw:
+        if key not in known:
+            raise StudyError(f"{where}: unknown key {key}{nearest(key, known)}")
+    for key in sorted(needed - set(raw)):
+        raise StudyError(f"{where}: {key} is missing")
+    return raw
+
+
+def _check(study: Study, where: str) -> None:
+    names = {*study.cases, *study.ratios}
+    for case in study.cases.values():
+        if not study.scenario_path(case.scenario).is_file():
+            raise StudyError(
+                f"{where}: case {case.name} names scenarios/{case.scenario}, which is not there"
+            )
+    for ratio in study.ratios.values():
+        for part in (*ratio.of, *ratio.to):
+            _known(part, study.cases, f"{where}: ratio {ratio.name} names case")
+    for row in study.published:
+        _known(row.case, names, f"{study.folder / 'published.csv'}: a row names case")
+    for pair in study.explain:
+        for part in pair:
+            _known(part, study.cases, f"{where}: [[explain]] names case")
+    calibration_rows = {row.key for row in study.rows("calibration")}
+    for calibration in study.calibrations:
+        for key in calibration.rows:
+            _known(
+                key, calibration_rows, f"{where}: {calibration.name} is fitted to calibration row"
+            )
+    fitted = {key for calibration in study.calibrations for key in calibration.rows}
+    for key in sorted(calibration_rows - fitted):
+        raise StudyError(
+            f"{where}: row {key} has the role calibration, but no [[calibrate]] entry uses it"
+        )
+
+
+def _known(name: str, there: Any, what: str) -> None:
+    if name not in there:
+        raise StudyError(f"{what} {name}, which is not there{nearest(name, there)}")

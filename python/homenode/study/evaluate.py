@@ -1,0 +1,120 @@
+"""Running a study: its scenarios, each once however many cases look at it, then the comparison."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from homenode.results.explain import explain
+from homenode.results.run import Run
+from homenode.results.stats import Estimate, estimate
+from homenode.runner import FrozenScenario, ProgressFn, run_scenario
+from homenode.study.compare import Comparison, StudyResult
+from homenode.study.definition import Case, Ratio, Study, load_study
+from homenode.study.overrides import override
+from homenode.study.published import PublishedRow
+
+
+def run_study(
+    study: Study | str,
+    *,
+    replications: int | None = None,
+    jobs: int | None = None,
+    out: str | Path = "runs",
+    progress: ProgressFn | None = None,
+) -> StudyResult:
+    """Simulate all cases of a study and compare; the runs are kept in `out`."""
+    if isinstance(study, str):
+        study = load_study(study)
+    runs = run_cases(study, list(study.cases), {}, replications, jobs, out, progress)
+    comparisons = [Comparison(row, simulated(study, runs, row)) for row in study.published]
+    explanations = [
+        explain(runs[case], study.cases[case].partition, runs[base], study.cases[base].partition)
+        for case, base in study.explain
+    ]
+    return StudyResult(study, comparisons, runs, explanations)
+
+
+def run_cases(
+    study: Study,
+    cases: Sequence[str],
+    parameters: Mapping[str, Mapping[str, Any]],
+    replications: int | None,
+    jobs: int | None,
+    out: str | Path,
+    progress: ProgressFn | None = None,
+) -> dict[str, Run]:
+    """Run of each of these cases; `parameters` are values by path for each scenario file, on top of
+    the cases' own.
+    """
+    wanted = {name: study.cases[name] for name in cases}
+    keys = list(dict.fromkeys(case.run_key for case in wanted.values()))
+    runs: dict[tuple[str, str], Run] = {}
+    for number, key in enumerate(keys):
+        case = next(case for case in wanted.values() if case.run_key == key)
+        scenario = freeze_case(study, case, parameters.get(case.scenario, {}))
+        runs[key] = run_scenario(
+            scenario,
+            replications=replications or study.replications,
+            jobs=jobs,
+            out=out,
+            progress=_part_of(progress, number, len(keys)),
+        )
+    return {name: runs[case.run_key] for name, case in wanted.items()}
+
+
+def freeze_case(study: Study, case: Case, parameters: Mapping[str, Any]) -> FrozenScenario:
+    """The scenario of a case with what the case sets."""
+    from homenode.scenario import Scenario
+
+    scenario: FrozenScenario = Scenario.load(study.scenario_path(case.scenario))
+    return override(scenario, {**case.overrides, **parameters})
+
+
+def simulated(study: Study, runs: Mapping[str, Run], row: PublishedRow) -> Estimate:
+    """The simulated counterpart of a published row."""
+    if row.case in study.ratios:
+        return _ratio(study, runs, study.ratios[row.case], row.metric)
+    return runs[row.case].metric(study.cases[row.case].partition, row.metric)
+
+
+def _ratio(study: Study, runs: Mapping[str, Run], ratio: Ratio, metric: str) -> Estimate:
+    """Quotient of two means, replication by replication where there are several."""
+    for name in (*ratio.of, *ratio.to):
+        one = runs[name].metric(study.cases[name].partition, metric)
+        if one.mean is None:
+            return Estimate(None, None, one.reason or f"{name} has no {metric}")
+    values = {n: runs[n].values(study.cases[n].partition, metric) for n in (*ratio.of, *ratio.to)}
+    count = min(len(found) for found in values.values())
+    return estimate(
+        [
+            _mean([values[n][i] for n in ratio.of]) / _mean([values[n][i] for n in ratio.to])
+            for i in range(count)
+            if any(values[n][i] for n in ratio.to)
+        ]
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _part_of(progress: ProgressFn | None, number: int, count: int) -> ProgressFn | None:
+    """Progress of one run as part of several of equal length; the time left is extrapolated from
+    the whole.
+    """
+    if progress is None:
+        return None
+    import time
+
+    started = time.monotonic()
+
+    def report(share: float, seconds_left: float | None) -> None:
+        rest = None
+        if seconds_left is not None:
+            rest = seconds_left + (time.monotonic() - started + seconds_left) * (count - number - 1)
+        progress((number + share) / count, rest)
+
+    return report

@@ -1,0 +1,169 @@
+"""`published.csv`: the figures a publication gives, as they were read, with how near a simulation
+should come.
+
+Columns: `case,metric,value,unit,role,reading,tolerance,why`.
+
+- `value` is a number (decimal point) or a range `17..18`; a range is compared by its middle and met
+  anywhere inside.
+- `role` is `calibration` (parameters may be fitted to it) or `validation` (they may not).
+- `tolerance` is `8%` of the published value, `1` in the row's own unit (percentage points where
+  that is %), or `x10`, a factor up or down for rows that are read to an order of magnitude.
+- `reading` says how the value was read: `table 11`, `text`, `figure, read to 0.5`.
+- `why` explains the tolerance, and a miss where one is known.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from homenode.errors import StudyError, nearest
+
+COLUMNS = ("case", "metric", "value", "unit", "role", "reading", "tolerance", "why")
+ROLES = ("calibration", "validation")
+_TOLERANCE = re.compile(r"(?P<factor>x)?(?P<number>\d+(?:\.\d+)?)\s*(?P<percent>%)?")
+
+
+class ToleranceKind(Enum):
+    """What a tolerance counts in."""
+
+    PERCENT = "percent"
+    ABSOLUTE = "absolute"
+    FACTOR = "factor"
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far a simulated value may lie from the published one."""
+
+    kind: ToleranceKind
+    amount: float
+
+    def bounds(self, low: float, high: float) -> tuple[float, float]:
+        """The lowest and highest value that still agree with the published range."""
+        if self.kind is ToleranceKind.ABSOLUTE:
+            return low - self.amount, high + self.amount
+        if self.kind is ToleranceKind.PERCENT:
+            return low - abs(low) * self.amount / 100.0, high + abs(high) * self.amount / 100.0
+        return low / self.amount, high * self.amount
+
+    def __str__(self) -> str:
+        shown = f"{self.amount:g}"
+        return {"percent": f"±{shown} %", "absolute": f"±{shown}", "factor": f"x{shown}"}[
+            self.kind.value
+        ]
+
+
+@dataclass(frozen=True)
+class PublishedRow:
+    """One published figure."""
+
+    case: str
+    metric: str
+    low: float
+    high: float
+    unit: str
+    role: str
+    reading: str
+    tolerance: Tolerance
+    why: str
+
+    @property
+    def key(self) -> str:
+        """`case:metric`, unique in a study."""
+        return f"{self.case}:{self.metric}"
+
+    @property
+    def value(self) -> float:
+        """The published value, or the middle of the published range."""
+        return (self.low + self.high) / 2.0
+
+    @property
+    def shown(self) -> str:
+        """As it was published."""
+        return f"{self.low:g}" if self.low == self.high else f"{self.low:g}..{self.high:g}"
+
+    def agrees(self, simulated: float) -> bool:
+        """Whether a simulated value lies within the tolerance."""
+        low, high = self.tolerance.bounds(self.low, self.high)
+        return low <= simulated <= high
+
+
+def read_published(path: Path) -> list[PublishedRow]:
+    """All rows; a wrong one is told with its line."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"{path} cannot be read: {error}") from error
+    reader = csv.DictReader(text.splitlines(), strict=True)
+    try:
+        if tuple(reader.fieldnames or ()) != COLUMNS:
+            raise StudyError(f"{path}, line 1: the columns must be {','.join(COLUMNS)}")
+        rows = [_row(raw, f"{path}, line {reader.line_num}") for raw in reader]
+    except csv.Error as error:
+        raise StudyError(f"{path}, line {reader.line_num}: {error}") from error
+    seen: set[str] = set()
+    for row in rows:
+        if row.key in seen:
+            raise StudyError(
+                f"{path}: {row.case} {row.metric} stands there twice; a figure has one row"
+            )
+        seen.add(row.key)
+    if not rows:
+        raise StudyError(f"{path}: there is no row below the header")
+    return rows
+
+
+def _row(raw: dict[str, str], where: str) -> PublishedRow:
+    if None in raw or None in raw.values():
+        raise StudyError(
+            f"{where}: a row has {len(COLUMNS)} fields; quote a field that holds a comma"
+        )
+    cell = {name: value.strip() for name, value in raw.items()}
+    if cell["role"] not in ROLES:
+        raise StudyError(f"{where}: role {cell['role']!r} is unknown{nearest(cell['role'], ROLES)}")
+    low, high = _value(cell["value"], where)
+    return PublishedRow(
+        case=cell["case"],
+        metric=cell["metric"],
+        low=low,
+        high=high,
+        unit=cell["unit"],
+        role=cell["role"],
+        reading=cell["reading"],
+        tolerance=_tolerance(cell["tolerance"], low, where),
+        why=cell["why"],
+    )
+
+
+def _value(text: str, where: str) -> tuple[float, float]:
+    low, dots, high = text.partition("..")
+    try:
+        values = float(low), float(high if dots else low)
+    except ValueError:
+        raise StudyError(
+            f"{where}: value {text!r} is neither a number nor a range such as 17..18"
+        ) from None
+    if values[0] > values[1]:
+        raise StudyError(f"{where}: range {text!r} ends below its beginning")
+    return values
+
+
+def _tolerance(text: str, low: float, where: str) -> Tolerance:
+    found = _TOLERANCE.fullmatch(text)
+    if found is None or (found["factor"] and found["percent"]):
+        raise StudyError(f"{where}: tolerance {text!r} is none of the forms 8%, 1 or x10")
+    amount = float(found["number"])
+    if not found["factor"]:
+        return Tolerance(
+            ToleranceKind.PERCENT if found["percent"] else ToleranceKind.ABSOLUTE, amount
+        )
+    if amount < 1 or low <= 0:
+        raise StudyError(
+            f"{where}: a factor needs a published value above 0 and must be at least 1, not "
+            f"{text!r}"
+        )
+    return Tolerance(ToleranceKind.FACTOR, amount)

@@ -1,0 +1,229 @@
+"""What a partition knows of itself: the facts on the `System configuration` line and in `lparstat
+-i`.
+
+They come from the frozen scenario. What the engine does not need (the size of the memory, the
+limits of a profile, the level of AIX) is given beside it; where it is not given, the defaults
+stated at each field hold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Kind = Literal["Shared", "Dedicated"]
+Mode = Literal["Capped", "Uncapped", "Donating"]
+
+FIRST_GROUP_ID = 32768
+"""Partition Group-ID of a partition that is in no group: this plus its number, as every capture
+shows it."""
+
+
+@dataclass(frozen=True)
+class Srad:
+    """A scheduler resource affinity domain: a chip with memory or home processors of the
+    partition.
+    """
+
+    ref1: int
+    srad: int
+    mem_mb: float
+    cpus: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Minimum, maximum and desired values of a partition profile."""
+
+    minimum: float
+    maximum: float
+    desired: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemConfiguration:
+    """A partition as its own tools see it."""
+
+    name: str
+    kind: Kind = "Shared"
+    mode: Mode = "Uncapped"
+    smt: int
+    """Hardware threads used of each core."""
+    vps: int
+    """Online virtual processors; of a dedicated partition its cores."""
+    ent: float
+    """Entitled capacity [cores]; of a dedicated partition its cores."""
+    mem_mb: int = 0
+    """Online memory [MB], 0 = not told."""
+    psize: int = 0
+    """Cores of the shared pool."""
+    weight: int = 128
+    level: str = "7.1"
+    """Level of AIX; decides which columns there are."""
+    pool_authority: bool = False
+    """Whether the profile lets the partition see the pool's utilisation (column `app`)."""
+    clock_hz: float = 0.0
+    """Nominal clock of the cores [Hz]."""
+    power: str = "Disabled"
+    """Power saving mode."""
+    node_name: str = ""
+    """Host name; empty = the partition's name."""
+    number: int = 1
+    """Partition number."""
+    group: int | None = None
+    """Partition Group-ID; none = the first free id plus the number."""
+    pool: int = 0
+    """Shared Pool ID."""
+    pool_maximum: float = 0.0
+    """Maximum capacity of the partition's pool [cores]."""
+    pool_entitled: float = 0.0
+    """Sum of the entitlements in the partition's pool [cores]."""
+    system_cores: int = 0
+    """Cores that could be active in the system."""
+    active_cores: int = 0
+    """Cores that are active in the system."""
+    shared_cores: int = 0
+    """Cores of the physical shared pool."""
+    capacity: Limits | None = None
+    """Limits of the entitled capacity [cores]; none = all equal to what is online."""
+    processors: Limits | None = None
+    """Limits of the virtual processors; none = all equal to what is online."""
+    memory: Limits | None = None
+    """Limits of the memory [MB]; none = all equal to what is online."""
+    srads: tuple[Srad, ...] = ()
+    """Affinity domains, in order of their number."""
+
+    @property
+    def lcpu(self) -> int:
+        """Online logical processors."""
+        return self.vps * self.smt
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the processors are virtual ones on the shared pool."""
+        return self.kind == "Shared"
+
+    @property
+    def is_donating(self) -> bool:
+        """Whether idle dedicated cores are lent to the pool."""
+        return self.kind == "Dedicated" and self.mode == "Donating"
+
+    @property
+    def smt_text(self) -> str:
+        """`Off`, `On` or the number of threads: two threads were all there was when the word was
+        chosen.
+        """
+        if self.smt <= 1:
+            return "Off"
+        return "On" if self.smt == 2 or not self.at_least(6, 1) else str(self.smt)
+
+    def at_least(self, version: int, release: int) -> bool:
+        """Whether the level of AIX is that one or a later one."""
+        parts = [int(part) for part in self.level.split(".")[:2]]
+        return tuple([*parts, 0][:2]) >= (version, release)
+
+    @property
+    def shows_speed(self) -> bool:
+        """Whether the columns on turbo cycles (`%nsp`, `%utcyc`) are there."""
+        return self.at_least(7, 1)
+
+    @property
+    def line_end(self) -> str:
+        """Levels up to 7.1 end configuration lines and lparstat rows with a blank, later ones do
+        not.
+        """
+        return "" if self.at_least(7, 2) else " "
+
+
+def from_spec(
+    spec: Mapping[str, Any], name: str, details: Mapping[str, Any] | None = None
+) -> SystemConfiguration:
+    """The configuration of a partition of a frozen scenario.
+
+    `details` replaces or adds fields of `SystemConfiguration` by name; `mem_mb` is spread over
+    the affinity domains.
+    """
+    partitions: Sequence[Mapping[str, Any]] = spec["partitions"]
+    index = next(i for i, partition in enumerate(partitions) if partition["name"] == name)
+    partition = partitions[index]
+    processors = partition["processors"]
+    shared = processors["mode"] == "shared"
+    vps = int(processors["virtual"]) if shared else len(processors["cores"])
+    facts: dict[str, Any] = {
+        "name": name,
+        "kind": "Shared" if shared else "Dedicated",
+        "mode": _mode(processors),
+        "smt": int(partition["smt"]),
+        "vps": vps,
+        "ent": float(processors["entitlement"]) if shared else float(vps),
+        "weight": int(processors.get("weight", 0)),
+        "clock_hz": float(spec["machine"]["clock_hz"]),
+        "number": index + 1,
+        **_system(spec["machine"], partitions),
+    }
+    if shared:
+        facts |= _pool(spec, int(processors["pool"]), facts["shared_cores"])
+    facts |= details or {}
+    if "srads" not in facts:
+        facts["srads"] = affinity_domains(
+            partition, vps, facts["smt"], facts.get("mem_mb", 0), spec["machine"]["chips_per_node"]
+        )
+    return SystemConfiguration(**facts)
+
+
+def _mode(processors: Mapping[str, Any]) -> Mode:
+    if processors["mode"] == "shared":
+        return "Capped" if processors["capped"] else "Uncapped"
+    return "Donating" if processors["donating"] else "Capped"
+
+
+def _system(machine: Mapping[str, Any], partitions: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """Cores of the whole machine; what is not dedicated is the physical shared pool."""
+    dedicated = sum(len(p["processors"].get("cores", ())) for p in partitions)
+    active = int(machine["active_cores"])
+    return {
+        "system_cores": machine["nodes"] * machine["chips_per_node"] * machine["cores_per_chip"],
+        "active_cores": active,
+        "shared_cores": active - dedicated,
+    }
+
+
+def _pool(spec: Mapping[str, Any], pool: int, shared_cores: int) -> dict[str, Any]:
+    """The partition's shared processor pool."""
+    members = [p["processors"] for p in spec["partitions"] if p["processors"].get("pool") == pool]
+    facts = spec["pools"][pool]
+    maximum = facts["maximum"] if facts["maximum"] is not None else float(shared_cores)
+    return {
+        "pool": pool,
+        "psize": min(math.ceil(maximum), shared_cores),
+        "pool_maximum": maximum,
+        "pool_entitled": sum(p["entitlement"] for p in members) + facts["reserved"],
+    }
+
+
+def affinity_domains(
+    partition: Mapping[str, Any], vps: int, smt: int, mem_mb: int, chips_per_node: int
+) -> tuple[Srad, ...]:
+    """The chips that hold memory or home processors of a partition, nodes and chips renumbered from
+    0.
+
+    Virtual processors are homed on the chips of `home` in turn.
+    """
+    home: Sequence[int] = partition["home"]
+    memory = {int(part["chip"]): float(part["share"]) for part in partition["memory"]}
+    chips = sorted({*home, *memory})
+    nodes = sorted({chip // chips_per_node for chip in chips})
+    cpus: dict[int, list[int]] = {chip: [] for chip in chips}
+    for vp in range(vps if home else 0):
+        cpus[home[vp % len(home)]] += range(vp * smt, (vp + 1) * smt)
+    return tuple(
+        Srad(
+            nodes.index(chip // chips_per_node),
+            number,
+            mem_mb * memory.get(chip, 0.0),
+            tuple(cpus[chip]),
+        )
+        for number, chip in enumerate(chips)
+    )

@@ -1,0 +1,128 @@
+"""lparstat: what a partition consumes of its entitlement.
+
+`lparstat [ -i | -d | -h | -H | -E ] [ Interval [ Count ] ]`. Without an interval one report holds
+the totals since the start. Counts (`vcsw`, `phint`, `hcalls`, calls of `-H`) are differences over
+the interval, not rates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from homenode.tools.configuration import SystemConfiguration
+from homenode.tools.intervals import Sample, samples
+from homenode.tools.layout import Value, page, row
+from homenode.tools.lparstat import information as info
+from homenode.tools.lparstat import text
+from homenode.tools.lparstat.figures import (
+    NAMES,
+    Normalised,
+    Utilisation,
+    normalised,
+    utilisation,
+)
+from homenode.tools.lparstat.hypervisor import Call, hypervisor_calls
+from homenode.tools.lparstat.hypervisor import lines as hypervisor_lines
+from homenode.tools.usage import Grammar, Request, parse
+from homenode.tools.view import RunView
+
+__all__ = [
+    "GRAMMAR",
+    "Call",
+    "Normalised",
+    "Utilisation",
+    "hypervisor_calls",
+    "normalised",
+    "render",
+    "rows",
+    "utilisation",
+]
+
+_MEMORY_SHARING = "active memory sharing is not modelled"
+GRAMMAR = Grammar(
+    tool="lparstat",
+    synopsis="{ -i | [ -d | -h | -H | -E ] [ Interval [ Count ] ] }",
+    flags="idhHE",
+    absent={
+        "m": _MEMORY_SHARING,
+        "e": _MEMORY_SHARING,
+        "r": _MEMORY_SHARING,
+        "R": _MEMORY_SHARING,
+        "w": "its wide layout is not on record",
+        "t": "simulated time has no date; --json gives the end of each interval",
+        "W": "workload partitions are not modelled",
+        "x": "security settings are not modelled",
+        "s": "shared processor settings beyond -i are not modelled",
+        "P": "processor pool settings beyond -i are not modelled",
+        "u": "partition changes during a run are not modelled",
+        "N": "partition changes during a run are not modelled",
+        "G": "graphics of the tool are not modelled",
+        "X": "use --json for output that programs read",
+        "o": "use --json for output that programs read",
+        "c": "active memory expansion is not modelled",
+        "L": "partition mobility is not modelled",
+    },
+)
+
+
+def render(view: RunView, argv: Sequence[str]) -> str:
+    """What the tool would print."""
+    request, configuration = _asked(view, argv)
+    if request.mode == "i":
+        return page(info.lines(info.information(configuration)))
+    lines = ["", text.configuration_line(configuration, request.mode), ""]
+    reports = _reports(view, request, configuration)
+    if request.mode == "H":
+        for sample in reports:
+            lines += hypervisor_lines(hypervisor_calls(configuration, sample))
+    elif request.mode == "E":
+        lines += text.NORMALISED_HEADINGS
+        lines += (text.normalised_line(normalised(configuration, sample)) for sample in reports)
+    else:
+        shown = text.columns_of(configuration, request.mode)
+        lines += text.headings(shown)
+        lines += (
+            row(shown, _by_heading(utilisation(configuration, sample))) + configuration.line_end
+            for sample in reports
+        )
+    return page(lines)
+
+
+def rows(view: RunView, argv: Sequence[str]) -> list[dict[str, Any]]:
+    """The same as unrounded numbers, a dict a line, under the tool's headings."""
+    request, configuration = _asked(view, argv)
+    if request.mode == "i":
+        return [dict(info.information(configuration))]
+    return list(_rows(view, request, configuration))
+
+
+def _rows(
+    view: RunView, request: Request, configuration: SystemConfiguration
+) -> Iterator[dict[str, Any]]:
+    shown = text.columns_of(configuration, request.mode)
+    for sample in _reports(view, request, configuration):
+        end = {"time_s": sample.end_ns / 1e9}
+        if request.mode == "H":
+            for call in hypervisor_calls(configuration, sample):
+                yield {**end, **call._asdict()}
+        elif request.mode == "E":
+            yield {**end, **normalised(configuration, sample)._asdict()}
+        else:
+            figures = _by_heading(utilisation(configuration, sample))
+            yield {**end, **text.shown_values(shown, figures)}
+
+
+def _asked(view: RunView, argv: Sequence[str]) -> tuple[Request, SystemConfiguration]:
+    request = parse(GRAMMAR, argv)
+    if request.mode == "i" and request.interval_ns is not None:
+        raise GRAMMAR.refuse("interval and count cannot be used with -i")
+    return request, view.partition(request.partition)
+
+
+def _reports(view: RunView, request: Request, configuration: SystemConfiguration) -> list[Sample]:
+    return samples(view, configuration.name, request.interval_ns, request.count)
+
+
+def _by_heading(figures: Utilisation) -> dict[str, Value]:
+    return {NAMES[field]: value for field, value in figures._asdict().items()}

@@ -1,0 +1,101 @@
+"""`lparstat -H`: number and time of each hypervisor call.
+
+The model knows cede, confer and prod; all other calls are shown with zeros. The time of a cede is
+the time away, as on real systems; shares of total time are shares of the time of all logical
+processors.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from homenode.tools.configuration import SystemConfiguration
+from homenode.tools.figures import percent
+from homenode.tools.intervals import Counters, Sample
+from homenode.tools.layout import DASHES
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+CALLS = _names("""
+    remove read nclear_mod page_init clear_ref protect put_tce h_put_tce_indirect xirr eoi ipi
+    cppr asr others cede enter migrate_dma put_rtce confer prod get_ppp set_ppp purr pic
+    bulk_remove send_crq copy_rdma get_tce send_logical_lan add_logical_lan_buf h_remove_rtce
+    h_ipoll h_stuff_tce h_get_mpp h_set_mpp h_get_mpp_x h_get_em_parms h_vpm_pstat
+    h_hfi_start_interface h_hfi_stop_interface h_hfi_query_interface h_hfi_query_window
+    h_hfi_open_window h_hfi_close_window h_hfi_dump_info h_hfi_adapter_attach
+    h_hfi_modify_rcxt h_hfi_route_info h_cau_write_index h_cau_read_index
+""")
+"""Rows of every level, in the order of the tool."""
+LATER_CALLS = _names("""
+    h_nmmu_start h_nmmu_stop h_nmmu_allocate_resource h_nmmu_free_resource
+    h_nmmu_modify_resource h_confer_adjunct h_adjunct_mode h_get_ppp_x h_cop_op h_stop_cop_op
+    h_random h_enter_decomp h_remove_comp h_xirr_x h_get_perf_info h_block_remove
+    h_get_24x7_cat_page h_get_24x7_data
+""")
+"""Rows that AIX 7.1 and later add."""
+
+TITLE = "           Detailed information on Hypervisor Calls"
+HEADINGS = (
+    "Hypervisor        \t    Number of    %Total Time   %Hypervisor   Avg Call    Max Call",
+    "  Call              \t      Calls         Spent      Time Spent    Time(ns)    Time(ns)",
+)
+
+
+class Call(NamedTuple):
+    """One row; times in ns."""
+
+    call: str
+    calls: int
+    total_pct: float
+    hypervisor_pct: float
+    avg_ns: float
+    max_ns: float
+
+
+def call_names(configuration: SystemConfiguration) -> list[str]:
+    """Rows that a level of AIX shows, in its order."""
+    return [*CALLS, *LATER_CALLS] if configuration.at_least(7, 1) else list(CALLS)
+
+
+def hypervisor_calls(configuration: SystemConfiguration, sample: Sample) -> list[Call]:
+    """All rows of one interval."""
+    counted = sample.partition
+    modelled = {name: _counted(counted, name) for name in ("cede", "confer", "prod")}
+    spent_ns = sum(time_ns for _, time_ns, _ in modelled.values())
+    whole_ns = configuration.lcpu * sample.elapsed_ns
+    rows = []
+    for name in call_names(configuration):
+        calls, time_ns, longest_ns = modelled.get(name, (0, 0, 0.0))
+        mean_ns = time_ns / calls if calls else 0.0
+        rows.append(
+            Call(
+                name,
+                calls,
+                percent(time_ns, whole_ns),
+                percent(time_ns, spent_ns),
+                mean_ns,
+                max(longest_ns, mean_ns),
+            )
+        )
+    return rows
+
+
+def _counted(counted: Counters, name: str) -> tuple[int, int, float]:
+    """Calls, their time and the longest [ns]; a call other than cede always takes the same time."""
+    longest_ns = counted["cede_max_ns"] if name == "cede" else 0
+    return counted[f"{name}_calls"], counted[f"{name}_ns"], longest_ns
+
+
+def lines(rows: list[Call]) -> list[str]:
+    """The table without the configuration line."""
+    return [TITLE, "", *HEADINGS, "", *map(_line, rows), DASHES]
+
+
+def _line(row: Call) -> str:
+    return (
+        f"{row.call:<24}{row.calls:>10}{row.total_pct:>15.1f}{row.hypervisor_pct:>14.1f}"
+        f"{row.avg_ns:>11.0f}{row.max_ns:>12.0f}"
+    )

@@ -1,0 +1,91 @@
+"""mpstat: what each logical processor of a partition did.
+
+`mpstat [ -a | -d | -s ] [ Interval [ Count ] ]`. Without an interval one report holds the totals
+since the start. All counts are differences over the interval, not rates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from homenode.tools.configuration import SystemConfiguration
+from homenode.tools.intervals import Sample, samples
+from homenode.tools.layout import DASHES, Value, page
+from homenode.tools.mpstat import text
+from homenode.tools.mpstat.figures import NOT_MODELLED, Processor, processors, report
+from homenode.tools.usage import Grammar, Request, parse
+from homenode.tools.view import RunView
+
+__all__ = ["GRAMMAR", "NOT_MODELLED", "Processor", "processors", "render", "report", "rows"]
+
+GRAMMAR = Grammar(
+    tool="mpstat",
+    synopsis="[ -a | -d | -s ] [ Interval [ Count ] ]",
+    flags="ads",
+    absent={
+        "i": "kinds of interrupts are not modelled",
+        "h": "its layout is not on record; -d shows ilcs and vlcs",
+        "v": "its times per virtual processor are not modelled; -s shows shares",
+        "E": "the speed of single processors is not modelled",
+        "w": "its wide layout is not on record",
+        "O": "use --json to sort and filter",
+        "@": "workload partitions are not modelled",
+        "X": "use --json for output that programs read",
+        "o": "use --json for output that programs read",
+    },
+)
+
+
+def render(view: RunView, argv: Sequence[str]) -> str:
+    """What the tool would print; a line of dashes stands between reports."""
+    request, configuration = _asked(view, argv)
+    lines = ["", text.configuration_line(configuration), ""]
+    for index, sample in enumerate(_reports(view, request, configuration)):
+        lines += [DASHES] if index else []
+        if request.mode == "s":
+            lines += text.smt_lines(configuration, processors(sample))
+        else:
+            shown = text.columns_of(configuration, request.mode)
+            lines += text.table(shown, _table_rows(configuration, sample, request.mode))
+    return page(lines)
+
+
+def rows(view: RunView, argv: Sequence[str]) -> list[dict[str, Any]]:
+    """The same as unrounded numbers, a dict a line, under the tool's headings."""
+    request, configuration = _asked(view, argv)
+    found: list[dict[str, Any]] = []
+    for sample in _reports(view, request, configuration):
+        end = {"time_s": sample.end_ns / 1e9}
+        if request.mode == "s":
+            found += ({**end, **_smt_row(processor)} for processor in processors(sample))
+        else:
+            names = [column.name for column in text.columns_of(configuration, request.mode)]
+            found += (
+                {**end, **{name: values[name] for name in names}}
+                for values in _table_rows(configuration, sample, request.mode)
+            )
+    return found
+
+
+def _smt_row(processor: Processor) -> dict[str, Any]:
+    cpus = {f"cpu{number}": share for number, share in processor.cpus}
+    return {"Proc": processor.vp, "consumed_pct": processor.consumed_pct, **cpus}
+
+
+def _table_rows(
+    configuration: SystemConfiguration, sample: Sample, mode: str
+) -> list[dict[str, Value]]:
+    """Rows of a table; `-d` has no row for the unused entitlement."""
+    return [row for row in report(configuration, sample) if mode != "d" or row["cpu"] != "U"]
+
+
+def _asked(view: RunView, argv: Sequence[str]) -> tuple[Request, SystemConfiguration]:
+    request = parse(GRAMMAR, argv)
+    return request, view.partition(request.partition)
+
+
+def _reports(view: RunView, request: Request, configuration: SystemConfiguration) -> list[Sample]:
+    return samples(
+        view, configuration.name, request.interval_ns, request.count, ("partition", "cpu")
+    )

@@ -1,0 +1,118 @@
+"""Where the tools take their counters from: any run that can name its partitions and hand over
+interval tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from homenode.errors import NotFoundError, nearest
+from homenode.tools.configuration import SystemConfiguration, from_spec
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Table = Literal["partition", "cpu", "pool"]
+
+
+class RunView(Protocol):
+    """What the tools need of a run."""
+
+    @property
+    def interval_ns(self) -> int:
+        """Length of one kept interval [ns]."""
+        ...
+
+    def partition(self, name: str | None) -> SystemConfiguration:
+        """The partition of that name; without a name, the only one there is."""
+        ...
+
+    def frame(self, table: Table, partition: str) -> pl.DataFrame:
+        """Kept rows of one replication: of that partition, or of the whole physical pool."""
+        ...
+
+
+@dataclass(frozen=True)
+class FrameView:
+    """A run in memory: configurations and frames by name, as tests and notebooks make them."""
+
+    interval_ns: int
+    configurations: Mapping[str, SystemConfiguration]
+    frames: Mapping[tuple[Table, str], pl.DataFrame] = field(default_factory=dict)
+
+    def partition(self, name: str | None) -> SystemConfiguration:
+        """See `RunView.partition`."""
+        if name is None and len(self.configurations) == 1:
+            return next(iter(self.configurations.values()))
+        if name is None or name not in self.configurations:
+            hint = nearest(name or "", self.configurations)
+            raise NotFoundError(f"there is no partition {name or 'chosen'}{hint}")
+        return self.configurations[name]
+
+    def frame(self, table: Table, partition: str) -> pl.DataFrame:
+        """See `RunView.frame`; the pool's rows stand under the empty name."""
+        return self.frames[table, "" if table == "pool" else partition]
+
+
+class Kept(Protocol):
+    """The part of a kept run (`homenode.Run`) that is read here."""
+
+    @property
+    def id(self) -> str:
+        """Name of the run."""
+        ...
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The frozen scenario."""
+        ...
+
+    @property
+    def replications(self) -> int:
+        """How many replications were kept."""
+        ...
+
+    def partition(self, name: str | None) -> str:
+        """The name of a partition that is there."""
+        ...
+
+    def intervals(self, table: str = "partition") -> pl.DataFrame:
+        """An interval table with names beside indices."""
+        ...
+
+
+@dataclass(frozen=True)
+class KeptRunView:
+    """One replication of a kept run; `details` holds by partition what the engine need not know."""
+
+    run: Kept
+    replication: int = 0
+    details: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.replication < self.run.replications:
+            raise NotFoundError(
+                f"run {self.run.id} has no replication {self.replication}",
+                there=f"it kept {self.run.replications}, counted from 0",
+            )
+
+    @property
+    def interval_ns(self) -> int:
+        """Length of one kept interval [ns]."""
+        return int(self.run.spec["interval_ns"])
+
+    def partition(self, name: str | None) -> SystemConfiguration:
+        """See `RunView.partition`."""
+        name = self.run.partition(name)
+        return from_spec(self.run.spec, name, self.details.get(name))
+
+    def frame(self, table: Table, partition: str) -> pl.DataFrame:
+        """See `RunView.frame`; pool 0 is the whole physical pool."""
+        import polars as pl
+
+        rows = self.run.intervals(table).filter(pl.col("replication") == self.replication)
+        if table == "pool":
+            return rows.filter(pl.col("pool_index") == 0)
+        return rows.filter(pl.col("partition") == partition)

@@ -1,0 +1,56 @@
+"""What all tests share: where things are, how the command line is called, how chance is tamed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED_CAPTURES = ROOT.parent / "shared" / "captures"
+
+# The same examples on every machine, and no time limits: a loaded machine is not a failure.
+settings.register_profile(
+    "house",
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("house")
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """Root folder of the repository."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared_captures() -> Path:
+    """Recordings of real machines: not shipped; a test without them is skipped, saying so."""
+    if not SHARED_CAPTURES.is_dir():
+        pytest.skip("real recordings are not shipped: no ../shared/captures beside the repository")
+    return SHARED_CAPTURES
+
+
+@pytest.fixture
+def homenode(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Call the installed command in an empty folder: `homenode("run", path).stdout`."""
+
+    def call(*arguments: str | Path, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "homenode", *map(str, arguments)],
+            cwd=cwd,
+            env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    return call

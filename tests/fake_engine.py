@@ -1,0 +1,364 @@
+"""A stand-in for `homenode._engine`: the same calls and columns, numbers from a few lines of
+arithmetic.
+
+It is no model. Partitions homed on the same node share its cores; what they need beyond them runs
+far away and costs more, as much as `FAR_PENALTY` says. A demand beyond the virtual processors is
+unsteady. A ripple that depends on the seed, the replication and the interval gives the statistics
+something to measure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+import time
+from collections.abc import Callable
+from typing import Any
+
+ENGINE_VERSION = "0.0.0-fake"
+BOOKS = [
+    "useful",
+    "l2",
+    "l3",
+    "cache_chip",
+    "cache_near",
+    "cache_far",
+    "memory_local",
+    "memory_near",
+    "memory_far",
+    "reload",
+    "smt",
+    "spin",
+    "guest_idle",
+    "hypervisor",
+]
+PARTITION_COLUMNS = [
+    "time_ns",
+    "partition",
+    "busy_ns",
+    "entitled_ns",
+    "excess_ns",
+    "donated_ns",
+    "user_ns",
+    "sys_ns",
+    "wait_ns",
+    "idle_ns",
+    "suser_ns",
+    "ssys_ns",
+    "swait_ns",
+    "sidle_ns",
+    "ticks_user",
+    "ticks_sys",
+    "ticks_wait",
+    "ticks_idle",
+    "vcsw",
+    "ilcs",
+    "vlcs",
+    "phint",
+    "hypervisor_ns",
+    "cede_calls",
+    "cede_ns",
+    "cede_max_ns",
+    "confer_calls",
+    "confer_ns",
+    "prod_calls",
+    "prod_ns",
+    "dispatches",
+    "home_ns",
+    "near_ns",
+    "far_ns",
+    "home_disp",
+    "near_disp",
+    "far_disp",
+    "evictions",
+    "ready_ns",
+    "runq_ns",
+    "blocked_ns",
+    "tx_arrived",
+    "tx_done",
+    "tx_inside",
+    "response_ns",
+    "instructions",
+    "cycles",
+    "context_switches",
+    "interrupts",
+    "syscalls",
+    "vps_unfolded",
+    "exhausted_ns",
+    *(f"book_{book}" for book in BOOKS),
+]
+CPU_COLUMNS = [
+    "time_ns",
+    "partition",
+    "cpu",
+    "vp",
+    "user_ns",
+    "sys_ns",
+    "wait_ns",
+    "idle_ns",
+    "ticks_busy_ns",
+    "ilcs",
+    "vlcs",
+    "cs",
+    "ics",
+    "runq_ns",
+    "s0rd",
+    "s1rd",
+    "s2rd",
+    "s3rd",
+    "s4rd",
+    "s5rd",
+    "s3hrd",
+    "s4hrd",
+    "s5hrd",
+    "migrations",
+    "interrupts",
+]
+POOL_COLUMNS = ["time_ns", "pool", "cores", "busy_ns", "idle_ns", "entitled_ns"]
+DISPATCH_COLUMNS = ["start_ns", "end_ns", "partition", "vp", "core", "distance", "kind", "reason"]
+
+FAR_PENALTY = 0.8
+PAUSE_S = 0.0
+"""Wall time of an interval; tests of progress and Ctrl-C raise it."""
+BATCH_INTERVALS = 1
+"""Intervals handed over at once; results must not depend on it."""
+
+Tables = dict[str, dict[str, list[int]]]
+
+
+class SpecError(ValueError):
+    """Spec refused."""
+
+
+class Stopped(Exception):  # noqa: N818 - the engine's own name
+    """The observer asked to stop."""
+
+
+def check(spec_json: str) -> None:
+    """Refuse a spec without time."""
+    if json.loads(spec_json)["duration_ns"] <= 0:
+        raise SpecError("the duration is 0 ns; give it a length")
+
+
+def simulate(spec_json: str, replication: int, observe: Callable[[dict[str, Any]], bool]) -> str:
+    """One replication."""
+    check(spec_json)
+    spec = json.loads(spec_json)
+    duration, step = spec["duration_ns"], spec["interval_ns"]
+    needs = demands(spec)
+    sums = [dict.fromkeys(PARTITION_COLUMNS, 0) for _ in spec["partitions"]]
+    waiting: Tables = {}
+    ends = [*range(step, duration, step), duration]
+    for number, now in enumerate(ends):
+        ripple = 1.0 + 0.01 * _noise(spec["seed"], replication, number)
+        _interval(spec, needs, now, min(step, now), ripple, waiting, sums)
+        time.sleep(PAUSE_S)
+        if (number + 1) % BATCH_INTERVALS == 0 or now == duration:
+            packed = {
+                t: {c: struct.pack(f"<{len(v)}q", *v) for c, v in cols.items()}
+                for t, cols in waiting.items()
+            }
+            waiting = {}
+            if not observe({"now_ns": now, "end_ns": duration, "events": number, "tables": packed}):
+                raise Stopped
+    partitions = [
+        _summary(p, need, total)
+        for p, need, total in zip(spec["partitions"], needs, sums, strict=True)
+    ]
+    return json.dumps(
+        {
+            "replication": replication,
+            "events": 10 * len(ends),
+            "sim_ns": duration,
+            "partitions": partitions,
+            "pool_idle_ns": 0,
+        }
+    )
+
+
+def demands(spec: dict[str, Any]) -> list[dict[str, float]]:
+    """Cores and far share of each partition."""
+    machine = spec["machine"]
+    node_cores = machine["chips_per_node"] * machine["cores_per_chip"]
+    node = [p["home"][0] // machine["chips_per_node"] for p in spec["partitions"]]
+    base = [_base_cores(p, machine["clock_hz"]) for p in spec["partitions"]]
+    found = []
+    for index, partition in enumerate(spec["partitions"]):
+        together = sum(b for b, n in zip(base, node, strict=True) if n == node[index])
+        far = 0.0
+        for _ in range(50):  # D = base (1 + penalty far), far = 1 - cores / D
+            far = max(0.0, 1.0 - node_cores / max(together * (1.0 + FAR_PENALTY * far), 1e-9))
+        cores = base[index] * (1.0 + FAR_PENALTY * far)
+        limit = float(partition["processors"].get("virtual", 1e9))
+        found.append(
+            {"base": base[index], "cores": min(cores, limit), "far": far, "over": cores - limit}
+        )
+    return found
+
+
+def _base_cores(partition: dict[str, Any], clock_hz: float) -> float:
+    workload, profile = partition["workload"], partition["profile"]
+    seconds = profile["instructions_per_unit"] * profile["eicpi"] / clock_hz
+    if workload["kind"] == "transactions":
+        return float(workload["rate_per_s"] * seconds)
+    if workload["kind"] == "loops":
+        return float(min(workload["count"], partition["processors"]["virtual"]))
+    return 0.01
+
+
+def _interval(
+    spec: dict[str, Any],
+    needs: list[dict[str, float]],
+    now: int,
+    dt: int,
+    ripple: float,
+    out: Tables,
+    sums: list[dict[str, int]],
+) -> None:
+    total = 0
+    for index, (partition, need) in enumerate(zip(spec["partitions"], needs, strict=True)):
+        row = _partition_row(partition, need, index, now, dt, ripple)
+        total += row["busy_ns"]
+        _append(out, "partition", row)
+        for name, value in row.items():
+            sums[index][name] += value
+        threads = partition["processors"]["virtual"] * partition["smt"]
+        for cpu in range(threads):
+            cpu_row = dict.fromkeys(CPU_COLUMNS, 0)
+            cpu_row.update(time_ns=now, partition=index, cpu=cpu, vp=cpu // partition["smt"])
+            cpu_row.update(user_ns=row["user_ns"] // threads, ticks_busy_ns=dt // 2)
+            _append(out, "cpu", cpu_row)
+    cores = spec["machine"]["active_cores"]
+    for index in range(len(spec["pools"])):
+        busy = total if index == 0 else 0
+        pool = {
+            "time_ns": now,
+            "pool": index,
+            "cores": cores,
+            "busy_ns": busy,
+            "idle_ns": cores * dt - busy,
+        }
+        _append(out, "pool", {**pool, "entitled_ns": 0})
+
+
+def _partition_row(
+    partition: dict[str, Any], need: dict[str, float], index: int, now: int, dt: int, ripple: float
+) -> dict[str, int]:
+    seconds = dt / 1e9
+    busy = int(need["cores"] * dt * ripple)
+    far = int(busy * need["far"])
+    done = int(partition["workload"].get("rate_per_s", 0) * seconds)
+    row = dict.fromkeys(PARTITION_COLUMNS, 0)
+    row.update(
+        time_ns=now,
+        partition=index,
+        busy_ns=busy,
+        home_ns=busy - far,
+        far_ns=far,
+        excess_ns=busy // 2,
+    )
+    row.update(
+        user_ns=busy * 9 // 10, sys_ns=busy // 10, entitled_ns=busy // 2, hypervisor_ns=busy // 100
+    )
+    row.update(
+        ticks_user=busy,
+        ticks_idle=busy,
+        tx_arrived=done,
+        tx_done=done,
+        response_ns=done * 50_000_000,
+    )
+    row.update(
+        vcsw=int(10_000 * seconds),
+        ilcs=int(5_000 * (1 + 2 * need["far"]) * seconds),
+        vlcs=int(14_000 * seconds),
+    )
+    row.update(
+        dispatches=int(12_000 * seconds),
+        ready_ns=int(12_000 * seconds) * 20_000,
+        instructions=busy,
+        cycles=2 * busy,
+    )
+    row.update(
+        evictions=int(9_000 * need["far"] * seconds),
+        vps_unfolded=int(need["cores"]) + 1,
+        runq_ns=2 * busy,
+    )
+    row.update(_books(need, busy))
+    return row
+
+
+def _books(need: dict[str, float], busy: int) -> dict[str, int]:
+    """A fixed part of the work for each local cause; what being far costs is split three ways."""
+    extra = int(busy * (1.0 - 1.0 / (1.0 + FAR_PENALTY * need["far"])))
+    shares = {
+        "l2": 0.02,
+        "l3": 0.1,
+        "cache_chip": 0.05,
+        "memory_local": 0.2,
+        "smt": 0.1,
+        "hypervisor": 0.01,
+    }
+    books = {f"book_{name}": int((busy - extra) * share) for name, share in shares.items()}
+    books["book_cache_far"] = extra // 2
+    books["book_memory_far"] = extra * 3 // 10
+    books["book_reload"] = extra - extra // 2 - extra * 3 // 10
+    books["book_useful"] = busy - sum(books.values())
+    return books
+
+
+def _append(out: Tables, table: str, row: dict[str, int]) -> None:
+    columns = out.setdefault(table, {name: [] for name in row})
+    for name, value in row.items():
+        columns[name].append(value)
+
+
+def _summary(
+    partition: dict[str, Any], need: dict[str, float], totals: dict[str, int]
+) -> dict[str, Any]:
+    unsteady = need["over"] > 0
+    reason = (
+        f"all {partition['processors']['virtual']} virtual processors are always busy"
+        if unsteady
+        else None
+    )
+    count = totals["tx_done"]
+    response = (
+        {"count": count, "mean": 5e7, "p50": 4e7, "p95": 9e7, "p99": 1.2e8, "max": 2e8}
+        if count
+        else {"count": 0}
+    )
+    wait = {
+        "count": totals["dispatches"],
+        "mean": 2e4,
+        "p50": 1e4,
+        "p95": 5e4,
+        "p99": 9e4,
+        "max": 2e5,
+    }
+    finished = []
+    if partition["workload"]["kind"] == "loops":
+        profile = partition["profile"]
+        finished = [int(profile["instructions_per_unit"] * profile["eicpi"])] * partition[
+            "workload"
+        ]["count"]
+    steady = {
+        "is_steady": not unsteady,
+        "reason": reason,
+        "backlog_start": 0.0,
+        "backlog_end": 9.0,
+        "vp_busy_share": 0.5,
+    }
+    return {
+        "name": partition["name"],
+        "totals": totals,
+        "response_ns": response,
+        "dispatch_wait_ns": wait,
+        "finished": finished,
+        "steady": steady,
+    }
+
+
+def _noise(seed: int, replication: int, number: int) -> float:
+    digest = hashlib.sha256(f"{seed}/{replication}/{number}".encode()).digest()
+    return int.from_bytes(digest[:4], "little") / 2**31 - 1.0

@@ -1,0 +1,215 @@
+"""A tiny study from its files to its verdict, on the stand-in engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import standins
+
+from homenode.errors import NotFoundError, StudyError
+from homenode.study import StudyResult, calibrate, load_study, run_study
+
+STUDY = """\
+title = "two frames"
+source = "nobody"
+claim = "sharing a node costs cores"
+assumptions = ["nothing else runs"]
+
+[[case]]
+name = "far-apart"
+scenario = "apart.toml"
+partition = "one"
+
+[[case]]
+name = "shared"
+scenario = "together.toml"
+partition = "three"
+
+[[case]]
+name = "also-shared"
+scenario = "together.toml"
+partition = "four"
+
+[[case]]
+name = "full"
+scenario = "apart.toml"
+partition = "one"
+set = { "partitions.one.processors.virtual" = 5 }
+
+[[ratio]]
+name = "price"
+of = ["shared", "also-shared"]
+to = ["far-apart"]
+
+[[explain]]
+case = "shared"
+base = "far-apart"
+
+[[calibrate]]
+name = "work"
+parameter = "partitions.*.profile.instructions_per_unit"
+rows = ["far-apart:physc"]
+bounds = [1e6, 1e9]
+unit = "instructions"
+"""
+PUBLISHED = """\
+case,metric,value,unit,role,reading,tolerance,why
+far-apart,physc,9,cores,calibration,text,2%,
+shared,physc,10.5..11.5,cores,validation,text,0%,
+shared,ilcs_per_s,10000,1/s,validation,text,10%,the stand-in knows no better
+shared,user_pct,89.5,%,validation,text,1,
+shared,vcsw_per_s,2000,1/s,validation,text,x10,
+price,physc,1.2,,validation,text,0.05,
+full,response_ms_mean,50,ms,validation,text,5%,
+"""
+
+
+@pytest.fixture
+def root(fake: ModuleType, files: Callable[[str, str], Path]) -> Path:
+    files("studies/tiny/study.toml", STUDY)
+    files("studies/tiny/published.csv", PUBLISHED)
+    files("studies/tiny/scenarios/apart.toml", standins.APART)
+    files("studies/tiny/scenarios/together.toml", standins.TOGETHER)
+    return Path("studies")
+
+
+def run(root: Path) -> StudyResult:
+    return run_study(load_study("tiny", root))
+
+
+def test_cases_of_one_scenario_share_a_run(root: Path) -> None:
+    result = run(root)
+    assert result.runs["shared"].id == result.runs["also-shared"].id
+    assert result.runs["far-apart"].id != result.runs["full"].id
+    assert len(list(Path("runs").iterdir())) == 3
+    kept = result.runs["full"].path / "scenario.toml"
+    assert "# after freezing: partitions.one.processors.virtual = 5" in kept.read_text()
+
+
+def test_json_has_the_agreed_form(root: Path) -> None:
+    told = json.loads(json.dumps(run(root).as_json()))
+    assert list(told) == ["study", "rows", "mape"]
+    assert set(told["mape"]) == {"calibration", "validation"}
+    keys = ["case", "metric", "published", "simulated", "ci95", "deviation_pct", "role", "within"]
+    assert all(list(row) == keys for row in told["rows"])
+    assert told["rows"][1]["published"] == [10.5, 11.5]
+    assert [row["within"] for row in told["rows"]] == [True, True, False, True, True, True, False]
+
+
+def test_deviations_by_hand(root: Path) -> None:
+    result = run(root)
+    by_key = {c.published.key: c for c in result.comparisons}
+    assert by_key["shared:ilcs_per_s"].deviation_pct == pytest.approx(100 * (7680 / 10000 - 1))
+    assert by_key["price:physc"].simulated.mean == pytest.approx(10.945 / 9.012, rel=1e-3)
+    assert by_key["price:physc"].simulated.ci95 is not None
+    assert by_key["shared:vcsw_per_s"].factor == pytest.approx(5.0)
+    full = by_key["full:response_ms_mean"]
+    assert full.simulated.mean is None
+    assert "5 virtual processors are always busy" in str(full.simulated.reason)
+
+
+def test_errors_of_the_roles_are_apart(root: Path) -> None:
+    result = run(root)
+    assert result.mape("calibration") == pytest.approx(0.1, abs=0.15)
+    percents = [abs(c.deviation_pct) for c in result.of_role("validation") if c.deviation_pct is not None]
+    assert result.mape("validation") == pytest.approx(sum(percents) / len(percents))
+    kinds = {summary.kind.value: summary for summary in result.errors("validation")}
+    assert kinds["percent"].rows == 3
+    assert kinds["percent"].within == 1
+    assert kinds["percent"].worst_row == "shared:ilcs_per_s"
+    assert kinds["factor"].worst == pytest.approx(5.0)
+    assert [c.published.key for c in result.misses] == ["shared:ilcs_per_s", "full:response_ms_mean"]
+
+
+def test_the_explanation_is_of_the_named_cases(root: Path) -> None:
+    told = run(root).explanations[0]
+    assert (told.breakdown.partition, told.base and told.base.partition) == ("three", "one")
+
+
+def test_calibration_finds_the_work_and_changes_no_file(root: Path) -> None:
+    before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    result = calibrate(load_study("tiny", root))
+    # 900/s of 10 ms are 9 cores; the stand-in's ripple has a mean near 1.
+    assert result.fitted[0].found == pytest.approx(2e7, rel=0.01)
+    assert result.fitted[0].in_files == 2e7
+    assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
+    assert not Path("runs").exists()
+
+
+def test_calibration_from_far_off(root: Path, files: Callable[[str, str], Path]) -> None:
+    files("studies/tiny/published.csv", PUBLISHED.replace("far-apart,physc,9,", "far-apart,physc,3,"))
+    result = calibrate(load_study("tiny", root))
+    assert result.fitted[0].found == pytest.approx(2e7 / 3, rel=0.01)
+    assert result.fitted[0].change_pct == pytest.approx(200, rel=0.02)
+    assert result.comparisons[0].within
+
+
+def test_two_rows_are_fitted_by_least_squares(root: Path, files: Callable[[str, str], Path]) -> None:
+    files(
+        "studies/tiny/published.csv",
+        PUBLISHED.replace("cores,validation,text,0%", "cores,calibration,text,0%").replace(",9,", ",6,"),
+    )
+    rows = '["far-apart:physc", "shared:physc"]'
+    files("studies/tiny/study.toml", STUDY.replace('["far-apart:physc"]', rows))
+    found = calibrate(load_study("tiny", root)).fitted[0].found
+    assert 2e7 * 6 / 9 < found < 2e7 * 1.05
+
+
+def test_a_row_out_of_reach_is_told(root: Path, files: Callable[[str, str], Path]) -> None:
+    files("studies/tiny/study.toml", STUDY.replace("[1e6, 1e9]", "[1e6, 1e7]"))
+    with pytest.raises(StudyError, match="no value between 1e"):
+        calibrate(load_study("tiny", root))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('title = "two frames"', "", "title is missing"),
+        ("claim", "klaim", "unknown key klaim; did you mean claim"),
+        ('name = "shared"', 'name = "far-apart"', "case far-apart stands there twice"),
+        ("together.toml", "nowhere.toml", "scenarios/nowhere.toml, which is not there"),
+        ('to = ["far-apart"]', 'to = ["far"]', "ratio price names case far"),
+        ('base = "far-apart"', 'base = "shraed"', "did you mean shared"),
+        ('["far-apart:physc"]', '["shared:physc"]', "calibration row shared:physc, which is not"),
+        ("[1e6, 1e9]", "[0, 1e9]", "two rising numbers above 0"),
+        ("[1e6, 1e9]", '"wide"', "wrong type"),
+        ("[[calibrate]]", "[[calibrate]", "study.toml"),
+    ],
+)
+def test_a_study_that_does_not_fit_together(
+    old: str, new: str, told: str, root: Path, files: Callable[[str, str], Path]
+) -> None:
+    files("studies/tiny/study.toml", STUDY.replace(old, new, 1))
+    with pytest.raises(StudyError, match=told):
+        load_study("tiny", root)
+
+
+def test_a_calibration_row_nobody_fits(root: Path, files: Callable[[str, str], Path]) -> None:
+    files("studies/tiny/study.toml", STUDY[: STUDY.index("[[calibrate]]")])
+    with pytest.raises(StudyError, match=r"far-apart:physc has the role calibration, but no"):
+        load_study("tiny", root)
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("partitions.onne.smt", "no element onne; did you mean one"),
+        ("partitions.*.smtt", "there is no smtt"),
+        ("name.x", "nothing lies below"),
+    ],
+)
+def test_a_path_that_leads_nowhere(
+    path: str, told: str, root: Path, files: Callable[[str, str], Path]
+) -> None:
+    files("studies/tiny/study.toml", STUDY.replace("partitions.one.processors.virtual", path))
+    with pytest.raises(StudyError, match=told):
+        run(root)
+
+
+def test_an_unknown_study_names_the_nearest(root: Path) -> None:
+    with pytest.raises(NotFoundError, match="no study tinny; did you mean tiny"):
+        load_study("tinny", root)

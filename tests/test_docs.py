@@ -1,0 +1,46 @@
+"""Pages: every block runs and shows what it prints now; `make docs` brings them up to date."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def load_refresh() -> ModuleType:
+    path = ROOT / "docs" / "tools" / "refresh.py"
+    spec = importlib.util.spec_from_file_location("docs_refresh", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+refresh = load_refresh()
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", refresh.played_pages(), ids=name)
+def test_page_shows_what_it_prints(page: Path) -> None:
+    assert page.read_text(encoding="utf-8") == refresh.play(page), "run `make docs`"
+
+
+@pytest.mark.parametrize("page", refresh.notebooks(), ids=name)
+def test_notebook_shows_what_it_computes(page: Path) -> None:
+    assert page.read_text(encoding="utf-8") == refresh.run_notebook(page), "run `make docs`"
+
+
+@pytest.mark.parametrize("page", refresh.reference.pages())
+def test_reference_is_what_the_code_says(page: str) -> None:
+    written = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    assert written == refresh.reference.pages()[page](), "run `make docs`"
