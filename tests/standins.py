@@ -14,7 +14,7 @@ import pytest
 
 TWO_PARTITIONS = """\
 name = "{name}"
-replications = 2
+replications = 3
 
 [[partition]]
 name = "{first}"

@@ -27,7 +27,7 @@ class UnitError(ValueError):
     """A text is not a quantity of the kind that is needed; the message says which units fit."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kind:
     """One kind of quantity: its name, its units with their size in the base unit, an example."""
 

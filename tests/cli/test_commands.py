@@ -107,7 +107,7 @@ def test_help_and_version_need_no_engine(capsys: Capture) -> None:
         (["run", "apart.toml", "--seed", "much"], "much"),
         (["run", "apart.toml", "--seed", "-1"], "seed -1 is out of range"),
         (["run", "apart.toml", "-n", "0"], "0"),
-        (["rum"], "rum"),
+        (["rum"], "No such command 'rum'"),
         (["sql", "SELECT 1"], "holds no run"),
         (["machines", "ibm-power-975"], "did you mean"),
     ],
@@ -120,7 +120,7 @@ def test_wrong_input_is_one_message_and_code_2(
 
 def test_a_run_that_is_not_there_names_the_nearest(capsys: Capture) -> None:
     answer(capsys, "run", "apart.toml")
-    assert "did you mean apart-" in refusal(capsys, "explain", "apert-12345678")
+    assert "did you mean apart-" in refusal(capsys, "explain", "apert-82df2700")
     assert "no partition onne; did you mean one?" in refusal(capsys, "explain", "apart:onne")
 
 

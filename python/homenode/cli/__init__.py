@@ -7,6 +7,7 @@ homenode's own, 130 stopped with Ctrl-C.
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import traceback
 from collections.abc import Sequence
@@ -32,14 +33,16 @@ def call(arguments: list[str]) -> int:
         from homenode.cli.app import app
 
         command = typer.main.get_command(app)
-        code = command.main(args=arguments, prog_name="homenode", standalone_mode=False)
+        with command.make_context("homenode", list(arguments)) as context:
+            command.invoke(context)
         sys.stdout.flush()
+    except typer.Exit as leave:
+        return leave.exit_code
     except HomenodeError as error:
         return _fail(str(error), error.exit_code)
     except typer.TyperException as error:
-        return _fail(
-            f"{error.format_message()} (homenode --help lists the commands)", EXIT_WRONG_INPUT
-        )
+        asked = shlex.join(["homenode", *arguments])
+        return _fail(f"{error.format_message()} in `{asked}`; --help says more", EXIT_WRONG_INPUT)
     except (KeyboardInterrupt, typer.Abort) as error:
         return _fail(str(error) or "interrupted: nothing was kept", EXIT_INTERRUPTED)
     except BrokenPipeError:
@@ -58,7 +61,7 @@ def call(arguments: list[str]) -> int:
             f"({DEBUG_VARIABLE}=1 shows where it happened)",
             EXIT_INTERNAL,
         )
-    return code if isinstance(code, int) else 0
+    return 0
 
 
 def _fail(message: str, code: int) -> int:

@@ -68,16 +68,12 @@ class Quantity:
         return {"anyOf": [text, {"const": "never"}]} if self.never else text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OrText:
     """A value that may be given as a text in place of its full form: `memory = "40 GiB"`."""
 
     spell_out: Callable[[str], Any]
     text_schema: JsonSchemaValue
-
-    def __hash__(self) -> int:
-        """By identity of the function; the schema is not hashable."""
-        return hash(self.spell_out)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Spell texts out before anything else."""

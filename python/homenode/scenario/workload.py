@@ -30,6 +30,7 @@ class ProfileChoice(Table):
     miss_exponent: Exponent | None = None
     sharing: Share | None = None
     footprint: Bytes | None = None
+    footprint_common: Share | None = None
     overlap: Share | None = None
     lock_share: Share | None = None
 

@@ -131,7 +131,7 @@ def _stanza(label: str, chosen: list[Line], shown: Sequence[Column]) -> list[str
     lines = []
     for line in chosen:
         name = "" if line.cpu == EVERY else f" {line.cpu:>2} "
-        lines.append(f"{label:<{_TIME_WIDTH}}{name:<4} {row(shown, line.values)}".rstrip())
+        lines.append(f"{label:<{_TIME_WIDTH}}{name} {row(shown, line.values)}")
         label = ""
     return lines
 

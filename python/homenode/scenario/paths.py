@@ -1,0 +1,91 @@
+"""Changing a scenario's document by dotted paths: `partition.lpar1.processors.virtual`.
+
+Partitions, pools and cache levels are named in a path by their name (or their index); a name with a dot in it stands in
+quotes, as in TOML. A machine's number that is replaced gets the reason it needs by itself.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from homenode.catalog import Figure
+from homenode.catalog.machine import MachineDescription
+from homenode.document.positions import split_key
+from homenode.document.tables import Table
+from homenode.errors import ScenarioError, listed, nearest
+
+_PLAIN_MACHINE_KEYS = ("model", "file", "active_cores")
+
+
+def changed(data: Mapping[str, Any], changes: Mapping[str, Any], reason: str) -> dict[str, Any]:
+    """A copy of a scenario's data with the values at the given paths replaced; None removes a key."""
+    result = copy.deepcopy(dict(data))
+    for path, value in changes.items():
+        _set(result, path, copy.deepcopy(value), reason)
+    return result
+
+
+def _set(data: dict[str, Any], text: str, value: Any, reason: str) -> None:
+    parts = split_key(text)
+    if not parts:
+        raise ScenarioError(f'"{text}" is no path', next_step="write one like partition.lpar1.processors.virtual")
+    if parts[0] == "machine" and parts[1:] and parts[1] not in _PLAIN_MACHINE_KEYS and _is_figure(parts[1:]):
+        if not isinstance(value, Mapping) and value is not None:
+            value = {"value": value, "why": reason}
+    here: Any = data
+    for depth, part in enumerate(parts[:-1]):
+        here = _step(here, part, ".".join(parts[:depth]), text)
+    _put(here, parts[-1], value, text)
+
+
+def _is_figure(parts: tuple[str, ...]) -> bool:
+    """Whether a path below `machine` names a number of machine descriptions."""
+    table: Any = MachineDescription
+    for index, part in enumerate(parts):
+        if part == "cache" and index == 0:
+            return len(parts) == 3
+        field = table.model_fields.get(part) if isinstance(table, type) and issubclass(table, Table) else None
+        if field is None:
+            return False
+        table = field.annotation
+    return not (isinstance(table, type) and issubclass(table, Table) and not issubclass(table, Figure))
+
+
+def _step(here: Any, part: str, before: str, text: str) -> Any:
+    if isinstance(here, list):
+        return here[_index(here, part, before, text)]
+    if isinstance(here, dict):
+        entry = here.setdefault(part, {})
+        if isinstance(entry, str) and part == "profile":
+            entry = here[part] = {"base": entry}
+        return entry
+    raise ScenarioError(f'the path "{text}" goes below {before}, which is a plain value', next_step="shorten the path")
+
+
+def _index(tables: list[Any], part: str, before: str, text: str) -> int:
+    names = [str(table.get("name")) if isinstance(table, dict) else str(index) for index, table in enumerate(tables)]
+    if part in names:
+        return names.index(part)
+    if part.isdecimal() and int(part) < len(tables):
+        return int(part)
+    raise ScenarioError(
+        f'the path "{text}" names no {before}{nearest(part, names)}', asked=part, there=f"there is {listed(names)}"
+    )
+
+
+def _put(here: Any, part: str, value: Any, text: str) -> None:
+    if isinstance(here, list):
+        index = _index(here, part, "entry", text)
+        if value is None:
+            del here[index]
+        else:
+            here[index] = value
+    elif isinstance(here, dict):
+        if value is None:
+            here.pop(part, None)
+        else:
+            here[part] = value
+    else:
+        raise ScenarioError(f'the path "{text}" goes below a plain value', next_step="shorten the path")
