@@ -29,6 +29,7 @@ BOOKS = [
     "memory_far",
     "reload",
     "smt",
+    "tick",
     "spin",
     "guest_idle",
     "hypervisor",
@@ -129,6 +130,10 @@ Tables = dict[str, dict[str, list[int]]]
 
 class SpecError(ValueError):
     """Spec refused."""
+
+
+class Runaway(RuntimeError):  # noqa: N818 - the engine's own name
+    """More work piled up than memory should hold."""
 
 
 class Stopped(Exception):  # noqa: N818 - the engine's own name

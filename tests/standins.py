@@ -1,16 +1,23 @@
-"""Fixtures: the stand-in engine in place of the compiled one, small scenario files, an empty folder to work in."""
+"""Fixtures: the stand-in engine in place of the compiled one, small scenario files, an empty folder
+to work in.
+"""
 
 from __future__ import annotations
 
+import copy
+import json
 import sys
 import tomllib
 import types
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 import fake_engine
 import frames
-import pytest
 
 TWO_PARTITIONS = """\
 name = "{name}"
@@ -29,30 +36,56 @@ TOGETHER = TWO_PARTITIONS.format(name="together", first="three", second="four", 
 TIPPED = APART.replace('"apart"', '"tipped"') + "virtual = 5\n"
 
 
+@dataclass(frozen=True)
 class SmallScenario:
-    """Reads a little TOML of its own, so that these tests do not depend on the scenario language."""
+    """Reads a little TOML of its own: these tests do not depend on the scenario language."""
 
-    @staticmethod
-    def load(path: str | Path) -> frames.Frozen:
+    raw: dict[str, Any]
+    text: str
+
+    @classmethod
+    def load(cls, path: str | Path) -> SmallScenario:
         text = Path(path).read_text(encoding="utf-8")
-        raw = tomllib.loads(text)
+        return cls(tomllib.loads(text), text)
+
+    @property
+    def replications(self) -> int:
+        return int(self.raw.get("replications", 1))
+
+    @property
+    def point(self) -> dict[str, Any]:
+        return {}
+
+    def expand(self) -> list[SmallScenario]:
+        return [self]
+
+    def spec_json(self) -> str:
         partitions = [
             frames.partition(
-                one["name"], one["node"], rate=one.get("rate", 900.0), virtual=one.get("virtual", 16)
+                one["name"],
+                one["node"],
+                rate=one.get("rate", 900.0),
+                virtual=one.get("virtual", 16),
             )
-            for one in raw["partition"]
+            for one in self.raw["partition"]
         ]
-        spec = frames.frame(*partitions, name=raw["name"])
-        return frames.Frozen(spec, raw.get("replications", 1), text)
+        return json.dumps(frames.frame(*partitions, name=self.raw["name"]))
+
+    def with_(self, changes: dict[str, Any], *, why: str) -> SmallScenario:
+        raw = copy.deepcopy(self.raw)
+        notes = ""
+        for path, value in changes.items():
+            _, name, key = path.split(".")
+            next(one for one in raw["partition"] if one["name"] == name)[key] = value
+            notes += f"# {why}: {path} = {value}\n"
+        return SmallScenario(raw, self.text + notes)
 
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
     """The stand-in engine, with its knobs put back afterwards."""
     monkeypatch.setitem(sys.modules, "homenode._engine", fake_engine)
-    scenario = types.ModuleType("homenode.scenario")
-    scenario.Scenario = SmallScenario  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "homenode.scenario", scenario)
+    monkeypatch.setattr("homenode.scenario.Scenario", SmallScenario)
     monkeypatch.setattr(fake_engine, "PAUSE_S", 0.0)
     monkeypatch.setattr(fake_engine, "BATCH_INTERVALS", 1)
     return fake_engine

@@ -27,6 +27,15 @@ def run(notebook: Path, folder: Path) -> str:
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
+def without_pictures(text: str) -> str:
+    """The notebook less its pictures, which depend on the fonts of the machine."""
+    content = json.loads(text)
+    for cell in content["cells"]:
+        for output in cell.get("outputs", ()):
+            output.get("data", {}).pop("image/svg+xml", None)
+    return json.dumps(content, indent=1, ensure_ascii=False)
+
+
 def _run_cell(
     source: str, names: dict[str, object], folder: Path, count: int
 ) -> list[dict[str, Any]]:
@@ -58,7 +67,7 @@ def _run_cell(
 
 def _shown(value: object) -> dict[str, list[str]]:
     """A value in the forms a page can show."""
-    if hasattr(value, "to_dict") and hasattr(value, "mark_bar"):  # an Altair chart
+    if hasattr(value, "to_dict") and hasattr(value, "resolve_scale"):  # an Altair chart
         import vl_convert
 
         svg = vl_convert.vegalite_to_svg(json.dumps(value.to_dict()))

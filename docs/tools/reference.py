@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from blocks import plain_surroundings
+
+from homenode.units import KINDS, Kind
 
 HEAD = "<!-- Written by `make docs` from the code; changes here are lost. -->\n"
 
@@ -26,7 +29,7 @@ def commands() -> str:
     """Every command's own help."""
     import typer
 
-    from homenode.cli import app
+    from homenode.cli.app import app
 
     group = typer.main.get_command(app)
     parts = [
@@ -79,10 +82,13 @@ def metrics() -> str:
 
 def scenario() -> str:
     """Every table and key of a scenario file, from its JSON Schema."""
-    from homenode.scenario import json_schema
+    from homenode.scenario.models import ScenarioFile
 
-    schema = json_schema()
+    schema = ScenarioFile.model_json_schema()
     parts = [HEAD, "# Scenario files\n", "TOML, units in the values, unknown keys refused.\n"]
+    parts.append(
+        "Each table below is one kind; where a kind is a text and a table, either will do.\n"
+    )
     parts += _table("scenario", schema)
     for name, part in sorted(schema.get("$defs", {}).items()):
         if "properties" in part:
@@ -105,12 +111,26 @@ def _table(name: str, schema: Mapping[str, Any]) -> list[str]:
 
 def _default(part: Mapping[str, Any]) -> str:
     value = part.get("default")
-    return "" if value is None else f"`{value}`"
+    if value is None:
+        return ""
+    quantity = next(filter(None, map(_quantity, [part, *part.get("anyOf", ())])), None)
+    if quantity is not None and not isinstance(value, str):
+        return f"`{quantity.format(value)}`"
+    return f"`{json.dumps(value)}`"
+
+
+def _quantity(part: Mapping[str, Any]) -> Kind | None:
+    """The kind of quantity that a schema of a text with a unit stands for."""
+    examples = part.get("examples", ())
+    return next((kind for kind in KINDS if "pattern" in part and kind.example in examples), None)
 
 
 def _kind(part: Mapping[str, Any]) -> str:
     if "$ref" in part:
         return str(part["$ref"]).rsplit("/", 1)[-1]
+    quantity = _quantity(part)
+    if quantity is not None:
+        return f"{quantity.name}, as `{quantity.example}`"
     if "const" in part:
         return f"`{part['const']}`"
     if "enum" in part:

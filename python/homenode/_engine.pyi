@@ -9,12 +9,16 @@ CPU_COLUMNS: list[str]
 POOL_COLUMNS: list[str]
 DISPATCH_COLUMNS: list[str]
 BOOKS: list[str]
+GAUGES: list[str]
 
 # The engine refuses the spec; the text is one sentence with the facts.
 class SpecError(ValueError): ...
 
 # The observer asked to stop.
 class Stopped(Exception): ...  # noqa: N818
+
+# More work piled up than memory should hold: the load is far beyond what there is.
+class Runaway(RuntimeError): ...  # noqa: N818
 
 # Refuse a spec that cannot be simulated.
 def check(spec_json: str) -> None: ...

@@ -1,9 +1,10 @@
-"""What can go wrong through no fault of the program: every class carries one message for the person at the keyboard.
+"""What can go wrong through no fault of the program: every class carries one message for the
+person at the keyboard.
 
-A message names what was asked, what there is and the next step, and where in the input it stands. The facts stay
-readable as attributes (`asked`, `there`, `where`, `next_step`), so that a front can show them in its own way. The
-command line prints the message and ends with exit code 2; from Python the exception itself is met. Anything that is not
-one of these is an error of homenode's own.
+A message names what was asked, what there is and the next step, and where in the input it stands.
+The facts stay readable as attributes (`asked`, `there`, `where`, `next_step`), so that a front can
+show them in its own way. The command line prints the message and ends with exit code 2; from Python
+the exception itself is met. Anything that is not one of these is an error of homenode's own.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ class Where:
 class HomenodeError(Exception):
     """Wrong input or surroundings; `str()` is the whole message.
 
-    `problem` is the sentence that says what is wrong. The rest are the facts: what was asked, what there is, where in
-    the input, and what to do next; each that is given and not yet part of the sentence is added to the message.
+    `problem` is the sentence that says what is wrong. The rest are the facts: what was asked, what
+    there is, where in the input, and what to do next; each that is given and not yet part of the
+    sentence is added to the message.
     """
 
     exit_code = 2
@@ -55,12 +57,18 @@ class HomenodeError(Exception):
     def _message(self) -> str:
         """`where: problem: asked; there; next step`, leaving out what the problem already says."""
         text = self.problem if self.where is None else f"{self.where}: {self.problem}"
-        facts = [fact for fact in (self.asked, self.there, self.next_step) if fact and fact not in self.problem]
+        facts = [
+            fact
+            for fact in (self.asked, self.there, self.next_step)
+            if fact and fact not in self.problem
+        ]
         return f"{text}: {'; '.join(facts)}" if facts else text
 
 
 class InputError(HomenodeError):
-    """Something in a file people write; `problems` are all that were found, the first of them is this one."""
+    """Something in a file people write; `problems` are all that were found, the first of them is
+    this one.
+    """
 
     def __init__(
         self,
@@ -77,7 +85,7 @@ class InputError(HomenodeError):
 
     @property
     def problems(self) -> tuple[HomenodeError, ...]:
-        """This problem and all others of the same reading, in the order of the file."""
+        """The problem itself and all others of the same reading, in the order of the file."""
         return (self, *self.others)
 
     def _message(self) -> str:
@@ -125,7 +133,7 @@ class EngineMissingError(EngineError):
     """The compiled engine is not installed."""
 
 
-class Interrupted(HomenodeError):
+class Interrupted(HomenodeError):  # noqa: N818 - named like KeyboardInterrupt
     """Someone stopped the program; the message says what was kept."""
 
     exit_code = 130
@@ -137,6 +145,12 @@ def closest(asked: str, there: Iterable[str]) -> str | None:
     return close[0] if close else None
 
 
+def suggestion(asked: str, there: Iterable[str], otherwise: str) -> str:
+    """`did you mean x?` if a name is near, else what to do otherwise."""
+    near = closest(asked, there)
+    return f"did you mean {near}?" if near else otherwise
+
+
 def listed(names: Iterable[str], limit: int = 12) -> str:
     """Names in one line, cut after `limit`."""
     every = list(names)
@@ -144,7 +158,9 @@ def listed(names: Iterable[str], limit: int = 12) -> str:
 
 
 def nearest(asked: str, there: Iterable[str]) -> str:
-    """Half a sentence naming the closest of what there is: `; did you mean x?`, or the list if it is short."""
+    """Half a sentence naming the closest of what there is: `; did you mean x?`, or the list if it
+    is short.
+    """
     names = sorted(set(there))
     close = closest(asked, names)
     if close:

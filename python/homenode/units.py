@@ -1,8 +1,10 @@
-"""Values with units as people write them: `"10 ms"`, `"4.004 GHz"`, `"40 GiB"`, `"1400/s"`, `"49 %"`.
+"""Values with units as people write them: `"10 ms"`, `"4.004 GHz"`, `"40 GiB"`, `"1400/s"`, `"49
+%"`.
 
-Every kind of quantity has one base unit, in which the program computes: nanoseconds, hertz, bytes, bytes per second,
-events per second, a share of 1. Parsing and printing are exact (rational, never binary, arithmetic), so that
-`parse(print(x)) == x`. A bare number is refused where a unit is needed: the reader of a file should never have to guess.
+Every kind of quantity has one base unit, in which the program computes: nanoseconds, hertz, bytes,
+bytes per second, events per second, a share of 1. Parsing and printing are exact (rational, never
+binary, arithmetic), so that `parse(print(x)) == x`. A bare number is refused where a unit is
+needed: the reader of a file should never have to guess.
 
 >>> TIME.parse("10 ms")
 Fraction(10000000, 1)
@@ -16,7 +18,9 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-_SHAPE = re.compile(r"\s*(?P<number>[+-]?[0-9][0-9_]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)\s*(?P<unit>\S.*?)?\s*")
+_SHAPE = re.compile(
+    r"\s*(?P<number>[+-]?[0-9][0-9_]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)\s*(?P<unit>\S.*?)?\s*"
+)
 _LONGEST = 64
 _PLAIN_LENGTH = 24
 _MOST_DIGITS = 40
@@ -46,14 +50,21 @@ class Kind:
     def parse(self, text: object) -> Fraction:
         """Value in the base unit."""
         if isinstance(text, bool) or not isinstance(text, (str, int, float)):
-            raise UnitError(f'{_shown(text)} is not a {self.name}; write it as text with its unit, like "{self.example}"')
+            raise UnitError(
+                f"{_shown(text)} is not a {self.name}; write it as text with its unit, like"
+                f' "{self.example}"'
+            )
         if not isinstance(text, str):
             raise UnitError(
-                f'{_shown(text)} has no unit; a {self.name} is written with one of {self.fitting}, like "{self.example}"'
+                f"{_shown(text)} has no unit; a {self.name} is written with one of {self.fitting},"
+                f' like "{self.example}"'
             )
         found = _SHAPE.fullmatch(text) if len(text) <= _LONGEST else None
         if found is None:
-            raise UnitError(f'{_shown(text)} is not a {self.name}; write a number and a unit, like "{self.example}"')
+            raise UnitError(
+                f"{_shown(text)} is not a {self.name}; write a number and a unit, like"
+                f' "{self.example}"'
+            )
         return self._number(found["number"], text) * self._unit(found["unit"], text)
 
     def _number(self, digits: str, text: str) -> Fraction:
@@ -65,16 +76,19 @@ class Kind:
     def _unit(self, unit: str | None, text: str) -> Fraction:
         if unit is None:
             raise UnitError(
-                f'{_shown(text)} has no unit; a {self.name} is written with one of {self.fitting}, like "{self.example}"'
+                f"{_shown(text)} has no unit; a {self.name} is written with one of {self.fitting},"
+                f' like "{self.example}"'
             )
         size = self.units.get(unit)
         if size is not None:
             return size
         hint = self.confusable.get(unit)
         advice = f"write {hint}" if hint else f"the units of a {self.name} are {self.fitting}"
-        raise UnitError(f"{_shown(text)} has the unit {unit!r}, which is none of a {self.name}; {advice}")
+        raise UnitError(
+            f"{_shown(text)} has the unit {unit!r}, which is none of a {self.name}; {advice}"
+        )
 
-    def format(self, value: Fraction | int | float) -> str:
+    def format(self, value: Fraction | float) -> str:
         """The value, exactly, in the largest unit that leaves at least 1 of it."""
         # A float stands for the shortest decimal number that reads back as the same float.
         exact = Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
@@ -126,8 +140,12 @@ def _powers(names: str, factor: int) -> dict[str, Fraction]:
     return {name: Fraction(factor**power) for power, name in enumerate(names.split())}
 
 
-_DECIMAL_SIZES = {"KB": "KiB (2^10 bytes)", "kB": "KiB (2^10 bytes)", "MB": "MiB (2^20 bytes)", "GB": "GiB (2^30 bytes)",
-                  "TB": "TiB (2^40 bytes)", "K": "KiB", "M": "MiB", "G": "GiB", "T": "TiB", "b": "B for bytes"}  # fmt: skip
+_MEANT_SIZES = {
+    **dict.fromkeys(("KB", "kB", "K"), "KiB (2^10 bytes)"),
+    **dict.fromkeys(("MB", "M"), "MiB (2^20 bytes)"),
+    **dict.fromkeys(("GB", "G"), "GiB (2^30 bytes)"),
+    **dict.fromkeys(("TB", "T"), "TiB (2^40 bytes)"),
+}
 
 TIME = Kind(
     "time",
@@ -141,7 +159,14 @@ TIME = Kind(
         "d": Fraction(86_400_000_000_000),
     },
     "10 ms",
-    {"µs": "us", "μs": "us", "sec": "s", "seconds": "s", "m": "min for minutes or ms for milliseconds", "cycles": "a time"},
+    {
+        "µs": "us",
+        "μs": "us",
+        "sec": "s",
+        "seconds": "s",
+        "m": "min for minutes or ms for milliseconds",
+        "cycles": "a time",
+    },
 )
 """Base unit: nanosecond."""
 
@@ -149,15 +174,23 @@ CYCLES = Kind("number of cycles", {"cycles": Fraction(1)}, "25 cycles", {"cycle"
 """Base unit: one cycle of the core clock."""
 
 FREQUENCY = Kind(
-    "frequency", _powers("Hz kHz MHz GHz", 1000), "4.004 GHz", {"Ghz": "GHz", "ghz": "GHz", "Mhz": "MHz", "G": "GHz"}
+    "frequency",
+    _powers("Hz kHz MHz GHz", 1000),
+    "4.004 GHz",
+    {"Ghz": "GHz", "ghz": "GHz", "Mhz": "MHz", "G": "GHz"},
 )
 """Base unit: hertz."""
 
-SIZE = Kind("size", _powers("B KiB MiB GiB TiB", 1024), "40 GiB", _DECIMAL_SIZES)
-"""Base unit: byte. Powers of 1024 only: what the field calls GB of memory is meant as GiB, and that is written."""
+SIZE = Kind("size", _powers("B KiB MiB GiB TiB", 1024), "40 GiB", _MEANT_SIZES)
+"""Base unit: byte. Powers of 1024 only: what the field calls GB of memory is meant as GiB, and
+that is written.
+"""
 
 BANDWIDTH = Kind(
-    "bandwidth", _powers("B/s kB/s MB/s GB/s TB/s", 1000), "100 GB/s", {"GB": "GB/s", "KB/s": "kB/s", "Gb/s": "GB/s"}
+    "bandwidth",
+    _powers("B/s kB/s MB/s GB/s TB/s", 1000),
+    "100 GB/s",
+    {"GB": "GB/s", "KB/s": "kB/s", "Gb/s": "GB/s"},
 )
 """Base unit: byte per second."""
 

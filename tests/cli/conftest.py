@@ -7,4 +7,4 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from standins import fake, files, here  # noqa: E402, F401 - fixtures of all tests of this folder
+from standins import fake, files, here  # noqa: F401 - fixtures of all tests of this folder

@@ -1,4 +1,4 @@
-"""The commands: what they print, as tables and as JSON, and how they end when something is wrong."""
+"""The commands: what they print and how they end when something is wrong."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-import standins
 
+import standins
 from homenode.cli import call
 
 Capture = pytest.CaptureFixture[str]
@@ -31,7 +31,7 @@ def answer(capsys: Capture, *arguments: str) -> str:
 
 
 def refusal(capsys: Capture, *arguments: str, code: int = 2) -> str:
-    """The message of a command that must fail: on stderr, without a traceback, nothing on stdout."""
+    """The message of a command that must fail: on stderr, no traceback, nothing on stdout."""
     assert call(list(arguments)) == code
     out, err = capsys.readouterr()
     assert out == ""
@@ -124,7 +124,9 @@ def test_a_run_that_is_not_there_names_the_nearest(capsys: Capture) -> None:
     assert "no partition onne; did you mean one?" in refusal(capsys, "explain", "apart:onne")
 
 
-def test_ctrl_c_shows_what_was_kept(scenarios: ModuleType, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_shows_what_was_kept(
+    scenarios: ModuleType, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from homenode.runner import simulate
 
     scenarios.PAUSE_S = 0.02

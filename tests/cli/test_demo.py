@@ -8,8 +8,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-import standins
 
+import standins
 from homenode.cli import call
 from homenode.study import definition
 
@@ -25,9 +25,12 @@ case = [
     { name = "b", scenario = "together.toml", partition = "three" },
 ]
 explain = [{ case = "b", base = "a" }]
-calibrate = [
-    { name = "work", parameter = "partitions.*.profile.instructions_per_unit", rows = ["a:physc"], bounds = [1e6, 1e9] },
-]
+
+[[calibrate]]
+name = "work"
+parameter = "partitions.*.profile.instructions_per_unit"
+rows = ["a:physc"]
+bounds = [1e6, 1e9]
 """
 PUBLISHED = """\
 case,metric,value,unit,role,reading,tolerance,why

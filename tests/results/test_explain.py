@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 from types import ModuleType
 
-import frames
 import pytest
 
+import frames
 from homenode.report.pictures import save_picture, waterfall, waterfall_steps
 from homenode.results import Run
 from homenode.results.explain import explain
@@ -42,7 +42,10 @@ def test_the_largest_cause_comes_first_and_the_move_is_computed(runs: tuple[Run,
     assert "1.94 cores more (22 %) for the same 900 transactions a second" in text
     assert "The largest part is distance" in text
     assert text.index("another cache, other node") < text.index("cache reload")
-    assert "node 0 has 16 cores, and what is homed there (three and four) uses 21.9" in text
+    assert (
+        "its home, node 0: that has 16 cores, and what is homed there (three and four) uses 21.9"
+        in text
+    )
     assert re.search(r"Move one: four \(10\.9 cores\) to node 1, which has 16\.0 cores", text)
 
 
@@ -66,7 +69,18 @@ def test_memory_away_from_home_is_seen() -> None:
 
 @pytest.mark.parametrize(
     "family",
-    ["work", "caches", "coherence", "memory", "distance", "reload", "smt", "spin", "guest_idle", "hypervisor"],
+    [
+        "work",
+        "caches",
+        "coherence",
+        "memory",
+        "distance",
+        "reload",
+        "smt",
+        "spin",
+        "guest_idle",
+        "hypervisor",
+    ],
 )
 def test_every_family_has_an_advice(family: str, runs: tuple[Run, Run]) -> None:
     from homenode.results.remedies import remedy
@@ -90,7 +104,9 @@ def test_nothing_differs(runs: tuple[Run, Run]) -> None:
 
 def test_more_work_is_not_blamed_on_the_layout() -> None:
     calm, busy = (
-        run_scenario(frames.Frozen(frames.frame(frames.partition("p", 0, rate=r), name=f"r{r:g}"), 2))
+        run_scenario(
+            frames.Frozen(frames.frame(frames.partition("p", 0, rate=r), name=f"r{r:g}"), 2)
+        )
         for r in (400.0, 800.0)
     )
     text = explain(busy, "p", calm, "p").paragraph

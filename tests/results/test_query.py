@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from types import ModuleType
 
-import frames
 import pytest
 
+import frames
 from homenode.errors import HomenodeError, NotFoundError
 from homenode.results.query import query
 from homenode.runner import run_scenario

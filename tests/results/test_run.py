@@ -1,4 +1,4 @@
-"""Running and keeping: ids, bytes, what is in the folder, what happens when something goes wrong."""
+"""Running and keeping: ids, bytes, what is in the folder, what happens when it goes wrong."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import threading
 from pathlib import Path
 from types import ModuleType
 
-import frames
 import polars as pl
 import pytest
 
+import frames
 from homenode.errors import DamagedRunError, HomenodeError, NotFoundError, StoreError
 from homenode.results import Run
 from homenode.runner import InterruptedRun, run_scenario
@@ -36,6 +36,7 @@ def test_a_run_folder_holds_what_it_should() -> None:
     assert set(contents(run)) == {
         "scenario.toml",
         "spec.json",
+        "details.json",
         "summary.json",
         "replications.json",
         "intervals/partition.parquet",

@@ -30,7 +30,11 @@ def test_number_and_range(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("tolerance", "agrees", "differs"),
-    [("10%", [9.0, 11.0, 13.2], [8.9, 13.3]), ("1", [9.0, 13.0], [8.9, 13.1]), ("x10", [1.0, 120.0], [0.9, 121.0])],
+    [
+        ("10%", [9.0, 11.0, 13.2], [8.9, 13.3]),
+        ("1", [9.0, 13.0], [8.9, 13.1]),
+        ("x10", [1.0, 120.0], [0.9, 121.0]),
+    ],
 )
 def test_tolerances_around_a_range(
     tolerance: str, agrees: list[float], differs: list[float], tmp_path: Path

@@ -6,20 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
+
 from homenode.tools import FrameView, Sample, SystemConfiguration
 
 SECOND = 1_000_000_000
 
-PARTITION_COLUMNS = (
+PARTITION_COLUMNS = str.split(
     "busy_ns entitled_ns excess_ns donated_ns user_ns sys_ns wait_ns idle_ns suser_ns ssys_ns "
     "swait_ns sidle_ns ticks_user ticks_sys ticks_wait ticks_idle vcsw ilcs vlcs phint "
     "hypervisor_ns cede_calls cede_ns cede_max_ns confer_calls confer_ns prod_calls prod_ns "
     "dispatches runq_ns blocked_ns context_switches interrupts syscalls tx_inside vps_unfolded"
-).split()
-CPU_COLUMNS = (
-    "user_ns sys_ns wait_ns idle_ns ticks_busy_ns ilcs vlcs cs ics runq_ns s0rd s1rd s2rd s3rd s4rd "
-    "s5rd s3hrd s4hrd s5hrd migrations interrupts"
-).split()
+)
+CPU_COLUMNS = str.split(
+    "user_ns sys_ns wait_ns idle_ns ticks_busy_ns ilcs vlcs cs ics runq_ns s0rd s1rd s2rd s3rd "
+    "s4rd s5rd s3hrd s4hrd s5hrd migrations interrupts"
+)
 
 
 def partition(**counted: float) -> dict[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from counted import SECOND, dedicated, partition, sample, shared, view
+
 from homenode.tools import Limits, UsageError, lparstat
 
 # GROUP2 of the micro-partitioning article: two loops on two cores, the idle sibling keeps 1/16.
@@ -83,7 +84,8 @@ def test_a_shared_partition_as_recorded_on_aix_7_1() -> None:
     run = view(configuration, [sample(counted, idle_ns=int(45.26 * SECOND))])
     assert lparstat.render(run, ["1", "1"]) == (
         "\n"
-        "System configuration: type=Shared mode=Uncapped smt=4 lcpu=4 mem=47104MB psize=60 ent=0.50 \n"
+        "System configuration: type=Shared mode=Uncapped smt=4 lcpu=4 mem=47104MB psize=60 "
+        "ent=0.50 \n"
         "\n"
         "%user  %sys  %wait  %idle physc %entc  lbusy   app  vcsw phint  %nsp  %utcyc\n"
         "----- ----- ------ ------ ----- ----- ------   --- ----- ----- -----  ------\n"
@@ -151,16 +153,26 @@ def test_the_hypervisor_table_has_the_recorded_rows() -> None:
                         prod_calls=76, prod_ns=76 * 1_020)  # fmt: skip
     run = view(shared(smt=4, vps=7), [sample(counted)])
     lines = lparstat.render(run, ["-H"]).splitlines()
-    assert "cede                           125            0.0          99.4     109873     1591250" in lines
-    assert "prod                            76            0.0           0.6       1020        1020" in lines
-    assert "h_nmmu_allocate_resource         0            0.0           0.0          0           0" in lines
+    assert (
+        "cede                           125            0.0          99.4     109873     1591250"
+        in lines
+    )
+    assert (
+        "prod                            76            0.0           0.6       1020        1020"
+        in lines
+    )
+    assert (
+        "h_nmmu_allocate_resource         0            0.0           0.0          0           0"
+        in lines
+    )
     assert lines[-1] == "-" * 80
 
 
 def test_table_10_of_the_article() -> None:
     configuration = shared(
         level="5.3", node_name="test", number=6, weight=250, system_cores=12, active_cores=12,
-        processors=Limits(1, 10, 2), memory=Limits(1536, 2560, 2048), capacity=Limits(0.8, 1.2, 1.0),
+        processors=Limits(1, 10, 2), memory=Limits(1536, 2560, 2048),
+        capacity=Limits(0.8, 1.2, 1.0),
     )  # fmt: skip
     text = lparstat.render(view(configuration, [sample()]), ["-i"])
     facts = [line.split(": ", 1) for line in text.splitlines()]

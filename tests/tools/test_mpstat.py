@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from counted import SECOND, cpu, dedicated, partition, sample, shared, view
+
 from homenode.tools import Sample, mpstat
 
 D_HEADING = (
@@ -16,13 +17,12 @@ def two_loops() -> Sample:
     """GROUP2 of the micro-partitioning article: each core has a busy and an idle thread."""
     cpus = [
         cpu(0, 0, idle_ns=0.0625 * SECOND, ilcs=10, vlcs=20),
-        cpu(1, 0, user_ns=0.9375 * SECOND, runq_ns=SECOND, s0rd=97, s3rd=2, s5rd=1, s3hrd=9, s5hrd=1),
+        cpu(1, 0, user_ns=0.9375 * SECOND, runq_ns=SECOND, s0rd=97, s3rd=2, s5rd=1, s3hrd=9,
+            s5hrd=1),
         cpu(2, 1, idle_ns=0.0625 * SECOND),
         cpu(3, 1, user_ns=0.9375 * SECOND, runq_ns=SECOND, cs=6, ics=4, migrations=3),
     ]  # fmt: skip
-    counted = partition(
-        busy_ns=2 * SECOND, user_ns=1.875 * SECOND, idle_ns=0.125 * SECOND, phint=7
-    )
+    counted = partition(busy_ns=2 * SECOND, user_ns=1.875 * SECOND, idle_ns=0.125 * SECOND, phint=7)
     return sample(counted, cpus)
 
 
@@ -95,9 +95,7 @@ def test_a_is_the_wide_table() -> None:
 def test_a_dedicated_partition_shows_no_entitlement() -> None:
     lines = mpstat.render(view(dedicated(level="6.1"), [two_loops()]), []).splitlines()
     assert lines[1] == "System configuration: lcpu=16 mode=Capped "
-    assert lines[3] == (
-        "cpu  min  maj  mpc  int   cs  ics   rq  mig lpa sysc us sy wa id   pc"
-    )
+    assert lines[3] == ("cpu  min  maj  mpc  int   cs  ics   rq  mig lpa sysc us sy wa id   pc")
 
 
 def test_s_puts_threads_beneath_their_processor() -> None:

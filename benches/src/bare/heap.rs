@@ -31,7 +31,10 @@ pub struct Heap {
 impl Heap {
     /// An empty heap.
     pub fn new() -> Heap {
-        Heap { keys: [NEVER; 4 * ROOM], end: ROOT }
+        Heap {
+            keys: [NEVER; 4 * ROOM],
+            end: ROOT,
+        }
     }
 
     /// The least key.
@@ -128,7 +131,9 @@ mod tests {
         let mut heap = Heap::new();
         (0..100).for_each(|i| heap.push(key(i, i as usize)));
         heap.replace_top(key(50, 200));
-        let order: Vec<_> = (0..100).map(|_| (unpack(heap.top()).1, heap.pop()).0).collect();
+        let order: Vec<_> = (0..100)
+            .map(|_| (unpack(heap.top()).1, heap.pop()).0)
+            .collect();
         assert_eq!(order[49..52], [50, 200, 51]);
     }
 }

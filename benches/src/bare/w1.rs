@@ -14,11 +14,14 @@ pub fn run(events: u64, seed: u64) -> Waits {
     let mut free: Vec<u8> = (1..=SERVERS as u8).rev().collect();
     let mut waiting = VecDeque::with_capacity(1 << 12);
     let mut seen = Waits::default();
-    heap.push(key((random.exponential() * ARRIVAL_NS) as u64, 0));
+    heap.push(key((random.exponential() * ARRIVAL_NS as f64) as u64, 0));
     for _ in 0..events {
         let (now, id) = unpack(heap.top());
         if id == 0 {
-            heap.replace_top(key(now + (random.exponential() * ARRIVAL_NS) as u64, 0));
+            heap.replace_top(key(
+                now + (random.exponential() * ARRIVAL_NS as f64) as u64,
+                0,
+            ));
             if let Some(server) = free.pop() {
                 seen.customers += 1;
                 let done = now + (random.exponential() * SERVICE_NS as f64) as u64;
@@ -29,7 +32,10 @@ pub fn run(events: u64, seed: u64) -> Waits {
         } else if let Some(arrived) = waiting.pop_front() {
             seen.customers += 1;
             seen.wait_ns += now - arrived;
-            heap.replace_top(key(now + (random.exponential() * SERVICE_NS as f64) as u64, id));
+            heap.replace_top(key(
+                now + (random.exponential() * SERVICE_NS as f64) as u64,
+                id,
+            ));
         } else {
             heap.pop();
             free.push(id as u8);

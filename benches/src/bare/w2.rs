@@ -57,7 +57,12 @@ pub fn run(events: u64, seed: u64) -> Dispatches {
 
 impl Loop {
     fn new(seed: u64) -> Loop {
-        let idle = Vp { burst: 0, entitled: ENTITLED_NS, since: 0, next: Next::Wake };
+        let idle = Vp {
+            burst: 0,
+            entitled: ENTITLED_NS,
+            since: 0,
+            next: Next::Wake,
+        };
         let mut work = Loop {
             heap: Heap::new(),
             random: Random::new(seed),

@@ -7,7 +7,7 @@ use homenode_engine::kernel::{self, Priority, Queue, Stream, Time};
 use crate::load::{Waits, ARRIVAL_NS, SERVERS, SERVICE_NS};
 
 const P: Priority = Priority::FIRST;
-const ARRIVAL: Time = Time::from_ns(ARRIVAL_NS as u64);
+const ARRIVAL: Time = Time::from_ns(ARRIVAL_NS);
 const SERVICE: Time = Time::from_ns(SERVICE_NS);
 
 #[derive(Clone, Copy)]

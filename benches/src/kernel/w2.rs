@@ -66,7 +66,11 @@ impl Dispatcher {
             queue: Queue::new(),
             vps: (0..VPS)
                 .map(|vp| Vp {
-                    burst: if vp < SLEEPERS { Time::ZERO } else { Time::from_ns(ENDLESS_NS) },
+                    burst: if vp < SLEEPERS {
+                        Time::ZERO
+                    } else {
+                        Time::from_ns(ENDLESS_NS)
+                    },
                     entitled: ENTITLED,
                     since: Time::ZERO,
                     stream: Stream::new(seed, 0, &format!("vp {vp}")),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from homenode.catalog.machine import Distances, MachineDescription
 from homenode.document import Problems
 from homenode.document.positions import Path
@@ -21,9 +23,14 @@ def check_machine(machine: MachineDescription, problems: Problems, prefix: Path 
 
 def _check_counts(machine: MachineDescription, problems: Problems, prefix: Path) -> None:
     built = machine.cores
-    tree = f"{machine.nodes} x {machine.chips_per_node} x {machine.cores_per_chip} = {built} cores are built in"
+    tree = (
+        f"{machine.nodes} x {machine.chips_per_node} x {machine.cores_per_chip} = {built} cores are"
+        " built in"
+    )
     if built > _MOST_CORES:
-        problems.add((*prefix, "topology"), there=tree, next_step=f"at most {_MOST_CORES} can be simulated")
+        problems.add(
+            (*prefix, "topology"), there=tree, next_step=f"at most {_MOST_CORES} can be simulated"
+        )
     elif machine.active_cores > built:
         path: Path = (*prefix, "topology", "active_cores")
         if prefix and "active_cores" in (problems.document.value(prefix) or {}):
@@ -31,14 +38,20 @@ def _check_counts(machine: MachineDescription, problems: Problems, prefix: Path)
         problems.add(path, there=tree, next_step=f"activate at most {built}")
 
 
-def _check_distances(machine: MachineDescription, distances: Distances, problems: Problems, path: Path) -> None:
+def _check_distances(
+    machine: MachineDescription, distances: Distances, problems: Problems, path: Path
+) -> None:
     clock = machine.clock.value
     steps = [("local", distances.local), ("near", distances.near), ("far", distances.far)]
-    for (inner, closer), (outer, further) in zip(steps, steps[1:], strict=False):
+    for (inner, closer), (outer, further) in pairwise(steps):
         nearer_ns, further_ns = closer.value.nanoseconds(clock), further.value.nanoseconds(clock)
         if further_ns < nearer_ns:
             there = f"{outer} ({further_ns:g} ns) is faster than {inner} ({nearer_ns:g} ns)"
-            problems.add((*path, outer), there=there, next_step="latency never falls with distance; correct one of the two")
+            problems.add(
+                (*path, outer),
+                there=there,
+                next_step="latency never falls with distance; correct one of the two",
+            )
 
 
 def _check_caches(machine: MachineDescription, problems: Problems, prefix: Path) -> None:
@@ -48,17 +61,34 @@ def _check_caches(machine: MachineDescription, problems: Problems, prefix: Path)
     for index, level in enumerate(machine.cache):
         path: Path = (*prefix, "cache", index if not prefix else level.name)
         if names.index(level.name) != index:
-            problems.add(path, f"two caches are called {level.name}", next_step="give each level a name of its own")
+            problems.add(
+                path,
+                f"two caches are called {level.name}",
+                next_step="give each level a name of its own",
+            )
         if index == 0:
             continue
         inner = machine.cache[index - 1]
-        inner_ns, outer_ns = inner.latency.value.nanoseconds(clock), level.latency.value.nanoseconds(clock)
+        inner_ns, outer_ns = (
+            inner.latency.value.nanoseconds(clock),
+            level.latency.value.nanoseconds(clock),
+        )
         if outer_ns < inner_ns:
-            there = f"{level.name} ({outer_ns:g} ns) lies outside {inner.name} ({inner_ns:g} ns) but is faster"
-            problems.add((*path, "latency"), there=there, next_step="list the caches from the core outwards")
+            there = (
+                f"{level.name} ({outer_ns:g} ns) lies outside {inner.name} ({inner_ns:g} ns) but is"
+                " faster"
+            )
+            problems.add(
+                (*path, "latency"), there=there, next_step="list the caches from the core outwards"
+            )
         if order.index(level.scope) < order.index(inner.scope):
-            there = f"{level.name} is shared by a {level.scope}, {inner.name} inside it by a {inner.scope}"
-            problems.add((*path, "scope"), there=there, next_step="list the caches from the core outwards")
+            there = (
+                f"{level.name} is shared by a {level.scope}, {inner.name} inside it by a"
+                f" {inner.scope}"
+            )
+            problems.add(
+                (*path, "scope"), there=there, next_step="list the caches from the core outwards"
+            )
 
 
 def _check_smt(machine: MachineDescription, problems: Problems, prefix: Path) -> None:
@@ -66,12 +96,22 @@ def _check_smt(machine: MachineDescription, problems: Problems, prefix: Path) ->
     path = (*prefix, "smt", "gain")
     if len(gain) != threads:
         problems.add(
-            path, there=f"{len(gain)} values for {threads} threads a core", next_step=f"give {threads} values, the first 1"
+            path,
+            there=f"{len(gain)} values for {threads} threads a core",
+            next_step=f"give {threads} values, the first 1",
         )
     elif gain[0] != 1:
-        problems.add(path, there=f"it begins with {gain[0]:g}", next_step="the gain of one thread is 1 by definition")
-    elif any(later < earlier for earlier, later in zip(gain, gain[1:], strict=False)):
-        problems.add(path, there="it falls", next_step="a further busy thread never lowers a core's throughput here")
+        problems.add(
+            path,
+            there=f"it begins with {gain[0]:g}",
+            next_step="the gain of one thread is 1 by definition",
+        )
+    elif any(later < earlier for earlier, later in pairwise(gain)):
+        problems.add(
+            path,
+            there="it falls",
+            next_step="a further busy thread never lowers a core's throughput here",
+        )
 
 
 def _check_node_distance(machine: MachineDescription, problems: Problems, prefix: Path) -> None:
@@ -80,4 +120,8 @@ def _check_node_distance(machine: MachineDescription, problems: Problems, prefix
     rows = machine.node_distance.value
     if len(rows) != machine.nodes or any(len(row) != machine.nodes for row in rows):
         there = f"{len(rows)} rows for {machine.nodes} nodes"
-        problems.add((*prefix, "node_distance"), there=there, next_step="give a row a node with a factor for each node")
+        problems.add(
+            (*prefix, "node_distance"),
+            there=there,
+            next_step="give a row a node with a factor for each node",
+        )

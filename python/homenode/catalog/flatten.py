@@ -33,7 +33,9 @@ def machine_spec(machine: MachineDescription) -> dict[str, Any]:
         ],
         "cache_to_cache_ns": _distances(machine.cache_to_cache, clock),
         "memory_ns": _distances(machine.memory, clock),
-        "node_distance": [] if distance is None else [factor for row in distance.value for factor in row],
+        "node_distance": (
+            [] if distance is None else [factor for row in distance.value for factor in row]
+        ),
         "memory_bytes_per_s": machine.memory.bandwidth.value,
         "chip_link_bytes_per_s": machine.links.chip.value,
         "node_link_bytes_per_s": machine.links.node.value,

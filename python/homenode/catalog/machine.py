@@ -1,4 +1,6 @@
-"""Machine descriptions: a tree of nodes, chips, cores and threads, every number with its source or a range."""
+"""Machine descriptions: a tree of nodes, chips, cores and threads, every number with its source or
+a range.
+"""
 
 from __future__ import annotations
 
@@ -29,15 +31,21 @@ class Topology(Table):
     chips_per_node: Figure[Annotated[int, Field(ge=1, le=64)]]
     cores_per_chip: Figure[Annotated[int, Field(ge=1, le=64)]]
     threads_per_core: Figure[Annotated[int, Field(ge=1, le=8)]]
-    active_cores: Figure[Count] = Field(description="how many cores are activated, counted from the first chip on")
+    active_cores: Figure[Count] = Field(
+        description="how many cores are activated, counted from the first chip on"
+    )
 
 
 class CacheLevel(Table):
     """One level of cache."""
 
     name: str = Field(min_length=1)
-    scope: Literal["core", "chip", "node"] = Field(description="the level at which an instance is shared")
-    victim: bool = Field(description="true if it holds only what the levels inside it have thrown out")
+    scope: Literal["core", "chip", "node"] = Field(
+        description="the level at which an instance is shared"
+    )
+    victim: bool = Field(
+        description="true if it holds only what the levels inside it have thrown out"
+    )
     size: Figure[CacheSize]
     latency: Figure[Latency]
 
@@ -53,7 +61,9 @@ class Distances(Table):
 class Memory(Distances):
     """Memory: latency by distance, what a chip's controllers deliver, how much there can be."""
 
-    bandwidth: Figure[Bandwidth] = Field(description="what the memory controllers of one chip deliver")
+    bandwidth: Figure[Bandwidth] = Field(
+        description="what the memory controllers of one chip deliver"
+    )
     maximum: Figure[MemorySize] = Field(description="the most memory the machine can hold")
 
 
@@ -67,7 +77,9 @@ class Links(Table):
 class Smt(Table):
     """Simultaneous multithreading."""
 
-    gain: Figure[list[Gain]] = Field(description="throughput with 1, 2, ... busy threads relative to one")
+    gain: Figure[list[Gain]] = Field(
+        description="throughput with 1, 2, ... busy threads relative to one"
+    )
     reference_stall_share: Figure[Share] = Field(
         description="share of cycles without issue of the workload the gain was published for"
     )
@@ -76,7 +88,9 @@ class Smt(Table):
 class Hypervisor(Table):
     """Constants of the hypervisor on this machine."""
 
-    window: Figure[Annotated[int, Quantity(TIME, "100 us", "1 s")]] = Field(description="dispatch window")
+    window: Figure[Annotated[int, Quantity(TIME, "100 us", "1 s")]] = Field(
+        description="dispatch window"
+    )
     min_entitlement_per_vp: Figure[Annotated[float, Field(gt=0, le=1)]] = Field(
         description="least entitled capacity of a virtual processor in cores"
     )
@@ -84,12 +98,16 @@ class Hypervisor(Table):
     cede: Figure[CallTime]
     prod: Figure[CallTime]
     confer: Figure[CallTime]
-    phantom: Figure[CallTime] = Field(description="time to pass on an interrupt meant for another partition")
+    phantom: Figure[CallTime] = Field(
+        description="time to pass on an interrupt meant for another partition"
+    )
     excess_quantum: Figure[Annotated[int, Quantity(TIME, "1 us", "1 s")]] = Field(
         description="longest time on excess capacity while others wait for excess"
     )
     counts_redispatch: Figure[bool] = Field(
-        description="whether a switch counts where the same virtual processor goes on on the same core"
+        description=(
+            "whether a switch counts where the same virtual processor goes on on the same core"
+        )
     )
     eviction: Figure[Literal["home-elsewhere", "other-partition"]] = Field(
         description="whom an entitled requester may throw off a core of its home node"
@@ -99,10 +117,14 @@ class Hypervisor(Table):
 class MachineDescription(Table):
     """A machine as its file describes it; figures keep their provenance."""
 
-    name: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]*$", description="lower case, as the file is called")
+    name: str = Field(
+        pattern=r"^[a-z0-9][a-z0-9.-]*$", description="lower case, as the file is called"
+    )
     title: str = Field(min_length=1, description="what people call it")
     model: str = Field(min_length=1, description="machine type and model, such as 9119-FHB")
-    generation: str = Field(min_length=1, description="processor generation as printed, such as POWER7")
+    generation: str = Field(
+        min_length=1, description="processor generation as printed, such as POWER7"
+    )
     node_name: str = Field(min_length=1, description="what its nodes are called, such as book")
     clock: Figure[Clock]
     line: Figure[LineSize] = Field(description="length of a cache line")

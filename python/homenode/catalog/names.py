@@ -27,14 +27,18 @@ def profiles() -> list[str]:
 
 
 def machine(name_or_path: str | Path) -> MachineDescription:
-    """A shipped machine by name, or one from a file (anything with `/` in it or ending in `.toml`)."""
+    """A shipped machine by name, or one from a file (anything with `/` in it or ending in
+    `.toml`).
+    """
     if is_path(name_or_path):
         return load_machine(read_document(Path(name_or_path), MachineError))
     return _shipped_machine(str(name_or_path))
 
 
 def profile(name_or_path: str | Path) -> ProfileDescription:
-    """A shipped profile by name, or one from a file (anything with `/` in it or ending in `.toml`)."""
+    """A shipped profile by name, or one from a file (anything with `/` in it or ending in
+    `.toml`).
+    """
     if is_path(name_or_path):
         return load_profile(read_document(Path(name_or_path), ProfileError))
     return _shipped_profile(str(name_or_path))
@@ -66,13 +70,19 @@ def machine_document(name: str) -> Document:
 
 def _names(folder: str) -> list[str]:
     entries = (resources.files("homenode") / folder).iterdir()
-    return sorted(entry.name.removesuffix(".toml") for entry in entries if entry.name.endswith(".toml"))
+    return sorted(
+        entry.name.removesuffix(".toml") for entry in entries if entry.name.endswith(".toml")
+    )
 
 
 def _document(folder: str, name: str, what: str, error: type[InputError]) -> Document:
     names = _names(folder)
     if name not in names:
-        raise NotFoundError(f'no {what} is called "{name}"{nearest(name, names)}', asked=name, there=", ".join(names))
+        raise NotFoundError(
+            f'no {what} is called "{name}"{nearest(name, names)}',
+            asked=name,
+            there=", ".join(names),
+        )
     file = resources.files("homenode") / folder / f"{name}.toml"
     return parse_document(file.read_text(encoding="utf-8"), f"{folder}/{name}.toml", error)
 
@@ -87,4 +97,13 @@ def _shipped_profile(name: str) -> ProfileDescription:
     return load_profile(_document("profiles", name, "profile", ProfileError))
 
 
-__all__ = ["is_path", "load_machine", "load_profile", "machine", "machine_document", "machines", "profile", "profiles"]
+__all__ = [
+    "is_path",
+    "load_machine",
+    "load_profile",
+    "machine",
+    "machine_document",
+    "machines",
+    "profile",
+    "profiles",
+]

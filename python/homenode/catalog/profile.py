@@ -30,22 +30,45 @@ ENGINE_NAMES = {
 class ProfileDescription(Table):
     """A profile as its file describes it; figures keep their provenance."""
 
-    name: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]*$", description="lower case, as the file is called")
-    title: str = Field(min_length=1, description="what kind of work it is")
-    instructions: Figure[Instructions] = Field(description="instructions of one transaction or one loop")
-    system_share: Figure[Share] = Field(description="share of the processor time spent in the kernel")
-    eicpi: Figure[Cpi] = Field(description="cycles per instruction with an infinite cache and one thread on the core")
-    issue_share: Figure[Share] = Field(description="share of eicpi in which issue slots are really used")
-    miss_m0: Figure[Misses] = Field(description="misses per instruction of an empty cache")
-    miss_c0: Figure[CurveBytes] = Field(description="capacity from which on misses fall: m(C) = m0 (1 + C/C0)^-a")
-    miss_exponent: Figure[Exponent] = Field(description="a of the miss curve")
-    sharing: Figure[Share] = Field(description="share of a 2 MiB cache's misses that go to lines last written by another core")
-    footprint: Figure[Bytes] = Field(description="what a thread touches again after it was off its core")
-    footprint_common: Figure[Share] = Field(
-        description="share of the footprint that all threads of the partition have in common (code, shared buffers)"
+    name: str = Field(
+        pattern=r"^[a-z0-9][a-z0-9.-]*$", description="lower case, as the file is called"
     )
-    overlap: Figure[Share] = Field(description="share of a miss's latency hidden by other work of the same thread")
-    lock_share: Figure[Share] = Field(description="share of the processor time in which a lock is held")
+    title: str = Field(min_length=1, description="what kind of work it is")
+    instructions: Figure[Instructions] = Field(
+        description="instructions of one transaction or one loop"
+    )
+    system_share: Figure[Share] = Field(
+        description="share of the processor time spent in the kernel"
+    )
+    eicpi: Figure[Cpi] = Field(
+        description="cycles per instruction with an infinite cache and one thread on the core"
+    )
+    issue_share: Figure[Share] = Field(
+        description="share of eicpi in which issue slots are really used"
+    )
+    miss_m0: Figure[Misses] = Field(description="misses per instruction of an empty cache")
+    miss_c0: Figure[CurveBytes] = Field(
+        description="capacity from which on misses fall: m(C) = m0 (1 + C/C0)^-a"
+    )
+    miss_exponent: Figure[Exponent] = Field(description="a of the miss curve")
+    sharing: Figure[Share] = Field(
+        description="share of a 2 MiB cache's misses that go to lines last written by another core"
+    )
+    footprint: Figure[Bytes] = Field(
+        description="what a thread touches again after it was off its core"
+    )
+    footprint_common: Figure[Share] = Field(
+        description=(
+            "share of the footprint that all threads of the partition have in common (code, shared"
+            " buffers)"
+        )
+    )
+    overlap: Figure[Share] = Field(
+        description="share of a miss's latency hidden by other work of the same thread"
+    )
+    lock_share: Figure[Share] = Field(
+        description="share of the processor time in which a lock is held"
+    )
 
     def figures(self) -> Iterator[tuple[str, Figure[Any]]]:
         """Every number with its name, in the order of the model."""
@@ -60,4 +83,6 @@ class ProfileDescription(Table):
         return {"name": self.name, **numbers}
 
 
-PROFILE_NUMBERS = tuple(name for name in ProfileDescription.model_fields if name not in ("name", "title"))
+PROFILE_NUMBERS = tuple(
+    name for name in ProfileDescription.model_fields if name not in ("name", "title")
+)

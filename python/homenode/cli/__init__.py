@@ -33,7 +33,7 @@ def call(arguments: list[str]) -> int:
         from homenode.cli.app import app
 
         command = typer.main.get_command(app)
-        with command.make_context("homenode", list(arguments)) as context:
+        with command.make_context("homenode", list(arguments) or ["--help"]) as context:
             command.invoke(context)
         sys.stdout.flush()
     except typer.Exit as leave:

@@ -11,7 +11,6 @@ from homenode.cli import catalog, demo, explain, run, sql, study, tools
 app = typer.Typer(
     name="homenode",
     help="What a partition layout costs: simulate it and see where the cores went.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

@@ -19,7 +19,10 @@ _LISTED = (
 
 
 def machines(name: NameArgument = None, as_json: JsonOption = False) -> None:
-    """List the shipped machines, or show one: each number with its source or its range."""
+    """List the shipped machines, or show one.
+
+    Each number is shown with its source, or as assumed with its range.
+    """
     from homenode import catalog
     from homenode.report.catalog import description_json, description_table
     from homenode.report.runs import plain_table
@@ -46,7 +49,10 @@ def machines(name: NameArgument = None, as_json: JsonOption = False) -> None:
 
 
 def profiles(name: NameArgument = None, as_json: JsonOption = False) -> None:
-    """List the shipped workload profiles, or show one: each number with where it comes from."""
+    """List the shipped workload profiles, or show one.
+
+    Each number is shown with where it comes from.
+    """
     from homenode import catalog
     from homenode.report.catalog import description_json, description_table
     from homenode.report.runs import plain_table

@@ -33,7 +33,10 @@ def demo(
     out: OutOption = "runs",
     as_json: JsonOption = False,
 ) -> None:
-    """What poor affinity costs four LPARs of a Power 795, and where the cores went."""
+    """The main job from end to end.
+
+    What poor affinity costs four LPARs of a Power 795, and where the cores went.
+    """
     from homenode.report.pictures import save_picture, waterfall
     from homenode.study import load_study
 

@@ -35,7 +35,10 @@ def explain(
     out: OutOption = "runs",
     as_json: JsonOption = False,
 ) -> None:
-    """Where the cores went: one partition, all of a run, or the difference of two."""
+    """Where the cores went.
+
+    Of one partition, of all partitions of a run, or the difference of two.
+    """
     explanations = find_explanations(run, other, out)
     if picture is not None:
         from homenode.report.pictures import save_picture, waterfall

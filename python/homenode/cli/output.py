@@ -27,24 +27,26 @@ ReplicationsOption = Annotated[
         "--replications", "-n", min=1, help="Replications, in place of the scenario's.", metavar="N"
     ),
 ]
-_NARROWEST = 100
+_WIDEST = 1_000
 _WHEN_NOT_A_TERMINAL = 160
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console that never cuts a table because the output is a file."""
+    """A console that does not take a file for a narrow terminal."""
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else _WHEN_NOT_A_TERMINAL
-    made = Console(stderr=stderr, highlight=False, soft_wrap=False, width=width)
-    if made.width < _NARROWEST and not stderr:
-        made.width = _NARROWEST
-    return made
+    return Console(stderr=stderr, highlight=False, soft_wrap=False, width=width)
 
 
 def show(*tables: Table) -> None:
-    """Print tables, each below its title, an empty line between them."""
+    """Print tables, each below its title, an empty line between them.
+
+    A table that is wider than the terminal is printed in full and broken by the terminal: a figure
+    that is cut off would be worse.
+    """
+    from rich.measure import Measurement
     from rich.text import Text
 
     out = console()
@@ -55,6 +57,8 @@ def show(*tables: Table) -> None:
         title, table.title = table.title, None
         if title:
             out.print(Text(str(title), style="bold"), no_wrap=True)
+        needed = Measurement.get(out, out.options.update(max_width=_WIDEST), table).minimum
+        out.width = max(out.width, needed)
         out.print(table)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -36,30 +37,53 @@ def run(
     out: OutOption = "runs",
     as_json: JsonOption = False,
 ) -> None:
-    """Simulate a layout; report cores, throughput, response and locality; keep the run."""
+    """Simulate a layout or a sweep.
+
+    Reports cores, throughput, response and locality of every partition, and keeps the run.
+    """
     from homenode.runner import InterruptedRun, run_scenario
     from homenode.scenario import Scenario
 
-    frozen = Scenario.load(scenario)
-    try:
-        with progress_bar(f"running {scenario.name}") as progress:
-            done = run_scenario(
-                frozen, replications=replications, seed=seed, jobs=jobs, out=out, progress=progress
-            )
-    except InterruptedRun as stopped:
-        if stopped.run is not None:
-            show_run(stopped.run, as_json=as_json)
-        raise
-    show_run(done, as_json=as_json)
+    points = list(Scenario.load(scenario).expand())
+    answers = []
+    for number, point in enumerate(points, start=1):
+        count = f" ({number} of {len(points)})" if len(points) > 1 else ""
+        try:
+            with progress_bar(f"running {scenario.name}{count}") as progress:
+                done = run_scenario(
+                    point,
+                    replications=replications,
+                    seed=seed,
+                    jobs=jobs,
+                    out=out,
+                    progress=progress,
+                )
+        except InterruptedRun as stopped:
+            if stopped.run is not None:
+                show_run(stopped.run, point.point, as_json=as_json)
+            raise
+        if as_json and len(points) > 1:
+            answers.append({"point": dict(point.point), **run_json(done)})
+        else:
+            show_run(done, point.point, as_json=as_json)
+    if answers:
+        show_json({"runs": answers})
 
 
-def show_run(done: Run, *, as_json: bool) -> None:
+def run_json(done: Run) -> dict[str, Any]:
+    """What `--json` prints of a run."""
+    return {key: done.summary[key] for key in _JSON_KEYS}
+
+
+def show_run(done: Run, point: Mapping[str, Any], *, as_json: bool) -> None:
     """Print a run's figures."""
     from homenode.report.runs import run_tables, unsteady_lines
 
     if as_json:
-        show_json({key: done.summary[key] for key in _JSON_KEYS})
+        show_json(run_json(done))
         return
+    if point:
+        show_text(", ".join(f"{axis} = {value}" for axis, value in point.items()))
     show(*run_tables(done))
     show_text(unsteady_lines(done))
     plural = "s" if done.replications > 1 else ""

@@ -17,8 +17,9 @@ def sql(
     out: OutOption = "runs",
     as_json: JsonOption = False,
 ) -> None:
-    """Ask kept runs anything: views partition_intervals, cpu_intervals, pool_intervals, dispatches,
-    summary, runs.
+    """Ask kept runs anything.
+
+    Views: partition_intervals, cpu_intervals, pool_intervals, dispatches, summary, runs.
     """
     from homenode.report.numbers import NOTHING, significant
     from homenode.report.runs import plain_table

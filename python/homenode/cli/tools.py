@@ -1,30 +1,34 @@
 """A run shown as the machine's own tools would show it: `homenode lparstat -p lpar3 1 5`.
 
-Everything after homenode's own options goes to the tool's own reader of arguments. `-p` names the
-partition and `-r` the run; a tool's own flag of the same letter is reached after `--`.
+`-p` names the partition and `-r` the run; everything else goes to the tool as it is, so its flags
+mean what they mean there. `--out`, `--replication` and `--json` are homenode's as well.
 """
 
 from __future__ import annotations
 
-import importlib
-from typing import Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from homenode.cli.output import JsonOption, OutOption, show_json
 
+if TYPE_CHECKING:
+    from homenode.results import Run
+
 TOOLS = {
-    "lparstat": "Processor use of a partition: default, -h, -H, -i, -d, -E; interval and count.",
-    "mpstat": "Logical CPUs of a partition: default, -s, -d, -a; interval and count.",
-    "vmstat": "Threads, interrupts and processor use of a partition; interval and count.",
-    "sar": "Processor use by logical CPU (-P ALL) or of the partition; interval and count.",
-    "lssrad": "Where a partition's memory and processors lie (-av).",
+    "lparstat": "lparstat of a partition. Default, -h, -H, -i, -d, -E; interval and count.",
+    "mpstat": "mpstat of a partition. Default, -s, -d, -a; interval and count.",
+    "vmstat": "vmstat of a partition. Interval and count.",
+    "sar": "sar of a partition. Default or -P ALL; interval and count.",
+    "lssrad": "lssrad of a partition. -av.",
 }
-_PASS_ON = {
+_PASS_ON: dict[str, Any] = {
     "ignore_unknown_options": True,
     "allow_extra_args": True,
     "help_option_names": ["--help"],
 }
+_LIMITS = ("capacity", "processors", "memory")
 
 
 def register(app: typer.Typer) -> None:
@@ -33,30 +37,44 @@ def register(app: typer.Typer) -> None:
         app.command(name, help=text, context_settings=dict(_PASS_ON))(_command(name))
 
 
-def _command(tool: str):  # type: ignore[no-untyped-def]
+def _command(tool: str) -> Callable[..., None]:
     def show(
         context: typer.Context,
         partition: Annotated[
             str | None,
-            typer.Option(
-                "-p", "--partition", help="Partition; the only one if not given.", metavar="NAME"
-            ),
+            typer.Option("-p", help="Partition; the only one if not given.", metavar="NAME"),
         ] = None,
         run: Annotated[
             str, typer.Option("-r", "--run", help="Run id, or the beginning of one.", metavar="RUN")
         ] = "latest",
+        replication: Annotated[
+            int, typer.Option("--replication", help="Which replication.", metavar="N")
+        ] = 0,
         out: OutOption = "runs",
         as_json: JsonOption = False,
     ) -> None:
+        from homenode import tools
         from homenode.results import Run
 
         found = Run.load(run, out)
-        module = importlib.import_module(f"homenode.tools.{tool}")
-        name = found.partition(partition)
+        view = tools.KeptRunView(found, replication, configuration_details(found))
+        arguments = ["-p", found.partition(partition), *context.args]
         if as_json:
-            show_json(module.as_json(found, name, list(context.args)))
+            show_json(tools.rows(tool, view, arguments))
         else:
-            typer.echo(module.render(found, name, list(context.args)), nl=False)
+            typer.echo(tools.render(tool, view, arguments), nl=False)
 
     show.__doc__ = TOOLS[tool]
     return show
+
+
+def configuration_details(run: Run) -> dict[str, dict[str, Any]]:
+    """What the tools print of the partitions beside the frozen scenario."""
+    from homenode.tools import Limits
+
+    return {
+        partition: {
+            name: Limits(*value) if name in _LIMITS else value for name, value in details.items()
+        }
+        for partition, details in run.details.items()
+    }

@@ -1,8 +1,8 @@
 """TOML files people write: read with the place of every key, checked against a model, written back.
 
-`read_document` and `parse_document` give a `Document`; `validate` checks it against a pydantic model and turns whatever
-pydantic finds into messages that name file, line and column; `to_toml` writes a document. Scenario files, machine
-descriptions and workload profiles all go through here.
+`read_document` and `parse_document` give a `Document`; `validate` checks it against a pydantic
+model and turns whatever pydantic finds into messages that name file, line and column; `to_toml`
+writes a document. Scenario files, machine descriptions and workload profiles all go through here.
 """
 
 from homenode.document.fields import OrText, Quantity

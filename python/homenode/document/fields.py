@@ -16,10 +16,11 @@ from homenode.units import SHARE, Kind, UnitError
 
 @dataclass(frozen=True)
 class Quantity:
-    """A value with a unit, kept in the base unit; `low` and `high` (as text) bound it, both included.
+    """A value with a unit, kept in the base unit; `low` and `high` (as text) bound it, both
+    included.
 
-    The annotated type says whether it is kept as `int` (then it must be a whole number of base units) or as `float`.
-    With `never`, the text `"never"` is read as None.
+    The annotated type says whether it is kept as `int` (then it must be a whole number of base
+    units) or as `float`. With `never`, the text `"never"` is read as None.
     """
 
     kind: Kind
@@ -33,7 +34,11 @@ class Quantity:
             return None
         value = text_to_base(self.kind, text)
         if not self.kind.parse(self.low) <= value <= self.kind.parse(self.high):
-            side = f"at least {self.low}" if value < self.kind.parse(self.low) else f"at most {self.high}"
+            side = (
+                f"at least {self.low}"
+                if value < self.kind.parse(self.low)
+                else f"at most {self.high}"
+            )
             raise UnitError(f"{self.kind.name} is out of range; {side} is possible")
         if not whole:
             return float(value)
@@ -42,7 +47,9 @@ class Quantity:
             raise UnitError(f"not a whole number of {base}; round it")
         return value.numerator
 
-    def __get_pydantic_core_schema__(self, source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(
+        self, source: Any, _handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
         """Validate with `read`."""
         whole = source is int or int in get_args(source)
 
@@ -50,11 +57,15 @@ class Quantity:
             try:
                 return self.read(text, whole)
             except UnitError as error:
-                raise PydanticCustomError("quantity", "{sentence}", {"sentence": str(error)}) from None
+                raise PydanticCustomError(
+                    "quantity", "{sentence}", {"sentence": str(error)}
+                ) from None
 
         return core_schema.no_info_plain_validator_function(check)
 
-    def __get_pydantic_json_schema__(self, _schema: CoreSchema, _handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+    def __get_pydantic_json_schema__(
+        self, _schema: CoreSchema, _handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
         """A string with one of the units (a share may also be a bare number)."""
         units = "|".join(unit.replace("/", "\\/") for unit in self.kind.units)
         text: JsonSchemaValue = {
@@ -75,7 +86,9 @@ class OrText:
     spell_out: Callable[[str], Any]
     text_schema: JsonSchemaValue
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
         """Spell texts out before anything else."""
 
         def before(value: Any) -> Any:
@@ -83,7 +96,9 @@ class OrText:
 
         return core_schema.no_info_before_validator_function(before, handler(source))
 
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
         """Either the text or the full form."""
         return {"anyOf": [self.text_schema, handler(schema)]}
 
@@ -92,6 +107,8 @@ def text_to_base(kind: Kind, text: object) -> Fraction:
     """Parse a quantity; a share has no dimension, so a bare number is as good as one in percent."""
     if kind is SHARE and isinstance(text, (int, float)) and not isinstance(text, bool):
         if text != text or text in (float("inf"), float("-inf")):
-            raise UnitError(f"{text} is not a share; write a number from 0 to 1, or one like {kind.example!r}")
+            raise UnitError(
+                f"{text} is not a share; write a number from 0 to 1, or one like {kind.example!r}"
+            )
         return Fraction(repr(text))
     return kind.parse(text)

@@ -1,7 +1,8 @@
 """Where in a TOML text each key and value stands.
 
-The standard parser checks the text but tells no positions, so a text it has accepted is walked a second time. Because
-the text is known to be valid TOML, the walk only has to find where keys and values begin and end, never to judge them.
+The standard parser checks the text but tells no positions, so a text it has accepted is walked a
+second time. Because the text is known to be valid TOML, the walk only has to find where keys and
+values begin and end, never to judge them.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _PLAIN = re.compile(r"[^,\]}#\n]+")
 
 @dataclass(frozen=True)
 class Spot:
-    """Offsets of a key and of its value in the text; a table opened by a header has no value text."""
+    """Offsets of a key and of its value; a table opened by a header has no value text."""
 
     key: int
     value: int | None = None
@@ -47,7 +48,7 @@ class Positions:
 
 
 def find_positions(text: str) -> Positions:
-    """Positions of everything in a text that `tomllib` accepts (newlines as `\\n`)."""
+    """Positions of everything in a text that `tomllib` accepts, its newlines being line feeds."""
     walk = _Walk(text)
     walk.document()
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
@@ -159,12 +160,19 @@ class _Walk:
         self.spots[path] = Spot(key, begin, self.at)
 
     def _scalar(self) -> None:
-        for opening, pattern in (('"""', _BASIC_BLOCK), ("'''", _LITERAL_BLOCK), ('"', _BASIC), ("'", _LITERAL)):
+        for opening, pattern in (
+            ('"""', _BASIC_BLOCK),
+            ("'''", _LITERAL_BLOCK),
+            ('"', _BASIC),
+            ("'", _LITERAL),
+        ):
             if self.text.startswith(opening, self.at):
                 self._take(pattern)
                 return
         plain = self._take(_PLAIN)
-        self.at -= len(plain) - len(plain.rstrip())  # blanks before a comment are not part of the value
+        self.at -= len(plain) - len(
+            plain.rstrip()
+        )  # blanks before a comment are not part of the value
 
     def _array(self, path: Path) -> None:
         self.at += 1
@@ -181,7 +189,7 @@ class _Walk:
 
     def _inline_table(self, path: Path) -> None:
         self.at += 1
-        # Newlines inside an inline table are valid from TOML 1.1 on; reading them here costs nothing.
+        # Newlines inside an inline table are valid from TOML 1.1 on; skipping them costs nothing.
         self._skip(_BLANK_LINES)
         while self.text[self.at] != "}":
             self._pair(path)

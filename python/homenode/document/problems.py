@@ -1,4 +1,4 @@
-"""Collecting what is wrong with a document, and raising it as one error in the order of the file."""
+"""Collecting what is wrong with a document, and raising it in the order of the file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,11 @@ class Problems:
         elif label:
             problem = f"{label}: {problem}"
         where = self.document.where(path, key=at_key)
-        self._found.append(self.error(problem, asked=written or None, there=there, where=where, next_step=next_step))
+        self._found.append(
+            self.error(
+                problem, asked=written or None, there=there, where=where, next_step=next_step
+            )
+        )
 
     def label(self, path: Path) -> str:
         """What a path is called in a message: `partition lpar1: processors.virtual`."""
@@ -46,7 +50,11 @@ class Problems:
             return ".".join(str(part) for part in path)
         table, index, *rest = path
         name = self.document.value((table, index, "name"))
-        title = f"{table} {name}" if isinstance(name, str) and name else f"{table} number {int(index) + 1}"
+        title = (
+            f"{table} {name}"
+            if isinstance(name, str) and name
+            else f"{table} number {int(index) + 1}"
+        )
         inner = ".".join(str(part) if not isinstance(part, int) else f"[{part}]" for part in rest)
         return f"{title}: {inner}" if inner else title
 
@@ -58,9 +66,18 @@ class Problems:
         first, others = ordered[0], ordered[1:_MOST]
         rest: list[HomenodeError] = list(others)
         if len(ordered) > _MOST:
-            rest.append(self.error(f"{self.document.file}: {len(ordered) - _MOST} more problems are not shown"))
+            rest.append(
+                self.error(
+                    f"{self.document.file}: {len(ordered) - _MOST} more problems are not shown"
+                )
+            )
         raise self.error(
-            first.problem, asked=first.asked, there=first.there, where=first.where, next_step=first.next_step, others=rest
+            first.problem,
+            asked=first.asked,
+            there=first.there,
+            where=first.where,
+            next_step=first.next_step,
+            others=rest,
         )
 
 

@@ -67,10 +67,13 @@ def read_text(path: FilePath, error: type[InputError]) -> str:
         raise _not_there(path) from None
     except (OSError, ValueError) as failure:
         reason = getattr(failure, "strerror", None) or str(failure)
-        raise error(f"{path} cannot be read: {reason}", next_step="name a file you may read") from failure
+        raise error(
+            f"{path} cannot be read: {reason}", next_step="name a file you may read"
+        ) from failure
     if len(raw) > MOST_BYTES:
         raise error(
-            f"{path} is larger than {MOST_BYTES // 2**20} MiB", next_step="no file people write is that long; is it the right one?"
+            f"{path} is larger than {MOST_BYTES // 2**20} MiB",
+            next_step="no file people write is that long; is it the right one?",
         )
     try:
         return raw.decode("utf-8-sig")
@@ -89,8 +92,14 @@ def _not_there(path: FilePath) -> NotFoundError:
     try:
         beside = [entry.name for entry in path.parent.iterdir() if entry.suffix == ".toml"]
     except (OSError, ValueError):
-        return NotFoundError(f"there is no file {path}", next_step=f"the folder {path.parent} is not there either")
-    return NotFoundError(f"there is no file {path}{nearest(path.name, beside)}" if beside else f"there is no file {path}")
+        return NotFoundError(
+            f"there is no file {path}", next_step=f"the folder {path.parent} is not there either"
+        )
+    return NotFoundError(
+        f"there is no file {path}{nearest(path.name, beside)}"
+        if beside
+        else f"there is no file {path}"
+    )
 
 
 def parse_document(text: str, file: str, error: type[InputError]) -> Document:
@@ -103,13 +112,19 @@ def parse_document(text: str, file: str, error: type[InputError]) -> Document:
     except tomllib.TOMLDecodeError as failure:
         raise _syntax_error(str(failure), text, file, error) from None
     except UnicodeEncodeError as failure:
-        raise error("the text holds half a character", where=Where(file), next_step="save it as UTF-8") from failure
+        raise error(
+            "the text holds half a character", where=Where(file), next_step="save it as UTF-8"
+        ) from failure
     except RecursionError:
         raise error(
-            "the values are nested too deeply", where=Where(file), next_step="no homenode file needs more than five levels"
+            "the values are nested too deeply",
+            where=Where(file),
+            next_step="no homenode file needs more than five levels",
         ) from None
     except ValueError as failure:
-        raise error(f"not a TOML value: {failure}", where=Where(file), next_step="write shorter numbers") from None
+        raise error(
+            f"not a TOML value: {failure}", where=Where(file), next_step="write shorter numbers"
+        ) from None
     return Document(file, text, data, positions)
 
 
@@ -132,5 +147,8 @@ def _syntax_error(message: str, text: str, file: str, error: type[InputError]) -
         f"this is not valid TOML, {sentence[:1].lower()}{sentence[1:]}",
         asked=f"`{quoted}`" if quoted else "end of the text",
         where=Where(file, line, column),
-        next_step='text values stand in double quotes, as in memory = "40 GiB"; tables in brackets, as in [run]',
+        next_step=(
+            'text values stand in double quotes, as in memory = "40 GiB"; tables in brackets, as in'
+            " [run]"
+        ),
     )

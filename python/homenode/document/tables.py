@@ -9,7 +9,9 @@ from pydantic_core import PydanticCustomError
 
 
 class Table(BaseModel):
-    """A TOML table: unknown keys are refused, values keep their type, and nothing changes afterwards."""
+    """A TOML table: unknown keys are refused, values keep their type, and nothing changes
+    afterwards.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
@@ -22,7 +24,9 @@ class Table(BaseModel):
         fields = {field.alias or name: field for name, field in cls.model_fields.items()}
         for key in data:
             if key not in fields:
-                raise PydanticCustomError("unknown_key", "unknown key", {"key": key, "known": list(fields)})
+                raise PydanticCustomError(
+                    "unknown_key", "unknown key", {"key": key, "known": list(fields)}
+                )
         for name, field in fields.items():
             if field.is_required() and name not in data:
                 hint = field.description or ""

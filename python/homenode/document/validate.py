@@ -36,9 +36,15 @@ _BOUNDS = {
 
 
 def validate(
-    model: type[Model], document: Document, error: type[InputError], data: Any = None, prefix: Path = ()
+    model: type[Model],
+    document: Document,
+    error: type[InputError],
+    data: Any = None,
+    prefix: Path = (),
 ) -> Model:
-    """The model filled from the document, or from `data`, which was made from the part of the document at `prefix`."""
+    """The model filled from the document, or from `data`, which was made from the part of the
+    document at `prefix`.
+    """
     data = document.data if data is None else data
     try:
         return model.model_validate(data)
@@ -59,7 +65,9 @@ def _translate(problems: Problems, detail: ErrorDetails, path: Path) -> None:
         key = str(context.get("key") or context.get("discriminator")).strip("'")
         hint = str(context.get("hint") or "")
         table = f"[{path[0]}]" if len(path) == 1 else "it"
-        problems.add(path, f"{key} is missing", next_step=hint or f"give {table} a {key}", at_key=True)
+        problems.add(
+            path, f"{key} is missing", next_step=hint or f"give {table} a {key}", at_key=True
+        )
     elif kind in ("literal_error", "union_tag_invalid"):
         _not_one_of(problems, path, detail)
     elif kind == "quantity":
@@ -94,15 +102,14 @@ def _not_one_of(problems: Problems, path: Path, detail: ErrorDetails) -> None:
 
 
 def to_path(data: Any, location: tuple[str | int, ...]) -> Path:
-    """The path in the data of a place in a model: names of union members, which pydantic puts in, are left out."""
+    """The path in the data of a place in a model: names of union members, which pydantic puts in,
+    are left out.
+    """
     path: Path = ()
     here: Any = data
     for part in location:
-        if isinstance(here, dict) and part in here:
-            here = here[part]
-        elif isinstance(here, list) and isinstance(part, int) and part < len(here):
-            here = here[part]
-        else:
-            continue
-        path = (*path, part)
+        below: Any = dict(enumerate(here)) if isinstance(here, list) else here
+        if isinstance(below, dict) and part in below:
+            here = below[part]
+            path = (*path, part)
     return path

@@ -11,7 +11,9 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def to_toml(data: Mapping[str, Any]) -> str:
-    """A document as TOML text: top-level values, then a table a section; what lies deeper is written inline."""
+    """A document as TOML text: top-level values, then a table a section; what lies deeper is
+    written inline.
+    """
     loose = {key: value for key, value in data.items() if not _is_section(value)}
     lines = [f"{_key(key)} = {_value(value)}" for key, value in loose.items()]
     for key, value in data.items():
@@ -24,7 +26,11 @@ def _is_section(value: Any) -> bool:
     """Whether a top-level value gets a header of its own."""
     if isinstance(value, Mapping):
         return True
-    return isinstance(value, list) and bool(value) and all(isinstance(entry, Mapping) for entry in value)
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(entry, Mapping) for entry in value)
+    )
 
 
 def _section(key: str, value: Any) -> Iterator[str]:

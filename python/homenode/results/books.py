@@ -29,6 +29,7 @@ CAUSES = (
     Cause("memory_far", "memory, other node", "distance"),
     Cause("reload", "cache reload after a switch", "reload"),
     Cause("smt", "threads sharing a core", "smt"),
+    Cause("tick", "clock tick of the guest", "tick"),
     Cause("spin", "spinning on locks", "spin"),
     Cause("guest_idle", "idle thread holding the core", "guest_idle"),
     Cause("hypervisor", "hypervisor", "hypervisor"),

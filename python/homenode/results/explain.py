@@ -6,14 +6,17 @@ For one partition, or for the difference of two. All text is put together from t
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from homenode.results.books import CAUSES, FAMILIES, LABELS, Breakdown
 from homenode.results.remedies import remedy
 from homenode.results.run import Run
 from homenode.results.situation import Situation
 from homenode.results.stats import rounded_to_sum
+
+if TYPE_CHECKING:
+    import polars as pl
 
 DIGITS = 2
 """Digits of cores that are printed."""
@@ -28,6 +31,7 @@ _FAMILY_PHRASES = {
     "distance": "distance, that is lines fetched from farther away",
     "reload": "cache reload after a switch",
     "smt": "threads sharing a core",
+    "tick": "the guest's clock tick",
     "spin": "spinning on locks",
     "guest_idle": "idle threads holding a core",
     "hypervisor": "the hypervisor",
@@ -79,6 +83,12 @@ class Explanation:
         if self.base is None:
             return None
         return round(math.fsum(row.difference or 0.0 for row in self.rows), self.digits)
+
+    def frame(self) -> pl.DataFrame:
+        """The rows as a polars frame."""
+        import polars as pl
+
+        return pl.DataFrame([{**asdict(row), "label": row.label} for row in self.rows])
 
     def as_json(self) -> dict[str, Any]:
         """What `homenode explain --json` prints."""

@@ -40,8 +40,8 @@ def _percent(*counters: str) -> Formula:
     return lambda t: ratio(t.sum(*counters), t.denominator_ns, 100.0)
 
 
-def _gauge(counter: str) -> Formula:
-    return lambda t: ratio(t[counter], t.intervals)
+def _gauge(name: str) -> Formula:
+    return lambda t: t.gauges.get(name)
 
 
 def _distance_share(counter: str) -> Formula:
@@ -73,7 +73,14 @@ def _logical_busy(t: Totals) -> float | None:
     return ratio(busy, busy + t.sum("ticks_wait", "ticks_idle"), 100.0)
 
 
+def _throughput(t: Totals) -> float | None:
+    """Of partitions that have transactions at all."""
+    return ratio(t["tx_done"], t.seconds) if t.sum("tx_arrived", "tx_done") else None
+
+
 def _internal_rate(t: Totals) -> float | None:
+    if not t["tx_done"]:
+        return None
     return ratio(t["tx_done"] * t.shape.processors * NS_PER_S, t["busy_ns"])
 
 
@@ -167,7 +174,7 @@ _WORK = [
         "etr_per_s",
         "1/s",
         "external throughput: transactions done",
-        _rate("tx_done"),
+        _throughput,
         needs_steady=True,
     ),
     Metric(

@@ -56,9 +56,8 @@ def _crowded_home(at: Situation, homed: dict[str, float], demand: float, cores: 
     away = at.metric("far_share")
     who = " and ".join(homed) if len(homed) < 3 else f"{len(homed)} partitions"
     found = (
-        f"{_pct(away)} of its core time is spent off its home: {home} has {cores} cores, and what "
-        f"is homed there ({who}) "
-        f"uses {demand:.1f}."
+        f"{_pct(away)} of its core time is spent outside its home, {home}: that has {cores} cores, "
+        f"and what is homed there ({who}) uses {demand:.1f}."
     )
     target = at.emptiest_node()
     if target is None:
@@ -115,6 +114,14 @@ def _smt(at: Situation) -> str:
     )
 
 
+def _tick(at: Situation) -> str:
+    tick_ms = at.spec["guest"].get("tick_ns", 0) / 1e6
+    return (
+        f"Every busy logical CPU takes a clock tick each {tick_ms:g} ms, wherever it runs: fewer "
+        "virtual processors in use take fewer."
+    )
+
+
 def _spin(at: Situation) -> str:
     return (
         "Threads wait for locks whose holders are not running; a virtual processor that is ready "
@@ -162,6 +169,7 @@ _REMEDIES: dict[str, Callable[[Situation], str]] = {
     "distance": _distance,
     "reload": _reload,
     "smt": _smt,
+    "tick": _tick,
     "spin": _spin,
     "guest_idle": _guest_idle,
     "hypervisor": _hypervisor,

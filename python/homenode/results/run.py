@@ -5,7 +5,6 @@ and on the command line.
 from __future__ import annotations
 
 import functools
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,8 +20,16 @@ from homenode.runner.store import INTERVAL_TABLES, run_folders, table_path
 if TYPE_CHECKING:
     import polars as pl
 
+    from homenode.results.explain import Explanation
+
 LATEST = "latest"
-_JSON_FILES = ("spec.json", "replications.json", "summary.json", "provenance.json")
+_JSON_FILES = (
+    "spec.json",
+    "details.json",
+    "replications.json",
+    "summary.json",
+    "provenance.json",
+)
 _THREAD_METRIC = re.compile(r"(cpu|proc|cpu_rank)(\d+)_pct")
 
 
@@ -35,6 +42,8 @@ class Run:
         self.raw: list[dict[str, Any]] = files["replications.json"]
         self.summary: dict[str, Any] = files["summary.json"]
         self.provenance: dict[str, Any] = files["provenance.json"]
+        self.details: dict[str, dict[str, Any]] = files["details.json"]
+        """Of each partition, what its own tools print but no simulation needs."""
 
     @classmethod
     def load(cls, which: str | Path = LATEST, root: str | Path = "runs") -> Run:
@@ -163,6 +172,14 @@ class Run:
 
         return charged_pct(self, index, thread[1], int(thread[2]))
 
+    def explain(
+        self, partition: str | None = None, base: Run | None = None, base_partition: str | None = None
+    ) -> Explanation:
+        """Where the partition's cores went, or what it pays more than a base; see `explain`."""
+        from homenode.results.explain import explain
+
+        return explain(self, partition, base, base_partition)
+
     def breakdown(self, partition: str | None = None) -> Breakdown:
         """Where the partition's cores went."""
         partition = self.partition(partition)
@@ -241,8 +258,3 @@ def _find(which: str | Path, root: Path) -> Path:
         f"there is no run {name} in {root}{nearest(name, [f.name for f in folders])}"
     )
 
-
-def as_json(run: Run) -> str:
-    """What `homenode run --json` prints."""
-    keys = ("run", "partitions", "machine", "steady")
-    return json.dumps({key: run.summary[key] for key in keys}, indent=1)

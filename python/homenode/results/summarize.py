@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 Raw = Mapping[str, Any]
+GAUGES = ("tx_inside", "vps_unfolded")
+"""What is read at the end of an interval rather than counted over it."""
 
 
 def summarize(
@@ -53,9 +55,31 @@ def summarize(
 def replication_totals(spec: Mapping[str, Any], raw: Sequence[Raw], index: int) -> list[Totals]:
     """A partition's counters in each replication."""
     seconds = spec["duration_ns"] / NS_PER_S
-    intervals = -(-spec["duration_ns"] // spec["interval_ns"])
     shape = shape_of(spec["partitions"][index])
-    return [totals_of(summary["partitions"][index], shape, seconds, intervals) for summary in raw]
+    return [totals_of(summary["partitions"][index], shape, seconds) for summary in raw]
+
+
+def with_gauges(raw: Sequence[Raw], folder: Path) -> list[dict[str, Any]]:
+    """The engine's summaries with the means of the gauges, which it keeps by interval only."""
+    import polars as pl
+
+    means = (
+        pl.scan_parquet(table_path(folder, "partition"))
+        .group_by("replication", "partition")
+        .agg(pl.mean(*GAUGES))
+        .collect()
+    )
+    found = {(row.pop("replication"), row.pop("partition")): row for row in means.to_dicts()}
+    return [
+        {
+            **summary,
+            "partitions": [
+                {**partition, "gauges": found.get((summary["replication"], index), {})}
+                for index, partition in enumerate(summary["partitions"])
+            ],
+        }
+        for summary in raw
+    ]
 
 
 def steadiness(raw: Sequence[Raw], index: int) -> dict[str, Any]:
@@ -109,9 +133,9 @@ def _batches(shapes: Sequence[Shape], folder: Path) -> dict[int, list[Totals]]:
         rows.join(numbered, on="time_ns")
         .group_by("partition", "batch")
         .agg(
-            pl.len().alias("rows"),
             pl.max("time_ns").alias("end_ns"),
             pl.all().exclude("time_ns").sum(),
+            pl.mean(*GAUGES).name.suffix("_mean"),
         )
         .sort("partition", "batch")
         .collect()
@@ -133,7 +157,7 @@ def _batch(row: Mapping[str, Any], shape: Shape, start_ns: int) -> Totals:
         shape=shape,
         seconds=(row["end_ns"] - start_ns) / NS_PER_S,
         counters=row,
-        intervals=row["rows"],
+        gauges={name: row[f"{name}_mean"] for name in GAUGES},
         response_ns=_mean_only(row["response_ns"], row["tx_done"]),
         dispatch_wait_ns=_mean_only(row["ready_ns"], row["dispatches"]),
     )

@@ -45,8 +45,8 @@ class Totals:
     shape: Shape
     seconds: float
     counters: Mapping[str, float]
-    intervals: int = 1
-    """How many recorded intervals were summed; a gauge's sum divided by it is its mean."""
+    gauges: Mapping[str, float] = field(default_factory=dict)
+    """Means of what is read at the end of each interval instead of being counted."""
     response_ns: Mapping[str, float] = field(default_factory=dict)
     dispatch_wait_ns: Mapping[str, float] = field(default_factory=dict)
     finished_ns: tuple[float, ...] = ()
@@ -67,13 +67,13 @@ class Totals:
         return max(self["busy_ns"], self.shape.capacity * self.seconds * NS_PER_S)
 
 
-def totals_of(summary: Mapping[str, Any], shape: Shape, seconds: float, intervals: int) -> Totals:
-    """From one partition of the engine's summary of a replication."""
+def totals_of(summary: Mapping[str, Any], shape: Shape, seconds: float) -> Totals:
+    """From one partition of the summary of a replication."""
     return Totals(
         shape=shape,
         seconds=seconds,
         counters=summary["totals"],
-        intervals=intervals,
+        gauges=summary.get("gauges") or {},
         response_ns=summary.get("response_ns") or {},
         dispatch_wait_ns=summary.get("dispatch_wait_ns") or {},
         finished_ns=tuple(summary.get("finished") or ()),

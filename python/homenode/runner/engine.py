@@ -22,6 +22,7 @@ class Engine(Protocol):
     BOOKS: Sequence[str]
     Stopped: type[BaseException]
     SpecError: type[ValueError]
+    Runaway: type[RuntimeError]
 
     def simulate(self, spec_json: str, replication: int, observe: Observer) -> str:
         """Run one replication; the summary as JSON."""

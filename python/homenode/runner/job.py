@@ -11,11 +11,12 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from homenode.errors import HomenodeError
+from homenode.runner.details import partition_details
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+]+")
 _HASH_DIGITS = 8
@@ -48,6 +49,8 @@ class Job:
     text: str
     replications: tuple[int, ...]
     version: str
+    details: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Of each partition, what its own tools print but the engine need not know."""
 
     @property
     def name(self) -> str:
@@ -93,4 +96,10 @@ def freeze(
                 f"seed {seed} is out of range; a seed is a whole number from 0 to 2^64 - 1"
             )
         spec["seed"] = seed
-    return Job(spec=spec, text=frozen.text, replications=tuple(range(count)), version=version)
+    return Job(
+        spec=spec,
+        text=frozen.text,
+        replications=tuple(range(count)),
+        version=version,
+        details=partition_details(frozen),
+    )

@@ -59,6 +59,8 @@ def run_scenario(
             outcome = simulate_all(engine, job, folder, jobs, progress, stop)
         except engine.SpecError as error:
             raise HomenodeError(f"scenario {job.name}: {error}") from error
+        except engine.Runaway as error:
+            raise HomenodeError(f"scenario {job.name} has no steady state: {error}") from error
         finished = len(outcome.summaries)
         if finished == 0:
             raise InterruptedRun(None, 0, asked)
@@ -73,13 +75,14 @@ def run_scenario(
 
 def _write(folder: Path, job: Job, engine: Engine, summaries: dict[int, dict[str, Any]]) -> None:
     """Complete a staged folder; the provenance is written last."""
-    from homenode.results.summarize import summarize
+    from homenode.results.summarize import summarize, with_gauges
 
     for table, columns in table_columns(engine).items():
         merge_parts(folder, table_path(folder, table), table, job.replications, columns)
     (folder / "scenario.toml").write_text(job.text, encoding="utf-8")
+    (folder / "details.json").write_text(dump_json(job.details), encoding="utf-8")
     (folder / "spec.json").write_text(job.spec_text, encoding="utf-8")
-    raw = [summaries[index] for index in job.replications]
+    raw = with_gauges([summaries[index] for index in job.replications], folder)
     (folder / "replications.json").write_text(dump_json(raw), encoding="utf-8")
     summary = summarize(job.id, job.spec, raw, folder)
     (folder / "summary.json").write_text(dump_json(summary), encoding="utf-8")

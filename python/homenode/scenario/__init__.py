@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from homenode.scenario.resolve import PlacedPartition, Resolved
+from homenode.scenario.placed import PlacedPartition, Resolved
 from homenode.scenario.scenario import Scenario
 
 __all__ = ["PlacedPartition", "Resolved", "Scenario", "load"]
 
 
 def load(path: str | Path) -> Scenario:
-    """Read and check a scenario file: the second of the six stops from the command line to the engine."""
+    """Read and check a scenario file: the second of the six stops from the command line to the
+    engine.
+    """
     return Scenario.load(path)

@@ -7,7 +7,7 @@ from typing import Any
 from homenode.catalog.flatten import machine_spec
 from homenode.scenario.guest import Guest
 from homenode.scenario.models import Run, Shared
-from homenode.scenario.resolve import PlacedPartition, Resolved
+from homenode.scenario.placed import PlacedPartition, Resolved
 from homenode.scenario.workload import Loops, Transactions, Users, Workload
 
 
@@ -22,7 +22,9 @@ def flatten(name: str, run: Run, resolved: Resolved) -> dict[str, Any]:
         "interval_ns": run.interval_ns,
         "record_dispatches": run.record_dispatches,
         "machine": machine_spec(resolved.machine),
-        "pools": [{"name": p.name, "maximum": p.maximum, "reserved": p.reserved} for p in resolved.pools],
+        "pools": [
+            {"name": p.name, "maximum": p.maximum, "reserved": p.reserved} for p in resolved.pools
+        ],
         "partitions": [_partition(partition, pools) for partition in resolved.partitions],
     }
 
@@ -79,7 +81,12 @@ def _workload(workload: Workload) -> dict[str, Any]:
     if isinstance(workload, Transactions):
         return {"kind": "transactions", "rate_per_s": workload.rate, **_bursts(workload)}
     if isinstance(workload, Users):
-        return {"kind": "users", "count": workload.count, "think_ns": workload.think, **_bursts(workload)}
+        return {
+            "kind": "users",
+            "count": workload.count,
+            "think_ns": workload.think,
+            **_bursts(workload),
+        }
     if isinstance(workload, Loops):
         return {"kind": "loops", "count": workload.count, "endless": workload.endless}
     return {"kind": "idle"}

@@ -22,12 +22,16 @@ DEFAULT_POOL = "DefaultPool"
 class MachineChoice(Table):
     """The machine: a shipped model or a file, with any of its numbers replaced for a stated reason.
 
-    `[machine.memory] far = { value = "300 ns", why = "measured on ours" }` replaces one number; the tables are those of
-    the machine files, a cache level is named as in `[machine.cache."L3 chip"]`.
+    `[machine.memory] far = { value = "300 ns", why = "measured on ours" }` replaces one number; the
+    tables are those of the machine files, a cache level is named as in `[machine.cache."L3 chip"]`.
     """
 
-    model: str | None = Field(None, min_length=1, description="name of a shipped machine, such as ibm-power-795")
-    file: str | None = Field(None, min_length=1, description="path of a machine file, from the scenario's folder")
+    model: str | None = Field(
+        None, min_length=1, description="name of a shipped machine, such as ibm-power-795"
+    )
+    file: str | None = Field(
+        None, min_length=1, description="path of a machine file, from the scenario's folder"
+    )
     active_cores: Annotated[int, Field(ge=1, le=4096)] | None = Field(
         None, description="how many cores are activated, from the first chip on"
     )
@@ -35,9 +39,13 @@ class MachineChoice(Table):
     line: dict[str, Any] | None = None
     accounting: dict[str, Any] | None = None
     topology: dict[str, Any] | None = None
-    cache: dict[str, Any] | None = Field(None, description="other numbers of a cache level, by its name")
+    cache: dict[str, Any] | None = Field(
+        None, description="other numbers of a cache level, by its name"
+    )
     cache_to_cache: dict[str, Any] | None = None
-    memory: dict[str, Any] | None = Field(None, description="other memory latencies, bandwidth or size")
+    memory: dict[str, Any] | None = Field(
+        None, description="other memory latencies, bandwidth or size"
+    )
     links: dict[str, Any] | None = None
     smt: dict[str, Any] | None = None
     hypervisor: dict[str, Any] | None = None
@@ -47,8 +55,13 @@ class MachineChoice(Table):
     def _names_one(self) -> MachineChoice:
         """A machine comes from one place."""
         if (self.model is None) == (self.file is None):
-            there = "it names no machine" if self.model is None else "it names both a model and a file"
-            step = 'write model = "ibm-power-795" or file = "mine.toml"; `homenode machines` lists the models'
+            there = (
+                "it names no machine" if self.model is None else "it names both a model and a file"
+            )
+            step = (
+                'write model = "ibm-power-795" or file = "mine.toml"; `homenode machines` lists the'
+                " models"
+            )
             raise PydanticCustomError("fact", "machine", {"there": there, "next_step": step})
         return self
 
@@ -57,8 +70,12 @@ class Pool(Table):
     """A shared processor pool beside the default one."""
 
     name: Name
-    number: Annotated[int, Field(ge=0, le=63)] | None = Field(None, description="pool id; counted if not given")
-    maximum: Cores | None = Field(None, description="the most its partitions may use together, in cores")
+    number: Annotated[int, Field(ge=0, le=63)] | None = Field(
+        None, description="pool id; counted if not given"
+    )
+    maximum: Cores | None = Field(
+        None, description="the most its partitions may use together, in cores"
+    )
     reserved: Cores = Field(0.0, description="capacity kept for its uncapped partitions, in cores")
 
 
@@ -66,10 +83,14 @@ class Shared(Table):
     """Virtual processors dispatched on the shared pool."""
 
     mode: Literal["shared"]
-    entitlement: Annotated[float, Field(gt=0, le=4096)] = Field(description="entitled capacity in cores")
+    entitlement: Annotated[float, Field(gt=0, le=4096)] = Field(
+        description="entitled capacity in cores"
+    )
     virtual: VirtualProcessors = Field(description="how many virtual processors are online")
     capped: bool = Field(False, description="whether use beyond the entitlement is forbidden")
-    weight: Annotated[int, Field(ge=0, le=255)] = Field(128, description="weight for excess capacity")
+    weight: Annotated[int, Field(ge=0, le=255)] = Field(
+        128, description="weight for excess capacity"
+    )
     pool: Name = Field(DEFAULT_POOL, description="name of its shared processor pool")
 
 
@@ -97,7 +118,11 @@ class MemoryPart(Table):
     """Part of a partition's memory and where it lies."""
 
     size: MemorySize
-    on: str | None = Field(None, min_length=1, description="a place, such as book5 or book5.chip2; its home if not given")
+    on: str | None = Field(
+        None,
+        min_length=1,
+        description="a place, such as book5 or book5.chip2; its home if not given",
+    )
 
 
 def _one_part(text: str) -> list[dict[str, str]]:
@@ -112,14 +137,22 @@ class Partition(Table):
     """A logical partition, or `count` of the same kind."""
 
     name: Name = Field(description="a name of its own")
-    number: Annotated[int, Field(ge=1, le=65535)] | None = Field(None, description="partition id; counted if not given")
-    count: Annotated[int, Field(ge=1, le=1024)] = Field(1, description="how many; they are called name1, name2, ...")
+    number: Annotated[int, Field(ge=1, le=65535)] | None = Field(
+        None, description="partition id; counted if not given"
+    )
+    count: Annotated[int, Field(ge=1, le=1024)] = Field(
+        1, description="how many; they are called name1, name2, ..."
+    )
     processors: Annotated[Shared | Dedicated, Discriminator("mode")] = Field(
         description='write processors = { mode = "shared", entitlement = 1.0, virtual = 2 }'
     )
-    smt: Annotated[int, Field(ge=1, le=8)] | None = Field(None, description="threads used of each core; all if not given")
+    smt: Annotated[int, Field(ge=1, le=8)] | None = Field(
+        None, description="threads used of each core; all if not given"
+    )
     memory: Annotated[
-        list[MemoryPart], Field(min_length=1, max_length=256), OrText(_one_part, {"type": "string", "examples": ["40 GiB"]})
+        list[MemoryPart],
+        Field(min_length=1, max_length=256),
+        OrText(_one_part, {"type": "string", "examples": ["40 GiB"]}),
     ] = Field(description='write memory = "40 GiB"')
     home: (
         Annotated[
@@ -128,9 +161,16 @@ class Partition(Table):
             OrText(_one_place, {"type": "string", "examples": ["book5", "book5.chip2"]}),
         ]
         | None
-    ) = Field(None, description="where its virtual processors are at home; placed by the usual rule if not given")
+    ) = Field(
+        None,
+        description=(
+            "where its virtual processors are at home; placed by the usual rule if not given"
+        ),
+    )
     guest: Guest = Field(default_factory=Guest)
-    workload: Workload = Field(description='write workload = { kind = "transactions", rate = "100/s", profile = "oltp" }')
+    workload: Workload = Field(
+        description='write workload = { kind = "transactions", rate = "100/s", profile = "oltp" }'
+    )
     minimum: Resources | None = None
     maximum: Resources | None = None
     desired: Resources | None = None
@@ -148,7 +188,9 @@ class Run(Table):
     interval: Annotated[int, Quantity(TIME, "1 ms", "1 d")] | None = Field(
         None, description="length of one recorded interval; 1 s, or the duration if that is shorter"
     )
-    replications: Annotated[int, Field(ge=1, le=10_000)] = Field(5, description="how often, each with other random numbers")
+    replications: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        5, description="how often, each with other random numbers"
+    )
     seed: Annotated[int, Field(ge=0, lt=2**64)] = Field(1, description="seed of all random numbers")
     record_dispatches: bool = Field(False, description="whether every dispatch is written down")
 
@@ -161,12 +203,18 @@ class Run(Table):
 class ScenarioFile(Table):
     """A scenario file as a whole."""
 
-    name: Name | None = Field(None, description="name of the scenario; that of the file if not given")
+    name: Name | None = Field(
+        None, description="name of the scenario; that of the file if not given"
+    )
     title: str | None = Field(None, description="one line on what it is about")
-    machine: MachineChoice = Field(description='write [machine] and under it model = "ibm-power-795"')
+    machine: MachineChoice = Field(
+        description='write [machine] and under it model = "ibm-power-795"'
+    )
     pool: Annotated[list[Pool], Field(max_length=63)] = Field(default_factory=list)
     partition: Annotated[list[Partition], Field(min_length=1, max_length=1024)] = Field(
         description="write [[partition]] and under it name, processors, memory and workload"
     )
     run: Run = Field(default_factory=Run)
-    sweep: dict[str, list[Any]] | None = Field(None, description="axes whose product is the list of runs")
+    sweep: dict[str, list[Any]] | None = Field(
+        None, description="axes whose product is the list of runs"
+    )

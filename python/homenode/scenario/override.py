@@ -1,4 +1,6 @@
-"""The machine of a scenario: a shipped or own description with some numbers replaced for a stated reason."""
+"""The machine of a scenario: a shipped or own description with some numbers replaced for a stated
+reason.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,17 @@ from homenode.catalog.check import check_machine
 from homenode.catalog.names import load_machine, machine, machine_document
 from homenode.document import Document, Problems, read_document, validate
 from homenode.document.positions import Path
-from homenode.errors import HomenodeError, MachineError, ScenarioError, closest, listed
+from homenode.errors import MachineError, NotFoundError, ScenarioError, listed, suggestion
 from homenode.scenario.models import MachineChoice
 
 _NOT_OVERRIDES = ("model", "file", "active_cores")
 _MAY_BE_ADDED = ("node_distance",)
 
 
-def choose_machine(choice: MachineChoice, document: Document, folder: FilePath, problems: Problems) -> MachineDescription | None:
-    """The described machine with the scenario's replacements, or None after noting what is wrong."""
+def choose_machine(
+    choice: MachineChoice, document: Document, folder: FilePath, problems: Problems
+) -> MachineDescription | None:
+    """The machine with the scenario's replacements, or None after noting what is wrong."""
     base = _base_document(choice, folder, problems)
     if base is None:
         return None
@@ -30,7 +34,10 @@ def choose_machine(choice: MachineChoice, document: Document, folder: FilePath, 
     load_machine(base)  # its own mistakes are reported as its own
     data = copy.deepcopy(base.data)
     if choice.active_cores is not None:
-        data["topology"]["active_cores"] = {"value": choice.active_cores, "stated": "set by the scenario"}
+        data["topology"]["active_cores"] = {
+            "value": choice.active_cores,
+            "stated": "set by the scenario",
+        }
     before = len(problems)
     _merge(data, replaced, ("machine",), problems)
     if len(problems) > before:
@@ -45,15 +52,12 @@ def _base_document(choice: MachineChoice, folder: FilePath, problems: Problems) 
         names = machines()
         if choice.model in names:
             return machine_document(choice.model)
-        near = closest(choice.model, names)
-        step = f"did you mean {near}?" if near else 'for a description of your own write file = "mine.toml"'
+        step = suggestion(choice.model, names, 'for one of your own write file = "mine.toml"')
         problems.add(("machine", "model"), there=f"the models are {listed(names)}", next_step=step)
         return None
     try:
         return read_document(folder / str(choice.file), MachineError)
-    except MachineError:
-        raise
-    except HomenodeError as error:
+    except NotFoundError as error:
         problems.add(("machine", "file"), there=error.problem, next_step=error.next_step)
         return None
 
@@ -67,15 +71,15 @@ def _merge(target: Any, changes: dict[str, Any], path: Path, problems: Problems)
             entry = target[key] = {"value": None}
         if not isinstance(entry, (dict, list)):
             names = _names(target)
-            near = closest(key, names)
-            step = f"did you mean {near}?" if near else f"there is {listed(names, 20)}"
+            step = suggestion(key, names, f"there is {listed(names, 20)}")
             problems.add(here, f"the machine has no number {key}", next_step=step, at_key=True)
         elif isinstance(entry, dict) and "value" in entry:
             _replace(entry, change, here, problems)
         elif isinstance(change, dict):
             _merge(entry, change, here, problems)
         else:
-            problems.add(here, there="a table is needed here", next_step=f"name one of {listed(_names(entry), 20)} under it")
+            step = f"name one of {listed(_names(entry), 20)} under it"
+            problems.add(here, there="a table is needed here", next_step=step)
 
 
 def _entry(target: Any, key: str) -> Any:
@@ -91,14 +95,17 @@ def _names(target: Any) -> list[str]:
 
 
 def _replace(entry: dict[str, Any], change: Any, path: Path, problems: Problems) -> None:
-    """One number with its reason."""
-    if not isinstance(change, dict) or "value" not in change or not isinstance(change.get("why"), str) or not change["why"]:
-        step = 'write { value = ..., why = "the reason" }'
-        problems.add(path, there="a machine's number is replaced with a value and a reason", next_step=step)
-        return
-    for key in change:
+    """Put one number in place of the description's; it needs a reason."""
+    keys = change if isinstance(change, dict) else {}
+    for key in keys:
         if key not in ("value", "why"):
-            problems.add((*path, key), f'unknown key "{key}"', next_step="the keys here are value, why", at_key=True)
+            step = "the keys here are value, why"
+            problems.add((*path, key), f'unknown key "{key}"', next_step=step, at_key=True)
             return
+    if "value" not in keys or not isinstance(keys.get("why"), str) or not keys["why"]:
+        there = "a number of the machine is replaced by a value with a reason"
+        step = 'write { value = ..., why = "the reason" }'
+        problems.add(path, there=there, next_step=step)
+        return
     entry.clear()
-    entry.update({"value": change["value"], "stated": change["why"]})
+    entry.update({"value": keys["value"], "stated": keys["why"]})

@@ -1,7 +1,8 @@
 """Changing a scenario's document by dotted paths: `partition.lpar1.processors.virtual`.
 
-Partitions, pools and cache levels are named in a path by their name (or their index); a name with a dot in it stands in
-quotes, as in TOML. A machine's number that is replaced gets the reason it needs by itself.
+Partitions, pools and cache levels are named in a path by their name (or their index); a name with a
+dot in it stands in quotes, as in TOML. A machine's number that is replaced gets the reason it needs
+by itself.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _PLAIN_MACHINE_KEYS = ("model", "file", "active_cores")
 
 
 def changed(data: Mapping[str, Any], changes: Mapping[str, Any], reason: str) -> dict[str, Any]:
-    """A copy of a scenario's data with the values at the given paths replaced; None removes a key."""
+    """A copy of a scenario's data with the values at the paths replaced; None removes a key."""
     result = copy.deepcopy(dict(data))
     for path, value in changes.items():
         _set(result, path, copy.deepcopy(value), reason)
@@ -30,10 +31,11 @@ def changed(data: Mapping[str, Any], changes: Mapping[str, Any], reason: str) ->
 def _set(data: dict[str, Any], text: str, value: Any, reason: str) -> None:
     parts = split_key(text)
     if not parts:
-        raise ScenarioError(f'"{text}" is no path', next_step="write one like partition.lpar1.processors.virtual")
-    if parts[0] == "machine" and parts[1:] and parts[1] not in _PLAIN_MACHINE_KEYS and _is_figure(parts[1:]):
-        if not isinstance(value, Mapping) and value is not None:
-            value = {"value": value, "why": reason}
+        raise ScenarioError(
+            f'"{text}" is no path', next_step="write one like partition.lpar1.processors.virtual"
+        )
+    if _is_figure(parts) and value is not None and not isinstance(value, Mapping):
+        value = {"value": value, "why": reason}
     here: Any = data
     for depth, part in enumerate(parts[:-1]):
         here = _step(here, part, ".".join(parts[:depth]), text)
@@ -41,16 +43,22 @@ def _set(data: dict[str, Any], text: str, value: Any, reason: str) -> None:
 
 
 def _is_figure(parts: tuple[str, ...]) -> bool:
-    """Whether a path below `machine` names a number of machine descriptions."""
+    """Whether a path names a number of the machine description, which needs a reason."""
+    top, *rest = parts
+    if top != "machine" or not rest or rest[0] in _PLAIN_MACHINE_KEYS:
+        return False
+    if rest[0] == "cache":
+        return len(rest) == 3
     table: Any = MachineDescription
-    for index, part in enumerate(parts):
-        if part == "cache" and index == 0:
-            return len(parts) == 3
-        field = table.model_fields.get(part) if isinstance(table, type) and issubclass(table, Table) else None
-        if field is None:
+    for part in rest:
+        if not _is_table(table) or part not in table.model_fields:
             return False
-        table = field.annotation
-    return not (isinstance(table, type) and issubclass(table, Table) and not issubclass(table, Figure))
+        table = table.model_fields[part].annotation
+    return not _is_table(table)
+
+
+def _is_table(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Table) and not issubclass(kind, Figure)
 
 
 def _step(here: Any, part: str, before: str, text: str) -> Any:
@@ -61,17 +69,25 @@ def _step(here: Any, part: str, before: str, text: str) -> Any:
         if isinstance(entry, str) and part == "profile":
             entry = here[part] = {"base": entry}
         return entry
-    raise ScenarioError(f'the path "{text}" goes below {before}, which is a plain value', next_step="shorten the path")
+    raise ScenarioError(
+        f'the path "{text}" goes below {before}, which is a plain value',
+        next_step="shorten the path",
+    )
 
 
 def _index(tables: list[Any], part: str, before: str, text: str) -> int:
-    names = [str(table.get("name")) if isinstance(table, dict) else str(index) for index, table in enumerate(tables)]
+    names = [
+        str(table.get("name")) if isinstance(table, dict) else str(index)
+        for index, table in enumerate(tables)
+    ]
     if part in names:
         return names.index(part)
     if part.isdecimal() and int(part) < len(tables):
         return int(part)
     raise ScenarioError(
-        f'the path "{text}" names no {before}{nearest(part, names)}', asked=part, there=f"there is {listed(names)}"
+        f'the path "{text}" names no {before}{nearest(part, names)}',
+        asked=part,
+        there=f"there is {listed(names)}",
     )
 
 
@@ -88,4 +104,6 @@ def _put(here: Any, part: str, value: Any, text: str) -> None:
         else:
             here[part] = value
     else:
-        raise ScenarioError(f'the path "{text}" goes below a plain value', next_step="shorten the path")
+        raise ScenarioError(
+            f'the path "{text}" goes below a plain value', next_step="shorten the path"
+        )

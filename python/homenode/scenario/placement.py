@@ -1,9 +1,10 @@
 """Where partitions without a stated home are put, and which cores dedicated partitions get.
 
-The rule is the published one of PowerVM (P. Heyrman, "How does Affinity affect Server Performance"): partitions are taken
-in order of entitled capacity plus memory, the number of virtual processors does not matter; the aim is one chip, then
-one node, then several nodes. What is not published is which of several fitting places is taken: here the one with the
-most capacity left, the first of equals.
+The rule is the published one of PowerVM (P. Heyrman, "How does Affinity affect Server
+Performance"): partitions are taken in order of entitled capacity plus memory, the number of virtual
+processors does not matter; the aim is one chip, then one node, then several nodes. What is not
+published is which of several fitting places is taken: here the one with the most capacity left, the
+first of equals.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from homenode.catalog import MachineDescription
 
 @dataclass(frozen=True)
 class Wish:
-    """What one partition needs: capacity, memory, and the chips it must be on, if that is stated."""
+    """What one partition needs: capacity, memory, and the chips it must be on, if stated."""
 
     cores: float
     memory_bytes: int
@@ -26,7 +27,9 @@ class Wish:
 
 @dataclass(frozen=True)
 class Seat:
-    """Where one partition is put: its home chips and, if dedicated, its cores; None for cores that are not to be had."""
+    """Where one partition is put: its home chips and, if dedicated, its cores; None for cores that
+    are not to be had.
+    """
 
     chips: tuple[int, ...]
     cores: tuple[int, ...] | None
@@ -62,7 +65,11 @@ class _Board:
         room = sum(self.capacity[chip] for chip in chips)
         memory = sum(self.memory[chip] for chip in chips)
         cores = sum(len(self.free_cores[chip]) for chip in chips)
-        return room >= wish.cores - 1e-9 and memory >= wish.memory_bytes and (not wish.dedicated or cores >= wish.cores)
+        return (
+            room >= wish.cores - 1e-9
+            and memory >= wish.memory_bytes
+            and (not wish.dedicated or cores >= wish.cores)
+        )
 
 
 def place(machine: MachineDescription, wishes: Sequence[Wish]) -> list[Seat]:
@@ -80,8 +87,12 @@ def place(machine: MachineDescription, wishes: Sequence[Wish]) -> list[Seat]:
     return [seats[index] for index in range(len(wishes))]
 
 
-def _order(machine: MachineDescription, wishes: Sequence[Wish]) -> Callable[[int], tuple[bool, bool, float, int]]:
-    """Stated places first, dedicated before shared, then by entitled capacity plus memory, each as a share of the machine."""
+def _order(
+    machine: MachineDescription, wishes: Sequence[Wish]
+) -> Callable[[int], tuple[bool, bool, float, int]]:
+    """Stated places first, dedicated before shared, then by entitled capacity plus memory, each as
+    a share of the machine.
+    """
 
     def key(index: int) -> tuple[bool, bool, float, int]:
         wish = wishes[index]
@@ -101,5 +112,7 @@ def _choose(board: _Board, wish: Wish) -> tuple[int, ...]:
     for groups in ([[chip] for chip in active], list(nodes.values())):
         fitting = [group for group in groups if board.fits(wish, group)]
         if fitting:
-            return tuple(max(fitting, key=lambda group: sum(board.capacity[chip] for chip in group)))
+            return tuple(
+                max(fitting, key=lambda group: sum(board.capacity[chip] for chip in group))
+            )
     return tuple(active)

@@ -16,7 +16,8 @@ from homenode.errors import HomenodeError, ScenarioError
 from homenode.scenario.flatten import flatten
 from homenode.scenario.models import Run, ScenarioFile
 from homenode.scenario.paths import changed
-from homenode.scenario.resolve import PlacedPartition, Resolved, resolve
+from homenode.scenario.placed import PlacedPartition, Resolved
+from homenode.scenario.resolve import resolve
 
 if TYPE_CHECKING:
     from homenode.results import Run as KeptRun
@@ -46,13 +47,19 @@ class Scenario:
 
     @classmethod
     def load(cls, path: str | Path) -> Scenario:
-        """Read a scenario file; whatever is wrong with it raises a `HomenodeError` that says where."""
+        """Read a scenario file; whatever is wrong with it raises a `HomenodeError` that says
+        where.
+        """
         path = Path(path)
         return cls._read(read_text(path, ScenarioError), str(path), path.parent, {})
 
     @classmethod
-    def from_toml(cls, text: str, source: str = "scenario.toml", folder: str | Path = ".") -> Scenario:
-        """A scenario from TOML text; `source` is its name in messages, `folder` where files it names are."""
+    def from_toml(
+        cls, text: str, source: str = "scenario.toml", folder: str | Path = "."
+    ) -> Scenario:
+        """A scenario from TOML text; `source` is its name in messages, `folder` where files it
+        names are.
+        """
         return cls._read(text, source, Path(folder), {})
 
     @classmethod
@@ -69,7 +76,12 @@ class Scenario:
         if self.file.name is not None:
             return self.file.name
         stem = Path(self.source).stem
-        return "".join(c if c.isascii() and (c.isalnum() or c in "_.+-") else "-" for c in stem).strip("-.") or "scenario"
+        return (
+            "".join(c if c.isascii() and (c.isalnum() or c in "_.+-") else "-" for c in stem).strip(
+                "-."
+            )
+            or "scenario"
+        )
 
     @property
     def title(self) -> str | None:
@@ -92,7 +104,9 @@ class Scenario:
 
         names = [partition.name for partition in self.partitions]
         if name not in names:
-            raise NotFoundError(f'{self.name} has no partition called "{name}"{nearest(name, names)}', asked=name)
+            raise NotFoundError(
+                f'{self.name} has no partition called "{name}"{nearest(name, names)}', asked=name
+            )
         return self.partitions[names.index(name)]
 
     @property
@@ -123,13 +137,24 @@ class Scenario:
         """The scenario as TOML in one spelling; comments are lost."""
         return to_toml(self.data)
 
-    def with_(self, changes: Mapping[str, Any] | None = None, /, *, why: str = "changed from Python", **named: Any) -> Scenario:
+    def with_(
+        self,
+        changes: Mapping[str, Any] | None = None,
+        /,
+        *,
+        why: str = "changed from Python",
+        **named: Any,
+    ) -> Scenario:
         """Another scenario with values replaced by path; None removes one.
 
         `scenario.with_({"partition.lpar1.processors.virtual": 20})` or, without quotes,
-        `scenario.with_(partition__lpar1__processors__virtual=20)`. `why` is the reason given for machine numbers.
+        `scenario.with_(partition__lpar1__processors__virtual=20)`. `why` is the reason given for
+        machine numbers.
         """
-        wanted = {**(changes or {}), **{key.replace("__", "."): value for key, value in named.items()}}
+        wanted = {
+            **(changes or {}),
+            **{key.replace("__", "."): value for key, value in named.items()},
+        }
         return self._changed(wanted, why, self.point)
 
     def _changed(self, changes: Mapping[str, Any], why: str, point: Mapping[str, Any]) -> Scenario:
@@ -142,9 +167,11 @@ class Scenario:
         return dict(self.file.sweep or {})
 
     def expand(self) -> Iterator[Scenario]:
-        """The scenarios of the sweep, the last axis changing fastest; only itself if there is no sweep.
+        """The scenarios of the sweep, the last axis changing fastest; only itself if there is no
+        sweep.
 
-        All keep the name, and with it their random numbers: two points of a sweep see the same arrivals.
+        All keep the name, and with it their random numbers: two points of a sweep see the same
+        arrivals.
         """
         if not self.axes:
             yield self
@@ -154,7 +181,9 @@ class Scenario:
             yield self._changed({"sweep": None, **point}, "set by the sweep", point)
 
     def run(self, **options: Any) -> KeptRun:
-        """Simulate it and keep the results; the options are those of `homenode.runner.run_scenario`."""
+        """Simulate it and keep the results; the options are those of
+        `homenode.runner.run_scenario`.
+        """
         from homenode.runner import run_scenario
 
         return run_scenario(self, **options)
@@ -170,17 +199,29 @@ def _check_sweep(file: ScenarioFile, document: Document) -> None:
         path = ("sweep", axis)
         points *= len(values)
         if not values:
-            problems.add(path, there="the axis has no values", next_step="name at least one, or leave the axis out")
+            problems.add(
+                path,
+                there="the axis has no values",
+                next_step="name at least one, or leave the axis out",
+            )
             continue
         if axis.split(".", 1)[0] not in ("machine", "pool", "partition", "run"):
             step = 'write an axis like "partition.lpar1.processors.virtual" = [10, 20, 30]'
-            problems.add(path, f'"{axis}" is no path into the scenario', next_step=step, at_key=True)
+            problems.add(
+                path, f'"{axis}" is no path into the scenario', next_step=step, at_key=True
+            )
             continue
         try:
             changed(document.data, {axis: values[0]}, "set by the sweep")
         except HomenodeError as error:
-            problems.add(path, error.problem, there=error.there, next_step=error.next_step, at_key=True)
+            problems.add(
+                path, error.problem, there=error.there, next_step=error.next_step, at_key=True
+            )
     if points > _MOST_POINTS:
         there = f"the axes make {points:,} runs"
-        problems.add(("sweep",), there=there, next_step=f"at most {_MOST_POINTS:,} are possible; use fewer values")
+        problems.add(
+            ("sweep",),
+            there=there,
+            next_step=f"at most {_MOST_POINTS:,} are possible; use fewer values",
+        )
     problems.raise_any()

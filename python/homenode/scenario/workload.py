@@ -7,7 +7,16 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from homenode.catalog.profile import PROFILE_NUMBERS, Bytes, Cpi, CurveBytes, Exponent, Instructions, Misses, Share
+from homenode.catalog.profile import (
+    PROFILE_NUMBERS,
+    Bytes,
+    Cpi,
+    CurveBytes,
+    Exponent,
+    Instructions,
+    Misses,
+    Share,
+)
 from homenode.document import OrText, Quantity, Table
 from homenode.units import RATE, TIME
 
@@ -16,10 +25,16 @@ BurstWork = Literal["exponential", "constant"]
 
 
 class ProfileChoice(Table):
-    """A profile: a shipped one or a file as `base`, with any of its numbers replaced, or all of them given."""
+    """A profile: a shipped one or a file as `base`, with any of its numbers replaced, or all of
+    them given.
+    """
 
-    base: str | None = Field(None, min_length=1, description="name of a profile, or a file ending in .toml")
-    name: str | None = Field(None, min_length=1, max_length=64, description="what the profile is called in results")
+    base: str | None = Field(
+        None, min_length=1, description="name of a profile, or a file ending in .toml"
+    )
+    name: str | None = Field(
+        None, min_length=1, max_length=64, description="what the profile is called in results"
+    )
     why: str | None = Field(None, min_length=1, description="where the replaced numbers come from")
     instructions: Instructions | None = None
     system_share: Share | None = None
@@ -41,7 +56,9 @@ class ProfileChoice(Table):
             missing = [name for name in PROFILE_NUMBERS if getattr(self, name) is None]
             if missing:
                 there = f"it has no base and lacks {', '.join(missing)}"
-                raise PydanticCustomError("fact", "profile", {"there": there, "next_step": 'add base = "oltp"'})
+                raise PydanticCustomError(
+                    "fact", "profile", {"there": there, "next_step": 'add base = "oltp"'}
+                )
         return self
 
     def replaced(self) -> dict[str, float | int]:
@@ -56,7 +73,14 @@ def _named(text: str) -> dict[str, str]:
 
 Profile = Annotated[
     ProfileChoice,
-    OrText(_named, {"type": "string", "description": "name of a profile, or a file ending in .toml", "examples": ["oltp"]}),
+    OrText(
+        _named,
+        {
+            "type": "string",
+            "description": "name of a profile, or a file ending in .toml",
+            "examples": ["oltp"],
+        },
+    ),
     Field(description="name a profile, such as oltp; `homenode profiles` lists them"),
 ]
 
@@ -65,8 +89,12 @@ class Transactions(Table):
     """Open arrivals: transactions come whether or not earlier ones are done."""
 
     kind: Literal["transactions"]
-    rate: Annotated[float, Quantity(RATE, "0/s", "1e9/s")] = Field(description='arrivals, such as "1400/s"')
-    bursts: Annotated[float, Field(ge=1, le=1e6)] = Field(1.0, description="mean number of processor bursts")
+    rate: Annotated[float, Quantity(RATE, "0/s", "1e9/s")] = Field(
+        description='arrivals, such as "1400/s"'
+    )
+    bursts: Annotated[float, Field(ge=1, le=1e6)] = Field(
+        1.0, description="mean number of processor bursts"
+    )
     wait: Wait = Field(0, description="mean wait between two bursts")
     burst_work: BurstWork = Field("exponential", description="distribution of a burst's work")
     profile: Profile
@@ -76,9 +104,13 @@ class Users(Table):
     """A fixed number of users who think between two transactions."""
 
     kind: Literal["users"]
-    count: Annotated[int, Field(ge=1, le=10_000_000)] = Field(description="how many users there are")
+    count: Annotated[int, Field(ge=1, le=10_000_000)] = Field(
+        description="how many users there are"
+    )
     think: Wait = Field(description='mean think time, such as "5 s"')
-    bursts: Annotated[float, Field(ge=1, le=1e6)] = Field(1.0, description="mean number of processor bursts")
+    bursts: Annotated[float, Field(ge=1, le=1e6)] = Field(
+        1.0, description="mean number of processor bursts"
+    )
     wait: Wait = Field(0, description="mean wait between two bursts")
     burst_work: BurstWork = Field("exponential", description="distribution of a burst's work")
     profile: Profile
@@ -88,7 +120,9 @@ class Loops(Table):
     """Processor-bound jobs started together."""
 
     kind: Literal["loops"]
-    count: Annotated[int, Field(ge=1, le=1_000_000)] = Field(description="how many jobs start together")
+    count: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
+        description="how many jobs start together"
+    )
     endless: bool = Field(False, description="whether a finished job starts again at once")
     profile: Profile
 

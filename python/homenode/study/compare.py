@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from homenode.results.explain import Explanation
 from homenode.results.run import Run
 from homenode.results.stats import Estimate
 from homenode.study.definition import Study
 from homenode.study.published import ROLES, PublishedRow, ToleranceKind
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,24 @@ class StudyResult:
             for kind in ToleranceKind
         ]
         return [summarize_errors(kind, some) for kind, some in kinds if some]
+
+    def frame(self) -> pl.DataFrame:
+        """The rows as a polars frame, with the published range in two columns."""
+        import polars as pl
+
+        return pl.DataFrame(
+            [
+                {
+                    **comparison.as_json(),
+                    "published": comparison.published.value,
+                    "published_low": comparison.published.low,
+                    "published_high": comparison.published.high,
+                    "unit": comparison.published.unit,
+                }
+                for comparison in self.comparisons
+            ],
+            infer_schema_length=None,
+        )
 
     def as_json(self) -> dict[str, Any]:
         """What `homenode study --json` prints."""

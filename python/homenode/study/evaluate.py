@@ -10,7 +10,7 @@ from typing import Any
 from homenode.results.explain import explain
 from homenode.results.run import Run
 from homenode.results.stats import Estimate, estimate
-from homenode.runner import FrozenScenario, ProgressFn, run_scenario
+from homenode.runner import FrozenScenario, InterruptedRun, ProgressFn, run_scenario
 from homenode.study.compare import Comparison, StudyResult
 from homenode.study.definition import Case, Ratio, Study, load_study
 from homenode.study.overrides import override
@@ -55,13 +55,17 @@ def run_cases(
     for number, key in enumerate(keys):
         case = next(case for case in wanted.values() if case.run_key == key)
         scenario = freeze_case(study, case, parameters.get(case.scenario, {}))
-        runs[key] = run_scenario(
-            scenario,
-            replications=replications or study.replications,
-            jobs=jobs,
-            out=out,
-            progress=_part_of(progress, number, len(keys)),
-        )
+        try:
+            runs[key] = run_scenario(
+                scenario,
+                replications=replications or study.replications,
+                jobs=jobs,
+                out=out,
+                progress=_part_of(progress, number, len(keys)),
+            )
+        except InterruptedRun as stopped:
+            stopped.earlier = tuple(run.id for run in runs.values())
+            raise
     return {name: runs[case.run_key] for name, case in wanted.items()}
 
 
@@ -69,8 +73,10 @@ def freeze_case(study: Study, case: Case, parameters: Mapping[str, Any]) -> Froz
     """The scenario of a case with what the case sets."""
     from homenode.scenario import Scenario
 
-    scenario: FrozenScenario = Scenario.load(study.scenario_path(case.scenario))
-    return override(scenario, {**case.overrides, **parameters})
+    scenario = Scenario.load(study.scenario_path(case.scenario))
+    if case.overrides:
+        scenario = scenario.with_(case.overrides, why="set by the study")
+    return override(scenario, parameters)
 
 
 def simulated(study: Study, runs: Mapping[str, Run], row: PublishedRow) -> Estimate:

@@ -304,7 +304,7 @@ mod tests {
                     .wrapping_mul(6_364_136_223_846_793_005)
                     .wrapping_add(1_442_695_040_888_963_407);
                 let choice = state >> 33;
-                if queue.len() < 8 && !choice.is_multiple_of(3) {
+                if queue.len() < 8 && choice % 3 != 0 {
                     // Every fourth event waits for long, so that old numbers meet several
                     // renumberings.
                     let wait = if choice % 4 == 0 { 50 } else { choice % 5 };

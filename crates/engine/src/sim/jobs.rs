@@ -163,9 +163,33 @@ impl World {
             Some(cpu) => self.run_on(id, cpu),
             None => {
                 let cpu = guest.queues.queue_for(last_cpu, id);
-                guest.queues.queue(cpu, id);
-                self.slice_time(partition, cpu);
+                if self.jobs.get(id).kind == JobKind::Daemon {
+                    self.displace(id, partition, cpu);
+                } else {
+                    guest.queues.queue(cpu, id);
+                    self.slice_time(partition, cpu);
+                }
             }
+        }
+    }
+
+    /// A daemon has the better priority: it takes the logical processor, whose runner goes on afterwards.
+    fn displace(&mut self, id: JobId, partition: u16, cpu: u16) {
+        let guest = &self.guests[usize::from(partition)];
+        let (index, thread) = (cpu / u16::from(guest.smt), (cpu % u16::from(guest.smt)) as u8);
+        let at = guest.first_thread + usize::from(cpu);
+        let vp = self.hv.shares[usize::from(partition)].first_vp + u32::from(index);
+        if self.vp(vp).mode == Mode::Running {
+            let core = self.vp(vp).core;
+            self.settle(core);
+        }
+        let runner = std::mem::replace(&mut self.threads[at].job, NO_JOB);
+        if runner != NO_JOB {
+            self.jobs.get(runner).instructions = self.threads[at].instructions.max(0.0);
+            self.guests[usize::from(partition)].queues.put_back(cpu, runner);
+            self.meters.cpus[at].ics += 1;
+            self.put_on_thread(id, vp, Cpu { vp: index, thread });
+            self.replan(vp);
         }
     }
 

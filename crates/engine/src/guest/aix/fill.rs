@@ -134,6 +134,13 @@ impl RunQueues {
         self.queued += 1;
     }
 
+    /// Puts back a software thread that was displaced by one of better priority: it goes on next.
+    pub fn put_back(&mut self, cpu: u16, job: u32) {
+        self.queues[usize::from(cpu)].push_front(job);
+        self.nonempty.insert(cpu);
+        self.queued += 1;
+    }
+
     /// Whether software threads wait on this logical processor.
     #[inline]
     pub fn has_queue(&self, cpu: u16) -> bool {

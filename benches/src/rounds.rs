@@ -1,0 +1,196 @@
+//! Measuring: every case once a round, medians over the rounds.
+
+use crate::load::{Answer, Dispatches, Waits};
+
+/// What one measurement of a case saw.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// Events handled.
+    pub events: u64,
+    /// Wall time [s].
+    pub wall_s: f64,
+    /// Simulated time [s]; zero where it says nothing.
+    pub simulated_s: f64,
+    /// What came out, where it is known what must.
+    pub outcome: Outcome,
+}
+
+/// The part of a sample that can be checked.
+#[derive(Clone, Copy, Debug)]
+pub enum Outcome {
+    /// Nothing.
+    Unchecked,
+    /// Of W1.
+    Waits(Waits),
+    /// Of W2.
+    Dispatches(Dispatches),
+}
+
+/// Something that is measured.
+pub struct Case {
+    /// Name, unique.
+    pub name: &'static str,
+    /// Heading under which it is printed.
+    pub group: &'static str,
+    /// Name of the case that it is compared with; its own for a bare loop.
+    pub yardstick: &'static str,
+    /// Measures it once; the number tells the rounds apart.
+    pub run: Box<dyn FnMut(u64) -> Sample>,
+}
+
+impl Case {
+    /// Whether it is one of the bare loops.
+    pub fn is_yardstick(&self) -> bool {
+        self.yardstick == self.name
+    }
+}
+
+/// Median, least and greatest of the rounds.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub struct Spread {
+    /// Middle one.
+    pub median: f64,
+    /// Least.
+    pub min: f64,
+    /// Greatest.
+    pub max: f64,
+}
+
+/// What the rounds of a case came to.
+#[derive(Debug, serde::Serialize)]
+pub struct Measured {
+    /// Name of the case.
+    pub name: &'static str,
+    /// Heading.
+    pub group: &'static str,
+    /// What it is compared with.
+    pub yardstick: &'static str,
+    /// Events handled a second of wall time.
+    pub events_per_s: Spread,
+    /// The same, in proportion to the yardstick of the same round.
+    pub ratio: Spread,
+    /// Simulated seconds a second of wall time, where it says something.
+    pub simulated_s_per_s: Option<Spread>,
+    /// Figures that must come out, over all rounds.
+    pub answers: Vec<Answer>,
+}
+
+/// All cases.
+#[derive(Debug, serde::Serialize)]
+pub struct Results {
+    /// Rounds measured.
+    pub rounds: usize,
+    /// The cases in their order.
+    pub cases: Vec<Measured>,
+}
+
+impl Results {
+    /// Whether all that was checked came out.
+    pub fn answers_are_right(&self) -> bool {
+        let mut answers = self.cases.iter().flat_map(|case| &case.answers);
+        answers.all(Answer::is_right)
+    }
+}
+
+/// Measures all cases, `rounds` times, and once before without counting it.
+pub fn measure(cases: &mut [Case], rounds: usize, progress: impl Fn(usize)) -> Results {
+    let mut samples: Vec<Vec<Sample>> = cases.iter().map(|_| Vec::new()).collect();
+    for round in 0..=rounds {
+        progress(round);
+        for (case, samples) in cases.iter_mut().zip(&mut samples) {
+            let sample = (case.run)(round as u64);
+            // The first round only warms caches and clocks up.
+            if round > 0 {
+                samples.push(sample);
+            }
+        }
+    }
+    let summary = |(case, own): (&Case, &Vec<Sample>)| {
+        let yardstick = cases.iter().position(|other| other.name == case.yardstick);
+        summarise(case, own, yardstick.map_or(own, |index| &samples[index]))
+    };
+    Results {
+        rounds,
+        cases: cases.iter().zip(&samples).map(summary).collect(),
+    }
+}
+
+fn summarise(case: &Case, samples: &[Sample], yardstick: &[Sample]) -> Measured {
+    let rate = |sample: &Sample| sample.events as f64 / sample.wall_s;
+    let ratios = samples.iter().zip(yardstick);
+    let simulated = spread(samples.iter().map(|it| it.simulated_s / it.wall_s));
+    Measured {
+        name: case.name,
+        group: case.group,
+        yardstick: case.yardstick,
+        events_per_s: spread(samples.iter().map(rate)),
+        ratio: spread(ratios.map(|(own, other)| rate(own) / rate(other))),
+        simulated_s_per_s: (simulated.median > 0.0).then_some(simulated),
+        answers: answers(samples),
+    }
+}
+
+fn answers(samples: &[Sample]) -> Vec<Answer> {
+    let (mut waits, mut dispatches) = (Waits::default(), Dispatches::default());
+    for sample in samples {
+        match sample.outcome {
+            Outcome::Unchecked => {}
+            Outcome::Waits(more) => waits.add(more),
+            Outcome::Dispatches(more) => dispatches.add(more),
+        }
+    }
+    let mut answers = Vec::new();
+    if waits.customers > 0 {
+        answers.extend(waits.answers());
+    }
+    if dispatches.dispatches > 0 {
+        answers.extend(dispatches.answers());
+    }
+    answers
+}
+
+/// The middle one of two is the mean of both.
+fn spread(values: impl Iterator<Item = f64>) -> Spread {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_unstable_by(f64::total_cmp);
+    let last = values.len() - 1;
+    Spread {
+        median: (values[last / 2] + values[last.div_ceil(2)]) / 2.0,
+        min: values[0],
+        max: values[last],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn case(name: &'static str, yardstick: &'static str, rates: [u64; 3]) -> Case {
+        let run = move |round: u64| Sample {
+            events: rates[round as usize],
+            wall_s: 2.0,
+            simulated_s: 0.0,
+            outcome: Outcome::Unchecked,
+        };
+        Case {
+            name,
+            group: "",
+            yardstick,
+            run: Box::new(run),
+        }
+    }
+
+    #[test]
+    fn ratios_are_taken_within_a_round() {
+        let mut cases = [
+            case("bare", "bare", [0, 100, 10]),
+            case("slow", "bare", [0, 50, 4]),
+        ];
+        let results = measure(&mut cases, 2, |_| {});
+        let slow = &results.cases[1];
+        assert_eq!((slow.ratio.min, slow.ratio.max), (0.4, 0.5));
+        assert_eq!((slow.events_per_s.min, slow.events_per_s.max), (2.0, 25.0));
+        assert_eq!(slow.events_per_s.median, 13.5);
+        assert!(slow.simulated_s_per_s.is_none() && results.answers_are_right());
+    }
+}

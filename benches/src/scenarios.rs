@@ -1,0 +1,259 @@
+//! Specs for the engine: W2's load, the two frames of the study p795-lpar-affinity, and a full
+//! frame under mixed load. All on an IBM Power 795; the numbers are those of the shipped files
+//! `machines/ibm-power-795.toml` and `profiles/oltp.toml`, which say where they come from.
+
+use homenode_engine::spec::{
+    Accounting, Aix, ByDistance, Cache, CacheScope, Distribution, Eviction, Guest, Hypervisor,
+    Machine, MemoryShare, Partition, Pool, Processors, Profile, Smt, Spec, Workload,
+};
+
+use crate::load::{SLEEP_NS, VPS};
+
+const MS: u64 = 1_000_000;
+const CHIPS_PER_NODE: u16 = 4;
+const NODES: u16 = 8;
+const CLOCK_HZ: f64 = 4.004e9;
+
+/// Instructions of the study's transaction, calibrated on its first partition.
+const TRANSACTION: f64 = 2.234e7;
+
+/// W2's load under the whole model: four capped partitions on two books, each virtual processor
+/// entitled to 4 ms of a window, one thread a core. Instructions are chosen so that a burst takes
+/// W2's 2 ms; the guest, the costs and the hypervisor's own time come on top.
+pub fn w2_load() -> Spec {
+    let vps = (VPS / 4) as u16;
+    let partition = |i: u16| {
+        let workload = if i < 3 {
+            Workload::Users {
+                count: u32::from(vps),
+                think_ns: SLEEP_NS,
+                bursts: 1.0,
+                wait_ns: 0,
+                burst_work: Distribution::Exponential,
+            }
+        } else {
+            Workload::Loops {
+                count: u32::from(vps),
+                endless: true,
+            }
+        };
+        let mut partition = partition(format!("w2-{i}"), 0.4 * f64::from(vps), vps, workload);
+        set_processors(&mut partition, true);
+        set_home(&mut partition, i / 2);
+        partition.smt = 1;
+        partition.profile.instructions_per_unit = 2.4e6;
+        partition
+    };
+    let mut spec = spec("w2", (0..4).map(partition).collect());
+    spec.machine.nodes = 2;
+    spec.machine.active_cores = 64;
+    spec.duration_ns = 10_000 * MS;
+    spec
+}
+
+/// The study's frames: two partitions with a book each, and two that share one.
+pub fn study_frames() -> Vec<Spec> {
+    let lpar = |name: &str, node| {
+        let mut lpar = partition(name.to_string(), 3.0, 30, transactions(1_400.0));
+        set_home(&mut lpar, node);
+        lpar
+    };
+    vec![
+        spec("frame1", vec![lpar("lpar1", 5), lpar("lpar2", 6)]),
+        spec("frame2", vec![lpar("lpar3", 5), lpar("lpar4", 5)]),
+    ]
+}
+
+/// 256 cores, 200 partitions and 1,200 virtual processors: of ten partitions six run transactions,
+/// two have users, one computes and one does nothing but run its daemons.
+pub fn full_frame() -> Spec {
+    let partition = |i: u16| {
+        let workload = match i % 10 {
+            0..=5 => transactions(40.0),
+            6 | 7 => Workload::Users {
+                count: 40,
+                think_ns: 1_000 * MS,
+                bursts: 98.0,
+                wait_ns: 5 * MS,
+                burst_work: Distribution::Exponential,
+            },
+            8 => Workload::Loops {
+                count: 3,
+                endless: true,
+            },
+            _ => Workload::Idle,
+        };
+        let mut partition = partition(format!("lpar{i}"), 1.0, 6, workload);
+        set_processors(&mut partition, i % 20 == 8);
+        set_home(&mut partition, i % NODES);
+        partition
+    };
+    spec("full", (0..200).map(partition).collect())
+}
+
+fn spec(name: &str, partitions: Vec<Partition>) -> Spec {
+    Spec {
+        name: name.to_string(),
+        seed: 1,
+        warmup_ns: 500 * MS,
+        duration_ns: 1_500 * MS,
+        interval_ns: 500 * MS,
+        record_dispatches: false,
+        machine: power_795(),
+        pools: vec![Pool {
+            name: "DefaultPool".to_string(),
+            maximum: None,
+            reserved: 0.0,
+        }],
+        partitions,
+    }
+}
+
+fn transactions(rate_per_s: f64) -> Workload {
+    Workload::Transactions {
+        rate_per_s,
+        bursts: 98.0,
+        wait_ns: 5 * MS,
+        burst_work: Distribution::Exponential,
+    }
+}
+
+fn partition(name: String, entitlement: f64, vps: u16, workload: Workload) -> Partition {
+    let mut partition = Partition {
+        name,
+        processors: Processors::Shared {
+            entitlement,
+            r#virtual: vps,
+            capped: false,
+            weight: 128,
+            pool: 0,
+        },
+        smt: 2,
+        memory: Vec::new(),
+        home: Vec::new(),
+        guest: aix(),
+        workload,
+        profile: oltp(),
+    };
+    set_home(&mut partition, 0);
+    partition
+}
+
+fn set_processors(partition: &mut Partition, cap: bool) {
+    if let Processors::Shared { capped, .. } = &mut partition.processors {
+        *capped = cap;
+    }
+}
+
+/// Home and memory on the four chips of a book.
+fn set_home(partition: &mut Partition, node: u16) {
+    partition.home = (0..CHIPS_PER_NODE)
+        .map(|chip| node * CHIPS_PER_NODE + chip)
+        .collect();
+    let share = 1.0 / f64::from(CHIPS_PER_NODE);
+    partition.memory = partition
+        .home
+        .iter()
+        .map(|&chip| MemoryShare { chip, share })
+        .collect();
+}
+
+fn aix() -> Guest {
+    Guest::Aix(Aix {
+        throughput_mode: 2,
+        xvcpus: 0,
+        fold_threshold_pct: 49.0,
+        snooze_delay_ns: Some(0),
+        tick_ns: 10 * MS,
+        tick_cost_ns: 5_000,
+        timeslice_ns: 10 * MS,
+        rebalance_ns: Some(1_000 * MS),
+        daemon_rate_per_s: 20.0,
+        daemon_ns: 50_000,
+    })
+}
+
+fn oltp() -> Profile {
+    Profile {
+        name: "oltp".to_string(),
+        instructions_per_unit: TRANSACTION,
+        system_share: 0.2,
+        eicpi: 1.6,
+        issue_share: 0.6,
+        miss_m0: 0.05,
+        miss_c0_bytes: 32_768.0,
+        miss_exponent: 0.5,
+        sharing: 0.3,
+        footprint_bytes: 512 << 10,
+        footprint_common: 0.75,
+        overlap: 0.25,
+        lock_share: 0.0,
+    }
+}
+
+fn power_795() -> Machine {
+    let cycles = |count: f64| count / CLOCK_HZ * 1e9;
+    let cache = |name: &str, bytes, scope, latency_ns, victim| Cache {
+        name: name.to_string(),
+        bytes,
+        scope,
+        latency_ns,
+        victim,
+    };
+    let distance = |local, near, far| ByDistance { local, near, far };
+    Machine {
+        name: "ibm-power-795".to_string(),
+        generation: "POWER7".to_string(),
+        clock_hz: CLOCK_HZ,
+        nodes: NODES,
+        chips_per_node: CHIPS_PER_NODE,
+        cores_per_chip: 8,
+        threads_per_core: 4,
+        active_cores: 256,
+        line_bytes: 128,
+        caches: vec![
+            cache("L1", 32 << 10, CacheScope::Core, cycles(2.0), false),
+            cache("L2", 256 << 10, CacheScope::Core, cycles(8.0), false),
+            cache("L3", 4 << 20, CacheScope::Core, cycles(25.0), true),
+            cache("L3 chip", 32 << 20, CacheScope::Chip, cycles(65.0), false),
+        ],
+        cache_to_cache_ns: distance(cycles(70.0), 110.0, 230.0),
+        memory_ns: distance(100.0, 150.0, 270.0),
+        node_distance: Vec::new(),
+        memory_bytes_per_s: 100e9,
+        chip_link_bytes_per_s: 360e9,
+        node_link_bytes_per_s: 160e9,
+        smt: Smt {
+            gain: vec![1.0, 1.4, 1.52, 1.6],
+            reference_stall_share: 0.4,
+        },
+        accounting: Accounting::Calibrated,
+        hypervisor: Hypervisor {
+            window_ns: 10 * MS,
+            min_entitlement_per_vp: 0.1,
+            dispatch_ns: 2_000,
+            cede_ns: 1_000,
+            prod_ns: 1_020,
+            confer_ns: 1_000,
+            phantom_ns: 1_000,
+            excess_quantum_ns: MS,
+            counts_redispatch: true,
+            eviction: Eviction::OtherPartition,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use homenode_engine::sim;
+
+    #[test]
+    fn the_engine_takes_the_specs() {
+        for spec in super::study_frames()
+            .iter()
+            .chain([&super::w2_load(), &super::full_frame()])
+        {
+            assert_eq!(sim::check(spec), Ok(()), "{}", spec.name);
+        }
+    }
+}

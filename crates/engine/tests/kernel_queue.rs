@@ -1,0 +1,113 @@
+//! The event queue against its plain twin.
+
+use homenode_engine::kernel::plain::PlainQueue;
+use homenode_engine::kernel::{self, Key, Priority, Queue, Time};
+use proptest::prelude::*;
+
+/// What a model does with the queue.
+#[derive(Clone, Debug)]
+enum Call {
+    Schedule { wait_ns: u64, rank: u8 },
+    Pop,
+    Peek,
+    Step { ahead_ns: u64 },
+}
+
+/// Short waits and few priorities, so that many events share a time and a priority.
+fn call() -> impl Strategy<Value = Call> {
+    prop_oneof![
+        6 => (0..4u64, 0..3u8).prop_map(|(wait_ns, rank)| Call::Schedule { wait_ns, rank }),
+        2 => (0..1_000_000u64, 0..16u8)
+            .prop_map(|(wait_ns, rank)| Call::Schedule { wait_ns, rank }),
+        3 => Just(Call::Pop),
+        1 => Just(Call::Peek),
+        3 => (0..6u64).prop_map(|ahead_ns| Call::Step { ahead_ns }),
+    ]
+}
+
+/// Does the same with both queues; what they answered.
+fn both(
+    call: &Call,
+    number: usize,
+    fast: &mut Queue<usize>,
+    plain: &mut PlainQueue<usize>,
+) -> [(Option<Key>, Option<(Time, Key, usize)>, Option<Time>); 2] {
+    let now = plain.now();
+    match *call {
+        Call::Schedule { wait_ns, rank } => {
+            let (time, priority) = (now + Time::from_ns(wait_ns), Priority::new(rank));
+            let keys = [
+                fast.schedule(time, priority, number),
+                plain.schedule(time, priority, number),
+            ];
+            keys.map(|key| (Some(key), None, None))
+        }
+        Call::Pop => [fast.pop(), plain.pop()].map(|event| (None, event, None)),
+        Call::Peek => [fast.peek_time(), plain.peek_time()].map(|time| (None, None, time)),
+        Call::Step { ahead_ns } => {
+            let limit = now + Time::from_ns(ahead_ns);
+            [kernel::step(fast, limit), plain.step(limit)].map(|event| (None, event, None))
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_mix_of_calls_gives_what_the_plain_queue_gives(
+        calls in prop::collection::vec(call(), 0..400),
+    ) {
+        let (mut fast, mut plain) = (Queue::new(), PlainQueue::new());
+        for (number, call) in calls.iter().enumerate() {
+            let [left, right] = both(call, number, &mut fast, &mut plain);
+            prop_assert_eq!(left, right, "call {} {:?}", number, call);
+            prop_assert_eq!((fast.len(), fast.now()), (plain.len(), plain.now()));
+            prop_assert_eq!(fast.is_empty(), plain.is_empty());
+        }
+        prop_assert_eq!(fast.scheduled(), plain.scheduled());
+    }
+
+    #[test]
+    fn events_leave_by_time_priority_and_sequence(
+        events in prop::collection::vec((0..50u64, 0..4u8), 0..3_000),
+    ) {
+        let mut queue = Queue::new();
+        for (number, &(ns, rank)) in events.iter().enumerate() {
+            queue.schedule(Time::from_ns(ns), Priority::new(rank), number);
+        }
+        let mut expected: Vec<usize> = (0..events.len()).collect();
+        // The sort is stable: what is equal stays in the order in which it was scheduled.
+        expected.sort_by_key(|&number| events[number]);
+        let order: Vec<usize> = std::iter::from_fn(|| queue.pop()).map(|event| event.2).collect();
+        prop_assert_eq!(order, expected);
+    }
+}
+
+#[test]
+fn keys_are_the_numbers_of_the_calls() {
+    let mut queue = Queue::new();
+    for number in 1..=1_000 {
+        let key = queue.schedule(
+            queue.now() + Time::from_ns(number % 7),
+            Priority::FIRST,
+            number,
+        );
+        assert_eq!(key.number(), number);
+        if number % 3 == 0 {
+            let (_, key, payload) = queue.pop().unwrap();
+            assert_eq!(key.number(), payload);
+        }
+    }
+    assert_ne!(Key::NONE, queue.pop().unwrap().1);
+}
+
+#[test]
+fn a_stale_event_is_known_by_its_key() {
+    let mut queue = Queue::new();
+    queue.schedule(Time::from_ms(4), Priority::FIRST, 'x');
+    let awaited = queue.schedule(Time::from_ms(7), Priority::FIRST, 'x');
+    let served: Vec<Time> = std::iter::from_fn(|| kernel::step(&mut queue, Time::from_s(1)))
+        .filter(|&(_, key, _)| key == awaited)
+        .map(|(now, ..)| now)
+        .collect();
+    assert_eq!(served, [Time::from_ms(7)]);
+}

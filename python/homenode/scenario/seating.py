@@ -1,0 +1,118 @@
+"""Every partition at its place: stated homes and memory looked up, the rest placed by rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from homenode.catalog import MachineDescription
+from homenode.document import Problems
+from homenode.document.positions import Path
+from homenode.scenario.models import Dedicated, Partition
+from homenode.scenario.naming import Named
+from homenode.scenario.placed import PlacedPartition
+from homenode.scenario.placement import Seat, Wish, place
+from homenode.scenario.places import PlaceError, find_place
+from homenode.scenario.profiles import Numbers
+
+Chips = tuple[int, ...]
+
+
+def seat_all(
+    entries: Sequence[Named],
+    profiles: Mapping[int, Numbers],
+    machine: MachineDescription,
+    problems: Problems,
+) -> tuple[PlacedPartition, ...]:
+    """Partitions in the order of the entries; `profiles` holds one a row of the file."""
+    rows = {entry.row: entry.table for entry in entries}
+    homes = {row: _home(table, row, machine, problems) for row, table in rows.items()}
+    memories = {row: _memory_places(table, row, machine, problems) for row, table in rows.items()}
+    seats = place(machine, [_wish(entry.table, homes[entry.row]) for entry in entries])
+    placed = []
+    for entry, seat in zip(entries, seats, strict=True):
+        _check_dedicated(entry, seat, machine, problems)
+        smt, home = entry.table.smt, homes[entry.row] or seat.chips
+        placed.append(
+            PlacedPartition(
+                name=entry.name,
+                number=entry.number,
+                table=entry.table,
+                row=entry.row,
+                smt=machine.threads_per_core if smt is None else smt,
+                memory_bytes=_memory_bytes(entry.table),
+                home=home,
+                cores=seat.cores,
+                memory_shares=_memory_shares(entry.table, memories[entry.row], home),
+                profile=profiles[entry.row],
+            )
+        )
+    return tuple(placed)
+
+
+def _memory_bytes(table: Partition) -> int:
+    return sum(part.size for part in table.memory)
+
+
+def _wish(table: Partition, home: Chips | None) -> Wish:
+    processors = table.processors
+    if isinstance(processors, Dedicated):
+        return Wish(processors.cores, _memory_bytes(table), dedicated=True, chips=home)
+    return Wish(processors.entitlement, _memory_bytes(table), dedicated=False, chips=home)
+
+
+def _home(
+    table: Partition, row: int, machine: MachineDescription, problems: Problems
+) -> Chips | None:
+    """The chips of a stated home."""
+    if table.home is None:
+        return None
+    chips: list[int] = []
+    for index, text in enumerate(table.home):
+        path: Path = ("partition", row, "home")
+        if isinstance(problems.document.value(path), list):
+            path = (*path, index)
+        chips.extend(_find(text, path, machine, problems))
+    return tuple(dict.fromkeys(chips)) or None
+
+
+def _find(text: str, path: Path, machine: MachineDescription, problems: Problems) -> Chips:
+    try:
+        return tuple(find_place(text, machine))
+    except PlaceError as error:
+        problems.add(path, there=error.there, next_step=error.next_step)
+        return ()
+
+
+def _memory_places(
+    table: Partition, row: int, machine: MachineDescription, problems: Problems
+) -> list[Chips | None]:
+    """The chips of each part of the memory; None where it goes with the home."""
+    places: list[Chips | None] = []
+    for index, part in enumerate(table.memory):
+        path = ("partition", row, "memory", index, "on")
+        places.append(None if part.on is None else _find(part.on, path, machine, problems))
+    return places
+
+
+def _memory_shares(
+    table: Partition, places: Sequence[Chips | None], home: Chips
+) -> tuple[tuple[int, float], ...]:
+    """Share of the memory on each chip: each part evenly over the chips of its place."""
+    total = _memory_bytes(table)
+    shares: dict[int, float] = {}
+    for part, chips in zip(table.memory, places, strict=True):
+        where = home if chips is None else chips
+        for chip in where:
+            shares[chip] = shares.get(chip, 0.0) + part.size / total / len(where)
+    return tuple(sorted(shares.items()))
+
+
+def _check_dedicated(
+    entry: Named, seat: Seat, machine: MachineDescription, problems: Problems
+) -> None:
+    processors = entry.table.processors
+    if isinstance(processors, Dedicated) and seat.cores is None:
+        where = "at its home" if entry.table.home is not None else f"in {machine.title}"
+        there = f"so many cores are not left {where} for {entry.name}"
+        step = "ask for fewer cores, give it a larger home or move other dedicated partitions"
+        problems.add(("partition", entry.row, "processors", "cores"), there=there, next_step=step)
