@@ -20,7 +20,7 @@ const BARE_W1: &str = "bare loop, W1";
 /// Name of W2's yardstick, and that of the frames.
 const BARE_W2: &str = "bare loop, W2";
 /// The frames of the study on one core, with which two cores are compared.
-const STUDY: &str = "p795 study";
+const STUDY: &str = "p795 study, both frames in turn";
 
 /// All cases.
 pub fn all() -> Vec<Case> {
@@ -60,23 +60,20 @@ fn case(
 
 /// The engine with everything switched on, on all the specs one after the other.
 fn model(group: &'static str, name: &'static str, specs: Vec<Spec>) -> Case {
-    case(group, name, BARE_W2, move |round| {
-        let samples: Vec<Sample> = specs.iter().map(|spec| engine::run(spec, round)).collect();
-        Sample {
-            events: samples.iter().map(|sample| sample.events).sum(),
-            wall_s: samples.iter().map(|sample| sample.wall_s).sum(),
-            simulated_s: samples.iter().map(|sample| sample.simulated_s).sum(),
-            outcome: Outcome::Unchecked,
-        }
-    })
+    let run = move |round| engine::run_all(&specs, round);
+    case(group, name, BARE_W2, run)
 }
 
-/// Replications of the study's second frame, one on each of two threads.
+/// The study twice at the same time, compared with once.
 fn two_cores() -> Case {
-    let spec = scenarios::study_frames().remove(1);
-    case(FRAMES, "p795 study on two cores", STUDY, move |round| {
-        engine::run_together(&spec, round, 2)
-    })
+    let specs = scenarios::study_frames();
+    let run = move |round| engine::run_on_threads(&specs, round, 2);
+    case(
+        FRAMES,
+        "p795 study, two cores (in proportion to one core)",
+        STUDY,
+        run,
+    )
 }
 
 fn waits(seed: u64, run: fn(u64, u64) -> Waits) -> Sample {

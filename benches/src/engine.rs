@@ -30,18 +30,29 @@ pub fn run(spec: &Spec, replication: u64) -> Sample {
     }
 }
 
+/// The specs one after the other, as one sample.
+pub fn run_all(specs: &[Spec], replication: u64) -> Sample {
+    let samples: Vec<Sample> = specs.iter().map(|spec| run(spec, replication)).collect();
+    let wall_s = samples.iter().map(|sample| sample.wall_s).sum();
+    together(&samples, wall_s)
+}
+
 /// The same on several threads at once, a replication each; wall time of all together.
-pub fn run_together(spec: &Spec, replication: u64, threads: u64) -> Sample {
+pub fn run_on_threads(specs: &[Spec], replication: u64, threads: u64) -> Sample {
     let start = Instant::now();
     let samples: Vec<Sample> = std::thread::scope(|scope| {
-        let start_one = |i| scope.spawn(move || run(spec, replication * threads + i));
+        let start_one = |i| scope.spawn(move || run_all(specs, replication * threads + i));
         let handles: Vec<_> = (0..threads).map(start_one).collect();
         let join = |handle: std::thread::ScopedJoinHandle<Sample>| handle.join().expect("a run");
         handles.into_iter().map(join).collect()
     });
+    together(&samples, start.elapsed().as_secs_f64())
+}
+
+fn together(samples: &[Sample], wall_s: f64) -> Sample {
     Sample {
         events: samples.iter().map(|sample| sample.events).sum(),
-        wall_s: start.elapsed().as_secs_f64(),
+        wall_s,
         simulated_s: samples.iter().map(|sample| sample.simulated_s).sum(),
         outcome: Outcome::Unchecked,
     }

@@ -1,8 +1,8 @@
 //! The results, for people and for programs.
 
-use std::fmt::Write;
 use std::process::Command;
 
+use crate::load::Answer;
 use crate::rounds::{Measured, Results, Spread};
 
 /// One JSON object on one line.
@@ -14,46 +14,42 @@ pub fn json(results: &Results) -> String {
 
 /// A table.
 pub fn text(results: &Results) -> String {
-    let mut text = String::new();
-    let (processor, commit) = (processor(), commit());
-    let rounds = results.rounds;
-    writeln!(
-        text,
-        "{processor}; commit {commit}; median of {rounds} rounds [least - greatest]"
-    )
-    .expect("a string takes all");
+    let (processor, commit, rounds) = (processor(), commit(), results.rounds);
+    let mut text =
+        format!("{processor}; commit {commit}; median of {rounds} rounds [least - greatest]\n");
     let mut group = "";
     for case in &results.cases {
         if case.group != group {
             group = case.group;
-            write!(text, "\n{group:<40}{:>22}{:>26}", "M events/s", "ratio").expect("as above");
-            text.push_str("   simulated s/s\n");
+            text += &heading(group, ["M events/s", "of the bare loop", "x real"]);
         }
-        text.push_str(&row(case));
+        text += &row(case);
     }
-    text.push_str(&answers(results));
+    text += &heading("Answers", ["came out", "must be", ""]);
+    for case in &results.cases {
+        for answer in &case.answers {
+            text += &answer_row(case.name, answer);
+        }
+    }
     text
 }
 
+fn heading(name: &str, columns: [&str; 3]) -> String {
+    let [a, b, c] = columns;
+    format!("\n{name:<54}{a:>20}{b:>20}{c:>8}\n")
+}
+
 fn row(case: &Measured) -> String {
+    let name = case.name;
     let events = spread(case.events_per_s, 1e-6, 1);
     let ratio = if case.name == case.yardstick {
-        String::new()
+        "1".to_string()
     } else {
         spread(case.ratio, 1.0, 2)
     };
-    let of =
-        if case.group == "Whole frames" && ratio.is_empty() || case.yardstick.starts_with("bare") {
-            ""
-        } else {
-            " of one"
-        };
-    let simulated = case.simulated_s_per_s.map(|it| format!("{:.0}", it.median));
-    let simulated = simulated.unwrap_or_default();
-    format!(
-        "  {:<38}{events:>22}{ratio:>19}{of:<7}{simulated:>16}\n",
-        case.name
-    )
+    let simulated = case.simulated_s_per_s;
+    let simulated = simulated.map_or(String::new(), |it| format!("{:.0}", it.median));
+    format!("  {name:<52}{events:>20}{ratio:>20}{simulated:>8}\n")
 }
 
 fn spread(spread: Spread, unit: f64, decimals: usize) -> String {
@@ -61,19 +57,14 @@ fn spread(spread: Spread, unit: f64, decimals: usize) -> String {
     format!("{median:.decimals$} [{min:.decimals$} - {max:.decimals$}]")
 }
 
-fn answers(results: &Results) -> String {
-    let mut text = format!("\n{:<40}{:>14}{:>14}\n", "Answers", "came out", "must be");
-    for case in &results.cases {
-        for answer in &case.answers {
-            let name = format!("{}: {}", case.name, answer.name);
-            let verdict = if answer.is_right() { "" } else { "   WRONG" };
-            let (value, expected) = (answer.value, answer.expected);
-            let value = format!("{value:.6}");
-            let expected = format!("{expected} +- {:.1e}", answer.tolerance);
-            writeln!(text, "  {name:<38}{value:>14}{expected:>24}{verdict}").expect("as above");
-        }
-    }
-    text
+fn answer_row(case: &str, answer: &Answer) -> String {
+    let name = format!("{case}: {}", answer.name);
+    let verdict = if answer.is_right() { "" } else { "WRONG" };
+    let expected = format!("{} +- {:.5}", answer.expected, answer.tolerance);
+    format!(
+        "  {name:<52}{:>20.6}{expected:>20}{verdict:>8}\n",
+        answer.value
+    )
 }
 
 /// Model of this machine's processor, where the system tells it.

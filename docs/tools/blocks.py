@@ -15,8 +15,6 @@ import io
 import os
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +23,6 @@ _FENCE = re.compile(
     r"^```(?P<kind>\w+)(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
 )
 _TITLE = re.compile(r'title="([^"]+)"')
-TIMEOUT_S = 300
 
 
 class PageError(Exception):
@@ -95,18 +92,10 @@ class Player:
             return "".join((self.folder / name).read_text("utf-8") for name in words[1:])
         if words[0] != "homenode":
             raise PageError(f"{self.page}: only homenode commands are played, not {words[0]}")
-        done = subprocess.run(
-            [sys.executable, "-m", "homenode", *words[1:]],
-            cwd=self.folder,
-            env=plain_surroundings(),
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
-        if done.returncode != 0 and "# exit" not in line:
-            raise PageError(f"{self.page}: `{line}` ended with {done.returncode}\n{done.stderr}")
-        shown = done.stdout if done.returncode == 0 else done.stderr
+        code, answer, remarks = homenode(words[1:], self.folder)
+        if code != 0 and "# exit" not in line:
+            raise PageError(f"{self.page}: `{line}` ended with {code}\n{remarks}")
+        shown = answer if code == 0 else remarks
         return "".join(f"{printed.rstrip()}\n" for printed in shown.splitlines())
 
     def _python(self, body: str) -> None:
@@ -114,7 +103,29 @@ class Player:
             exec(compile(body, self.page, "exec"), self.names)  # noqa: S102 - our own page
 
 
-def plain_surroundings() -> dict[str, str]:
-    """Environment in which output is plain and of one width everywhere."""
-    plain = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "TYPER_USE_RICH": "0"}
-    return {**os.environ, **plain}
+def homenode(words: list[str], folder: Path) -> tuple[int, str, str]:
+    """Exit code, answer and remarks of a command; called in this process, which saves its start."""
+    from homenode.cli import call
+
+    answer, remarks = io.StringIO(), io.StringIO()
+    with (
+        contextlib.chdir(folder),
+        plain_surroundings(),
+        contextlib.redirect_stdout(answer),
+        contextlib.redirect_stderr(remarks),
+    ):
+        code = call(words)
+    return code, answer.getvalue(), remarks.getvalue()
+
+
+@contextlib.contextmanager
+def plain_surroundings() -> Iterator[None]:
+    """Surroundings in which output is plain and of one width everywhere."""
+    plain = {"COLUMNS": "96", "NO_COLOR": "1", "TERM": "dumb", "TYPER_USE_RICH": "0"}
+    before = dict(os.environ)
+    os.environ.update(plain)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)

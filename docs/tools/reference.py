@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from blocks import plain_surroundings
+from blocks import homenode
 
 from homenode.units import KINDS, Kind
 
@@ -48,16 +46,8 @@ def _visible(group: Any) -> Iterator[str]:
 
 
 def _help(*words: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "homenode", *words, "--help"],
-        env={**plain_surroundings(), "COLUMNS": "96"},
-        cwd=Path(__file__).parent,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    return "\n".join(line.rstrip() for line in done.stdout.strip().splitlines())
+    _, answer, _ = homenode([*words, "--help"], Path(__file__).parent)
+    return "\n".join(line.rstrip() for line in answer.strip().splitlines())
 
 
 def _text(body: str) -> str:

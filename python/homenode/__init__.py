@@ -5,6 +5,10 @@
 >>> run = scenario.run()  # doctest: +SKIP
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from homenode.errors import (
     DamagedRunError,
     EngineError,
@@ -24,7 +28,15 @@ from homenode.errors import (
 from homenode.scenario import Scenario
 from homenode.scenario import load as load_scenario
 
+if TYPE_CHECKING:
+    from homenode.results import METRICS, Run
+    from homenode.results.explain import explain
+    from homenode.results.query import query
+    from homenode.runner import run_scenario
+    from homenode.study import calibrate, list_studies, load_study, run_study
+
 __all__ = [
+    "METRICS",
     "DamagedRunError",
     "EngineError",
     "EngineMissingError",
@@ -34,11 +46,40 @@ __all__ = [
     "MachineError",
     "NotFoundError",
     "ProfileError",
+    "Run",
     "RunError",
     "Scenario",
     "ScenarioError",
     "StoreError",
     "StudyError",
     "Where",
+    "calibrate",
+    "explain",
+    "list_studies",
     "load_scenario",
+    "load_study",
+    "query",
+    "run_scenario",
+    "run_study",
 ]
+
+_LATER = {
+    "METRICS": "homenode.results",
+    "Run": "homenode.results",
+    "calibrate": "homenode.study",
+    "explain": "homenode.results.explain",
+    "list_studies": "homenode.study",
+    "load_study": "homenode.study",
+    "query": "homenode.results.query",
+    "run_scenario": "homenode.runner",
+    "run_study": "homenode.study",
+}
+"""Where the rest is; imported when it is first used, so that reading scenarios stays quick."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module homenode has no attribute {name}")
+    import importlib
+
+    return getattr(importlib.import_module(_LATER[name]), name)

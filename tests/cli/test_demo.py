@@ -56,7 +56,8 @@ def test_demo_prints_the_answer_and_draws_it(capsys: Capture) -> None:
     assert call(["demo"]) == 0
     out = capsys.readouterr().out
     assert "calibration: 1 of 1 rows within tolerance" in out
-    assert "b ilcs_per_s: -23.2 % (tolerance ±10 %); the stand-in knows no better" in out
+    assert "b ilcs_per_s: 7,680 ± 0 for 10000 (-23.2 %, tolerance ±10 %); the stand-in knows" in out
+    assert "no better" in out
     assert "nothing else runs in the frames" in out
     assert "Move one: four" in out.replace("\n", " ")
     assert Path("out/p795.svg").exists()

@@ -99,7 +99,9 @@ def test_every_column_the_metrics_read_is_there() -> None:
     assert asked <= set(_engine.PARTITION_COLUMNS)
 
 
-def test_same_bytes_on_one_thread_and_two(homenode: Homenode, scenario: Path, tmp_path: Path) -> None:
+def test_same_bytes_on_one_thread_and_two(
+    homenode: Homenode, scenario: Path, tmp_path: Path
+) -> None:
     for jobs in ("1", "2"):
         answer(homenode("run", scenario, "--jobs", jobs, "--out", f"runs{jobs}"))
     one, two = (
@@ -112,7 +114,9 @@ def test_same_bytes_on_one_thread_and_two(homenode: Homenode, scenario: Path, tm
 
 
 def test_an_interrupt_ends_it_soon_and_keeps_what_was_done(scenario: Path, tmp_path: Path) -> None:
-    scenario.write_text(SCENARIO.replace("2 s", "2000 s").replace("500 ms", "0 s"), encoding="utf-8")
+    scenario.write_text(
+        SCENARIO.replace("2 s", "2000 s").replace("500 ms", "0 s"), encoding="utf-8"
+    )
     process = subprocess.Popen(
         [sys.executable, "-m", "homenode", "run", str(scenario), "-n", "2"],
         cwd=tmp_path,

@@ -225,3 +225,32 @@ def test_a_path_that_leads_nowhere(
 def test_an_unknown_study_names_the_nearest(root: Path) -> None:
     with pytest.raises(NotFoundError, match="no study tinny; did you mean tiny"):
         load_study("tinny", root)
+
+
+def test_an_interrupted_study_says_what_was_complete(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from homenode.runner import InterruptedRun
+    from homenode.study import evaluate
+
+    run_scenario = evaluate.run_scenario
+    done: list[str] = []
+
+    def stop_at_the_second(*arguments: object, **options: object) -> object:
+        if done:
+            raise InterruptedRun(None, 0, 3)
+        done.append("first")
+        return run_scenario(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(evaluate, "run_scenario", stop_at_the_second)
+    with pytest.raises(InterruptedRun, match="nothing to keep; complete before: apart-"):
+        run(root)
+
+
+def test_results_are_frames_in_a_notebook(root: Path) -> None:
+    result = run(root)
+    assert result.frame().height == 7
+    assert result.frame()["published_low"][1] == 10.5
+    assert result.explanations[0].frame()["difference"].sum() == pytest.approx(1.94)
+    told = result.runs["shared"].explain("three", base_partition="four")
+    assert told.difference == 0

@@ -1,1 +1,28 @@
-//! Bytes of a performance tool to tables, and back. Never touches the running system; knows no engine.
+//! Bytes of a performance tool's output to tables, and back.
+//!
+//! Never touches the running system; knows no engine. Each tool has a module with `parse` and
+//! `format`; names of columns and labels stay those of the tool. A parser takes the whole text or
+//! none of it: what it does not know is an error that names the line, never skipped.
+//!
+//! ```
+//! let text = "\nSystem configuration: type=Dedicated mode=Capped smt=4 lcpu=4 mem=4096MB\n\n\
+//!             %user  %sys  %wait  %idle\n----- ----- ------ ------\n  5.6   5.0    0.5   88.9\n";
+//! let capture = homenode_captures::lparstat::parse(text)?;
+//! assert_eq!(capture.sections[0].tables[0].columns, ["%user", "%sys", "%wait", "%idle"]);
+//! assert_eq!(homenode_captures::lparstat::format(&capture), text);
+//! # Ok::<(), homenode_captures::CaptureError>(())
+//! ```
+
+mod capture;
+mod configuration;
+mod error;
+mod json;
+mod layout;
+mod lines;
+pub mod lparstat;
+pub mod mpstat;
+mod number;
+
+pub use capture::{Capture, Report, Section, Table, Value};
+pub use error::CaptureError;
+pub use number::{Number, Unit};

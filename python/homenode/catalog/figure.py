@@ -15,10 +15,14 @@ from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_va
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from homenode.document import Quantity, Table
+from homenode.document import Form, Quantity, Table
 from homenode.units import CYCLES, TIME, UnitError
 
 Value = TypeVar("Value")
+CatalogName = Annotated[
+    str,
+    Form(r"[a-z0-9][a-z0-9.-]{0,63}", "a name has up to 64 small letters, digits and . -"),
+]
 Provenance = Literal["source", "measured", "calibrated", "assumed", "stated"]
 PROVENANCES: tuple[Provenance, ...] = ("source", "measured", "calibrated", "assumed", "stated")
 
@@ -38,7 +42,7 @@ class Figure(Table, Generic[Value]):
         None, min_length=3, description="why this value, where nothing is published"
     )
     stated: str | None = Field(
-        None, min_length=3, description="the reason a scenario gives for another value"
+        None, min_length=1, description="the reason a scenario gives for another value"
     )
     range: Annotated[list[Value] | None, Field(min_length=2, max_length=2)] = Field(
         None, description="lowest and highest plausible value"

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from homenode.catalog.figure import Figure, Latency
+from homenode.catalog.figure import CatalogName, Figure, Latency
 from homenode.document import Quantity, Table
 from homenode.units import BANDWIDTH, FREQUENCY, SIZE, TIME
 
@@ -117,9 +117,7 @@ class Hypervisor(Table):
 class MachineDescription(Table):
     """A machine as its file describes it; figures keep their provenance."""
 
-    name: str = Field(
-        pattern=r"^[a-z0-9][a-z0-9.-]*$", description="lower case, as the file is called"
-    )
+    name: CatalogName = Field(description="lower case, as the file is called")
     title: str = Field(min_length=1, description="what people call it")
     model: str = Field(min_length=1, description="machine type and model, such as 9119-FHB")
     generation: str = Field(

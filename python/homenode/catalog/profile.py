@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from homenode.catalog.figure import Figure
+from homenode.catalog.figure import CatalogName, Figure
 from homenode.document import Quantity, Table
 from homenode.units import SHARE, SIZE
 
@@ -30,9 +30,7 @@ ENGINE_NAMES = {
 class ProfileDescription(Table):
     """A profile as its file describes it; figures keep their provenance."""
 
-    name: str = Field(
-        pattern=r"^[a-z0-9][a-z0-9.-]*$", description="lower case, as the file is called"
-    )
+    name: CatalogName = Field(description="lower case, as the file is called")
     title: str = Field(min_length=1, description="what kind of work it is")
     instructions: Figure[Instructions] = Field(
         description="instructions of one transaction or one loop"

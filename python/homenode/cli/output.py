@@ -46,7 +46,6 @@ def show(*tables: Table) -> None:
     A table that is wider than the terminal is printed in full and broken by the terminal: a figure
     that is cut off would be worse.
     """
-    from rich.measure import Measurement
     from rich.text import Text
 
     out = console()
@@ -57,9 +56,20 @@ def show(*tables: Table) -> None:
         title, table.title = table.title, None
         if title:
             out.print(Text(str(title), style="bold"), no_wrap=True)
-        needed = Measurement.get(out, out.options.update(max_width=_WIDEST), table).minimum
-        out.width = max(out.width, needed)
+        out.width = max(out.width, _least_width(out, table))
         out.print(table)
+
+
+def _least_width(out: Console, table: Table) -> int:
+    """Columns of the terminal below which something of the table would be cut off."""
+    from rich.measure import Measurement
+
+    options = out.options.update(max_width=_WIDEST)
+    for column in table.columns:
+        if column.no_wrap:
+            cells = [column.header, *column.cells]
+            column.min_width = max(Measurement.get(out, options, cell).maximum for cell in cells)
+    return Measurement.get(out, options, table).minimum
 
 
 def show_text(lines: str | Iterable[str]) -> None:

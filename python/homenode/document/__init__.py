@@ -5,7 +5,7 @@ model and turns whatever pydantic finds into messages that name file, line and c
 writes a document. Scenario files, machine descriptions and workload profiles all go through here.
 """
 
-from homenode.document.fields import OrText, Quantity
+from homenode.document.fields import Form, OrText, Quantity
 from homenode.document.problems import Problems
 from homenode.document.read import Document, parse_document, read_document, read_text
 from homenode.document.tables import Table
@@ -14,6 +14,7 @@ from homenode.document.write import to_toml
 
 __all__ = [
     "Document",
+    "Form",
     "OrText",
     "Problems",
     "Quantity",

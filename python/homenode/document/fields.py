@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -77,6 +78,34 @@ class Quantity:
         if self.kind is SHARE:
             return {"anyOf": [text, {"type": "number", "minimum": 0, "maximum": 1}]}
         return {"anyOf": [text, {"const": "never"}]} if self.never else text
+
+
+@dataclass(frozen=True)
+class Form:
+    """A text of a form, given as a regular expression and in words."""
+
+    pattern: str
+    words: str
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Check the form after the type."""
+        form = re.compile(self.pattern)
+
+        def check(text: str) -> str:
+            if form.fullmatch(text) is None:
+                facts = {"there": self.words, "next_step": ""}
+                raise PydanticCustomError("fact", "form", facts)
+            return text
+
+        return core_schema.no_info_after_validator_function(check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """A string with a pattern."""
+        return {**handler(schema), "pattern": f"^{self.pattern}$"}
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,18 +30,29 @@ class Problems:
         next_step: str | None = None,
         at_key: bool = False,
     ) -> None:
-        """Note a problem at a path; without a sentence, the value as written is the problem."""
-        written = self.document.written(path)
+        """Note a problem at a path; without a sentence, the value as written is the problem.
+
+        With `at_key` the table at the path lacks something; its own text would not help.
+        """
+        written = "" if at_key else self.document.written(path)
         label = self.label(path)
         if problem is None:
             problem = f"{label} = {written}" if written else label
         elif label:
             problem = f"{label}: {problem}"
         where = self.document.where(path, key=at_key)
+        asked = written or None
         self._found.append(
-            self.error(
-                problem, asked=written or None, there=there, where=where, next_step=next_step
-            )
+            self.error(problem, asked=asked, there=there, where=where, next_step=next_step)
+        )
+
+    def add_key(self, path: Path, problem: str, next_step: str) -> None:
+        """Note that a key does not belong where it stands."""
+        label = self.label(path[:-1])
+        sentence = f"{label}: {problem}" if label else problem
+        where = self.document.where(path, key=True)
+        self._found.append(
+            self.error(sentence, asked=str(path[-1]), where=where, next_step=next_step)
         )
 
     def label(self, path: Path) -> str:
@@ -55,7 +66,8 @@ class Problems:
             if isinstance(name, str) and name
             else f"{table} number {int(index) + 1}"
         )
-        inner = ".".join(str(part) if not isinstance(part, int) else f"[{part}]" for part in rest)
+        steps = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in rest)
+        inner = "".join(steps).removeprefix(".")
         return f"{title}: {inner}" if inner else title
 
     def raise_any(self) -> None:

@@ -26,6 +26,8 @@ _KINDS = {
     "model_type": "a table",
     "model_attributes_type": "a table",
     "finite_number": "a finite number",
+    "string_too_short": "some text",
+    "too_short": "at least one entry",
 }
 _BOUNDS = {
     "greater_than": ("gt", "more than"),
@@ -76,7 +78,7 @@ def _translate(problems: Problems, detail: ErrorDetails, path: Path) -> None:
         problems.add(path, there=str(context["there"]), next_step=str(context["next_step"]) or None)
     elif kind in _BOUNDS:
         name, words = _BOUNDS[kind]
-        problems.add(path, there=f"{words} {context[name]} is needed")
+        problems.add(path, there=f"{words} {context[name]} is possible")
     elif kind in _KINDS:
         problems.add(path, there=f"{_KINDS[kind]} is needed here")
     else:
@@ -86,7 +88,7 @@ def _translate(problems: Problems, detail: ErrorDetails, path: Path) -> None:
 def _unknown_key(problems: Problems, path: Path, key: str, known: list[str]) -> None:
     near = closest(key, known)
     step = f"did you mean {near}?" if near else f"the keys here are {listed(known, 20)}"
-    problems.add((*path, key), f'unknown key "{key}"', next_step=step, at_key=True)
+    problems.add_key((*path, key), f'unknown key "{key}"', step)
 
 
 def _not_one_of(problems: Problems, path: Path, detail: ErrorDetails) -> None:

@@ -7,8 +7,8 @@ from rich.table import Table
 
 from homenode.report.numbers import NOTHING, number, signed, significant, significant_with_interval
 from homenode.report.runs import plain_table
-from homenode.study.calibrate import CalibrationResult
 from homenode.study.compare import Comparison, ErrorSummary, StudyResult
+from homenode.study.fit import CalibrationResult
 from homenode.study.published import ROLES, ToleranceKind
 
 _UNITS = {ToleranceKind.PERCENT: " %", ToleranceKind.ABSOLUTE: "", ToleranceKind.FACTOR: ""}
@@ -60,8 +60,12 @@ def miss_lines(result: StudyResult) -> list[str]:
     for comparison in result.misses:
         row = comparison.published
         why = comparison.simulated.reason or row.why or "no reason is known"
+        found = _simulated(comparison)
+        size = _deviation(comparison)
+        told = "" if size == NOTHING else f"{size}, "
         lines.append(
-            f"{row.case} {row.metric}: {_deviation(comparison)} (tolerance {row.tolerance}); {why}"
+            f"{row.case} {row.metric}: {found} for {row.shown} "
+            f"({told}tolerance {row.tolerance}); {why}"
         )
     return lines
 
@@ -112,7 +116,9 @@ def _error(summary: ErrorSummary) -> str:
         if summary.worst_row
         else NOTHING
     )
+    none = summary.rows - summary.sized
+    unsized = f"; {none} without a value to compare" if none else ""
     return (
         f"{summary.rows} {what}: {summary.within} within, "
-        f"mean error {sign}{number(summary.mean)}{unit}, worst {worst}"
+        f"mean error {sign}{number(summary.mean)}{unit}, worst {worst}{unsized}"
     )

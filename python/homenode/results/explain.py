@@ -254,16 +254,17 @@ def _by_family(cores: dict[str, float]) -> list[tuple[float, str]]:
 
 
 def _parts(family: str, cores: dict[str, float]) -> str:
-    """The causes of a family, if it has several that matter."""
+    """The causes of a family, if several matter; signed where some take and others give."""
     there = [
         (value, cause)
         for cause, value in cores.items()
-        if FAMILIES[cause] == family and value >= _HALF_DIGIT
+        if FAMILIES[cause] == family and abs(value) >= _HALF_DIGIT
     ]
     if len(there) < 2:
         return ""
+    sign = "+" if any(value < 0 for value, _ in there) else ""
     told = ", ".join(
-        f"{LABELS[cause]} {value:.{DIGITS}f}" for value, cause in sorted(there, reverse=True)
+        f"{LABELS[cause]} {value:{sign}.{DIGITS}f}" for value, cause in sorted(there, reverse=True)
     )
     return f" ({told})"
 

@@ -173,7 +173,10 @@ class Run:
         return charged_pct(self, index, thread[1], int(thread[2]))
 
     def explain(
-        self, partition: str | None = None, base: Run | None = None, base_partition: str | None = None
+        self,
+        partition: str | None = None,
+        base: Run | None = None,
+        base_partition: str | None = None,
     ) -> Explanation:
         """Where the partition's cores went, or what it pays more than a base; see `explain`."""
         from homenode.results.explain import explain
@@ -257,4 +260,3 @@ def _find(which: str | Path, root: Path) -> Path:
     raise NotFoundError(
         f"there is no run {name} in {root}{nearest(name, [f.name for f in folders])}"
     )
-

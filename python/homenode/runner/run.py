@@ -28,8 +28,15 @@ class InterruptedRun(KeyboardInterrupt):
         self.run = run
         self.finished = finished
         self.asked = asked
-        kept = f"kept as {run.id}" if run is not None else "nothing to keep"
-        super().__init__(f"interrupted: {finished} of {asked} replications had finished; {kept}")
+        self.earlier: tuple[str, ...] = ()
+        """Runs that were complete before, where this one was one of several."""
+        super().__init__()
+
+    def __str__(self) -> str:
+        """What was kept."""
+        kept = f"kept as {self.run.id}" if self.run is not None else "nothing to keep"
+        text = f"interrupted: {self.finished} of {self.asked} replications had finished; {kept}"
+        return f"{text}; complete before: {', '.join(self.earlier)}" if self.earlier else text
 
 
 def run_scenario(

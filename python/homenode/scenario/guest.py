@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from homenode.document import Quantity, Table
+from homenode.document import Form, Quantity, Table
 from homenode.units import RATE, SHARE, TIME
 
 LongTime = Annotated[int, Quantity(TIME, "0 ns", "1 d")]
@@ -30,7 +30,9 @@ class Guest(Table):
     """AIX and its scheduler tunables, named as `schedo` names them where it does."""
 
     os: Literal["aix"] = "aix"
-    level: str = Field("7.1", pattern=r"^[5-7]\.[0-9]$", description="AIX version, such as 7.1")
+    level: Annotated[str, Form(r"[5-7]\.[0-9]", 'a version is written like "7.1"')] = Field(
+        "7.1", description="AIX version, such as 7.1"
+    )
     throughput_mode: Literal[0, 1, 2, 4, 8] = Field(0, description="vpm_throughput_mode")
     folding: bool = Field(True, description="whether unneeded virtual processors are folded")
     fold_threshold: Annotated[float, Quantity(SHARE, "1 %", "100 %")] = Field(

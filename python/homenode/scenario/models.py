@@ -7,12 +7,18 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from homenode.document import OrText, Quantity, Table
+from homenode.document import Form, OrText, Quantity, Table
 from homenode.scenario.guest import Guest
 from homenode.scenario.workload import Workload
 from homenode.units import SHARE, SIZE, TIME
 
-Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
+Name = Annotated[
+    str,
+    Form(
+        r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}",
+        "a name has up to 64 letters, digits and _ . + -, a letter or digit first",
+    ),
+]
 Cores = Annotated[float, Field(ge=0, le=4096)]
 VirtualProcessors = Annotated[int, Field(ge=1, le=1024)]
 MemorySize = Annotated[int, Quantity(SIZE, "1 MiB", "1024 TiB")]

@@ -38,7 +38,7 @@ def spell_out(tables: list[Partition], problems: Problems) -> list[Named]:
 
 
 def _entries(tables: list[Partition]) -> Iterator[Named]:
-    """Names `name1`, `name2`, ... where there are several; the next free number if none is given."""
+    """Names `name1`, `name2`, ... for several; the next free number where none is given."""
     taken = {
         table.number + copy
         for table in tables

@@ -72,7 +72,7 @@ def _merge(target: Any, changes: dict[str, Any], path: Path, problems: Problems)
         if not isinstance(entry, (dict, list)):
             names = _names(target)
             step = suggestion(key, names, f"there is {listed(names, 20)}")
-            problems.add(here, f"the machine has no number {key}", next_step=step, at_key=True)
+            problems.add_key(here, f"the machine has no number {key}", step)
         elif isinstance(entry, dict) and "value" in entry:
             _replace(entry, change, here, problems)
         elif isinstance(change, dict):
@@ -100,7 +100,7 @@ def _replace(entry: dict[str, Any], change: Any, path: Path, problems: Problems)
     for key in keys:
         if key not in ("value", "why"):
             step = "the keys here are value, why"
-            problems.add((*path, key), f'unknown key "{key}"', next_step=step, at_key=True)
+            problems.add_key((*path, key), f'unknown key "{key}"', step)
             return
     if "value" not in keys or not isinstance(keys.get("why"), str) or not keys["why"]:
         there = "a number of the machine is replaced by a value with a reason"

@@ -207,16 +207,12 @@ def _check_sweep(file: ScenarioFile, document: Document) -> None:
             continue
         if axis.split(".", 1)[0] not in ("machine", "pool", "partition", "run"):
             step = 'write an axis like "partition.lpar1.processors.virtual" = [10, 20, 30]'
-            problems.add(
-                path, f'"{axis}" is no path into the scenario', next_step=step, at_key=True
-            )
+            problems.add_key(path, f'"{axis}" is no path into the scenario', step)
             continue
         try:
             changed(document.data, {axis: values[0]}, "set by the sweep")
         except HomenodeError as error:
-            problems.add(
-                path, error.problem, there=error.there, next_step=error.next_step, at_key=True
-            )
+            problems.add_key(path, error.problem, error.next_step or error.there or "")
     if points > _MOST_POINTS:
         there = f"the axes make {points:,} runs"
         problems.add(

@@ -1,9 +1,9 @@
 """Published results held against the simulation: `run_study("name")`."""
 
-from homenode.study.calibrate import CalibrationResult, calibrate
 from homenode.study.compare import Comparison, StudyResult
 from homenode.study.definition import Study, list_studies, load_study
 from homenode.study.evaluate import run_study
+from homenode.study.fit import CalibrationResult, calibrate
 
 __all__ = [
     "CalibrationResult",

@@ -71,6 +71,8 @@ class ErrorSummary:
     kind: ToleranceKind
     rows: int
     within: int
+    sized: int
+    """Rows whose error can be told in that measure; a factor cannot be if the simulated is 0."""
     mean: float | None
     worst: float | None
     worst_row: str | None
@@ -145,6 +147,7 @@ def summarize_errors(kind: ToleranceKind, rows: Sequence[Comparison]) -> ErrorSu
         kind=kind,
         rows=len(rows),
         within=sum(row.within for row in rows),
+        sized=len(sized),
         mean=_mean([size for size, _ in sized]),
         worst=worst[0],
         worst_row=worst[1],

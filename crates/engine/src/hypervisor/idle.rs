@@ -73,6 +73,12 @@ impl CoreSets {
         }
     }
 
+    /// Idle cores of a chip.
+    #[inline]
+    pub fn count_on(&self, chip: u16) -> u32 {
+        self.idle[usize::from(chip)].count_ones()
+    }
+
     /// Cores of a chip with excess runners.
     pub fn excess_on(&self, chip: u16) -> impl Iterator<Item = CoreId> + '_ {
         let first = chip * self.cores_per_chip;

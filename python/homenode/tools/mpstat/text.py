@@ -89,8 +89,9 @@ def _number(configuration: SystemConfiguration, processor: Processor) -> int:
 
 def _centred(texts: list[str], widths: list[int]) -> str:
     """Over the middle of the cells beneath; at least one blank apart."""
-    cells = [
-        f" {text}" if len(text) >= width else text.center(width + 1)[1:].rjust(width)
-        for text, width in zip(texts, widths, strict=True)
-    ]
+    cells = []
+    for text, width in zip(texts, widths, strict=True):
+        space = max(1, width - len(text))
+        left = max(1, space // 2)
+        cells.append(f"{' ' * left}{text}{' ' * (space - left)}")
     return "".join(cells).rstrip()

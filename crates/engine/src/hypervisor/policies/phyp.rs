@@ -126,19 +126,17 @@ fn idle_at_home(state: &State, vp: VpId) -> CoreId {
         .home
         .iter()
         .filter(|chip| state.tree.node_of(**chip) == vp.home_node);
-    if let Some(core) = home
-        .map(|chip| state.sets.idle_on(*chip))
-        .find(|core| *core != NO_CORE)
-    {
+    let core = emptiest(state, home.copied());
+    if core != NO_CORE {
         return core;
     }
     if last_chip.is_some_and(|chip| state.tree.node_of(chip) == vp.home_node) {
         return vp.last_core;
     }
-    first_idle(state, vp.home_node)
+    emptiest(state, state.tree.chips_of(vp.home_node))
 }
 
-/// Rule 3: the last core, its chip, its node, then node by node.
+/// Rule 3: the last core, its chip, its node, then the emptiest chip of the machine.
 fn idle_away(state: &State, vp: VpId) -> CoreId {
     let last = state.vps[vp as usize].last_core;
     if last_idle_chip(state, last).is_some() {
@@ -148,7 +146,7 @@ fn idle_away(state: &State, vp: VpId) -> CoreId {
         let core = &state.cores[usize::from(last)];
         let near = state.sets.idle_on(core.chip);
         let near = if near == NO_CORE {
-            first_idle(state, core.node)
+            emptiest(state, state.tree.chips_of(core.node))
         } else {
             near
         };
@@ -156,10 +154,7 @@ fn idle_away(state: &State, vp: VpId) -> CoreId {
             return near;
         }
     }
-    (0..state.tree.nodes)
-        .map(|node| first_idle(state, node))
-        .find(|core| *core != NO_CORE)
-        .unwrap_or(NO_CORE)
+    emptiest(state, 0..state.tree.chips())
 }
 
 /// Chip of the last core, if that core is idle.
@@ -171,13 +166,17 @@ fn last_idle_chip(state: &State, last: CoreId) -> Option<u16> {
     state.sets.is_idle(chip, last).then_some(chip)
 }
 
-fn first_idle(state: &State, node: u16) -> CoreId {
-    state
-        .tree
-        .chips_of(node)
-        .map(|chip| state.sets.idle_on(chip))
-        .find(|core| *core != NO_CORE)
-        .unwrap_or(NO_CORE)
+/// An idle core of the chip with most idle cores, the first among equals: the rules leave open
+/// which of several chips it is, and the emptiest has the most cache and bandwidth to spare.
+fn emptiest(state: &State, chips: impl Iterator<Item = u16>) -> CoreId {
+    let mut best = (0, NO_CORE);
+    for chip in chips {
+        let idle = state.sets.count_on(chip);
+        if idle > best.0 {
+            best = (idle, state.sets.idle_on(chip));
+        }
+    }
+    best.1
 }
 
 /// Rule 2: on the home node, an excess runner whose home is elsewhere; then, if allowed, one of another partition. Among

@@ -1,0 +1,126 @@
+//! What can be wrong with a capture.
+
+use thiserror::Error;
+
+/// The text is not what the tool prints; every variant says where.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum CaptureError {
+    /// Nothing but blanks.
+    #[error("there is no text; give the output of {tool}")]
+    Empty {
+        /// The tool whose output was expected.
+        tool: &'static str,
+    },
+    /// A line that does not belong there.
+    #[error("line {line}: {expected} expected, found {found:?}")]
+    Unexpected {
+        /// Line, counted from 1.
+        line: usize,
+        /// What belongs there.
+        expected: &'static str,
+        /// The line, cut if it is long.
+        found: String,
+    },
+    /// A row with more or fewer values than there are headings.
+    #[error("line {line}: {values} values under {headings} headings")]
+    Uneven {
+        /// Line, counted from 1.
+        line: usize,
+        /// Number of headings.
+        headings: usize,
+        /// Number of values.
+        values: usize,
+    },
+    /// A word that should be a number.
+    #[error("line {line}: {found:?} under {heading} is no number")]
+    NotANumber {
+        /// Line, counted from 1.
+        line: usize,
+        /// Heading of the column.
+        heading: String,
+        /// The word, cut if it is long.
+        found: String,
+    },
+    /// A name that may occur once only.
+    #[error("line {line}: {name:?} occurs twice")]
+    Twice {
+        /// Line, counted from 1.
+        line: usize,
+        /// The name.
+        name: String,
+    },
+    /// The text ends too early.
+    #[error("the text ends after line {line}, where {expected} was still to come; copy all of it")]
+    CutShort {
+        /// The last line, counted from 1.
+        line: usize,
+        /// What is missing.
+        expected: &'static str,
+    },
+}
+
+const LONGEST: usize = 60;
+
+/// A piece of input as it is quoted in messages.
+pub(crate) fn quoted(text: &str) -> String {
+    if text.chars().count() <= LONGEST {
+        return text.to_owned();
+    }
+    text.chars().take(LONGEST).chain("...".chars()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_variant_has_a_message_with_its_facts() {
+        let unexpected = CaptureError::Unexpected {
+            line: 3,
+            expected: "a ruler",
+            found: "x".into(),
+        };
+        let uneven = CaptureError::Uneven {
+            line: 6,
+            headings: 4,
+            values: 5,
+        };
+        let word = CaptureError::NotANumber {
+            line: 6,
+            heading: "physc".into(),
+            found: "1.0.0".into(),
+        };
+        let cut = CaptureError::CutShort {
+            line: 9,
+            expected: "the ALL row",
+        };
+        let messages = [
+            (
+                CaptureError::Empty { tool: "lparstat" },
+                "there is no text; give the output of lparstat",
+            ),
+            (unexpected, "line 3: a ruler expected, found \"x\""),
+            (uneven, "line 6: 5 values under 4 headings"),
+            (word, "line 6: \"1.0.0\" under physc is no number"),
+            (
+                CaptureError::Twice {
+                    line: 2,
+                    name: "Mode".into(),
+                },
+                "line 2: \"Mode\" occurs twice",
+            ),
+            (
+                cut,
+                "the text ends after line 9, where the ALL row was still to come; copy all of it",
+            ),
+        ];
+        for (error, message) in messages {
+            assert_eq!(error.to_string(), message);
+        }
+    }
+
+    #[test]
+    fn long_text_is_cut_between_characters() {
+        assert_eq!(quoted(&"é".repeat(100)).chars().count(), 63);
+    }
+}

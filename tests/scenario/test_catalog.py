@@ -1,0 +1,163 @@
+"""Machine descriptions and profiles: shipped ones are sound, numbers without origin are refused."""
+
+from __future__ import annotations
+
+import re
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from homenode import catalog
+from homenode.catalog.flatten import machine_spec
+from homenode.errors import HomenodeError, MachineError, NotFoundError, ProfileError
+from homenode.scenario.workload import ProfileChoice
+
+SHIPPED = resources.files("homenode")
+KEY = re.compile(r"\b[A-Z][A-Z0-9]*-[A-Z0-9-]*[A-Z0-9]\b")
+
+
+def shipped(folder: str, name: str) -> str:
+    return (SHIPPED / folder / name).read_text(encoding="utf-8")
+
+
+def own(tmp_path: Path, old: str, new: str) -> Path:
+    """The description of the p795 with one thing changed."""
+    text = shipped("machines", "ibm-power-795.toml")
+    assert old in text
+    path = tmp_path / "mine.toml"
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", catalog.machines())
+def test_shipped_machines_are_sound(name: str) -> None:
+    machine = catalog.machine(name)
+    assert machine.name == name
+    for place, figure in machine.figures():
+        assert figure.reason, place
+        assert figure.provenance != "assumed" or figure.range is not None, place
+    assert len(list(machine.figures())) > 30
+    assert machine_spec(machine)["clock_hz"] > 1e9
+
+
+def test_the_machines_that_the_studies_need() -> None:
+    p795 = catalog.machine("ibm-power-795")
+    assert (p795.nodes, p795.chips_per_node, p795.cores_per_chip) == (8, 4, 8)
+    assert p795.clock.value == 4.004e9
+    assert (p795.node_name, p795.generation, p795.model) == ("book", "POWER7", "9119-FHB")
+    assert p795.hypervisor.counts_redispatch.value
+    p570 = catalog.machine("ibm-p5-570")
+    assert (p570.cores, p570.active_cores, p570.threads_per_core) == (16, 12, 2)
+    assert p570.accounting.value == "decode-slots"
+    assert not p570.hypervisor.counts_redispatch.value
+    assert list(p570.active_cores_of(5)) == [10, 11]
+    assert list(p570.active_cores_of(6)) == []
+
+
+@pytest.mark.parametrize("name", catalog.profiles())
+def test_shipped_profiles_are_sound(name: str) -> None:
+    profile = catalog.profile(name)
+    assert profile.name == name
+    assert {"oltp", "perl-loop", "java", "compute", "idle"} <= set(catalog.profiles())
+    for place, figure in profile.figures():
+        assert figure.reason, place
+
+
+def test_a_scenario_can_replace_every_number_of_a_profile() -> None:
+    numbers = {name for name, _ in catalog.profile("oltp").figures()}
+    assert numbers == set(ProfileChoice.model_fields) - {"base", "name", "why"}
+
+
+@pytest.mark.parametrize("folder", ["machines", "profiles"])
+def test_every_source_is_in_the_table(folder: str) -> None:
+    table = shipped(folder, "README.md")
+    known = set(re.findall(r"^\| ([A-Z0-9]+-[A-Z0-9-]+) \|", table, flags=re.MULTILINE))
+    used: set[str] = set()
+    for name in getattr(catalog, folder)():
+        described = getattr(catalog, folder.removesuffix("s"))(name)
+        for _, figure in described.figures():
+            used |= set(KEY.findall(figure.reason))
+            if figure.provenance == "source":
+                assert KEY.search(figure.reason), figure.reason
+    assert used - known == set()
+    assert known - used == set(), "a source that no number names"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            'clock = { value = "4.004 GHz", source = "P795-AFFINITY: Clock Speed 4004 MHz" }',
+            'clock = { value = "4.004 GHz" }',
+            (
+                'mine.toml:8:9: clock = { value = "4.004 GHz" }: it does not say where it is from; '
+                'add source = "document, page", or assumed = "why" with range = [lowest, highest]'
+            ),
+        ),
+        (
+            ', assumed = "as on POWER5 (CLEMSON-POWER5)", range = ["128 B", "128 B"]',
+            ', assumed = "as on POWER5"',
+            "it is assumed but has no range; add range = [lowest, highest]",
+        ),
+        ('["128 B", "128 B"]', '["64 B", "96 B"]', "the value lies outside its range"),
+        ("4.004 GHz", "4.004", "has no unit; a frequency is written with one of Hz, kHz, MHz, GHz"),
+        ("node_name", "node_nam", 'unknown key "node_nam": did you mean node_name?'),
+        ('near.value = "150 ns"', 'near.value = "50 ns"', "value lies outside its range"),
+        (
+            "gain.value = [1, 1.4, 1.52, 1.6]\n",
+            "gain.value = [1, 1.4, 1.52]\n",
+            "value lies outside its range",
+        ),
+        ('scope = "core"', 'scope = "drawer"', "there is core, chip, node"),
+        (
+            "value = 256,",
+            "value = 257,",
+            "8 x 4 x 8 = 256 cores are built in; activate at most 256",
+        ),
+        ('name = "L2"', 'name = "L1"', "two caches are called L1"),
+        ("[links]", "[linkz]", 'unknown key "linkz": did you mean links?'),
+        ("maximum.value", "greatest.value", 'unknown key "greatest"'),
+    ],
+)
+def test_a_description_of_ones_own_is_checked(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    with pytest.raises(MachineError) as caught:
+        catalog.machine(own(tmp_path, old, new))
+    assert message in str(caught.value)
+    assert "mine.toml:" in str(caught.value)
+
+
+def test_latency_never_falls_with_distance(tmp_path: Path) -> None:
+    near = '"150 ns"\nnear.assumed = "not published for this machine: about 1.5 times local"\n'
+    path = own(
+        tmp_path,
+        f'near.value = {near}near.range = ["130 ns", "170 ns"]',
+        'near = { value = "90 ns", source = "a test" }',
+    )
+    with pytest.raises(MachineError, match=r"near \(90 ns\) is faster than local \(100 ns\)"):
+        catalog.machine(path)
+
+
+def test_a_sound_description_of_ones_own_is_taken(tmp_path: Path) -> None:
+    path = own(tmp_path, 'name = "ibm-power-795"', 'name = "mine"')
+    assert catalog.machine(path).name == "mine"
+    assert catalog.machine(str(path)) == catalog.machine(path)
+
+
+def test_unknown_names_suggest_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match=r"did you mean ibm-power-795\?"):
+        catalog.machine("ibm-power-759")
+    with pytest.raises(NotFoundError, match=r"did you mean oltp\?"):
+        catalog.profile("oltpp")
+    with pytest.raises(NotFoundError, match="there is no file"):
+        catalog.machine(tmp_path / "nothing.toml")
+    (tmp_path / "broken.toml").write_text("name = \n", encoding="utf-8")
+    with pytest.raises(ProfileError, match=r"broken\.toml:1:8: this is not valid TOML"):
+        catalog.profile(tmp_path / "broken.toml")
+
+
+def test_errors_are_wrong_input() -> None:
+    assert issubclass(MachineError, HomenodeError)
+    assert MachineError.exit_code == 2

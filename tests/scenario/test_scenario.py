@@ -1,0 +1,167 @@
+"""Loading: what stands in the file arrives in the engine's input, in base units."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from homenode import NotFoundError, Scenario, ScenarioError, _engine, load_scenario
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
+STUDIES = sorted((ROOT / "python" / "homenode" / "studies").glob("*/scenarios/*.toml"))
+
+
+@pytest.mark.parametrize("path", [*EXAMPLES, *STUDIES], ids=lambda path: path.stem)
+def test_shipped_scenarios_load_and_the_engine_takes_them(path: Path) -> None:
+    scenario = load_scenario(path)
+    _engine.check(scenario.spec_json())
+    assert Scenario.from_toml(scenario.to_toml()).spec() == {
+        **scenario.spec(),
+        "name": Scenario.from_toml(scenario.to_toml()).name,
+    }
+
+
+def test_base_units(base: str) -> None:
+    spec = Scenario.from_toml(base).spec()
+    _engine.check(json.dumps(spec))
+    assert spec["name"] == "base"
+    assert (spec["warmup_ns"], spec["duration_ns"]) == (5_000_000_000, 10_000_000_000)
+    assert (spec["interval_ns"], spec["seed"]) == (1_000_000_000, 1)
+    assert spec["pools"] == [{"name": "DefaultPool", "maximum": None, "reserved": 0.0}]
+    web, batch = spec["partitions"]
+    assert web["processors"] == {
+        "mode": "shared",
+        "entitlement": 2.0,
+        "virtual": 4,
+        "capped": False,
+        "weight": 128,
+        "pool": 0,
+    }
+    assert web["home"] == [4, 5, 6, 7]
+    assert web["memory"] == [{"chip": chip, "share": 0.25} for chip in (4, 5, 6, 7)]
+    assert web["guest"]["throughput_mode"] == 2
+    assert web["guest"]["fold_threshold_pct"] == 49.0
+    assert web["workload"] == {
+        "kind": "transactions",
+        "rate_per_s": 100.0,
+        "bursts": 1.0,
+        "wait_ns": 0,
+        "burst_work": "exponential",
+    }
+    assert batch["processors"]["mode"] == "dedicated"
+    assert batch["processors"]["donate_threshold_pct"] == 80.0
+    assert len(batch["processors"]["cores"]) == 2
+    assert batch["smt"] == 4
+    assert batch["workload"] == {"kind": "loops", "count": 3, "endless": False}
+
+
+def test_every_kind_of_workload_and_guest_setting(base: str) -> None:
+    text = base.replace(
+        'workload = { kind = "transactions", rate = "100/s", profile = "oltp" }',
+        'workload = { kind = "users", count = 50, think = "5 s", bursts = 3, wait = "2 ms", '
+        'burst_work = "constant", profile = { base = "java", name = "shop", sharing = "20 %" } }',
+    ).replace(
+        "guest = { throughput_mode = 2 }",
+        'guest = { folding = false, snooze_delay = "never", rebalance = "never", '
+        'fold_threshold = "70 %", daemons = { rate = "0/s" } }',
+    )
+    text = text.replace('kind = "loops", count = 3, profile = "compute"', 'kind = "idle"')
+    scenario = Scenario.from_toml(text)
+    _engine.check(scenario.spec_json())
+    web, batch = scenario.spec()["partitions"]
+    assert web["workload"] == {
+        "kind": "users",
+        "count": 50,
+        "think_ns": 5_000_000_000,
+        "bursts": 3.0,
+        "wait_ns": 2_000_000,
+        "burst_work": "constant",
+    }
+    assert web["profile"]["name"] == "shop"
+    assert web["profile"]["sharing"] == 0.2
+    assert web["guest"]["xvcpus"] == -1
+    assert web["guest"]["snooze_delay_ns"] is None
+    assert web["guest"]["rebalance_ns"] is None
+    assert web["guest"]["daemon_rate_per_s"] == 0.0
+    assert batch["profile"]["name"] == "idle"
+
+
+def test_count_makes_several_with_names_and_numbers_of_their_own(base: str) -> None:
+    text = base.replace('name = "batch"', 'name = "batch"\nnumber = 2')
+    text = text.replace('name = "web"', 'name = "web"\ncount = 3')
+    scenario = Scenario.from_toml(text)
+    assert [p.name for p in scenario.partitions] == ["web1", "web2", "web3", "batch"]
+    assert [p.number for p in scenario.partitions] == [1, 3, 4, 2]
+    clash = text.replace('name = "batch"', 'name = "web2"')
+    with pytest.raises(ScenarioError, match="partition number 1 of the file is called web2"):
+        Scenario.from_toml(clash)
+
+
+def test_memory_may_lie_elsewhere(base: str) -> None:
+    text = base.replace(
+        'memory = "16 GiB"',
+        'memory = [{ size = "12 GiB", on = "book0.chip3" }, { size = "4 GiB" }]',
+    )
+    shares = {
+        m["chip"]: m["share"] for m in Scenario.from_toml(text).spec()["partitions"][0]["memory"]
+    }
+    assert shares == {3: 0.75, 4: 0.0625, 5: 0.0625, 6: 0.0625, 7: 0.0625}
+
+
+def test_another_number_of_the_machine_is_kept_with_its_reason(base: str) -> None:
+    text = base.replace(
+        '[[partition]]\nname = "web"',
+        '[machine.memory]\nfar = { value = "1200 cycles", why = "measured on ours" }\n'
+        '[machine.cache."L3 chip"]\nlatency = { value = "80 cycles", why = "the slow end" }\n'
+        "[machine.node_distance]\n"
+        f"value = {[[1.0] * 8] * 8}\nwhy = 'all alike'\n"
+        '[[partition]]\nname = "web"',
+    )
+    scenario = Scenario.from_toml(text)
+    assert scenario.machine.memory.far.reason == "measured on ours"
+    assert scenario.machine.memory.far.provenance == "stated"
+    spec = scenario.spec()["machine"]
+    assert spec["memory_ns"]["far"] == pytest.approx(1200 / 4.004)
+    assert spec["caches"][3]["latency_ns"] == pytest.approx(80 / 4.004)
+    assert spec["node_distance"] == [1.0] * 64
+    _engine.check(scenario.spec_json())
+
+
+def test_a_machine_and_a_profile_of_ones_own(base: str, tmp_path: Path) -> None:
+    shipped = ROOT / "python" / "homenode"
+    machine = (shipped / "machines" / "ibm-power-770.toml").read_text(encoding="utf-8")
+    profile = (shipped / "profiles" / "java.toml").read_text(encoding="utf-8")
+    (tmp_path / "lab.toml").write_text(machine.replace("ibm-power-770", "lab"), encoding="utf-8")
+    (tmp_path / "shop.toml").write_text(profile.replace('"java"', '"shop"'), encoding="utf-8")
+    text = base.replace('model = "ibm-power-795"', 'file = "lab.toml"')
+    (tmp_path / "s.toml").write_text(text.replace('"oltp"', '"shop.toml"'), encoding="utf-8")
+    scenario = load_scenario(tmp_path / "s.toml")
+    assert scenario.machine.name == "lab"
+    assert scenario.spec()["partitions"][0]["profile"]["name"] == "shop"
+    assert scenario.with_({"run.seed": 3}).machine == scenario.machine
+
+
+def test_a_scenario_is_frozen(base: str) -> None:
+    scenario = Scenario.from_toml(base)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        scenario.text = ""  # type: ignore[misc]
+    with pytest.raises(ValidationError):
+        scenario.timing.seed = 2
+    scenario.data["run"]["duration"] = "1 s"
+    assert scenario.data["run"]["duration"] == "10 s"
+    assert scenario == Scenario.from_toml(base)
+
+
+def test_names(base: str, tmp_path: Path) -> None:
+    nameless = base.replace('name = "base"\n', "")
+    (tmp_path / "two words (1).toml").write_text(nameless, encoding="utf-8")
+    assert load_scenario(tmp_path / "two words (1).toml").name == "two-words--1"
+    assert Scenario.from_toml(nameless).name == "scenario"
+    assert Scenario.from_toml(base).partition("web").logical_cpus == 16
+    with pytest.raises(NotFoundError, match=r"did you mean web\?"):
+        Scenario.from_toml(base).partition("wep")

@@ -1,0 +1,51 @@
+"""The shipped JSON Schema is the models', and says of the shipped scenarios what the models say."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from homenode.scenario.schema import SCHEMA_FILE, schema_text
+
+ROOT = Path(__file__).resolve().parents[2]
+SCENARIOS = [
+    *sorted((ROOT / "examples").glob("*.toml")),
+    *sorted((ROOT / "python" / "homenode" / "studies").glob("*/scenarios/*.toml")),
+]
+SCHEMA = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+
+
+def test_the_shipped_schema_is_up_to_date() -> None:
+    shipped = SCHEMA_FILE.read_text(encoding="utf-8")
+    assert shipped == schema_text(), "run `python -m homenode.scenario.schema`"
+
+
+def test_it_is_a_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_shipped_scenarios_fit_it(path: Path) -> None:
+    jsonschema.validate(tomllib.loads(path.read_text(encoding="utf-8")), SCHEMA)
+
+
+def test_mistakes_do_not_fit_it(base: str) -> None:
+    jsonschema.validate(tomllib.loads(base), SCHEMA)
+    for old, new in (
+        ("entitlement =", "entitlment ="),
+        ('"16 GiB"', '"16 GB"'),
+        ('"10 s"', "10"),
+        ('"shared"', '"share"'),
+    ):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(tomllib.loads(base.replace(old, new, 1)), SCHEMA)
+
+
+def test_defaults_are_written_as_people_write_them() -> None:
+    run = SCHEMA["$defs"]["Run"]["properties"]
+    assert run["warmup"]["default"] == "5 s"
+    assert SCHEMA["$defs"]["Guest"]["properties"]["fold_threshold"]["default"] == "49 %"
