@@ -135,3 +135,21 @@ def test_an_interrupt_ends_it_soon_and_keeps_what_was_done(scenario: Path, tmp_p
     assert "Traceback" not in err
     assert "interrupted: 0 of 2 replications had finished; nothing to keep" in err
     assert list((tmp_path / "runs").iterdir()) == []
+
+
+def test_a_file_that_cannot_grow_is_one_message(scenario: Path, tmp_path: Path) -> None:
+    """A limit on the size of files stands in for a full disk."""
+    limited = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)); "
+    call = "from homenode.cli import main; main(sys.argv[1:])"
+    done = subprocess.run(
+        [sys.executable, "-c", limited + call, "run", str(scenario)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "cannot write results into runs: File too large; free some space" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert list((tmp_path / "runs").iterdir()) == []

@@ -91,8 +91,8 @@ def test_every_source_is_in_the_table(folder: str) -> None:
             'clock = { value = "4.004 GHz", source = "P795-AFFINITY: Clock Speed 4004 MHz" }',
             'clock = { value = "4.004 GHz" }',
             (
-                'mine.toml:8:9: clock = { value = "4.004 GHz" }: it does not say where it is from; '
-                'add source = "document, page", or assumed = "why" with range = [lowest, highest]'
+                'mine.toml:8:9: clock = { value = "4.004 GHz" }: it does not say where it is from;'
+                ' add source = "document, page", or assumed = "why" with range = [lowest, highest]'
             ),
         ),
         (
@@ -101,7 +101,11 @@ def test_every_source_is_in_the_table(folder: str) -> None:
             "it is assumed but has no range; add range = [lowest, highest]",
         ),
         ('["128 B", "128 B"]', '["64 B", "96 B"]', "the value lies outside its range"),
-        ("4.004 GHz", "4.004", "has no unit; a frequency is written with one of Hz, kHz, MHz, GHz"),
+        (
+            "4.004 GHz",
+            "4.004",
+            "has no unit; a frequency is written with one of Hz, kHz, MHz, GHz",
+        ),
         ("node_name", "node_nam", 'unknown key "node_nam": did you mean node_name?'),
         ('near.value = "150 ns"', 'near.value = "50 ns"', "value lies outside its range"),
         (

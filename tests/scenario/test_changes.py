@@ -27,7 +27,7 @@ def test_values_are_replaced_by_path(base: str) -> None:
 
 def test_what_was_not_there_can_be_added_and_what_was_removed(base: str) -> None:
     scenario = Scenario.from_toml(base)
-    assert scenario.with_({"partition.web.home": None}).partition("web").home == (0,)
+    assert scenario.with_({"partition.web.home": None}).partition("web").home == (1,)
     assert scenario.with_({"run.replications": 2}).replications == 2
     only = scenario.with_({"partition.batch": None})
     assert [p.name for p in only.partitions] == ["web"]
@@ -51,6 +51,8 @@ def test_a_machine_number_gets_its_reason(base: str) -> None:
         ("partition..smt", 1, '"partition..smt" is no path'),
         ("run.duration.x", 1, "goes below a plain value"),
         ("run.duration.x.y", 1, "goes below run.duration, which is a plain value"),
+        ("run.seed", object, "run.seed cannot be <class 'object'>: give a number"),
+        ("run", {1: 2}, "run cannot be {1: 2}: give a number"),
         ("run.seeds", 1, 'run: unknown key "seeds": did you mean seed?'),
         ("machine.memory.farr", "1 ns", "the machine has no number farr: did you mean far?"),
         ("partition.web.smt", "x", 'partition web: smt = "x": a whole number is needed here'),

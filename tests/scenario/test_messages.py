@@ -34,8 +34,8 @@ WRONG: list[tuple[str, str, str]] = [
         'rate = "100/s", profile = "oltp"',
         'rate = "100/s"',
         (
-            "s.toml:13:1: partition web: workload: profile is missing: name a profile, such as oltp; "
-            "`homenode profiles` lists them"
+            "s.toml:13:1: partition web: workload: profile is missing: name a profile, such as"
+            " oltp; `homenode profiles` lists them"
         ),
     ),
     (
@@ -56,16 +56,16 @@ WRONG: list[tuple[str, str, str]] = [
         'memory = "16 GiB"',
         'memory = "16 GB"',
         (
-            's.toml:10:10: partition web: memory = "16 GB": "16 GB" has the unit \'GB\', which is none '
-            "of a size; write GiB (2^30 bytes)"
+            's.toml:10:10: partition web: memory = "16 GB": "16 GB" has the unit \'GB\', which is'
+            " none of a size; write GiB (2^30 bytes)"
         ),
     ),
     (
         'duration = "10 s"',
         "duration = 10",
         (
-            "s.toml:22:12: run.duration = 10: 10 has no unit; a time is written with one of ns, us, "
-            'ms, s, min, h, d, like "10 ms"'
+            "s.toml:22:12: run.duration = 10: 10 has no unit; a time is written with one of ns,"
+            ' us, ms, s, min, h, d, like "10 ms"'
         ),
     ),
     (
@@ -101,16 +101,16 @@ WRONG: list[tuple[str, str, str]] = [
         'memory = "16 GiB"',
         'memory = "-1 GiB"',
         (
-            's.toml:10:10: partition web: memory = "-1 GiB": size is out of range; at least 1 MiB is '
-            "possible"
+            's.toml:10:10: partition web: memory = "-1 GiB": size is out of range; at least 1 MiB'
+            " is possible"
         ),
     ),
     (
         'memory = "16 GiB"',
         'memory = "16e9 GiB"',
         (
-            's.toml:10:10: partition web: memory = "16e9 GiB": size is out of range; at most 1024 TiB '
-            "is possible"
+            's.toml:10:10: partition web: memory = "16e9 GiB": size is out of range; at most 1024'
+            " TiB is possible"
         ),
     ),
     (
@@ -133,9 +133,9 @@ WRONG: list[tuple[str, str, str]] = [
         "virtual = 4",
         "virtual = 21",
         (
-            "s.toml:8:62: partition web: processors.virtual = 21: 2 cores make 0.0952 for each, POWER7 "
-            "needs at least 0.10; ask for at most 20 virtual processors or at least 2.10 cores of "
-            "entitlement"
+            "s.toml:8:62: partition web: processors.virtual = 21: 2 cores make 0.0952 for each,"
+            " POWER7 needs at least 0.10; ask for at most 20 virtual processors or at least 2.10"
+            " cores of entitlement"
         ),
     ),
     (
@@ -150,8 +150,8 @@ WRONG: list[tuple[str, str, str]] = [
         "entitlement = 2.0, virtual = 4",
         "entitlement = 255.0, virtual = 256",
         (
-            "s.toml:8:47: partition web: processors.entitlement = 255.0: web asks 255 cores, 254 of "
-            "the pool's 254 are left; lower entitlements, reserve less or activate more cores"
+            "s.toml:8:47: partition web: processors.entitlement = 255.0: web asks 255 cores, 254"
+            " of the pool's 254 are left; lower entitlements, reserve less or activate more cores"
         ),
     ),
     (
@@ -166,16 +166,16 @@ WRONG: list[tuple[str, str, str]] = [
         'home = "book1"',
         'home = "book8"',
         (
-            's.toml:11:8: partition web: home = "book8": IBM Power 795 (9119-FHB) has books 0 to 7; '
-            "write book0 to book7"
+            's.toml:11:8: partition web: home = "book8": IBM Power 795 (9119-FHB) has books 0 to'
+            " 7; write book0 to book7"
         ),
     ),
     (
         'home = "book1"',
         'home = ["book1", "book1.chip4"]',
         (
-            's.toml:11:18: partition web: home[1] = "book1.chip4": IBM Power 795 (9119-FHB) has chips '
-            "0 to 3 in a node; write chip0 to chip3"
+            's.toml:11:18: partition web: home[1] = "book1.chip4": IBM Power 795 (9119-FHB) has'
+            " chips 0 to 3 in a node; write chip0 to chip3"
         ),
     ),
     (
@@ -190,24 +190,24 @@ WRONG: list[tuple[str, str, str]] = [
         'model = "ibm-power-795"',
         'model = "ibm-power-795"\nactive_cores = 32',
         (
-            's.toml:12:8: partition web: home = "book1": no core is active there; the 32 active ones '
-            "end at book0.chip3; move it there"
+            's.toml:12:8: partition web: home = "book1": no core is active there; the 32 active'
+            " ones end at book0.chip3; move it there"
         ),
     ),
     (
         'name = "batch"',
         'name = "web"',
         (
-            's.toml:16:8: partition web: name = "web": partition number 1 of the file is called web; '
-            "give each partition a name of its own"
+            's.toml:16:8: partition web: name = "web": partition number 1 of the file is called'
+            " web; give each partition a name of its own"
         ),
     ),
     (
         "smt = 4",
         "smt = 8",
         (
-            "s.toml:9:7: partition web: smt = 8: a core of IBM Power 795 (9119-FHB) (POWER7) has 4 "
-            "threads; write smt = 1 to 4"
+            "s.toml:9:7: partition web: smt = 8: a core of IBM Power 795 (9119-FHB) (POWER7) has 4"
+            " threads; write smt = 1 to 4"
         ),
     ),
     (
@@ -222,25 +222,25 @@ WRONG: list[tuple[str, str, str]] = [
         "cores = 2",
         "cores = 257",
         (
-            "s.toml:17:44: partition batch: processors.cores = 257: so many cores are not left in IBM "
-            "Power 795 (9119-FHB) for batch; ask for fewer cores, give it a larger home or move other "
-            "dedicated partitions"
+            "s.toml:17:44: partition batch: processors.cores = 257: so many cores are not left in"
+            " IBM Power 795 (9119-FHB) for batch; ask for fewer cores, give it a larger home or"
+            " move other dedicated partitions"
         ),
     ),
     (
         'memory = "16 GiB"',
         'memory = "9000 GiB"',
         (
-            's.toml:10:10: partition web: memory = "9000 GiB": IBM Power 795 (9119-FHB) holds 8 TiB; '
-            "ask for less, or say in [machine.memory] maximum how much there is"
+            's.toml:10:10: partition web: memory = "9000 GiB": IBM Power 795 (9119-FHB) holds 8'
+            " TiB; ask for less, or say in [machine.memory] maximum how much there is"
         ),
     ),
     (
         'profile = "oltp"',
         'profile = "oltpp"',
         (
-            's.toml:13:63: partition web: workload.profile = "oltpp": the profiles are compute, idle, '
-            "java, oltp, perl-loop; did you mean oltp?"
+            's.toml:13:63: partition web: workload.profile = "oltpp": the profiles are compute,'
+            " idle, java, oltp, perl-loop; did you mean oltp?"
         ),
     ),
     (
@@ -252,17 +252,18 @@ WRONG: list[tuple[str, str, str]] = [
         'profile = "oltp"',
         "profile = { instructions = 1e7 }",
         (
-            "s.toml:13:63: partition web: workload.profile = { instructions = 1e7 }: it has no base and "
-            "lacks system_share, eicpi, issue_share, miss_m0, miss_c0, miss_exponent, sharing, "
-            'footprint, footprint_common, overlap, lock_share; add base = "oltp"'
+            "s.toml:13:63: partition web: workload.profile = { instructions = 1e7 }: it has no"
+            " base and lacks system_share, eicpi, issue_share, miss_m0, miss_c0, miss_exponent,"
+            ' sharing, footprint, footprint_common, overlap, lock_share; add base = "oltp"'
         ),
     ),
     (
         'model = "ibm-power-795"',
         'model = "ibm-power-759"',
         (
-            's.toml:4:9: machine.model = "ibm-power-759": the models are ibm-p5-570, ibm-power-770, '
-            "ibm-power-795, ibm-power-e1080, ibm-power-e880; did you mean ibm-power-795?"
+            's.toml:4:9: machine.model = "ibm-power-759": the models are ibm-p5-570,'
+            " ibm-power-770, ibm-power-795, ibm-power-e1080, ibm-power-e880; did you mean"
+            " ibm-power-795?"
         ),
     ),
     (
@@ -277,32 +278,32 @@ WRONG: list[tuple[str, str, str]] = [
         'duration = "10 s"',
         'duration = "10 s"\ninterval = "20 s"',
         (
-            's.toml:23:12: run.interval = "20 s": the duration is 10 s, shorter than one interval; '
-            "make the interval at most the duration"
+            's.toml:23:12: run.interval = "20 s": the duration is 10 s, shorter than one interval;'
+            " make the interval at most the duration"
         ),
     ),
     (
         'duration = "10 s"',
         'duration = "300 d"\ninterval = "1 s"',
         (
-            's.toml:23:12: run.interval = "1 s": that makes 25,920,000 intervals, at most 10,000,000 '
-            "are kept; make the interval longer"
+            's.toml:23:12: run.interval = "1 s": that makes 25,920,000 intervals, at most'
+            " 10,000,000 are kept; make the interval longer"
         ),
     ),
     (
         'name = "batch"',
         'name = "batch"\nminimum = { cores = 3 }',
         (
-            "s.toml:17:21: partition batch: minimum.cores = 3: the partition has 2; the minimum is at "
-            "most that"
+            "s.toml:17:21: partition batch: minimum.cores = 3: the partition has 2; the minimum is"
+            " at most that"
         ),
     ),
     (
         'name = "batch"',
         'name = "batch"\nmaximum = { virtual = 3 }',
         (
-            "s.toml:17:23: partition batch: maximum.virtual = 3: its processors are dedicated, which "
-            "have no virtual; leave virtual out"
+            "s.toml:17:23: partition batch: maximum.virtual = 3: its processors are dedicated,"
+            " which have no virtual; leave virtual out"
         ),
     ),
     # another machine number
@@ -310,8 +311,8 @@ WRONG: list[tuple[str, str, str]] = [
         '[[partition]]\nname = "web"',
         '[machine.memory]\nfar = "300 ns"\n[[partition]]\nname = "web"',
         (
-            's.toml:7:7: machine.memory.far = "300 ns": a number of the machine is replaced by a value '
-            'with a reason; write { value = ..., why = "the reason" }'
+            's.toml:7:7: machine.memory.far = "300 ns": a number of the machine is replaced by a'
+            ' value with a reason; write { value = ..., why = "the reason" }'
         ),
     ),
     (
@@ -323,16 +324,17 @@ WRONG: list[tuple[str, str, str]] = [
         '[[partition]]\nname = "web"',
         '[machine.memory]\nfar = { value = "120 ns", why = "x" }\n[[partition]]\nname = "web"',
         (
-            's.toml:7:7: machine.memory.far = { value = "120 ns", why = "x" }: far (120 ns) is faster '
-            "than near (150 ns); latency never falls with distance; correct one of the two"
+            's.toml:7:7: machine.memory.far = { value = "120 ns", why = "x" }: far (120 ns) is'
+            " faster than near (150 ns); latency never falls with distance; correct one of the two"
         ),
     ),
     (
         '[[partition]]\nname = "web"',
         '[machine.memory]\nfar = { value = "300", why = "x" }\n[[partition]]\nname = "web"',
         (
-            's.toml:7:17: machine.memory.far.value = "300": "300" has no unit; a time is written with '
-            'one of ns, us, ms, s, min, h, d, like "10 ms"; a latency may also be given in cycles'
+            's.toml:7:17: machine.memory.far.value = "300": "300" has no unit; a time is written'
+            ' with one of ns, us, ms, s, min, h, d, like "10 ms"; a latency may also be given in'
+            " cycles"
         ),
     ),
     # sweeps
@@ -340,16 +342,16 @@ WRONG: list[tuple[str, str, str]] = [
         "[run]",
         '[sweep]\n"partition.wep.smt" = [1, 2]\n[run]',
         (
-            's.toml:22:1: sweep: the path "partition.wep.smt" names no partition; did you mean web?: '
-            "there is web, batch"
+            's.toml:22:1: sweep: the path "partition.wep.smt" names no partition; did you mean'
+            " web?: there is web, batch"
         ),
     ),
     (
         "[run]",
         '[sweep]\n"partition.web.smt" = []\n[run]',
         (
-            "s.toml:22:23: sweep.partition.web.smt = []: the axis has no values; name at least one, or "
-            "leave the axis out"
+            "s.toml:22:23: sweep.partition.web.smt = []: the axis has no values; name at least"
+            " one, or leave the axis out"
         ),
     ),
     # syntax
@@ -357,8 +359,8 @@ WRONG: list[tuple[str, str, str]] = [
         'home = "book1"',
         "home = book1",
         (
-            "s.toml:11:8: this is not valid TOML, invalid value: `home = book1`; text values stand in "
-            'double quotes, as in memory = "40 GiB"; tables in brackets, as in [run]'
+            "s.toml:11:8: this is not valid TOML, invalid value: `home = book1`; text values stand"
+            ' in double quotes, as in memory = "40 GiB"; tables in brackets, as in [run]'
         ),
     ),
 ]

@@ -39,11 +39,10 @@ def test_a_small_partition_goes_on_one_chip() -> None:
 
 
 def test_many_virtual_processors_do_not_matter_but_capacity_does() -> None:
-    seats = place(P795, [shared(9.0), shared(8.0), shared(33.0)])
-    assert seats[2].chips == tuple(range(32))
-    assert seats[0].chips == (0, 1, 2, 3)
-    assert len(seats[1].chips) == 1
-    assert seats[1].chips[0] not in seats[0].chips
+    seats = place(P795, [shared(8.0), shared(9.0)])
+    assert seats[1].chips == (0, 1, 2, 3)
+    assert seats[0].chips == (4,)
+    assert place(P795, [shared(33.0)])[0].chips == tuple(range(32))
 
 
 def test_memory_counts_too() -> None:
@@ -62,9 +61,10 @@ def test_dedicated_partitions_get_whole_cores_before_others_are_placed() -> None
     assert seats[1].cores == (0, 1, 2)
     assert seats[1].chips == (0, 1)
     assert seats[0].chips == (2,)
-    with_home = place(P570, [dedicated(2, (5,)), dedicated(3, (5, 4))])
-    assert with_home[0].cores == (10, 11)
-    assert with_home[1].cores is None
+    with_home = place(P570, [dedicated(1, (5,)), dedicated(3, (5, 4)), dedicated(2, (4,))])
+    assert with_home[1].cores == (10, 11, 8)
+    assert with_home[2].cores is None
+    assert with_home[0].cores is None
 
 
 def test_dark_cores_are_nobodys_home() -> None:

@@ -82,6 +82,8 @@ def places(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 def put(data: Any, path: tuple[Any, ...], value: Any) -> None:
     for part in path[:-1]:
         data = data[part]
+    if isinstance(data, dict) and isinstance(path[-1], int):
+        raise TypeError
     data[path[-1]] = value
 
 

@@ -139,7 +139,8 @@ def test_a_machine_and_a_profile_of_ones_own(base: str, tmp_path: Path) -> None:
     (tmp_path / "lab.toml").write_text(machine.replace("ibm-power-770", "lab"), encoding="utf-8")
     (tmp_path / "shop.toml").write_text(profile.replace('"java"', '"shop"'), encoding="utf-8")
     text = base.replace('model = "ibm-power-795"', 'file = "lab.toml"')
-    (tmp_path / "s.toml").write_text(text.replace('"oltp"', '"shop.toml"'), encoding="utf-8")
+    text = text.replace("book1", "drawer1").replace('"oltp"', '"shop.toml"')
+    (tmp_path / "s.toml").write_text(text, encoding="utf-8")
     scenario = load_scenario(tmp_path / "s.toml")
     assert scenario.machine.name == "lab"
     assert scenario.spec()["partitions"][0]["profile"]["name"] == "shop"

@@ -50,7 +50,9 @@ def test_redispatches_are_percentages_of_counts() -> None:
 
 def test_unused_entitlement_has_a_row_of_its_own() -> None:
     configuration = shared(ent=1.0, vps=1, level="7.2")
-    counted = partition(busy_ns=0.02 * SECOND, user_ns=0.01 * SECOND, idle_ns=0.01 * SECOND)
+    counted = partition(
+        busy_ns=0.02 * SECOND, user_ns=0.01 * SECOND, idle_ns=0.01 * SECOND, interrupts=182
+    )
     cpus = [
         cpu(0, user_ns=0.01 * SECOND, idle_ns=0.01 * SECOND, ilcs=5, vlcs=180, cs=336, ics=102,
             interrupts=182, s0rd=3),

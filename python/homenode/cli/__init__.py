@@ -52,7 +52,7 @@ def call(arguments: list[str]) -> int:
         return 0
     except SystemExit:
         raise
-    except BaseException as error:  # noqa: BLE001 - the engine's own panics do not derive from Exception
+    except BaseException as error:  # noqa: BLE001 - a panic of the engine is no Exception
         if os.environ.get(DEBUG_VARIABLE):
             traceback.print_exc()
         told = " ".join(f"{type(error).__name__}: {error}".split())

@@ -68,16 +68,21 @@ class Quantity:
         self, _schema: CoreSchema, _handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
         """A string with one of the units (a share may also be a bare number)."""
+        if self.kind is SHARE:
+            return {"anyOf": [self.text_schema, {"type": "number", "minimum": 0, "maximum": 1}]}
+        return {"anyOf": [self.text_schema, {"const": "never"}]} if self.never else self.text_schema
+
+    @property
+    def text_schema(self) -> JsonSchemaValue:
+        """JSON Schema of a number with one of the units."""
         units = "|".join(unit.replace("/", "\\/") for unit in self.kind.units)
-        text: JsonSchemaValue = {
+        number = r"[+-]?[0-9][0-9_]*(\.[0-9]+)?([eE][+-]?[0-9]+)?"
+        return {
             "type": "string",
-            "pattern": rf"^\s*[+-]?[0-9][0-9_]*(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*({units})\s*$",
+            "pattern": rf"^\s*{number}\s*({units})\s*$",
             "description": f"a {self.kind.name} from {self.low} to {self.high}",
             "examples": [self.kind.example],
         }
-        if self.kind is SHARE:
-            return {"anyOf": [text, {"type": "number", "minimum": 0, "maximum": 1}]}
-        return {"anyOf": [text, {"const": "never"}]} if self.never else text
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,8 @@ def staging(root: Path, name: str) -> Iterator[Path]:
         (folder / "intervals").mkdir(parents=True)
         yield folder
     except OSError as error:
-        reason = error.strerror or str(error)
+        # Arrow puts "Error writing bytes to file. Detail: [errno 28] " before the reason.
+        reason = (error.strerror or str(error)).rpartition("] ")[2]
         raise StoreError(
             f"cannot write results into {root}: {reason}; free some space or name another folder "
             "with --out "

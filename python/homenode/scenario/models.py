@@ -21,7 +21,8 @@ Name = Annotated[
 ]
 Cores = Annotated[float, Field(ge=0, le=4096)]
 VirtualProcessors = Annotated[int, Field(ge=1, le=1024)]
-MemorySize = Annotated[int, Quantity(SIZE, "1 MiB", "1024 TiB")]
+_MEMORY = Quantity(SIZE, "1 MiB", "1024 TiB")
+MemorySize = Annotated[int, _MEMORY]
 DEFAULT_POOL = "DefaultPool"
 
 
@@ -158,7 +159,7 @@ class Partition(Table):
     memory: Annotated[
         list[MemoryPart],
         Field(min_length=1, max_length=256),
-        OrText(_one_part, {"type": "string", "examples": ["40 GiB"]}),
+        OrText(_one_part, _MEMORY.text_schema),
     ] = Field(description='write memory = "40 GiB"')
     home: (
         Annotated[

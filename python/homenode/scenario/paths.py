@@ -24,8 +24,20 @@ def changed(data: Mapping[str, Any], changes: Mapping[str, Any], reason: str) ->
     """A copy of a scenario's data with the values at the paths replaced; None removes a key."""
     result = copy.deepcopy(dict(data))
     for path, value in changes.items():
+        if value is not None and not _is_plain(value):
+            step = "give a number, a text, true or false, or lists and tables of these"
+            raise ScenarioError(f"{path} cannot be {value!r:.60}", next_step=step)
         _set(result, path, copy.deepcopy(value), reason)
     return result
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is of a kind that TOML has."""
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _is_plain(entry) for key, entry in value.items())
+    if isinstance(value, (list, tuple)):
+        return all(_is_plain(entry) for entry in value)
+    return isinstance(value, (str, int, float))
 
 
 def _set(data: dict[str, Any], text: str, value: Any, reason: str) -> None:

@@ -1,5 +1,4 @@
-"""What a partition knows of itself: the facts on the `System configuration` line and in `lparstat
--i`.
+"""What a partition knows of itself, as on the `System configuration` line and in `lparstat -i`.
 
 They come from the frozen scenario. What the engine does not need (the size of the memory, the
 limits of a profile, the level of AIX) is given beside it; where it is not given, the defaults

@@ -4,12 +4,12 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use nexosim::model::{schedulable, BuildContext, Context, Model as Component, ProtoModel};
+use nexosim::model::{schedulable, BuildContext, Context, Model, ProtoModel};
 use nexosim::simulation::{Mailbox, SimInit};
 use nexosim::time::MonotonicTime;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Event, Later, Model};
+use crate::model::{Event, Later, Model as Work};
 
 /// Simulated time between two looks at the number of events.
 const STRIDE: Duration = Duration::from_millis(100);
@@ -22,8 +22,8 @@ struct Host<M> {
 }
 
 /// The model lies in the environment: it need not be saved and restored.
-#[nexosim::Model(type Env = Arc<Mutex<M>>)]
-impl<M: Model> Host<M> {
+#[Model(type Env = Arc<Mutex<M>>)]
+impl<M: Work> Host<M> {
     #[nexosim(init)]
     async fn init(&mut self, cx: &Context<Self>, env: &mut Arc<Mutex<M>>) {
         let mut model = env.lock().expect("one thread");
@@ -40,7 +40,7 @@ impl<M: Model> Host<M> {
 }
 
 /// NeXosim refuses a delay of zero; draws that short are one in a million.
-fn schedule<M: Model>(cx: &Context<Host<M>>, (delay_ns, event): Later) {
+fn schedule<M: Work>(cx: &Context<Host<M>>, (delay_ns, event): Later) {
     let delay = Duration::from_nanos(delay_ns.max(1));
     let scheduled = cx.schedule_event(delay, schedulable!(Host::<M>::react), event);
     scheduled.expect("a time to come");
@@ -48,16 +48,16 @@ fn schedule<M: Model>(cx: &Context<Host<M>>, (delay_ns, event): Later) {
 
 struct Prototype<M>(Arc<Mutex<M>>);
 
-impl<M: Model> ProtoModel for Prototype<M> {
+impl<M: Work> ProtoModel for Prototype<M> {
     type Model = Host<M>;
 
-    fn build(self, _: &mut BuildContext<Self>) -> (Host<M>, <Host<M> as Component>::Env) {
+    fn build(self, _: &mut BuildContext<Self>) -> (Host<M>, <Host<M> as Model>::Env) {
         (Host { kind: PhantomData }, self.0)
     }
 }
 
 /// Runs the model for a number of events; the wall time of the event loop [s].
-pub fn run<M: Model>(model: M, events: u64) -> (M, f64) {
+pub fn run<M: Work>(model: M, events: u64) -> (M, f64) {
     let model = Arc::new(Mutex::new(model));
     let simulation = SimInit::with_num_threads(1)
         .add_model(Prototype(model.clone()), Mailbox::new(), "host")

@@ -21,7 +21,7 @@ impl<M: Model> EventHandler for Component<M> {
         let now = event.time as u64;
         let Component { model, context } = self;
         cast!(match event.data {
-            Posted(event) => {
+            Posted { event } => {
                 model.react(now, event, &mut |later| emit(context, later));
             }
         })
@@ -30,10 +30,12 @@ impl<M: Model> EventHandler for Component<M> {
 
 /// simcore tells events apart by their type.
 #[derive(Clone, serde::Serialize)]
-struct Posted(Event);
+struct Posted {
+    event: Event,
+}
 
 fn emit(context: &SimulationContext, (delay_ns, event): Later) {
-    context.emit_self(Posted(event), delay_ns as f64);
+    context.emit_self(Posted { event }, delay_ns as f64);
 }
 
 /// Runs the model for a number of events; the wall time of the event loop [s].

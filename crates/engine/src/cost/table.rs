@@ -22,7 +22,9 @@ pub struct Table {
     first: Vec<u32>,
     owner: Vec<(u16, u16, u8)>,
     classes: Vec<Class>,
-    fresh: Vec<u32>,
+    /// Window in which the class was worked out, and its time of an instruction: what an event needs.
+    hot: Vec<(u32, f64)>,
+    width: Vec<u32>,
     epoch: u32,
     used_ns: Vec<f64>,
     used: Vec<ClassId>,
@@ -52,7 +54,8 @@ impl Table {
             tick_share,
             first,
             classes: vec![Class::default(); owner.len()],
-            fresh: vec![0; owner.len()],
+            hot: vec![(0, 0.0); owner.len()],
+            width: partitions.iter().map(|p| u32::from(p.smt) + 1).collect(),
             used_ns: vec![0.0; owner.len()],
             owner,
             epoch: 1,
@@ -63,21 +66,30 @@ impl Table {
     /// Class of a core of `chip` on which `threads` threads of `partition` are busy; 0 stands for one busy thread beside
     /// a snoozing sibling that keeps its decode slots.
     #[inline]
-    pub fn id(&self, partitions: &[Partition], partition: u16, chip: u16, threads: u8) -> ClassId {
-        let width = u32::from(partitions[usize::from(partition)].smt) + 1;
-        self.first[usize::from(partition)] + u32::from(chip) * width + u32::from(threads)
+    pub fn id(&self, partition: u16, chip: u16, threads: u8) -> ClassId {
+        let at = usize::from(partition);
+        self.first[at] + u32::from(chip) * self.width[at] + u32::from(threads)
     }
 
     /// The class, worked out if this window has not used it yet.
     #[inline]
     pub fn class(&mut self, partitions: &[Partition], id: ClassId) -> &Class {
-        if self.fresh[id as usize] != self.epoch {
-            self.refresh(partitions, id);
-        }
+        self.instruction_ns(partitions, id);
         &self.classes[id as usize]
     }
 
-    fn refresh(&mut self, partitions: &[Partition], id: ClassId) {
+    /// Time of an instruction of one thread in a class [ns].
+    #[inline]
+    pub fn instruction_ns(&mut self, partitions: &[Partition], id: ClassId) -> f64 {
+        let (epoch, ns) = self.hot[id as usize];
+        if epoch == self.epoch {
+            return ns;
+        }
+        self.refresh(partitions, id)
+    }
+
+    #[inline(never)]
+    fn refresh(&mut self, partitions: &[Partition], id: ClassId) -> f64 {
         let (partition, chip, threads) = self.owner[id as usize];
         let index = usize::from(partition);
         self.classes[id as usize] = Class::at(Place {
@@ -92,7 +104,9 @@ impl Table {
             threads: threads.max(1),
             snoozing_sibling: threads == 0,
         });
-        self.fresh[id as usize] = self.epoch;
+        let ns = self.classes[id as usize].ns;
+        self.hot[id as usize] = (self.epoch, ns);
+        ns
     }
 
     /// Adds core time spent in a class (reload apart).

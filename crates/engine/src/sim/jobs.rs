@@ -223,7 +223,7 @@ impl World {
             let core = self.vp(vp).core;
             self.settle(core);
         }
-        self.guests[usize::from(partition)].queues.occupy(cpu);
+        self.occupy(partition, cpu);
         self.put_on_thread(id, vp, cpu);
         match mode {
             Mode::Running => {
@@ -356,16 +356,19 @@ impl World {
 
     fn next_on_thread(&mut self, vp: VpId, at: usize, thread: u8) {
         let v = self.vp(vp);
-        let (partition, index) = (usize::from(v.partition), v.index);
+        let (partition, index) = (v.partition, v.index);
         let cpu = Cpu { vp: index, thread };
-        let guest = &mut self.guests[partition];
         self.threads[at].rotate_at = NEVER;
-        guest.queues.release(cpu);
-        let folded = index >= guest.queues.unfolded();
-        let number = index * u16::from(guest.smt) + u16::from(thread);
-        if let Some(next) = (!folded).then(|| guest.queues.take(number)).flatten() {
-            guest.queues.occupy(cpu);
-            self.put_on_thread(next, vp, cpu);
+        let queues = &mut self.guests[usize::from(partition)].queues;
+        let folded = index >= queues.unfolded();
+        if queues.queued() == 0 || folded {
+            self.release(partition, cpu);
+            return;
+        }
+        let number = index * u16::from(self.runs[vp as usize].smt) + u16::from(thread);
+        match queues.take(number) {
+            Some(next) => self.put_on_thread(next, vp, cpu),
+            None => self.release(partition, cpu),
         }
     }
 

@@ -42,19 +42,32 @@ impl World {
     /// Moves the busy threads on by `ran` ns; returns the part that went into refilling caches [ns of core time].
     fn advance(&mut self, vp: u32, core: CoreId, mask: u8, ran: f64) -> f64 {
         let slot = &self.slots[usize::from(core)];
-        let (warm_ns, extra_ns) = (slot.instruction_ns, slot.cold_ns);
+        let (per_ns, warm_ns, extra_ns) = (
+            slot.instructions_per_ns,
+            slot.instruction_ns,
+            slot.cold_ns,
+        );
         let (first, _) = self.threads_of(vp);
         let mut cold = 0.0;
         let mut bits = mask;
         while bits != 0 {
             let thread = &mut self.threads[first + bits.trailing_zeros() as usize];
             bits &= bits - 1;
-            let slow = (ran / (warm_ns + extra_ns)).min(thread.cold_instructions);
-            thread.cold_instructions -= slow;
-            cold += slow * extra_ns;
-            thread.instructions -= slow + (ran - slow * (warm_ns + extra_ns)).max(0.0) / warm_ns;
+            let mut warm_ran = ran;
+            if thread.cold_instructions > 0.0 {
+                let slow = (ran / (warm_ns + extra_ns)).min(thread.cold_instructions);
+                thread.cold_instructions -= slow;
+                thread.instructions -= slow;
+                cold += slow * extra_ns;
+                warm_ran = (ran - slow * (warm_ns + extra_ns)).max(0.0);
+            }
+            thread.instructions -= warm_ran * per_ns;
         }
-        cold / f64::from(mask.count_ones())
+        if cold == 0.0 {
+            0.0
+        } else {
+            cold / f64::from(mask.count_ones())
+        }
     }
 
     /// Charges core time to partition, pool and budgets.
@@ -119,15 +132,15 @@ impl World {
         let at = usize::from(core);
         let partition = self.hv.vps[vp as usize].partition;
         let threads = self.snooze(vp, core, mask);
-        let id = self.table.id(
-            &self.spec.partitions,
-            partition,
-            self.hv.cores[at].chip,
-            threads,
-        );
-        let ns = self.table.class(&self.spec.partitions, id).ns;
-        self.slots[at].class = id;
-        self.slots[at].instruction_ns = ns;
+        let chip = self.hv.cores[at].chip;
+        let id = self.table.id(partition, chip, threads);
+        let ns = self.table.instruction_ns(&self.spec.partitions, id);
+        let slot = &mut self.slots[at];
+        slot.class = id;
+        if slot.instruction_ns != ns {
+            slot.instruction_ns = ns;
+            slot.instructions_per_ns = 1.0 / ns;
+        }
     }
 
     /// Busy threads for the cost class, 0 if an idle sibling keeps its decode slots; sets when it gives them up.
@@ -172,8 +185,8 @@ impl World {
             debug_assert!(thread.job != NO_JOB);
             let left = thread.instructions.max(0.0);
             let ns = left * warm_ns + left.min(thread.cold_instructions) * extra_ns;
-            // Half a nanosecond of work left is rounding, not work.
-            thread.done_at = start.saturating_add((ns - 0.5).ceil().max(0.0) as u64);
+            // To the nearest nanosecond; what rounding leaves over is no work.
+            thread.done_at = start.saturating_add((ns + 0.5) as u64);
             next = next.min(thread.done_at).min(thread.rotate_at);
         }
         next

@@ -28,9 +28,7 @@ impl World {
         let partition = self.vp(vp).partition;
         let chip = self.hv.cores[usize::from(core)].chip;
         let threads = self.mask(vp).count_ones().max(1) as u8;
-        let id = self
-            .table
-            .id(&self.spec.partitions, partition, chip, threads);
+        let id = self.table.id(partition, chip, threads);
         let class = *self.table.class(&self.spec.partitions, id);
         let cold = self.cold(vp, core, &class, threads);
         let lines = cold.own_lines + cold.common_lines;

@@ -4,7 +4,7 @@ use super::event::Event;
 use super::jobs::JobTable;
 use super::meters::Meters;
 use crate::cost::{ClassId, Table};
-use crate::guest::aix::RunQueues;
+use crate::guest::aix::{Cpu, RunQueues};
 use crate::guest::workload::{JobId, Shape};
 use crate::hypervisor::policies::Phyp;
 use crate::hypervisor::{State, Vp, VpId};
@@ -48,6 +48,8 @@ pub struct Slot {
     pub class: ClassId,
     /// Time of an instruction in that class [ns].
     pub instruction_ns: f64,
+    /// Instructions in a nanosecond: its inverse, because a division costs more than all else here.
+    pub instructions_per_ns: f64,
     /// Extra time of an instruction while the runner's caches are refilled [ns].
     pub cold_ns: f64,
     /// Next event.
@@ -69,6 +71,12 @@ pub struct Run {
     pub ceded_at: u64,
     /// Start of the present dispatch record.
     pub record_from: u64,
+    /// First of its threads in [`World::threads`].
+    pub first_thread: u32,
+    /// How many threads it has.
+    pub smt: u8,
+    /// Busy threads; the guest's run queues hold the same, but not side by side with what an event needs.
+    pub mask: u8,
     /// Thread that was busy last.
     pub last_thread: u8,
 }
@@ -167,16 +175,7 @@ impl World {
             queue: Queue::new(),
             events: 0,
             slots: vec![Slot::idle(); hv.cores.len()],
-            runs: vec![
-                Run {
-                    left_clock: 0,
-                    debt_ns: 0,
-                    ceded_at: 0,
-                    record_from: 0,
-                    last_thread: 0
-                };
-                hv.vps.len()
-            ],
+            runs: runs(&hv, &guests),
             meters: Meters::new(&spec, &hv),
             jobs: JobTable::default(),
             policy: Phyp,
@@ -208,20 +207,46 @@ impl World {
     /// First thread of a virtual processor, and how many it has.
     #[inline]
     pub fn threads_of(&self, vp: VpId) -> (usize, u8) {
-        let v = &self.hv.vps[vp as usize];
-        let guest = &self.guests[usize::from(v.partition)];
-        (
-            guest.first_thread + usize::from(v.index) * usize::from(guest.smt),
-            guest.smt,
-        )
+        let run = &self.runs[vp as usize];
+        (run.first_thread as usize, run.smt)
     }
 
     /// Busy threads of a virtual processor, as a mask.
     #[inline]
     pub fn mask(&self, vp: VpId) -> u8 {
-        let v = &self.hv.vps[vp as usize];
-        self.guests[usize::from(v.partition)].queues.mask(v.index)
+        self.runs[vp as usize].mask
     }
+
+    /// Marks a logical processor of a partition busy.
+    pub fn occupy(&mut self, partition: u16, cpu: Cpu) {
+        self.guests[usize::from(partition)].queues.occupy(cpu);
+        let vp = self.hv.shares[usize::from(partition)].first_vp + u32::from(cpu.vp);
+        self.runs[vp as usize].mask |= 1 << cpu.thread;
+    }
+
+    /// Marks a logical processor of a partition idle.
+    pub fn release(&mut self, partition: u16, cpu: Cpu) {
+        self.guests[usize::from(partition)].queues.release(cpu);
+        let vp = self.hv.shares[usize::from(partition)].first_vp + u32::from(cpu.vp);
+        self.runs[vp as usize].mask &= !(1 << cpu.thread);
+    }
+}
+
+fn runs(hv: &State, guests: &[GuestState]) -> Vec<Run> {
+    let run = |vp: &Vp| {
+        let guest = &guests[usize::from(vp.partition)];
+        Run {
+            left_clock: 0,
+            debt_ns: 0,
+            ceded_at: 0,
+            record_from: 0,
+            first_thread: (guest.first_thread + usize::from(vp.index) * usize::from(guest.smt)) as u32,
+            smt: guest.smt,
+            mask: 0,
+            last_thread: 0,
+        }
+    };
+    hv.vps.iter().map(run).collect()
 }
 
 impl Thread {
@@ -246,6 +271,7 @@ impl Slot {
             single: false,
             class: 0,
             instruction_ns: 1.0,
+            instructions_per_ns: 1.0,
             cold_ns: 0.0,
             key: Key::NONE,
             clock: 0,

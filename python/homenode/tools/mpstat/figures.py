@@ -86,6 +86,8 @@ def _all_row(configuration: SystemConfiguration, sample: Sample, speed: float) -
         "cpu": "ALL",
         **_counts(sample.cpus, sample.elapsed_ns),
         "ph": counted["phint"],
+        "int": counted["interrupts"],
+        "dev": counted["interrupts"],
         **_used(configuration, usage, counted["busy_ns"], sample.elapsed_ns),
         "%nsp": speed,
     }
