@@ -61,7 +61,7 @@ fmt: $(TOOLS_READY) ## format all sources, repair what ruff can repair
 bench: ## the engine against the bare loop, as ratios, on this machine
 	cargo run --release --locked --quiet -p homenode-benches
 
-bench-peers: build $(PEERS_READY) ## other simulators on the same work
+bench-peers: $(PEERS_READY) ## other simulators on the same work
 	.tools/peers/bin/python benches/peers/run.py
 
 studies: build ## every published result, side by side, with errors by role

@@ -46,3 +46,12 @@ def test_notebook_shows_what_it_computes(page: Path) -> None:
 def test_reference_is_what_the_code_says(page: str) -> None:
     written = (ROOT / "docs" / page).read_text(encoding="utf-8")
     assert written == refresh.reference.pages()[page](), "run `make docs`"
+
+
+def test_every_book_is_described() -> None:
+    from homenode import _engine
+
+    page = (ROOT / "docs" / "background" / "accounting.md").read_text(encoding="utf-8")
+    rows = page.split("## The books", 1)[1].splitlines()
+    described = [word for row in rows if row.startswith("| `") for word in row.split("`")[1::2]]
+    assert described == list(_engine.BOOKS)

@@ -191,7 +191,7 @@ WRONG: list[tuple[str, str, str]] = [
         'model = "ibm-power-795"\nactive_cores = 32',
         (
             's.toml:12:8: partition web: home = "book1": no core is active there; the 32 active'
-            " ones end at book0.chip3; move it there"
+            " ones end at book0.chip3; name a place up to there"
         ),
     ),
     (

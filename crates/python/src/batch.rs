@@ -29,7 +29,10 @@ pub fn observe(py: Python<'_>, observer: &Py<PyAny>, batch: &Batch) -> PyResult<
 fn columns<'py>(py: Python<'py>, table: &Columns) -> PyResult<Bound<'py, PyDict>> {
     let packed = PyDict::new(py);
     for (name, values) in table.names.iter().zip(&table.values) {
-        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let bytes: Vec<u8> = values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect();
         packed.set_item(name, PyBytes::new(py, &bytes))?;
     }
     Ok(packed)

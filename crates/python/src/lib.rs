@@ -8,9 +8,24 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-create_exception!(_engine, SpecError, PyValueError, "The engine refuses the spec; the text says why.");
-create_exception!(_engine, Stopped, PyException, "The observer asked the engine to stop.");
-create_exception!(_engine, Runaway, PyRuntimeError, "More work piled up than memory should hold.");
+create_exception!(
+    _engine,
+    SpecError,
+    PyValueError,
+    "The engine refuses the spec; the text says why."
+);
+create_exception!(
+    _engine,
+    Stopped,
+    PyException,
+    "The observer asked the engine to stop."
+);
+create_exception!(
+    _engine,
+    Runaway,
+    PyRuntimeError,
+    "More work piled up than memory should hold."
+);
 
 fn parse(spec_json: &str) -> PyResult<Spec> {
     serde_json::from_str(spec_json).map_err(|fault| SpecError::new_err(format!("spec: {fault}")))
@@ -36,7 +51,12 @@ fn check(spec_json: &str) -> PyResult<()> {
 /// The interpreter is released while events are handled. After each recorded interval, and a few times a second
 /// otherwise, `observe(batch)` is called; when it returns a false value, `Stopped` is raised.
 #[pyfunction]
-fn simulate(py: Python<'_>, spec_json: &str, replication: u64, observe: Py<PyAny>) -> PyResult<String> {
+fn simulate(
+    py: Python<'_>,
+    spec_json: &str,
+    replication: u64,
+    observe: Py<PyAny>,
+) -> PyResult<String> {
     let spec = parse(spec_json)?;
     let mut failure: Option<PyErr> = None;
     let outcome = py.detach(|| {
@@ -57,6 +77,33 @@ fn simulate(py: Python<'_>, spec_json: &str, replication: u64, observe: Py<PyAny
     }
 }
 
+create_exception!(
+    _engine,
+    CaptureError,
+    PyValueError,
+    "A tool's output that is not what it should be; names the line."
+);
+
+fn captured(
+    found: Result<homenode_captures::Capture, homenode_captures::CaptureError>,
+) -> PyResult<String> {
+    found
+        .map(|capture| capture.to_json())
+        .map_err(|fault| CaptureError::new_err(fault.to_string()))
+}
+
+/// Reads text that AIX's `lparstat` printed and returns its tables (JSON); raises `CaptureError`.
+#[pyfunction]
+fn parse_lparstat(text: &str) -> PyResult<String> {
+    captured(homenode_captures::lparstat::parse(text))
+}
+
+/// Reads text that AIX's `mpstat` printed and returns its tables (JSON); raises `CaptureError`.
+#[pyfunction]
+fn parse_mpstat(text: &str) -> PyResult<String> {
+    captured(homenode_captures::mpstat::parse(text))
+}
+
 /// The engine and the capture parsers.
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -72,6 +119,9 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Stopped", py.get_type::<Stopped>())?;
     module.add("Runaway", py.get_type::<Runaway>())?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add("CaptureError", py.get_type::<CaptureError>())?;
     module.add_function(wrap_pyfunction!(simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(parse_lparstat, module)?)?;
+    module.add_function(wrap_pyfunction!(parse_mpstat, module)?)?;
     Ok(())
 }

@@ -18,8 +18,12 @@ pub fn to_json(summary: &Summary) -> String {
 
 fn partition(summary: &PartitionSummary) -> Value {
     let names = columns::partition();
-    let totals: Map<String, Value> =
-        names.into_iter().zip(&summary.totals).skip(2).map(|(name, total)| (name, json!(total))).collect();
+    let totals: Map<String, Value> = names
+        .into_iter()
+        .zip(&summary.totals)
+        .skip(2)
+        .map(|(name, total)| (name, json!(total)))
+        .collect();
     json!({
         "name": summary.name,
         "totals": totals,

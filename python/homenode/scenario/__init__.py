@@ -1,7 +1,7 @@
 """Scenarios: the files people write, read and checked, and turned into what the engine takes.
 
 >>> from homenode.scenario import load
->>> scenario = load("examples/two-partitions.toml")  # doctest: +SKIP
+>>> scenario = load("examples/p795-shared-book.toml")  # doctest: +SKIP
 >>> scenario.spec_json()  # doctest: +SKIP
 """
 

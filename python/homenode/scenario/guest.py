@@ -29,7 +29,7 @@ class Daemons(Table):
 class Guest(Table):
     """AIX and its scheduler tunables, named as `schedo` names them where it does."""
 
-    os: Literal["aix"] = "aix"
+    os: Literal["aix"] = Field("aix", description="which operating system")
     level: Annotated[str, Form(r"[5-7]\.[0-9]", 'a version is written like "7.1"')] = Field(
         "7.1", description="AIX version, such as 7.1"
     )
@@ -57,4 +57,4 @@ class Guest(Table):
         1_000_000_000,
         description='interval at which a running thread moves to a less busy processor, or "never"',
     )
-    daemons: Daemons = Field(default_factory=Daemons)
+    daemons: Daemons = Field(default_factory=Daemons, description="its background work")

@@ -43,20 +43,24 @@ class MachineChoice(Table):
         None, description="how many cores are activated, from the first chip on"
     )
     clock: dict[str, Any] | None = Field(None, description="another core clock, with the reason")
-    line: dict[str, Any] | None = None
-    accounting: dict[str, Any] | None = None
-    topology: dict[str, Any] | None = None
+    line: dict[str, Any] | None = Field(None, description="another length of a cache line")
+    accounting: dict[str, Any] | None = Field(None, description="another rule of charging")
+    topology: dict[str, Any] | None = Field(None, description="other counts of the tree")
     cache: dict[str, Any] | None = Field(
         None, description="other numbers of a cache level, by its name"
     )
-    cache_to_cache: dict[str, Any] | None = None
+    cache_to_cache: dict[str, Any] | None = Field(
+        None, description="other latencies of lines in other cores' caches"
+    )
     memory: dict[str, Any] | None = Field(
         None, description="other memory latencies, bandwidth or size"
     )
-    links: dict[str, Any] | None = None
-    smt: dict[str, Any] | None = None
-    hypervisor: dict[str, Any] | None = None
-    node_distance: dict[str, Any] | None = None
+    links: dict[str, Any] | None = Field(None, description="other bandwidths of the fabric")
+    smt: dict[str, Any] | None = Field(None, description="another gain from threads")
+    hypervisor: dict[str, Any] | None = Field(None, description="other constants of it")
+    node_distance: dict[str, Any] | None = Field(
+        None, description="factor on far latencies for each pair of nodes, a row a node"
+    )
 
     @model_validator(mode="after")
     def _names_one(self) -> MachineChoice:
@@ -76,7 +80,7 @@ class MachineChoice(Table):
 class Pool(Table):
     """A shared processor pool beside the default one."""
 
-    name: Name
+    name: Name = Field(description="a name of its own")
     number: Annotated[int, Field(ge=0, le=63)] | None = Field(
         None, description="pool id; counted if not given"
     )
@@ -89,7 +93,7 @@ class Pool(Table):
 class Shared(Table):
     """Virtual processors dispatched on the shared pool."""
 
-    mode: Literal["shared"]
+    mode: Literal["shared"] = Field(description="which of the two kinds it is")
     entitlement: Annotated[float, Field(gt=0, le=4096)] = Field(
         description="entitled capacity in cores"
     )
@@ -104,7 +108,7 @@ class Shared(Table):
 class Dedicated(Table):
     """Whole cores of its own."""
 
-    mode: Literal["dedicated"]
+    mode: Literal["dedicated"] = Field(description="which of the two kinds it is")
     cores: VirtualProcessors = Field(description="how many cores it has")
     donating: bool = Field(False, description="whether idle cores are lent to the shared pool")
     donate_threshold: Annotated[float, Quantity(SHARE, "0 %", "100 %")] = Field(
@@ -115,16 +119,18 @@ class Dedicated(Table):
 class Resources(Table):
     """Bounds or wishes of a partition's profile, as `lparstat -i` prints them."""
 
-    entitlement: Annotated[float, Field(gt=0, le=4096)] | None = None
-    virtual: VirtualProcessors | None = None
-    cores: VirtualProcessors | None = None
-    memory: MemorySize | None = None
+    entitlement: Annotated[float, Field(gt=0, le=4096)] | None = Field(
+        None, description="entitled capacity in cores"
+    )
+    virtual: VirtualProcessors | None = Field(None, description="virtual processors")
+    cores: VirtualProcessors | None = Field(None, description="cores of a dedicated partition")
+    memory: MemorySize | None = Field(None, description="size of its memory")
 
 
 class MemoryPart(Table):
     """Part of a partition's memory and where it lies."""
 
-    size: MemorySize
+    size: MemorySize = Field(description="size of this part")
     on: str | None = Field(
         None,
         min_length=1,
@@ -174,13 +180,13 @@ class Partition(Table):
             "where its virtual processors are at home; placed by the usual rule if not given"
         ),
     )
-    guest: Guest = Field(default_factory=Guest)
+    guest: Guest = Field(default_factory=Guest, description="its operating system")
     workload: Workload = Field(
         description='write workload = { kind = "transactions", rate = "100/s", profile = "oltp" }'
     )
-    minimum: Resources | None = None
-    maximum: Resources | None = None
-    desired: Resources | None = None
+    minimum: Resources | None = Field(None, description="least it may have, for `lparstat -i`")
+    maximum: Resources | None = Field(None, description="most it may have, for `lparstat -i`")
+    desired: Resources | None = Field(None, description="what it wishes, for `lparstat -i`")
 
 
 class Run(Table):
@@ -217,11 +223,13 @@ class ScenarioFile(Table):
     machine: MachineChoice = Field(
         description='write [machine] and under it model = "ibm-power-795"'
     )
-    pool: Annotated[list[Pool], Field(max_length=63)] = Field(default_factory=list)
+    pool: Annotated[list[Pool], Field(max_length=63)] = Field(
+        default_factory=list, description="shared processor pools beside the default one"
+    )
     partition: Annotated[list[Partition], Field(min_length=1, max_length=1024)] = Field(
         description="write [[partition]] and under it name, processors, memory and workload"
     )
-    run: Run = Field(default_factory=Run)
+    run: Run = Field(default_factory=Run, description="how long and how often")
     sweep: dict[str, list[Any]] | None = Field(
         None, description="axes whose product is the list of runs"
     )

@@ -57,7 +57,7 @@ def find_place(text: str, machine: MachineDescription) -> list[int]:
         where = f"{word}{last // machine.chips_per_node}.chip{last % machine.chips_per_node}"
         raise PlaceError(
             f"no core is active there; the {machine.active_cores} active ones end at {where}",
-            "move it there",
+            "name a place up to there",
         )
     return active
 

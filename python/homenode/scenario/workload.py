@@ -36,18 +36,30 @@ class ProfileChoice(Table):
         None, min_length=1, max_length=64, description="what the profile is called in results"
     )
     why: str | None = Field(None, min_length=1, description="where the replaced numbers come from")
-    instructions: Instructions | None = None
-    system_share: Share | None = None
-    eicpi: Cpi | None = None
-    issue_share: Share | None = None
-    miss_m0: Misses | None = None
-    miss_c0: CurveBytes | None = None
-    miss_exponent: Exponent | None = None
-    sharing: Share | None = None
-    footprint: Bytes | None = None
-    footprint_common: Share | None = None
-    overlap: Share | None = None
-    lock_share: Share | None = None
+    instructions: Instructions | None = Field(
+        None, description="instructions of one transaction or one loop"
+    )
+    system_share: Share | None = Field(None, description="share of the time spent in the kernel")
+    eicpi: Cpi | None = Field(None, description="cycles per instruction with an infinite cache")
+    issue_share: Share | None = Field(
+        None, description="share of eicpi in which issue slots are used"
+    )
+    miss_m0: Misses | None = Field(None, description="misses per instruction of an empty cache")
+    miss_c0: CurveBytes | None = Field(None, description="capacity at which the miss curve bends")
+    miss_exponent: Exponent | None = Field(None, description="how fast misses fall with capacity")
+    sharing: Share | None = Field(
+        None, description="share of misses to lines that another core wrote"
+    )
+    footprint: Bytes | None = Field(
+        None, description="what a thread touches again after it was off its core"
+    )
+    footprint_common: Share | None = Field(
+        None, description="share of the footprint that all threads have in common"
+    )
+    overlap: Share | None = Field(
+        None, description="share of a miss's latency hidden by other work"
+    )
+    lock_share: Share | None = Field(None, description="share of the time in which a lock is held")
 
     @model_validator(mode="after")
     def _is_complete(self) -> ProfileChoice:
@@ -88,7 +100,7 @@ Profile = Annotated[
 class Transactions(Table):
     """Open arrivals: transactions come whether or not earlier ones are done."""
 
-    kind: Literal["transactions"]
+    kind: Literal["transactions"] = Field(description="which kind of work it is")
     rate: Annotated[float, Quantity(RATE, "0/s", "1e9/s")] = Field(
         description='arrivals, such as "1400/s"'
     )
@@ -103,7 +115,7 @@ class Transactions(Table):
 class Users(Table):
     """A fixed number of users who think between two transactions."""
 
-    kind: Literal["users"]
+    kind: Literal["users"] = Field(description="which kind of work it is")
     count: Annotated[int, Field(ge=1, le=10_000_000)] = Field(
         description="how many users there are"
     )
@@ -119,7 +131,7 @@ class Users(Table):
 class Loops(Table):
     """Processor-bound jobs started together."""
 
-    kind: Literal["loops"]
+    kind: Literal["loops"] = Field(description="which kind of work it is")
     count: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
         description="how many jobs start together"
     )
@@ -130,8 +142,10 @@ class Loops(Table):
 class Idle(Table):
     """Nothing but the guest's own daemons."""
 
-    kind: Literal["idle"]
-    profile: Profile = Field(default_factory=lambda: ProfileChoice(base="idle"))
+    kind: Literal["idle"] = Field(description="which kind of work it is")
+    profile: Profile = Field(
+        default_factory=lambda: ProfileChoice(base="idle"), description="name a profile"
+    )
 
 
 Workload = Annotated[Transactions | Users | Loops | Idle, Discriminator("kind")]

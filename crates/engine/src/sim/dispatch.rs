@@ -51,13 +51,14 @@ impl World {
                 );
                 self.dispatch(vp, core);
                 self.make_ready(victim);
+                self.lost_core(victim);
             }
             Placement::Wait => self.enqueue(vp),
         }
     }
 
     /// Decides on whose account a virtual processor would run; `false` if it must wait for the next window.
-    fn claim(&mut self, vp: VpId) -> bool {
+    pub fn claim(&mut self, vp: VpId) -> bool {
         let v = &mut self.hv.vps[vp as usize];
         let share = &mut self.hv.shares[usize::from(v.partition)];
         if share.is_dedicated() {
@@ -106,7 +107,7 @@ impl World {
     }
 
     /// Puts a ready virtual processor on a core that nobody runs on.
-    fn dispatch(&mut self, vp: VpId, core: CoreId) {
+    pub fn dispatch(&mut self, vp: VpId, core: CoreId) {
         let hypervisor = &self.spec.machine.hypervisor;
         let overhead = hypervisor.dispatch_ns + std::mem::take(&mut self.runs[vp as usize].debt_ns);
         let distance = self.hv.distance_from_home(vp, core);
@@ -122,7 +123,8 @@ impl World {
         self.meters.dispatched(v.partition, waited, distance);
         let slot = &mut self.slots[usize::from(core)];
         slot.settled_at = self.now;
-        slot.stall_until = self.now + overhead;
+        slot.spin_from = self.now + overhead;
+        slot.stall_until = slot.spin_from + std::mem::take(&mut self.runs[vp as usize].spin_ns);
         slot.single = false;
         slot.single_at = NEVER;
         self.grant(vp);
@@ -255,6 +257,7 @@ impl World {
             v.mode = Mode::Exhausted;
             v.ready_at = self.now;
             self.hand_on(core);
+            self.lost_core(vp);
         } else if was == Capacity::Entitled && on_entitlement(self) {
             // Siblings' ceded time lengthens the slice; nothing is switched.
             self.grant(vp);
@@ -287,6 +290,7 @@ impl World {
                 v.ready_at = self.now;
                 self.enqueue(vp);
                 self.hand_on(core);
+                self.lost_core(vp);
             }
         }
     }
@@ -304,6 +308,7 @@ impl World {
         self.meters.partitions[usize::from(partition)].vcsw += 1;
         self.meters.dispatched(partition, 0, distance);
         let slot = &mut self.slots[usize::from(core)];
+        slot.spin_from = NEVER;
         slot.stall_until =
             slot.stall_until.max(self.now) + self.spec.machine.hypervisor.dispatch_ns;
     }
@@ -327,6 +332,7 @@ impl World {
             v.ready_at = self.now;
             self.hand_on(core);
             self.enqueue(vp);
+            self.lost_core(vp);
         }
         if !self.hv.queues.waiting.is_empty() && !self.share_check {
             self.share_check = true;

@@ -4,7 +4,7 @@ use super::event::Event;
 use super::world::{World, NEVER, NO_JOB};
 use crate::guest::aix::{needed_vps, Cpu, FoldStep};
 use crate::guest::workload::{Job, JobId, JobKind, NO_CPU};
-use crate::hypervisor::{CoreId, Mode, VpId, NO_VP};
+use crate::hypervisor::{CoreId, Mode, VpId, NO_CORE, NO_VP};
 use crate::kernel::{Key, Time};
 use crate::machine::Distance;
 use crate::spec::{Distribution, Workload};
@@ -126,7 +126,8 @@ impl World {
         meter.tx_arrived += 1;
         meter.inside += 1;
         meter.runnable += 1;
-        self.make_runnable(job);
+        let cpu = self.make_runnable(job);
+        self.count_interrupt(partition, cpu);
         self.next_arrival(partition);
     }
 
@@ -139,7 +140,6 @@ impl World {
             job.arrived_at = now;
         }
         let meter = self.meters.integrate(partition, now);
-        meter.interrupts += 1;
         meter.runnable += 1;
         if thinking {
             meter.tx_arrived += 1;
@@ -147,11 +147,19 @@ impl World {
         } else {
             meter.blocked -= 1;
         }
-        self.make_runnable(id);
+        let cpu = self.make_runnable(id);
+        self.count_interrupt(partition, cpu);
     }
 
-    /// Gives a runnable job a logical processor, or queues it.
-    fn make_runnable(&mut self, id: JobId) {
+    /// The end of a wait, an arrival or a timer is an interrupt on the logical processor that then has the work.
+    fn count_interrupt(&mut self, partition: u16, cpu: u16) {
+        let at = self.guests[usize::from(partition)].first_thread + usize::from(cpu);
+        self.meters.cpus[at].interrupts += 1;
+        self.meters.partitions[usize::from(partition)].interrupts += 1;
+    }
+
+    /// Gives a runnable job a logical processor, or queues it for one; which it is.
+    fn make_runnable(&mut self, id: JobId) -> u16 {
         let job = self.jobs.get(id);
         let (partition, last) = (job.partition, job.last_cpu);
         let guest = &mut self.guests[usize::from(partition)];
@@ -160,7 +168,11 @@ impl World {
             .queues
             .choose(last_cpu.map(|cpu| cpu / u16::from(guest.smt)))
         {
-            Some(cpu) => self.run_on(id, cpu),
+            Some(cpu) => {
+                let number = cpu.vp * u16::from(guest.smt) + u16::from(cpu.thread);
+                self.run_on(id, cpu);
+                number
+            }
             None => {
                 let cpu = guest.queues.queue_for(last_cpu, id);
                 if self.jobs.get(id).kind == JobKind::Daemon {
@@ -169,6 +181,7 @@ impl World {
                     guest.queues.queue(cpu, id);
                     self.slice_time(partition, cpu);
                 }
+                cpu
             }
         }
     }
@@ -176,7 +189,10 @@ impl World {
     /// A daemon has the better priority: it takes the logical processor, whose runner goes on afterwards.
     fn displace(&mut self, id: JobId, partition: u16, cpu: u16) {
         let guest = &self.guests[usize::from(partition)];
-        let (index, thread) = (cpu / u16::from(guest.smt), (cpu % u16::from(guest.smt)) as u8);
+        let (index, thread) = (
+            cpu / u16::from(guest.smt),
+            (cpu % u16::from(guest.smt)) as u8,
+        );
         let at = guest.first_thread + usize::from(cpu);
         let vp = self.hv.shares[usize::from(partition)].first_vp + u32::from(index);
         if self.vp(vp).mode == Mode::Running {
@@ -186,7 +202,9 @@ impl World {
         let runner = std::mem::replace(&mut self.threads[at].job, NO_JOB);
         if runner != NO_JOB {
             self.jobs.get(runner).instructions = self.threads[at].instructions.max(0.0);
-            self.guests[usize::from(partition)].queues.put_back(cpu, runner);
+            self.guests[usize::from(partition)]
+                .queues
+                .put_back(cpu, runner);
             self.meters.cpus[at].ics += 1;
             self.put_on_thread(id, vp, Cpu { vp: index, thread });
             self.replan(vp);
@@ -278,7 +296,12 @@ impl World {
                 Distance::Far => 5,
             }
         };
+        let core = self.vp(vp).core;
+        let from_home = (core != NO_CORE).then(|| self.hv.distance_from_home(vp, core));
         let meter = &mut self.meters.cpus[at];
+        if let Some(distance) = from_home {
+            meter.home_dispatches[distance as usize] += 1;
+        }
         meter.redispatches[class] += 1;
         meter.cs += 1;
         meter.migrations += u64::from(class > 0);
@@ -297,7 +320,7 @@ impl World {
     /// The interrupt that wakes an inactive virtual processor is taken by whoever runs on its last core.
     fn phantom(&mut self, vp: VpId) {
         let last = self.vp(vp).last_core;
-        if last == crate::hypervisor::NO_CORE {
+        if last == NO_CORE {
             return;
         }
         let runner = self.hv.cores[usize::from(last)].running;
@@ -310,6 +333,7 @@ impl World {
         if cost > 0 {
             self.settle(last);
             let slot = &mut self.slots[usize::from(last)];
+            slot.spin_from = NEVER;
             slot.stall_until = slot.stall_until.max(self.now) + cost;
             self.plan(last);
         }
@@ -456,8 +480,8 @@ impl World {
         let id = self.jobs.add(job);
         let meter = self.meters.integrate(partition, self.now);
         meter.runnable += 1;
-        meter.interrupts += 1;
-        self.make_runnable(id);
+        let cpu = self.make_runnable(id);
+        self.count_interrupt(partition, cpu);
         self.next_daemon(partition);
     }
 

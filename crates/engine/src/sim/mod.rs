@@ -5,6 +5,7 @@
 
 mod check;
 pub mod columns;
+mod confer;
 mod counting;
 mod dispatch;
 mod event;

@@ -21,12 +21,14 @@ impl World {
         slot.settled_at = self.now;
         slot.clock += elapsed;
         let stalled = slot.stall_until.clamp(from, self.now) - from;
+        let spun = stalled.min((from + stalled).saturating_sub(slot.spin_from.max(from)));
         let single = slot.single;
         let mask = self.mask(vp);
         self.account(vp, core, elapsed, mask, single);
         let partition = usize::from(self.hv.vps[vp as usize].partition);
         let meter = &mut self.meters.partitions[partition];
-        meter.books.add(Book::Hypervisor, stalled as f64);
+        meter.books.add(Book::Hypervisor, (stalled - spun) as f64);
+        meter.books.add(Book::Spin, spun as f64);
         let ran = (elapsed - stalled) as f64;
         if mask == 0 {
             meter.books.add(Book::GuestIdle, ran);
@@ -42,11 +44,8 @@ impl World {
     /// Moves the busy threads on by `ran` ns; returns the part that went into refilling caches [ns of core time].
     fn advance(&mut self, vp: u32, core: CoreId, mask: u8, ran: f64) -> f64 {
         let slot = &self.slots[usize::from(core)];
-        let (per_ns, warm_ns, extra_ns) = (
-            slot.instructions_per_ns,
-            slot.instruction_ns,
-            slot.cold_ns,
-        );
+        let (per_ns, warm_ns, extra_ns) =
+            (slot.instructions_per_ns, slot.instruction_ns, slot.cold_ns);
         let (first, _) = self.threads_of(vp);
         let mut cold = 0.0;
         let mut bits = mask;

@@ -36,8 +36,10 @@ pub struct Thread {
 pub struct Slot {
     /// Up to when the runner's progress is booked [ns].
     pub settled_at: u64,
-    /// Until when the hypervisor holds the core [ns].
+    /// Until when nothing useful happens after a dispatch: the hypervisor's part, then the spin [ns].
     pub stall_until: u64,
+    /// From when on that is a spin [ns].
+    pub spin_from: u64,
     /// When the present grant ends [ns].
     pub grant_end: u64,
     /// When an idle sibling gives up its decode slots [ns].
@@ -67,6 +69,8 @@ pub struct Run {
     pub left_clock: u64,
     /// Hypervisor time that the next dispatch must pay besides the dispatch itself [ns].
     pub debt_ns: u64,
+    /// Time it spun on a lock before it conferred, booked at its next dispatch [ns].
+    pub spin_ns: u64,
     /// When it ceded [ns].
     pub ceded_at: u64,
     /// Start of the present dispatch record.
@@ -103,6 +107,8 @@ pub struct GuestState {
     pub waits: Stream,
     /// Random daemons.
     pub daemons: Stream,
+    /// Random lock holders.
+    pub locks: Stream,
 }
 
 /// The simulation.
@@ -238,9 +244,11 @@ fn runs(hv: &State, guests: &[GuestState]) -> Vec<Run> {
         Run {
             left_clock: 0,
             debt_ns: 0,
+            spin_ns: 0,
             ceded_at: 0,
             record_from: 0,
-            first_thread: (guest.first_thread + usize::from(vp.index) * usize::from(guest.smt)) as u32,
+            first_thread: (guest.first_thread + usize::from(vp.index) * usize::from(guest.smt))
+                as u32,
             smt: guest.smt,
             mask: 0,
             last_thread: 0,
@@ -266,6 +274,7 @@ impl Slot {
         Self {
             settled_at: 0,
             stall_until: 0,
+            spin_from: NEVER,
             grant_end: 0,
             single_at: NEVER,
             single: false,
@@ -306,5 +315,6 @@ fn guest(
         work: stream("work"),
         waits: stream("waits"),
         daemons: stream("daemons"),
+        locks: stream("locks"),
     }
 }

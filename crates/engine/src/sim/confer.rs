@@ -1,0 +1,69 @@
+//! Locks across virtual processors. A virtual processor that loses its core may hold a lock that a sibling wants; the
+//! sibling spins for a while (AIX: `slock_spinb4confer` turns), then confers: it gives its core and the rest of its slice
+//! to the holder.
+
+use super::meters::Reason;
+use super::world::World;
+use crate::hypervisor::{Capacity, Mode, VpId};
+
+/// Time a thread spins before it confers [ns]: a thousand turns (`slock_spinb4confer` is 1K on AIX 7.1) of some ten
+/// nanoseconds each. Assumed range 5 to 20 us.
+const SPIN_NS: u64 = 10_000;
+
+impl World {
+    /// A virtual processor with work has lost its core: if it holds a lock, a running sibling confers.
+    pub fn lost_core(&mut self, holder: VpId) {
+        let partition = self.vp(holder).partition;
+        let share = self.spec.partitions[usize::from(partition)]
+            .profile
+            .lock_share;
+        if share == 0.0 || !matches!(self.vp(holder).mode, Mode::Ready | Mode::Exhausted) {
+            return;
+        }
+        let threads = i32::from(self.mask(holder).count_ones() as u8);
+        let held = 1.0 - (1.0 - share).powi(threads);
+        if !self.guests[usize::from(partition)].locks.chance(held) {
+            return;
+        }
+        if let Some(sibling) = self.running_sibling(holder) {
+            self.confer(sibling, holder);
+        }
+    }
+
+    fn running_sibling(&self, holder: VpId) -> Option<VpId> {
+        let share = &self.hv.shares[usize::from(self.vp(holder).partition)];
+        let siblings = share.first_vp..share.first_vp + u32::from(share.vps);
+        siblings
+            .into_iter()
+            .find(|vp| *vp != holder && self.vp(*vp).mode == Mode::Running && self.mask(*vp) != 0)
+    }
+
+    fn confer(&mut self, sibling: VpId, holder: VpId) {
+        let cost = self.spec.machine.hypervisor.confer_ns;
+        let partition = self.vp(holder).partition;
+        let core = self.undispatch(sibling, Reason::Confer);
+        self.count_voluntary(sibling);
+        let meter = &mut self.meters.partitions[usize::from(partition)];
+        meter.confer_calls += 1;
+        meter.confer_ns += cost;
+        self.runs[sibling as usize].spin_ns += SPIN_NS;
+        self.runs[holder as usize].debt_ns += cost;
+        let given = std::mem::take(&mut self.hv.vps[sibling as usize].slice_ns);
+        self.hv.queues.remove(partition, holder);
+        let v = &mut self.hv.vps[holder as usize];
+        v.slice_ns += given;
+        if v.mode == Mode::Exhausted {
+            v.mode = Mode::Ready;
+        }
+        if given > 0 {
+            v.capacity = Capacity::Entitled;
+        }
+        if self.claim(holder) {
+            self.dispatch(holder, core);
+        } else {
+            self.hv.vps[holder as usize].mode = Mode::Exhausted;
+            self.hand_on(core);
+        }
+        self.make_ready(sibling);
+    }
+}

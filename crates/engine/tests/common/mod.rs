@@ -1,0 +1,179 @@
+//! Specs for tests, made of plain round numbers, and results by column name.
+#![allow(dead_code)] // Each test file takes what it needs of this.
+
+mod outcome;
+
+pub use outcome::{run, run_some, Outcome, Table};
+
+use homenode_engine::machine::parse_short;
+use homenode_engine::spec::{
+    Aix, Distribution, Guest, Machine, MemoryShare, Partition, Pool, Processors, Profile, Spec,
+    Workload,
+};
+
+/// A millisecond [ns].
+pub const MS: u64 = 1_000_000;
+/// A second [ns].
+pub const SECOND: u64 = 1_000_000_000;
+
+/// A machine in one line; everything else is round (1 GHz, no overheads).
+pub fn machine(text: &str) -> Machine {
+    parse_short(text).expect("a sound short form")
+}
+
+/// Work without misses: an instruction is a nanosecond at 1 GHz, and all of it needs issue slots.
+pub fn plain_profile(instructions_per_unit: f64) -> Profile {
+    Profile {
+        name: "plain".into(),
+        instructions_per_unit,
+        system_share: 0.0,
+        eicpi: 1.0,
+        issue_share: 1.0,
+        miss_m0: 0.0,
+        miss_c0_bytes: 1024.0,
+        miss_exponent: 0.5,
+        sharing: 0.0,
+        footprint_bytes: 0,
+        footprint_common: 0.0,
+        overlap: 0.0,
+        lock_share: 0.0,
+    }
+}
+
+/// Work that misses caches, shares lines and leaves a footprint.
+pub fn missing_profile(instructions_per_unit: f64) -> Profile {
+    Profile {
+        name: "missing".into(),
+        issue_share: 0.5,
+        miss_m0: 0.05,
+        sharing: 0.2,
+        footprint_bytes: 256 << 10,
+        footprint_common: 0.5,
+        overlap: 0.25,
+        system_share: 0.25,
+        ..plain_profile(instructions_per_unit)
+    }
+}
+
+/// A guest that adds nothing of its own: no folding, ticks, daemons or balancing.
+pub fn quiet_guest() -> Aix {
+    Aix {
+        throughput_mode: 0,
+        xvcpus: -1,
+        fold_threshold_pct: 49.0,
+        snooze_delay_ns: Some(0),
+        tick_ns: 10 * MS,
+        tick_cost_ns: 0,
+        timeslice_ns: 10 * MS,
+        rebalance_ns: None,
+        daemon_rate_per_s: 0.0,
+        daemon_ns: 0,
+    }
+}
+
+/// Uncapped processors of weight 128 in the default pool.
+pub fn shared(entitlement: f64, vps: u16) -> Processors {
+    Processors::Shared {
+        entitlement,
+        r#virtual: vps,
+        capped: false,
+        weight: 128,
+        pool: 0,
+    }
+}
+
+/// Capped processors in the default pool.
+pub fn capped(entitlement: f64, vps: u16) -> Processors {
+    Processors::Shared {
+        entitlement,
+        r#virtual: vps,
+        capped: true,
+        weight: 0,
+        pool: 0,
+    }
+}
+
+/// Cores of its own; a donating partition lends idle ones whatever its load.
+pub fn dedicated(cores: std::ops::Range<u16>, donating: bool) -> Processors {
+    Processors::Dedicated {
+        cores: cores.collect(),
+        donating,
+        donate_threshold_pct: 100.0,
+    }
+}
+
+/// A quiet partition homed, with its memory, on chip 0; single-threaded.
+pub fn partition(name: &str, processors: Processors, workload: Workload) -> Partition {
+    Partition {
+        name: name.into(),
+        processors,
+        smt: 1,
+        memory: vec![MemoryShare {
+            chip: 0,
+            share: 1.0,
+        }],
+        home: vec![0],
+        guest: Guest::Aix(quiet_guest()),
+        workload,
+        profile: plain_profile(1e6),
+    }
+}
+
+/// Tunables of a partition's guest.
+pub fn aix(partition: &mut Partition) -> &mut Aix {
+    let Guest::Aix(aix) = &mut partition.guest;
+    aix
+}
+
+/// Processor-bound jobs without end.
+pub fn loops(count: u32) -> Workload {
+    Workload::Loops {
+        count,
+        endless: true,
+    }
+}
+
+/// Open arrivals of one burst each.
+pub fn transactions(rate_per_s: f64, burst_work: Distribution) -> Workload {
+    Workload::Transactions {
+        rate_per_s,
+        bursts: 1.0,
+        wait_ns: 0,
+        burst_work,
+    }
+}
+
+/// Users whose interactions are one exponential burst each.
+pub fn users(count: u32, think_ns: u64) -> Workload {
+    Workload::Users {
+        count,
+        think_ns,
+        bursts: 1.0,
+        wait_ns: 0,
+        burst_work: Distribution::Exponential,
+    }
+}
+
+/// One second of these partitions on a machine, recorded window by window.
+pub fn spec(machine: Machine, partitions: Vec<Partition>) -> Spec {
+    Spec {
+        name: "test".into(),
+        seed: 1,
+        warmup_ns: 0,
+        duration_ns: SECOND,
+        interval_ns: machine.hypervisor.window_ns,
+        record_dispatches: false,
+        machine,
+        pools: vec![default_pool()],
+        partitions,
+    }
+}
+
+/// The pool that is always there.
+pub fn default_pool() -> Pool {
+    Pool {
+        name: "DefaultPool".into(),
+        maximum: None,
+        reserved: 0.0,
+    }
+}
