@@ -160,6 +160,24 @@ impl State {
         }
     }
 
+    /// One more virtual processor of a partition has work. Dedicated partitions belong to no pool.
+    pub fn count_active(&mut self, partition: usize) {
+        let share = &mut self.shares[partition];
+        share.active_vps += 1;
+        if !share.is_dedicated() {
+            self.pools[usize::from(share.pool)].active_vps += 1;
+        }
+    }
+
+    /// One virtual processor of a partition has run out of work.
+    pub fn count_inactive(&mut self, partition: usize) {
+        let share = &mut self.shares[partition];
+        share.active_vps -= 1;
+        if !share.is_dedicated() {
+            self.pools[usize::from(share.pool)].active_vps -= 1;
+        }
+    }
+
     /// Cores of the physical shared pool (dedicated cores apart).
     pub fn pool_cores(&self) -> u32 {
         let active = usize::from(self.tree.active_cores);

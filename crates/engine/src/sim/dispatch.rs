@@ -10,12 +10,10 @@ impl World {
     /// A virtual processor has work again: it claims capacity and asks for a core.
     pub fn wake_vp(&mut self, vp: VpId) {
         let partition = usize::from(self.hv.vps[vp as usize].partition);
-        let share = &mut self.hv.shares[partition];
-        share.active_vps += 1;
-        self.hv.pools[usize::from(share.pool)].active_vps += 1;
+        self.hv.count_active(partition);
         let v = &mut self.hv.vps[vp as usize];
         debug_assert_eq!(v.mode, Mode::Inactive);
-        v.slice_ns = share.reclaim();
+        v.slice_ns = self.hv.shares[partition].reclaim();
         let away = self.now - self.runs[vp as usize].ceded_at;
         self.meters.partitions[partition].ceded(away);
         self.make_ready(vp);
@@ -153,11 +151,7 @@ impl World {
         v.grant_ns = granted;
         let core = &self.hv.cores[usize::from(v.core)];
         self.slots[usize::from(v.core)].grant_end = self.now + granted;
-        self.hv.sets.set_excess(
-            core.chip,
-            v.core,
-            excess || (core.owner != NO_VP && core.owner != vp),
-        );
+        self.hv.sets.set_excess(core.chip, v.core, excess);
     }
 
     /// Ends a stretch: what was reserved and not used goes back.
@@ -211,10 +205,9 @@ impl World {
         let core = self.undispatch(vp, Reason::Cede);
         let v = &mut self.hv.vps[vp as usize];
         v.mode = Mode::Inactive;
-        let share = &mut self.hv.shares[usize::from(v.partition)];
-        share.active_vps -= 1;
-        share.ceded_ns += std::mem::take(&mut v.slice_ns);
-        self.hv.pools[usize::from(share.pool)].active_vps -= 1;
+        let partition = usize::from(v.partition);
+        self.hv.shares[partition].ceded_ns += std::mem::take(&mut v.slice_ns);
+        self.hv.count_inactive(partition);
         let run = &mut self.runs[vp as usize];
         run.ceded_at = self.now;
         run.debt_ns = self.spec.machine.hypervisor.cede_ns;

@@ -374,8 +374,8 @@ impl World {
         let id = std::mem::replace(&mut self.threads[at].job, NO_JOB);
         self.threads[at].done_at = NEVER;
         self.runs[vp as usize].last_thread = thread;
-        self.finish(id, at);
         self.next_on_thread(vp, at, thread);
+        self.finish(id, at);
     }
 
     fn next_on_thread(&mut self, vp: VpId, at: usize, thread: u8) {
@@ -541,11 +541,9 @@ impl World {
     fn withdraw(&mut self, vp: VpId) {
         let partition = self.vp(vp).partition;
         self.hv.queues.remove(partition, vp);
-        let share = &mut self.hv.shares[usize::from(partition)];
-        share.active_vps -= 1;
-        self.hv.pools[usize::from(share.pool)].active_vps -= 1;
+        self.hv.count_inactive(usize::from(partition));
         let v = &mut self.hv.vps[vp as usize];
-        share.ceded_ns += std::mem::take(&mut v.slice_ns);
+        self.hv.shares[usize::from(partition)].ceded_ns += std::mem::take(&mut v.slice_ns);
         v.mode = Mode::Inactive;
         self.runs[vp as usize].ceded_at = self.now;
     }

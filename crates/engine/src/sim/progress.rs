@@ -89,7 +89,9 @@ impl World {
         if v.grant_ns != NEVER {
             v.grant_ns = v.grant_ns.saturating_sub(elapsed);
         }
-        self.hv.pools[usize::from(share.pool)].used_ns += elapsed;
+        if !share.is_dedicated() {
+            self.hv.pools[usize::from(share.pool)].used_ns += elapsed;
+        }
         let distance = self
             .hv
             .tree

@@ -131,7 +131,11 @@ impl World {
                     response: Quantiles::of(&self.meters.responses[at]),
                     dispatch_wait: Quantiles::of(&self.meters.waits[at]),
                     finished: self.meters.finished[at].clone(),
-                    steady: judge(&batches.backlog[at], totals[arrived] as f64),
+                    steady: judge(
+                        &batches.backlog[at],
+                        totals[arrived] as f64,
+                        last_third(&batches.vp_busy[at]),
+                    ),
                     vp_busy_share: last_third(&batches.vp_busy[at]),
                     totals,
                 }

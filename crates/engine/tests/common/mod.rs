@@ -1,9 +1,13 @@
 //! Specs for tests, made of plain round numbers, and results by column name.
 #![allow(dead_code)] // Each test file takes what it needs of this.
 
+mod invariants;
 mod outcome;
+mod random;
 
+pub use invariants::assert_all;
 pub use outcome::{run, run_some, Outcome, Table};
+pub use random::{dice, sound, DICE};
 
 use homenode_engine::machine::parse_short;
 use homenode_engine::spec::{

@@ -1,0 +1,289 @@
+//! What is true of every interval of every run: conservation, limits and guarantees.
+
+use homenode_engine::cost::BOOK_NAMES;
+use homenode_engine::spec::{Guest, Partition, Processors, Spec, Workload};
+
+use super::Outcome;
+
+/// Checks all of it. Warm-up and intervals must be whole windows.
+pub fn assert_all(spec: &Spec, outcome: &Outcome) {
+    partition_rows_balance(spec, outcome);
+    processor_rows_add_up(spec, outcome);
+    cores_are_used_once(spec, outcome);
+    limits_hold(spec, outcome);
+    entitlement_is_guaranteed(spec, outcome);
+    transactions_are_kept(spec, outcome);
+    switches_follow_dispatches(spec, outcome);
+    totals_are_sums(outcome);
+    dispatch_records_cover_the_busy_time(spec, outcome);
+}
+
+/// Length of each interval [ns].
+fn lengths(spec: &Spec) -> impl Iterator<Item = i64> {
+    let (interval, duration) = (spec.interval_ns, spec.duration_ns);
+    (0..duration.div_ceil(interval)).map(move |k| (interval.min(duration - k * interval)) as i64)
+}
+
+fn windows(spec: &Spec, length: i64) -> i64 {
+    length / spec.machine.hypervisor.window_ns as i64
+}
+
+/// Runs a check for each interval of each partition with a look-up by column name.
+fn each_row(
+    spec: &Spec,
+    outcome: &Outcome,
+    mut check: impl FnMut(&Partition, i64, &dyn Fn(&str) -> i64),
+) {
+    for (index, partition) in spec.partitions.iter().enumerate() {
+        let rows: Vec<_> = outcome.partition.only("partition", index as i64).collect();
+        assert_eq!(rows.len(), lengths(spec).count());
+        for (row, length) in rows.into_iter().zip(lengths(spec)) {
+            check(partition, length, &|column| {
+                row[outcome.partition.at(column)]
+            });
+        }
+    }
+}
+
+fn partition_rows_balance(spec: &Spec, outcome: &Outcome) {
+    let books: Vec<String> = BOOK_NAMES
+        .iter()
+        .map(|book| format!("book_{book}"))
+        .collect();
+    each_row(spec, outcome, |partition, length, of| {
+        let name = &partition.name;
+        let booked: i64 = books.iter().map(|book| of(book)).sum();
+        assert_eq!(booked, of("busy_ns"), "books of {name}");
+        assert_eq!(
+            of("entitled_ns") + of("excess_ns"),
+            of("busy_ns"),
+            "accounts of {name}"
+        );
+        let placed = of("home_ns") + of("near_ns") + of("far_ns");
+        assert_eq!(placed, of("busy_ns"), "places of {name}");
+        let placed = of("home_disp") + of("near_disp") + of("far_disp");
+        assert_eq!(placed, of("dispatches"), "dispatches of {name}");
+        let charged = of("user_ns") + of("sys_ns") + of("wait_ns") + of("idle_ns");
+        let (online, cores) = match &partition.processors {
+            Processors::Shared { r#virtual, .. } => (of("busy_ns"), i64::from(*r#virtual)),
+            Processors::Dedicated { cores, .. } => {
+                let cores = cores.len() as i64;
+                assert!(
+                    of("busy_ns") + of("donated_ns") <= cores * length,
+                    "lent by {name}"
+                );
+                (cores * length, cores)
+            }
+        };
+        assert_eq!(charged, online, "charges of {name}");
+        let ticks = of("ticks_user") + of("ticks_sys") + of("ticks_wait") + of("ticks_idle");
+        assert_eq!(
+            ticks,
+            cores * i64::from(partition.smt) * length,
+            "ticks of {name}"
+        );
+        for column in [
+            "busy_ns",
+            "entitled_ns",
+            "excess_ns",
+            "donated_ns",
+            "home_ns",
+            "far_ns",
+        ] {
+            assert!(of(column) >= 0, "{column} of {name}");
+        }
+        for column in [
+            "user_ns",
+            "sys_ns",
+            "idle_ns",
+            "instructions",
+            "ready_ns",
+            "runq_ns",
+        ] {
+            assert!(of(column) >= -2, "{column} of {name} is {}", of(column));
+        }
+    });
+}
+
+fn processor_rows_add_up(spec: &Spec, outcome: &Outcome) {
+    let sums = ["user_ns", "sys_ns", "ilcs", "vlcs"];
+    for (index, partition) in spec.partitions.iter().enumerate() {
+        let cpus = match &partition.processors {
+            Processors::Shared { r#virtual, .. } => usize::from(*r#virtual),
+            Processors::Dedicated { cores, .. } => cores.len(),
+        } * usize::from(partition.smt);
+        let of_cpus: Vec<_> = outcome.cpu.only("partition", index as i64).collect();
+        let of_partition = outcome.partition.only("partition", index as i64);
+        for (rows, total) in of_cpus.chunks(cpus).zip(of_partition) {
+            let sum = |column: &str| -> i64 {
+                let at = outcome.cpu.at(column);
+                rows.iter().map(|row| row[at]).sum()
+            };
+            let total = |column: &str| total[outcome.partition.at(column)];
+            for column in sums {
+                assert_eq!(sum(column), total(column), "{column} of {}", partition.name);
+            }
+            let charged = sum("user_ns") + sum("sys_ns") + sum("idle_ns");
+            let rounding = 3 * cpus as i64;
+            assert!(
+                (charged - total("busy_ns")).abs() <= rounding,
+                "PURR of {}",
+                partition.name
+            );
+        }
+    }
+}
+
+fn cores_are_used_once(spec: &Spec, outcome: &Outcome) {
+    let at = outcome.partition.at("busy_ns");
+    let rows: Vec<_> = outcome.partition.rows().collect();
+    for (rows, length) in rows.chunks(spec.partitions.len()).zip(lengths(spec)) {
+        let busy: i64 = rows.iter().map(|row| row[at]).sum();
+        assert!(busy <= i64::from(spec.machine.active_cores) * length);
+    }
+    for (rows, length) in outcome
+        .pool
+        .series("pool", 0, "idle_ns")
+        .iter()
+        .zip(lengths(spec))
+    {
+        assert!((0..=i64::from(spec.machine.active_cores) * length).contains(rows));
+    }
+}
+
+fn limits_hold(spec: &Spec, outcome: &Outcome) {
+    each_row(spec, outcome, |partition, length, of| {
+        if let Processors::Shared {
+            entitlement,
+            capped: true,
+            ..
+        } = partition.processors
+        {
+            let limit = entitlement * length as f64 + windows(spec, length) as f64;
+            assert!(
+                of("busy_ns") as f64 <= limit,
+                "{} is capped",
+                partition.name
+            );
+        }
+    });
+    for (index, pool) in spec.pools.iter().enumerate() {
+        let Some(maximum) = pool.maximum else {
+            continue;
+        };
+        let busy = outcome.pool.series("pool", index, "busy_ns");
+        for (busy, length) in busy.into_iter().zip(lengths(spec)) {
+            let limit = maximum * length as f64 + windows(spec, length) as f64;
+            assert!(busy as f64 <= limit, "{} uses {busy} of {limit}", pool.name);
+        }
+    }
+}
+
+/// Whether all threads of a partition have work all the time.
+fn is_always_busy(partition: &Partition, vps: u16) -> bool {
+    let threads = u32::from(vps) * u32::from(partition.smt);
+    let Guest::Aix(aix) = &partition.guest;
+    matches!(partition.workload, Workload::Loops { count, endless: true } if count >= threads)
+        && aix.xvcpus < 0
+}
+
+fn entitlement_is_guaranteed(spec: &Spec, outcome: &Outcome) {
+    each_row(spec, outcome, |partition, length, of| {
+        let Processors::Shared {
+            entitlement,
+            r#virtual,
+            ..
+        } = partition.processors
+        else {
+            return;
+        };
+        if is_always_busy(partition, r#virtual) {
+            let overhead = spec.machine.hypervisor.dispatch_ns as f64 + f64::from(r#virtual);
+            let least = entitlement * length as f64 - overhead * windows(spec, length) as f64;
+            let got = of("busy_ns") as f64;
+            assert!(got >= least, "{} got {got} ns of {least}", partition.name);
+        }
+    });
+}
+
+fn transactions_are_kept(spec: &Spec, outcome: &Outcome) {
+    for index in 0..spec.partitions.len() {
+        let series = |column| outcome.partition.series("partition", index, column);
+        let changes = series("tx_arrived").into_iter().zip(series("tx_done"));
+        let inside = series("tx_inside");
+        for (pair, (arrived, done)) in inside.windows(2).zip(changes.skip(1)) {
+            assert_eq!(
+                arrived - done,
+                pair[1] - pair[0],
+                "transactions of partition {index}"
+            );
+        }
+    }
+}
+
+/// A virtual processor switch ends a dispatch, so the two differ by those on a core at most.
+fn switches_follow_dispatches(spec: &Spec, outcome: &Outcome) {
+    for (index, partition) in spec.partitions.iter().enumerate() {
+        let vps = match &partition.processors {
+            Processors::Shared { r#virtual, .. } => i64::from(*r#virtual),
+            Processors::Dedicated { cores, .. } => cores.len() as i64,
+        };
+        let series = |column| outcome.partition.series("partition", index, column);
+        let mut open = 0;
+        for (dispatches, switches) in series("dispatches").into_iter().zip(series("vcsw")) {
+            open += dispatches - switches;
+            assert!(
+                open.abs() <= vps,
+                "{open} dispatches of {} open",
+                partition.name
+            );
+        }
+    }
+}
+
+fn totals_are_sums(outcome: &Outcome) {
+    for (index, partition) in outcome.summary.partitions.iter().enumerate() {
+        for column in [
+            "busy_ns",
+            "dispatches",
+            "tx_done",
+            "instructions",
+            "book_useful",
+        ] {
+            let sum: i64 = outcome
+                .partition
+                .series("partition", index, column)
+                .iter()
+                .sum();
+            assert_eq!(
+                sum as f64,
+                outcome.total(&partition.name, column),
+                "{column}"
+            );
+        }
+    }
+}
+
+fn dispatch_records_cover_the_busy_time(spec: &Spec, outcome: &Outcome) {
+    if !spec.record_dispatches {
+        return;
+    }
+    let at = |column| outcome.dispatches.at(column);
+    let mut recorded = vec![0; spec.partitions.len()];
+    for core in 0..spec.machine.active_cores {
+        let mut free_from = 0;
+        for row in outcome.dispatches.only("core", i64::from(core)) {
+            let (start, end) = (row[at("start_ns")], row[at("end_ns")]);
+            assert!(
+                free_from <= start && start <= end,
+                "core {core} is used twice at {start} ns"
+            );
+            free_from = end;
+            recorded[row[at("partition")] as usize] += end - start;
+        }
+    }
+    for (partition, recorded) in outcome.summary.partitions.iter().zip(recorded) {
+        let busy = outcome.total(&partition.name, "busy_ns") as i64;
+        assert_eq!(recorded, busy, "dispatches of {}", partition.name);
+    }
+}
