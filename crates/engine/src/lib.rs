@@ -1,9 +1,10 @@
 //! Dispatch-level simulator of partitioned servers.
 //!
-//! No I/O, no clock, no global, no unsafe. A [`spec::Spec`] goes in, intervals and a summary come out ([`sim::run`]).
+//! No I/O, no clock, no global, no unsafe. A [`spec::Spec`] goes in, intervals and a summary come
+//! out ([`sim::run`]).
 //!
-//! One folder a subject, each understandable alone, in this order of dependency: [`machine`], [`kernel`], [`cost`],
-//! [`guest`], [`hypervisor`], [`sim`].
+//! One folder a subject, each understandable alone, in this order of dependency: [`machine`],
+//! [`kernel`], [`cost`], [`guest`], [`hypervisor`], [`sim`].
 
 pub mod cost;
 pub mod guest;

@@ -1,8 +1,9 @@
 //! The frozen input of a simulation: what the front ends hand over, in base units only.
 //!
-//! Times are integer nanoseconds, sizes are bytes, capacities are cores. A `Spec` is read once, checked once
-//! (`Spec::check`) and never changed afterwards. People do not write it: they write the scenario file, which the Python
-//! front reads, checks with file and line, and flattens into this.
+//! Times are integer nanoseconds, sizes are bytes, capacities are cores. A `Spec` is read once,
+//! checked once (`Spec::check`) and never changed afterwards. People do not write it: they write
+//! the scenario file, which the Python front reads, checks with file and line, and flattens into
+//! this.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +31,8 @@ pub struct Spec {
     pub partitions: Vec<Partition>,
 }
 
-/// Hardware description: a tree machine > node > chip > core > hardware thread, with memory at each chip.
+/// Hardware description: a tree machine > node > chip > core > hardware thread, with memory at each
+/// chip.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
@@ -56,9 +58,11 @@ pub struct Machine {
     pub caches: Vec<Cache>,
     /// Latency of a line that another core's cache holds [ns], by distance.
     pub cache_to_cache_ns: ByDistance,
-    /// Latency of memory without queueing [ns], by distance (local = same chip, near = same node, far = other node).
+    /// Latency of memory without queueing [ns], by distance (local = same chip, near = same node,
+    /// far = other node).
     pub memory_ns: ByDistance,
-    /// Factor on every far latency for each pair of nodes (row-major, `nodes * nodes`); empty = 1 for all.
+    /// Factor on every far latency for each pair of nodes (row-major, `nodes * nodes`); empty = 1
+    /// for all.
     pub node_distance: Vec<f64>,
     /// Memory bandwidth of a chip's controllers [bytes/s].
     pub memory_bytes_per_s: f64,
@@ -86,7 +90,8 @@ pub struct Cache {
     pub scope: CacheScope,
     /// Load-to-use latency [ns].
     pub latency_ns: f64,
-    /// Whether its capacity adds to that of the levels inside it (victim) or contains them (inclusive).
+    /// Whether its capacity adds to that of the levels inside it (victim) or contains them
+    /// (inclusive).
     pub victim: bool,
 }
 
@@ -120,7 +125,8 @@ pub struct ByDistance {
 pub struct Smt {
     /// Throughput with 1, 2, ... busy threads relative to one, for the reference workload.
     pub gain: Vec<f64>,
-    /// Share of the reference workload's single-thread cycles in which no instruction issues [0..1].
+    /// Share of the reference workload's single-thread cycles in which no instruction issues
+    /// [0..1].
     pub reference_stall_share: f64,
 }
 
@@ -154,8 +160,8 @@ pub struct Hypervisor {
     pub phantom_ns: u64,
     /// Longest time on excess capacity while another partition waits for excess [ns].
     pub excess_quantum_ns: u64,
-    /// Whether the end of an entitled slice or of a window counts as an involuntary switch even if the same virtual
-    /// processor continues on the same core.
+    /// Whether the end of an entitled slice or of a window counts as an involuntary switch even if
+    /// the same virtual processor continues on the same core.
     pub counts_redispatch: bool,
     /// Whom an entitled requester may throw off a core of its home node.
     pub eviction: Eviction,
@@ -179,7 +185,8 @@ pub struct Pool {
     pub name: String,
     /// Maximum capacity its partitions may use together [cores]; none for the default pool.
     pub maximum: Option<f64>,
-    /// Reserved capacity on top of its partitions' entitlements, for its uncapped partitions [cores].
+    /// Reserved capacity on top of its partitions' entitlements, for its uncapped partitions
+    /// [cores].
     pub reserved: f64,
 }
 
@@ -255,13 +262,16 @@ pub enum Guest {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Aix {
-    /// `vpm_throughput_mode`: 0, 1, 2, 4 or 8 (threads of a virtual processor to load before the next unfolds).
+    /// `vpm_throughput_mode`: 0, 1, 2, 4 or 8 (threads of a virtual processor to load before the
+    /// next unfolds).
     pub throughput_mode: u8,
     /// `vpm_xvcpus`: virtual processors beyond the computed need; -1 switches folding off.
     pub xvcpus: i32,
-    /// `vpm_fold_threshold`: thread utilisation above which another virtual processor is needed [percent].
+    /// `vpm_fold_threshold`: thread utilisation above which another virtual processor is needed
+    /// [percent].
     pub fold_threshold_pct: f64,
-    /// `smt_snooze_delay`: how long an idle thread beside a busy one keeps its decode slots [ns]; none = for ever.
+    /// `smt_snooze_delay`: how long an idle thread beside a busy one keeps its decode slots [ns];
+    /// none = for ever.
     pub snooze_delay_ns: Option<u64>,
     /// Clock tick [ns].
     pub tick_ns: u64,
@@ -269,7 +279,8 @@ pub struct Aix {
     pub tick_cost_ns: u64,
     /// Time slice of equal-priority threads [ns].
     pub timeslice_ns: u64,
-    /// Interval at which the load balancer moves a running thread to the less busy processor [ns]; none = never.
+    /// Interval at which the load balancer moves a running thread to the less busy processor [ns];
+    /// none = never.
     pub rebalance_ns: Option<u64>,
     /// Wake-ups of kernel daemons [1/s per partition].
     pub daemon_rate_per_s: f64,
@@ -305,7 +316,8 @@ pub enum Workload {
         /// Distribution of a burst's work.
         burst_work: Distribution,
     },
-    /// `count` processor-bound jobs started together; each ends after `instructions_per_unit`, or never if `endless`.
+    /// `count` processor-bound jobs started together; each ends after `instructions_per_unit`, or
+    /// never if `endless`.
     Loops {
         /// Jobs.
         count: u32,
@@ -338,7 +350,8 @@ pub struct Profile {
     pub system_share: f64,
     /// Cycles per instruction with an infinite cache and one thread on the core.
     pub eicpi: f64,
-    /// Share of `eicpi` in which issue slots are really used; the rest waits inside the core [0..1].
+    /// Share of `eicpi` in which issue slots are really used; the rest waits inside the core
+    /// [0..1].
     pub issue_share: f64,
     /// Misses per instruction of an empty cache: `m(C) = m0 (1 + C/C0)^-a`.
     pub miss_m0: f64,
@@ -346,12 +359,13 @@ pub struct Profile {
     pub miss_c0_bytes: f64,
     /// `a` of the miss curve.
     pub miss_exponent: f64,
-    /// Share of the misses of a 2 MiB cache that go to lines last written by another core (communication) [0..1].
+    /// Share of the misses of a 2 MiB cache that go to lines last written by another core
+    /// (communication) [0..1].
     pub sharing: f64,
     /// Bytes a thread touches again after it was off its core.
     pub footprint_bytes: u64,
-    /// Share of that footprint that all threads of the partition have in common (code, shared buffers), so that a core
-    /// on which a sibling ran last holds it already [0..1].
+    /// Share of that footprint that all threads of the partition have in common (code, shared
+    /// buffers), so that a core on which a sibling ran last holds it already [0..1].
     pub footprint_common: f64,
     /// Share of a miss's latency hidden by other work of the same thread [0..1].
     pub overlap: f64,

@@ -1,5 +1,5 @@
-//! A batch as Python sees it: a dictionary of tables, each a dictionary of columns, each column packed 64-bit integers
-//! in little-endian order, so that Arrow can take it as it is.
+//! A batch as Python sees it: a dictionary of tables, each a dictionary of columns, each column
+//! packed 64-bit integers in little-endian order, so that Arrow can take it as it is.
 
 use homenode_engine::sim::{Batch, Columns};
 use pyo3::prelude::*;

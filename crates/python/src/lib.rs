@@ -1,4 +1,5 @@
-//! Python bindings: one frozen spec in, columns of integers and a summary out. Nothing else happens here.
+//! Python bindings: one frozen spec in, columns of integers and a summary out. Nothing else happens
+//! here.
 
 mod batch;
 mod summary;
@@ -48,8 +49,9 @@ fn check(spec_json: &str) -> PyResult<()> {
 
 /// Runs one replication of a frozen spec (JSON) and returns its summary (JSON).
 ///
-/// The interpreter is released while events are handled. After each recorded interval, and a few times a second
-/// otherwise, `observe(batch)` is called; when it returns a false value, `Stopped` is raised.
+/// The interpreter is released while events are handled. After each recorded interval, and a few
+/// times a second otherwise, `observe(batch)` is called; when it returns a false value, `Stopped`
+/// is raised.
 #[pyfunction]
 fn simulate(
     py: Python<'_>,

@@ -41,14 +41,17 @@ fn partition(summary: &PartitionSummary) -> Value {
 }
 
 fn quantiles(q: &Quantiles) -> Value {
-    json!({"count": q.count, "mean": q.mean, "p50": q.p50, "p95": q.p95, "p99": q.p99, "max": q.max})
+    json!({
+        "count": q.count, "mean": q.mean, "p50": q.p50, "p95": q.p95, "p99": q.p99, "max": q.max,
+    })
 }
 
 fn reason(summary: &PartitionSummary) -> Option<String> {
     let steady = &summary.steady;
     (!steady.is_steady).then(|| {
         format!(
-            "the backlog grew from {:.0} to {:.0} transactions while {:.0} % of the virtual processors had work",
+            "the backlog grew from {:.0} to {:.0} transactions while {:.0} % of the virtual \
+             processors had work",
             steady.backlog_start,
             steady.backlog_end,
             100.0 * summary.vp_busy_share

@@ -1,14 +1,16 @@
-//! A cost class: what an instruction of one partition costs on one chip with so many threads busy on the core.
+//! A cost class: what an instruction of one partition costs on one chip with so many threads busy
+//! on the core.
 
 use super::{Book, Books, Contention, MissCurve, Occupancy, Spread};
 use crate::machine::{far_factor, Distance, Topology};
 use crate::spec::{CacheScope, Machine, Profile};
 
-/// Capacity at which a profile's `sharing` is stated: that of the caches with which communication misses were measured
-/// (Barroso, Gharachorloo, Bugnion 1998: 2 MB).
+/// Capacity at which a profile's `sharing` is stated: that of the caches with which communication
+/// misses were measured (Barroso, Gharachorloo, Bugnion 1998: 2 MB).
 const SHARING_AT_BYTES: f64 = 2.0 * 1024.0 * 1024.0;
 
-/// POWER5 decode-slot rule for an idle thread at priority 1 beside one at 4: it keeps 1 of `2^(|4-1|+1)` slots.
+/// POWER5 decode-slot rule for an idle thread at priority 1 beside one at 4: it keeps 1 of
+/// `2^(|4-1|+1)` slots.
 pub const IDLE_SIBLING_SLOTS: f64 = 1.0 / 16.0;
 
 /// Where and how a thread runs.

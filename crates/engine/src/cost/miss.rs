@@ -4,8 +4,9 @@ use crate::spec::Profile;
 
 /// `m(C) = m0 (1 + C/C0)^-a`, misses per instruction beyond a capacity of `C` bytes.
 ///
-/// The power law of cache misses with an exponent near one half is Hartstein, Srinivasan, Puzak and Emma, "On the
-/// nature of cache miss behavior: is it square root of 2?" (2008); the `1 +` makes it finite for an empty cache.
+/// The power law of cache misses with an exponent near one half is Hartstein, Srinivasan, Puzak and
+/// Emma, "On the nature of cache miss behavior: is it square root of 2?" (2008); the `1 +` makes it
+/// finite for an empty cache.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MissCurve {
     /// Misses per instruction of an empty cache.

@@ -1,18 +1,18 @@
-//! What an instruction costs: `CPI = EICPI + EFCPI`, by where a thread runs, where its memory and its sharers are, and
-//! who shares its caches.
+//! What an instruction costs: `CPI = EICPI + EFCPI`, by where a thread runs, where its memory and
+//! its sharers are, and who shares its caches.
 //!
 //! ```text
-//! EICPI  the core part, as if the caches were infinite           (profile; stretched by SMT siblings)
+//! EICPI  the core part, as if the caches were infinite   (profile; stretched by SMT siblings)
 //! EFCPI  the part lost to finite caches and to distance
 //!        = sum over levels of misses there x latency of who serves them x (1 - overlap)
 //! ```
-//! A miss is served by the next cache, by another core's cache (lines that a sharer wrote, at the sharer's distance)
-//! or by memory (at the distance of the memory). Latencies stretch with the load of memory controllers and links.
-//! Every part is booked under one [`Book`]; the parts of an instruction add up to its time, so the books of a core add
-//! up to the wall clock.
+//! A miss is served by the next cache, by another core's cache (lines that a sharer wrote, at the
+//! sharer's distance) or by memory (at the distance of the memory). Latencies stretch with the load
+//! of memory controllers and links. Every part is booked under one [`Book`]; the parts of an
+//! instruction add up to its time, so the books of a core add up to the wall clock.
 //!
-//! What the machine as a whole does (who uses which cache, how loaded each link is) is a [`Occupancy`], refreshed once
-//! a dispatch window, so that an event touches its own core only.
+//! What the machine as a whole does (who uses which cache, how loaded each link is) is a
+//! [`Occupancy`], refreshed once a dispatch window, so that an event touches its own core only.
 
 mod books;
 mod class;

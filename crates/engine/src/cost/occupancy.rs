@@ -1,12 +1,15 @@
-//! Who uses which cache and how loaded each controller and link is, refreshed once a dispatch window.
+//! Who uses which cache and how loaded each controller and link is, refreshed once a dispatch
+//! window.
 
 use crate::machine::{Distance, Topology};
 use crate::spec::{Machine, MemoryShare};
 
-/// Share of the newest window in the running average. A cache of some megabytes takes a few windows to change hands.
+/// Share of the newest window in the running average. A cache of some megabytes takes a few windows
+/// to change hands.
 const NEWEST: f64 = 0.25;
 
-/// Latency factor of a resource at utilisation `load`: the wait of an M/D/1 queue, held below saturation.
+/// Latency factor of a resource at utilisation `load`: the wait of an M/D/1 queue, held below
+/// saturation.
 pub fn stretch(load: f64) -> f64 {
     let load = load.clamp(0.0, 0.95);
     1.0 + 0.5 * load / (1.0 - load)
@@ -40,7 +43,8 @@ impl Occupancy {
         }
     }
 
-    /// Adds what one cost class did in the window: core time on a chip, lines from memory and from sharers.
+    /// Adds what one cost class did in the window: core time on a chip, lines from memory and from
+    /// sharers.
     pub fn add(
         &mut self,
         tree: &Topology,
@@ -118,10 +122,11 @@ impl Spread {
         }
     }
 
-    /// Chance that the last writer of a shared line sits on another core, and its distances from a core of `chip`.
+    /// Chance that the last writer of a shared line sits on another core, and its distances from a
+    /// core of `chip`.
     ///
-    /// The partition's other cores are equally likely to have written it, so a partition that keeps `n` cores busy finds
-    /// `(n - 1) / n` of its shared lines elsewhere.
+    /// The partition's other cores are equally likely to have written it, so a partition that keeps
+    /// `n` cores busy finds `(n - 1) / n` of its shared lines elsewhere.
     pub fn sharers(&self, tree: &Topology, chip: u16) -> (f64, [f64; 3]) {
         let mut cores = [0.0; 3];
         let node = tree.chips_of(tree.node_of(chip));

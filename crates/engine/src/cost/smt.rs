@@ -1,15 +1,17 @@
 //! Threads of a core share its issue slots.
 //!
-//! A thread uses issue slots in `i` cycles per instruction and waits in the rest. With `k` threads busy, the others take
-//! slots at the rate `i/CPI` each, and the thread's core part stretches in proportion:
+//! A thread uses issue slots in `i` cycles per instruction and waits in the rest. With `k` threads
+//! busy, the others take slots at the rate `i/CPI` each, and the thread's core part stretches in
+//! proportion:
 //!
 //! ```text
 //! CPI_k = B + s_k (k-1) i^2 / CPI_k,     B = cycles per instruction without contention
 //! CPI_k = (B + sqrt(B^2 + 4 s_k (k-1) i^2)) / 2
 //! ```
-//! The conflict factor `s_k` is fixed by the machine's published gain for its reference workload (`CPI_1 = 1`,
-//! `i = 1 - stall share`, `CPI_k = k / gain_k`). So a workload that mostly waits gains more from a second thread than
-//! the reference, and one that keeps the slots busy gains less.
+//! The conflict factor `s_k` is fixed by the machine's published gain for its reference workload
+//! (`CPI_1 = 1`, `i = 1 - stall share`, `CPI_k = k / gain_k`). So a workload that mostly waits
+//! gains more from a second thread than the reference, and one that keeps the slots busy gains
+//! less.
 
 use crate::spec::Smt;
 
@@ -36,7 +38,8 @@ impl Contention {
         Self { factor }
     }
 
-    /// Cycles per instruction lost to siblings: `base` without contention, `issue` slots used per instruction.
+    /// Cycles per instruction lost to siblings: `base` without contention, `issue` slots used per
+    /// instruction.
     pub fn lost(&self, threads: u8, base: f64, issue: f64) -> f64 {
         let factor = self.factor[usize::from(threads) - 1];
         0.5 * ((base * base + 4.0 * factor * issue * issue).sqrt() - base)

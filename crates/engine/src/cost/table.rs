@@ -7,7 +7,8 @@ use crate::spec::{Machine, Partition};
 /// Index of a class in the [`Table`].
 pub type ClassId = u32;
 
-/// Cost classes of all partitions: one for each chip and number of busy threads, plus the one with a snoozing sibling.
+/// Cost classes of all partitions: one for each chip and number of busy threads, plus the one with
+/// a snoozing sibling.
 pub struct Table {
     /// The machine.
     pub machine: Machine,
@@ -22,7 +23,8 @@ pub struct Table {
     first: Vec<u32>,
     owner: Vec<(u16, u16, u8)>,
     classes: Vec<Class>,
-    /// Window in which the class was worked out, and its time of an instruction: what an event needs.
+    /// Window in which the class was worked out, and its time of an instruction: what an event
+    /// needs.
     hot: Vec<(u32, f64)>,
     width: Vec<u32>,
     epoch: u32,
@@ -31,7 +33,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// An empty table for `partitions` on `machine`; `tick_share` is the guest's tick time over its interval.
+    /// An empty table for `partitions` on `machine`; `tick_share` is the guest's tick time over its
+    /// interval.
     pub fn new(machine: &Machine, partitions: &[Partition], tick_share: Vec<f64>) -> Self {
         let tree = Topology::new(machine);
         let (mut first, mut owner) = (Vec::new(), Vec::new());
@@ -63,8 +66,8 @@ impl Table {
         }
     }
 
-    /// Class of a core of `chip` on which `threads` threads of `partition` are busy; 0 stands for one busy thread beside
-    /// a snoozing sibling that keeps its decode slots.
+    /// Class of a core of `chip` on which `threads` threads of `partition` are busy; 0 stands for
+    /// one busy thread beside a snoozing sibling that keeps its decode slots.
     #[inline]
     pub fn id(&self, partition: u16, chip: u16, threads: u8) -> ClassId {
         let at = usize::from(partition);
@@ -119,7 +122,8 @@ impl Table {
         *used += ns;
     }
 
-    /// Books the time spent since the last call; `each` gets partition, books and instructions of every class used.
+    /// Books the time spent since the last call; `each` gets partition, books and instructions of
+    /// every class used.
     pub fn settle(&mut self, mut each: impl FnMut(u16, &Books, f64)) {
         for id in self.used.drain(..) {
             let (partition, chip, threads) = self.owner[id as usize];

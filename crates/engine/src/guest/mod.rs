@@ -1,4 +1,5 @@
-//! Guest operating systems: run queues, filling of SMT threads, folding and the charging of processor time.
+//! Guest operating systems: run queues, filling of SMT threads, folding and the charging of
+//! processor time.
 
 pub mod aix;
 pub mod workload;

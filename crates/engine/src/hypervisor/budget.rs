@@ -1,10 +1,12 @@
-//! Capacity by window: a partition's entitlement and its lending among siblings, and a pool's limit.
+//! Capacity by window: a partition's entitlement and its lending among siblings, and a pool's
+//! limit.
 //!
-//! The entitlement is spread evenly over the partition's virtual processors at each window. What one of them does not
-//! take, because it is inactive or cedes before its slice ends, is lent to its siblings first; what is left at the end
-//! of the window is lost. (lparcfg.5 of powerpc-utils states these rules.)
+//! The entitlement is spread evenly over the partition's virtual processors at each window. What
+//! one of them does not take, because it is inactive or cedes before its slice ends, is lent to its
+//! siblings first; what is left at the end of the window is lost. (lparcfg.5 of powerpc-utils
+//! states these rules.)
 
-use super::VpId;
+use super::{Capacity, VpId};
 use crate::spec::{Partition, Pool, Processors};
 
 /// Least piece of ceded time that is lent at once [ns]; smaller pieces would only cost switches.
@@ -33,6 +35,8 @@ pub struct Share {
     pub ceded_ns: u64,
     /// Virtual processors with work.
     pub active_vps: u32,
+    /// Whether its pool keeps its entitlement free in this window, because it had work at the start.
+    pub promised: bool,
     /// Excess time used, divided by the weight; grows while others wait [ns].
     pub excess_age: f64,
     /// Its home chips.
@@ -53,6 +57,7 @@ impl Share {
             pool: 0,
             ceded_ns: 0,
             active_vps: 0,
+            promised: false,
             excess_age: 0.0,
             home: home_chips(partition),
         };
@@ -80,6 +85,12 @@ impl Share {
         share
     }
 
+    /// Whether use on this account comes out of what its pool has not promised to others.
+    #[inline]
+    pub fn is_unpromised(&self, capacity: Capacity) -> bool {
+        capacity == Capacity::Excess || !self.promised
+    }
+
     /// Whether a chip is one of its home chips.
     #[inline]
     pub fn is_home(&self, chip: u16) -> bool {
@@ -96,7 +107,8 @@ impl Share {
         self.entitled_ns / u64::from(self.vps)
     }
 
-    /// Starts a window in which `active` virtual processors have work: each takes its even slice, the rest is ceded.
+    /// Starts a window in which `active` virtual processors have work: each takes its even slice,
+    /// the rest is ceded.
     pub fn open_window(&mut self, active: u32) -> u64 {
         let slice = self.even_slice_ns();
         self.active_vps = active;
@@ -137,7 +149,7 @@ pub struct PoolBudget {
     /// Left of the limit in this window, reservations taken off [ns].
     pub left_ns: u64,
     /// Left for excess use in this window, reservations taken off [ns].
-    pub left_excess_ns: u64,
+    pub left_unpromised_ns: u64,
     /// Used in this window [ns].
     pub used_ns: u64,
     /// Sum of its partitions' entitlements in a window, plus the reserve [ns].
@@ -155,7 +167,7 @@ impl PoolBudget {
                 .map(|cores| (cores * window_ns as f64).round() as u64),
             reserved_ns: (pool.reserved * window_ns as f64).round() as u64,
             left_ns: u64::MAX,
-            left_excess_ns: u64::MAX,
+            left_unpromised_ns: u64::MAX,
             used_ns: 0,
             entitled_ns: 0,
             active_vps: 0,
@@ -168,40 +180,41 @@ impl PoolBudget {
         self.active_vps = active_vps;
         if let Some(maximum) = self.maximum_ns {
             self.left_ns = maximum;
-            self.left_excess_ns = maximum.saturating_sub(promised_ns);
+            self.left_unpromised_ns = maximum.saturating_sub(promised_ns);
         }
     }
 
-    /// Whether part of its entitled capacity is unused, so that its partitions' excess goes first (level 0).
+    /// Whether part of its entitled capacity is unused, so that its partitions' excess goes first
+    /// (level 0).
     pub fn has_own_excess(&self) -> bool {
         self.used_ns < self.entitled_ns
     }
 
     /// Reserves time for a stretch on a core; 0 if the limit is reached.
-    pub fn reserve(&mut self, wanted_ns: u64, excess: bool) -> u64 {
+    pub fn reserve(&mut self, wanted_ns: u64, unpromised: bool) -> u64 {
         if self.maximum_ns.is_none() {
             return wanted_ns;
         }
-        let left = if excess {
-            self.left_ns.min(self.left_excess_ns)
+        let left = if unpromised {
+            self.left_ns.min(self.left_unpromised_ns)
         } else {
             self.left_ns
         };
         let even = left / u64::from(self.active_vps.max(1));
         let grant = even.max(LEAST_LOAN_NS).min(left).min(wanted_ns);
         self.left_ns -= grant;
-        if excess {
-            self.left_excess_ns -= grant;
+        if unpromised {
+            self.left_unpromised_ns -= grant;
         }
         grant
     }
 
     /// Returns what was reserved and not used.
-    pub fn give_back(&mut self, unused_ns: u64, excess: bool) {
+    pub fn give_back(&mut self, unused_ns: u64, unpromised: bool) {
         if self.maximum_ns.is_some() {
             self.left_ns += unused_ns;
-            if excess {
-                self.left_excess_ns += unused_ns;
+            if unpromised {
+                self.left_unpromised_ns += unused_ns;
             }
         }
     }
@@ -223,6 +236,7 @@ mod tests {
             pool: 0,
             ceded_ns: 0,
             active_vps: 0,
+            promised: false,
             excess_age: 0.0,
             home: vec![],
         }
@@ -269,6 +283,6 @@ mod tests {
         assert_eq!(excess, 6_000_000);
         assert_eq!(pool.reserve(9_000_000, false), 2_000_000);
         pool.give_back(500_000, true);
-        assert_eq!(pool.left_excess_ns, 500_000);
+        assert_eq!(pool.left_unpromised_ns, 500_000);
     }
 }

@@ -1,8 +1,9 @@
 //! Partitions, pools and dispatch: who may use a core, for how long, and which one.
 //!
-//! [`State`] holds what a hypervisor knows: virtual processors, cores, budgets and ready queues. A [`Policy`] gets a
-//! read-only view of it and answers with a decision as data; the simulation carries the decision out. Rules that all
-//! policies share (entitlement and its lending, pool limits) are methods of the state.
+//! [`State`] holds what a hypervisor knows: virtual processors, cores, budgets and ready queues. A
+//! [`Policy`] gets a read-only view of it and answers with a decision as data; the simulation
+//! carries the decision out. Rules that all policies share (entitlement and its lending, pool
+//! limits) are methods of the state.
 
 mod budget;
 mod idle;
@@ -48,6 +49,11 @@ pub trait Policy {
     /// What becomes of a running virtual processor at the end of its slice or window.
     fn renew(&self, state: &State, vp: VpId) -> Renewal;
 
-    /// An excess runner that should make room for a waiting partition that is behind in its share, if any.
+    /// The runner that can best spare its core for a virtual processor that needs all of the `left_ns` of this window,
+    /// if any can.
+    fn spare(&self, state: &State, vp: VpId, left_ns: u64) -> Option<CoreId>;
+
+    /// An excess runner that should make room for a waiting partition that is behind in its share,
+    /// if any.
     fn overdrawn(&self, state: &State) -> Option<CoreId>;
 }

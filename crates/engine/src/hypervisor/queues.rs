@@ -1,4 +1,5 @@
-//! Ready virtual processors: one queue for those with entitlement, one a partition for those that wait for excess.
+//! Ready virtual processors: one queue for those with entitlement, one a partition for those that
+//! wait for excess.
 
 use std::collections::VecDeque;
 
@@ -51,7 +52,8 @@ impl Queues {
         }
     }
 
-    /// Empties all queues, entitled first, then partition by partition in the order in which they began to wait.
+    /// Empties all queues, entitled first, then partition by partition in the order in which they
+    /// began to wait.
     pub fn drain(&mut self) -> Vec<VpId> {
         let mut all: Vec<VpId> = self.entitled.drain(..).collect();
         for partition in self.waiting.drain(..) {

@@ -56,7 +56,8 @@ pub struct Vp {
     pub capacity: Capacity,
     /// Entitled time left in this window [ns].
     pub slice_ns: u64,
-    /// Reserved from a limited pool for the current stretch [ns]; `u64::MAX` where the pool has no limit.
+    /// Reserved from a limited pool for the current stretch [ns]; `u64::MAX` where the pool has no
+    /// limit.
     pub grant_ns: u64,
     /// Since when it has been ready [ns].
     pub ready_at: u64,

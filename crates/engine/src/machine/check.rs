@@ -28,7 +28,10 @@ pub enum MachineFault {
         limit: u64,
     },
     /// Latency falls with distance.
-    #[error("machine {machine}: {field} falls with distance (local {local} ns, near {near} ns, far {far} ns)")]
+    #[error(
+        "machine {machine}: {field} falls with distance (local {local} ns, near {near} ns, \
+         far {far} ns)"
+    )]
     FallsWithDistance {
         /// Machine name.
         machine: String,
@@ -42,7 +45,10 @@ pub enum MachineFault {
         far: f64,
     },
     /// Cache levels out of order.
-    #[error("machine {machine}: cache {outer} ({outer_ns} ns) lies outside {inner} ({inner_ns} ns) but is faster")]
+    #[error(
+        "machine {machine}: cache {outer} ({outer_ns} ns) lies outside {inner} ({inner_ns} ns) \
+         but is faster"
+    )]
     CacheOrder {
         /// Machine name.
         machine: String,

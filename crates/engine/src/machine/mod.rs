@@ -5,8 +5,9 @@
 //!                                  |
 //!                                  memory (one NUMA domain a chip)
 //! ```
-//! Chips and cores are numbered over the whole machine, from the first node on; a distance is how far up the tree one
-//! must go. Latencies hang on distances; a far latency may further depend on the pair of nodes.
+//! Chips and cores are numbered over the whole machine, from the first node on; a distance is how
+//! far up the tree one must go. Latencies hang on distances; a far latency may further depend on
+//! the pair of nodes.
 
 mod check;
 mod short;

@@ -1,8 +1,8 @@
 //! A machine in one line, for tests: `node:2 chip:2 core:8 pu:4`.
 //!
-//! Levels that are left out count 1. Everything the line does not say is a plain round number of no particular machine,
-//! so that a test can compute by hand: 1 GHz, three core-private cache levels and a chip cache, memory at 100 / 200 /
-//! 300 ns.
+//! Levels that are left out count 1. Everything the line does not say is a plain round number of no
+//! particular machine, so that a test can compute by hand: 1 GHz, three core-private cache levels
+//! and a chip cache, memory at 100 / 200 / 300 ns.
 
 use crate::spec::{Accounting, ByDistance, Cache, CacheScope, Eviction, Hypervisor, Machine, Smt};
 

@@ -1,5 +1,6 @@
-//! What a spec must satisfy before it is run. The Python front refuses most of this earlier, with file and line; this
-//! is the last line, so that the engine never meets numbers that it can't simulate.
+//! What a spec must satisfy before it is run. The Python front refuses most of this earlier, with
+//! file and line; this is the last line, so that the engine never meets numbers that it can't
+//! simulate.
 
 #![allow(clippy::neg_cmp_op_on_partial_ord)] // `!(x <= y)` refuses NaN, which is meant
 

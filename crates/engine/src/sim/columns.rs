@@ -1,10 +1,10 @@
-//! Names of the result columns, in order. All values are integers; times are nanoseconds. Counters are differences over
-//! the interval; gauges (named here) are readings at its end.
+//! Names of the result columns, in order. All values are integers; times are nanoseconds. Counters
+//! are differences over the interval; gauges (named here) are readings at its end.
 
 use crate::cost::BOOK_NAMES;
 
 /// Readings rather than counters.
-pub const GAUGES: [&str; 8] = [
+pub const GAUGES: [&str; 9] = [
     "time_ns",
     "partition",
     "cpu",
@@ -13,6 +13,7 @@ pub const GAUGES: [&str; 8] = [
     "cores",
     "tx_inside",
     "vps_unfolded",
+    "cede_max_ns",
 ];
 
 /// Columns of the partition table before its books.

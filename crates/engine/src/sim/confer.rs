@@ -1,17 +1,18 @@
-//! Locks across virtual processors. A virtual processor that loses its core may hold a lock that a sibling wants; the
-//! sibling spins for a while (AIX: `slock_spinb4confer` turns), then confers: it gives its core and the rest of its slice
-//! to the holder.
+//! Locks across virtual processors. A virtual processor that loses its core may hold a lock that a
+//! sibling wants; the sibling spins for a while (AIX: `slock_spinb4confer` turns), then confers: it
+//! gives its core and the rest of its slice to the holder.
 
 use super::meters::Reason;
 use super::world::World;
 use crate::hypervisor::{Capacity, Mode, VpId};
 
-/// Time a thread spins before it confers [ns]: a thousand turns (`slock_spinb4confer` is 1K on AIX 7.1) of some ten
-/// nanoseconds each. Assumed range 5 to 20 us.
+/// Time a thread spins before it confers [ns]: a thousand turns (`slock_spinb4confer` is 1K on AIX
+/// 7.1) of some ten nanoseconds each. Assumed range 5 to 20 us.
 const SPIN_NS: u64 = 10_000;
 
 impl World {
-    /// A virtual processor with work has lost its core: if it holds a lock, a running sibling confers.
+    /// A virtual processor with work has lost its core: if it holds a lock, a running sibling
+    /// confers.
     pub fn lost_core(&mut self, holder: VpId) {
         let partition = self.vp(holder).partition;
         let share = self.spec.partitions[usize::from(partition)]

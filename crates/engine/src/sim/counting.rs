@@ -2,7 +2,7 @@
 
 use super::meters::Reason;
 use super::world::World;
-use crate::hypervisor::{Capacity, CoreId, VpId};
+use crate::hypervisor::{Capacity, CoreId, VpId, NO_VP};
 use crate::machine::Distance;
 
 impl World {
@@ -30,6 +30,16 @@ impl World {
         let (first, _) = self.threads_of(vp);
         for thread in threads(self.mask(vp)) {
             self.meters.cpus[first + thread].home_dispatches[distance as usize] += 1;
+        }
+    }
+
+    /// Records the dispatches that the end of the simulation cuts short.
+    pub fn record_open_dispatches(&mut self) {
+        for core in 0..self.hv.tree.active_cores {
+            let vp = self.hv.cores[usize::from(core)].running;
+            if vp != NO_VP {
+                self.record_dispatch(vp, core, Reason::RunEnd);
+            }
         }
     }
 

@@ -55,7 +55,8 @@ impl World {
         }
     }
 
-    /// Decides on whose account a virtual processor would run; `false` if it must wait for the next window.
+    /// Decides on whose account a virtual processor would run; `false` if it must wait for the next
+    /// window.
     pub fn claim(&mut self, vp: VpId) -> bool {
         let v = &mut self.hv.vps[vp as usize];
         let share = &mut self.hv.shares[usize::from(v.partition)];
@@ -73,8 +74,8 @@ impl World {
         };
         let excess = v.capacity == Capacity::Excess;
         let pool = &self.hv.pools[usize::from(share.pool)];
-        let left = if excess {
-            pool.left_ns.min(pool.left_excess_ns)
+        let left = if share.is_unpromised(v.capacity) {
+            pool.left_ns.min(pool.left_unpromised_ns)
         } else {
             pool.left_ns
         };
@@ -84,7 +85,11 @@ impl World {
     fn enqueue(&mut self, vp: VpId) {
         let v = &self.hv.vps[vp as usize];
         match v.capacity {
-            Capacity::Entitled => self.hv.queues.entitled.push_back(vp),
+            Capacity::Entitled => {
+                let latest = self.window_end.saturating_sub(v.slice_ns).max(self.now);
+                self.hv.queues.entitled.push_back(vp);
+                self.schedule(latest, Event::LastChance(vp));
+            }
             Capacity::Excess => {
                 self.hv.queues.push_excess(v.partition, vp);
                 if !self.share_check {
@@ -94,6 +99,28 @@ impl World {
                 }
             }
         }
+    }
+
+    /// Waiting any longer would cost a virtual processor part of its entitlement of this window.
+    pub fn last_chance(&mut self, vp: VpId) {
+        let v = self.vp(vp);
+        let (partition, left) = (v.partition, self.window_end - self.now);
+        if v.mode != Mode::Ready || v.capacity != Capacity::Entitled || v.slice_ns < left {
+            return;
+        }
+        self.settle_all();
+        let Some(core) = self.policy.spare(&self.hv, vp, left) else {
+            return;
+        };
+        self.hv.queues.remove(partition, vp);
+        if !self.claim(vp) {
+            self.hv.vps[vp as usize].mode = Mode::Exhausted;
+            return;
+        }
+        let victim = self.hv.cores[usize::from(core)].running;
+        self.preempt(victim, Reason::Preempted);
+        self.dispatch(vp, core);
+        self.make_ready(victim);
     }
 
     fn take_and_dispatch(&mut self, vp: VpId, core: CoreId) {
@@ -146,7 +173,7 @@ impl World {
         let granted = if share.is_dedicated() {
             wanted
         } else {
-            pool.reserve(wanted, excess)
+            pool.reserve(wanted, share.is_unpromised(v.capacity))
         };
         v.grant_ns = granted;
         let core = &self.hv.cores[usize::from(v.core)];
@@ -160,7 +187,7 @@ impl World {
         let share = &self.hv.shares[usize::from(v.partition)];
         if !share.is_dedicated() {
             let pool = &mut self.hv.pools[usize::from(share.pool)];
-            pool.give_back(v.grant_ns, v.capacity == Capacity::Excess);
+            pool.give_back(v.grant_ns, share.is_unpromised(v.capacity));
         }
         v.grant_ns = 0;
     }
@@ -200,7 +227,8 @@ impl World {
         self.make_ready(vp);
     }
 
-    /// All threads of a virtual processor are idle: it gives its core and the rest of its slice back.
+    /// All threads of a virtual processor are idle: it gives its core and the rest of its slice
+    /// back.
     pub fn cede(&mut self, vp: VpId) {
         let core = self.undispatch(vp, Reason::Cede);
         let v = &mut self.hv.vps[vp as usize];
@@ -259,7 +287,8 @@ impl World {
         }
     }
 
-    /// A slice or window is over and the virtual processor goes on: here, on another core, or in a queue.
+    /// A slice or window is over and the virtual processor goes on: here, on another core, or in a
+    /// queue.
     pub fn renew(&mut self, vp: VpId, reason: Reason) {
         match self.policy.renew(&self.hv, vp) {
             Renewal::Stay => {
@@ -288,7 +317,8 @@ impl World {
         }
     }
 
-    /// The same virtual processor is dispatched anew on the same core: a switch to the hypervisor and back.
+    /// The same virtual processor is dispatched anew on the same core: a switch to the hypervisor
+    /// and back.
     fn redispatch(&mut self, vp: VpId, reason: Reason) {
         let core = self.hv.vps[vp as usize].core;
         self.record_dispatch(vp, core, reason);
@@ -306,7 +336,8 @@ impl World {
             slot.stall_until.max(self.now) + self.spec.machine.hypervisor.dispatch_ns;
     }
 
-    /// Partitions wait for excess: those ahead of their share give up cores that they have held for a quantum.
+    /// Partitions wait for excess: those ahead of their share give up cores that they have held for
+    /// a quantum.
     pub fn check_shares(&mut self) {
         self.share_check = false;
         let quantum = self.spec.machine.hypervisor.excess_quantum_ns;

@@ -7,7 +7,8 @@ use crate::kernel::Priority;
 pub enum Event {
     /// A dispatch window begins.
     Window,
-    /// The next thing on a core: a burst or a grant ends, a time slice is over, a sibling leaves SMT.
+    /// The next thing on a core: a burst or a grant ends, a time slice is over, a sibling leaves
+    /// SMT.
     Core(u16),
     /// A job's wait or think time is over.
     Wake(u32),
@@ -19,10 +20,13 @@ pub enum Event {
     Balance(u16),
     /// Partitions wait for excess capacity: who is ahead of its share?
     ShareCheck,
+    /// An entitled virtual processor that still waits must run from now on to get its slice.
+    LastChance(u32),
 }
 
 impl Event {
-    /// Windows come before everything else at the same time, so that nobody runs on the old window's capacity.
+    /// Windows come before everything else at the same time, so that nobody runs on the old
+    /// window's capacity.
     #[inline]
     pub const fn priority(self) -> Priority {
         match self {

@@ -1,4 +1,5 @@
-//! Jobs and the guests' decisions about them: arrivals, wake-ups, ends of bursts, time slices, balancing, folding.
+//! Jobs and the guests' decisions about them: arrivals, wake-ups, ends of bursts, time slices,
+//! balancing, folding.
 
 use super::event::Event;
 use super::world::{World, NEVER, NO_JOB};
@@ -151,7 +152,8 @@ impl World {
         self.count_interrupt(partition, cpu);
     }
 
-    /// The end of a wait, an arrival or a timer is an interrupt on the logical processor that then has the work.
+    /// The end of a wait, an arrival or a timer is an interrupt on the logical processor that then
+    /// has the work.
     fn count_interrupt(&mut self, partition: u16, cpu: u16) {
         let at = self.guests[usize::from(partition)].first_thread + usize::from(cpu);
         self.meters.cpus[at].interrupts += 1;
@@ -186,7 +188,8 @@ impl World {
         }
     }
 
-    /// A daemon has the better priority: it takes the logical processor, whose runner goes on afterwards.
+    /// A daemon has the better priority: it takes the logical processor, whose runner goes on
+    /// afterwards.
     fn displace(&mut self, id: JobId, partition: u16, cpu: u16) {
         let guest = &self.guests[usize::from(partition)];
         let (index, thread) = (
@@ -277,7 +280,8 @@ impl World {
         self.count_redispatch(vp, at, index, last);
     }
 
-    /// Counts a software thread's dispatch by how far it came, as AIX sees the distance: between home chips.
+    /// Counts a software thread's dispatch by how far it came, as AIX sees the distance: between
+    /// home chips.
     fn count_redispatch(&mut self, vp: VpId, at: usize, cpu: u16, last: u16) {
         let v = self.vp(vp);
         let (partition, home) = (usize::from(v.partition), v.home_chip);
@@ -308,7 +312,8 @@ impl World {
         self.meters.partitions[partition].context_switches += 1;
     }
 
-    /// The logical processor that found the work calls the hypervisor to wake another virtual processor for it.
+    /// The logical processor that found the work calls the hypervisor to wake another virtual
+    /// processor for it.
     fn prod(&mut self, vp: VpId) {
         let cost = self.spec.machine.hypervisor.prod_ns;
         let meter = &mut self.meters.partitions[usize::from(self.hv.vps[vp as usize].partition)];
@@ -317,7 +322,8 @@ impl World {
         self.runs[vp as usize].debt_ns += cost;
     }
 
-    /// The interrupt that wakes an inactive virtual processor is taken by whoever runs on its last core.
+    /// The interrupt that wakes an inactive virtual processor is taken by whoever runs on its last
+    /// core.
     fn phantom(&mut self, vp: VpId) {
         let last = self.vp(vp).last_core;
         if last == NO_CORE {
@@ -346,7 +352,7 @@ impl World {
         let vp = self.hv.cores[usize::from(core)].running;
         let (first, _) = self.threads_of(vp);
         let mut bits = self.mask(vp);
-        while bits != 0 {
+        while bits != 0 && self.hv.cores[usize::from(core)].running == vp {
             let thread = bits.trailing_zeros() as u8;
             bits &= bits - 1;
             let at = first + usize::from(thread);
@@ -356,7 +362,10 @@ impl World {
                 self.rotate(vp, at, thread);
             }
         }
-        if self.mask(vp) == 0 {
+        if self.hv.cores[usize::from(core)].running != vp {
+            // Its own work woke a sibling that threw it off this core.
+            self.drained(vp);
+        } else if self.mask(vp) == 0 {
             self.count_voluntary(vp);
             self.cede(vp);
         } else if self.slots[usize::from(core)].grant_end <= self.now {
@@ -375,7 +384,7 @@ impl World {
         self.threads[at].done_at = NEVER;
         self.runs[vp as usize].last_thread = thread;
         self.next_on_thread(vp, at, thread);
-        self.finish(id, at);
+        self.finish(id, vp, at);
     }
 
     fn next_on_thread(&mut self, vp: VpId, at: usize, thread: u8) {
@@ -412,7 +421,7 @@ impl World {
         self.put_on_thread(next, vp, Cpu { vp: index, thread });
     }
 
-    fn finish(&mut self, id: JobId, at: usize) {
+    fn finish(&mut self, id: JobId, vp: VpId, at: usize) {
         let now = self.now;
         let job = self.jobs.get(id);
         let (partition, kind, left, arrived) =
@@ -449,7 +458,9 @@ impl World {
                 }
             }
             JobKind::Daemon => {
-                self.meters.cpus[at].daemon_ns += now - arrived;
+                let core = usize::from(self.vp(vp).core);
+                let ran = self.daemon_instructions(partition) * self.slots[core].instruction_ns;
+                self.meters.cpus[at].daemon_ns += (now - arrived).min(ran as u64);
                 self.jobs.remove(id);
             }
         }
@@ -463,10 +474,15 @@ impl World {
         }
     }
 
-    /// A daemon of the guest wakes on a logical processor of its own choice.
-    pub fn wake_daemon(&mut self, partition: u16) {
+    fn daemon_instructions(&self, partition: u16) -> f64 {
         let profile = &self.spec.partitions[usize::from(partition)].profile;
         let per_ns = self.spec.machine.clock_hz * 1e-9 / profile.eicpi;
+        self.guests[usize::from(partition)].aix.daemon_ns as f64 * per_ns
+    }
+
+    /// A daemon of the guest wakes on a logical processor of its own choice.
+    pub fn wake_daemon(&mut self, partition: u16) {
+        let instructions = self.daemon_instructions(partition);
         let guest = &mut self.guests[usize::from(partition)];
         let cpus = u32::from(guest.queues.unfolded()) * u32::from(guest.smt);
         let job = Job {
@@ -474,7 +490,7 @@ impl World {
             last_cpu: guest.daemons.below(u64::from(cpus)) as u16,
             kind: JobKind::Daemon,
             bursts_left: 0,
-            instructions: guest.aix.daemon_ns as f64 * per_ns,
+            instructions,
             arrived_at: self.now,
         };
         let id = self.jobs.add(job);
@@ -491,7 +507,8 @@ impl World {
         }
     }
 
-    /// The guest moves a running thread from the fullest virtual processor to the emptiest, if they differ.
+    /// The guest moves a running thread from the fullest virtual processor to the emptiest, if they
+    /// differ.
     pub fn balance(&mut self, partition: u16) {
         self.next_balance(partition);
         let Some((from, to)) = self.guests[usize::from(partition)].queues.imbalance() else {
@@ -524,7 +541,8 @@ impl World {
         Some(id)
     }
 
-    /// After threads were pulled: a virtual processor without work cedes, one with work is planned anew.
+    /// After threads were pulled: a virtual processor without work cedes, one with work is planned
+    /// anew.
     fn drained(&mut self, vp: VpId) {
         match (self.vp(vp).mode, self.mask(vp)) {
             (Mode::Running, 0) => {

@@ -19,6 +19,8 @@ pub enum Reason {
     WindowEnd = 2,
     /// Thrown off by another partition's entitled virtual processor.
     Evicted = 3,
+    /// It had time to spare and an entitled one had not.
+    Preempted = 4,
     /// It gave its time to a sibling.
     Confer = 5,
     /// The simulation ended.
@@ -125,6 +127,10 @@ pub struct CpuMeter {
     pub home_dispatches: [u64; 3],
     /// Time of the guest's daemons [ns].
     pub daemon_ns: u64,
+    /// The part of it that has been charged as kernel time [ns].
+    pub daemon_charged_ns: f64,
+    /// Busy PURR when that was last done [ns].
+    pub busy_charged_ns: f64,
 }
 
 /// All counters.
@@ -233,11 +239,23 @@ impl Meters {
             }
         }
         for (thread, purr) in threads.iter_mut().enumerate() {
-            let daemon = (self.cpus[first_cpu + thread].daemon_ns as f64).min(purr.user);
+            let daemon = self.cpus[first_cpu + thread].daemon_charged_ns;
             purr.sys = daemon + (purr.user - daemon) * guest.system_share;
             purr.user -= purr.sys;
         }
         threads
+    }
+
+    /// Charges daemons as kernel time, as far as the busy time since the last reading covers them:
+    /// one that ran across a reading must not take back user time that was reported before.
+    pub fn charge_daemons(&mut self, partition: u16, vp: VpId, first_cpu: usize) {
+        let purrs = self.purr(partition, vp, first_cpu);
+        for (meter, purr) in self.cpus[first_cpu..].iter_mut().zip(purrs) {
+            let busy = purr.user + purr.sys;
+            let due = meter.daemon_ns as f64 - meter.daemon_charged_ns;
+            meter.daemon_charged_ns += due.min(busy - meter.busy_charged_ns).max(0.0);
+            meter.busy_charged_ns = busy;
+        }
     }
 
     /// First virtual processor and threads of a partition's virtual processors.
@@ -255,7 +273,8 @@ impl Meters {
         self.waits[usize::from(partition)].record(Time::from_ns(waited));
     }
 
-    /// Takes integrals up to `now`; call it before the numbers of runnable, blocked or inside change.
+    /// Takes integrals up to `now`; call it before the numbers of runnable, blocked or inside
+    /// change.
     #[inline]
     pub fn integrate(&mut self, partition: u16, now: u64) -> &mut PartitionMeter {
         let meter = &mut self.partitions[usize::from(partition)];
@@ -265,6 +284,46 @@ impl Meters {
         meter.blocked_ns += elapsed * f64::from(meter.blocked);
         meter.inside_ns += elapsed * meter.inside as f64;
         meter
+    }
+}
+
+/// Readings in the order of the result columns.
+impl PartitionMeter {
+    /// Core time: all, on entitlement, on excess, given away.
+    pub fn capacity(&self) -> [i64; 4] {
+        let all = [self.busy_ns, self.entitled_ns, self.excess_ns];
+        [all[0], all[1], all[2], self.donated_ns].map(|n| n as i64)
+    }
+
+    /// Switches of virtual processors, of logical processors, and phantom interrupts.
+    pub fn switches(&self) -> [i64; 4] {
+        [self.vcsw, self.ilcs, self.vlcs, self.phint].map(|n| n as i64)
+    }
+
+    /// Hypervisor calls.
+    pub fn calls(&self) -> [i64; 7] {
+        let (cede, confer) = (self.cede_calls, self.confer_calls);
+        let times = (self.cede_ns, self.cede_max_ns, self.confer_ns);
+        let prod = (self.prod_calls, self.prod_ns);
+        [cede, times.0, times.1, confer, times.2, prod.0, prod.1].map(|n| n as i64)
+    }
+
+    /// Dispatches: number, time and number by distance, evictions, waits.
+    pub fn dispatching(&self) -> Vec<i64> {
+        let by_distance = self.distance_ns.iter().chain(&self.distance_dispatches);
+        let rest = [self.evictions, self.ready_ns];
+        std::iter::once(&self.dispatches)
+            .chain(by_distance)
+            .chain(&rest)
+            .map(|n| *n as i64)
+            .collect()
+    }
+
+    /// Software threads and transactions.
+    pub fn work(&self) -> [i64; 6] {
+        let threads = [self.runnable_ns, self.blocked_ns].map(|n| n.round() as i64);
+        let tx = [self.tx_arrived, self.tx_done, self.inside, self.response_ns].map(|n| n as i64);
+        [threads[0], threads[1], tx[0], tx[1], tx[2], tx[3]]
     }
 }
 

@@ -1,7 +1,7 @@
 //! A simulation: Spec in, intervals and summary out. The only folder that sees all the others.
 //!
-//! Stop five of six: [`run`] assembles the [`World`], takes events from the kernel until the end, hands each to the part
-//! that it concerns and reads the counters at the end of each interval.
+//! Stop five of six: [`run`] assembles the [`World`], takes events from the kernel until the end,
+//! hands each to the part that it concerns and reads the counters at the end of each interval.
 
 mod check;
 pub mod columns;
@@ -64,8 +64,8 @@ pub enum RunError {
     },
     /// More work piled up than memory should hold.
     #[error(
-        "{jobs} software threads have piled up after {now_ns} ns of simulated time: the load is far beyond what the \
-         partitions can do; lower the rate or give them more processors"
+        "{jobs} software threads have piled up after {now_ns} ns of simulated time: the load is \
+         far beyond what the partitions can do; lower the rate or give them more processors"
     )]
     Runaway {
         /// Software threads.
@@ -129,6 +129,9 @@ impl Simulation {
         while self.world.now < self.end_ns {
             let until = next_interval.min(next_batch).min(self.end_ns);
             self.advance(until, &mut observe)?;
+            if until == self.end_ns {
+                self.world.record_open_dispatches();
+            }
             if until == next_interval || until == self.end_ns {
                 self.close_interval(&mut observe)?;
                 next_interval = until + interval;
@@ -269,6 +272,7 @@ impl World {
             Event::Daemon(partition) => self.wake_daemon(partition),
             Event::Balance(partition) => self.balance(partition),
             Event::ShareCheck => self.check_shares(),
+            Event::LastChance(vp) => self.last_chance(vp),
         }
         self.events += 1;
     }

@@ -8,7 +8,8 @@ use crate::kernel::Key;
 use crate::spec::Accounting;
 
 impl World {
-    /// Books what the runner of a core did since the last time. Call it before anything that changes its rate.
+    /// Books what the runner of a core did since the last time. Call it before anything that
+    /// changes its rate.
     pub fn settle(&mut self, core: CoreId) {
         let at = usize::from(core);
         let vp = self.hv.cores[at].running;
@@ -41,7 +42,8 @@ impl World {
         }
     }
 
-    /// Moves the busy threads on by `ran` ns; returns the part that went into refilling caches [ns of core time].
+    /// Moves the busy threads on by `ran` ns; returns the part that went into refilling caches [ns
+    /// of core time].
     fn advance(&mut self, vp: u32, core: CoreId, mask: u8, ran: f64) -> f64 {
         let slot = &self.slots[usize::from(core)];
         let (per_ns, warm_ns, extra_ns) =
@@ -144,7 +146,8 @@ impl World {
         }
     }
 
-    /// Busy threads for the cost class, 0 if an idle sibling keeps its decode slots; sets when it gives them up.
+    /// Busy threads for the cost class, 0 if an idle sibling keeps its decode slots; sets when it
+    /// gives them up.
     fn snooze(&mut self, vp: u32, core: CoreId, mask: u8) -> u8 {
         let busy = mask.count_ones() as u8;
         if self.spec.machine.accounting != Accounting::DecodeSlots {
@@ -172,7 +175,8 @@ impl World {
         u8::from(slot.single)
     }
 
-    /// Sets when each busy thread's burst ends and returns the first such time, or the end of a time slice.
+    /// Sets when each busy thread's burst ends and returns the first such time, or the end of a
+    /// time slice.
     fn finish_times(&mut self, vp: u32, core: CoreId, mask: u8) -> u64 {
         let slot = &self.slots[usize::from(core)];
         let start = slot.stall_until.max(self.now);

@@ -122,13 +122,15 @@ impl World {
         self.now as i64 - self.spec.warmup_ns as i64
     }
 
-    fn read_cpus(&self, partition: usize) -> Vec<Vec<i64>> {
+    fn read_cpus(&mut self, partition: usize) -> Vec<Vec<i64>> {
         let share = &self.hv.shares[partition];
         let guest = &self.guests[partition];
         let smt = usize::from(guest.smt);
         let mut rows = Vec::new();
         for vp in 0..share.vps {
             let first = guest.first_thread + usize::from(vp) * smt;
+            self.meters
+                .charge_daemons(partition as u16, share.first_vp + u32::from(vp), first);
             let purrs = self
                 .meters
                 .purr(partition as u16, share.first_vp + u32::from(vp), first);
@@ -164,75 +166,42 @@ impl World {
 
     fn read_partition(&self, partition: usize, cpus: &[Vec<i64>]) -> Vec<i64> {
         let meter = &self.meters.partitions[partition];
-        let share = &self.hv.shares[partition];
-        let sum = |column: usize| cpus.iter().map(|row| row[column]).sum::<i64>();
-        let (user, sys) = (sum(4), sum(5));
-        let online = if share.is_dedicated() {
-            share.vps as i64 * self.now as i64
-        } else {
-            meter.busy_ns as i64
-        };
-        let purr = [user, sys, 0, online - user - sys];
-        let lcpu_ns = cpus.len() as i64 * self.now as i64;
-        let busy_wall = sum(8);
-        let kernel = if user + sys > 0 {
-            (busy_wall as f64 * sys as f64 / (user + sys) as f64) as i64
-        } else {
-            0
-        };
         let books = self.whole_books(partition);
-        let hypervisor = books[books.len() - 1];
+        let busy_wall = cpus.iter().map(|row| row[8]).sum::<i64>();
+        let cycles = busy_wall as f64 * self.spec.machine.clock_hz * 1e-9;
         let mut row = vec![self.measured_ns(), partition as i64];
-        row.extend(
-            [
-                meter.busy_ns,
-                meter.entitled_ns,
-                meter.excess_ns,
-                meter.donated_ns,
-            ]
-            .map(|n| n as i64),
-        );
-        row.extend(purr.iter().chain(&purr));
-        row.extend([busy_wall - kernel, kernel, 0, lcpu_ns - busy_wall]);
-        row.extend([meter.vcsw, meter.ilcs, meter.vlcs, meter.phint].map(|n| n as i64));
-        row.push(hypervisor);
-        row.extend([meter.cede_calls, meter.cede_ns, meter.cede_max_ns].map(|n| n as i64));
-        row.extend(
-            [
-                meter.confer_calls,
-                meter.confer_ns,
-                meter.prod_calls,
-                meter.prod_ns,
-            ]
-            .map(|n| n as i64),
-        );
-        row.push(meter.dispatches as i64);
-        row.extend(
-            meter
-                .distance_ns
-                .iter()
-                .chain(&meter.distance_dispatches)
-                .map(|n| *n as i64),
-        );
-        row.extend([meter.evictions, meter.ready_ns].map(|n| n as i64));
-        row.extend([meter.runnable_ns, meter.blocked_ns].map(|n| n.round() as i64));
-        row.extend(
-            [
-                meter.tx_arrived,
-                meter.tx_done,
-                meter.inside,
-                meter.response_ns,
-            ]
-            .map(|n| n as i64),
-        );
-        row.push(meter.instructions.round() as i64);
-        row.push((busy_wall as f64 * self.spec.machine.clock_hz * 1e-9).round() as i64);
+        row.extend(meter.capacity());
+        row.extend(self.read_times(partition, cpus, busy_wall));
+        row.extend(meter.switches());
+        row.push(books[books.len() - 1]);
+        row.extend(meter.calls());
+        row.extend(meter.dispatching());
+        row.extend(meter.work());
+        row.extend([meter.instructions, cycles].map(|n| n.round() as i64));
         row.extend([meter.context_switches, meter.interrupts, 0].map(|n| n as i64));
         row.push(i64::from(self.guests[partition].queues.unfolded()));
         row.push(meter.exhausted_ns as i64);
         row.extend(books);
         debug_assert_eq!(row.len(), columns::partition().len());
         row
+    }
+
+    /// PURR, SPURR (the same at constant clock) and ticks, each as user, kernel, wait and idle.
+    fn read_times(&self, partition: usize, cpus: &[Vec<i64>], busy_wall: i64) -> Vec<i64> {
+        let share = &self.hv.shares[partition];
+        let sum = |column: usize| cpus.iter().map(|row| row[column]).sum::<i64>();
+        let (user, sys) = (sum(4), sum(5));
+        let online = if share.is_dedicated() {
+            i64::from(share.vps) * self.now as i64
+        } else {
+            self.meters.partitions[partition].busy_ns as i64
+        };
+        let purr = [user, sys, 0, online - user - sys];
+        let kernel = busy_wall as f64 * sys as f64 / (user + sys).max(1) as f64;
+        let kernel = kernel.round() as i64;
+        let lcpu_ns = cpus.len() as i64 * self.now as i64;
+        let ticks = [busy_wall - kernel, kernel, 0, lcpu_ns - busy_wall];
+        purr.into_iter().chain(purr).chain(ticks).collect()
     }
 
     /// Books in whole nanoseconds that add up to the core time: rounding goes to the largest.

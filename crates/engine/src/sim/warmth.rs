@@ -1,9 +1,10 @@
 //! What a virtual processor finds cold on a core, and from where it is refilled.
 //!
-//! Its footprint has two parts. The threads' own part lies in the caches of the core it was last on. The part that the
-//! partition has in common (code, shared buffers) lies in the caches of every core its virtual processors run on, so it
-//! comes from the nearest of them, and a core on which a sibling ran last holds it already. On the core it left, a
-//! virtual processor finds what others have not displaced since.
+//! Its footprint has two parts. The threads' own part lies in the caches of the core it was last
+//! on. The part that the partition has in common (code, shared buffers) lies in the caches of every
+//! core its virtual processors run on, so it comes from the nearest of them, and a core on which a
+//! sibling ran last holds it already. On the core it left, a virtual processor finds what others
+//! have not displaced since.
 
 use super::world::World;
 use crate::cost::Class;
@@ -101,8 +102,8 @@ impl World {
     }
 }
 
-/// Share of a thread's lines displaced by others' `ns` of core time: each line they bring in hits any line with equal
-/// chance.
+/// Share of a thread's lines displaced by others' `ns` of core time: each line they bring in hits
+/// any line with equal chance.
 fn displaced(ns: f64, class: &Class, threads: u8) -> f64 {
     if class.fill_lines <= 0.0 {
         return 0.0;

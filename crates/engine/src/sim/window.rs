@@ -1,4 +1,5 @@
-//! Window boundaries: capacity is handed out anew, cost classes are refreshed, and once a second guests fold.
+//! Window boundaries: capacity is handed out anew, cost classes are refreshed, and once a second
+//! guests fold.
 
 use super::event::Event;
 use super::meters::Reason;
@@ -17,9 +18,6 @@ impl World {
         self.windows += 1;
         self.window_end = self.now + window;
         self.schedule(self.window_end, Event::Window);
-        if self.now > 0 && self.now / SECOND_NS != (self.now - window) / SECOND_NS {
-            self.every_second();
-        }
         let waiting = self.hv.queues.drain();
         let exhausted = self.exhausted();
         self.hand_out();
@@ -35,6 +33,10 @@ impl World {
             self.meters.partitions[partition].exhausted_ns += self.now - v.ready_at;
             v.slice_ns = slice;
             self.make_ready(vp);
+        }
+        // Last, so that whoever is moved or woken runs on the new window's capacity.
+        if self.now > 0 && self.now / SECOND_NS != (self.now - window) / SECOND_NS {
+            self.every_second();
         }
     }
 
@@ -71,7 +73,8 @@ impl World {
         let mut promised = vec![(0u64, 0u32); self.hv.pools.len()];
         for share in &mut self.hv.shares {
             share.open_window(share.active_vps);
-            if share.active_vps > 0 && !share.is_dedicated() {
+            share.promised = share.active_vps > 0;
+            if share.promised && !share.is_dedicated() {
                 let pool = &mut promised[usize::from(share.pool)];
                 pool.0 += share.entitled_ns;
                 pool.1 += share.active_vps;

@@ -36,7 +36,8 @@ pub struct Thread {
 pub struct Slot {
     /// Up to when the runner's progress is booked [ns].
     pub settled_at: u64,
-    /// Until when nothing useful happens after a dispatch: the hypervisor's part, then the spin [ns].
+    /// Until when nothing useful happens after a dispatch: the hypervisor's part, then the spin
+    /// [ns].
     pub stall_until: u64,
     /// From when on that is a spin [ns].
     pub spin_from: u64,
@@ -79,7 +80,8 @@ pub struct Run {
     pub first_thread: u32,
     /// How many threads it has.
     pub smt: u8,
-    /// Busy threads; the guest's run queues hold the same, but not side by side with what an event needs.
+    /// Busy threads; the guest's run queues hold the same, but not side by side with what an event
+    /// needs.
     pub mask: u8,
     /// Thread that was busy last.
     pub last_thread: u8,

@@ -169,7 +169,7 @@ fn cpus(processors: &Processors) -> u32 {
 fn random_guest(dice: &mut Dice, partition: &mut Partition) {
     let guest = aix(partition);
     guest.throughput_mode = dice.pick(&[0, 1, 2, 4, 8]);
-    guest.xvcpus = dice.pick(&[-1, 0, 1]);
+    guest.xvcpus = dice.pick(&[-1, 0, -1, 1]);
     guest.snooze_delay_ns = dice.pick(&[Some(0), None, Some(50_000)]);
     guest.tick_cost_ns = dice.pick(&[0, 20_000]);
     guest.timeslice_ns = dice.pick(&[10 * MS, MS]);
@@ -183,8 +183,8 @@ fn random_workload(dice: &mut Dice, threads: u32) -> Workload {
     let (bursts, wait_ns) = dice.pick(&[(1.0, 0), (3.0, MS), (2.5, 100_000)]);
     let count = u32::from(dice.between(1, 12));
     let rate_per_s = dice.real(10.0, 1_000.0);
-    match dice.next() % 6 {
-        0 => Workload::Loops {
+    match dice.next() % 7 {
+        0 | 6 => Workload::Loops {
             count: threads + count - 1,
             endless: true,
         },

@@ -1,9 +1,10 @@
 //! Run queues of the logical processors, and the order in which idle ones are filled.
 //!
-//! `vpm_throughput_mode` says how many threads of a virtual processor are loaded before another virtual processor is:
-//! 0 and 1 (raw) load the primary thread of every one before any secondary; 2, 4 and 8 (scaled) load that many first. A
-//! waking thread goes back to its last virtual processor where the order allows it. One that finds no idle logical
-//! processor queues where it last ran; an idle logical processor takes from its own queue first, then steals.
+//! `vpm_throughput_mode` says how many threads of a virtual processor are loaded before another
+//! virtual processor is: 0 and 1 (raw) load the primary thread of every one before any secondary;
+//! 2, 4 and 8 (scaled) load that many first. A waking thread goes back to its last virtual
+//! processor where the order allows it. One that finds no idle logical processor queues where it
+//! last ran; an idle logical processor takes from its own queue first, then steals.
 
 use std::collections::VecDeque;
 
@@ -93,7 +94,8 @@ impl RunQueues {
             .or_else(|| (full..usize::from(self.smt)).find_map(|load| self.at_load(last, load)))
     }
 
-    /// A virtual processor with `from..to` busy threads, the fullest first, the last one before others.
+    /// A virtual processor with `from..to` busy threads, the fullest first, the last one before
+    /// others.
     fn choose_loaded(&self, last: Option<u16>, from: usize, to: usize) -> Option<u16> {
         let mine = last.filter(|vp| (from..to).any(|load| self.by_load[load].contains(*vp)));
         mine.or_else(|| (from..to).rev().find_map(|load| self.by_load[load].first()))
@@ -147,7 +149,8 @@ impl RunQueues {
         self.queued > 0 && !self.queues[usize::from(cpu)].is_empty()
     }
 
-    /// Next software thread for an idle logical processor: its own queue's first, else the first stolen from another.
+    /// Next software thread for an idle logical processor: its own queue's first, else the first
+    /// stolen from another.
     pub fn take(&mut self, cpu: u16) -> Option<u32> {
         if self.queued == 0 {
             return None;
@@ -199,7 +202,8 @@ impl RunQueues {
         Some(vp)
     }
 
-    /// The fullest virtual processor and an idle thread of the emptiest, if the first has more busy threads.
+    /// The fullest virtual processor and an idle thread of the emptiest, if the first has more busy
+    /// threads.
     pub fn imbalance(&self) -> Option<(u16, Cpu)> {
         let loads = 0..=usize::from(self.smt);
         let fullest = loads

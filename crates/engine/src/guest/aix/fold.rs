@@ -1,4 +1,5 @@
-//! Folding: once a second AIX works out how many virtual processors its work needs and changes at most one.
+//! Folding: once a second AIX works out how many virtual processors its work needs and changes at
+//! most one.
 
 use crate::spec::Aix;
 
@@ -13,8 +14,9 @@ pub enum FoldStep {
     Unfold,
 }
 
-/// Virtual processors needed for `busy_threads` busy threads: so many that each of the threads to be loaded on one stays
-/// under the fold threshold, plus `vpm_xvcpus`; all of them where folding is off.
+/// Virtual processors needed for `busy_threads` busy threads: so many that each of the threads to
+/// be loaded on one stays under the fold threshold, plus `vpm_xvcpus`; all of them where folding is
+/// off.
 pub fn needed_vps(aix: &Aix, busy_threads: f64, threads_before_next: u8, vps: u16) -> u16 {
     if aix.xvcpus < 0 {
         return vps;

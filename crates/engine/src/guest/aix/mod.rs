@@ -1,4 +1,5 @@
-//! AIX: which logical processor a waking thread gets, which virtual processors are folded, and what is charged to whom.
+//! AIX: which logical processor a waking thread gets, which virtual processors are folded, and what
+//! is charged to whom.
 
 mod fill;
 mod fold;

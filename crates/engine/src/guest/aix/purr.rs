@@ -1,10 +1,11 @@
 //! Charging of processor time to threads (PURR).
 //!
-//! A core's cycles are shared out among its threads, so that their charges add up to the time the virtual processor was
-//! on the core. POWER5 charges by decode slots: two threads at equal priority half each; an idle thread, lowered to
-//! priority 1 beside one at 4, keeps 1 of `2^(|4-1|+1) = 16`. POWER7 and later charge by a calibrated split: `k` busy
-//! of `T` threads are charged `gain(k)/gain(T)` of the core, the idle ones the rest. With the gains 1, 1.4, 1.6 for 1, 2
-//! and 4 threads this is the published 0.62 / 0.88 / 1.00.
+//! A core's cycles are shared out among its threads, so that their charges add up to the time the
+//! virtual processor was on the core. POWER5 charges by decode slots: two threads at equal priority
+//! half each; an idle thread, lowered to priority 1 beside one at 4, keeps 1 of `2^(|4-1|+1) = 16`.
+//! POWER7 and later charge by a calibrated split: `k` busy of `T` threads are charged
+//! `gain(k)/gain(T)` of the core, the idle ones the rest. With the gains 1, 1.4, 1.6 for 1, 2 and 4
+//! threads this is the published 0.62 / 0.88 / 1.00.
 
 use crate::spec::Accounting;
 
@@ -14,8 +15,9 @@ const IDLE_SLOTS: f64 = 1.0 / 16.0;
 /// Shares of a core's time charged to each thread; they add up to 1.
 pub type Charge = [f64; 8];
 
-/// Shares for the busy threads in `mask` of `smt` threads. `single` says that a POWER5 core has left SMT for its only
-/// busy thread. Whether a share counts as busy or idle time is the mask's affair.
+/// Shares for the busy threads in `mask` of `smt` threads. `single` says that a POWER5 core has
+/// left SMT for its only busy thread. Whether a share counts as busy or idle time is the mask's
+/// affair.
 pub fn charge(rule: Accounting, gain: &[f64], smt: u8, mask: u8, single: bool) -> Charge {
     let busy = mask.count_ones();
     let idle = u32::from(smt) - busy;

@@ -1,23 +1,26 @@
 //! PowerVM's hypervisor (PHYP).
 //!
-//! Overview. A virtual processor that becomes ready is dispatched by three rules (US patents 9,183,017, 9,213,560 and
-//! 10,013,264, "Affinity of Virtual Processor Dispatching"):
+//! Overview. A virtual processor that becomes ready is dispatched by three rules (US patents
+//! 9,183,017, 9,213,560 and 10,013,264, "Affinity of Virtual Processor Dispatching"):
 //!
-//! 1. if a core of its home is idle, it goes there: to the core it was last on if it can (US 8,024,728), to its home chip,
-//!    to another chip on which the partition is homed, to the rest of the node;
-//! 2. else, if it runs on entitlement and a core of its home node has a runner on excess capacity whose home is
-//!    elsewhere, that runner is thrown off. AIX's description of an involuntary switch (thrown off "due to another LPAR
-//!    running under entitlement needing to run on the core") names other partitions' excess runners as victims too: they
-//!    come second where [`Eviction::OtherPartition`] is set;
-//! 3. else it is dispatched elsewhere, nearest first. An entitled one that finds no idle core in the machine throws off
-//!    any excess runner, since entitlement is guaranteed; others queue.
+//! 1. if a core of its home is idle, it goes there: to the core it was last on if it can (US
+//!    8,024,728), to its home chip, to another chip on which the partition is homed, to the rest of
+//!    the node;
+//! 2. else, if it runs on entitlement and a core of its home node has a runner on excess capacity
+//!    whose home is elsewhere, that runner is thrown off. AIX's description of an involuntary
+//!    switch (thrown off "due to another LPAR running under entitlement needing to run on the
+//!    core") names other partitions' excess runners as victims too: they come second where
+//!    [`Eviction::OtherPartition`] is set;
+//! 3. else it is dispatched elsewhere, nearest first. An entitled one that finds no idle core in
+//!    the machine throws off any excess runner, since entitlement is guaranteed; others queue.
 //!
-//! A free core takes the waiting virtual processor that was last on it, or whose home it is, entitled ones before excess
-//! ones (US 8,024,728). Excess goes first to pools with unused entitled capacity, then to the partition with the least
-//! excess use per weight.
+//! A free core takes the waiting virtual processor that was last on it, or whose home it is,
+//! entitled ones before excess ones (US 8,024,728). Excess goes first to pools with unused entitled
+//! capacity, then to the partition with the least excess use per weight.
 //!
-//! Typical use: shared-processor partitions from POWER5 on. Validated by the studies `aix-micro-partitioning` and
-//! `p795-lpar-affinity`. The order of PHYP's internal queues is not published; ours is first come, first served.
+//! Typical use: shared-processor partitions from POWER5 on. Validated by the studies
+//! `aix-micro-partitioning` and `p795-lpar-affinity`. The order of PHYP's internal queues is not
+//! published; ours is first come, first served.
 
 use std::collections::VecDeque;
 
@@ -92,6 +95,19 @@ impl Policy for Phyp {
         }
     }
 
+    fn spare(&self, state: &State, _vp: VpId, left_ns: u64) -> Option<CoreId> {
+        let slice = |core: CoreId| {
+            let runner = state.cores[usize::from(core)].running;
+            let on_pool = runner != NO_VP && state.own_core(runner).is_none();
+            on_pool.then(|| state.vps[runner as usize].slice_ns)
+        };
+        (0..state.tree.active_cores)
+            .filter_map(|core| slice(core).map(|slice| (slice, core)))
+            .filter(|(slice, _)| *slice < left_ns)
+            .min()
+            .map(|(_, core)| core)
+    }
+
     fn overdrawn(&self, state: &State) -> Option<CoreId> {
         let behind = most_behind(state)?;
         let least = state.shares[usize::from(behind)].excess_age;
@@ -109,8 +125,8 @@ impl Policy for Phyp {
     }
 }
 
-/// Rule 1: the last core if it is on a home chip of the partition, the own home chip, the other home chips, then the rest
-/// of the home node with the last core first.
+/// Rule 1: the last core if it is on a home chip of the partition, the own home chip, the other
+/// home chips, then the rest of the home node with the last core first.
 fn idle_at_home(state: &State, vp: VpId) -> CoreId {
     let vp = &state.vps[vp as usize];
     let share = &state.shares[usize::from(vp.partition)];
@@ -179,8 +195,8 @@ fn emptiest(state: &State, chips: impl Iterator<Item = u16>) -> CoreId {
     best.1
 }
 
-/// Rule 2: on the home node, an excess runner whose home is elsewhere; then, if allowed, one of another partition. Among
-/// equals the one that has been on its core longest.
+/// Rule 2: on the home node, an excess runner whose home is elsewhere; then, if allowed, one of
+/// another partition. Among equals the one that has been on its core longest.
 fn victim_at_home(state: &State, vp: VpId) -> Option<CoreId> {
     let requester = &state.vps[vp as usize];
     let mut best: Option<(bool, u64, CoreId)> = None;
@@ -211,7 +227,8 @@ fn victim_anywhere(state: &State, vp: VpId) -> Option<CoreId> {
     runners().find(foreign).or_else(|| runners().next())
 }
 
-/// The waiting virtual processor that fits a core best: last on it, homed on its node, or the first.
+/// The waiting virtual processor that fits a core best: last on it, homed on its node, or the
+/// first.
 fn best_fit(state: &State, queue: &VecDeque<VpId>, core: CoreId) -> Option<VpId> {
     let node = state.cores[usize::from(core)].node;
     let mut homed = None;
@@ -227,7 +244,8 @@ fn best_fit(state: &State, queue: &VecDeque<VpId>, core: CoreId) -> Option<VpId>
     homed.or_else(|| queue.front().copied())
 }
 
-/// The waiting partition that comes first for excess: own pool's unused capacity, then least use per weight.
+/// The waiting partition that comes first for excess: own pool's unused capacity, then least use
+/// per weight.
 fn most_behind(state: &State) -> Option<u16> {
     let key = |partition: &u16| {
         let share = &state.shares[usize::from(*partition)];
