@@ -25,13 +25,16 @@ fn call() -> impl Strategy<Value = Call> {
     ]
 }
 
+/// What a call was answered: a key, an event or a time.
+type Answer = (Option<Key>, Option<(Time, Key, usize)>, Option<Time>);
+
 /// Does the same with both queues; what they answered.
 fn both(
     call: &Call,
     number: usize,
     fast: &mut Queue<usize>,
     plain: &mut PlainQueue<usize>,
-) -> [(Option<Key>, Option<(Time, Key, usize)>, Option<Time>); 2] {
+) -> [Answer; 2] {
     let now = plain.now();
     match *call {
         Call::Schedule { wait_ns, rank } => {

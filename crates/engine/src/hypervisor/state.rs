@@ -188,6 +188,11 @@ impl State {
             .count() as u32
     }
 
+    /// Whether virtual processors with entitlement wait for a core.
+    pub fn has_entitled_waiting(&self) -> bool {
+        !self.queues.entitled.is_empty()
+    }
+
     /// Dedicated core of a virtual processor, if it has one.
     pub fn own_core(&self, vp: VpId) -> Option<CoreId> {
         let share = &self.shares[usize::from(self.vps[vp as usize].partition)];

@@ -49,7 +49,10 @@ impl World {
         meter.confer_ns += cost;
         self.runs[sibling as usize].spin_ns += SPIN_NS;
         self.runs[holder as usize].debt_ns += cost;
-        let given = std::mem::take(&mut self.hv.vps[sibling as usize].slice_ns);
+        // More than the holder can use in this window would be lost to the partition.
+        let room = (self.window_end - self.now).saturating_sub(self.vp(holder).slice_ns);
+        let given = self.vp(sibling).slice_ns.min(room);
+        self.hv.vps[sibling as usize].slice_ns -= given;
         self.hv.queues.remove(partition, holder);
         let v = &mut self.hv.vps[holder as usize];
         v.slice_ns += given;
@@ -59,11 +62,15 @@ impl World {
         if given > 0 {
             v.capacity = Capacity::Entitled;
         }
-        if self.claim(holder) {
-            self.dispatch(holder, core);
-        } else {
+        if !self.claim(holder) {
             self.hv.vps[holder as usize].mode = Mode::Exhausted;
             self.hand_on(core);
+        } else if self.vp(holder).capacity == Capacity::Excess && self.hv.has_entitled_waiting() {
+            // The gift was no time at all: entitlement comes before excess.
+            self.enqueue(holder);
+            self.hand_on(core);
+        } else {
+            self.dispatch(holder, core);
         }
         self.make_ready(sibling);
     }

@@ -58,7 +58,7 @@ impl World {
             i64::from(v.index),
             i64::from(core),
             distance,
-            i64::from(v.capacity == Capacity::Excess),
+            i64::from(self.runs[vp as usize].record_kind == Capacity::Excess),
             reason as i64,
         ];
         for (column, value) in self.meters.dispatches.iter_mut().zip(row) {

@@ -82,13 +82,16 @@ impl World {
         !(excess && share.capped) && left > 0
     }
 
-    fn enqueue(&mut self, vp: VpId) {
+    /// Queues a virtual processor that has claimed capacity and waits for a core.
+    pub fn enqueue(&mut self, vp: VpId) {
         let v = &self.hv.vps[vp as usize];
         match v.capacity {
             Capacity::Entitled => {
-                let latest = self.window_end.saturating_sub(v.slice_ns).max(self.now);
                 self.hv.queues.entitled.push_back(vp);
-                self.schedule(latest, Event::LastChance(vp));
+                let latest = self.window_end - v.slice_ns.min(self.window_end);
+                if latest >= self.now {
+                    self.schedule(latest, Event::LastChance(vp));
+                }
             }
             Capacity::Excess => {
                 self.hv.queues.push_excess(v.partition, vp);
@@ -105,7 +108,7 @@ impl World {
     pub fn last_chance(&mut self, vp: VpId) {
         let v = self.vp(vp);
         let (partition, left) = (v.partition, self.window_end - self.now);
-        if v.mode != Mode::Ready || v.capacity != Capacity::Entitled || v.slice_ns < left {
+        if v.mode != Mode::Ready || v.capacity != Capacity::Entitled || v.slice_ns != left {
             return;
         }
         self.settle_all();
@@ -142,10 +145,10 @@ impl World {
         v.mode = Mode::Running;
         v.core = core;
         v.dispatched_at = self.now;
-        let waited = self.now - v.ready_at;
+        let (partition, waited) = (v.partition, self.now - v.ready_at);
         self.hv.cores[usize::from(core)].running = vp;
-        self.runs[vp as usize].record_from = self.now;
-        self.meters.dispatched(v.partition, waited, distance);
+        self.start_record(vp);
+        self.meters.dispatched(partition, waited, distance);
         let slot = &mut self.slots[usize::from(core)];
         slot.settled_at = self.now;
         slot.spin_from = self.now + overhead;
@@ -317,12 +320,19 @@ impl World {
         }
     }
 
+    fn start_record(&mut self, vp: VpId) {
+        let capacity = self.vp(vp).capacity;
+        let run = &mut self.runs[vp as usize];
+        run.record_from = self.now;
+        run.record_kind = capacity;
+    }
+
     /// The same virtual processor is dispatched anew on the same core: a switch to the hypervisor
     /// and back.
     fn redispatch(&mut self, vp: VpId, reason: Reason) {
         let core = self.hv.vps[vp as usize].core;
         self.record_dispatch(vp, core, reason);
-        self.runs[vp as usize].record_from = self.now;
+        self.start_record(vp);
         self.count_involuntary(vp);
         let distance = self.hv.distance_from_home(vp, core);
         let v = &mut self.hv.vps[vp as usize];

@@ -3,7 +3,7 @@
 
 use super::event::Event;
 use super::world::{World, NEVER, NO_JOB};
-use crate::guest::aix::{needed_vps, Cpu, FoldStep};
+use crate::guest::aix::Cpu;
 use crate::guest::workload::{Job, JobId, JobKind, NO_CPU};
 use crate::hypervisor::{CoreId, Mode, VpId, NO_CORE, NO_VP};
 use crate::kernel::{Key, Time};
@@ -18,7 +18,7 @@ pub struct JobTable {
 }
 
 impl JobTable {
-    fn add(&mut self, job: Job) -> JobId {
+    pub fn add(&mut self, job: Job) -> JobId {
         if let Some(id) = self.free.pop() {
             self.jobs[id as usize] = job;
             return id;
@@ -27,7 +27,7 @@ impl JobTable {
         (self.jobs.len() - 1) as JobId
     }
 
-    fn remove(&mut self, id: JobId) {
+    pub fn remove(&mut self, id: JobId) {
         self.free.push(id);
     }
 
@@ -37,7 +37,7 @@ impl JobTable {
     }
 
     #[inline]
-    fn get(&mut self, id: JobId) -> &mut Job {
+    pub fn get(&mut self, id: JobId) -> &mut Job {
         &mut self.jobs[id as usize]
     }
 }
@@ -154,14 +154,14 @@ impl World {
 
     /// The end of a wait, an arrival or a timer is an interrupt on the logical processor that then
     /// has the work.
-    fn count_interrupt(&mut self, partition: u16, cpu: u16) {
+    pub fn count_interrupt(&mut self, partition: u16, cpu: u16) {
         let at = self.guests[usize::from(partition)].first_thread + usize::from(cpu);
         self.meters.cpus[at].interrupts += 1;
         self.meters.partitions[usize::from(partition)].interrupts += 1;
     }
 
     /// Gives a runnable job a logical processor, or queues it for one; which it is.
-    fn make_runnable(&mut self, id: JobId) -> u16 {
+    pub fn make_runnable(&mut self, id: JobId) -> u16 {
         let job = self.jobs.get(id);
         let (partition, last) = (job.partition, job.last_cpu);
         let guest = &mut self.guests[usize::from(partition)];
@@ -227,7 +227,7 @@ impl World {
     }
 
     /// Settles and plans the core of a virtual processor, if it is on one.
-    fn replan(&mut self, vp: VpId) {
+    pub fn replan(&mut self, vp: VpId) {
         if self.vp(vp).mode == Mode::Running {
             let core = self.vp(vp).core;
             self.settle(core);
@@ -236,7 +236,7 @@ impl World {
     }
 
     /// Starts a job on an idle logical processor.
-    fn run_on(&mut self, id: JobId, cpu: Cpu) {
+    pub fn run_on(&mut self, id: JobId, cpu: Cpu) {
         let partition = self.jobs.get(id).partition;
         let vp = self.hv.shares[usize::from(partition)].first_vp + u32::from(cpu.vp);
         let mode = self.vp(vp).mode;
@@ -387,7 +387,7 @@ impl World {
         self.finish(id, vp, at);
     }
 
-    fn next_on_thread(&mut self, vp: VpId, at: usize, thread: u8) {
+    pub fn next_on_thread(&mut self, vp: VpId, at: usize, thread: u8) {
         let v = self.vp(vp);
         let (partition, index) = (v.partition, v.index);
         let cpu = Cpu { vp: index, thread };
@@ -464,143 +464,5 @@ impl World {
                 self.jobs.remove(id);
             }
         }
-    }
-
-    fn next_daemon(&mut self, partition: u16) {
-        let guest = &mut self.guests[usize::from(partition)];
-        if guest.aix.daemon_rate_per_s > 0.0 && guest.aix.daemon_ns > 0 {
-            let at = self.now + guest.daemons.exponential(1e9 / guest.aix.daemon_rate_per_s) as u64;
-            self.schedule(at, Event::Daemon(partition));
-        }
-    }
-
-    fn daemon_instructions(&self, partition: u16) -> f64 {
-        let profile = &self.spec.partitions[usize::from(partition)].profile;
-        let per_ns = self.spec.machine.clock_hz * 1e-9 / profile.eicpi;
-        self.guests[usize::from(partition)].aix.daemon_ns as f64 * per_ns
-    }
-
-    /// A daemon of the guest wakes on a logical processor of its own choice.
-    pub fn wake_daemon(&mut self, partition: u16) {
-        let instructions = self.daemon_instructions(partition);
-        let guest = &mut self.guests[usize::from(partition)];
-        let cpus = u32::from(guest.queues.unfolded()) * u32::from(guest.smt);
-        let job = Job {
-            partition,
-            last_cpu: guest.daemons.below(u64::from(cpus)) as u16,
-            kind: JobKind::Daemon,
-            bursts_left: 0,
-            instructions,
-            arrived_at: self.now,
-        };
-        let id = self.jobs.add(job);
-        let meter = self.meters.integrate(partition, self.now);
-        meter.runnable += 1;
-        let cpu = self.make_runnable(id);
-        self.count_interrupt(partition, cpu);
-        self.next_daemon(partition);
-    }
-
-    fn next_balance(&mut self, partition: u16) {
-        if let Some(every) = self.guests[usize::from(partition)].aix.rebalance_ns {
-            self.schedule(self.now + every, Event::Balance(partition));
-        }
-    }
-
-    /// The guest moves a running thread from the fullest virtual processor to the emptiest, if they
-    /// differ.
-    pub fn balance(&mut self, partition: u16) {
-        self.next_balance(partition);
-        let Some((from, to)) = self.guests[usize::from(partition)].queues.imbalance() else {
-            return;
-        };
-        let vp = self.hv.shares[usize::from(partition)].first_vp + u32::from(from);
-        let thread = (7 - self.mask(vp).leading_zeros()) as u8;
-        if let Some(id) = self.pull(vp, thread) {
-            self.run_on(id, to);
-            self.drained(vp);
-        }
-    }
-
-    /// Takes the job off a thread in the middle of its burst.
-    fn pull(&mut self, vp: VpId, thread: u8) -> Option<JobId> {
-        let (first, _) = self.threads_of(vp);
-        let at = first + usize::from(thread);
-        if self.threads[at].job == NO_JOB {
-            return None;
-        }
-        let running = self.vp(vp).mode == Mode::Running;
-        if running {
-            let core = self.vp(vp).core;
-            self.settle(core);
-        }
-        let id = std::mem::replace(&mut self.threads[at].job, NO_JOB);
-        self.jobs.get(id).instructions = self.threads[at].instructions.max(0.0);
-        self.threads[at].done_at = NEVER;
-        self.next_on_thread(vp, at, thread);
-        Some(id)
-    }
-
-    /// After threads were pulled: a virtual processor without work cedes, one with work is planned
-    /// anew.
-    fn drained(&mut self, vp: VpId) {
-        match (self.vp(vp).mode, self.mask(vp)) {
-            (Mode::Running, 0) => {
-                self.count_voluntary(vp);
-                self.cede(vp);
-            }
-            (Mode::Running, _) => self.replan(vp),
-            (Mode::Ready | Mode::Exhausted, 0) => self.withdraw(vp),
-            _ => {}
-        }
-    }
-
-    /// A virtual processor that waited for a core has no work any more.
-    fn withdraw(&mut self, vp: VpId) {
-        let partition = self.vp(vp).partition;
-        self.hv.queues.remove(partition, vp);
-        self.hv.count_inactive(usize::from(partition));
-        let v = &mut self.hv.vps[vp as usize];
-        self.hv.shares[usize::from(partition)].ceded_ns += std::mem::take(&mut v.slice_ns);
-        v.mode = Mode::Inactive;
-        self.runs[vp as usize].ceded_at = self.now;
-    }
-
-    /// Once a second: folds or unfolds at most one virtual processor.
-    pub fn fold(&mut self, partition: u16, busy_thread_ns: f64, elapsed_ns: f64) {
-        let guest = &mut self.guests[usize::from(partition)];
-        let busy = (busy_thread_ns - guest.folded_from_ns) / elapsed_ns;
-        guest.folded_from_ns = busy_thread_ns;
-        let vps = self.hv.shares[usize::from(partition)].vps;
-        let needed = needed_vps(&guest.aix, busy, guest.queues.threads_before_next(), vps);
-        match FoldStep::towards(needed, guest.queues.unfolded()) {
-            FoldStep::Keep => {}
-            FoldStep::Unfold => {
-                guest.queues.unfold();
-            }
-            FoldStep::Fold => {
-                if let Some(index) = guest.queues.fold() {
-                    self.clear_out(partition, index);
-                }
-            }
-        }
-    }
-
-    /// Moves everything off a virtual processor that was folded.
-    fn clear_out(&mut self, partition: u16, index: u16) {
-        let vp = self.hv.shares[usize::from(partition)].first_vp + u32::from(index);
-        let smt = self.guests[usize::from(partition)].smt;
-        for thread in 0..smt {
-            let cpu = index * u16::from(smt) + u16::from(thread);
-            while let Some(id) = self.guests[usize::from(partition)].queues.take_own(cpu) {
-                self.make_runnable(id);
-            }
-        }
-        for thread in 0..smt {
-            if let Some(id) = self.pull(vp, thread) {
-                self.make_runnable(id);
-            }
-        }
-        self.drained(vp);
     }
 }

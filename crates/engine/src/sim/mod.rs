@@ -3,6 +3,7 @@
 //! Stop five of six: [`run`] assembles the [`World`], takes events from the kernel until the end,
 //! hands each to the part that it concerns and reads the counters at the end of each interval.
 
+mod balance;
 mod check;
 pub mod columns;
 mod confer;

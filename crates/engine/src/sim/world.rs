@@ -7,7 +7,7 @@ use crate::cost::{ClassId, Table};
 use crate::guest::aix::{Cpu, RunQueues};
 use crate::guest::workload::{JobId, Shape};
 use crate::hypervisor::policies::Phyp;
-use crate::hypervisor::{State, Vp, VpId};
+use crate::hypervisor::{Capacity, State, Vp, VpId};
 use crate::kernel::{Key, Queue, Stream, Time};
 use crate::spec::{Aix, Guest, Partition, Spec};
 
@@ -76,6 +76,8 @@ pub struct Run {
     pub ceded_at: u64,
     /// Start of the present dispatch record.
     pub record_from: u64,
+    /// On whose account it started.
+    pub record_kind: Capacity,
     /// First of its threads in [`World::threads`].
     pub first_thread: u32,
     /// How many threads it has.
@@ -248,7 +250,7 @@ fn runs(hv: &State, guests: &[GuestState]) -> Vec<Run> {
             debt_ns: 0,
             spin_ns: 0,
             ceded_at: 0,
-            record_from: 0,
+            record_from: 0, record_kind: Capacity::Entitled,
             first_thread: (guest.first_thread + usize::from(vp.index) * usize::from(guest.smt))
                 as u32,
             smt: guest.smt,

@@ -205,7 +205,7 @@ fn entitlement_is_guaranteed(spec: &Spec, outcome: &Outcome) {
             return;
         };
         if is_always_busy(partition, r#virtual) {
-            let overhead = spec.machine.hypervisor.dispatch_ns as f64 + f64::from(r#virtual);
+            let overhead = spec.machine.hypervisor.dispatch_ns as f64 + 10.0;
             let least = entitlement * length as f64 - overhead * windows(spec, length) as f64;
             let got = of("busy_ns") as f64;
             assert!(got >= least, "{} got {got} ns of {least}", partition.name);

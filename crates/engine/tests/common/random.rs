@@ -102,6 +102,7 @@ fn random_machine(dice: &mut Dice) -> Machine {
     hypervisor.dispatch_ns = dice.pick(&[0, 3_000]);
     hypervisor.cede_ns = dice.pick(&[0, 1_000]);
     hypervisor.prod_ns = dice.pick(&[0, 1_000]);
+    hypervisor.confer_ns = dice.pick(&[0, 1_000]);
     hypervisor.phantom_ns = dice.pick(&[0, 2_000]);
     hypervisor.excess_quantum_ns = dice.pick(&[MS, 300_000]);
     hypervisor.counts_redispatch = dice.chance(2);
@@ -155,6 +156,7 @@ fn random_partition(dice: &mut Dice, machine: &Machine, index: usize, free: u16)
         made.profile = missing_profile(made.profile.instructions_per_unit);
     }
     made.profile.instructions_per_unit = dice.pick(&[1e6, 2e5, 4e7]);
+    made.profile.lock_share = dice.pick(&[0.0, 0.0, 0.1]);
     random_guest(dice, &mut made);
     made
 }

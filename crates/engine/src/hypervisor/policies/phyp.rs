@@ -14,6 +14,10 @@
 //! 3. else it is dispatched elsewhere, nearest first. An entitled one that finds no idle core in
 //!    the machine throws off any excess runner, since entitlement is guaranteed; others queue.
 //!
+//! Entitlement must be had within the window, so an entitled one that waits until it needs all of
+//! the rest takes the core of the runner that can best spare it. (With one deadline for all this is
+//! enough to serve everybody as long as the entitlements fit into the pool.)
+//!
 //! A free core takes the waiting virtual processor that was last on it, or whose home it is,
 //! entitled ones before excess ones (US 8,024,728). Excess goes first to pools with unused entitled
 //! capacity, then to the partition with the least excess use per weight.
@@ -82,7 +86,7 @@ impl Policy for Phyp {
 
     fn renew(&self, state: &State, vp: VpId) -> Renewal {
         let runner = &state.vps[vp as usize];
-        if runner.capacity == Capacity::Excess && !state.queues.entitled.is_empty() {
+        if runner.capacity == Capacity::Excess && state.has_entitled_waiting() {
             return Renewal::Yield;
         }
         let at_home = state.cores[usize::from(runner.core)].node == runner.home_node;
@@ -96,16 +100,17 @@ impl Policy for Phyp {
     }
 
     fn spare(&self, state: &State, _vp: VpId, left_ns: u64) -> Option<CoreId> {
-        let slice = |core: CoreId| {
+        // One that woke too late for its whole slice can't get it anyway; else who needs least.
+        let need = |core: CoreId| {
             let runner = state.cores[usize::from(core)].running;
-            let on_pool = runner != NO_VP && state.own_core(runner).is_none();
-            on_pool.then(|| state.vps[runner as usize].slice_ns)
+            if runner == NO_VP || state.own_core(runner).is_some() {
+                return None;
+            }
+            let slice = state.vps[runner as usize].slice_ns;
+            (slice != left_ns).then_some((slice < left_ns && slice > 0, slice, core))
         };
-        (0..state.tree.active_cores)
-            .filter_map(|core| slice(core).map(|slice| (slice, core)))
-            .filter(|(slice, _)| *slice < left_ns)
-            .min()
-            .map(|(_, core)| core)
+        let cores = 0..state.tree.active_cores;
+        cores.filter_map(need).min().map(|(_, _, core)| core)
     }
 
     fn overdrawn(&self, state: &State) -> Option<CoreId> {
