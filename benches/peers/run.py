@@ -91,7 +91,7 @@ class Ours:
 
     def measure(self) -> None:
         """Runs W1 and W2 once on both."""
-        words = ["-p", "homenode-benches", "--", "--json", "--rounds", "1", "--only", "kernel"]
+        words = ["-p", "homenode-benches", "--", "--json", "--rounds", "1", "--only", "kernel, W"]
         command = ["cargo", "run", "--release", "--locked", "--quiet", *words]
         line = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
         report = json.loads(line)

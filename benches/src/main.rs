@@ -6,6 +6,7 @@
 //! checked: a fast loop that computes something else is no yardstick.
 
 mod bare;
+mod calls;
 mod cases;
 mod engine;
 mod kernel;
@@ -16,12 +17,12 @@ mod scenarios;
 
 use std::process::ExitCode;
 
-use rounds::{measure, Results};
+use rounds::{measure, Case, Results};
 
 const USAGE: &str = "usage: homenode-bench [--rounds N] [--only WORD] [--json]
 
   --rounds N   measure every case N times (9 if not given)
-  --only WORD  leave out the cases without this word in their name; bare loops stay
+  --only WORD  only the cases with this word in their name, and what they are compared with
   --json       print one JSON object instead of the table";
 
 struct Options {
@@ -39,7 +40,14 @@ fn main() -> ExitCode {
         }
     };
     let mut cases = cases::all();
-    cases.retain(|case| case.is_yardstick() || case.name.contains(&options.only));
+    cases.extend(calls::all());
+    let chosen = |case: &Case| case.name.contains(&options.only);
+    let needed: Vec<&str> = cases
+        .iter()
+        .filter(|it| chosen(it))
+        .map(|it| it.yardstick)
+        .collect();
+    cases.retain(|case| chosen(case) || needed.contains(&case.name));
     let results = measure(&mut cases, options.rounds, |round| {
         if !options.json {
             eprint!("\rround {round} of {} ", options.rounds);
@@ -80,4 +88,18 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
         }
     }
     Ok(options)
+}
+
+#[cfg(test)]
+mod long {
+    #[test]
+    fn waits() {
+        for (name, run) in [("bare", crate::bare::w1::run as fn(u64, u64) -> crate::load::Waits), ("kernel", crate::kernel::w1::run)] {
+            let values: Vec<f64> = (100..220).map(|seed| { let w = run(5_000_000, seed); w.wait_ns as f64 / w.customers as f64 / 1e6 }).collect();
+            let n = values.len() as f64;
+            let mean = values.iter().sum::<f64>() / n;
+            let sd = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
+            println!("LONG {name} mean {mean:.6} se {:.6} sd of one {sd:.6}", sd / n.sqrt());
+        }
+    }
 }

@@ -38,13 +38,6 @@ pub struct Case {
     pub run: Box<dyn FnMut(u64) -> Sample>,
 }
 
-impl Case {
-    /// Whether it is one of the bare loops.
-    pub fn is_yardstick(&self) -> bool {
-        self.yardstick == self.name
-    }
-}
-
 /// Median, least and greatest of the rounds.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct Spread {

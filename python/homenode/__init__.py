@@ -25,14 +25,14 @@ from homenode.errors import (
     StudyError,
     Where,
 )
-from homenode.scenario import Scenario
-from homenode.scenario import load as load_scenario
 
 if TYPE_CHECKING:
     from homenode.results import METRICS, Run
     from homenode.results.explain import explain
     from homenode.results.query import query
     from homenode.runner import run_scenario
+    from homenode.scenario import Scenario
+    from homenode.scenario import load as load_scenario
     from homenode.study import calibrate, list_studies, load_study, run_study
 
 __all__ = [
@@ -64,17 +64,19 @@ __all__ = [
 ]
 
 _LATER = {
-    "METRICS": "homenode.results",
-    "Run": "homenode.results",
-    "calibrate": "homenode.study",
-    "explain": "homenode.results.explain",
-    "list_studies": "homenode.study",
-    "load_study": "homenode.study",
-    "query": "homenode.results.query",
-    "run_scenario": "homenode.runner",
-    "run_study": "homenode.study",
+    "METRICS": "homenode.results:METRICS",
+    "Run": "homenode.results:Run",
+    "Scenario": "homenode.scenario:Scenario",
+    "calibrate": "homenode.study:calibrate",
+    "explain": "homenode.results.explain:explain",
+    "list_studies": "homenode.study:list_studies",
+    "load_scenario": "homenode.scenario:load",
+    "load_study": "homenode.study:load_study",
+    "query": "homenode.results.query:query",
+    "run_scenario": "homenode.runner:run_scenario",
+    "run_study": "homenode.study:run_study",
 }
-"""Where the rest is; imported when it is first used, so that reading scenarios stays quick."""
+"""Where the rest is; imported when it is first used, so that a command starts at once."""
 
 
 def __getattr__(name: str) -> Any:
@@ -82,4 +84,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module homenode has no attribute {name}")
     import importlib
 
-    return getattr(importlib.import_module(_LATER[name]), name)
+    module, _, there = _LATER[name].partition(":")
+    return getattr(importlib.import_module(module), there)

@@ -13,7 +13,22 @@ fn debug() {
     let busy = o.partition.series("partition", who, "busy_ns");
     let least: i64 = std::env::var("GOT").unwrap().parse().unwrap();
     let k = busy.iter().position(|b| *b == least).unwrap() as i64;
-    println!("interval {k} busy {least} window {w} interval {}", spec.interval_ns);
+    println!(
+        "interval {k} busy {least} window {w} interval {}",
+        spec.interval_ns
+    );
     let i = spec.interval_ns as i64;
-    for r in o.dispatches.rows() { if r[0] < (k+1)*i && r[1] > k*i { println!("{:?} p{} vp{} core{} kind{} reason{}", (r[0]-k*i, r[1]-k*i), r[2], r[3], r[4], r[6], r[7]); } }
+    for r in o.dispatches.rows() {
+        if r[0] < (k + 1) * i && r[1] > k * i {
+            println!(
+                "{:?} p{} vp{} core{} kind{} reason{}",
+                (r[0] - k * i, r[1] - k * i),
+                r[2],
+                r[3],
+                r[4],
+                r[6],
+                r[7]
+            );
+        }
+    }
 }

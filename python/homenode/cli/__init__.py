@@ -6,6 +6,7 @@ homenode's own, 130 stopped with Ctrl-C.
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import sys
@@ -18,17 +19,27 @@ EXIT_WRONG_INPUT = 2
 EXIT_INTERNAL = 70
 EXIT_INTERRUPTED = 130
 DEBUG_VARIABLE = "HOMENODE_DEBUG"
+NOTHING_KEPT = "interrupted: nothing was kept"
+_OUTPUT_FAILS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+"""Reasons for which what a command prints cannot be written."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console script: run a command and end the process with its exit code."""
-    sys.exit(call(sys.argv[1:] if arguments is None else list(arguments)))
+    try:
+        code = call(sys.argv[1:] if arguments is None else list(arguments))
+    except KeyboardInterrupt:  # before a command could see it
+        code = _fail(NOTHING_KEPT, EXIT_INTERRUPTED)
+    sys.exit(code)
 
 
 def call(arguments: list[str]) -> int:
     """Run a command; the exit code."""
     import typer
 
+    for stream in ("stdout", "stderr"):
+        if getattr(sys, stream) is None:  # closed by whoever called
+            setattr(sys, stream, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     try:
         from homenode.cli.app import app
 
@@ -44,24 +55,40 @@ def call(arguments: list[str]) -> int:
         asked = shlex.join(["homenode", *arguments])
         return _fail(f"{error.format_message()} in `{asked}`; --help says more", EXIT_WRONG_INPUT)
     except (KeyboardInterrupt, typer.Abort) as error:
-        return _fail(str(error) or "interrupted: nothing was kept", EXIT_INTERRUPTED)
+        return _fail(str(error) or NOTHING_KEPT, EXIT_INTERRUPTED)
     except BrokenPipeError:
-        # Whoever read our output has seen enough; keep Python from complaining when it closes
-        # stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read our output has seen enough.
+        _drop_output()
         return 0
+    except OSError as error:
+        if error.errno not in _OUTPUT_FAILS:
+            return _internal(error)
+        _drop_output()
+        return _fail(
+            f"the output cannot be written: {error.strerror}; free some space or send it elsewhere",
+            EXIT_WRONG_INPUT,
+        )
     except SystemExit:
         raise
     except BaseException as error:  # noqa: BLE001 - a panic of the engine is no Exception
-        if os.environ.get(DEBUG_VARIABLE):
-            traceback.print_exc()
-        told = " ".join(f"{type(error).__name__}: {error}".split())
-        return _fail(
-            f"internal error: {told}; this is homenode's fault, please report it "
-            f"({DEBUG_VARIABLE}=1 shows where it happened)",
-            EXIT_INTERNAL,
-        )
+        return _internal(error)
     return 0
+
+
+def _drop_output() -> None:
+    """Keep Python from complaining when it closes stdout."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _internal(error: BaseException) -> int:
+    if os.environ.get(DEBUG_VARIABLE):
+        traceback.print_exception(error)
+    told = " ".join(f"{type(error).__name__}: {error}".split())
+    return _fail(
+        f"internal error: {told}; this is homenode's fault, please report it "
+        f"({DEBUG_VARIABLE}=1 shows where it happened)",
+        EXIT_INTERNAL,
+    )
 
 
 def _fail(message: str, code: int) -> int:

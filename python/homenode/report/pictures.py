@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from homenode.errors import HomenodeError
+from homenode.errors import HomenodeError, StoreError
 from homenode.results.explain import Explanation
-from homenode.runner.store import dump_json
+from homenode.runner.store import dump_json, write_whole
 
 if TYPE_CHECKING:
     import altair as alt
@@ -105,11 +105,13 @@ def save_picture(chart: alt.Chart | alt.LayerChart, path: str | Path) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".png":
-            path.write_bytes(vl_convert.vegalite_to_png(spec, scale=_PNG_SCALE))
+            write_whole(path, vl_convert.vegalite_to_png(spec, scale=_PNG_SCALE))
         elif path.suffix == ".svg":
-            path.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
+            write_whole(path, vl_convert.vegalite_to_svg(spec).encode())
         else:
-            path.write_text(dump_json(spec), encoding="utf-8")
+            write_whole(path, dump_json(spec).encode())
     except OSError as error:
-        raise HomenodeError(f"cannot write {path}: {error.strerror or error}") from error
+        raise StoreError(
+            f"cannot write {path}: {error.strerror or error}; free some space or name another file"
+        ) from error
     return path

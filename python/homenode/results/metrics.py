@@ -136,7 +136,7 @@ _TOOL = [
     Metric(
         "blocked_threads",
         "threads",
-        "waiting for I/O",
+        "waiting for something other than a processor",
         lambda t: ratio(t["blocked_ns"], t.seconds * NS_PER_S),
     ),
     Metric("context_switches_per_s", "1/s", "thread switches", _rate("context_switches")),

@@ -51,6 +51,8 @@ class Job:
     version: str
     details: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Of each partition, what its own tools print but the engine need not know."""
+    files: dict[str, str] = field(default_factory=dict)
+    """By path below the run folder, the texts of files that the scenario names."""
 
     @property
     def name(self) -> str:
@@ -96,10 +98,20 @@ def freeze(
                 f"seed {seed} is out of range; a seed is a whole number from 0 to 2^64 - 1"
             )
         spec["seed"] = seed
+    text, files = _kept(frozen)
     return Job(
         spec=spec,
-        text=frozen.text,
+        text=text,
+        files=files,
         replications=tuple(range(count)),
         version=version,
         details=partition_details(frozen),
     )
+
+
+def _kept(scenario: FrozenScenario) -> tuple[str, dict[str, str]]:
+    """What to keep of a scenario in its file's language: all it needs; of any other its text."""
+    from homenode.scenario.kept import stand_alone
+    from homenode.scenario.scenario import Scenario
+
+    return stand_alone(scenario) if isinstance(scenario, Scenario) else (scenario.text, {})

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import os
 import platform
+import signal
 import subprocess
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,12 +75,26 @@ def run_scenario(
         if finished == 0:
             raise InterruptedRun(None, 0, asked)
         job = job.with_replications(outcome.summaries)
-        _write(folder, job, engine, outcome.summaries)
-        publish(folder, root / job.id)
+        with _deaf() if outcome.interrupted else contextlib.nullcontext():
+            _write(folder, job, engine, outcome.summaries)
+            publish(folder, root / job.id)
     run = Run.load(root / job.id)
     if outcome.interrupted:
         raise InterruptedRun(run, finished, asked)
     return run
+
+
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    """Another Ctrl-C is not heard while what had finished is being kept."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _write(folder: Path, job: Job, engine: Engine, summaries: dict[int, dict[str, Any]]) -> None:
@@ -87,6 +104,9 @@ def _write(folder: Path, job: Job, engine: Engine, summaries: dict[int, dict[str
     for table, columns in table_columns(engine).items():
         merge_parts(folder, table_path(folder, table), table, job.replications, columns)
     (folder / "scenario.toml").write_text(job.text, encoding="utf-8")
+    for path, text in job.files.items():
+        (folder / path).parent.mkdir(exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
     (folder / "details.json").write_text(dump_json(job.details), encoding="utf-8")
     (folder / "spec.json").write_text(job.spec_text, encoding="utf-8")
     raw = with_gauges([summaries[index] for index in job.replications], folder)

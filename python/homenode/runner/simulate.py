@@ -78,6 +78,7 @@ def simulate_all(
             # their end.
             if not all(future.done() for future in futures):
                 watch.stop.set()
+            _wait_out(futures)
     results = {
         index: future.result() for index, future in zip(job.replications, futures, strict=True)
     }
@@ -96,6 +97,16 @@ def _look_on(futures: Sequence[Future[Any]], watch: Watch, progress: ProgressFn 
             progress(share, elapsed * (1.0 - share) / share if share > 0.0 else None)
         if not pending or any(future.exception() for future in finished):
             return
+
+
+def _wait_out(futures: Sequence[Future[Any]]) -> None:
+    """Until all have ended, which takes a batch; someone who presses Ctrl-C again loses nothing."""
+    while True:
+        try:
+            wait(futures)
+        except KeyboardInterrupt:
+            continue
+        return
 
 
 def _replicate(

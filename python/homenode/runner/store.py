@@ -5,6 +5,7 @@ ever half there.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import shutil
@@ -16,6 +17,9 @@ from homenode.errors import StoreError
 
 INTERVAL_TABLES = ("partition", "cpu", "pool")
 _STAGING = ".tmp-"
+_TRIES = 8
+_FULL = (None, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Errors that say a disk or a quota is full; Arrow's carry no number."""
 
 
 def table_path(folder: Path, table: str) -> Path:
@@ -28,6 +32,16 @@ def table_path(folder: Path, table: str) -> Path:
 def dump_json(value: Any) -> str:
     """JSON in the one spelling all result files use."""
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file under a temporary name and rename it, so that it is never half there."""
+    aside = path.with_name(f"{_STAGING}{path.name}-{os.getpid()}")
+    try:
+        aside.write_bytes(content)
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -43,9 +57,9 @@ def staging(root: Path, name: str) -> Iterator[Path]:
     except OSError as error:
         # Arrow puts "Error writing bytes to file. Detail: [errno 28] " before the reason.
         reason = (error.strerror or str(error)).rpartition("] ")[2]
+        full = "free some space or " if error.errno in _FULL else ""
         raise StoreError(
-            f"cannot write results into {root}: {reason}; free some space or name another folder "
-            "with --out "
+            f"cannot write results into {root}: {reason}; {full}name another folder with --out "
             "(nothing was kept)"
         ) from error
     finally:
@@ -56,13 +70,21 @@ def publish(folder: Path, final: Path) -> None:
     """Give a complete folder its name; a run of the same name, which holds the same results, is
     replaced.
     """
-    if final.exists():
-        aside = final.with_name(f"{_STAGING}old-{final.name}-{os.getpid()}")
-        final.rename(aside)
-        folder.rename(final)
-        shutil.rmtree(aside, ignore_errors=True)
-    else:
-        folder.rename(final)
+    aside = final.with_name(f"{_STAGING}old-{final.name}-{os.getpid()}")
+    for _ in range(_TRIES):
+        with contextlib.suppress(FileNotFoundError):
+            final.rename(aside)
+        try:
+            folder.rename(final)
+        except OSError as error:
+            # Another process has put the same run there in between.
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        else:
+            break
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+    # Else the others keep coming first, with the same results.
 
 
 def run_folders(root: Path) -> list[Path]:

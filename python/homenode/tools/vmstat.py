@@ -1,8 +1,9 @@
 """vmstat: run queue, paging and processor of a partition.
 
 `vmstat [ Interval [ Count ] ]`. Rates are per second. The run queue holds running threads as well
-as waiting ones, as on AIX. Memory and paging are not modelled: their columns are 0. Without an
-interval the report covers all that was kept.
+as waiting ones, as on AIX. Memory, paging and disks are not modelled: their columns are 0, `b`
+among them, for on AIX it holds only those that wait for a disk. Without an interval the report
+covers all that was kept.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ GRAMMAR = Grammar(
         "o": "use --json for output that programs read",
     },
 )
-NOT_MODELLED = ("avm", "fre", "re", "pi", "po", "fr", "sr", "cy", "sy")
-"""Columns that are always 0: memory, paging and (the first `sy`) system calls."""
+NOT_MODELLED = ("b", "avm", "fre", "re", "pi", "po", "fr", "sr", "cy", "sy")
+"""Columns that are always 0: waits for disks, memory, paging and (the first `sy`) system calls."""
 
 _NS_PER_S = 1_000_000_000
 _SYSTEM_CALLS = "sy (calls)"
@@ -73,7 +74,6 @@ def figures(configuration: SystemConfiguration, sample: Sample) -> dict[str, Val
     usage = partition_shares(configuration, counted, elapsed_ns)
     return {
         "r": cores(counted["runq_ns"], elapsed_ns),
-        "b": cores(counted["blocked_ns"], elapsed_ns),
         **dict.fromkeys(NOT_MODELLED, 0),
         "in": _per_second(counted["interrupts"], elapsed_ns),
         _SYSTEM_CALLS: _per_second(counted["syscalls"], elapsed_ns),

@@ -2,7 +2,7 @@
 //! on the core.
 
 use super::{Book, Books, Contention, MissCurve, Occupancy, Spread};
-use crate::machine::{far_factor, Distance, Topology};
+use crate::machine::{far_factor, Distance, Topology, MAX_CACHES};
 use crate::spec::{CacheScope, Machine, Profile};
 
 /// Capacity at which a profile's `sharing` is stated: that of the caches with which communication
@@ -68,18 +68,15 @@ impl Class {
         books.add(Book::Useful, core);
         let exposed = 1.0 - place.profile.overlap;
         let shared_lines = levels.communication;
-        let memory_lines = *levels.misses.last().expect("a machine has a cache");
-        book_hits(&mut books, &levels, exposed);
-        book_sharers(&mut books, &place, shared_lines * exposed);
+        let memory_lines = levels.memory();
+        book_hits(&mut books, &place, &levels, exposed);
+        book_sharers(&mut books, &place, &levels, exposed);
         book_memory(&mut books, &place, memory_lines * exposed);
         book_smt(&mut books, &place, core);
         let ticks = books.total() * place.tick_share / (1.0 - place.tick_share);
         books.add(Book::Tick, ticks);
         let refill = (levels.misses[0] - levels.misses[levels.private]).max(0.0);
-        let held = levels.latency_ns[..=levels.private]
-            .last()
-            .copied()
-            .unwrap_or(0.0);
+        let held = place.machine.caches[levels.private].latency_ns;
         let from = place.machine.cache_to_cache_ns;
         Self {
             ns: books.total(),
@@ -90,55 +87,61 @@ impl Class {
             memory_lines,
             shared_lines,
             fill_lines: levels.misses[levels.private] + shared_lines,
-            private_lines: levels.capacity[levels.private] / f64::from(place.machine.line_bytes),
+            private_lines: levels.private_bytes / f64::from(place.machine.line_bytes),
         }
     }
 }
 
 /// Misses and capacities of each cache level for one thread.
 struct Levels {
+    /// Number of levels.
+    count: usize,
     /// Misses per instruction beyond each level, communication apart.
-    misses: Vec<f64>,
-    /// Capacity up to each level for one thread [bytes].
-    capacity: Vec<f64>,
-    latency_ns: Vec<f64>,
+    misses: [f64; MAX_CACHES],
+    /// Capacity for one thread up to the last level private to a core [bytes].
+    private_bytes: f64,
+    /// Index of that level.
+    private: usize,
     /// Communication misses per instruction.
     communication: f64,
-    /// Index of the last level private to a core.
-    private: usize,
+    /// Shares of those by the distance of the last writer.
+    sharers: [f64; 3],
 }
 
 impl Levels {
     fn of(place: &Place) -> Self {
         let machine = place.machine;
         let curve = MissCurve::of(place.profile);
-        let (elsewhere, _) = place.spread.sharers(place.tree, place.chip);
+        let (elsewhere, sharers) = place.spread.sharers(place.tree, place.chip);
         let sharing = place.profile.sharing * elsewhere;
-        let mut capacity = Vec::with_capacity(machine.caches.len());
+        let mut levels = Self {
+            count: machine.caches.len(),
+            misses: [0.0; MAX_CACHES],
+            private_bytes: 0.0,
+            private: 0,
+            communication: sharing * curve.at(SHARING_AT_BYTES),
+            sharers,
+        };
         let mut inside = 0.0_f64;
-        for cache in &machine.caches {
+        for (level, cache) in machine.caches.iter().enumerate() {
             let own = cache.bytes as f64 / users(place, cache.scope) / f64::from(place.threads);
             inside = if cache.victim {
                 inside + own
             } else {
                 inside.max(own)
             };
-            capacity.push(inside);
+            levels.misses[level] = (1.0 - sharing) * curve.at(inside);
+            if level == 0 || cache.scope == CacheScope::Core {
+                levels.private = level;
+                levels.private_bytes = inside;
+            }
         }
-        Self {
-            misses: capacity
-                .iter()
-                .map(|c| (1.0 - sharing) * curve.at(*c))
-                .collect(),
-            capacity,
-            latency_ns: machine.caches.iter().map(|c| c.latency_ns).collect(),
-            communication: sharing * curve.at(SHARING_AT_BYTES),
-            private: machine
-                .caches
-                .iter()
-                .rposition(|c| c.scope == CacheScope::Core)
-                .unwrap_or(0),
-        }
+        levels
+    }
+
+    /// Misses per instruction that memory serves.
+    fn memory(&self) -> f64 {
+        self.misses[self.count - 1]
     }
 }
 
@@ -157,21 +160,22 @@ fn users(place: &Place, scope: CacheScope) -> f64 {
     cores.max(1.0)
 }
 
-fn book_hits(books: &mut Books, levels: &Levels, exposed: f64) {
-    for level in 1..levels.misses.len() {
+fn book_hits(books: &mut Books, place: &Place, levels: &Levels, exposed: f64) {
+    for level in 1..levels.count {
         let hits = (levels.misses[level - 1] - levels.misses[level]).max(0.0);
         let book = match level {
             1 => Book::L2,
             2 => Book::L3,
             _ => Book::CacheChip,
         };
-        books.add(book, hits * levels.latency_ns[level] * exposed);
+        let latency_ns = place.machine.caches[level].latency_ns;
+        books.add(book, hits * latency_ns * exposed);
     }
 }
 
-fn book_sharers(books: &mut Books, place: &Place, lines: f64) {
-    let ns = place.machine.cache_to_cache_ns;
-    let (_, share) = place.spread.sharers(place.tree, place.chip);
+fn book_sharers(books: &mut Books, place: &Place, levels: &Levels, exposed: f64) {
+    let (ns, share) = (place.machine.cache_to_cache_ns, levels.sharers);
+    let lines = levels.communication * exposed;
     let node = place.tree.node_of(place.chip);
     let link = place.occupancy.node_link_stretch[usize::from(node)];
     books.add(Book::CacheChip, lines * share[0] * ns.local);

@@ -21,12 +21,9 @@ struct Layer {
     step: f64,
     /// Width of the layer above: what lies left of it is under the curve for sure.
     inner: f64,
-    /// Curve at the layer's width.
-    low: f64,
-    /// Curve at the inner width.
-    high: f64,
 }
 
+/// The layers, from the base up.
 static TABLE: [Layer; LAYERS] = layers();
 
 const fn layers() -> [Layer; LAYERS] {
@@ -34,30 +31,23 @@ const fn layers() -> [Layer; LAYERS] {
     let mut table = [Layer {
         step: 0.0,
         inner: 0.0,
-        low: 0.0,
-        high: 0.0,
     }; LAYERS];
     let mut width = TAIL;
     let mut height = exp_negative(TAIL);
     table[0] = Layer {
         step: area / height * UNIT,
         inner: width,
-        low: 0.0,
-        high: height,
     };
     let mut i = 1;
     while i < LAYERS {
-        let above = height + area / width;
+        height += area / width;
         // The last layer ends on the axis, where the curve is 1.
-        let inner = if i == LAYERS - 1 { 0.0 } else { -ln(above) };
+        let inner = if i == LAYERS - 1 { 0.0 } else { -ln(height) };
         table[i] = Layer {
             step: width * UNIT,
             inner,
-            low: height,
-            high: above,
         };
         width = inner;
-        height = above;
         i += 1;
     }
     table
@@ -66,22 +56,23 @@ const fn layers() -> [Layer; LAYERS] {
 /// An exponential number of mean 1, from `bits` and, one time in 90, from more of them.
 #[inline]
 pub(super) fn draw(bits: u64, more: impl FnMut() -> u64) -> f64 {
-    let index = bits as usize % LAYERS;
-    let layer = &TABLE[index];
+    let layer = &TABLE[bits as usize % LAYERS];
     let x = (bits >> 11) as f64 * layer.step;
     if x < layer.inner {
         return x;
     }
-    draw_at_the_edge(index, x, more)
+    draw_at_the_edge(bits, more)
 }
 
 /// The rest of a draw that fell outside the sure part of its layer.
 #[cold]
 #[inline(never)]
-fn draw_at_the_edge(mut index: usize, mut x: f64, mut more: impl FnMut() -> u64) -> f64 {
+fn draw_at_the_edge(mut bits: u64, mut more: impl FnMut() -> u64) -> f64 {
     let mut beyond = 0.0;
     loop {
+        let index = bits as usize % LAYERS;
         let layer = &TABLE[index];
+        let x = (bits >> 11) as f64 * layer.step;
         if x < layer.inner {
             return beyond + x;
         }
@@ -89,14 +80,14 @@ fn draw_at_the_edge(mut index: usize, mut x: f64, mut more: impl FnMut() -> u64)
             // The tail of an exponential is the exponential itself, shifted.
             beyond += TAIL;
         } else {
-            let height = (more() >> 11) as f64 * UNIT;
-            if layer.low + height * (layer.high - layer.low) < exp_negative(x) {
+            let low = exp_negative(layer.step / UNIT);
+            let high = exp_negative(layer.inner);
+            let share = (more() >> 11) as f64 * UNIT;
+            if low + share * (high - low) < exp_negative(x) {
                 return beyond + x;
             }
         }
-        let bits = more();
-        index = bits as usize % LAYERS;
-        x = (bits >> 11) as f64 * TABLE[index].step;
+        bits = more();
     }
 }
 
@@ -104,22 +95,20 @@ fn draw_at_the_edge(mut index: usize, mut x: f64, mut more: impl FnMut() -> u64)
 mod tests {
     use super::*;
 
-    #[test]
-    fn layers_close_at_the_top_of_the_curve() {
-        assert!(
-            (TABLE[LAYERS - 1].high - 1.0).abs() < 1e-9,
-            "{}",
-            TABLE[LAYERS - 1].high
-        );
+    /// Height of the curve at the width of a layer.
+    fn low(layer: &Layer) -> f64 {
+        exp_negative(layer.step / UNIT)
     }
 
     #[test]
-    fn layers_have_equal_areas() {
-        let area = TABLE[0].step / UNIT * TABLE[0].high;
+    fn layers_have_equal_areas_and_close_at_the_top_of_the_curve() {
+        let area = TABLE[0].step / UNIT * exp_negative(TAIL);
         // Marsaglia and Tsang print the area of the 256 layers.
         assert!((area - 0.003_949_659_822_581_572).abs() < 1e-15);
+        // The last one ends at height 1, where the inner width is set to 0.
         for layer in &TABLE[1..] {
-            assert!((layer.step / UNIT * (layer.high - layer.low) - area).abs() < 1e-12);
+            let height = exp_negative(layer.inner) - low(layer);
+            assert!((layer.step / UNIT * height - area).abs() < 1e-12);
         }
     }
 

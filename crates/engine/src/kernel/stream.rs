@@ -2,8 +2,14 @@
 
 use super::{exponential, squares, Time};
 
-/// Steps of an exponential number between 0 and 1.
-const STEPS: u64 = 1 << 52;
+/// Greater than any exponential number of mean 1 that will ever be drawn: one in 10^28 is beyond.
+const BOUND: f64 = 64.0;
+/// Bits of the whole part of an exponential number.
+const WHOLE_BITS: u32 = 6;
+/// Bits of a floating-point number before its fraction.
+const SIGN_AND_EXPONENT_BITS: u32 = 12;
+/// Greatest mean of an exponential time [ns]: nine years.
+const GREATEST_MEAN_NS: u64 = u64::MAX >> WHOLE_BITS;
 
 /// A sequence of random numbers that depends on (seed, replication, name) and on nothing else.
 ///
@@ -15,11 +21,12 @@ const STEPS: u64 = 1 << 52;
 #[derive(Clone, Debug)]
 pub struct Stream {
     key: u64,
-    counter: u64,
+    /// Draws made so far, plus where the counter began, times the key.
+    weyl: u64,
     /// The next 64 bits.
     bits: u64,
-    /// The next exponential number of mean 1, in steps of 2^-52.
-    exponential: u64,
+    /// The next exponential number of mean 1, plus [`BOUND`].
+    exponential: f64,
 }
 
 impl Stream {
@@ -34,11 +41,13 @@ impl Stream {
     }
 
     fn from_parts(key: u64, counter: u64) -> Stream {
+        let weyl = counter.wrapping_mul(key);
+        let (bits, exponential) = (0, 0.0);
         let mut stream = Stream {
             key,
-            counter,
-            bits: 0,
-            exponential: 0,
+            weyl,
+            bits,
+            exponential,
         };
         stream.next_u64();
         stream.next_exponential();
@@ -49,18 +58,24 @@ impl Stream {
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         let bits = self.bits;
-        self.bits = squares::bits(self.counter, self.key);
-        self.counter = self.counter.wrapping_add(1);
+        self.bits = self.fresh();
         bits
     }
 
-    /// An exponential number of mean 1, in steps of 2^-52.
+    /// Bits that nobody has seen.
     #[inline]
-    fn next_exponential(&mut self) -> u64 {
+    fn fresh(&mut self) -> u64 {
+        let bits = squares::bits(self.weyl, self.key);
+        self.weyl = self.weyl.wrapping_add(self.key);
+        bits
+    }
+
+    /// An exponential number of mean 1, plus [`BOUND`]: in steps of 2^-46.
+    #[inline]
+    fn next_exponential(&mut self) -> f64 {
         let number = self.exponential;
-        let bits = self.next_u64();
-        let next = exponential::draw(bits, || self.next_u64());
-        self.exponential = (next * STEPS as f64) as i64 as u64;
+        let bits = self.fresh();
+        self.exponential = BOUND + exponential::draw(bits, || self.fresh());
         number
     }
 
@@ -79,14 +94,20 @@ impl Stream {
     /// An exponential number, in the unit of its mean.
     #[inline]
     pub fn exponential(&mut self, mean: f64) -> f64 {
-        self.next_exponential() as f64 * (1.0 / STEPS as f64) * mean
+        (self.next_exponential() - BOUND) * mean
     }
 
-    /// An exponential length of time, to the nearest nanosecond.
+    /// An exponential length of time, to the nearest nanosecond; of nine years, if the mean is
+    /// longer.
+    ///
+    /// The fraction of `64 + x` is `x / 64`, for its exponent is fixed: no conversion is needed,
+    /// and the upper half of a product is the time.
     #[inline]
     pub fn exponential_time(&mut self, mean: Time) -> Time {
-        let product = u128::from(self.next_exponential()) * u128::from(mean.as_ns());
-        Time::from_ns(((product + u128::from(STEPS / 2)) >> STEPS.trailing_zeros()) as u64)
+        let fraction = self.next_exponential().to_bits() << SIGN_AND_EXPONENT_BITS;
+        let whole = mean.as_ns().min(GREATEST_MEAN_NS) << WHOLE_BITS;
+        let product = u128::from(fraction) * u128::from(whole);
+        Time::from_ns(((product + (1 << 63)) >> 64) as u64)
     }
 
     /// Number of trials up to the first success: 1, 2, 3, ... with the given mean.
@@ -161,13 +182,14 @@ mod tests {
 
     #[test]
     fn a_stream_counts() {
-        let mut stream = Stream::from_parts(0x548c_9dec_bce6_5297, u64::MAX);
+        let key = 0x548c_9dec_bce6_5297_u64;
+        let bits = |counter: u64| squares::bits(key.wrapping_mul(counter), key);
+        let mut stream = Stream::from_parts(key, u64::MAX);
         // The first two numbers were drawn ahead, for the bits and for the exponential.
-        let ahead = stream.exponential(1.0);
-        let expected = exponential::draw(squares::bits(u64::MAX, stream.key), || unreachable!());
-        assert!((ahead - expected).abs() < 1e-15);
-        assert_eq!(stream.next_u64(), squares::bits(1, stream.key));
-        assert_eq!(stream.next_u64(), squares::bits(2, stream.key));
+        let expected = exponential::draw(bits(0), || unreachable!());
+        assert!((stream.exponential(1.0) - expected).abs() < 1e-13);
+        let drawn: [u64; 4] = std::array::from_fn(|_| stream.next_u64());
+        assert_eq!(drawn, [bits(u64::MAX), bits(2), bits(3), bits(4)]);
     }
 
     #[test]

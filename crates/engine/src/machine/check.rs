@@ -2,6 +2,9 @@
 
 use crate::spec::{ByDistance, Machine};
 
+/// Cache levels a machine may have.
+pub const MAX_CACHES: usize = 8;
+
 /// What is wrong with a machine description.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MachineFault {
@@ -14,6 +17,20 @@ pub enum MachineFault {
         field: String,
         /// Value given.
         value: f64,
+    },
+    /// A number outside of what makes sense.
+    #[error("machine {machine}: {field} is {value}, it must be {least} to {most}")]
+    Outside {
+        /// Machine name.
+        machine: String,
+        /// Field.
+        field: String,
+        /// Value given.
+        value: f64,
+        /// Least value.
+        least: f64,
+        /// Greatest value.
+        most: f64,
     },
     /// A count beyond what the engine indexes.
     #[error("machine {machine}: {field} is {value}, at most {limit} are supported")]
@@ -85,7 +102,46 @@ pub fn check(machine: &Machine) -> Result<(), MachineFault> {
     check_distances(machine, "memory_ns", machine.memory_ns)?;
     check_distances(machine, "cache_to_cache_ns", machine.cache_to_cache_ns)?;
     check_caches(machine)?;
-    check_lists(machine)
+    check_sizes(machine)?;
+    check_lists(machine)?;
+    check_gain(machine)
+}
+
+/// Numbers beyond these are slips of a unit, and their products would leave the range of a number.
+fn check_sizes(machine: &Machine) -> Result<(), MachineFault> {
+    let (memory, caches) = (machine.memory_ns, machine.cache_to_cache_ns);
+    let distances = machine.node_distance.iter();
+    let sizes = [
+        ("clock_hz", machine.clock_hz, 1e6, 1e12),
+        ("memory_ns", memory.far, 0.0, 1e9),
+        ("cache_to_cache_ns", caches.far, 0.0, 1e9),
+    ];
+    let latencies = machine.caches.iter().map(|c| c.latency_ns);
+    let more = latencies.map(|ns| ("cache latency_ns", ns, 0.0, 1e9));
+    let all = sizes.into_iter().chain(more);
+    for (field, value, least, most) in
+        all.chain(distances.map(|d| ("node_distance", *d, 1e-3, 1e3)))
+    {
+        if !(least..=most).contains(&value) {
+            return Err(outside(machine, field, value, least, most));
+        }
+    }
+    Ok(())
+}
+
+/// Another thread never takes throughput away in the curve, nor adds more than its own: charging
+/// (PURR) gives idle threads what the curve leaves, which must not be less than nothing.
+fn check_gain(machine: &Machine) -> Result<(), MachineFault> {
+    let mut least = 1.0;
+    for (threads, &gain) in (1u8..).zip(&machine.smt.gain) {
+        let most = f64::from(threads);
+        if !(least..=most).contains(&gain) {
+            let field = format!("smt.gain of {threads} threads");
+            return Err(outside(machine, &field, gain, least, most));
+        }
+        least = gain;
+    }
+    Ok(())
 }
 
 fn check_counts(machine: &Machine) -> Result<(), MachineFault> {
@@ -207,6 +263,14 @@ fn check_caches(machine: &Machine) -> Result<(), MachineFault> {
             want: 1,
         });
     }
+    if machine.caches.len() > MAX_CACHES {
+        return Err(MachineFault::TooMany {
+            machine: machine.name.clone(),
+            field: "caches".into(),
+            value: machine.caches.len() as u64,
+            limit: MAX_CACHES as u64,
+        });
+    }
     for cache in &machine.caches {
         if cache.bytes == 0 || !(cache.latency_ns.is_finite() && cache.latency_ns >= 0.0) {
             return Err(not_positive(
@@ -248,6 +312,16 @@ fn check_lists(machine: &Machine) -> Result<(), MachineFault> {
         }
     }
     Ok(())
+}
+
+fn outside(machine: &Machine, field: &str, value: f64, least: f64, most: f64) -> MachineFault {
+    MachineFault::Outside {
+        machine: machine.name.clone(),
+        field: field.into(),
+        value,
+        least,
+        most,
+    }
 }
 
 fn not_positive(machine: &Machine, field: &str, value: f64) -> MachineFault {

@@ -12,7 +12,7 @@
 mod check;
 mod short;
 
-pub use check::{check, MachineFault};
+pub use check::{check, MachineFault, MAX_CACHES};
 pub use short::{parse_short, ShortFormError};
 
 use crate::spec::{CacheScope, Machine};

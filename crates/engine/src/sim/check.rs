@@ -70,6 +70,15 @@ pub(super) fn check(spec: &Spec) -> Checked {
             "one or more of each",
         ));
     }
+    if spec.partitions.len() > 4096 || spec.pools.len() > 4096 {
+        let most = spec.partitions.len().max(spec.pools.len()) as f64;
+        return Err(range(
+            "scenario",
+            "pools and partitions",
+            most,
+            "at most 4096",
+        ));
+    }
     let mut names: Vec<&str> = spec.partitions.iter().map(|p| p.name.as_str()).collect();
     names.sort_unstable();
     if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -102,6 +111,7 @@ fn check_times(spec: &Spec) -> Checked {
             ));
         }
     }
+    check_hypervisor_times(spec)?;
     let window = spec.machine.hypervisor.window_ns;
     if window < 1_000 || spec.machine.hypervisor.excess_quantum_ns < 1_000 {
         return Err(range(
@@ -112,6 +122,36 @@ fn check_times(spec: &Spec) -> Checked {
         ));
     }
     Ok(())
+}
+
+/// Longest time that anything may be set to [ns]: three years, so that no sum of times overflows.
+const LONGEST_NS: u64 = 100_000_000_000_000_000;
+
+fn check_hypervisor_times(spec: &Spec) -> Checked {
+    let hypervisor = &spec.machine.hypervisor;
+    let hour = 3_600_000_000_000;
+    let times = [
+        ("window_ns", hypervisor.window_ns, hour),
+        ("excess_quantum_ns", hypervisor.excess_quantum_ns, hour),
+        ("dispatch_ns", hypervisor.dispatch_ns, hour),
+        ("cede_ns", hypervisor.cede_ns, hour),
+        ("prod_ns", hypervisor.prod_ns, hour),
+        ("confer_ns", hypervisor.confer_ns, hour),
+        ("phantom_ns", hypervisor.phantom_ns, hour),
+    ];
+    at_most("hypervisor", &times)
+}
+
+fn at_most(owner: &str, times: &[(&str, u64, u64)]) -> Checked {
+    match times.iter().find(|(_, value, most)| value > most) {
+        Some((field, value, most)) => Err(range(
+            owner,
+            field,
+            *value as f64,
+            &format!("at most {most}"),
+        )),
+        None => Ok(()),
+    }
 }
 
 fn check_partition(spec: &Spec, partition: &Partition) -> Checked {
@@ -150,7 +190,24 @@ fn check_partition(spec: &Spec, partition: &Partition) -> Checked {
     check_processors(spec, partition, &owner)?;
     check_guest(partition, &owner)?;
     check_profile(&partition.profile, &owner)?;
-    check_workload(&partition.workload, &owner)
+    check_workload(&partition.workload, &owner)?;
+    check_burst(spec, partition, &owner)
+}
+
+/// A burst shorter than the clock's resolution would never let time go on.
+fn check_burst(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
+    let profile = &partition.profile;
+    let bursts = match partition.workload {
+        Workload::Transactions { bursts, .. } | Workload::Users { bursts, .. } => bursts,
+        Workload::Loops { .. } | Workload::Idle => 1.0,
+    };
+    let unit_ns = profile.instructions_per_unit * profile.eicpi / spec.machine.clock_hz * 1e9;
+    if unit_ns / bursts >= 1.0 {
+        Ok(())
+    } else {
+        let field = "mean burst in ns";
+        Err(range(owner, field, unit_ns / bursts, "1 or more"))
+    }
 }
 
 fn check_processors(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
@@ -214,6 +271,9 @@ fn check_processors(spec: &Spec, partition: &Partition, owner: &str) -> Checked 
     Ok(())
 }
 
+/// Least rate of anything random [1/s]: once in three years, for the same reason.
+const LEAST_RATE_PER_S: f64 = 1e-8;
+
 fn check_guest(partition: &Partition, owner: &str) -> Checked {
     let crate::spec::Guest::Aix(aix) = &partition.guest;
     if !matches!(aix.throughput_mode, 0 | 1 | 2 | 4 | 8) {
@@ -243,15 +303,24 @@ fn check_guest(partition: &Partition, owner: &str) -> Checked {
             "positive, the last 1 ms or more",
         ));
     }
-    if !(aix.daemon_rate_per_s >= 0.0 && aix.daemon_rate_per_s <= 1e6) {
-        return Err(range(
-            owner,
-            "daemon_rate_per_s",
-            aix.daemon_rate_per_s,
-            "0 to 1e6",
-        ));
+    let rate = aix.daemon_rate_per_s;
+    if !(rate == 0.0 || (LEAST_RATE_PER_S..=1e6).contains(&rate)) {
+        let most = "0, or 1e-8 to 1e6";
+        return Err(range(owner, "daemon_rate_per_s", rate, most));
     }
-    Ok(())
+    let times = [
+        (
+            "snooze_delay_ns",
+            aix.snooze_delay_ns.unwrap_or(0),
+            LONGEST_NS,
+        ),
+        ("tick_ns", aix.tick_ns, LONGEST_NS),
+        ("tick_cost_ns", aix.tick_cost_ns, LONGEST_NS),
+        ("timeslice_ns", aix.timeslice_ns, LONGEST_NS),
+        ("rebalance_ns", aix.rebalance_ns.unwrap_or(0), LONGEST_NS),
+        ("daemon_ns", aix.daemon_ns, LONGEST_NS),
+    ];
+    at_most(owner, &times)
 }
 
 fn check_profile(profile: &Profile, owner: &str) -> Checked {
@@ -284,22 +353,32 @@ fn check_profile(profile: &Profile, owner: &str) -> Checked {
 fn check_workload(workload: &Workload, owner: &str) -> Checked {
     match *workload {
         Workload::Transactions {
-            rate_per_s, bursts, ..
+            rate_per_s,
+            bursts,
+            wait_ns,
+            ..
         } => {
-            if !(rate_per_s > 0.0 && rate_per_s <= 1e7) {
-                return Err(range(
-                    owner,
-                    "rate_per_s",
-                    rate_per_s,
-                    "above 0, at most 1e7",
-                ));
+            if !(LEAST_RATE_PER_S..=1e7).contains(&rate_per_s) {
+                return Err(range(owner, "rate_per_s", rate_per_s, "1e-8 to 1e7"));
             }
+            at_most(owner, &[("wait_ns", wait_ns, LONGEST_NS)])?;
             check_bursts(bursts, owner)
         }
-        Workload::Users { count, bursts, .. } => {
+        Workload::Users {
+            count,
+            think_ns,
+            bursts,
+            wait_ns,
+            ..
+        } => {
             if count == 0 || count > 1_000_000 {
                 return Err(range(owner, "users", f64::from(count), "1 to 1000000"));
             }
+            let waits = [
+                ("wait_ns", wait_ns, LONGEST_NS),
+                ("think_ns", think_ns, LONGEST_NS),
+            ];
+            at_most(owner, &waits)?;
             check_bursts(bursts, owner)
         }
         Workload::Loops { count, .. } if count == 0 || count > 100_000 => {

@@ -250,7 +250,8 @@ fn runs(hv: &State, guests: &[GuestState]) -> Vec<Run> {
             debt_ns: 0,
             spin_ns: 0,
             ceded_at: 0,
-            record_from: 0, record_kind: Capacity::Entitled,
+            record_from: 0,
+            record_kind: Capacity::Entitled,
             first_thread: (guest.first_thread + usize::from(vp.index) * usize::from(guest.smt))
                 as u32,
             smt: guest.smt,

@@ -1,0 +1,108 @@
+//! Single calls of the kernel in a loop: the queue at several sizes, draws, the histogram.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use homenode_engine::kernel::{self, Histogram, Priority, Queue, Stream, Time};
+
+use crate::bare::heap::{key, unpack, Heap};
+use crate::bare::random::Random;
+use crate::rounds::{Case, Outcome, Sample};
+
+const GROUP: &str = "Calls of the kernel";
+/// Pending events of the smaller queues: as many as W2 has.
+const FEW: usize = 120;
+const MEAN: Time = Time::from_ms(1);
+
+/// Name of the queues' yardstick.
+const BARE_HEAP: &str = "bare heap: take one of 120, put it back later";
+/// Name of the draws' yardstick.
+const BARE_DRAW: &str = "bare generator: an exponential";
+
+/// All cases of this group.
+pub fn all() -> Vec<Case> {
+    vec![
+        case(BARE_HEAP, BARE_HEAP, 3_000_000, bare_hold),
+        case("Queue: the same", BARE_HEAP, 3_000_000, |n| hold(n, FEW)),
+        case("Queue: the same with 1,000", BARE_HEAP, 2_000_000, |n| {
+            hold(n, 1_000)
+        }),
+        case("Queue: the same with 10,000", BARE_HEAP, 1_000_000, |n| {
+            hold(n, 10_000)
+        }),
+        case(BARE_DRAW, BARE_DRAW, 10_000_000, bare_draw),
+        case("Stream: an exponential time", BARE_DRAW, 10_000_000, draw),
+        case(
+            "Stream and Histogram: draw and record",
+            BARE_DRAW,
+            10_000_000,
+            record,
+        ),
+    ]
+}
+
+fn case(name: &'static str, yardstick: &'static str, calls: u64, work: fn(u64)) -> Case {
+    let run = move |_| {
+        let start = Instant::now();
+        work(calls);
+        Sample {
+            events: calls,
+            wall_s: start.elapsed().as_secs_f64(),
+            simulated_s: 0.0,
+            outcome: Outcome::Unchecked,
+        }
+    };
+    Case {
+        name,
+        group: GROUP,
+        yardstick,
+        run: Box::new(run),
+    }
+}
+
+fn bare_hold(calls: u64) {
+    let mut random = Random::new(1);
+    let mut heap = Heap::new();
+    let mut draw = || (random.exponential() * MEAN.as_ns() as f64) as u64;
+    (0..FEW).for_each(|id| heap.push(key(draw(), id)));
+    for _ in 0..calls {
+        let (now, id) = unpack(heap.top());
+        heap.replace_top(key(now + draw(), id));
+    }
+    black_box(heap.top());
+}
+
+fn hold(calls: u64, pending: usize) {
+    let mut stream = Stream::new(1, 0, "hold");
+    let mut queue = Queue::new();
+    for id in 0..pending as u32 {
+        queue.schedule(stream.exponential_time(MEAN), Priority::FIRST, id);
+    }
+    for _ in 0..calls {
+        if let Some((now, _, id)) = kernel::step(&mut queue, Time::MAX) {
+            queue.schedule(now + stream.exponential_time(MEAN), Priority::FIRST, id);
+        }
+    }
+    black_box(queue.now());
+}
+
+fn bare_draw(calls: u64) {
+    let mut random = Random::new(1);
+    black_box((0..calls).map(|_| random.exponential()).sum::<f64>());
+}
+
+fn draw(calls: u64) {
+    let mut stream = Stream::new(1, 0, "draw");
+    black_box(
+        (0..calls)
+            .map(|_| stream.exponential_time(MEAN))
+            .sum::<Time>(),
+    );
+}
+
+fn record(calls: u64) {
+    let mut stream = Stream::new(1, 0, "record");
+    let mut histogram = Histogram::new();
+    (0..calls).for_each(|_| histogram.record(stream.exponential_time(MEAN)));
+    black_box(histogram.count());
+}

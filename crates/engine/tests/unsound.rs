@@ -1,0 +1,266 @@
+//! Whatever number stands in a spec, the engine refuses it with a reason or simulates it: it never
+//! panics and never stands still.
+
+mod common;
+
+use common::{
+    dedicated, loops, machine, partition, run_some, shared, spec, transactions, users, MS,
+};
+use homenode_engine::sim::{check, run, RunError};
+use homenode_engine::spec::{Distribution, Pool, Processors, Spec};
+use proptest::prelude::*;
+use serde_json::{json, Value};
+
+/// Events after which a run counts as getting on.
+const EVENTS: u64 = 20_000;
+/// Batches after which it does.
+const BATCHES: u32 = 20;
+
+/// A small spec in which every field has its say.
+fn full_spec() -> Spec {
+    let mut machine = machine("node:2 chip:1 core:3 pu:2");
+    machine.node_distance = vec![1.0; 4];
+    let mut partitions = vec![
+        partition(
+            "a",
+            shared(1.0, 2),
+            transactions(500.0, Distribution::Exponential),
+        ),
+        partition("b", shared(0.5, 2), users(5, MS)),
+        partition("c", shared(0.5, 1), loops(3)),
+        partition("d", dedicated(4..6, true), loops(1)),
+    ];
+    if let Processors::Shared { pool, .. } = &mut partitions[1].processors {
+        *pool = 1;
+    }
+    for partition in &mut partitions {
+        let guest = common::aix(partition);
+        guest.rebalance_ns = Some(10 * MS);
+        guest.snooze_delay_ns = Some(MS);
+        guest.daemon_rate_per_s = 100.0;
+        guest.daemon_ns = 100_000;
+    }
+    let mut spec = spec(machine, partitions);
+    spec.duration_ns = 30 * MS;
+    spec.warmup_ns = 10 * MS;
+    spec.pools.push(Pool {
+        name: "limited".into(),
+        maximum: Some(1.0),
+        reserved: 0.25,
+    });
+    spec
+}
+
+/// Paths of all numbers in a JSON value.
+fn numbers(value: &Value, path: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Number(_) => found.push(path.into()),
+        Value::Array(items) => {
+            (0..items.len()).for_each(|i| numbers(&items[i], &format!("{path}/{i}"), found))
+        }
+        Value::Object(fields) => fields
+            .iter()
+            .for_each(|(name, field)| numbers(field, &format!("{path}/{name}"), found)),
+        _ => {}
+    }
+}
+
+fn nasty() -> Vec<Value> {
+    let mut all: Vec<Value> = [-1.0, 0.0, 0.5, 1e-300, 1e300, -1e300, 1e9, 1e-9]
+        .map(|x| json!(x))
+        .to_vec();
+    all.extend([0, 1, 3, 255, 65_535, 1 << 32, 1 << 53, u64::MAX].map(|n: u64| json!(n)));
+    all.push(Value::Null);
+    all
+}
+
+/// The spec with other numbers at some paths; none if it doesn't even read as a spec.
+fn changed(changes: &[(&str, &Value)]) -> Option<Spec> {
+    let mut value = serde_json::to_value(full_spec()).expect("a spec is JSON");
+    for (path, number) in changes {
+        *value.pointer_mut(path).expect("a path") = (*number).clone();
+    }
+    serde_json::from_value(value).ok()
+}
+
+/// Whether a spec is refused; one that is accepted must get on.
+fn is_refused(spec: &Spec) -> bool {
+    let mut batches = 0;
+    let outcome = run(spec, 0, |batch| {
+        batches += 1;
+        batches < BATCHES && batch.events < EVENTS
+    });
+    match outcome {
+        Err(RunError::Spec(fault)) => {
+            let same = check(spec).expect_err("a fault of the check");
+            assert_eq!(same.to_string(), fault.to_string());
+            true
+        }
+        Err(RunError::Stopped { .. } | RunError::Runaway { .. }) | Ok(_) => false,
+    }
+}
+
+#[test]
+fn the_spec_itself_is_sound() {
+    assert!(!is_refused(&full_spec()));
+}
+
+#[test]
+fn any_nasty_number_anywhere_is_refused_or_simulated() {
+    let mut paths = Vec::new();
+    let value = serde_json::to_value(full_spec()).expect("a spec is JSON");
+    numbers(&value, "", &mut paths);
+    let nasty = nasty();
+    let (mut refused, mut ran) = (0, 0);
+    for path in &paths {
+        for number in &nasty {
+            match changed(&[(path, number)]).map(|spec| is_refused(&spec)) {
+                Some(true) => refused += 1,
+                Some(false) => ran += 1,
+                None => {}
+            }
+        }
+    }
+    assert!(refused > 500 && ran > 500, "{refused} refused, {ran} ran");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 200,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn several_at_once_too(changes in prop::collection::vec((any::<usize>(), any::<usize>()), 2..5)) {
+        let mut paths = Vec::new();
+        let value = serde_json::to_value(full_spec()).expect("a spec is JSON");
+        numbers(&value, "", &mut paths);
+        let nasty = nasty();
+        let changes: Vec<_> = changes
+            .into_iter()
+            .map(|(at, what)| (paths[at % paths.len()].as_str(), &nasty[what % nasty.len()]))
+            .collect();
+        if let Some(spec) = changed(&changes) {
+            is_refused(&spec);
+        }
+    }
+}
+
+type Field = fn(&mut Spec) -> &mut f64;
+
+/// Every fractional number of a spec.
+fn fractions() -> Vec<(&'static str, Field)> {
+    vec![
+        ("clock_hz", |s| &mut s.machine.clock_hz),
+        ("cache latency_ns", |s| &mut s.machine.caches[0].latency_ns),
+        ("cache_to_cache_ns.local", |s| {
+            &mut s.machine.cache_to_cache_ns.local
+        }),
+        ("cache_to_cache_ns.near", |s| {
+            &mut s.machine.cache_to_cache_ns.near
+        }),
+        ("cache_to_cache_ns.far", |s| {
+            &mut s.machine.cache_to_cache_ns.far
+        }),
+        ("memory_ns.local", |s| &mut s.machine.memory_ns.local),
+        ("memory_ns.near", |s| &mut s.machine.memory_ns.near),
+        ("memory_ns.far", |s| &mut s.machine.memory_ns.far),
+        ("node_distance", |s| &mut s.machine.node_distance[1]),
+        ("memory_bytes_per_s", |s| &mut s.machine.memory_bytes_per_s),
+        ("chip_link_bytes_per_s", |s| {
+            &mut s.machine.chip_link_bytes_per_s
+        }),
+        ("node_link_bytes_per_s", |s| {
+            &mut s.machine.node_link_bytes_per_s
+        }),
+        ("smt.gain", |s| &mut s.machine.smt.gain[1]),
+        ("reference_stall_share", |s| {
+            &mut s.machine.smt.reference_stall_share
+        }),
+        ("min_entitlement_per_vp", |s| {
+            &mut s.machine.hypervisor.min_entitlement_per_vp
+        }),
+        ("pool maximum", |s| {
+            s.pools[1].maximum.as_mut().expect("a maximum")
+        }),
+        ("pool reserved", |s| &mut s.pools[1].reserved),
+        ("memory share", |s| &mut s.partitions[0].memory[0].share),
+        ("fold_threshold_pct", |s| {
+            &mut common::aix(&mut s.partitions[0]).fold_threshold_pct
+        }),
+        ("daemon_rate_per_s", |s| {
+            &mut common::aix(&mut s.partitions[0]).daemon_rate_per_s
+        }),
+        ("instructions_per_unit", |s| {
+            &mut s.partitions[0].profile.instructions_per_unit
+        }),
+        ("system_share", |s| {
+            &mut s.partitions[0].profile.system_share
+        }),
+        ("eicpi", |s| &mut s.partitions[0].profile.eicpi),
+        ("issue_share", |s| &mut s.partitions[0].profile.issue_share),
+        ("miss_m0", |s| &mut s.partitions[0].profile.miss_m0),
+        ("miss_c0_bytes", |s| {
+            &mut s.partitions[0].profile.miss_c0_bytes
+        }),
+        ("miss_exponent", |s| {
+            &mut s.partitions[0].profile.miss_exponent
+        }),
+        ("sharing", |s| &mut s.partitions[0].profile.sharing),
+        ("footprint_common", |s| {
+            &mut s.partitions[0].profile.footprint_common
+        }),
+        ("overlap", |s| &mut s.partitions[0].profile.overlap),
+        ("lock_share", |s| &mut s.partitions[0].profile.lock_share),
+    ]
+}
+
+/// Numbers of which too much does no harm.
+const UNLIMITED: [&str; 5] = [
+    "memory_bytes_per_s",
+    "chip_link_bytes_per_s",
+    "node_link_bytes_per_s",
+    "min_entitlement_per_vp",
+    "pool maximum",
+];
+
+#[test]
+fn what_is_not_a_number_is_refused_everywhere() {
+    for (name, field) in fractions() {
+        for value in [
+            f64::NAN,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            -1.0,
+            -1e300,
+            1e300,
+        ] {
+            let mut spec = full_spec();
+            *field(&mut spec) = value;
+            let unlimited = UNLIMITED.contains(&name) && value > 0.0;
+            assert!(
+                is_refused(&spec) || unlimited,
+                "{name} = {value} is accepted"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_fault_names_owner_field_and_range() {
+    let mut spec = full_spec();
+    spec.partitions[0].profile.eicpi = -1.0;
+    let text = check(&spec).expect_err("negative").to_string();
+    assert_eq!(text, "partition a: eicpi is -1, it must be 0.001 to 1000");
+    let mut spec = full_spec();
+    spec.partitions[1].name = "a".into();
+    assert_eq!(
+        check(&spec).expect_err("twice").to_string(),
+        "partition a occurs twice"
+    );
+    let mut spec = full_spec();
+    spec.partitions[0].home = vec![2];
+    let text = check(&spec).expect_err("no such chip").to_string();
+    assert_eq!(text, "partition a: chip 2 is not there, the machine has 2");
+}

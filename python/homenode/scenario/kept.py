@@ -1,0 +1,60 @@
+"""A scenario as a run folder keeps it: able to stand alone.
+
+It says its name, which otherwise is that of its file and decides the random numbers, and files that
+it names (a machine or a profile of one's own) lie beside it.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import PurePath
+
+from homenode.catalog.names import is_path
+from homenode.document import Document, parse_document, read_text
+from homenode.document.positions import Path
+from homenode.errors import ScenarioError
+from homenode.scenario.scenario import Scenario
+
+FOLDER = "files"
+"""Folder for files that a scenario names, below the run folder."""
+
+
+def stand_alone(scenario: Scenario) -> tuple[str, dict[str, str]]:
+    """The text to keep, and by path below the run folder the texts of the files it names."""
+    document = parse_document(scenario.text, scenario.source, ScenarioError)
+    places = _named(document)
+    names = _kept_names(dict.fromkeys(str(document.value(place)) for place in places))
+    files = {
+        kept: read_text(scenario.folder / name, ScenarioError) for name, kept in names.items()
+    }
+    text = document.text
+    spots = [(document.positions.spots[place], names[document.value(place)]) for place in places]
+    # From the end, so that what stands before keeps its place.
+    for spot, kept in sorted(spots, key=lambda pair: -(pair[0].value or 0)):
+        text = text[: spot.value] + json.dumps(kept, ensure_ascii=False) + text[spot.end :]
+    if scenario.file.name is None:
+        text = f"name = {json.dumps(scenario.name)}\n{text}"
+    return text, files
+
+
+def _named(document: Document) -> list[Path]:
+    """Where the scenario names a file."""
+    places: list[Path] = [("machine", "file")]
+    for row in range(len(document.data.get("partition", ()))):
+        profile: Path = ("partition", row, "workload", "profile")
+        places += [profile, (*profile, "base")]
+    return [
+        place
+        for place in places
+        if isinstance(name := document.value(place), str)
+        and (place[0] == "machine" or is_path(name))
+    ]
+
+
+def _kept_names(names: dict[str, None]) -> dict[str, str]:
+    """A path below the run folder for each name: its last part, numbered where that is taken."""
+    kept: dict[str, str] = {}
+    for number, name in enumerate(names):
+        path = f"{FOLDER}/{PurePath(name).name}"
+        kept[name] = path if path not in kept.values() else f"{FOLDER}/{number}-{path[6:]}"
+    return kept
