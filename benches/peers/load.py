@@ -40,9 +40,9 @@ def answers(work: str, counts: Counts) -> list[Answer]:
 
 
 def _waits(counts: Counts) -> list[Answer]:
-    """Erlang C; waits come in heaps, so their error is 4.7 times that of independent ones."""
+    """Erlang C; the error of the mean, as benches/src/load.rs has it, four times."""
     customers = counts["customers"]
-    tolerance = 4 * 4.7 * 0.025 / sqrt(customers)
+    tolerance = 4 * 0.28 / sqrt(customers)
     return [Answer("mean wait [ms]", counts["wait_ns"] / customers / 1e6, 0.004379, tolerance)]
 
 

@@ -92,9 +92,9 @@ impl Waits {
     /// Erlang C: P(wait) = 0.056056, and 12.8 services a millisecond are left over.
     pub fn answers(&self) -> Vec<Answer> {
         let value = self.wait_ns as f64 / self.customers as f64 / 1e6;
-        // Waits come in heaps: the error is about 4.7 times that of independent ones with a spread
-        // of 0.025 ms.
-        let tolerance = 4.0 * 4.7 * 0.025 / (self.customers as f64).sqrt();
+        // Waits come in heaps, so that the error of their mean is eleven times that of independent
+        // ones: 0.28 ms by the root of their number, found from 120 runs. Four times that is left.
+        let tolerance = 4.0 * 0.28 / (self.customers as f64).sqrt();
         vec![Answer {
             name: "mean wait [ms]",
             value,

@@ -89,17 +89,3 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
     }
     Ok(options)
 }
-
-#[cfg(test)]
-mod long {
-    #[test]
-    fn waits() {
-        for (name, run) in [("bare", crate::bare::w1::run as fn(u64, u64) -> crate::load::Waits), ("kernel", crate::kernel::w1::run)] {
-            let values: Vec<f64> = (100..220).map(|seed| { let w = run(5_000_000, seed); w.wait_ns as f64 / w.customers as f64 / 1e6 }).collect();
-            let n = values.len() as f64;
-            let mean = values.iter().sum::<f64>() / n;
-            let sd = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
-            println!("LONG {name} mean {mean:.6} se {:.6} sd of one {sd:.6}", sd / n.sqrt());
-        }
-    }
-}

@@ -1,5 +1,5 @@
-//! Conservation on random scenarios: whatever the machine, the partitions and their work, the invariants hold in every
-//! interval.
+//! Conservation on random scenarios: whatever the machine, the partitions and their work, the
+//! invariants hold in every interval.
 
 mod common;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 192,
+        cases: 384,
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{
-    dedicated, loops, machine, partition, run_some, shared, spec, transactions, users, MS,
+    dedicated, loops, machine, partition, shared, spec, transactions, users, MS,
 };
 use homenode_engine::sim::{check, run, RunError};
 use homenode_engine::spec::{Distribution, Pool, Processors, Spec};
@@ -132,7 +132,9 @@ proptest! {
     })]
 
     #[test]
-    fn several_at_once_too(changes in prop::collection::vec((any::<usize>(), any::<usize>()), 2..5)) {
+    fn several_at_once_too(
+        changes in prop::collection::vec((any::<usize>(), any::<usize>()), 2..5),
+    ) {
         let mut paths = Vec::new();
         let value = serde_json::to_value(full_spec()).expect("a spec is JSON");
         numbers(&value, "", &mut paths);

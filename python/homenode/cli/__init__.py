@@ -12,6 +12,7 @@ import shlex
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 
 from homenode.errors import HomenodeError
 
@@ -39,7 +40,7 @@ def call(arguments: list[str]) -> int:
 
     for stream in ("stdout", "stderr"):
         if getattr(sys, stream) is None:  # closed by whoever called
-            setattr(sys, stream, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+            setattr(sys, stream, Path(os.devnull).open("w", encoding="utf-8"))
     try:
         from homenode.cli.app import app
 

@@ -64,6 +64,8 @@ class Breakdown:
     """Cores by cause, all causes, in their order."""
     transactions_per_s: float | None
     """Throughput; None where there is none or no steady state."""
+    busy_threads: float | None = None
+    """Busy threads on a core, as the work met them; None where nothing was done."""
     reason: str | None = None
     """Why there is no steady state."""
 

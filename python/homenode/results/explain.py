@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from homenode.results.books import CAUSES, FAMILIES, LABELS, Breakdown
 from homenode.results.remedies import remedy
 from homenode.results.run import Run
+from homenode.results.sharing import difference as sharing_difference
+from homenode.results.sharing import sharing_differs
 from homenode.results.situation import Situation
 from homenode.results.stats import rounded_to_sum
 
@@ -36,6 +38,11 @@ _FAMILY_PHRASES = {
     "guest_idle": "idle threads holding a core",
     "hypervisor": "the hypervisor",
 }
+
+_SHARING_NOTE = (
+    "The table shows this at every cause, useful work among them: each of the threads on a core "
+    "books its part of the core's time."
+)
 
 
 @dataclass(frozen=True)
@@ -192,19 +199,32 @@ def _tell_difference(at: Situation, books: Breakdown, base: Breakdown, rows: lis
     verdict = _verdict(mine - theirs, theirs)
     sentences = [f"{name} uses {_cores(mine)}, {other} {theirs:.{DIGITS}f}: {verdict}{work}."]
     extra = {row.cause: row.difference or 0.0 for row in rows}
+    phrases, note = _FAMILY_PHRASES, []
     if factor != 1.0:
         extra = {cause: books.cores[cause] - factor * base.cores[cause] for cause in books.cores}
         equal = _verdict(math.fsum(extra.values()), factor * theirs)
         sentences.append(f"At equal work that would be {equal}.")
+    if sharing_differs(books, base):
+        extra = sharing_difference(books, base, factor)
+        phrases = {**phrases, "smt": _sharing_phrase(books, base)}
+        note = [_SHARING_NOTE]
     families = [(cores, family) for cores, family in _by_family(extra) if cores >= _HALF_DIGIT]
     if math.fsum(extra.values()) < -_HALF_DIGIT or not families:
-        return _with_steadiness(books, " ".join([*sentences, _saving(extra)]))
+        sentences += [_saving(extra, phrases), *note]
+        return _with_steadiness(books, " ".join(sentences))
     cores, family = families[0]
-    told = [f"{_FAMILY_PHRASES[family]}, {_cores(cores)}{_parts(family, extra)}"]
-    told += [f"{_FAMILY_PHRASES[f]} ({c:.{DIGITS}f})" for c, f in families[1:3]]
-    sentences.append(f"The largest part is {'; then '.join(told)}.")
-    sentences.append(remedy(next((f for _, f in families if f not in _NOT_AVOIDABLE), family), at))
+    told = [f"{phrases[family]}, {_cores(cores)}{_parts(family, extra)}"]
+    told += [f"{phrases[f]} ({c:.{DIGITS}f})" for c, f in families[1:3]]
+    sentences += [f"The largest part is {'; then '.join(told)}.", *note]
+    cause = next((f for _, f in families if f not in _NOT_AVOIDABLE), family)
+    spread = cause == "smt" and (books.busy_threads or 0.0) < (base.busy_threads or 0.0)
+    sentences.append(remedy("spread" if spread else cause, at))
     return _with_steadiness(books, " ".join(sentences))
+
+
+def _sharing_phrase(books: Breakdown, base: Breakdown) -> str:
+    mine, theirs = books.busy_threads or 0.0, base.busy_threads or 0.0
+    return f"that {mine:.1f} busy threads share a core in place of {theirs:.1f}"
 
 
 def _verdict(difference: float, base: float) -> str:
@@ -215,12 +235,12 @@ def _verdict(difference: float, base: float) -> str:
     return f"{_cores(abs(difference))} {'more' if difference > 0 else 'less'}{percent}"
 
 
-def _saving(extra: dict[str, float]) -> str:
+def _saving(extra: dict[str, float], phrases: dict[str, str]) -> str:
     """What takes fewer cores, largest first."""
     saved = [(-cores, f) for cores, f in reversed(_by_family(extra)) if -cores >= _HALF_DIGIT]
     if not saved:
         return "No cause differs by as much as is printed."
-    told = "; then ".join(f"{_FAMILY_PHRASES[f]} ({cores:.{DIGITS}f})" for cores, f in saved[:3])
+    told = "; then ".join(f"{phrases[f]} ({cores:.{DIGITS}f})" for cores, f in saved[:3])
     return f"The largest part of the saving is {told}."
 
 

@@ -17,6 +17,8 @@ _FULL = 0.98
 and then.
 """
 _MUCH_MEMORY_AWAY = 0.05
+_AT_HOME = 0.98
+"""A partition counts as never away from home from this share of its core time on."""
 
 
 def remedy(family: str, at: Situation) -> str:
@@ -30,13 +32,16 @@ def _distance(at: Situation) -> str:
     demand, cores = math.fsum(homed.values()), at.node_cores(node)
     if demand > _FULL * cores:
         return _crowded_home(at, homed, demand, cores)
+    if at.metric("home_share") > _AT_HOME and at.memory_away_share <= _MUCH_MEMORY_AWAY:
+        return _between_home_chips(at)
     if at.memory_away_share > _MUCH_MEMORY_AWAY:
         return (
             f"{_pct(at.memory_away_share)} of its memory lies outside its home, "
             f"{at.node_label(node)}: bring the memory "
             "home (a platform optimizer run, or a restart with room on that node)."
         )
-    if at.metric("near_share") > at.metric("far_share"):
+    crowded = at.metric("physc") > _FULL * at.home_chips_cores
+    if crowded and at.metric("near_share") > at.metric("far_share"):
         return (
             f"Its home chips have {at.home_chips_cores} cores, it uses {at.metric('physc'):.1f}, "
             "and "
@@ -49,6 +54,20 @@ def _distance(at: Situation) -> str:
         f"{at.shape.capacity:g} cores, and "
         "such cycles have no claim to the home node: raise the entitlement towards what it uses."
     )
+
+
+def _between_home_chips(at: Situation) -> str:
+    """It never leaves its home, which is more than a chip."""
+    used, chips = at.metric("physc"), at.home_chips
+    needed = max(math.ceil(used / at.machine["cores_per_chip"]), 1)
+    found = (
+        f"It stays on its {chips} home chips ({_pct(at.metric('home_share'))} of its core time): "
+        "the distance is between these, over which its memory and the threads that share its data "
+        "are spread"
+    )
+    if needed < chips:
+        return f"{found}; {needed} would hold the {used:.1f} cores that it uses on average."
+    return f"{found}. It needs them all for the {used:.1f} cores it uses."
 
 
 def _crowded_home(at: Situation, homed: dict[str, float], demand: float, cores: int) -> str:
@@ -71,7 +90,8 @@ def _crowded_home(at: Situation, homed: dict[str, float], demand: float, cores: 
         return (
             f"{found} Move one: {name} ({used:.1f} cores) to {at.node_label(target)}, which has "
             f"{room:.1f} cores to spare, leaves {max(cores - (demand - used), 0.0):.1f} cores free "
-            "at home."
+            f"at home; that saves at most the {at.remote_cores:.2f} cores which lines from other "
+            "nodes and cache reload take."
         )
     if movable:
         used, name = movable[-1]
@@ -111,6 +131,22 @@ def _smt(at: Situation) -> str:
         f"All its {at.shape.processors} virtual processors are in use and their threads share the "
         "cores: more virtual "
         "processors, or less work, would give each thread more of a core."
+    )
+
+
+def _spread(at: Situation) -> str:
+    """What costs is that threads do not share cores."""
+    mode, smt = at.spec["guest"].get("throughput_mode", 0), at.spec["smt"]
+    if smt < 2:
+        return "It uses one thread of a core: with SMT on, others would use the time it waits."
+    if mode < smt:
+        return (
+            f"With throughput mode {mode} its threads go to idle cores before {smt} share one: a "
+            "higher mode fills the threads of a core first, at the price of slower threads."
+        )
+    return (
+        f"Of its {at.shape.processors} virtual processors {at.metric('vps_unfolded'):.1f} are in "
+        "use: with fewer, more threads would share a core."
     )
 
 
@@ -169,6 +205,7 @@ _REMEDIES: dict[str, Callable[[Situation], str]] = {
     "distance": _distance,
     "reload": _reload,
     "smt": _smt,
+    "spread": _spread,
     "tick": _tick,
     "spin": _spin,
     "guest_idle": _guest_idle,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from homenode.errors import DamagedRunError, NotFoundError, nearest
 from homenode.results.books import CAUSES, Breakdown
 from homenode.results.metrics import METRICS
+from homenode.results.sharing import busy_threads
 from homenode.results.stats import Estimate, estimate
 from homenode.results.summarize import replication_totals
 from homenode.runner.store import INTERVAL_TABLES, run_folders, table_path
@@ -187,13 +188,24 @@ class Run:
         """Where the partition's cores went."""
         partition = self.partition(partition)
         metrics = self.metrics[partition]
+        cores = {cause.name: metrics[f"cores_{cause.name}"].mean or 0.0 for cause in CAUSES}
         return Breakdown(
             run=self.id,
             partition=partition,
-            cores={cause.name: metrics[f"cores_{cause.name}"].mean or 0.0 for cause in CAUSES},
+            cores=cores,
             transactions_per_s=metrics["etr_per_s"].mean,
+            busy_threads=busy_threads(
+                self._instructions_per_s(partition),
+                self.partition_spec(partition)["profile"],
+                self.spec["machine"]["clock_hz"],
+                cores["useful"],
+            ),
             reason=self.unsteady_reason(partition),
         )
+
+    def _instructions_per_s(self, partition: str) -> float:
+        totals = replication_totals(self.spec, self.raw, self.partitions.index(partition))
+        return sum(one["instructions"] / one.seconds for one in totals) / len(totals)
 
     def intervals(self, table: str = "partition") -> pl.DataFrame:
         """A result table (`partition`, `cpu`, `pool`), a row per interval; names beside indices."""

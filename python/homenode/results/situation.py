@@ -59,6 +59,18 @@ class Situation:
         return sum(1 for core in range(self.machine["active_cores"]) if core // per_chip in chips)
 
     @property
+    def home_chips(self) -> int:
+        """How many chips it is homed on."""
+        return len(set(self.spec["home"]))
+
+    @property
+    def remote_cores(self) -> float:
+        """Cores it spends on lines from other nodes and on cache reload."""
+        return math.fsum(
+            self.metric(f"cores_{cause}") for cause in ("cache_far", "memory_far", "reload")
+        )
+
+    @property
     def memory_away_share(self) -> float:
         """Share of its memory that is not on its home node [0..1]."""
         chips = self.machine["chips_per_node"]

@@ -24,9 +24,7 @@ def stand_alone(scenario: Scenario) -> tuple[str, dict[str, str]]:
     document = parse_document(scenario.text, scenario.source, ScenarioError)
     places = _named(document)
     names = _kept_names(dict.fromkeys(str(document.value(place)) for place in places))
-    files = {
-        kept: read_text(scenario.folder / name, ScenarioError) for name, kept in names.items()
-    }
+    files = {kept: read_text(scenario.folder / name, ScenarioError) for name, kept in names.items()}
     text = document.text
     spots = [(document.positions.spots[place], names[document.value(place)]) for place in places]
     # From the end, so that what stands before keeps its place.

@@ -35,7 +35,7 @@ pub struct Share {
     pub ceded_ns: u64,
     /// Virtual processors with work.
     pub active_vps: u32,
-    /// Whether its pool keeps its entitlement free in this window, because it had work at the start.
+    /// Whether its pool keeps its entitlement free in this window: it had work at the start.
     pub promised: bool,
     /// Excess time used, divided by the weight; grows while others wait [ns].
     pub excess_age: f64,

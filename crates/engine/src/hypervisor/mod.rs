@@ -49,8 +49,8 @@ pub trait Policy {
     /// What becomes of a running virtual processor at the end of its slice or window.
     fn renew(&self, state: &State, vp: VpId) -> Renewal;
 
-    /// The runner that can best spare its core for a virtual processor that needs all of the `left_ns` of this window,
-    /// if any can.
+    /// The runner that can best spare its core for a virtual processor that needs all of the
+    /// `left_ns` of this window, if any can.
     fn spare(&self, state: &State, vp: VpId, left_ns: u64) -> Option<CoreId>;
 
     /// An excess runner that should make room for a waiting partition that is behind in its share,

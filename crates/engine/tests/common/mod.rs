@@ -1,5 +1,5 @@
 //! Specs for tests, made of plain round numbers, and results by column name.
-#![allow(dead_code)] // Each test file takes what it needs of this.
+#![allow(dead_code, unused_imports)] // Each test file takes what it needs of this.
 
 mod invariants;
 mod outcome;

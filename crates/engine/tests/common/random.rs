@@ -1,4 +1,5 @@
-//! Random sound specs, each made from a row of dice: all zeros is the simplest spec, so failures shrink towards it.
+//! Random sound specs, each made from a row of dice: all zeros is the simplest spec, so failures
+//! shrink towards it.
 
 use homenode_engine::spec::{
     Accounting, Distribution, Eviction, Machine, MemoryShare, Partition, Pool, Processors, Spec,

@@ -1,0 +1,149 @@
+//! Runs that must agree: the same twice, however it is watched, and whoever else is on the machine.
+
+mod common;
+
+use common::{
+    dedicated, dice, loops, machine, missing_profile, partition, run, shared, sound, spec,
+    transactions, Outcome, MS,
+};
+use homenode_engine::sim;
+use homenode_engine::spec::{Distribution, MemoryShare, Partition, Spec};
+use proptest::prelude::*;
+
+fn assert_same(one: &Outcome, other: &Outcome) {
+    assert_eq!(one.partition, other.partition);
+    assert_eq!(one.cpu, other.cpu);
+    assert_eq!(one.pool, other.pool);
+    assert_eq!(one.dispatches, other.dispatches);
+    assert_eq!(format!("{:?}", one.summary), format!("{:?}", other.summary));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 24,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn the_same_run_twice_gives_the_same_numbers(dice in dice(), replication in 0u64..3) {
+        let spec = sound(&dice);
+        assert_same(&run(&spec, replication), &run(&spec, replication));
+    }
+}
+
+fn busy_spec() -> Spec {
+    let mut one = partition(
+        "a",
+        shared(1.0, 3),
+        transactions(1_500.0, Distribution::Exponential),
+    );
+    one.profile = missing_profile(5e5);
+    spec(
+        machine("node:2 chip:1 core:2"),
+        vec![one, partition("b", shared(1.0, 2), loops(2))],
+    )
+}
+
+#[test]
+fn how_often_one_looks_changes_nothing() {
+    let sums = |windows: u64| {
+        let mut spec = busy_spec();
+        spec.interval_ns *= windows;
+        let outcome = run(&spec, 0);
+        let summary = sim::run(&spec, 0, |_| true).expect("a sound spec");
+        assert_eq!(format!("{summary:?}"), format!("{:?}", outcome.summary));
+        format!("{summary:?}")
+    };
+    assert_eq!(sums(1), sums(10));
+    assert_eq!(sums(1), sums(100));
+}
+
+#[test]
+fn a_stop_keeps_what_was_recorded_before() {
+    let whole = run(&busy_spec(), 0);
+    let mut first = Vec::new();
+    let stopped = sim::run(&busy_spec(), 0, |batch| {
+        let at = batch
+            .tables
+            .partition
+            .names
+            .iter()
+            .position(|name| name == "busy_ns");
+        first.extend(batch.tables.partition.values[at.expect("a column")].clone());
+        first.len() < 20
+    });
+    assert!(matches!(stopped, Err(sim::RunError::Stopped { now_ns }) if now_ns == 100 * MS));
+    let at = whole.partition.at("busy_ns");
+    let same: Vec<i64> = whole.partition.rows().take(20).map(|row| row[at]).collect();
+    assert_eq!(first, same);
+}
+
+#[test]
+fn replications_and_seeds_change_the_arrivals() {
+    let arrivals = |seed, replication| {
+        let mut spec = busy_spec();
+        spec.seed = seed;
+        run(&spec, replication).series("a", "tx_arrived")
+    };
+    let base = arrivals(1, 0);
+    assert_ne!(base, arrivals(1, 1));
+    assert_ne!(base, arrivals(2, 0));
+    assert_eq!(base, arrivals(1, 0));
+}
+
+/// A partition on the second node.
+fn far_away(mut one: Partition) -> Partition {
+    one.home = vec![1];
+    one.memory = vec![MemoryShare {
+        chip: 1,
+        share: 1.0,
+    }];
+    one
+}
+
+#[test]
+fn a_neighbour_changes_no_arrival() {
+    let alone = partition(
+        "a",
+        shared(1.0, 2),
+        transactions(800.0, Distribution::Exponential),
+    );
+    let series = |others: Vec<Partition>| {
+        let all = std::iter::once(alone.clone()).chain(others).collect();
+        run(&spec(machine("node:2 chip:1 core:2"), all), 0).series("a", "tx_arrived")
+    };
+    let quiet = series(vec![]);
+    assert_eq!(
+        quiet,
+        series(vec![partition("b", shared(1.0, 4), loops(4))])
+    );
+    let work = transactions(900.0, Distribution::Exponential);
+    assert_eq!(
+        quiet,
+        series(vec![far_away(partition("c", shared(2.0, 2), work))])
+    );
+}
+
+#[test]
+fn cores_of_ones_own_on_another_node_change_nothing_at_all() {
+    let mut alone = partition(
+        "a",
+        dedicated(0..2, false),
+        transactions(1_000.0, Distribution::Exponential),
+    );
+    alone.profile = missing_profile(1e6);
+    let whole = |others: Vec<Partition>| {
+        let all = std::iter::once(alone.clone()).chain(others).collect();
+        let outcome = run(&spec(machine("node:2 chip:1 core:2"), all), 0);
+        let rows: Vec<Vec<i64>> = outcome
+            .partition
+            .only("partition", 0)
+            .map(<[i64]>::to_vec)
+            .collect();
+        rows
+    };
+    let mut neighbour = far_away(partition("b", dedicated(2..4, false), loops(2)));
+    neighbour.profile = missing_profile(1e6);
+    assert_eq!(whole(vec![]), whole(vec![neighbour]));
+}
