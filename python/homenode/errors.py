@@ -62,7 +62,9 @@ class HomenodeError(Exception):
             for fact in (self.asked, self.there, self.next_step)
             if fact and fact not in self.problem
         ]
-        return f"{text}: {'; '.join(facts)}" if facts else text
+        if not facts:
+            return text
+        return f"{text}{' ' if text.endswith('?') else ': '}{'; '.join(facts)}"
 
 
 class InputError(HomenodeError):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -10,7 +12,7 @@ from types import ModuleType
 import pytest
 
 import standins
-from homenode.cli import call
+from homenode.cli import call, main
 
 Capture = pytest.CaptureFixture[str]
 Write = Callable[[str, str], Path]
@@ -174,3 +176,50 @@ def test_shipped_machines_are_listed_with_their_sources(capsys: Capture) -> None
     assert figures["clock"]["value"] == "4.004 GHz"
     assert all(f["range"] for f in figures.values() if f["provenance"] == "assumed")
     assert isinstance(json.loads(answer(capsys, "profiles", "--json")), list)
+
+
+def test_output_that_cannot_be_written_is_one_message(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer(capsys, "run", "apart.toml")
+
+    def full(_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("homenode.cli.run.show_json", full)
+    monkeypatch.setattr("homenode.cli._drop_output", lambda: None)
+    told = refusal(capsys, "runs", "--json")
+    assert "the output cannot be written: No space left on device; free some space" in told
+
+
+def test_a_closed_stdout_is_no_error(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer(capsys, "run", "apart.toml")
+    monkeypatch.setattr(sys, "stdout", None)
+    assert call(["runs"]) == 0
+
+
+def test_ctrl_c_before_a_command_begins(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("homenode.cli.call", interrupted)
+    with pytest.raises(SystemExit, match="130"):
+        main(["runs"])
+    assert capsys.readouterr().err == "homenode: interrupted: nothing was kept\n"
+
+
+def test_a_damaged_folder_is_told_beside_the_list(capsys: Capture) -> None:
+    answer(capsys, "run", "apart.toml")
+    (folder,) = Path("runs").iterdir()
+    (folder / "spec.json").write_text("{")
+    assert call(["runs"]) == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("left out: ")
+    assert "spec.json is damaged" in err
+
+
+def test_a_tool_without_its_partition_says_how_to_name_one(capsys: Capture) -> None:
+    answer(capsys, "run", "apart.toml")
+    assert "write -p one" in refusal(capsys, "lparstat")
+    assert "name another run with -r" in refusal(capsys, "lparstat", "-p", "three")

@@ -9,9 +9,13 @@ from types import ModuleType
 import pytest
 
 import frames
+from homenode.errors import StoreError
 from homenode.report.pictures import save_picture, waterfall, waterfall_steps
 from homenode.results import Run
+from homenode.results.books import CAUSES, Breakdown
 from homenode.results.explain import explain
+from homenode.results.remedies import remedy
+from homenode.results.sharing import busy_threads, difference, sharing_differs
 from homenode.results.situation import Situation
 from homenode.runner import run_scenario
 
@@ -62,8 +66,6 @@ def test_memory_away_from_home_is_seen() -> None:
     run = run_scenario(frames.Frozen(frames.frame(lone)))
     at = Situation(run, "lone")
     assert at.memory_away_share == 1.0
-    from homenode.results.remedies import remedy
-
     assert "100 % of its memory lies outside its home, node 0" in remedy("distance", at)
 
 
@@ -77,14 +79,13 @@ def test_memory_away_from_home_is_seen() -> None:
         "distance",
         "reload",
         "smt",
+        "spread",
         "spin",
         "guest_idle",
         "hypervisor",
     ],
 )
 def test_every_family_has_an_advice(family: str, runs: tuple[Run, Run]) -> None:
-    from homenode.results.remedies import remedy
-
     text = remedy(family, Situation(runs[0], "one"))
     assert text.endswith(".")
     assert "None" not in text
@@ -131,3 +132,59 @@ def test_the_waterfall_ends_where_the_partition_is(runs: tuple[Run, Run]) -> Non
     svg = save_picture(chart, "out/w.svg").read_text()
     assert "another cache, other node" in svg
     assert save_picture(chart, "out/w.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_picture_is_never_half_written(
+    runs: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: Path, content: bytes) -> int:
+        with self.open("wb") as file:
+            file.write(content[:10])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(StoreError, match=r"cannot write out/w.svg: No space left"):
+        save_picture(waterfall(explain(runs[0], "one")), "out/w.svg")
+    assert list(Path("out").iterdir()) == []
+
+
+def _books(useful: float, memory: float, smt: float, busy_threads: float) -> Breakdown:
+    cores = dict.fromkeys((cause.name for cause in CAUSES), 0.0)
+    cores |= {"useful": useful, "memory_near": memory, "smt": smt}
+    return Breakdown("run", "p", cores, 100.0, busy_threads)
+
+
+def test_threads_that_share_a_core_are_not_taken_for_less_work() -> None:
+    """Twice the threads on a core halve what an instruction books, and contend a little."""
+    spread, packed = _books(8.0, 6.0, 0.0, 1.0), _books(4.0, 3.0, 0.5, 2.0)
+    assert sharing_differs(packed, spread)
+    told = difference(packed, spread, 1.0)
+    assert told["useful"] == told["memory_near"] == 0.0
+    assert told["smt"] == pytest.approx(7.5 - 14.0)
+    assert sum(told.values()) == pytest.approx(packed.total - spread.total)
+
+
+def test_what_differs_beside_the_sharing_keeps_its_cause() -> None:
+    """The packed one also waits half as long again for memory."""
+    spread, packed = _books(8.0, 6.0, 0.0, 1.0), _books(4.0, 4.5, 0.0, 2.0)
+    told = difference(packed, spread, 1.0)
+    assert told["useful"] == 0.0
+    assert told["memory_near"] == pytest.approx(3.0 * (1 / 2 + 1) / 2)
+    assert told["smt"] == pytest.approx(8.5 - 14.0 - told["memory_near"])
+
+
+def test_busy_threads_follow_from_the_instructions() -> None:
+    """4e9 instructions of 2 cycles take 2 s of a thread at 4 GHz; booked as 1 core, 2 shared it."""
+    assert busy_threads(4e9, {"eicpi": 2.0}, 4e9, 1.0) == 2.0
+    assert busy_threads(0.0, {"eicpi": 2.0}, 4e9, 0.0) is None
+
+
+def test_who_stays_at_home_is_not_sent_elsewhere() -> None:
+    """All its time on its home chips, its memory between them: entitlement would change nothing."""
+    wide = frames.partition("wide", 0)
+    run = run_scenario(frames.Frozen(frames.frame(wide)))
+    at = Situation(run, "wide")
+    assert at.metric("home_share") == 1.0
+    text = remedy("distance", at)
+    assert f"It stays on its {at.home_chips} home chips" in text
+    assert "entitlement" not in text

@@ -243,8 +243,9 @@ def test_partitions_are_found_or_named() -> None:
     ("name", "damage", "told"),
     [
         ("summary.json", "{", "summary.json is damaged: Expecting property name"),
-        ("summary.json", "{}", "do not fit together"),
-        ("summary.json", "[]", "do not fit together"),
+        ("summary.json", "{}", "summary.json is damaged: it has 2 bytes"),
+        ("details.json", "null", "details.json is damaged: it has 4 bytes"),
+        ("provenance.json", "[]", "does not say how the files were written"),
         ("spec.json", None, "spec.json is missing"),
         ("provenance.json", "\udcff", "cannot be read"),
         ("intervals/cpu.parquet", "PAR1", "cpu.parquet is damaged"),
@@ -261,3 +262,46 @@ def test_a_damaged_folder_says_which_file(name: str, damage: str | None, told: s
     with pytest.raises(DamagedRunError, match=f"{told}.*run the scenario again"):
         Run.load(run.id)
     assert Run.all() == []
+
+
+@pytest.mark.parametrize("name", ["summary.json", "spec.json", "intervals/partition.parquet"])
+def test_a_changed_byte_is_seen(name: str) -> None:
+    run = run_scenario(frames.near_and_far()[0])
+    path = run.path / name
+    content = bytearray(path.read_bytes())
+    place = content.rindex(b"0") if name.endswith(".json") else len(content) // 3
+    content[place] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(DamagedRunError, match="is not what was written; run the scenario again"):
+        Run.load(run.id).intervals("partition")
+
+
+def test_damaged_folders_are_told_apart() -> None:
+    run = run_scenario(frames.near_and_far()[0])
+    (run.path / "spec.json").unlink()
+    damaged: list[DamagedRunError] = []
+    assert Run.all("runs", damaged) == []
+    assert "spec.json is missing" in str(damaged[0])
+
+
+def test_publishing_gives_way_to_a_run_that_was_quicker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process renames the same run between our two steps."""
+    from homenode.runner import store
+
+    final, ours, theirs = tmp_path / "run", tmp_path / "ours", tmp_path / "theirs"
+    for folder in (final, ours, theirs):
+        folder.mkdir()
+        (folder / "file").write_text(folder.name)
+    rename = Path.rename
+
+    def slow(self: Path, target: Path) -> Path:
+        if self == ours and theirs.exists():
+            rename(theirs, final)
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", slow)
+    store.publish(ours, final)
+    assert (final / "file").read_text() == "ours"
+    assert list(tmp_path.iterdir()) == [final]

@@ -3,9 +3,7 @@
 
 mod common;
 
-use common::{
-    dedicated, loops, machine, partition, shared, spec, transactions, users, MS,
-};
+use common::{dedicated, loops, machine, partition, shared, spec, transactions, users, MS};
 use homenode_engine::sim::{check, run, RunError};
 use homenode_engine::spec::{Distribution, Pool, Processors, Spec};
 use proptest::prelude::*;

@@ -11,7 +11,7 @@ from homenode.catalog.check import check_machine
 from homenode.catalog.machine import MachineDescription
 from homenode.catalog.profile import ProfileDescription
 from homenode.document import Document, Problems, parse_document, read_document, validate
-from homenode.errors import InputError, MachineError, NotFoundError, ProfileError, nearest
+from homenode.errors import InputError, MachineError, NotFoundError, ProfileError, listed, nearest
 
 Described = TypeVar("Described", MachineDescription, ProfileDescription)
 
@@ -81,7 +81,7 @@ def _document(folder: str, name: str, what: str, error: type[InputError]) -> Doc
         raise NotFoundError(
             f'no {what} is called "{name}"{nearest(name, names)}',
             asked=name,
-            there=", ".join(names),
+            there=f"there are {listed(names)}",
         )
     file = resources.files("homenode") / folder / f"{name}.toml"
     return parse_document(file.read_text(encoding="utf-8"), f"{folder}/{name}.toml", error)

@@ -40,7 +40,8 @@ def call(arguments: list[str]) -> int:
 
     for stream in ("stdout", "stderr"):
         if getattr(sys, stream) is None:  # closed by whoever called
-            setattr(sys, stream, Path(os.devnull).open("w", encoding="utf-8"))
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to the end
+            setattr(sys, stream, nowhere)
     try:
         from homenode.cli.app import app
 

@@ -19,10 +19,12 @@ from homenode.cli.output import (
     tell,
 )  # fmt: skip
 from homenode.cli.progress import progress_bar
+from homenode.errors import DamagedRunError
 
 if TYPE_CHECKING:
     from homenode.results import Run
 
+_MOST_TOLD = 5
 _JSON_KEYS = ("run", "partitions", "machine", "steady")
 
 
@@ -101,11 +103,16 @@ def runs(
     from homenode.report.runs import runs_table
     from homenode.results import Run
 
-    found = Run.all(out)
+    damaged: list[DamagedRunError] = []
+    found = Run.all(out, damaged)
+    for error in damaged[:_MOST_TOLD]:
+        tell(f"left out: {error}")
+    if len(damaged) > _MOST_TOLD:
+        tell(f"left out: {len(damaged) - _MOST_TOLD} more damaged folders of {out}")
     if as_json:
         keys = ("run", "scenario", "seed", "replications", "date", "version")
         show_json([{key: kept.provenance.get(key) for key in keys} for kept in found])
     elif found:
         show(runs_table(found))
-    else:
+    elif not damaged:
         tell(f"{out} holds no run; make one with `homenode run SCENARIO`")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from homenode.cli.output import JsonOption, OutOption, show_json
+from homenode.errors import NotFoundError
 
 if TYPE_CHECKING:
     from homenode.results import Run
@@ -28,6 +29,7 @@ _PASS_ON: dict[str, Any] = {
     "allow_extra_args": True,
     "help_option_names": ["--help"],
 }
+LATEST = "latest"
 _LIMITS = ("capacity", "processors", "memory")
 
 
@@ -46,7 +48,7 @@ def _command(tool: str) -> Callable[..., None]:
         ] = None,
         run: Annotated[
             str, typer.Option("-r", "--run", help="Run id, or the beginning of one.", metavar="RUN")
-        ] = "latest",
+        ] = LATEST,
         replication: Annotated[
             int, typer.Option("--replication", help="Which replication.", metavar="N")
         ] = 0,
@@ -58,7 +60,7 @@ def _command(tool: str) -> Callable[..., None]:
 
         found = Run.load(run, out)
         view = tools.KeptRunView(found, replication, configuration_details(found))
-        arguments = ["-p", found.partition(partition), *context.args]
+        arguments = ["-p", _chosen(found, partition, run), *context.args]
         if as_json:
             show_json(tools.rows(tool, view, arguments))
         else:
@@ -66,6 +68,19 @@ def _command(tool: str) -> Callable[..., None]:
 
     show.__doc__ = TOOLS[tool]
     return show
+
+
+def _chosen(found: Run, partition: str | None, run: str) -> str:
+    """The partition asked for; the message says how to name it, or another run."""
+    try:
+        return found.partition(partition)
+    except NotFoundError as error:
+        step = "name another run with -r; `homenode runs` lists them"
+        if partition is None:
+            step = f"write -p {found.partitions[0]}"
+        elif run != LATEST:
+            step = "name a partition of this run, or another run with -r"
+        raise NotFoundError(error.problem, asked=partition, next_step=step) from None
 
 
 def configuration_details(run: Run) -> dict[str, dict[str, Any]]:

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from homenode.errors import DamagedRunError, NotFoundError, nearest
+from homenode.errors import DamagedRunError, NotFoundError, listed, nearest
 from homenode.results.books import CAUSES, Breakdown
+from homenode.results.damage import check_whole, read_files
 from homenode.results.metrics import METRICS
 from homenode.results.sharing import busy_threads
 from homenode.results.stats import Estimate, estimate
@@ -51,8 +52,6 @@ class Run:
         """Open a run by folder, id, unique beginning of an id, scenario name (its newest run) or
         `latest`.
         """
-        from homenode.results.damage import read_files
-
         path = _find(which, Path(root))
         files = read_files(
             path, _JSON_FILES, [table_path(path, table) for table in INTERVAL_TABLES]
@@ -68,14 +67,19 @@ class Run:
         return run
 
     @classmethod
-    def all(cls, root: str | Path = "runs") -> list[Run]:
-        """All kept runs that can be read, newest first."""
+    def all(
+        cls, root: str | Path = "runs", damaged: list[DamagedRunError] | None = None
+    ) -> list[Run]:
+        """All kept runs that can be read, newest first; what is wrong with others goes to
+        `damaged`.
+        """
         found = []
         for path in run_folders(Path(root)):
             try:
                 found.append(cls.load(path))
-            except DamagedRunError:
-                continue
+            except DamagedRunError as error:
+                if damaged is not None:
+                    damaged.append(error)
         return found
 
     @property
@@ -130,7 +134,7 @@ class Run:
                 return self.partitions[0]
             raise NotFoundError(
                 f"run {self.id} has {len(self.partitions)} partitions; name one of "
-                f"{', '.join(self.partitions)}"
+                f"{listed(self.partitions)}"
             )
         if name not in self.partitions:
             raise NotFoundError(
@@ -227,7 +231,9 @@ class Run:
     def _named(self, table: str) -> pl.DataFrame:
         import polars as pl
 
-        rows = pl.read_parquet(table_path(self.path, table))
+        path = table_path(self.path, table)
+        check_whole(self.path, path, self.provenance)
+        rows = pl.read_parquet(path)
         kind, names = ("pool", [p["name"] for p in self.spec["pools"]]) if table == "pool" else (
             "partition", self.partitions,
         )  # fmt: skip

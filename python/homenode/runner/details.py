@@ -32,6 +32,8 @@ def _details(partition: PlacedPartition, pools: dict[str, int | None]) -> dict[s
         "mem_mb": partition.memory_bytes // _BYTES_PER_MB,
         "level": partition.table.guest.level,
     }
+    if partition.table.guest.hostname:
+        found["node_name"] = partition.table.guest.hostname
     pool = pools.get(getattr(partition.table.processors, "pool", ""))
     if pool is not None:
         found["pool"] = pool

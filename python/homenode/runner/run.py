@@ -17,7 +17,7 @@ from homenode.errors import HomenodeError
 from homenode.runner.engine import Engine, load_engine, table_columns
 from homenode.runner.job import FrozenScenario, Job, freeze
 from homenode.runner.simulate import ProgressFn, simulate_all
-from homenode.runner.store import dump_json, publish, staging, table_path
+from homenode.runner.store import dump_json, fingerprints, publish, staging, table_path
 from homenode.runner.tables import merge_parts
 
 if TYPE_CHECKING:
@@ -113,7 +113,8 @@ def _write(folder: Path, job: Job, engine: Engine, summaries: dict[int, dict[str
     (folder / "replications.json").write_text(dump_json(raw), encoding="utf-8")
     summary = summarize(job.id, job.spec, raw, folder)
     (folder / "summary.json").write_text(dump_json(summary), encoding="utf-8")
-    (folder / "provenance.json").write_text(dump_json(_provenance(job, engine)), encoding="utf-8")
+    provenance = {**_provenance(job, engine), "files": fingerprints(folder)}
+    (folder / "provenance.json").write_text(dump_json(provenance), encoding="utf-8")
 
 
 def _provenance(job: Job, engine: Engine) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import json
 import os
 import shutil
@@ -32,6 +33,19 @@ def table_path(folder: Path, table: str) -> Path:
 def dump_json(value: Any) -> str:
     """JSON in the one spelling all result files use."""
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+def fingerprint(path: Path) -> dict[str, Any]:
+    """Size and SHA-256 of a file, by which damage is seen."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"bytes": path.stat().st_size, "sha256": digest}
+
+
+def fingerprints(folder: Path) -> dict[str, dict[str, Any]]:
+    """Of all files of a run folder, by path below it."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): fingerprint(path) for path in files}
 
 
 def write_whole(path: Path, content: bytes) -> None:

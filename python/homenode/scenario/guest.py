@@ -17,6 +17,9 @@ LongTime = Annotated[int, Quantity(TIME, "0 ns", "1 d")]
 TimeOrNever = Annotated[int | None, Quantity(TIME, "0 ns", "1 d", never=True)]
 
 
+_HOSTNAME = "a host name has letters, digits, . and -, a letter or digit first and last"
+
+
 class Daemons(Table):
     """Background work of the operating system."""
 
@@ -32,6 +35,9 @@ class Guest(Table):
     os: Literal["aix"] = Field("aix", description="which operating system")
     level: Annotated[str, Form(r"[5-7]\.[0-9]", 'a version is written like "7.1"')] = Field(
         "7.1", description="AIX version, such as 7.1"
+    )
+    hostname: Annotated[str, Form(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,253}[A-Za-z0-9])?", _HOSTNAME)] = (
+        Field("", description="host name, as its tools print it; the partition's if not given")
     )
     throughput_mode: Literal[0, 1, 2, 4, 8] = Field(0, description="vpm_throughput_mode")
     folding: bool = Field(True, description="whether unneeded virtual processors are folded")

@@ -175,7 +175,8 @@ def _solve(fit: _Fit, start: Sequence[float]) -> list[float]:
         bounds=tuple(zip(*bounds, strict=True)),
         diff_step=_STEP,
         x_scale=[high - low for low, high in bounds],
-        xtol=_PRECISE,
+        # Relative to the logarithms themselves, which are near 25 for a path length.
+        xtol=_PRECISE / 100,
         ftol=_PRECISE,
         max_nfev=_MOST_EVALUATIONS // (len(inside) + 1),
     )
