@@ -196,6 +196,7 @@ def test_a_closed_stdout_is_no_error(capsys: Capture, monkeypatch: pytest.Monkey
     answer(capsys, "run", "apart.toml")
     monkeypatch.setattr(sys, "stdout", None)
     assert call(["runs"]) == 0
+    sys.stdout.close()
 
 
 def test_ctrl_c_before_a_command_begins(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,3 +224,14 @@ def test_a_tool_without_its_partition_says_how_to_name_one(capsys: Capture) -> N
     answer(capsys, "run", "apart.toml")
     assert "write -p one" in refusal(capsys, "lparstat")
     assert "name another run with -r" in refusal(capsys, "lparstat", "-p", "three")
+
+
+def test_sql_answers_of_any_kind_are_json(capsys: Capture) -> None:
+    answer(capsys, "run", "apart.toml")
+    question = (
+        "SELECT DATE '2026-01-02' AS day, 'nan'::DOUBLE AS none, [1, 2] AS list, "
+        "1.5::DECIMAL(4, 2) AS d"
+    )
+    (row,) = json.loads(answer(capsys, "sql", question, "--json"))
+    assert row == {"day": "2026-01-02", "none": None, "list": [1, 2], "d": "1.50"}
+    assert "cast it" in refusal(capsys, "sql", "SELECT INTERVAL 1 DAY AS i")

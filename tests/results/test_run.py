@@ -305,3 +305,20 @@ def test_publishing_gives_way_to_a_run_that_was_quicker(
     store.publish(ours, final)
     assert (final / "file").read_text() == "ours"
     assert list(tmp_path.iterdir()) == [final]
+
+
+def test_a_second_ctrl_c_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pressed once while the replications run and again while they come to their end."""
+    from homenode.runner import simulate
+
+    presses = iter([True, False])
+
+    def impatient(futures: object, **_: object) -> object:
+        if next(presses):
+            raise KeyboardInterrupt
+        return wait(futures)  # type: ignore[arg-type]
+
+    wait = simulate.wait
+    monkeypatch.setattr(simulate, "wait", impatient)
+    simulate._wait_out([])
+    assert next(presses, None) is None

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from homenode.errors import ScenarioError
+from homenode.runner.details import partition_details
 from homenode.scenario import Scenario
 from homenode.scenario.kept import stand_alone
 
@@ -44,14 +46,19 @@ def test_it_reloads_to_the_same_input(named: Path, tmp_path: Path) -> None:
 
 
 def test_the_name_stays_when_the_file_is_called_otherwise(base: str) -> None:
-    scenario = Scenario.from_toml(base, "my shop.toml")
+    nameless = base.replace('name = "base"\n', "", 1)
+    scenario = Scenario.from_toml(nameless, "my shop.toml")
     text, files = stand_alone(scenario)
+    assert text == f'name = "my-shop"\n{nameless}'
     assert files == {}
     assert Scenario.from_toml(text, "scenario.toml").spec_json() == scenario.spec_json()
 
 
-def test_the_host_name_is_of_the_form_of_one(base: str) -> None:
+def test_the_host_name_is_what_the_tools_print(base: str) -> None:
     scenario = Scenario.from_toml(base)
     name = scenario.partitions[0].table.name
     changed = scenario.with_({f"partition.{name}.guest.hostname": "web-1"})
-    assert changed.partitions[0].table.guest.hostname == "web-1"
+    assert partition_details(changed)[name]["node_name"] == "web-1"
+    assert "node_name" not in partition_details(scenario)[name]
+    with pytest.raises(ScenarioError, match="a host name has letters, digits"):
+        scenario.with_({f"partition.{name}.guest.hostname": "web 1"})

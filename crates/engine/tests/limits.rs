@@ -243,3 +243,35 @@ fn an_idle_sibling_keeps_a_sixteenth_until_it_snoozes() {
     assert_near(fast.0, 1e9, 1e-6, "instructions alone");
     assert_near(fast.1, 1e9, 1e-6, "time charged alone");
 }
+
+#[test]
+fn what_a_sibling_cedes_in_mid_window_is_not_lost_to_a_capped_partition() {
+    // A daemon that wakes early in the window claims the idle sibling's slice and gives half of it
+    // back 2 ms later, when the loop has used up its own.
+    let mut one = partition("a", capped(0.9, 2), loops(1));
+    aix(&mut one).daemon_rate_per_s = 100.0;
+    aix(&mut one).daemon_ns = 2_000_000;
+    let spec = spec(machine("core:2"), vec![one]);
+    let outcome = run(&spec, 0);
+    assert_near(cores(&outcome, &spec, "a"), 0.9, 0.01, "capped use");
+}
+
+#[test]
+fn a_lock_makes_siblings_confer_and_none_does_not() {
+    let conferred = |lock_share: f64| {
+        let mut one = partition("a", shared(1.0, 8), loops(8));
+        one.profile.lock_share = lock_share;
+        let other = greedy("b", 1.0, 8, 128, 0);
+        let outcome = run(&spec(machine("core:4"), vec![one, other]), 0);
+        (
+            outcome.total("a", "confer_calls"),
+            outcome.total("a", "book_spin"),
+        )
+    };
+    assert_eq!(conferred(0.0), (0.0, 0.0));
+    let (calls, spin_ns) = conferred(0.2);
+    assert!(
+        calls > 10.0 && spin_ns > 0.0,
+        "{calls} calls, {spin_ns} ns spun"
+    );
+}

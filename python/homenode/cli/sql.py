@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import math
+from typing import Annotated, Any
 
 import typer
 
@@ -27,7 +28,7 @@ def sql(
 
     answer = ask(query, out, run)
     if as_json:
-        show_json(answer.to_dicts())
+        show_json([{name: _plain(v) for name, v in row.items()} for row in answer.to_dicts()])
         return
     table = plain_table(*answer.columns)
     for row in answer.iter_rows():
@@ -38,3 +39,14 @@ def sql(
             )
         )
     show(table)
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has: no number that is none, and text for dates and the like."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_plain(entry) for entry in value]
+    return value if isinstance(value, (str, int, float)) or value is None else str(value)

@@ -48,6 +48,11 @@ def query(sql: str, root: str | Path = "runs", run: str | None = None) -> pl.Dat
         answer = pl.DataFrame(connection.sql(sql).to_arrow_table())
     except duckdb.Error as error:
         raise HomenodeError(f"the query cannot be answered: {error}") from error
+    except pl.exceptions.PolarsError as error:
+        raise HomenodeError(
+            f"the answer holds a kind of value that cannot be shown ({error})",
+            next_step="cast it, as in CAST(x AS VARCHAR)",
+        ) from error
     finally:
         connection.close()
     return answer

@@ -243,6 +243,21 @@ impl World {
         run.ceded_at = self.now;
         run.debt_ns = self.spec.machine.hypervisor.cede_ns;
         self.hand_on(core);
+        self.relieve(partition);
+    }
+
+    /// What a sibling cedes comes first to one that has used up its slice and may not use excess.
+    fn relieve(&mut self, partition: usize) {
+        let share = &self.hv.shares[partition];
+        if !share.capped || share.is_dedicated() || share.ceded_ns == 0 {
+            return;
+        }
+        let mut siblings = share.first_vp..share.first_vp + u32::from(share.vps);
+        if let Some(vp) = siblings.find(|vp| self.vp(*vp).mode == Mode::Exhausted) {
+            let since = self.vp(vp).ready_at;
+            self.meters.partitions[partition].exhausted_ns += self.now - since;
+            self.make_ready(vp);
+        }
     }
 
     /// Gives a free core to whoever should have it, or to the idle set.
