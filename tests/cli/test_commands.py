@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -235,3 +237,24 @@ def test_sql_answers_of_any_kind_are_json(capsys: Capture) -> None:
     (row,) = json.loads(answer(capsys, "sql", question, "--json"))
     assert row == {"day": "2026-01-02", "none": None, "list": [1, 2], "d": "1.50"}
     assert "cast it" in refusal(capsys, "sql", "SELECT INTERVAL 1 DAY AS i")
+
+
+def test_a_sweep_that_is_stopped_says_what_it_kept(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from homenode import runner
+
+    monkeypatch.setattr(standins.SmallScenario, "expand", lambda self: [self] * 3)
+    points = itertools.count()
+    run_scenario = runner.run_scenario
+
+    def stopped_at_the_second(*given: Any, **options: Any) -> Any:
+        if next(points):
+            raise runner.InterruptedRun(None, 0, 2)
+        return run_scenario(*given, **options)
+
+    monkeypatch.setattr(runner, "run_scenario", stopped_at_the_second)
+    assert call(["run", "apart.toml", "--json"]) == 130
+    out, err = capsys.readouterr()
+    (only,) = json.loads(out)["runs"]
+    assert f"nothing to keep; complete before: {only['run']}" in err

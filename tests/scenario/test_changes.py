@@ -47,7 +47,7 @@ def test_a_machine_number_gets_its_reason(base: str) -> None:
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        ("partition.wep.smt", 1, "names no partition; did you mean web?: there is web, batch"),
+        ("partition.wep.smt", 1, "names no partition; did you mean web? there is web, batch"),
         ("partition..smt", 1, '"partition..smt" is no path'),
         ("run.duration.x", 1, "goes below a plain value"),
         ("run.duration.x.y", 1, "goes below run.duration, which is a plain value"),

@@ -51,6 +51,24 @@ WRONG: list[tuple[str, str, str]] = [
             'file = "mine.toml"; `homenode machines` lists the models'
         ),
     ),
+    # more than can be simulated
+    (
+        'rate = "100/s", profile = "oltp"',
+        'rate = "1e9/s", profile = "oltp"',
+        (
+            's.toml:13:44: partition web: workload.rate = "1e9/s": rate is out of range; '
+            "at most 1e7/s is possible"
+        ),
+    ),
+    (
+        'rate = "100/s", profile = "oltp"',
+        'rate = "100/s", profile = { base = "oltp", instructions = 1, why = "tiny" }',
+        (
+            's.toml:13:12: partition web: workload = { kind = "transactions", rate = "100/s", '
+            "profile = { base...: 1 instructions in 1 bursts take 0.4 ns each; at least 1 ns is "
+            "needed; write more instructions or fewer bursts"
+        ),
+    ),
     # wrong units, wrong kinds
     (
         'memory = "16 GiB"',
@@ -246,7 +264,10 @@ WRONG: list[tuple[str, str, str]] = [
     (
         'profile = "oltp"',
         'profile = "none.toml"',
-        's.toml:13:63: partition web: workload.profile = "none.toml": there is no file none.toml',
+        (
+            's.toml:13:63: partition web: workload.profile = "none.toml": there is no file '
+            "none.toml; its folder holds no .toml file"
+        ),
     ),
     (
         'profile = "oltp"',
@@ -343,7 +364,7 @@ WRONG: list[tuple[str, str, str]] = [
         '[sweep]\n"partition.wep.smt" = [1, 2]\n[run]',
         (
             's.toml:22:1: sweep: the path "partition.wep.smt" names no partition; did you mean'
-            " web?: there is web, batch"
+            " web? there is web, batch"
         ),
     ),
     (

@@ -275,3 +275,16 @@ fn a_lock_makes_siblings_confer_and_none_does_not() {
         "{calls} calls, {spin_ns} ns spun"
     );
 }
+
+#[test]
+fn an_unfolded_virtual_processor_takes_what_waits_elsewhere() {
+    // Eight loops start before folding has seen any work; all but one virtual processor fold in the
+    // first idle seconds of a partition whose loops are as long as the run.
+    let mut one = partition("a", shared(1.0, 4), loops(8));
+    aix(&mut one).xvcpus = 0;
+    aix(&mut one).fold_threshold_pct = 50.0;
+    let mut spec = spec(machine("core:4"), vec![one]);
+    spec.warmup_ns = 6 * SECOND;
+    let outcome = run(&spec, 0);
+    assert_near(cores(&outcome, &spec, "a"), 4.0, 1e-3, "cores in use");
+}

@@ -47,9 +47,12 @@ def run(
     from homenode.scenario import Scenario
 
     points = list(Scenario.load(scenario).expand())
-    answers = []
+    answers: list[dict[str, Any]] = []
+    kept: list[str] = []
+    stopped: InterruptedRun | None = None
     for number, point in enumerate(points, start=1):
         count = f" ({number} of {len(points)})" if len(points) > 1 else ""
+        done: Run | None
         try:
             with progress_bar(f"running {scenario.name}{count}") as progress:
                 done = run_scenario(
@@ -60,16 +63,21 @@ def run(
                     out=out,
                     progress=progress,
                 )
-        except InterruptedRun as stopped:
-            if stopped.run is not None:
-                show_run(stopped.run, point.point, as_json=as_json)
-            raise
-        if as_json and len(points) > 1:
-            answers.append({"point": dict(point.point), **run_json(done)})
-        else:
-            show_run(done, point.point, as_json=as_json)
+        except InterruptedRun as interruption:
+            stopped, done = interruption, interruption.run
+            stopped.earlier = tuple(kept)
+        if done is not None:
+            kept.append(done.id)
+            if as_json and len(points) > 1:
+                answers.append({"point": dict(point.point), **run_json(done)})
+            else:
+                show_run(done, point.point, as_json=as_json)
+        if stopped is not None:
+            break
     if answers:
         show_json({"runs": answers})
+    if stopped is not None:
+        raise stopped
 
 
 def run_json(done: Run) -> dict[str, Any]:

@@ -98,7 +98,7 @@ def _not_there(path: FilePath) -> NotFoundError:
     return NotFoundError(
         f"there is no file {path}{nearest(path.name, beside)}"
         if beside
-        else f"there is no file {path}; the folder {path.parent} holds no .toml file"
+        else f"there is no file {path}; its folder holds no .toml file"
     )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from homenode.errors import HomenodeError
+from homenode.errors import HomenodeError, listed
 from homenode.runner.engine import Engine, load_engine, table_columns
 from homenode.runner.job import FrozenScenario, Job, freeze
 from homenode.runner.simulate import ProgressFn, simulate_all
@@ -39,7 +39,7 @@ class InterruptedRun(KeyboardInterrupt):
         """What was kept."""
         kept = f"kept as {self.run.id}" if self.run is not None else "nothing to keep"
         text = f"interrupted: {self.finished} of {self.asked} replications had finished; {kept}"
-        return f"{text}; complete before: {', '.join(self.earlier)}" if self.earlier else text
+        return f"{text}; complete before: {listed(self.earlier)}" if self.earlier else text
 
 
 def run_scenario(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import floor
 
 from homenode.catalog import MachineDescription
@@ -141,3 +141,23 @@ def _check_bounds(table: Partition, path: Path, problems: Problems) -> None:
                 side = "at most" if which == "minimum" else "at least"
                 there = f"the partition has {shown}"
                 problems.add(here, there=there, next_step=f"the {which} is {side} that")
+
+
+def check_burst(
+    table: Partition,
+    row: int,
+    profile: Mapping[str, float | int | str],
+    machine: MachineDescription,
+    problems: Problems,
+) -> None:
+    """Simulated time goes by nanoseconds, so the work between two waits must take one at least."""
+    instructions, eicpi = profile.get("instructions_per_unit"), profile.get("eicpi")
+    if not isinstance(instructions, (int, float)) or not isinstance(eicpi, (int, float)):
+        return
+    bursts = getattr(table.workload, "bursts", 1.0)
+    burst_ns = instructions * eicpi / machine.clock.value * 1e9 / bursts
+    if burst_ns < 1.0:
+        path = ("partition", row, "workload")
+        there = f"{instructions:g} instructions in {bursts:g} bursts take {burst_ns:.2g} ns each"
+        step = "at least 1 ns is needed; write more instructions or fewer bursts"
+        problems.add(path, there=there, next_step=step)

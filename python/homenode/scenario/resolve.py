@@ -34,6 +34,7 @@ def resolve(file: ScenarioFile, document: Document, folder: FilePath) -> Resolve
     pools = (Pool(name=DEFAULT_POOL), *file.pool)
     for row, table in rows:
         checks.check_partition(table, row, machine, [pool.name for pool in pools], problems)
+        checks.check_burst(table, row, profiles[row], machine, problems)
     resolved = Resolved(machine, pools, seat_all(entries, profiles, machine, problems))
     # Sums say nothing while one of their terms is wrong.
     if not problems:

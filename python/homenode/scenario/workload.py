@@ -101,7 +101,7 @@ class Transactions(Table):
     """Open arrivals: transactions come whether or not earlier ones are done."""
 
     kind: Literal["transactions"] = Field(description="which kind of work it is")
-    rate: Annotated[float, Quantity(RATE, "0/s", "1e9/s")] = Field(
+    rate: Annotated[float, Quantity(RATE, "1e-8/s", "1e7/s")] = Field(
         description='arrivals, such as "1400/s"'
     )
     bursts: Annotated[float, Field(ge=1, le=1e6)] = Field(
@@ -116,9 +116,7 @@ class Users(Table):
     """A fixed number of users who think between two transactions."""
 
     kind: Literal["users"] = Field(description="which kind of work it is")
-    count: Annotated[int, Field(ge=1, le=10_000_000)] = Field(
-        description="how many users there are"
-    )
+    count: Annotated[int, Field(ge=1, le=1_000_000)] = Field(description="how many users there are")
     think: Wait = Field(description='mean think time, such as "5 s"')
     bursts: Annotated[float, Field(ge=1, le=1e6)] = Field(
         1.0, description="mean number of processor bursts"
@@ -132,7 +130,7 @@ class Loops(Table):
     """Processor-bound jobs started together."""
 
     kind: Literal["loops"] = Field(description="which kind of work it is")
-    count: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
+    count: Annotated[int, Field(ge=1, le=100_000)] = Field(
         description="how many jobs start together"
     )
     endless: bool = Field(False, description="whether a finished job starts again at once")

@@ -2,7 +2,7 @@
 
 use super::event::Event;
 use super::world::{World, NEVER, NO_JOB};
-use crate::guest::aix::{needed_vps, FoldStep};
+use crate::guest::aix::{needed_vps, Cpu, FoldStep};
 use crate::guest::workload::{Job, JobId, JobKind};
 use crate::hypervisor::{Mode, VpId};
 
@@ -117,12 +117,29 @@ impl World {
         match FoldStep::towards(needed, guest.queues.unfolded()) {
             FoldStep::Keep => {}
             FoldStep::Unfold => {
-                guest.queues.unfold();
+                if let Some(index) = guest.queues.unfold() {
+                    self.draw_in(partition, index);
+                }
             }
             FoldStep::Fold => {
                 if let Some(index) = guest.queues.fold() {
                     self.clear_out(partition, index);
                 }
+            }
+        }
+    }
+
+    /// The idle threads of a virtual processor that was unfolded take what waits elsewhere.
+    fn draw_in(&mut self, partition: u16, index: u16) {
+        let smt = self.guests[usize::from(partition)].smt;
+        for thread in 0..smt {
+            let cpu = Cpu { vp: index, thread };
+            let queues = &mut self.guests[usize::from(partition)].queues;
+            if queues.mask(index) & (1 << thread) != 0 {
+                continue;
+            }
+            if let Some(id) = queues.take(index * u16::from(smt) + u16::from(thread)) {
+                self.run_on(id, cpu);
             }
         }
     }
