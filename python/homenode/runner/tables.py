@@ -20,6 +20,9 @@ REPLICATION = "replication"
 ALWAYS_WRITTEN = ("partition", "cpu", "pool")
 _GROUP_ROWS = {"partition": 8_192, "cpu": 32_768, "pool": 8_192, "dispatches": 131_072}
 
+_MOST_WAITING = 64
+"""Tables that wait before they are made one: a table of a few rows weighs far more than they do."""
+
 
 def schema_of(columns: Sequence[str]) -> pa.Schema:
     """All columns are 64-bit integers; the replication stands first."""
@@ -70,6 +73,8 @@ class PartWriter:
         """Take a batch; write as many full groups as there are."""
         table = to_table(columns, self._schema, self._replication)
         self._waiting.append(table)
+        if len(self._waiting) == _MOST_WAITING:
+            self._waiting = [pa.concat_tables(self._waiting).combine_chunks()]
         self._rows += table.num_rows
         while self._rows >= self._group_rows:
             self._write_group(self._group_rows)

@@ -36,6 +36,41 @@ pub struct Job {
     pub arrived_at: u64,
 }
 
+/// Jobs by index; finished ones leave their place to new ones.
+#[derive(Default)]
+pub struct JobTable {
+    jobs: Vec<Job>,
+    free: Vec<JobId>,
+}
+
+impl JobTable {
+    /// Adds a job.
+    pub fn add(&mut self, job: Job) -> JobId {
+        if let Some(id) = self.free.pop() {
+            self.jobs[id as usize] = job;
+            return id;
+        }
+        self.jobs.push(job);
+        (self.jobs.len() - 1) as JobId
+    }
+
+    /// Forgets a job; its index may be used again.
+    pub fn remove(&mut self, id: JobId) {
+        self.free.push(id);
+    }
+
+    /// Jobs that exist.
+    pub fn count(&self) -> usize {
+        self.jobs.len() - self.free.len()
+    }
+
+    /// A job.
+    #[inline]
+    pub fn get(&mut self, id: JobId) -> &mut Job {
+        &mut self.jobs[id as usize]
+    }
+}
+
 /// Numbers of a workload that every job needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {

@@ -10,38 +10,6 @@ use crate::kernel::{Key, Time};
 use crate::machine::Distance;
 use crate::spec::{Distribution, Workload};
 
-/// Jobs by index; finished ones leave their place to new ones.
-#[derive(Default)]
-pub struct JobTable {
-    jobs: Vec<Job>,
-    free: Vec<JobId>,
-}
-
-impl JobTable {
-    pub fn add(&mut self, job: Job) -> JobId {
-        if let Some(id) = self.free.pop() {
-            self.jobs[id as usize] = job;
-            return id;
-        }
-        self.jobs.push(job);
-        (self.jobs.len() - 1) as JobId
-    }
-
-    pub fn remove(&mut self, id: JobId) {
-        self.free.push(id);
-    }
-
-    /// Jobs that exist.
-    pub fn len(&self) -> usize {
-        self.jobs.len() - self.free.len()
-    }
-
-    #[inline]
-    pub fn get(&mut self, id: JobId) -> &mut Job {
-        &mut self.jobs[id as usize]
-    }
-}
-
 impl World {
     /// Starts every workload at time 0.
     pub fn start_workloads(&mut self) {
@@ -448,7 +416,7 @@ impl World {
                 }
             }
             JobKind::Loop => {
-                self.meters.finished[usize::from(partition)].push(now - arrived);
+                self.meters.finish_loop(partition, now - arrived);
                 self.jobs.remove(id);
                 if matches!(
                     self.spec.partitions[usize::from(partition)].workload,

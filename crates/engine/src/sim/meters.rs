@@ -7,6 +7,9 @@ use crate::kernel::{Histogram, Time};
 use crate::machine::Distance;
 use crate::spec::{Accounting, Guest, Spec};
 
+/// Elapsed times of loops that are kept for each partition.
+const MOST_LOOPS: usize = 100_000;
+
 /// Why a virtual processor left its core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i64)]
@@ -271,6 +274,14 @@ impl Meters {
         meter.ready_ns += waited;
         meter.distance_dispatches[distance as usize] += 1;
         self.waits[usize::from(partition)].record(Time::from_ns(waited));
+    }
+
+    /// Notes a loop that ran to its end. Endless ones would fill the memory: the first count.
+    pub fn finish_loop(&mut self, partition: u16, elapsed_ns: u64) {
+        let finished = &mut self.finished[usize::from(partition)];
+        if finished.len() < MOST_LOOPS {
+            finished.push(elapsed_ns);
+        }
     }
 
     /// Takes integrals up to `now`; call it before the numbers of runnable, blocked or inside

@@ -65,8 +65,9 @@ pub enum RunError {
     },
     /// More work piled up than memory should hold.
     #[error(
-        "{jobs} software threads have piled up after {now_ns} ns of simulated time: the load is \
-         far beyond what the partitions can do; lower the rate or give them more processors"
+        "{jobs} software threads have piled up after {:.1} s of simulated time: the load is far \
+         beyond what the partitions can do; lower the rate or give them more processors",
+        *now_ns as f64 * 1e-9
     )]
     Runaway {
         /// Software threads.
@@ -206,9 +207,9 @@ impl Simulation {
             if self.world.events >= look {
                 look = self.world.events + EVENTS_PER_BATCH;
                 self.report(observe)?;
-                if self.world.jobs.len() > MOST_JOBS {
+                if self.world.jobs.count() > MOST_JOBS {
                     return Err(RunError::Runaway {
-                        jobs: self.world.jobs.len(),
+                        jobs: self.world.jobs.count(),
                         now_ns: self.world.now,
                     });
                 }

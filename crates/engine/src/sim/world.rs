@@ -1,11 +1,10 @@
 //! Everything a simulation holds while it runs.
 
 use super::event::Event;
-use super::jobs::JobTable;
 use super::meters::Meters;
 use crate::cost::{ClassId, Table};
 use crate::guest::aix::{Cpu, RunQueues};
-use crate::guest::workload::{JobId, Shape};
+use crate::guest::workload::{JobId, JobTable, Shape};
 use crate::hypervisor::policies::Phyp;
 use crate::hypervisor::{Capacity, State, Vp, VpId};
 use crate::kernel::{Key, Queue, Stream, Time};
