@@ -15,7 +15,7 @@ const NODES: u16 = 8;
 const CLOCK_HZ: f64 = 4.004e9;
 
 /// Instructions of the study's transaction, calibrated on its first partition.
-const TRANSACTION: f64 = 2.234e7;
+const TRANSACTION: f64 = 2.148e7;
 
 /// W2's load under the whole model: four capped partitions on two books, each virtual processor
 /// entitled to 4 ms of a window, one thread a core. Instructions are chosen so that a burst takes
@@ -73,7 +73,7 @@ pub fn full_frame() -> Spec {
             6 | 7 => Workload::Users {
                 count: 40,
                 think_ns: 1_000 * MS,
-                bursts: 98.0,
+                bursts: 90.5,
                 wait_ns: 5 * MS,
                 burst_work: Distribution::Exponential,
             },
@@ -112,7 +112,7 @@ fn spec(name: &str, partitions: Vec<Partition>) -> Spec {
 fn transactions(rate_per_s: f64) -> Workload {
     Workload::Transactions {
         rate_per_s,
-        bursts: 98.0,
+        bursts: 90.5,
         wait_ns: 5 * MS,
         burst_work: Distribution::Exponential,
     }
@@ -178,7 +178,7 @@ fn oltp() -> Profile {
         name: "oltp".to_string(),
         instructions_per_unit: TRANSACTION,
         system_share: 0.2,
-        eicpi: 1.6,
+        eicpi: 1.3,
         issue_share: 0.6,
         miss_m0: 0.05,
         miss_c0_bytes: 32_768.0,
@@ -225,7 +225,7 @@ fn power_795() -> Machine {
         node_link_bytes_per_s: 160e9,
         smt: Smt {
             gain: vec![1.0, 1.4, 1.52, 1.6],
-            reference_stall_share: 0.4,
+            reference_stall_share: 0.7,
         },
         accounting: Accounting::Calibrated,
         hypervisor: Hypervisor {

@@ -65,7 +65,7 @@ WRONG: list[tuple[str, str, str]] = [
         'rate = "100/s", profile = { base = "oltp", instructions = 1, why = "tiny" }',
         (
             's.toml:13:12: partition web: workload = { kind = "transactions", rate = "100/s", '
-            "profile = { base...: 1 instructions in 1 bursts take 0.4 ns each; at least 1 ns is "
+            "profile = { base...: 1 instructions in 1 bursts take 0.32 ns each; at least 1 ns is "
             "needed; write more instructions or fewer bursts"
         ),
     ),
