@@ -5,7 +5,7 @@ use crate::machine::{Distance, Topology};
 use crate::spec::{Machine, MemoryShare};
 
 /// Share of the newest window in the running average. A cache of some megabytes takes a few windows
-/// to change hands.
+/// to change hands: assumed, between 0.1 and 1.
 const NEWEST: f64 = 0.25;
 
 /// Latency factor of a resource at utilisation `load`: the wait of an M/D/1 queue, held below

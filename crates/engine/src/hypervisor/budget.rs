@@ -10,6 +10,7 @@ use super::{Capacity, VpId};
 use crate::spec::{Partition, Pool, Processors};
 
 /// Least piece of ceded time that is lent at once [ns]; smaller pieces would only cost switches.
+/// Assumed, between 50 and 500 us.
 const LEAST_LOAN_NS: u64 = 200_000;
 
 /// Capacity of a partition.
