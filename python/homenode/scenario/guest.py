@@ -48,7 +48,9 @@ class Guest(Table):
         0, description="vpm_xvcpus: virtual processors beyond the need; -1 is folding = false"
     )
     snooze_delay: TimeOrNever = Field(
-        0, description='smt_snooze_delay; "never" keeps an idle thread on its core'
+        0,
+        description="smt_snooze_delay: how long an idle thread on POWER5 keeps its decode slots "
+        'beside a busy one, or "never" for no end',
     )
     tick: Annotated[int, Quantity(TIME, "100 us", "1 s")] = Field(
         10_000_000, description="clock tick"
