@@ -6,7 +6,7 @@ use homenode_engine::spec::Spec;
 
 use crate::load::{Dispatches, Waits};
 use crate::rounds::{Case, Outcome, Sample};
-use crate::{bare, engine, kernel, scenarios};
+use crate::{bare, costs, engine, kernel, scenarios};
 
 const W1: &str = "W1: a queue of 64 servers, load 0.8";
 const W2: &str = "W2: 64 cores, 4 partitions of 30 virtual processors";
@@ -24,7 +24,7 @@ const STUDY: &str = "p795 study, both frames in turn";
 
 /// All cases.
 pub fn all() -> Vec<Case> {
-    vec![
+    let mut cases = vec![
         case(W1, BARE_W1, BARE_W1, |seed| waits(seed, bare::w1::run)),
         case(W1, "kernel, W1", BARE_W1, |seed| {
             waits(seed, kernel::w1::run)
@@ -41,7 +41,9 @@ pub fn all() -> Vec<Case> {
             vec![scenarios::full_frame()],
         ),
         two_cores(),
-    ]
+    ];
+    cases.extend(costs::all(BARE_W2));
+    cases
 }
 
 fn case(

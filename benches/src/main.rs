@@ -8,6 +8,8 @@
 mod bare;
 mod calls;
 mod cases;
+mod cells;
+mod costs;
 mod engine;
 mod kernel;
 mod load;

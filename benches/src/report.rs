@@ -36,7 +36,7 @@ pub fn text(results: &Results) -> String {
 
 fn heading(name: &str, columns: [&str; 3]) -> String {
     let [a, b, c] = columns;
-    format!("\n{name:<54}{a:>20}{b:>20}{c:>8}\n")
+    format!("\n{name:<54}{a:>26}{b:>26}{c:>8}\n")
 }
 
 fn row(case: &Measured) -> String {
@@ -49,11 +49,13 @@ fn row(case: &Measured) -> String {
     };
     let simulated = case.simulated_s_per_s;
     let simulated = simulated.map_or(String::new(), |it| format!("{:.0}", it.median));
-    format!("  {name:<52}{events:>20}{ratio:>20}{simulated:>8}\n")
+    format!("  {name:<52}{events:>26}{ratio:>26}{simulated:>8}\n")
 }
 
+/// Three numbers with so many decimals, and more where nothing would be left of them.
 fn spread(spread: Spread, unit: f64, decimals: usize) -> String {
     let [median, min, max] = [spread.median, spread.min, spread.max].map(|x| x * unit);
+    let decimals = if median < 0.1 { 4 } else { decimals };
     format!("{median:.decimals$} [{min:.decimals$} - {max:.decimals$}]")
 }
 
@@ -62,7 +64,7 @@ fn answer_row(case: &str, answer: &Answer) -> String {
     let verdict = if answer.is_right() { "" } else { "WRONG" };
     let expected = format!("{} +- {:.5}", answer.expected, answer.tolerance);
     format!(
-        "  {name:<52}{:>20.6}{expected:>20}{verdict:>8}\n",
+        "  {name:<52}{:>26.6}{expected:>26}{verdict:>8}\n",
         answer.value
     )
 }

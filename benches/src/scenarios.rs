@@ -3,8 +3,9 @@
 //! `machines/ibm-power-795.toml` and `profiles/oltp.toml`, which say where they come from.
 
 use homenode_engine::spec::{
-    Accounting, Aix, ByDistance, Cache, CacheScope, Distribution, Eviction, Guest, Hypervisor,
-    Machine, MemoryShare, Partition, Pool, Processors, Profile, Smt, Spec, Workload,
+    Accounting, Aix, ByDistance, Cache, CacheScope, Coherence, Distribution, Eviction, Guest,
+    Hypervisor, Machine, MemoryBeside, MemoryPart, MemoryPolicy, Partition, Policy, Pool,
+    Processors, Profile, Smt, Spec, Workload,
 };
 
 use crate::load::{SLEEP_NS, VPS};
@@ -13,6 +14,8 @@ const MS: u64 = 1_000_000;
 const CHIPS_PER_NODE: u16 = 4;
 const NODES: u16 = 8;
 const CLOCK_HZ: f64 = 4.004e9;
+/// Memory of each partition; its size is of no account here [bytes].
+const MEMORY_BYTES: u64 = 64 << 30;
 
 /// Instructions of the study's transaction, calibrated on its first partition.
 const TRANSACTION: f64 = 2.148e7;
@@ -91,7 +94,8 @@ pub fn full_frame() -> Spec {
     spec("full", (0..200).map(partition).collect())
 }
 
-fn spec(name: &str, partitions: Vec<Partition>) -> Spec {
+/// Partitions on the Power 795, as the study has them.
+pub fn spec(name: &str, partitions: Vec<Partition>) -> Spec {
     Spec {
         name: name.to_string(),
         seed: 1,
@@ -130,6 +134,11 @@ fn partition(name: String, entitlement: f64, vps: u16, workload: Workload) -> Pa
         },
         smt: 2,
         memory: Vec::new(),
+        memory_policy: MemoryPolicy::Proportional,
+        data_bytes: MEMORY_BYTES,
+        io_domain: None,
+        page_bytes: 64 << 10,
+        hypervisor_share: 0.0,
         home: Vec::new(),
         guest: aix(),
         workload,
@@ -150,12 +159,11 @@ fn set_home(partition: &mut Partition, node: u16) {
     partition.home = (0..CHIPS_PER_NODE)
         .map(|chip| node * CHIPS_PER_NODE + chip)
         .collect();
-    let share = 1.0 / f64::from(CHIPS_PER_NODE);
-    partition.memory = partition
-        .home
-        .iter()
-        .map(|&chip| MemoryShare { chip, share })
-        .collect();
+    let part = |&chip| MemoryPart {
+        domains: vec![chip],
+        bytes: MEMORY_BYTES / u64::from(CHIPS_PER_NODE),
+    };
+    partition.memory = partition.home.iter().map(part).collect();
 }
 
 fn aix() -> Guest {
@@ -173,7 +181,8 @@ fn aix() -> Guest {
     })
 }
 
-fn oltp() -> Profile {
+/// The shipped profile `oltp`.
+pub fn oltp() -> Profile {
     Profile {
         name: "oltp".to_string(),
         instructions_per_unit: TRANSACTION,
@@ -188,6 +197,9 @@ fn oltp() -> Profile {
         footprint_common: 0.75,
         overlap: 0.25,
         lock_share: 0.0,
+        lock_hold_instructions: 1_000.0,
+        private_data: 0.0,
+        io_data: 0.0,
     }
 }
 
@@ -205,6 +217,7 @@ fn power_795() -> Machine {
         name: "ibm-power-795".to_string(),
         generation: "POWER7".to_string(),
         clock_hz: CLOCK_HZ,
+        core_rate: 1.0,
         nodes: NODES,
         chips_per_node: CHIPS_PER_NODE,
         cores_per_chip: 8,
@@ -218,28 +231,37 @@ fn power_795() -> Machine {
             cache("L3 chip", 32 << 20, CacheScope::Chip, cycles(65.0), false),
         ],
         cache_to_cache_ns: distance(cycles(70.0), 110.0, 230.0),
+        coherence: Coherence::Owner,
+        memory_beside: MemoryBeside::Chip,
         memory_ns: distance(100.0, 150.0, 270.0),
         node_distance: Vec::new(),
         memory_bytes_per_s: 100e9,
         chip_link_bytes_per_s: 360e9,
         node_link_bytes_per_s: 160e9,
+        translation: None,
         smt: Smt {
             gain: vec![1.0, 1.4, 1.52, 1.6],
             reference_stall_share: 0.7,
         },
         accounting: Accounting::Calibrated,
-        hypervisor: Hypervisor {
-            window_ns: 10 * MS,
-            min_entitlement_per_vp: 0.1,
-            dispatch_ns: 2_000,
-            cede_ns: 1_000,
-            prod_ns: 1_020,
-            confer_ns: 1_000,
-            phantom_ns: 1_000,
-            excess_quantum_ns: MS,
-            counts_redispatch: true,
-            eviction: Eviction::OtherPartition,
-        },
+        hypervisor: hypervisor(Policy::Phyp),
+    }
+}
+
+/// PowerVM's constants.
+pub fn hypervisor(policy: Policy) -> Hypervisor {
+    Hypervisor {
+        policy,
+        window_ns: 10 * MS,
+        min_entitlement_per_vp: 0.1,
+        dispatch_ns: 2_000,
+        cede_ns: 1_000,
+        prod_ns: 1_020,
+        confer_ns: 1_000,
+        phantom_ns: 1_000,
+        excess_quantum_ns: MS,
+        counts_redispatch: true,
+        eviction: Eviction::OtherPartition,
     }
 }
 

@@ -3,8 +3,10 @@
 //! No I/O, no clock, no global, no unsafe. A [`spec::Spec`] goes in, intervals and a summary come
 //! out ([`sim::run`]).
 //!
+//! What a layout costs while nothing changes needs no simulation ([`steady::price`]).
+//!
 //! One folder a subject, each understandable alone, in this order of dependency: [`machine`],
-//! [`kernel`], [`cost`], [`guest`], [`hypervisor`], [`sim`].
+//! [`kernel`], [`cost`], [`guest`], [`hypervisor`], [`sim`], [`steady`].
 
 pub mod cost;
 pub mod guest;
@@ -13,3 +15,5 @@ pub mod kernel;
 pub mod machine;
 pub mod sim;
 pub mod spec;
+pub mod steady;
+pub mod walk;

@@ -42,6 +42,9 @@ pub struct Machine {
     pub generation: String,
     /// Core clock [Hz].
     pub clock_hz: f64,
+    /// Rate of the core part of instructions relative to the core for which profiles state `eicpi`,
+    /// at equal clock.
+    pub core_rate: f64,
     /// Nodes (books, drawers) in the machine.
     pub nodes: u16,
     /// Chips in each node.
@@ -58,24 +61,60 @@ pub struct Machine {
     pub caches: Vec<Cache>,
     /// Latency of a line that another core's cache holds [ns], by distance.
     pub cache_to_cache_ns: ByDistance,
-    /// Latency of memory without queueing [ns], by distance (local = same chip, near = same node,
-    /// far = other node).
+    /// Who is asked for a line that another core wrote last.
+    pub coherence: Coherence,
+    /// Where memory hangs in the tree: its NUMA domains are the chips or the nodes.
+    pub memory_beside: MemoryBeside,
+    /// Latency of memory without queueing [ns], by distance (local = same domain's place, near =
+    /// another chip of the node, far = other node).
     pub memory_ns: ByDistance,
     /// Factor on every far latency for each pair of nodes (row-major, `nodes * nodes`); empty = 1
     /// for all.
     pub node_distance: Vec<f64>,
-    /// Memory bandwidth of a chip's controllers [bytes/s].
+    /// Memory bandwidth of a domain's controllers [bytes/s].
     pub memory_bytes_per_s: f64,
     /// Bandwidth between a chip and the rest of its node [bytes/s].
     pub chip_link_bytes_per_s: f64,
     /// Bandwidth between a node and all others [bytes/s].
     pub node_link_bytes_per_s: f64,
+    /// Address translation; none = its cost is within the caches' and the core's.
+    pub translation: Option<Translation>,
     /// Simultaneous multithreading.
     pub smt: Smt,
     /// Rule by which a thread's processor time is charged.
     pub accounting: Accounting,
     /// Constants of the hypervisor on this machine.
     pub hypervisor: Hypervisor,
+}
+
+/// Who is asked for a line that another core wrote last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Coherence {
+    /// The core that wrote it: the line comes from there, at that core's distance.
+    Owner,
+    /// The directory beside the line's memory: it costs what memory costs, at its distance.
+    Home,
+}
+
+/// Where memory hangs in the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MemoryBeside {
+    /// A domain beside each chip.
+    Chip,
+    /// A domain beside each node (cell, book), at one distance from all its chips.
+    Node,
+}
+
+/// Translation of data addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Translation {
+    /// Pages whose translations a core holds.
+    pub entries: u32,
+    /// Time to walk the tables for a page that is not among them [ns].
+    pub walk_ns: f64,
 }
 
 /// One cache level.
@@ -138,13 +177,17 @@ pub enum Accounting {
     DecodeSlots,
     /// POWER7 and later: `k` busy of `T` threads are charged `gain(k)/gain(T)` of the core.
     Calibrated,
+    /// Elapsed time of the core, shared evenly by its busy threads.
+    Elapsed,
 }
 
 /// What the hypervisor's actions cost and its fixed rules.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hypervisor {
-    /// Dispatch window [ns].
+    /// Who decides what runs where.
+    pub policy: Policy,
+    /// Dispatch window [ns]; without a dispatcher, how often the machine's occupancy is refreshed.
     pub window_ns: u64,
     /// Least entitlement for each virtual processor [cores].
     pub min_entitlement_per_vp: f64,
@@ -165,6 +208,16 @@ pub struct Hypervisor {
     pub counts_redispatch: bool,
     /// Whom an entitled requester may throw off a core of its home node.
     pub eviction: Eviction,
+}
+
+/// Dispatching policies, a file each in `hypervisor/policies`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Policy {
+    /// PowerVM's hypervisor.
+    Phyp,
+    /// Every partition has cores of its own, for good.
+    Dedicated,
 }
 
 /// Victims of an entitled requester on its home node.
@@ -200,8 +253,19 @@ pub struct Partition {
     pub processors: Processors,
     /// Hardware threads used of each core.
     pub smt: u8,
-    /// Where its memory lies: shares by chip that add up to 1.
-    pub memory: Vec<MemoryShare>,
+    /// Its memory, part by part.
+    pub memory: Vec<MemoryPart>,
+    /// By which rule the guest puts data into these parts.
+    pub memory_policy: MemoryPolicy,
+    /// Data that the work touches all the time [bytes]; at most what the parts hold.
+    pub data_bytes: u64,
+    /// Memory domain at which its I/O hangs, for the kernel's I/O structures; none = with the rest.
+    pub io_domain: Option<u16>,
+    /// Length of its pages [bytes]; counts only where the machine has a translation cost.
+    pub page_bytes: u64,
+    /// Share of its core time that goes to the hypervisor for what the guest may not do itself
+    /// [0..1).
+    pub hypervisor_share: f64,
     /// Chips on which its virtual processors are homed, in turn.
     pub home: Vec<u16>,
     /// Operating system.
@@ -213,13 +277,27 @@ pub struct Partition {
 }
 
 /// Part of a partition's memory.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct MemoryShare {
-    /// Chip index, counted over the whole machine.
-    pub chip: u16,
-    /// Share of the partition's memory [0..1].
-    pub share: f64,
+pub struct MemoryPart {
+    /// Its domain, or the domains over which its lines are interleaved, without repetition.
+    pub domains: Vec<u16>,
+    /// Size [bytes].
+    pub bytes: u64,
+}
+
+/// How a guest chooses among the parts of its memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MemoryPolicy {
+    /// Each part in proportion to its size, wherever the thread runs.
+    Proportional,
+    /// Nearest part first, as seen from the thread that allocates, until it is full.
+    LocalFirst,
+    /// Interleaved parts first, then the others in proportion to their size.
+    Interleaved,
+    /// Parts of the thread's own domain only.
+    Strict,
 }
 
 /// Processor resources of a partition.
@@ -256,6 +334,40 @@ pub enum Processors {
 pub enum Guest {
     /// AIX 5.3 to 7.3.
     Aix(Aix),
+    /// HP-UX 11i.
+    Hpux(Unix),
+    /// Linux.
+    Linux(Unix),
+}
+
+/// Scheduler of a guest without processor folding: run queues per processor, ticks, time slices.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unix {
+    /// Clock tick [ns].
+    pub tick_ns: u64,
+    /// Kernel time of one clock tick [ns].
+    pub tick_cost_ns: u64,
+    /// Time slice of equal-priority threads [ns].
+    pub timeslice_ns: u64,
+    /// Interval at which the load balancer moves a running thread to the less busy processor [ns];
+    /// none = never.
+    pub rebalance_ns: Option<u64>,
+    /// Wake-ups of kernel daemons [1/s per partition].
+    pub daemon_rate_per_s: f64,
+    /// Processor time of one such wake-up [ns of a core at its single-thread speed].
+    pub daemon_ns: u64,
+}
+
+impl Guest {
+    /// Share of a processor's time that its clock tick takes.
+    pub fn tick_share(&self) -> f64 {
+        let (cost, tick) = match self {
+            Guest::Aix(aix) => (aix.tick_cost_ns, aix.tick_ns),
+            Guest::Hpux(unix) | Guest::Linux(unix) => (unix.tick_cost_ns, unix.tick_ns),
+        };
+        (cost as f64 / tick as f64).min(0.5)
+    }
 }
 
 /// AIX scheduler tunables, named as `schedo` names them where it does.
@@ -324,6 +436,11 @@ pub enum Workload {
         /// Whether a finished job starts again at once.
         endless: bool,
     },
+    /// A fixed number of threads that do transaction after transaction without a pause.
+    Warehouses {
+        /// Threads.
+        count: u32,
+    },
     /// Nothing but the guest's own daemons.
     Idle,
 }
@@ -371,4 +488,10 @@ pub struct Profile {
     pub overlap: f64,
     /// Share of the processor time in which a lock is held that others may spin on [0..1].
     pub lock_share: f64,
+    /// Instructions for which it is held at a time.
+    pub lock_hold_instructions: f64,
+    /// Share of memory accesses to data of the thread's own, which it allocated itself [0..1].
+    pub private_data: f64,
+    /// Share of memory accesses to the kernel's I/O structures [0..1].
+    pub io_data: f64,
 }

@@ -7,7 +7,7 @@ use common::{
     transactions, Outcome, MS,
 };
 use homenode_engine::sim;
-use homenode_engine::spec::{Distribution, MemoryShare, Partition, Spec};
+use homenode_engine::spec::{Distribution, Partition, Spec};
 use proptest::prelude::*;
 
 fn assert_same(one: &Outcome, other: &Outcome) {
@@ -95,10 +95,7 @@ fn replications_and_seeds_change_the_arrivals() {
 /// A partition on the second node.
 fn far_away(mut one: Partition) -> Partition {
     one.home = vec![1];
-    one.memory = vec![MemoryShare {
-        chip: 1,
-        share: 1.0,
-    }];
+    one.memory[0].domains = vec![1];
     one
 }
 

@@ -7,7 +7,7 @@ use common::{
     transactions, Outcome, MS, SECOND,
 };
 use homenode_engine::spec::{
-    Accounting, ByDistance, Distribution, MemoryShare, Partition, Pool, Processors, Spec,
+    Accounting, ByDistance, Distribution, Partition, Pool, Processors, Spec,
 };
 
 fn assert_near(got: f64, wanted: f64, share: f64, what: &str) {
@@ -61,7 +61,7 @@ fn equal_distances_leave_no_cost_of_locality() {
             one.profile = missing_profile(1e6);
             one.profile.footprint_bytes = 0;
             one.home = vec![chip];
-            one.memory = vec![MemoryShare { chip, share: 1.0 }];
+            one.memory[0].domains = vec![chip];
             one
         });
         let outcome = run(&spec(flat.clone(), pair.to_vec()), 0);

@@ -3,9 +3,15 @@
 
 mod common;
 
-use common::{dedicated, loops, machine, partition, shared, spec, transactions, users, MS};
+use common::{
+    dedicated, loops, machine, memory, partition, quiet_unix, shared, spec, transactions, users,
+    GIB, MS,
+};
 use homenode_engine::sim::{check, run, RunError};
-use homenode_engine::spec::{Distribution, Pool, Processors, Spec};
+use homenode_engine::spec::{
+    Distribution, Guest, MemoryPolicy, Partition, Pool, Processors, Spec, Translation, Unix,
+    Workload,
+};
 use proptest::prelude::*;
 use serde_json::{json, Value};
 
@@ -18,6 +24,10 @@ const BATCHES: u32 = 20;
 fn full_spec() -> Spec {
     let mut machine = machine("node:2 chip:1 core:3 pu:2");
     machine.node_distance = vec![1.0; 4];
+    machine.translation = Some(Translation {
+        entries: 64,
+        walk_ns: 100.0,
+    });
     let mut partitions = vec![
         partition(
             "a",
@@ -38,6 +48,14 @@ fn full_spec() -> Spec {
         guest.daemon_rate_per_s = 100.0;
         guest.daemon_ns = 100_000;
     }
+    let warehouses = Workload::Warehouses { count: 2 };
+    let mut linux = partition("e", shared(0.25, 1), warehouses);
+    linux.guest = Guest::Linux(Unix {
+        rebalance_ns: Some(10 * MS),
+        ..quiet_unix()
+    });
+    partitions.push(linux);
+    place_memory(&mut partitions);
     let mut spec = spec(machine, partitions);
     spec.duration_ns = 30 * MS;
     spec.warmup_ns = 10 * MS;
@@ -47,6 +65,22 @@ fn full_spec() -> Spec {
         reserved: 0.25,
     });
     spec
+}
+
+/// Memory of several kinds, with every policy that places by distance.
+fn place_memory(partitions: &mut [Partition]) {
+    let [near, _, _, strict, ..] = partitions else {
+        return;
+    };
+    near.memory = vec![memory(&[0], GIB), memory(&[0, 1], 2 * GIB)];
+    near.memory_policy = MemoryPolicy::LocalFirst;
+    near.data_bytes = 2 * GIB;
+    near.io_domain = Some(1);
+    near.hypervisor_share = 0.01;
+    near.profile.lock_share = 0.05;
+    (near.profile.private_data, near.profile.io_data) = (0.3, 0.1);
+    strict.memory = vec![memory(&[1], GIB)];
+    strict.memory_policy = MemoryPolicy::Strict;
 }
 
 /// Paths of all numbers in a JSON value.
@@ -151,6 +185,10 @@ type Field = fn(&mut Spec) -> &mut f64;
 
 /// Every fractional number of a spec.
 fn fractions() -> Vec<(&'static str, Field)> {
+    [of_the_machine(), of_a_partition()].concat()
+}
+
+fn of_the_machine() -> Vec<(&'static str, Field)> {
     vec![
         ("clock_hz", |s| &mut s.machine.clock_hz),
         ("cache latency_ns", |s| &mut s.machine.caches[0].latency_ns),
@@ -185,7 +223,19 @@ fn fractions() -> Vec<(&'static str, Field)> {
             s.pools[1].maximum.as_mut().expect("a maximum")
         }),
         ("pool reserved", |s| &mut s.pools[1].reserved),
-        ("memory share", |s| &mut s.partitions[0].memory[0].share),
+        ("core_rate", |s| &mut s.machine.core_rate),
+        ("translation.walk_ns", |s| {
+            let translation = s.machine.translation.as_mut();
+            &mut translation.expect("a translation").walk_ns
+        }),
+    ]
+}
+
+fn of_a_partition() -> Vec<(&'static str, Field)> {
+    vec![
+        ("hypervisor_share", |s| {
+            &mut s.partitions[0].hypervisor_share
+        }),
         ("fold_threshold_pct", |s| {
             &mut common::aix(&mut s.partitions[0]).fold_threshold_pct
         }),
@@ -213,6 +263,13 @@ fn fractions() -> Vec<(&'static str, Field)> {
         }),
         ("overlap", |s| &mut s.partitions[0].profile.overlap),
         ("lock_share", |s| &mut s.partitions[0].profile.lock_share),
+        ("lock_hold_instructions", |s| {
+            &mut s.partitions[0].profile.lock_hold_instructions
+        }),
+        ("private_data", |s| {
+            &mut s.partitions[0].profile.private_data
+        }),
+        ("io_data", |s| &mut s.partitions[0].profile.io_data),
     ]
 }
 

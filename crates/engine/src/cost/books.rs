@@ -10,6 +10,8 @@ pub enum Book {
     L2,
     /// Hits in the third cache level.
     L3,
+    /// Hits in the node's cache.
+    L4,
     /// Another core's cache or the chip cache, on the same chip.
     CacheChip,
     /// A sharer's cache on another chip of the node.
@@ -22,6 +24,8 @@ pub enum Book {
     MemoryNear,
     /// Memory of another node.
     MemoryFar,
+    /// Walks of the translation tables for lines from memory.
+    Translation,
     /// Refilling a core's caches after a dispatch.
     Reload,
     /// Issue slots lost to sibling threads.
@@ -37,19 +41,21 @@ pub enum Book {
 }
 
 /// Number of books.
-pub const BOOK_COUNT: usize = 15;
+pub const BOOK_COUNT: usize = 17;
 
 /// Names of the books, as result columns have them.
 pub const BOOK_NAMES: [&str; BOOK_COUNT] = [
     "useful",
     "l2",
     "l3",
+    "l4",
     "cache_chip",
     "cache_near",
     "cache_far",
     "memory_local",
     "memory_near",
     "memory_far",
+    "translation",
     "reload",
     "smt",
     "tick",

@@ -1,13 +1,11 @@
 //! A cost class: what an instruction of one partition costs on one chip with so many threads busy
 //! on the core.
 
-use super::{Book, Books, Contention, MissCurve, Occupancy, Spread};
-use crate::machine::{far_factor, Distance, Topology, MAX_CACHES};
-use crate::spec::{CacheScope, Machine, Profile};
-
-/// Capacity at which a profile's `sharing` is stated: that of the caches with which communication
-/// misses were measured (Barroso, Gharachorloo, Bugnion 1998: 2 MB).
-const SHARING_AT_BYTES: f64 = 2.0 * 1024.0 * 1024.0;
+use super::levels::Levels;
+use super::spread::{Sharers, Spread};
+use super::{lock, Book, Books, Contention, Lines, Occupancy, Source};
+use crate::machine::{memory_ns, Distance, Topology};
+use crate::spec::{CacheScope, Coherence, Machine, Partition};
 
 /// POWER5 decode-slot rule for an idle thread at priority 1 beside one at 4: it keeps 1 of
 /// `2^(|4-1|+1)` slots.
@@ -24,12 +22,10 @@ pub struct Place<'a> {
     pub contention: &'a Contention,
     /// Shared resources in the last windows.
     pub occupancy: &'a Occupancy,
-    /// The workload.
-    pub profile: &'a Profile,
-    /// The partition's memory and cores.
+    /// The partition with its work.
+    pub partition: &'a Partition,
+    /// Where the partition's data lie and its cores ran.
     pub spread: &'a Spread,
-    /// Share of time taken by the guest's clock tick.
-    pub tick_share: f64,
     /// Chip of the core.
     pub chip: u16,
     /// Busy threads on the core.
@@ -45,6 +41,8 @@ pub struct Class {
     pub ns: f64,
     /// That time by cause; adds up to `ns`.
     pub books: Books,
+    /// Lines that one instruction brings into the first cache level, by source.
+    pub lines: Lines,
     /// Extra time of an instruction while the caches are refilled, by where the lines lie [ns].
     pub reload_ns: [f64; 3],
     /// Lines refilled by one instruction.
@@ -62,161 +60,195 @@ pub struct Class {
 impl Class {
     /// Works out the class.
     pub fn at(place: Place) -> Self {
-        let levels = Levels::of(&place);
-        let mut books = Books::default();
-        let core = place.profile.eicpi / (place.machine.clock_hz * 1e-9);
-        books.add(Book::Useful, core);
-        let exposed = 1.0 - place.profile.overlap;
-        let shared_lines = levels.communication;
-        let memory_lines = levels.memory();
-        book_hits(&mut books, &place, &levels, exposed);
-        book_sharers(&mut books, &place, &levels, exposed);
-        book_memory(&mut books, &place, memory_lines * exposed);
-        book_smt(&mut books, &place, core);
-        let ticks = books.total() * place.tick_share / (1.0 - place.tick_share);
-        books.add(Book::Tick, ticks);
+        let profile = &place.partition.profile;
+        let sharers = place.spread.sharers(place.machine, place.tree, place.chip);
+        let levels = Levels::of(&place, sharers.elsewhere);
+        let (asked, written) = match place.machine.coherence {
+            Coherence::Owner => (levels.memory(), levels.communication),
+            Coherence::Home => (levels.memory() + levels.communication, 0.0),
+        };
+        let mut class = Self {
+            memory_lines: asked,
+            shared_lines: written,
+            fill_lines: levels.misses[levels.private] + levels.communication,
+            private_lines: levels.private_bytes / f64::from(place.machine.line_bytes),
+            ..Self::default()
+        };
+        let core = profile.eicpi / (place.machine.core_rate * place.machine.clock_hz * 1e-9);
+        class.books.add(Book::Useful, core);
+        class.add_hits(&place, &levels);
+        class.add_sharers(&place, &sharers);
+        class.add_memory(&place);
+        class.add_translation(&place);
+        class.add_siblings(&place, core);
+        class.add_lock(&place, &sharers);
+        class.add_shares(&place);
+        class.set_reload(&place, &levels);
+        class.ns = class.books.total();
+        class
+    }
+
+    /// Hits in the caches.
+    fn add_hits(&mut self, place: &Place, levels: &Levels) {
+        let exposed = exposed(place);
+        for level in 1..levels.count {
+            let cache = &place.machine.caches[level];
+            let hits = levels.hits(level);
+            let (book, source) = match (cache.scope, level) {
+                (CacheScope::Node, _) => (Book::L4, Source::L4),
+                (_, 1) => (Book::L2, Source::L2),
+                (_, 2) => (Book::L3, Source::L3),
+                _ => (Book::CacheChip, Source::CacheChip),
+            };
+            self.lines.add(source, hits);
+            self.books.add(book, hits * cache.latency_ns * exposed);
+        }
+    }
+
+    /// Lines that another core wrote last.
+    fn add_sharers(&mut self, place: &Place, sharers: &Sharers) {
+        let (lines, by) = (self.shared_lines, sharers.by);
+        let each = [
+            (Source::CacheChip, Book::CacheChip),
+            (Source::CacheNear, Book::CacheNear),
+            (Source::CacheFar, Book::CacheFar),
+        ];
+        let ns = sharer_latencies(place, sharers);
+        let exposed = exposed(place);
+        for (distance, (source, book)) in each.into_iter().enumerate() {
+            self.lines.add(source, lines * by[distance]);
+            self.books
+                .add(book, lines * exposed * by[distance] * ns[distance]);
+        }
+    }
+
+    /// Lines from memory.
+    fn add_memory(&mut self, place: &Place) {
+        let exposed = exposed(place);
+        for &(domain, share) in place.spread.memory_of(place.chip) {
+            let distance = place.tree.memory_distance(place.chip, domain);
+            let (book, source) = match distance {
+                Distance::Local => (Book::MemoryLocal, Source::MemoryLocal),
+                Distance::Near => (Book::MemoryNear, Source::MemoryNear),
+                Distance::Far => (Book::MemoryFar, Source::MemoryFar),
+            };
+            self.lines.add(source, self.memory_lines * share);
+            let ns = memory_latency(place, domain);
+            self.books
+                .add(book, self.memory_lines * exposed * share * ns);
+        }
+    }
+
+    /// Pages whose translation must be looked up.
+    fn add_translation(&mut self, place: &Place) {
+        let Some(translation) = place.machine.translation else {
+            return;
+        };
+        let (data, page) = (place.partition.data_bytes, place.partition.page_bytes);
+        let reach = f64::from(translation.entries) * page as f64;
+        let walked = self.memory_lines * (1.0 - reach / data as f64).max(0.0);
+        let ns = walked * exposed(place) * translation.walk_ns;
+        self.books.add(Book::Translation, ns);
+    }
+
+    /// Issue slots lost to siblings.
+    fn add_siblings(&mut self, place: &Place, core: f64) {
+        if place.snoozing_sibling {
+            // The busy thread decodes in 15 of 16 cycles, so its core part takes 16/15 of the time.
+            let lost = core * IDLE_SIBLING_SLOTS / (1.0 - IDLE_SIBLING_SLOTS);
+            self.books.add(Book::Smt, lost);
+        } else if place.threads > 1 {
+            let issue = core * place.partition.profile.issue_share;
+            let lost = place
+                .contention
+                .lost(place.threads, self.books.total(), issue);
+            self.books.add(Book::Smt, lost);
+        }
+    }
+
+    /// Waiting for a lock that another thread holds, and for the lock's line.
+    fn add_lock(&mut self, place: &Place, sharers: &Sharers) {
+        let profile = &place.partition.profile;
+        if profile.lock_share <= 0.0 {
+            return;
+        }
+        let held = profile.lock_hold_instructions * self.books.total();
+        let outside = held * (1.0 / profile.lock_share - 1.0);
+        let transfer = sharers.elsewhere * transfer_ns(place, sharers);
+        let threads = place.spread.busy_cores() * f64::from(place.threads);
+        let wait = lock::wait_ns(threads, outside, held + transfer);
+        let between = profile.lock_hold_instructions / profile.lock_share;
+        self.books.add(Book::Spin, (wait + transfer) / between);
+    }
+
+    /// What the guest's clock tick and the hypervisor take of all that time.
+    fn add_shares(&mut self, place: &Place) {
+        for (book, share) in [
+            (Book::Tick, place.partition.guest.tick_share()),
+            (Book::Hypervisor, place.partition.hypervisor_share),
+        ] {
+            if share > 0.0 {
+                let ns = self.books.total() * share / (1.0 - share);
+                self.books.add(book, ns);
+            }
+        }
+    }
+
+    /// What refilling the core's caches adds.
+    fn set_reload(&mut self, place: &Place, levels: &Levels) {
         let refill = (levels.misses[0] - levels.misses[levels.private]).max(0.0);
         let held = place.machine.caches[levels.private].latency_ns;
         let from = place.machine.cache_to_cache_ns;
-        Self {
-            ns: books.total(),
-            books,
-            reload_ns: [from.local, from.near, from.far]
-                .map(|ns| refill * exposed * (ns - held).max(0.0)),
-            reload_lines: refill,
-            memory_lines,
-            shared_lines,
-            fill_lines: levels.misses[levels.private] + shared_lines,
-            private_lines: levels.private_bytes / f64::from(place.machine.line_bytes),
-        }
+        let exposed = exposed(place);
+        self.reload_lines = refill;
+        self.reload_ns =
+            [from.local, from.near, from.far].map(|ns| refill * exposed * (ns - held).max(0.0));
     }
 }
 
-/// Misses and capacities of each cache level for one thread.
-struct Levels {
-    /// Number of levels.
-    count: usize,
-    /// Misses per instruction beyond each level, communication apart.
-    misses: [f64; MAX_CACHES],
-    /// Capacity for one thread up to the last level private to a core [bytes].
-    private_bytes: f64,
-    /// Index of that level.
-    private: usize,
-    /// Communication misses per instruction.
-    communication: f64,
-    /// Shares of those by the distance of the last writer.
-    sharers: [f64; 3],
+/// Share of a miss's latency that the thread waits for.
+fn exposed(place: &Place) -> f64 {
+    1.0 - place.partition.profile.overlap
 }
 
-impl Levels {
-    fn of(place: &Place) -> Self {
-        let machine = place.machine;
-        let curve = MissCurve::of(place.profile);
-        let (elsewhere, sharers) = place.spread.sharers(place.tree, place.chip);
-        let sharing = place.profile.sharing * elsewhere;
-        let mut levels = Self {
-            count: machine.caches.len(),
-            misses: [0.0; MAX_CACHES],
-            private_bytes: 0.0,
-            private: 0,
-            communication: sharing * curve.at(SHARING_AT_BYTES),
-            sharers,
-        };
-        let mut inside = 0.0_f64;
-        for (level, cache) in machine.caches.iter().enumerate() {
-            let own = cache.bytes as f64 / users(place, cache.scope) / f64::from(place.threads);
-            inside = if cache.victim {
-                inside + own
-            } else {
-                inside.max(own)
-            };
-            levels.misses[level] = (1.0 - sharing) * curve.at(inside);
-            if level == 0 || cache.scope == CacheScope::Core {
-                levels.private = level;
-                levels.private_bytes = inside;
-            }
-        }
-        levels
-    }
-
-    /// Misses per instruction that memory serves.
-    fn memory(&self) -> f64 {
-        self.misses[self.count - 1]
-    }
-}
-
-/// Cores that divide a cache: those busy in the last windows, this one at least.
-fn users(place: &Place, scope: CacheScope) -> f64 {
-    let busy = &place.occupancy.busy_cores;
-    let cores: f64 = match scope {
-        CacheScope::Core => 1.0,
-        CacheScope::Chip => busy[usize::from(place.chip)],
-        CacheScope::Node => place
-            .tree
-            .chips_of(place.tree.node_of(place.chip))
-            .map(|c| busy[usize::from(c)])
-            .sum(),
-    };
-    cores.max(1.0)
-}
-
-fn book_hits(books: &mut Books, place: &Place, levels: &Levels, exposed: f64) {
-    for level in 1..levels.count {
-        let hits = (levels.misses[level - 1] - levels.misses[level]).max(0.0);
-        let book = match level {
-            1 => Book::L2,
-            2 => Book::L3,
-            _ => Book::CacheChip,
-        };
-        let latency_ns = place.machine.caches[level].latency_ns;
-        books.add(book, hits * latency_ns * exposed);
-    }
-}
-
-fn book_sharers(books: &mut Books, place: &Place, levels: &Levels, exposed: f64) {
-    let (ns, share) = (place.machine.cache_to_cache_ns, levels.sharers);
-    let lines = levels.communication * exposed;
+/// Latency of a line in a sharer's cache, by its distance [ns].
+fn sharer_latencies(place: &Place, sharers: &Sharers) -> [f64; 3] {
+    let ns = place.machine.cache_to_cache_ns;
     let node = place.tree.node_of(place.chip);
     let link = place.occupancy.node_link_stretch[usize::from(node)];
-    books.add(Book::CacheChip, lines * share[0] * ns.local);
-    books.add(Book::CacheNear, lines * share[1] * ns.near);
-    books.add(Book::CacheFar, lines * share[2] * ns.far * link);
+    [ns.local, ns.near, ns.far * sharers.far_factor * link]
 }
 
-fn book_memory(books: &mut Books, place: &Place, lines: f64) {
-    let machine = place.machine;
-    let node = place.tree.node_of(place.chip);
-    for part in &place.spread.memory {
-        let queue = place.occupancy.memory_stretch[usize::from(part.chip)];
-        let home = place.tree.node_of(part.chip);
-        let (book, ns) = match place.tree.distance(place.chip, part.chip) {
-            Distance::Local => (Book::MemoryLocal, machine.memory_ns.local * queue),
-            Distance::Near => (Book::MemoryNear, machine.memory_ns.near * queue),
-            Distance::Far => {
-                let link = place.occupancy.node_link_stretch[usize::from(node)];
-                (
-                    Book::MemoryFar,
-                    machine.memory_ns.far * far_factor(machine, node, home) * queue.max(link),
-                )
-            }
-        };
-        books.add(book, lines * part.share * ns);
+/// Mean time to get a line that another core of the partition wrote last [ns].
+fn transfer_ns(place: &Place, sharers: &Sharers) -> f64 {
+    match place.machine.coherence {
+        Coherence::Owner => {
+            let latencies = sharer_latencies(place, sharers).into_iter();
+            latencies.zip(sharers.by).map(|(ns, by)| ns * by).sum()
+        }
+        Coherence::Home => {
+            let parts = place.spread.memory_of(place.chip).iter();
+            parts
+                .map(|&(d, share)| share * memory_latency(place, d))
+                .sum()
+        }
     }
 }
 
-fn book_smt(books: &mut Books, place: &Place, core: f64) {
-    if place.snoozing_sibling {
-        // The busy thread decodes in 15 of 16 cycles, so its core part takes 16/15 of the time.
-        books.add(
-            Book::Smt,
-            core * IDLE_SIBLING_SLOTS / (1.0 - IDLE_SIBLING_SLOTS),
-        );
-    } else if place.threads > 1 {
-        let lost = place.contention.lost(
-            place.threads,
-            books.total(),
-            core * place.profile.issue_share,
-        );
-        books.add(Book::Smt, lost);
+/// Latency of a domain's memory, load included [ns].
+fn memory_latency(place: &Place, domain: u16) -> f64 {
+    let distance = place.tree.memory_distance(place.chip, domain);
+    memory_ns(place.machine, place.tree, place.chip, domain) * queueing(place, domain, distance)
+}
+
+/// Factor by which load stretches the latency of memory: that of the controllers, or of the link if
+/// the line crosses one that is busier.
+fn queueing(place: &Place, domain: u16, distance: Distance) -> f64 {
+    let controllers = place.occupancy.memory_stretch[usize::from(domain)];
+    if distance == Distance::Far {
+        let node = place.tree.node_of(place.chip);
+        controllers.max(place.occupancy.node_link_stretch[usize::from(node)])
+    } else {
+        controllers
     }
 }

@@ -16,14 +16,20 @@
 
 mod books;
 mod class;
+mod levels;
+mod lines;
+pub mod lock;
 mod miss;
 mod occupancy;
 mod smt;
+mod spread;
 mod table;
 
 pub use books::{Book, Books, BOOK_COUNT, BOOK_NAMES};
 pub use class::{Class, Place};
+pub use lines::{Lines, Source, LINE_COUNT, LINE_NAMES};
 pub use miss::MissCurve;
-pub use occupancy::{stretch, Occupancy, Spread};
+pub use occupancy::{stretch, Occupancy};
 pub use smt::Contention;
+pub use spread::{Sharers, Spread};
 pub use table::{ClassId, Table};

@@ -1,6 +1,7 @@
 //! The cost classes in use, worked out on first use in a window and kept until the next.
 
-use super::{Books, Class, Contention, Occupancy, Place, Spread};
+use super::occupancy::NEWEST;
+use super::{Books, Class, Contention, Lines, Occupancy, Place, Spread};
 use crate::machine::Topology;
 use crate::spec::{Machine, Partition};
 
@@ -19,7 +20,6 @@ pub struct Table {
     /// Where each partition's memory lies and its cores ran.
     pub spreads: Vec<Spread>,
     contention: Contention,
-    tick_share: Vec<f64>,
     first: Vec<u32>,
     owner: Vec<(u16, u16, u8)>,
     classes: Vec<Class>,
@@ -33,9 +33,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// An empty table for `partitions` on `machine`; `tick_share` is the guest's tick time over its
-    /// interval.
-    pub fn new(machine: &Machine, partitions: &[Partition], tick_share: Vec<f64>) -> Self {
+    /// An empty table for `partitions` on `machine`; `spreads` say where each partition's data lie.
+    pub fn new(machine: &Machine, partitions: &[Partition], spreads: Vec<Spread>) -> Self {
         let tree = Topology::new(machine);
         let (mut first, mut owner) = (Vec::new(), Vec::new());
         for (index, partition) in partitions.iter().enumerate() {
@@ -44,17 +43,12 @@ impl Table {
                 owner.extend((0..=partition.smt).map(|threads| (index as u16, chip, threads)));
             }
         }
-        let spreads = partitions
-            .iter()
-            .map(|p| Spread::new(p.memory.clone(), tree.chips()))
-            .collect();
         Self {
             occupancy: Occupancy::new(&tree),
             contention: Contention::new(&machine.smt),
             machine: machine.clone(),
             tree,
             spreads,
-            tick_share,
             first,
             classes: vec![Class::default(); owner.len()],
             hot: vec![(0, 0.0); owner.len()],
@@ -100,9 +94,8 @@ impl Table {
             tree: &self.tree,
             contention: &self.contention,
             occupancy: &self.occupancy,
-            profile: &partitions[index].profile,
+            partition: &partitions[index],
             spread: &self.spreads[index],
-            tick_share: self.tick_share[index],
             chip,
             threads: threads.max(1),
             snoozing_sibling: threads == 0,
@@ -122,9 +115,9 @@ impl Table {
         *used += ns;
     }
 
-    /// Books the time spent since the last call; `each` gets partition, books and instructions of
-    /// every class used.
-    pub fn settle(&mut self, mut each: impl FnMut(u16, &Books, f64)) {
+    /// Books the time spent since the last call; `each` gets partition, books, lines and
+    /// instructions of every class used.
+    pub fn settle(&mut self, mut each: impl FnMut(u16, &Books, &Lines, f64)) {
         for id in self.used.drain(..) {
             let (partition, chip, threads) = self.owner[id as usize];
             let class = &self.classes[id as usize];
@@ -132,24 +125,23 @@ impl Table {
             let mut books = Books::default();
             books.add_scaled(&class.books, ns / class.ns);
             let instructions = ns * f64::from(threads.max(1)) / class.ns;
-            each(partition, &books, instructions);
+            let mut lines = Lines::default();
+            lines.add_scaled(&class.lines, instructions);
+            each(partition, &books, &lines, instructions);
             let spread = &mut self.spreads[usize::from(partition)];
             spread.add(chip, ns);
-            let (memory, shared) = (
-                instructions * class.memory_lines,
-                instructions * class.shared_lines,
-            );
             self.occupancy
-                .add(&self.tree, chip, ns, spread, memory, shared);
+                .add(&self.tree, chip, ns, spread, class, instructions);
         }
     }
 
     /// Ends a window: occupancy is refreshed, all classes are stale. Call [`Table::settle`] first.
     pub fn close_window(&mut self, window_ns: f64) {
         debug_assert!(self.used.is_empty(), "settle before the window closes");
-        self.occupancy.close_window(&self.machine, window_ns);
+        self.occupancy
+            .close_window(&self.machine, window_ns, NEWEST);
         for spread in &mut self.spreads {
-            spread.close_window(window_ns);
+            spread.close_window(&self.tree, window_ns);
         }
         self.epoch += 1;
     }

@@ -1,5 +1,20 @@
-//! Guest operating systems: run queues, filling of SMT threads, folding and the charging of
-//! processor time.
+//! Guest operating systems: run queues, filling of logical processors, folding, where data lie and
+//! how processor time is charged.
+//!
+//! What all guests have in common is in the files of this folder, what only one has in a room of
+//! its own. The simulation sees a [`Scheduler`] and [`RunQueues`] and never asks which guest it is.
 
 pub mod aix;
+mod charge;
+mod loads;
+pub mod memory;
+mod queues;
+mod scheduler;
+mod set;
+pub mod unix;
 pub mod workload;
+
+pub use charge::{charge, Charge};
+pub use loads::Loads;
+pub use queues::{Cpu, Filling, RunQueues};
+pub use scheduler::Scheduler;

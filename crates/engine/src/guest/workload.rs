@@ -13,6 +13,8 @@ pub const NO_CPU: u16 = u16::MAX;
 pub enum JobKind {
     /// A transaction.
     Transaction,
+    /// A thread that does one transaction after the other.
+    Warehouse,
     /// A processor-bound loop.
     Loop,
     /// The guest's own housekeeping.
@@ -114,7 +116,7 @@ impl Shape {
                 burst_work,
                 ..
             } => tx(bursts, wait_ns, burst_work, Some(think_ns as f64), None),
-            Workload::Loops { .. } | Workload::Idle => {
+            Workload::Warehouses { .. } | Workload::Loops { .. } | Workload::Idle => {
                 tx(1.0, 0, Distribution::Constant, None, None)
             }
         }
@@ -141,6 +143,9 @@ mod tests {
             footprint_common: 0.0,
             overlap: 0.0,
             lock_share: 0.0,
+            lock_hold_instructions: 1.0,
+            private_data: 0.0,
+            io_data: 0.0,
         };
         let workload = Workload::Transactions {
             rate_per_s: 100.0,

@@ -113,11 +113,15 @@ fn check_sizes(machine: &Machine) -> Result<(), MachineFault> {
     let distances = machine.node_distance.iter();
     let sizes = [
         ("clock_hz", machine.clock_hz, 1e6, 1e12),
+        ("core_rate", machine.core_rate, 1e-2, 1e2),
         ("memory_ns", memory.far, 0.0, 1e9),
         ("cache_to_cache_ns", caches.far, 0.0, 1e9),
     ];
     let latencies = machine.caches.iter().map(|c| c.latency_ns);
-    let more = latencies.map(|ns| ("cache latency_ns", ns, 0.0, 1e9));
+    let walk = machine.translation.map(|translation| translation.walk_ns);
+    let more = latencies
+        .map(|ns| ("cache latency_ns", ns, 0.0, 1e9))
+        .chain(walk.map(|ns| ("translation.walk_ns", ns, 0.0, 1e9)));
     let all = sizes.into_iter().chain(more);
     for (field, value, least, most) in
         all.chain(distances.map(|d| ("node_distance", *d, 1e-3, 1e3)))

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! machine > node (book, drawer) > chip > core > hardware thread
-//!                                  |
-//!                                  memory (one NUMA domain a chip)
+//!                   |              |
+//!                   memory (one NUMA domain a node) or memory (one a chip)
 //! ```
 //! Chips and cores are numbered over the whole machine, from the first node on; a distance is how
 //! far up the tree one must go. Latencies hang on distances; a far latency may further depend on
@@ -15,7 +15,7 @@ mod short;
 pub use check::{check, MachineFault, MAX_CACHES};
 pub use short::{parse_short, ShortFormError};
 
-use crate::spec::{CacheScope, Machine};
+use crate::spec::{CacheScope, Machine, MemoryBeside};
 
 /// How far two places of the machine lie apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,6 +42,7 @@ pub struct Topology {
     pub active_cores: u16,
     node_of_chip: Vec<u16>,
     chip_of_core: Vec<u16>,
+    memory_beside: MemoryBeside,
 }
 
 impl Topology {
@@ -56,6 +57,7 @@ impl Topology {
             active_cores: machine.active_cores.min(cores),
             node_of_chip: (0..chips).map(|c| c / machine.chips_per_node).collect(),
             chip_of_core: (0..cores).map(|c| c / machine.cores_per_chip).collect(),
+            memory_beside: machine.memory_beside,
         }
     }
 
@@ -79,6 +81,49 @@ impl Topology {
         node * self.chips_per_node..(node + 1) * self.chips_per_node
     }
 
+    /// Memory domains in the machine.
+    pub fn domains(&self) -> u16 {
+        match self.memory_beside {
+            MemoryBeside::Chip => self.chips(),
+            MemoryBeside::Node => self.nodes,
+        }
+    }
+
+    /// Memory domain beside a chip.
+    pub fn domain_of(&self, chip: u16) -> u16 {
+        match self.memory_beside {
+            MemoryBeside::Chip => chip,
+            MemoryBeside::Node => self.node_of(chip),
+        }
+    }
+
+    /// Node of a memory domain.
+    pub fn node_of_domain(&self, domain: u16) -> u16 {
+        match self.memory_beside {
+            MemoryBeside::Chip => self.node_of(domain),
+            MemoryBeside::Node => domain,
+        }
+    }
+
+    /// First of the chips that a memory domain is beside.
+    pub fn chip_beside(&self, domain: u16) -> u16 {
+        match self.memory_beside {
+            MemoryBeside::Chip => domain,
+            MemoryBeside::Node => domain * self.chips_per_node,
+        }
+    }
+
+    /// Distance of a memory domain from a chip; memory beside a node is local to all its chips.
+    pub fn memory_distance(&self, chip: u16, domain: u16) -> Distance {
+        if self.domain_of(chip) == domain {
+            Distance::Local
+        } else if self.node_of(chip) == self.node_of_domain(domain) {
+            Distance::Near
+        } else {
+            Distance::Far
+        }
+    }
+
     /// Distance between two chips.
     pub fn distance(&self, a: u16, b: u16) -> Distance {
         if a == b {
@@ -97,6 +142,18 @@ pub fn far_factor(machine: &Machine, from: u16, to: u16) -> f64 {
         1.0
     } else {
         machine.node_distance[from as usize * machine.nodes as usize + to as usize]
+    }
+}
+
+/// Latency of a line in the memory of a domain for a core of `chip`, nothing else going on [ns].
+pub fn memory_ns(machine: &Machine, tree: &Topology, chip: u16, domain: u16) -> f64 {
+    let ns = machine.memory_ns;
+    match tree.memory_distance(chip, domain) {
+        Distance::Local => ns.local,
+        Distance::Near => ns.near,
+        Distance::Far => {
+            ns.far * far_factor(machine, tree.node_of(chip), tree.node_of_domain(domain))
+        }
     }
 }
 
@@ -121,6 +178,21 @@ mod tests {
         assert_eq!(tree.chip_of(255), 31);
         assert_eq!(tree.node_of(31), 7);
         assert_eq!(tree.chips_of(5), 20..24);
+    }
+
+    #[test]
+    fn memory_beside_a_node_is_local_to_all_its_chips() {
+        let mut machine = parse_short("node:2 chip:2 core:1").unwrap();
+        machine.node_distance = vec![1.0, 1.5, 1.5, 1.0];
+        let tree = Topology::new(&machine);
+        assert_eq!((tree.domains(), tree.chip_beside(3)), (4, 3));
+        assert_eq!(tree.memory_distance(0, 1), Distance::Near);
+        machine.memory_beside = MemoryBeside::Node;
+        let tree = Topology::new(&machine);
+        assert_eq!((tree.domains(), tree.chip_beside(1)), (2, 2));
+        assert_eq!(tree.memory_distance(1, 0), Distance::Local);
+        assert_eq!(tree.memory_distance(1, 1), Distance::Far);
+        assert_eq!(memory_ns(&machine, &tree, 1, 1), 450.0);
     }
 
     #[test]

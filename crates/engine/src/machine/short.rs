@@ -4,7 +4,10 @@
 //! particular machine, so that a test can compute by hand: 1 GHz, three core-private cache levels
 //! and a chip cache, memory at 100 / 200 / 300 ns.
 
-use crate::spec::{Accounting, ByDistance, Cache, CacheScope, Eviction, Hypervisor, Machine, Smt};
+use crate::spec::{
+    Accounting, ByDistance, Cache, CacheScope, Coherence, Eviction, Hypervisor, Machine,
+    MemoryBeside, Policy, Smt,
+};
 
 /// A short form that does not parse.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -61,6 +64,7 @@ fn round_numbers() -> Machine {
         name: "short".into(),
         generation: "TEST".into(),
         clock_hz: 1e9,
+        core_rate: 1.0,
         nodes: 1,
         chips_per_node: 1,
         cores_per_chip: 1,
@@ -78,6 +82,8 @@ fn round_numbers() -> Machine {
             near: 100.0,
             far: 200.0,
         },
+        coherence: Coherence::Owner,
+        memory_beside: MemoryBeside::Chip,
         memory_ns: ByDistance {
             local: 100.0,
             near: 200.0,
@@ -87,12 +93,14 @@ fn round_numbers() -> Machine {
         memory_bytes_per_s: 1e12,
         chip_link_bytes_per_s: 1e12,
         node_link_bytes_per_s: 1e12,
+        translation: None,
         smt: Smt {
             gain: vec![1.0],
             reference_stall_share: 0.5,
         },
         accounting: Accounting::Calibrated,
         hypervisor: Hypervisor {
+            policy: Policy::Phyp,
             window_ns: 10_000_000,
             min_entitlement_per_vp: 0.1,
             dispatch_ns: 0,

@@ -2,23 +2,26 @@
 
 use super::event::Event;
 use super::world::{World, NEVER, NO_JOB};
-use crate::guest::aix::{needed_vps, Cpu, FoldStep};
+use crate::guest::aix::FoldStep;
 use crate::guest::workload::{Job, JobId, JobKind};
+use crate::guest::Cpu;
 use crate::hypervisor::{Mode, VpId};
 
 impl World {
     pub fn next_daemon(&mut self, partition: u16) {
         let guest = &mut self.guests[usize::from(partition)];
-        if guest.aix.daemon_rate_per_s > 0.0 && guest.aix.daemon_ns > 0 {
-            let at = self.now + guest.daemons.exponential(1e9 / guest.aix.daemon_rate_per_s) as u64;
+        let (rate, ns) = (guest.scheduler.daemon_rate_per_s, guest.scheduler.daemon_ns);
+        if rate > 0.0 && ns > 0 {
+            let at = self.now + guest.daemons.exponential(1e9 / rate) as u64;
             self.schedule(at, Event::Daemon(partition));
         }
     }
 
     pub fn daemon_instructions(&self, partition: u16) -> f64 {
         let profile = &self.spec.partitions[usize::from(partition)].profile;
-        let per_ns = self.spec.machine.clock_hz * 1e-9 / profile.eicpi;
-        self.guests[usize::from(partition)].aix.daemon_ns as f64 * per_ns
+        let machine = &self.spec.machine;
+        let per_ns = machine.core_rate * machine.clock_hz * 1e-9 / profile.eicpi;
+        self.guests[usize::from(partition)].scheduler.daemon_ns as f64 * per_ns
     }
 
     /// A daemon of the guest wakes on a logical processor of its own choice.
@@ -43,7 +46,7 @@ impl World {
     }
 
     pub fn next_balance(&mut self, partition: u16) {
-        if let Some(every) = self.guests[usize::from(partition)].aix.rebalance_ns {
+        if let Some(every) = self.guests[usize::from(partition)].scheduler.rebalance_ns {
             self.schedule(self.now + every, Event::Balance(partition));
         }
     }
@@ -52,6 +55,10 @@ impl World {
     /// differ.
     pub fn balance(&mut self, partition: u16) {
         self.next_balance(partition);
+        if let Some((from, to)) = self.guests[usize::from(partition)].queues.crowding() {
+            self.even_out(partition, from, to);
+            return;
+        }
         let Some((from, to)) = self.guests[usize::from(partition)].queues.imbalance() else {
             return;
         };
@@ -59,6 +66,30 @@ impl World {
         let thread = (7 - self.mask(vp).leading_zeros()) as u8;
         if let Some(id) = self.pull(vp, thread) {
             self.run_on(id, to);
+            self.drained(vp);
+        }
+    }
+
+    /// Moves a software thread from the logical processor that has most of them to the one that
+    /// has fewest. Which one is left to chance: it depends on ages and priorities that are not
+    /// modelled, and any fixed choice could keep step with the time slices and always hit the same.
+    fn even_out(&mut self, partition: u16, from: u16, to: u16) {
+        let guest = &mut self.guests[usize::from(partition)];
+        let waiting = guest.queues.waiting_on(from);
+        let choice = guest.moves.below(waiting as u64 + 1) as usize;
+        let smt = u16::from(guest.smt);
+        let vp = self.hv.shares[usize::from(partition)].first_vp + u32::from(from / smt);
+        let runs = choice == waiting;
+        let moved = if runs {
+            self.pull(vp, (from % smt) as u8)
+        } else {
+            guest.queues.take_at(from, choice)
+        };
+        if let Some(id) = moved {
+            self.guests[usize::from(partition)].queues.queue(to, id);
+            self.slice_time(partition, to);
+        }
+        if runs {
             self.drained(vp);
         }
     }
@@ -112,8 +143,10 @@ impl World {
         let guest = &mut self.guests[usize::from(partition)];
         let busy = (busy_thread_ns - guest.folded_from_ns) / elapsed_ns;
         guest.folded_from_ns = busy_thread_ns;
-        let vps = self.hv.shares[usize::from(partition)].vps;
-        let needed = needed_vps(&guest.aix, busy, guest.queues.threads_before_next(), vps);
+        let Some(folding) = &guest.scheduler.folding else {
+            return;
+        };
+        let needed = folding.needed(busy, self.hv.shares[usize::from(partition)].vps);
         match FoldStep::towards(needed, guest.queues.unfolded()) {
             FoldStep::Keep => {}
             FoldStep::Unfold => {

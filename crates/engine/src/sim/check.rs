@@ -5,7 +5,7 @@
 #![allow(clippy::neg_cmp_op_on_partial_ord)] // `!(x <= y)` refuses NaN, which is meant
 
 use crate::machine::{self, MachineFault};
-use crate::spec::{Partition, Processors, Profile, Spec, Workload};
+use crate::spec::{Partition, Policy, Processors, Spec};
 
 /// What is wrong with a spec.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -47,6 +47,35 @@ pub enum SpecFault {
         /// Cores.
         available: f64,
     },
+    /// A memory domain that does not hold what the strict policy puts there.
+    #[error(
+        "{owner}: with the strict memory policy its processors at memory domain {domain} put \
+         {asked_bytes} bytes there, its memory of that domain alone is {there_bytes} bytes; give \
+         it more there or choose another policy"
+    )]
+    NoRoom {
+        /// Whose memory.
+        owner: String,
+        /// The domain.
+        domain: u16,
+        /// Bytes to be placed.
+        asked_bytes: f64,
+        /// Bytes there.
+        there_bytes: f64,
+    },
+    /// Processors that the machine's policy has no use for.
+    #[error(
+        "{owner}: its processors are {asked}, but on machine {machine} every partition has cores \
+         of its own for good; give it dedicated cores that are not lent"
+    )]
+    NotShared {
+        /// Whose processors.
+        owner: String,
+        /// What they are: shared, or donated while idle.
+        asked: String,
+        /// The machine.
+        machine: String,
+    },
     /// Two things with one identity.
     #[error("{what} {name} occurs twice")]
     Twice {
@@ -57,7 +86,7 @@ pub enum SpecFault {
     },
 }
 
-type Checked = Result<(), SpecFault>;
+pub(super) type Checked = Result<(), SpecFault>;
 
 pub(super) fn check(spec: &Spec) -> Checked {
     machine::check(&spec.machine)?;
@@ -91,6 +120,7 @@ pub(super) fn check(spec: &Spec) -> Checked {
         check_partition(spec, partition)?;
     }
     check_cores(spec)?;
+    super::check_memory::check_room(spec)?;
     check_capacity(spec)
 }
 
@@ -124,9 +154,6 @@ fn check_times(spec: &Spec) -> Checked {
     Ok(())
 }
 
-/// Longest time that anything may be set to [ns]: three years, so that no sum of times overflows.
-const LONGEST_NS: u64 = 100_000_000_000_000_000;
-
 fn check_hypervisor_times(spec: &Spec) -> Checked {
     let hypervisor = &spec.machine.hypervisor;
     let hour = 3_600_000_000_000;
@@ -142,7 +169,7 @@ fn check_hypervisor_times(spec: &Spec) -> Checked {
     at_most("hypervisor", &times)
 }
 
-fn at_most(owner: &str, times: &[(&str, u64, u64)]) -> Checked {
+pub(super) fn at_most(owner: &str, times: &[(&str, u64, u64)]) -> Checked {
     match times.iter().find(|(_, value, most)| value > most) {
         Some((field, value, most)) => Err(range(
             owner,
@@ -157,11 +184,7 @@ fn at_most(owner: &str, times: &[(&str, u64, u64)]) -> Checked {
 fn check_partition(spec: &Spec, partition: &Partition) -> Checked {
     let owner = format!("partition {}", partition.name);
     let chips = u64::from(spec.machine.nodes) * u64::from(spec.machine.chips_per_node);
-    for chip in partition
-        .home
-        .iter()
-        .chain(partition.memory.iter().map(|m| &m.chip))
-    {
+    for chip in &partition.home {
         if u64::from(*chip) >= chips {
             return Err(SpecFault::NotThere {
                 owner,
@@ -174,43 +197,34 @@ fn check_partition(spec: &Spec, partition: &Partition) -> Checked {
     if partition.home.is_empty() {
         return Err(range(&owner, "home", 0.0, "one chip or more"));
     }
-    let shares: f64 = partition.memory.iter().map(|m| m.share).sum();
-    if !((shares - 1.0).abs() < 1e-6) || partition.memory.iter().any(|m| !(m.share >= 0.0)) {
-        return Err(range(
-            &owner,
-            "sum of memory shares",
-            shares,
-            "1, with no share negative",
-        ));
-    }
     if partition.smt == 0 || partition.smt > spec.machine.threads_per_core {
         let most = format!("1 to {}", spec.machine.threads_per_core);
         return Err(range(&owner, "smt", f64::from(partition.smt), &most));
     }
     check_processors(spec, partition, &owner)?;
-    check_guest(partition, &owner)?;
-    check_profile(&partition.profile, &owner)?;
-    check_workload(&partition.workload, &owner)?;
-    check_burst(spec, partition, &owner)
+    super::check_memory::check(spec, partition, &owner)?;
+    super::check_work::check(spec, partition, &owner)
 }
 
-/// A burst shorter than the clock's resolution would never let time go on.
-fn check_burst(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
-    let profile = &partition.profile;
-    let bursts = match partition.workload {
-        Workload::Transactions { bursts, .. } | Workload::Users { bursts, .. } => bursts,
-        Workload::Loops { .. } | Workload::Idle => 1.0,
-    };
-    let unit_ns = profile.instructions_per_unit * profile.eicpi / spec.machine.clock_hz * 1e9;
-    if unit_ns / bursts >= 1.0 {
-        Ok(())
-    } else {
-        let field = "mean burst in ns";
-        Err(range(owner, field, unit_ns / bursts, "1 or more"))
+/// Without a dispatcher nobody can share a core or borrow one.
+fn check_policy(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
+    if spec.machine.hypervisor.policy == Policy::Phyp {
+        return Ok(());
     }
+    let asked = match partition.processors {
+        Processors::Shared { .. } => "shared",
+        Processors::Dedicated { donating: true, .. } => "donated while idle",
+        Processors::Dedicated { .. } => return Ok(()),
+    };
+    Err(SpecFault::NotShared {
+        owner: owner.into(),
+        asked: asked.into(),
+        machine: spec.machine.name.clone(),
+    })
 }
 
 fn check_processors(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
+    check_policy(spec, partition, owner)?;
     match &partition.processors {
         Processors::Shared {
             entitlement,
@@ -269,131 +283,6 @@ fn check_processors(spec: &Spec, partition: &Partition, owner: &str) -> Checked 
         }
     }
     Ok(())
-}
-
-/// Least rate of anything random [1/s]: once in three years, for the same reason.
-const LEAST_RATE_PER_S: f64 = 1e-8;
-
-fn check_guest(partition: &Partition, owner: &str) -> Checked {
-    let crate::spec::Guest::Aix(aix) = &partition.guest;
-    if !matches!(aix.throughput_mode, 0 | 1 | 2 | 4 | 8) {
-        return Err(range(
-            owner,
-            "throughput_mode",
-            f64::from(aix.throughput_mode),
-            "0, 1, 2, 4 or 8",
-        ));
-    }
-    if !(aix.fold_threshold_pct > 0.0 && aix.fold_threshold_pct <= 100.0) {
-        return Err(range(
-            owner,
-            "fold_threshold_pct",
-            aix.fold_threshold_pct,
-            "above 0, at most 100",
-        ));
-    }
-    if aix.tick_ns == 0
-        || aix.timeslice_ns < 1_000
-        || aix.rebalance_ns.is_some_and(|ns| ns < 1_000_000)
-    {
-        return Err(range(
-            owner,
-            "tick_ns, timeslice_ns, rebalance_ns",
-            0.0,
-            "positive, the last 1 ms or more",
-        ));
-    }
-    let rate = aix.daemon_rate_per_s;
-    if !(rate == 0.0 || (LEAST_RATE_PER_S..=1e6).contains(&rate)) {
-        let most = "0, or 1e-8 to 1e6";
-        return Err(range(owner, "daemon_rate_per_s", rate, most));
-    }
-    let times = [
-        (
-            "snooze_delay_ns",
-            aix.snooze_delay_ns.unwrap_or(0),
-            LONGEST_NS,
-        ),
-        ("tick_ns", aix.tick_ns, LONGEST_NS),
-        ("tick_cost_ns", aix.tick_cost_ns, LONGEST_NS),
-        ("timeslice_ns", aix.timeslice_ns, LONGEST_NS),
-        ("rebalance_ns", aix.rebalance_ns.unwrap_or(0), LONGEST_NS),
-        ("daemon_ns", aix.daemon_ns, LONGEST_NS),
-    ];
-    at_most(owner, &times)
-}
-
-fn check_profile(profile: &Profile, owner: &str) -> Checked {
-    let positive = [
-        (
-            "instructions_per_unit",
-            profile.instructions_per_unit,
-            1.0,
-            1e18,
-        ),
-        ("eicpi", profile.eicpi, 1e-3, 1e3),
-        ("miss_c0_bytes", profile.miss_c0_bytes, 1.0, 1e15),
-        ("miss_m0", profile.miss_m0, 0.0, 10.0),
-        ("miss_exponent", profile.miss_exponent, 0.0, 10.0),
-        ("issue_share", profile.issue_share, 0.0, 1.0),
-        ("system_share", profile.system_share, 0.0, 1.0),
-        ("sharing", profile.sharing, 0.0, 1.0),
-        ("footprint_common", profile.footprint_common, 0.0, 1.0),
-        ("overlap", profile.overlap, 0.0, 0.999),
-        ("lock_share", profile.lock_share, 0.0, 0.999),
-    ];
-    for (field, value, least, most) in positive {
-        if !(value >= least && value <= most) {
-            return Err(range(owner, field, value, &format!("{least} to {most}")));
-        }
-    }
-    Ok(())
-}
-
-fn check_workload(workload: &Workload, owner: &str) -> Checked {
-    match *workload {
-        Workload::Transactions {
-            rate_per_s,
-            bursts,
-            wait_ns,
-            ..
-        } => {
-            if !(LEAST_RATE_PER_S..=1e7).contains(&rate_per_s) {
-                return Err(range(owner, "rate_per_s", rate_per_s, "1e-8 to 1e7"));
-            }
-            at_most(owner, &[("wait_ns", wait_ns, LONGEST_NS)])?;
-            check_bursts(bursts, owner)
-        }
-        Workload::Users {
-            count,
-            think_ns,
-            bursts,
-            wait_ns,
-            ..
-        } => {
-            if count == 0 || count > 1_000_000 {
-                return Err(range(owner, "users", f64::from(count), "1 to 1000000"));
-            }
-            let waits = [
-                ("wait_ns", wait_ns, LONGEST_NS),
-                ("think_ns", think_ns, LONGEST_NS),
-            ];
-            at_most(owner, &waits)?;
-            check_bursts(bursts, owner)
-        }
-        Workload::Loops { count, .. } if count == 0 || count > 100_000 => {
-            Err(range(owner, "loops", f64::from(count), "1 to 100000"))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn check_bursts(bursts: f64, owner: &str) -> Checked {
-    if (1.0..=1e6).contains(&bursts) {
-        Ok(())
-    } else {
-        Err(range(owner, "bursts", bursts, "1 to 1e6"))
-    }
 }
 
 fn check_cores(spec: &Spec) -> Checked {
@@ -476,7 +365,7 @@ fn cores_of(partition: &Partition) -> &[u16] {
     }
 }
 
-fn range(owner: &str, field: &str, value: f64, range: &str) -> SpecFault {
+pub(super) fn range(owner: &str, field: &str, value: f64, range: &str) -> SpecFault {
     SpecFault::Range {
         owner: owner.into(),
         field: field.into(),

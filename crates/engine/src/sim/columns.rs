@@ -1,7 +1,7 @@
 //! Names of the result columns, in order. All values are integers; times are nanoseconds. Counters
 //! are differences over the interval; gauges (named here) are readings at its end.
 
-use crate::cost::BOOK_NAMES;
+use crate::cost::{BOOK_NAMES, LINE_NAMES};
 
 /// Readings rather than counters.
 pub const GAUGES: [&str; 9] = [
@@ -16,7 +16,7 @@ pub const GAUGES: [&str; 9] = [
     "cede_max_ns",
 ];
 
-/// Columns of the partition table before its books.
+/// Columns of the partition table before its lines and books.
 const PARTITION: [&str; 52] = [
     "time_ns",
     "partition",
@@ -126,10 +126,12 @@ pub const DISPATCH: [&str; 8] = [
 
 /// Columns of the partition table.
 pub fn partition() -> Vec<String> {
+    let lines = LINE_NAMES.iter().map(|source| format!("lines_{source}"));
     let books = BOOK_NAMES.iter().map(|book| format!("book_{book}"));
     PARTITION
         .iter()
         .map(|name| (*name).to_string())
+        .chain(lines)
         .chain(books)
         .collect()
 }

@@ -1,125 +1,13 @@
-//! Jobs and the guests' decisions about them: arrivals, wake-ups, ends of bursts, time slices,
-//! balancing, folding.
+//! Jobs on logical processors: which one gets a runnable job, ends of bursts, time slices.
 
-use super::event::Event;
 use super::world::{World, NEVER, NO_JOB};
-use crate::guest::aix::Cpu;
-use crate::guest::workload::{Job, JobId, JobKind, NO_CPU};
+use crate::guest::workload::{JobId, JobKind, NO_CPU};
+use crate::guest::Cpu;
 use crate::hypervisor::{CoreId, Mode, VpId, NO_CORE, NO_VP};
-use crate::kernel::{Key, Time};
+use crate::kernel::Key;
 use crate::machine::Distance;
-use crate::spec::{Distribution, Workload};
 
 impl World {
-    /// Starts every workload at time 0.
-    pub fn start_workloads(&mut self) {
-        for partition in 0..self.guests.len() as u16 {
-            match self.spec.partitions[usize::from(partition)].workload {
-                Workload::Transactions { .. } => self.next_arrival(partition),
-                Workload::Users { count, .. } => {
-                    (0..count).for_each(|_| self.start_user(partition))
-                }
-                Workload::Loops { count, .. } => {
-                    (0..count).for_each(|_| self.start_loop(partition))
-                }
-                Workload::Idle => {}
-            }
-            self.next_daemon(partition);
-            self.next_balance(partition);
-        }
-    }
-
-    fn next_arrival(&mut self, partition: u16) {
-        let guest = &mut self.guests[usize::from(partition)];
-        let Some(mean) = guest.shape.arrival_ns else {
-            return;
-        };
-        let at = self.now + guest.arrivals.exponential(mean) as u64;
-        self.schedule(at, Event::Arrival(partition));
-    }
-
-    fn start_user(&mut self, partition: u16) {
-        let job = self.new_transaction(partition);
-        let guest = &mut self.guests[usize::from(partition)];
-        let think = guest.waits.exponential(guest.shape.think_ns.unwrap_or(0.0)) as u64;
-        self.jobs.get(job).arrived_at = NEVER;
-        self.schedule(self.now + think, Event::Wake(job));
-    }
-
-    fn start_loop(&mut self, partition: u16) {
-        let instructions = self.spec.partitions[usize::from(partition)]
-            .profile
-            .instructions_per_unit;
-        let job = self.jobs.add(Job {
-            partition,
-            last_cpu: NO_CPU,
-            kind: JobKind::Loop,
-            bursts_left: 0,
-            instructions,
-            arrived_at: self.now,
-        });
-        self.meters.integrate(partition, self.now).runnable += 1;
-        self.make_runnable(job);
-    }
-
-    fn new_transaction(&mut self, partition: u16) -> JobId {
-        let guest = &mut self.guests[usize::from(partition)];
-        let bursts = guest.work.geometric(guest.shape.bursts) as u32;
-        let job = Job {
-            partition,
-            last_cpu: NO_CPU,
-            kind: JobKind::Transaction,
-            bursts_left: bursts - 1,
-            instructions: 0.0,
-            arrived_at: self.now,
-        };
-        let id = self.jobs.add(job);
-        self.draw_burst(id);
-        id
-    }
-
-    fn draw_burst(&mut self, job: JobId) {
-        let job = self.jobs.get(job);
-        let guest = &mut self.guests[usize::from(job.partition)];
-        let mean = guest.shape.burst_instructions;
-        job.instructions = match guest.shape.work {
-            Distribution::Constant => mean,
-            Distribution::Exponential => guest.work.exponential(mean),
-        };
-    }
-
-    /// A transaction arrives.
-    pub fn arrive(&mut self, partition: u16) {
-        let job = self.new_transaction(partition);
-        let meter = self.meters.integrate(partition, self.now);
-        meter.tx_arrived += 1;
-        meter.inside += 1;
-        meter.runnable += 1;
-        let cpu = self.make_runnable(job);
-        self.count_interrupt(partition, cpu);
-        self.next_arrival(partition);
-    }
-
-    /// A wait or think time is over.
-    pub fn wake_job(&mut self, id: JobId) {
-        let now = self.now;
-        let job = self.jobs.get(id);
-        let (partition, thinking) = (job.partition, job.arrived_at == NEVER);
-        if thinking {
-            job.arrived_at = now;
-        }
-        let meter = self.meters.integrate(partition, now);
-        meter.runnable += 1;
-        if thinking {
-            meter.tx_arrived += 1;
-            meter.inside += 1;
-        } else {
-            meter.blocked -= 1;
-        }
-        let cpu = self.make_runnable(id);
-        self.count_interrupt(partition, cpu);
-    }
-
     /// The end of a wait, an arrival or a timer is an interrupt on the logical processor that then
     /// has the work.
     pub fn count_interrupt(&mut self, partition: u16, cpu: u16) {
@@ -134,10 +22,7 @@ impl World {
         let (partition, last) = (job.partition, job.last_cpu);
         let guest = &mut self.guests[usize::from(partition)];
         let last_cpu = (last != NO_CPU).then_some(last);
-        match guest
-            .queues
-            .choose(last_cpu.map(|cpu| cpu / u16::from(guest.smt)))
-        {
+        match guest.queues.choose(last_cpu) {
             Some(cpu) => {
                 let number = cpu.vp * u16::from(guest.smt) + u16::from(cpu.thread);
                 self.run_on(id, cpu);
@@ -183,11 +68,11 @@ impl World {
     }
 
     /// A software thread waits for a busy logical processor: its runner's time slice begins.
-    fn slice_time(&mut self, partition: u16, cpu: u16) {
+    pub fn slice_time(&mut self, partition: u16, cpu: u16) {
         let guest = &self.guests[usize::from(partition)];
         let at = guest.first_thread + usize::from(cpu);
         if self.threads[at].rotate_at == NEVER && self.threads[at].job != NO_JOB {
-            self.threads[at].rotate_at = self.now + guest.aix.timeslice_ns;
+            self.threads[at].rotate_at = self.now + guest.scheduler.timeslice_ns;
             let vp = self.hv.shares[usize::from(partition)].first_vp
                 + u32::from(cpu / u16::from(guest.smt));
             self.replan(vp);
@@ -233,7 +118,7 @@ impl World {
         let index = cpu.vp * u16::from(guest.smt) + u16::from(cpu.thread);
         let at = guest.first_thread + usize::from(index);
         let rotate = if guest.queues.has_queue(index) {
-            self.now + guest.aix.timeslice_ns
+            self.now + guest.scheduler.timeslice_ns
         } else {
             NEVER
         };
@@ -326,7 +211,8 @@ impl World {
             let at = first + usize::from(thread);
             if self.threads[at].done_at <= self.now {
                 self.end_burst(vp, at, thread);
-            } else if self.threads[at].rotate_at <= self.now {
+            }
+            if self.threads[at].rotate_at <= self.now {
                 self.rotate(vp, at, thread);
             }
         }
@@ -348,13 +234,19 @@ impl World {
 
     /// A burst is done: the job waits, thinks or ends, and the thread takes the next one or idles.
     fn end_burst(&mut self, vp: VpId, at: usize, thread: u8) {
-        let id = std::mem::replace(&mut self.threads[at].job, NO_JOB);
+        let id = self.threads[at].job;
         self.threads[at].done_at = NEVER;
+        if self.jobs.get(id).kind == JobKind::Warehouse {
+            self.next_of_warehouse(id, at);
+            return;
+        }
+        self.threads[at].job = NO_JOB;
         self.runs[vp as usize].last_thread = thread;
         self.next_on_thread(vp, at, thread);
         self.finish(id, vp, at);
     }
 
+    /// A thread without a job takes the next one, or idles.
     pub fn next_on_thread(&mut self, vp: VpId, at: usize, thread: u8) {
         let v = self.vp(vp);
         let (partition, index) = (v.partition, v.index);
@@ -387,50 +279,5 @@ impl World {
         guest.queues.queue(number, id);
         self.meters.cpus[at].ics += 1;
         self.put_on_thread(next, vp, Cpu { vp: index, thread });
-    }
-
-    fn finish(&mut self, id: JobId, vp: VpId, at: usize) {
-        let now = self.now;
-        let job = self.jobs.get(id);
-        let (partition, kind, left, arrived) =
-            (job.partition, job.kind, job.bursts_left, job.arrived_at);
-        let meter = self.meters.integrate(partition, now);
-        meter.runnable -= 1;
-        match kind {
-            JobKind::Transaction if left > 0 => {
-                meter.blocked += 1;
-                job.bursts_left -= 1;
-                self.draw_burst(id);
-                let guest = &mut self.guests[usize::from(partition)];
-                let wait = guest.waits.exponential(guest.shape.wait_ns) as u64;
-                self.schedule(now + wait, Event::Wake(id));
-            }
-            JobKind::Transaction => {
-                meter.tx_done += 1;
-                meter.inside -= 1;
-                meter.response_ns += now - arrived;
-                self.meters.responses[usize::from(partition)].record(Time::from_ns(now - arrived));
-                self.jobs.remove(id);
-                if self.guests[usize::from(partition)].shape.think_ns.is_some() {
-                    self.start_user(partition);
-                }
-            }
-            JobKind::Loop => {
-                self.meters.finish_loop(partition, now - arrived);
-                self.jobs.remove(id);
-                if matches!(
-                    self.spec.partitions[usize::from(partition)].workload,
-                    Workload::Loops { endless: true, .. }
-                ) {
-                    self.start_loop(partition);
-                }
-            }
-            JobKind::Daemon => {
-                let core = usize::from(self.vp(vp).core);
-                let ran = self.daemon_instructions(partition) * self.slots[core].instruction_ns;
-                self.meters.cpus[at].daemon_ns += (now - arrived).min(ran as u64);
-                self.jobs.remove(id);
-            }
-        }
     }
 }

@@ -1,11 +1,11 @@
 //! Counters. They only ever grow; intervals are differences of two readings.
 
-use crate::cost::Books;
-use crate::guest::aix::charge;
+use crate::cost::{Books, Lines};
+use crate::guest::charge;
 use crate::hypervisor::{State, VpId};
 use crate::kernel::{Histogram, Time};
 use crate::machine::Distance;
-use crate::spec::{Accounting, Guest, Spec};
+use crate::spec::{Accounting, Spec};
 
 /// Elapsed times of loops that are kept for each partition.
 const MOST_LOOPS: usize = 100_000;
@@ -51,6 +51,8 @@ pub struct PartitionMeter {
     pub distance_dispatches: [u64; 3],
     /// Core time by cause [ns].
     pub books: Books,
+    /// Lines brought into the first cache level, by source.
+    pub lines: Lines,
     /// Instructions.
     pub instructions: f64,
     /// Virtual processor switches.
@@ -183,8 +185,7 @@ impl Meters {
         let (mut mask_from, mut masks, mut cpus) = (Vec::new(), 0u32, 0usize);
         let mut guests = Vec::new();
         for (partition, share) in spec.partitions.iter().zip(&hv.shares) {
-            let Guest::Aix(aix) = &partition.guest;
-            let tick = (aix.tick_cost_ns as f64 / aix.tick_ns as f64).min(0.5);
+            let tick = partition.guest.tick_share();
             let kernel = partition.profile.system_share;
             guests.push(GuestCharge {
                 smt: partition.smt,

@@ -5,6 +5,8 @@
 
 mod balance;
 mod check;
+mod check_memory;
+mod check_work;
 pub mod columns;
 mod confer;
 mod counting;
@@ -18,6 +20,7 @@ mod steady;
 mod summary;
 mod warmth;
 mod window;
+mod work;
 mod world;
 
 pub use check::SpecFault;

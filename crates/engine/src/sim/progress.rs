@@ -161,7 +161,7 @@ impl World {
             slot.single_at = NEVER;
             return busy;
         }
-        match guest.aix.snooze_delay_ns {
+        match guest.scheduler.snooze_delay_ns {
             Some(0) => slot.single = true,
             Some(delay) if !slot.single && slot.single_at == NEVER => {
                 slot.single_at = self.now + delay

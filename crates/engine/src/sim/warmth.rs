@@ -88,12 +88,12 @@ impl World {
     fn nearest_sibling(&self, partition: u16, chip: u16) -> Distance {
         let spread = &self.table.spreads[usize::from(partition)];
         let tree = &self.hv.tree;
-        if spread.cores[usize::from(chip)] >= BUSY_ENOUGH {
+        if spread.cores()[usize::from(chip)] >= BUSY_ENOUGH {
             return Distance::Local;
         }
         let near: f64 = tree
             .chips_of(tree.node_of(chip))
-            .map(|c| spread.cores[usize::from(c)])
+            .map(|c| spread.cores()[usize::from(c)])
             .sum();
         if near >= BUSY_ENOUGH {
             Distance::Near

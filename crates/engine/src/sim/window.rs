@@ -50,9 +50,10 @@ impl World {
     /// Turns time spent in cost classes into books and instructions.
     pub fn settle_costs(&mut self) {
         let meters = &mut self.meters;
-        self.table.settle(|partition, books, instructions| {
+        self.table.settle(|partition, books, lines, instructions| {
             let meter = &mut meters.partitions[usize::from(partition)];
             meter.books.add_scaled(books, 1.0);
+            meter.lines.add_scaled(lines, 1.0);
             meter.instructions += instructions;
         });
     }

@@ -2,13 +2,13 @@
 
 use super::event::Event;
 use super::meters::Meters;
-use crate::cost::{ClassId, Table};
-use crate::guest::aix::{Cpu, RunQueues};
+use crate::cost::{ClassId, Spread, Table};
 use crate::guest::workload::{JobId, JobTable, Shape};
-use crate::hypervisor::policies::Phyp;
+use crate::guest::{memory, Cpu, Filling, RunQueues, Scheduler};
+use crate::hypervisor::policies::{in_effect, Dispatcher};
 use crate::hypervisor::{Capacity, State, Vp, VpId};
 use crate::kernel::{Key, Queue, Stream, Time};
-use crate::spec::{Aix, Guest, Partition, Spec};
+use crate::spec::{Partition, Spec};
 
 /// No job on a thread.
 pub const NO_JOB: JobId = JobId::MAX;
@@ -91,7 +91,7 @@ pub struct Run {
 /// A guest with its work.
 pub struct GuestState {
     /// Tunables.
-    pub aix: Aix,
+    pub scheduler: Scheduler,
     /// Run queues.
     pub queues: RunQueues,
     /// The workload's numbers.
@@ -112,6 +112,8 @@ pub struct GuestState {
     pub daemons: Stream,
     /// Random lock holders.
     pub locks: Stream,
+    /// Random choices of the balancer.
+    pub moves: Stream,
 }
 
 /// The simulation.
@@ -127,7 +129,7 @@ pub struct World {
     /// Who is where.
     pub hv: State,
     /// The dispatcher.
-    pub policy: Phyp,
+    pub policy: Dispatcher,
     /// Cost classes.
     pub table: Table,
     /// Guests, by partition.
@@ -154,28 +156,24 @@ pub struct World {
 
 impl World {
     /// Sets the machine up at time 0.
-    pub fn new(spec: Spec, replication: u64) -> Self {
+    pub fn new(mut spec: Spec, replication: u64) -> Self {
+        spec.machine.hypervisor = in_effect(&spec.machine.hypervisor);
         let hv = State::new(&spec);
-        let tick = |p: &Partition| match &p.guest {
-            Guest::Aix(aix) => (aix.tick_cost_ns as f64 / aix.tick_ns as f64).min(0.5),
-        };
+        let spread =
+            |p: &Partition| Spread::new(&hv.tree, memory::place(&spec.machine, &hv.tree, p));
         let table = Table::new(
             &spec.machine,
             &spec.partitions,
-            spec.partitions.iter().map(tick).collect(),
+            spec.partitions.iter().map(spread).collect(),
         );
         let mut threads = Vec::new();
         let mut guests = Vec::new();
         for (partition, share) in spec.partitions.iter().zip(&hv.shares) {
-            guests.push(guest(
-                &spec,
-                partition,
-                share.vps,
-                threads.len(),
-                replication,
-            ));
+            let first = share.first_vp as usize;
+            let vps = &hv.vps[first..first + usize::from(share.vps)];
+            guests.push(guest(&spec, partition, vps, threads.len(), replication));
             threads.resize_with(
-                threads.len() + usize::from(share.vps) * usize::from(partition.smt),
+                threads.len() + vps.len() * usize::from(partition.smt),
                 Thread::idle,
             );
         }
@@ -187,7 +185,7 @@ impl World {
             runs: runs(&hv, &guests),
             meters: Meters::new(&spec, &hv),
             jobs: JobTable::default(),
-            policy: Phyp,
+            policy: Dispatcher::of(spec.machine.hypervisor.policy),
             window_end: 0,
             windows: 0,
             share_check: false,
@@ -296,11 +294,12 @@ impl Slot {
 fn guest(
     spec: &Spec,
     partition: &Partition,
-    vps: u16,
+    vps: &[Vp],
     first_thread: usize,
     replication: u64,
 ) -> GuestState {
-    let Guest::Aix(aix) = &partition.guest;
+    let places = vps.iter().map(|vp| (vp.home_chip, vp.home_node));
+    let filling = Filling::of(&partition.guest, partition.smt, places);
     let stream = |what: &str| {
         Stream::new(
             spec.seed,
@@ -309,8 +308,8 @@ fn guest(
         )
     };
     GuestState {
-        queues: RunQueues::new(vps, partition.smt, aix.throughput_mode),
-        aix: aix.clone(),
+        queues: RunQueues::new(vps.len() as u16, partition.smt, filling),
+        scheduler: Scheduler::of(&partition.guest, partition.smt),
         shape: Shape::of(&partition.workload, &partition.profile),
         first_thread,
         smt: partition.smt,
@@ -320,5 +319,6 @@ fn guest(
         waits: stream("waits"),
         daemons: stream("daemons"),
         locks: stream("locks"),
+        moves: stream("moves"),
     }
 }

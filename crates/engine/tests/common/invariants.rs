@@ -1,7 +1,7 @@
 //! What is true of every interval of every run: conservation, limits and guarantees.
 
-use homenode_engine::cost::BOOK_NAMES;
-use homenode_engine::spec::{Guest, Partition, Processors, Spec, Workload};
+use homenode_engine::cost::{BOOK_NAMES, LINE_NAMES};
+use homenode_engine::spec::{Guest, Partition, Policy, Processors, Spec, Workload};
 
 use super::Outcome;
 
@@ -30,6 +30,8 @@ pub fn assert_all(spec: &Spec, outcome: &Outcome) {
     cores_are_used_once(spec, outcome);
     limits_hold(spec, outcome);
     entitlement_is_guaranteed(spec, outcome);
+    own_cores_are_left_alone(spec, outcome);
+    lines_follow_instructions(spec, outcome);
     transactions_are_kept(spec, outcome);
     switches_follow_dispatches(spec, outcome);
     totals_are_sums(outcome);
@@ -189,9 +191,16 @@ fn limits_hold(spec: &Spec, outcome: &Outcome) {
 /// Whether all threads of a partition have work all the time.
 fn is_always_busy(partition: &Partition, vps: u16) -> bool {
     let threads = u32::from(vps) * u32::from(partition.smt);
-    let Guest::Aix(aix) = &partition.guest;
-    matches!(partition.workload, Workload::Loops { count, endless: true } if count >= threads)
-        && aix.xvcpus < 0
+    let folds = matches!(&partition.guest, Guest::Aix(aix) if aix.xvcpus >= 0);
+    let keeps_on = match partition.workload {
+        Workload::Loops {
+            count,
+            endless: true,
+        }
+        | Workload::Warehouses { count } => count >= threads,
+        _ => false,
+    };
+    keeps_on && !folds
 }
 
 fn entitlement_is_guaranteed(spec: &Spec, outcome: &Outcome) {
@@ -213,6 +222,53 @@ fn entitlement_is_guaranteed(spec: &Spec, outcome: &Outcome) {
             let got = of("busy_ns") as f64;
             assert!(got >= least, "{} got {got} ns of {least}", partition.name);
         }
+    });
+}
+
+/// Where every partition has cores of its own, there is no dispatcher to be seen.
+fn own_cores_are_left_alone(spec: &Spec, outcome: &Outcome) {
+    if spec.machine.hypervisor.policy != Policy::Dedicated {
+        return;
+    }
+    let none = [
+        "excess_ns",
+        "donated_ns",
+        "evictions",
+        "phint",
+        "confer_calls",
+        "ready_ns",
+        "exhausted_ns",
+        "near_ns",
+        "far_ns",
+        "ilcs",
+        "prod_ns",
+    ];
+    each_row(spec, outcome, |partition, _, of| {
+        for column in none {
+            assert_eq!(of(column), 0, "{column} of {}", partition.name);
+        }
+        if partition.hypervisor_share == 0.0 {
+            assert_eq!(of("book_hypervisor"), 0, "{}", partition.name);
+        }
+    });
+}
+
+/// Work that never misses brings no lines; work that does brings each from somewhere.
+fn lines_follow_instructions(spec: &Spec, outcome: &Outcome) {
+    let columns: Vec<String> = LINE_NAMES
+        .iter()
+        .map(|source| format!("lines_{source}"))
+        .collect();
+    each_row(spec, outcome, |partition, _, of| {
+        let (name, m0) = (&partition.name, partition.profile.miss_m0);
+        let lines: i64 = columns.iter().map(|column| of(column)).sum();
+        let most = m0 * of("instructions") as f64 + 1.0;
+        assert!((-1.0..=most).contains(&(lines as f64)), "lines of {name}");
+        let memory = of("lines_memory_local") + of("lines_memory_near") + of("lines_memory_far");
+        assert!(
+            m0 == 0.0 || of("instructions") < 1_000_000 || memory > 0,
+            "{name} reads no memory"
+        );
     });
 }
 

@@ -4,6 +4,7 @@
 mod invariants;
 mod outcome;
 mod random;
+mod random_memory;
 
 pub use invariants::assert_all;
 pub use outcome::{run, run_some, Outcome, Table};
@@ -11,14 +12,16 @@ pub use random::{dice, sound, DICE};
 
 use homenode_engine::machine::parse_short;
 use homenode_engine::spec::{
-    Aix, Distribution, Guest, Machine, MemoryShare, Partition, Pool, Processors, Profile, Spec,
-    Workload,
+    Aix, Distribution, Guest, Machine, MemoryPart, MemoryPolicy, Partition, Pool, Processors,
+    Profile, Spec, Unix, Workload,
 };
 
 /// A millisecond [ns].
 pub const MS: u64 = 1_000_000;
 /// A second [ns].
 pub const SECOND: u64 = 1_000_000_000;
+/// A gibibyte [bytes].
+pub const GIB: u64 = 1 << 30;
 
 /// A machine in one line; everything else is round (1 GHz, no overheads).
 pub fn machine(text: &str) -> Machine {
@@ -41,6 +44,9 @@ pub fn plain_profile(instructions_per_unit: f64) -> Profile {
         footprint_common: 0.0,
         overlap: 0.0,
         lock_share: 0.0,
+        lock_hold_instructions: 1_000.0,
+        private_data: 0.0,
+        io_data: 0.0,
     }
 }
 
@@ -75,6 +81,19 @@ pub fn quiet_guest() -> Aix {
     }
 }
 
+/// The same without folding: HP-UX or Linux.
+pub fn quiet_unix() -> Unix {
+    let aix = quiet_guest();
+    Unix {
+        tick_ns: aix.tick_ns,
+        tick_cost_ns: aix.tick_cost_ns,
+        timeslice_ns: aix.timeslice_ns,
+        rebalance_ns: aix.rebalance_ns,
+        daemon_rate_per_s: aix.daemon_rate_per_s,
+        daemon_ns: aix.daemon_ns,
+    }
+}
+
 /// Uncapped processors of weight 128 in the default pool.
 pub fn shared(entitlement: f64, vps: u16) -> Processors {
     Processors::Shared {
@@ -106,16 +125,26 @@ pub fn dedicated(cores: std::ops::Range<u16>, donating: bool) -> Processors {
     }
 }
 
+/// A part of a partition's memory.
+pub fn memory(domains: &[u16], bytes: u64) -> MemoryPart {
+    MemoryPart {
+        domains: domains.to_vec(),
+        bytes,
+    }
+}
+
 /// A quiet partition homed, with its memory, on chip 0; single-threaded.
 pub fn partition(name: &str, processors: Processors, workload: Workload) -> Partition {
     Partition {
         name: name.into(),
         processors,
         smt: 1,
-        memory: vec![MemoryShare {
-            chip: 0,
-            share: 1.0,
-        }],
+        memory: vec![memory(&[0], GIB)],
+        memory_policy: MemoryPolicy::Proportional,
+        data_bytes: GIB,
+        io_domain: None,
+        page_bytes: 64 << 10,
+        hypervisor_share: 0.0,
         home: vec![0],
         guest: Guest::Aix(quiet_guest()),
         workload,
@@ -125,8 +154,10 @@ pub fn partition(name: &str, processors: Processors, workload: Workload) -> Part
 
 /// Tunables of a partition's guest.
 pub fn aix(partition: &mut Partition) -> &mut Aix {
-    let Guest::Aix(aix) = &mut partition.guest;
-    aix
+    match &mut partition.guest {
+        Guest::Aix(aix) => aix,
+        other => panic!("{other:?} is no AIX"),
+    }
 }
 
 /// Processor-bound jobs without end.

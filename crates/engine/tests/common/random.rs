@@ -2,17 +2,20 @@
 //! shrink towards it.
 
 use homenode_engine::spec::{
-    Accounting, Distribution, Eviction, Machine, MemoryShare, Partition, Pool, Processors, Spec,
+    Accounting, Distribution, Eviction, Guest, Machine, Partition, Policy, Pool, Processors, Spec,
     Workload,
 };
 use proptest::prelude::*;
 
-use super::{aix, dedicated, machine, missing_profile, partition, spec, MS, SECOND};
+use super::{
+    aix, dedicated, machine, missing_profile, partition, quiet_unix, random_memory, spec, MS,
+    SECOND,
+};
 
 /// Dice for the machine and the run.
-const OF_RUN: usize = 24;
+const OF_RUN: usize = 37;
 /// Dice for one partition.
-const OF_PARTITION: usize = 32;
+const OF_PARTITION: usize = 48 + random_memory::OF_MEMORY;
 /// Dice for the pools.
 const OF_POOLS: usize = 8;
 /// Most partitions.
@@ -25,16 +28,16 @@ pub fn dice() -> impl Strategy<Value = Vec<u16>> {
     prop::collection::vec(any::<u16>(), DICE)
 }
 
-struct Dice<'a>(&'a [u16]);
+pub struct Dice<'a>(&'a [u16]);
 
 impl Dice<'_> {
-    fn next(&mut self) -> u16 {
+    pub fn next(&mut self) -> u16 {
         let (first, rest) = self.0.split_first().expect("enough dice");
         self.0 = rest;
         *first
     }
 
-    fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
+    pub fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[usize::from(self.next()) % choices.len()]
     }
 
@@ -46,7 +49,7 @@ impl Dice<'_> {
         least + (most - least) * f64::from(self.next()) / f64::from(u16::MAX)
     }
 
-    fn chance(&mut self, one_in: u16) -> bool {
+    pub fn chance(&mut self, one_in: u16) -> bool {
         self.next() % one_in == one_in - 1
     }
 }
@@ -61,6 +64,9 @@ pub fn sound(dice: &[u16]) -> Spec {
     let count = usize::from(run.between(1, PARTITIONS as u16));
     let mut partitions = Vec::new();
     for (index, row) in of_partitions.chunks(OF_PARTITION).take(count).enumerate() {
+        if free == 0 && machine.hypervisor.policy == Policy::Dedicated {
+            break;
+        }
         let made = random_partition(&mut Dice(row), &machine, index, free);
         if let Processors::Dedicated { cores, .. } = &made.processors {
             free -= cores.len() as u16;
@@ -90,7 +96,11 @@ fn random_machine(dice: &mut Dice) -> Machine {
     machine.smt.gain = (0..machine.threads_per_core)
         .map(|k| 1.0 + 0.2 * f64::from(k))
         .collect();
-    machine.accounting = dice.pick(&[Accounting::Calibrated, Accounting::DecodeSlots]);
+    machine.accounting = dice.pick(&[
+        Accounting::Calibrated,
+        Accounting::DecodeSlots,
+        Accounting::Elapsed,
+    ]);
     if dice.chance(2) {
         let pairs = usize::from(machine.nodes) * usize::from(machine.nodes);
         machine.node_distance = vec![1.5; pairs];
@@ -108,15 +118,18 @@ fn random_machine(dice: &mut Dice) -> Machine {
     hypervisor.excess_quantum_ns = dice.pick(&[MS, 300_000]);
     hypervisor.counts_redispatch = dice.chance(2);
     hypervisor.eviction = dice.pick(&[Eviction::OtherPartition, Eviction::HomeElsewhere]);
+    hypervisor.policy = dice.pick(&[Policy::Phyp, Policy::Phyp, Policy::Dedicated]);
+    random_memory::of_machine(dice, &mut machine);
     machine
 }
 
 fn random_partition(dice: &mut Dice, machine: &Machine, index: usize, free: u16) -> Partition {
     let chips = machine.nodes * machine.chips_per_node;
+    let hard = machine.hypervisor.policy == Policy::Dedicated;
     let own = dice.chance(4) && free >= 2;
-    let donating = dice.chance(2);
-    let processors = if own {
-        let count = dice.between(1, free / 2);
+    let donating = dice.chance(2) && !hard;
+    let processors = if own || hard {
+        let count = dice.between(1, (free / 2).max(1));
         dedicated(free - count..free, donating)
     } else {
         let vps = dice.between(1, 6);
@@ -150,15 +163,13 @@ fn random_partition(dice: &mut Dice, machine: &Machine, index: usize, free: u16)
     }
     let (first, second) = (dice.next() % chips, dice.next() % chips);
     made.home = vec![first, second];
-    made.memory = [(first, 0.75), (second, 0.25)]
-        .map(|(chip, share)| MemoryShare { chip, share })
-        .to_vec();
     if dice.chance(2) {
         made.profile = missing_profile(made.profile.instructions_per_unit);
     }
     made.profile.instructions_per_unit = dice.pick(&[1e6, 2e5, 4e7]);
     made.profile.lock_share = dice.pick(&[0.0, 0.0, 0.1]);
     random_guest(dice, &mut made);
+    random_memory::of_partition(dice, machine, &mut made);
     made
 }
 
@@ -179,6 +190,17 @@ fn random_guest(dice: &mut Dice, partition: &mut Partition) {
     guest.rebalance_ns = dice.pick(&[None, Some(10 * MS), Some(3 * MS)]);
     guest.daemon_rate_per_s = dice.pick(&[0.0, 20.0, 300.0]);
     guest.daemon_ns = dice.pick(&[100_000, 2 * MS]);
+    let mut unix = quiet_unix();
+    unix.tick_cost_ns = guest.tick_cost_ns;
+    unix.timeslice_ns = guest.timeslice_ns;
+    unix.rebalance_ns = guest.rebalance_ns;
+    unix.daemon_rate_per_s = guest.daemon_rate_per_s;
+    unix.daemon_ns = guest.daemon_ns;
+    match dice.next() % 4 {
+        2 => partition.guest = Guest::Hpux(unix),
+        3 => partition.guest = Guest::Linux(unix),
+        _ => {}
+    }
 }
 
 fn random_workload(dice: &mut Dice, threads: u32) -> Workload {
@@ -186,7 +208,7 @@ fn random_workload(dice: &mut Dice, threads: u32) -> Workload {
     let (bursts, wait_ns) = dice.pick(&[(1.0, 0), (3.0, MS), (2.5, 100_000)]);
     let count = u32::from(dice.between(1, 12));
     let rate_per_s = dice.real(10.0, 1_000.0);
-    match dice.next() % 7 {
+    match dice.next() % 9 {
         0 | 6 => Workload::Loops {
             count: threads + count - 1,
             endless: true,
@@ -212,7 +234,11 @@ fn random_workload(dice: &mut Dice, threads: u32) -> Workload {
             wait_ns,
             burst_work,
         },
-        _ => Workload::Idle,
+        5 => Workload::Idle,
+        7 => Workload::Warehouses { count },
+        _ => Workload::Warehouses {
+            count: threads + count - 1,
+        },
     }
 }
 

@@ -14,16 +14,32 @@ pub enum FoldStep {
     Unfold,
 }
 
-/// Virtual processors needed for `busy_threads` busy threads: so many that each of the threads to
-/// be loaded on one stays under the fold threshold, plus `vpm_xvcpus`; all of them where folding is
-/// off.
-pub fn needed_vps(aix: &Aix, busy_threads: f64, threads_before_next: u8, vps: u16) -> u16 {
-    if aix.xvcpus < 0 {
-        return vps;
+/// How a partition folds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Folding {
+    threads_before_next: u8,
+    extra_vps: f64,
+    threshold_pct: f64,
+}
+
+impl Folding {
+    /// Reads the tunables of a guest whose virtual processors have `smt` threads; none where
+    /// folding is off.
+    pub fn of(aix: &Aix, smt: u8) -> Option<Self> {
+        (aix.xvcpus >= 0).then(|| Self {
+            threads_before_next: aix.throughput_mode.clamp(1, smt),
+            extra_vps: f64::from(aix.xvcpus),
+            threshold_pct: aix.fold_threshold_pct,
+        })
     }
-    let room = f64::from(threads_before_next) * aix.fold_threshold_pct / 100.0;
-    let needed = (busy_threads / room).ceil() + f64::from(aix.xvcpus);
-    needed.clamp(1.0, f64::from(vps)) as u16
+
+    /// Virtual processors needed for `busy_threads` busy threads: so many that each of the threads
+    /// to be loaded on one stays under the fold threshold, plus `vpm_xvcpus`.
+    pub fn needed(&self, busy_threads: f64, vps: u16) -> u16 {
+        let room = f64::from(self.threads_before_next) * self.threshold_pct / 100.0;
+        let needed = (busy_threads / room).ceil() + self.extra_vps;
+        needed.clamp(1.0, f64::from(vps)) as u16
+    }
 }
 
 impl FoldStep {
@@ -41,9 +57,9 @@ impl FoldStep {
 mod tests {
     use super::*;
 
-    fn aix(xvcpus: i32) -> Aix {
-        Aix {
-            throughput_mode: 0,
+    fn needed(xvcpus: i32, busy_threads: f64, throughput_mode: u8, vps: u16) -> Option<u16> {
+        let aix = Aix {
+            throughput_mode,
             xvcpus,
             fold_threshold_pct: 49.0,
             snooze_delay_ns: Some(0),
@@ -53,17 +69,18 @@ mod tests {
             rebalance_ns: None,
             daemon_rate_per_s: 0.0,
             daemon_ns: 0,
-        }
+        };
+        Folding::of(&aix, 4).map(|folding| folding.needed(busy_threads, vps))
     }
 
     #[test]
     fn needs_follow_the_threshold() {
         // 35 busy threads, two to a virtual processor, 49 %: 35 / 0.98 = 35.7.
-        assert_eq!(needed_vps(&aix(0), 35.0, 2, 30), 30);
-        assert_eq!(needed_vps(&aix(0), 9.0, 2, 30), 10);
-        assert_eq!(needed_vps(&aix(3), 9.0, 2, 30), 13);
-        assert_eq!(needed_vps(&aix(0), 0.0, 1, 30), 1);
-        assert_eq!(needed_vps(&aix(-1), 0.0, 1, 30), 30);
+        assert_eq!(needed(0, 35.0, 2, 30), Some(30));
+        assert_eq!(needed(0, 9.0, 2, 30), Some(10));
+        assert_eq!(needed(3, 9.0, 2, 30), Some(13));
+        assert_eq!(needed(0, 0.0, 0, 30), Some(1));
+        assert_eq!(needed(-1, 0.0, 1, 30), None);
     }
 
     #[test]

@@ -1,12 +1,7 @@
-//! AIX: which logical processor a waking thread gets, which virtual processors are folded, and what
-//! is charged to whom.
+//! AIX: which virtual processor a waking thread gets, and how many of them are in use.
 
 mod fill;
 mod fold;
-mod purr;
-mod set;
 
-pub use fill::{Cpu, RunQueues};
-pub use fold::{needed_vps, FoldStep};
-pub use purr::{charge, Charge};
-pub use set::VpSet;
+pub use fill::choose;
+pub use fold::{FoldStep, Folding};

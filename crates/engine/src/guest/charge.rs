@@ -1,11 +1,12 @@
-//! Charging of processor time to threads (PURR).
+//! Charging of processor time to threads.
 //!
 //! A core's cycles are shared out among its threads, so that their charges add up to the time the
 //! virtual processor was on the core. POWER5 charges by decode slots: two threads at equal priority
 //! half each; an idle thread, lowered to priority 1 beside one at 4, keeps 1 of `2^(|4-1|+1) = 16`.
 //! POWER7 and later charge by a calibrated split: `k` busy of `T` threads are charged
 //! `gain(k)/gain(T)` of the core, the idle ones the rest. With the gains 1, 1.4, 1.6 for 1, 2 and 4
-//! threads this is the published 0.62 / 0.88 / 1.00.
+//! threads this is the published 0.62 / 0.88 / 1.00. Where there is no PURR, the busy threads
+//! share the core's elapsed time evenly.
 
 use crate::spec::Accounting;
 
@@ -27,6 +28,7 @@ pub fn charge(rule: Accounting, gain: &[f64], smt: u8, mask: u8, single: bool) -
         _ => match rule {
             Accounting::DecodeSlots if single => 1.0,
             Accounting::DecodeSlots => 1.0 - IDLE_SLOTS,
+            Accounting::Elapsed => 1.0,
             Accounting::Calibrated => gain[busy as usize - 1] / gain[usize::from(smt) - 1],
         },
     };
@@ -72,13 +74,21 @@ mod tests {
     }
 
     #[test]
+    fn elapsed_time_is_shared_by_the_busy_threads_alone() {
+        let of = |mask| charge(Accounting::Elapsed, &[1.0, 1.4], 2, mask, false);
+        assert_eq!(of(0b01)[..2], [1.0, 0.0]);
+        assert_eq!(of(0b11)[..2], [0.5, 0.5]);
+        assert_eq!(of(0b00)[..2], [0.5, 0.5]);
+    }
+
+    #[test]
     fn charges_add_up_to_the_time_on_the_core() {
-        for smt in [1u8, 2, 4] {
-            for mask in 0..(1u16 << smt) {
-                let sum: f64 = charge(Accounting::Calibrated, &POWER7, smt, mask as u8, false)
-                    .iter()
-                    .sum();
-                assert!((sum - 1.0).abs() < 1e-12);
+        for rule in [Accounting::Calibrated, Accounting::Elapsed] {
+            for smt in [1u8, 2, 4] {
+                for mask in 0..(1u16 << smt) {
+                    let shares = charge(rule, &POWER7, smt, mask as u8, false);
+                    assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+                }
             }
         }
     }

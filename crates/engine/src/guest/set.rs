@@ -38,6 +38,31 @@ impl VpSet {
         let at = self.words.iter().position(|word| *word != 0)?;
         Some((at as u16) << 6 | self.words[at].trailing_zeros() as u16)
     }
+
+    /// Lowest member that is also one of `other`.
+    pub fn first_in(&self, other: &VpSet) -> Option<u16> {
+        let both = self.words.iter().zip(&other.words).map(|(a, b)| a & b);
+        let (at, word) = both.enumerate().find(|(_, word)| *word != 0)?;
+        Some((at as u16) << 6 | word.trailing_zeros() as u16)
+    }
+
+    /// How many members it has in common with `other`.
+    pub fn count_in(&self, other: &VpSet) -> u32 {
+        let both = self.words.iter().zip(&other.words);
+        both.map(|(a, b)| (a & b).count_ones()).sum()
+    }
+
+    /// Members from the lowest on.
+    pub fn iter(&self) -> impl Iterator<Item = u16> + '_ {
+        self.words.iter().enumerate().flat_map(|(at, word)| {
+            let mut bits = *word;
+            std::iter::from_fn(move || {
+                let bit = (bits != 0).then(|| bits.trailing_zeros() as u16)?;
+                bits &= bits - 1;
+                Some((at as u16) << 6 | bit)
+            })
+        })
+    }
 }
 
 #[cfg(test)]
@@ -54,5 +79,15 @@ mod tests {
         set.remove(64);
         assert_eq!(set.first(), Some(129));
         assert!(set.contains(129) && !set.contains(64));
+    }
+
+    #[test]
+    fn finds_what_two_sets_have_in_common() {
+        let (mut a, mut b) = (VpSet::new(130), VpSet::new(130));
+        [3, 70, 129].into_iter().for_each(|vp| a.insert(vp));
+        [4, 70, 129].into_iter().for_each(|vp| b.insert(vp));
+        assert_eq!((a.first_in(&b), a.count_in(&b)), (Some(70), 2));
+        assert_eq!(a.iter().collect::<Vec<_>>(), vec![3, 70, 129]);
+        assert_eq!(a.first_in(&VpSet::new(130)), None);
     }
 }

@@ -1,0 +1,174 @@
+//! Evaluations of the cost model: what an instruction costs at one place after the other.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use homenode_engine::cost::{Class, Contention, Occupancy, Place, Spread};
+use homenode_engine::guest::memory;
+use homenode_engine::machine::Topology;
+use homenode_engine::spec::Spec;
+use homenode_engine::steady;
+
+use crate::bare::random::Random;
+use crate::cells;
+use crate::rounds::{Case, Outcome, Sample};
+use crate::scenarios;
+
+const GROUP: &str = "Cost model";
+/// Evaluations of one measurement.
+const EVALUATIONS: u64 = 1_000_000;
+/// States of the machine among which the places are drawn.
+const STATES: usize = 32;
+/// Places in a state.
+const PLACES: usize = 64;
+/// Times that the ten configurations are priced in one measurement.
+const CALLS: u64 = 100;
+
+/// All cases of this group, compared with `yardstick`.
+pub fn all(yardstick: &'static str) -> Vec<Case> {
+    let power = scenarios::study_frames().swap_remove(1);
+    let mut steep = power.clone();
+    for partition in &mut steep.partitions {
+        partition.profile.miss_exponent = 0.6;
+    }
+    let cells = cells::configurations();
+    let priced: Vec<_> = cells
+        .iter()
+        .map(|spec| (spec.clone(), cells::busy(spec)))
+        .collect();
+    vec![
+        evaluations(
+            "an instruction's cost, 256 cores, 8 books",
+            yardstick,
+            power,
+        ),
+        evaluations("the same, exponent 0.6 of the miss curve", yardstick, steep),
+        evaluations(
+            "an instruction's cost, 2 cells",
+            yardstick,
+            cells[8].clone(),
+        ),
+        case(
+            "ten cellular configurations priced in one call",
+            yardstick,
+            move |_| prices(&priced),
+        ),
+    ]
+}
+
+fn case(
+    name: &'static str,
+    yardstick: &'static str,
+    run: impl FnMut(u64) -> Sample + 'static,
+) -> Case {
+    Case {
+        name,
+        group: GROUP,
+        yardstick,
+        run: Box::new(run),
+    }
+}
+
+fn evaluations(name: &'static str, yardstick: &'static str, spec: Spec) -> Case {
+    let states: Vec<State> = (0..STATES as u64)
+        .map(|seed| State::new(&spec, seed))
+        .collect();
+    case(name, yardstick, move |_| evaluate(&spec, &states))
+}
+
+/// A machine under some load, and places to ask about.
+struct State {
+    tree: Topology,
+    contention: Contention,
+    occupancy: Occupancy,
+    spreads: Vec<Spread>,
+    /// Partition, chip and busy threads.
+    places: Vec<(usize, u16, u8)>,
+}
+
+impl State {
+    fn new(spec: &Spec, seed: u64) -> Self {
+        let mut random = Random::new(seed + 1);
+        let mut below = |most: f64| (random.exponential() * most / 2.0).min(most);
+        let (machine, tree) = (&spec.machine, Topology::new(&spec.machine));
+        let mut occupancy = Occupancy::new(&tree);
+        let most = f64::from(machine.cores_per_chip);
+        occupancy.busy_cores.fill_with(|| below(most));
+        occupancy.memory_stretch.fill_with(|| 1.0 + below(1.0));
+        occupancy.node_link_stretch.fill_with(|| 1.0 + below(1.0));
+        let mut spread = |partition| {
+            let mut spread = Spread::new(&tree, memory::place(machine, &tree, partition));
+            let cores: Vec<f64> = (0..tree.chips()).map(|_| below(most / 2.0)).collect();
+            spread.set_cores(&tree, &cores);
+            spread
+        };
+        let spreads: Vec<Spread> = spec.partitions.iter().map(&mut spread).collect();
+        let mut index = |count: usize| (below(1.0) * count as f64) as usize % count;
+        let place = |_| {
+            let partition = index(spreads.len());
+            let threads = index(usize::from(spec.partitions[partition].smt)) + 1;
+            (
+                partition,
+                index(usize::from(tree.chips())) as u16,
+                threads as u8,
+            )
+        };
+        Self {
+            places: (0..PLACES).map(place).collect(),
+            contention: Contention::new(&machine.smt),
+            occupancy,
+            spreads,
+            tree,
+        }
+    }
+
+    fn place<'a>(&'a self, spec: &'a Spec, at: (usize, u16, u8)) -> Place<'a> {
+        let (partition, chip, threads) = at;
+        Place {
+            machine: &spec.machine,
+            tree: &self.tree,
+            contention: &self.contention,
+            occupancy: &self.occupancy,
+            partition: &spec.partitions[partition],
+            spread: &self.spreads[partition],
+            chip,
+            threads,
+            snoozing_sibling: false,
+        }
+    }
+}
+
+fn evaluate(spec: &Spec, states: &[State]) -> Sample {
+    let start = Instant::now();
+    let mut done = 0;
+    while done < EVALUATIONS {
+        for state in states {
+            for at in &state.places {
+                black_box(Class::at(state.place(spec, *at)));
+            }
+            done += state.places.len() as u64;
+        }
+    }
+    sample(done, start)
+}
+
+/// Prices all configurations; an event is a configuration.
+fn prices(configurations: &[(Spec, Vec<Vec<f64>>)]) -> Sample {
+    let start = Instant::now();
+    for _ in 0..CALLS {
+        for (spec, busy) in configurations {
+            let price = steady::price(spec, busy);
+            black_box(price.unwrap_or_else(|fault| panic!("{}: {fault}", spec.name)));
+        }
+    }
+    sample(CALLS * configurations.len() as u64, start)
+}
+
+fn sample(events: u64, start: Instant) -> Sample {
+    Sample {
+        events,
+        wall_s: start.elapsed().as_secs_f64(),
+        simulated_s: 0.0,
+        outcome: Outcome::Unchecked,
+    }
+}

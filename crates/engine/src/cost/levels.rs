@@ -1,0 +1,83 @@
+//! Misses and capacities of the cache levels, as one thread has them.
+
+use super::{MissCurve, Place};
+use crate::machine::MAX_CACHES;
+use crate::spec::CacheScope;
+
+/// Capacity at which a profile's `sharing` is stated: that of the caches with which communication
+/// misses were measured (Barroso, Gharachorloo, Bugnion 1998: 2 MB).
+const SHARING_AT_BYTES: f64 = 2.0 * 1024.0 * 1024.0;
+
+/// Misses and capacities of each cache level for one thread.
+pub(super) struct Levels {
+    /// Number of levels.
+    pub count: usize,
+    /// Misses per instruction beyond each level, communication apart.
+    pub misses: [f64; MAX_CACHES],
+    /// Capacity for one thread up to the last level private to a core [bytes].
+    pub private_bytes: f64,
+    /// Index of that level.
+    pub private: usize,
+    /// Communication misses per instruction.
+    pub communication: f64,
+}
+
+impl Levels {
+    /// Levels at a place; `elsewhere` is the chance that another core wrote a shared line last.
+    pub fn of(place: &Place, elsewhere: f64) -> Self {
+        let machine = place.machine;
+        let curve = MissCurve::of(&place.partition.profile);
+        let sharing = place.partition.profile.sharing * elsewhere;
+        let mut levels = Self {
+            count: machine.caches.len(),
+            misses: [0.0; MAX_CACHES],
+            private_bytes: 0.0,
+            private: 0,
+            communication: 0.0,
+        };
+        if sharing > 0.0 {
+            levels.communication = sharing * curve.at(SHARING_AT_BYTES);
+        }
+        let threads = f64::from(place.threads);
+        let mut inside = 0.0_f64;
+        for (level, cache) in machine.caches.iter().enumerate() {
+            let own = cache.bytes as f64 / users(place, cache.scope) / threads;
+            inside = if cache.victim {
+                inside + own
+            } else {
+                inside.max(own)
+            };
+            levels.misses[level] = (1.0 - sharing) * curve.at(inside);
+            if level == 0 || cache.scope == CacheScope::Core {
+                levels.private = level;
+                levels.private_bytes = inside;
+            }
+        }
+        levels
+    }
+
+    /// Hits per instruction in a level other than the first.
+    pub fn hits(&self, level: usize) -> f64 {
+        (self.misses[level - 1] - self.misses[level]).max(0.0)
+    }
+
+    /// Misses per instruction that memory serves.
+    pub fn memory(&self) -> f64 {
+        self.misses[self.count - 1]
+    }
+}
+
+/// Cores that divide a cache: those busy in the last windows, this one at least.
+fn users(place: &Place, scope: CacheScope) -> f64 {
+    let busy = &place.occupancy.busy_cores;
+    let cores: f64 = match scope {
+        CacheScope::Core => return 1.0,
+        CacheScope::Chip => busy[usize::from(place.chip)],
+        CacheScope::Node => place
+            .tree
+            .chips_of(place.tree.node_of(place.chip))
+            .map(|c| busy[usize::from(c)])
+            .sum(),
+    };
+    cores.max(1.0)
+}

@@ -1,0 +1,251 @@
+//! Where a partition's data lie, and so from where each of its cores reads.
+//!
+//! The guest on each domain (node of its processors) allocates for the threads there; all of them
+//! at the same rate for each core, until the data that the work touches are placed. The policy says
+//! which part of the partition's memory an allocator takes next. Of the data some are a thread's
+//! own, some are the kernel's I/O structures and the rest is common to all threads:
+//!
+//! ```text
+//! reads of a core = private x what its allocator placed + io x where the I/O structures lie
+//!                 + (1 - private - io) x what all allocators placed
+//! ```
+
+use crate::machine::{memory_ns, Topology};
+use crate::spec::{Machine, MemoryPart, MemoryPolicy, Partition, Processors};
+
+/// For every chip, the domains that a core there reads from, with their shares of its lines from
+/// memory; they add up to 1.
+pub fn place(machine: &Machine, tree: &Topology, partition: &Partition) -> Vec<Vec<(u16, f64)>> {
+    let placement = Placement::of(machine, tree, partition);
+    let profile = &partition.profile;
+    let (private, io) = (profile.private_data, profile.io_data);
+    let common = placement.common();
+    let structures = io_structures(tree, partition);
+    let reads = |chip: u16| {
+        let own = placement.own[usize::from(tree.domain_of(chip))].as_ref();
+        let own = own.unwrap_or(&common);
+        let share = |domain: u16| {
+            let at = usize::from(domain);
+            private * own[at] + io * structures[at] + (1.0 - private - io) * common[at]
+        };
+        let shares = (0..tree.domains()).map(|domain| (domain, share(domain)));
+        shares.filter(|(_, share)| *share > 0.0).collect()
+    };
+    (0..tree.chips()).map(reads).collect()
+}
+
+/// An allocator with the strict policy that does not get its data into its own domain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NoRoom {
+    /// The domain.
+    pub domain: u16,
+    /// What it must hold [bytes].
+    pub asked: f64,
+    /// Parts of the partition's memory that lie there alone [bytes].
+    pub there: f64,
+}
+
+/// The first domain that has not enough memory for the strict policy, if that is the partition's.
+pub fn no_room(tree: &Topology, partition: &Partition) -> Option<NoRoom> {
+    if partition.memory_policy != MemoryPolicy::Strict {
+        return None;
+    }
+    let lacks = |(domain, weight): (usize, f64)| {
+        let domain = domain as u16;
+        let own = partition.memory.iter().filter(|p| p.domains == [domain]);
+        let there = own.map(|part| part.bytes as f64).sum();
+        let asked = weight * partition.data_bytes as f64;
+        (asked > there * (1.0 + 1e-12)).then_some(NoRoom {
+            domain,
+            asked,
+            there,
+        })
+    };
+    let mut all = allocators(tree, partition).into_iter().enumerate();
+    all.find_map(lacks)
+}
+
+/// What each allocator placed where, as shares by domain.
+struct Placement {
+    /// Share of the partition's cores on each domain.
+    weight: Vec<f64>,
+    /// By domain of the allocator; none where the partition has no cores.
+    own: Vec<Option<Vec<f64>>>,
+}
+
+impl Placement {
+    fn of(machine: &Machine, tree: &Topology, partition: &Partition) -> Self {
+        let (weight, parts) = (allocators(tree, partition), &partition.memory);
+        let data = partition.data_bytes as f64;
+        let count = usize::from(tree.domains());
+        let alike = |taken: Vec<f64>| {
+            let shares = by_domain(parts, &taken, count);
+            weight
+                .iter()
+                .map(|w| (*w > 0.0).then(|| shares.clone()))
+                .collect()
+        };
+        let own = match partition.memory_policy {
+            MemoryPolicy::Proportional => alike(proportional(parts)),
+            MemoryPolicy::Interleaved => alike(interleaved(parts, data)),
+            MemoryPolicy::LocalFirst => {
+                let order = |domain| nearest_first(machine, tree, parts, domain);
+                let order = (0..tree.domains()).map(order).collect::<Vec<_>>();
+                let taken = local_first(parts, &weight, &order, data);
+                let own = taken.into_iter().zip(&weight);
+                own.map(|(taken, w)| (*w > 0.0).then(|| by_domain(parts, &taken, count)))
+                    .collect()
+            }
+            MemoryPolicy::Strict => {
+                let only = |domain| (0..count).map(move |d| f64::from(u8::from(d == domain)));
+                let own = weight.iter().enumerate();
+                own.map(|(domain, w)| (*w > 0.0).then(|| only(domain).collect()))
+                    .collect()
+            }
+        };
+        Self { weight, own }
+    }
+
+    /// What all allocators together placed.
+    fn common(&self) -> Vec<f64> {
+        let mut sum = vec![0.0; self.weight.len()];
+        for (weight, own) in self.weight.iter().zip(&self.own) {
+            for (sum, share) in sum.iter_mut().zip(own.iter().flatten()) {
+                *sum += weight * share;
+            }
+        }
+        sum
+    }
+}
+
+/// Share of the partition's cores on each domain: cores of its own, or the homes of its virtual
+/// processors.
+fn allocators(tree: &Topology, partition: &Partition) -> Vec<f64> {
+    let chips: Vec<u16> = match &partition.processors {
+        Processors::Dedicated { cores, .. } => cores.iter().map(|c| tree.chip_of(*c)).collect(),
+        Processors::Shared { r#virtual, .. } => {
+            let homes = partition.home.iter().cycle();
+            homes.take(usize::from(*r#virtual)).copied().collect()
+        }
+    };
+    let mut weight = vec![0.0; usize::from(tree.domains())];
+    for chip in &chips {
+        weight[usize::from(tree.domain_of(*chip))] += 1.0;
+    }
+    let count = chips.len() as f64;
+    weight.iter().map(|cores| cores / count).collect()
+}
+
+/// Bytes taken from each part as shares by domain; a part's lines alternate over its domains.
+fn by_domain(parts: &[MemoryPart], taken: &[f64], domains: usize) -> Vec<f64> {
+    let total: f64 = taken.iter().sum();
+    let mut shares = vec![0.0; domains];
+    for (part, taken) in parts.iter().zip(taken) {
+        let share = taken / total / part.domains.len() as f64;
+        for domain in &part.domains {
+            shares[usize::from(*domain)] += share;
+        }
+    }
+    shares
+}
+
+fn proportional(parts: &[MemoryPart]) -> Vec<f64> {
+    parts.iter().map(|part| part.bytes as f64).collect()
+}
+
+/// `data` bytes from the parts with several domains, then from the others, each time in proportion.
+fn interleaved(parts: &[MemoryPart], data: f64) -> Vec<f64> {
+    let alternates = |part: &MemoryPart| part.domains.len() > 1;
+    let sum = |which: bool| -> f64 {
+        let chosen = parts.iter().filter(|part| alternates(part) == which);
+        chosen.map(|part| part.bytes as f64).sum()
+    };
+    let first = data.min(sum(true));
+    let (of_first, of_rest) = (first / sum(true), (data - first) / sum(false));
+    let taken = |part: &MemoryPart| {
+        let share = if alternates(part) { of_first } else { of_rest };
+        // With no bytes at all on one side, the share there is 0/0.
+        if share.is_finite() {
+            part.bytes as f64 * share
+        } else {
+            0.0
+        }
+    };
+    parts.iter().map(taken).collect()
+}
+
+/// Parts as an allocator on `domain` prefers them: by mean latency, the earlier of equals first.
+fn nearest_first(
+    machine: &Machine,
+    tree: &Topology,
+    parts: &[MemoryPart],
+    domain: u16,
+) -> Vec<usize> {
+    let chip = tree.chip_beside(domain);
+    let distance = |part: &MemoryPart| {
+        let all = part.domains.iter();
+        let sum: f64 = all.map(|d| memory_ns(machine, tree, chip, *d)).sum();
+        sum / part.domains.len() as f64
+    };
+    let distances: Vec<f64> = parts.iter().map(distance).collect();
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by(|a, b| distances[*a].total_cmp(&distances[*b]));
+    order
+}
+
+/// Bytes that each allocator takes from each part: all at once, `weight` of `data` each, from its
+/// nearest part that has room.
+fn local_first(
+    parts: &[MemoryPart],
+    weight: &[f64],
+    order: &[Vec<usize>],
+    data: f64,
+) -> Vec<Vec<f64>> {
+    let mut room: Vec<f64> = parts.iter().map(|part| part.bytes as f64).collect();
+    let mut taken = vec![vec![0.0; parts.len()]; weight.len()];
+    let mut left = data;
+    while left > 0.0 {
+        let mut rate = vec![0.0; parts.len()];
+        let mut from = Vec::new();
+        for (allocator, weight) in weight.iter().enumerate().filter(|(_, w)| **w > 0.0) {
+            if let Some(part) = order[allocator].iter().find(|part| room[**part] > 0.0) {
+                rate[*part] += weight;
+                from.push((allocator, *part));
+            }
+        }
+        // Until the first part is full; with every part full, rounding has left a rest.
+        let full = (0..parts.len()).filter(|part| rate[*part] > 0.0);
+        let step = full
+            .map(|part| room[part] / rate[part])
+            .fold(left, f64::min);
+        if from.is_empty() {
+            break;
+        }
+        for (allocator, part) in from {
+            taken[allocator][part] += weight[allocator] * step;
+        }
+        for (room, rate) in room.iter_mut().zip(&rate).filter(|(_, rate)| **rate > 0.0) {
+            let rest = *room - rate * step;
+            *room = if *room / rate <= step { 0.0 } else { rest };
+        }
+        left -= step;
+    }
+    taken
+}
+
+/// Where the kernel's I/O structures lie: in a part beside the I/O, or interleaved.
+fn io_structures(tree: &Topology, partition: &Partition) -> Vec<f64> {
+    let parts = &partition.memory;
+    let beside = |part: &&MemoryPart| {
+        part.bytes > 0 && partition.io_domain.is_some_and(|io| part.domains == [io])
+    };
+    let count = usize::from(tree.domains());
+    match parts.iter().find(beside) {
+        Some(part) => by_domain(std::slice::from_ref(part), &[1.0], count),
+        None => by_domain(
+            parts,
+            &interleaved(parts, partition.data_bytes as f64),
+            count,
+        ),
+    }
+}

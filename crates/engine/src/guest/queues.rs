@@ -1,0 +1,408 @@
+//! Run queues of a partition's logical processors, whatever its guest.
+//!
+//! A waking thread goes to an idle logical processor by the guest's order of filling. One that
+//! finds none queues; an idle logical processor takes from its own queue first, then steals.
+
+use std::collections::VecDeque;
+
+use super::aix;
+use super::loads::Loads;
+use super::set::VpSet;
+use super::unix::Places;
+
+/// A logical processor: virtual processor and thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cpu {
+    /// Virtual processor within the partition.
+    pub vp: u16,
+    /// Thread within the virtual processor.
+    pub thread: u8,
+}
+
+/// Order in which a guest fills its logical processors.
+#[derive(Clone, Debug)]
+pub enum Filling {
+    /// AIX: so many threads of a virtual processor before the next one.
+    Aix {
+        /// Threads of a virtual processor to load before the next.
+        threads_before_next: u8,
+    },
+    /// HP-UX and Linux: nearest to where the thread last ran.
+    Unix(Places),
+}
+
+/// Run queues and busy threads of a partition.
+#[derive(Clone, Debug)]
+pub struct RunQueues {
+    filling: Filling,
+    loads: Loads,
+    unfolded: u16,
+    queues: Vec<VecDeque<u32>>,
+    nonempty: VpSet,
+    queued: u32,
+    running: u32,
+}
+
+impl RunQueues {
+    /// All idle, all unfolded.
+    pub fn new(vps: u16, smt: u8, filling: Filling) -> Self {
+        let cpus = vps * u16::from(smt);
+        Self {
+            filling,
+            loads: Loads::new(vps, smt),
+            unfolded: vps,
+            queues: vec![VecDeque::new(); usize::from(cpus)],
+            nonempty: VpSet::new(cpus),
+            queued: 0,
+            running: 0,
+        }
+    }
+
+    /// Virtual processors that are not folded.
+    pub fn unfolded(&self) -> u16 {
+        self.unfolded
+    }
+
+    /// Queued software threads.
+    pub fn queued(&self) -> u32 {
+        self.queued
+    }
+
+    /// Running software threads.
+    pub fn running(&self) -> u32 {
+        self.running
+    }
+
+    /// Busy threads of a virtual processor, as a mask.
+    #[inline]
+    pub fn mask(&self, vp: u16) -> u8 {
+        self.loads.mask(vp)
+    }
+
+    /// Idle logical processor for a waking thread that last ran on the logical processor `last`.
+    pub fn choose(&mut self, last: Option<u16>) -> Option<Cpu> {
+        let was = last.map(|cpu| self.cpu(cpu));
+        let last_vp = was.map(|cpu| cpu.vp);
+        let vp = match &mut self.filling {
+            Filling::Aix {
+                threads_before_next,
+            } => aix::choose(&self.loads, *threads_before_next, last_vp)?,
+            Filling::Unix(places) => {
+                let idle = |cpu: &Cpu| self.loads.mask(cpu.vp) & (1 << cpu.thread) == 0;
+                if let Some(cpu) = was.filter(idle) {
+                    return Some(cpu);
+                }
+                places.choose(&self.loads, last_vp)?
+            }
+        };
+        Some(Cpu {
+            vp,
+            thread: self.loads.idle_thread(vp),
+        })
+    }
+
+    fn cpu(&self, number: u16) -> Cpu {
+        let smt = u16::from(self.loads.smt());
+        Cpu {
+            vp: number / smt,
+            thread: (number % smt) as u8,
+        }
+    }
+
+    fn idles(&self, cpu: Cpu) -> bool {
+        self.loads.mask(cpu.vp) & (1 << cpu.thread) == 0
+    }
+
+    /// Marks a logical processor busy.
+    pub fn occupy(&mut self, cpu: Cpu) {
+        debug_assert!(self.idles(cpu));
+        self.running += 1;
+        let mask = self.loads.mask(cpu.vp) | 1 << cpu.thread;
+        self.loads.set_mask(cpu.vp, mask, cpu.vp < self.unfolded);
+    }
+
+    /// Marks a logical processor idle.
+    pub fn release(&mut self, cpu: Cpu) {
+        debug_assert!(!self.idles(cpu));
+        self.running -= 1;
+        let mask = self.loads.mask(cpu.vp) & !(1 << cpu.thread);
+        self.loads.set_mask(cpu.vp, mask, cpu.vp < self.unfolded);
+    }
+
+    /// Queues a software thread on a logical processor.
+    pub fn queue(&mut self, cpu: u16, job: u32) {
+        self.queues[usize::from(cpu)].push_back(job);
+        self.nonempty.insert(cpu);
+        self.queued += 1;
+    }
+
+    /// Puts back a software thread that was displaced by one of better priority: it goes on next.
+    pub fn put_back(&mut self, cpu: u16, job: u32) {
+        self.queues[usize::from(cpu)].push_front(job);
+        self.nonempty.insert(cpu);
+        self.queued += 1;
+    }
+
+    /// Whether software threads wait on this logical processor.
+    #[inline]
+    pub fn has_queue(&self, cpu: u16) -> bool {
+        self.queued > 0 && !self.queues[usize::from(cpu)].is_empty()
+    }
+
+    /// Software threads that wait on this logical processor.
+    pub fn waiting_on(&self, cpu: u16) -> usize {
+        self.queues[usize::from(cpu)].len()
+    }
+
+    /// Next software thread for an idle logical processor: its own queue's first, else the first
+    /// stolen from another.
+    pub fn take(&mut self, cpu: u16) -> Option<u32> {
+        if self.queued == 0 {
+            return None;
+        }
+        let from = if !self.queues[usize::from(cpu)].is_empty() {
+            cpu
+        } else {
+            match &self.filling {
+                Filling::Aix { .. } => self.nonempty.first()?,
+                Filling::Unix(places) => self.nearest_queue(places, cpu)?,
+            }
+        };
+        self.take_own(from)
+    }
+
+    /// The nearest of the logical processors with a queue, the longest queue at equal distance.
+    fn nearest_queue(&self, places: &Places, cpu: u16) -> Option<u16> {
+        let smt = u16::from(self.loads.smt());
+        let key = |other: &u16| {
+            let waiting = self.waiting_on(*other);
+            (
+                places.distance(cpu / smt, other / smt),
+                usize::MAX - waiting,
+            )
+        };
+        self.nonempty.iter().min_by_key(key)
+    }
+
+    /// First of a logical processor's own queue.
+    pub fn take_own(&mut self, cpu: u16) -> Option<u32> {
+        self.take_at(cpu, 0)
+    }
+
+    /// The software thread at a place of a logical processor's own queue.
+    pub fn take_at(&mut self, cpu: u16, place: usize) -> Option<u32> {
+        let job = self.queues[usize::from(cpu)].remove(place)?;
+        self.queued -= 1;
+        if self.queues[usize::from(cpu)].is_empty() {
+            self.nonempty.remove(cpu);
+        }
+        Some(job)
+    }
+
+    /// Logical processor where a thread that finds none idle queues.
+    pub fn queue_for(&self, last: Option<u16>, salt: u32) -> u16 {
+        let usable = self.unfolded * u16::from(self.loads.smt());
+        if let Some(cpu) = last.filter(|cpu| *cpu < usable) {
+            return cpu;
+        }
+        match self.filling {
+            Filling::Aix { .. } => (salt % u32::from(usable)) as u16,
+            Filling::Unix(_) => self.by_threads().min().map_or(0, |(_, cpu)| cpu),
+        }
+    }
+
+    /// Software threads of every logical processor, running and queued, with its number.
+    fn by_threads(&self) -> impl Iterator<Item = (usize, u16)> + '_ {
+        let threads = |cpu: u16| self.waiting_on(cpu) + usize::from(!self.idles(self.cpu(cpu)));
+        (0..self.queues.len() as u16).map(move |cpu| (threads(cpu), cpu))
+    }
+
+    /// Folds the highest unfolded virtual processor and returns it; the last one is never folded.
+    pub fn fold(&mut self) -> Option<u16> {
+        if self.unfolded <= 1 {
+            return None;
+        }
+        self.unfolded -= 1;
+        self.loads.exclude(self.unfolded);
+        Some(self.unfolded)
+    }
+
+    /// Unfolds one more virtual processor and returns it.
+    pub fn unfold(&mut self) -> Option<u16> {
+        if self.unfolded == self.loads.vps() {
+            return None;
+        }
+        let vp = self.unfolded;
+        self.unfolded += 1;
+        self.loads.include(vp);
+        Some(vp)
+    }
+
+    /// A virtual processor with most busy threads and an idle thread of one with fewest, if a move
+    /// between them is worth it: to AIX one busy thread less is, to the others two.
+    pub fn imbalance(&self) -> Option<(u16, Cpu)> {
+        let (most, fewest) = self.loads.extremes()?;
+        let from = self.loads.at(most).first()?;
+        let vp = match &self.filling {
+            Filling::Aix { .. } if most > fewest => self.loads.at(fewest).first()?,
+            Filling::Unix(places) if most > fewest + 1 => {
+                places.nearest(self.loads.at(fewest), from)?
+            }
+            _ => return None,
+        };
+        let thread = self.loads.idle_thread(vp);
+        Some((from, Cpu { vp, thread }))
+    }
+
+    /// The logical processors with most and with fewest software threads, the first among equals,
+    /// if the guest evens out its queues and some wait.
+    pub fn crowding(&self) -> Option<(u16, u16)> {
+        if self.queued == 0 || matches!(self.filling, Filling::Aix { .. }) {
+            return None;
+        }
+        let most = self
+            .by_threads()
+            .max_by_key(|(n, cpu)| (*n, u16::MAX - cpu))?;
+        let fewest = self.by_threads().min()?;
+        (most.0 > fewest.0).then_some((most.1, fewest.1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn aix(vps: u16, smt: u8, threads_before_next: u8) -> RunQueues {
+        let filling = Filling::Aix {
+            threads_before_next,
+        };
+        RunQueues::new(vps, smt, filling)
+    }
+
+    /// Two chips in each of two nodes, two single-threaded processors a chip.
+    fn unix() -> RunQueues {
+        let chips = (0..8u16).map(|vp| (vp / 2, vp / 4));
+        RunQueues::new(8, 1, Filling::Unix(Places::new(chips)))
+    }
+
+    fn fill(queues: &mut RunQueues, count: usize) -> Vec<(u16, u8)> {
+        (0..count)
+            .map(|_| {
+                let cpu = queues.choose(None).unwrap();
+                queues.occupy(cpu);
+                (cpu.vp, cpu.thread)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn raw_mode_fills_primary_threads_first() {
+        let mut queues = aix(3, 2, 1);
+        assert_eq!(fill(&mut queues, 4), vec![(0, 0), (1, 0), (2, 0), (0, 1)]);
+    }
+
+    #[test]
+    fn scaled_mode_two_fills_both_threads_before_the_next() {
+        let mut queues = aix(3, 4, 2);
+        assert_eq!(
+            fill(&mut queues, 6),
+            vec![(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]
+        );
+        assert_eq!(fill(&mut queues, 1), vec![(0, 2)]);
+    }
+
+    #[test]
+    fn a_waking_thread_returns_to_its_virtual_processor_where_the_order_allows() {
+        let mut queues = aix(4, 2, 2);
+        assert_eq!(queues.choose(Some(7)), Some(Cpu { vp: 3, thread: 0 }));
+        queues.occupy(Cpu { vp: 1, thread: 0 });
+        assert_eq!(queues.choose(Some(7)), Some(Cpu { vp: 1, thread: 1 }));
+    }
+
+    #[test]
+    fn an_idle_processor_takes_its_own_queue_first_then_steals() {
+        let mut queues = aix(2, 2, 1);
+        queues.queue(3, 10);
+        queues.queue(1, 11);
+        assert_eq!(queues.take(1), Some(11));
+        assert_eq!(queues.take(0), Some(10));
+        assert_eq!(queues.take(0), None);
+    }
+
+    #[test]
+    fn three_threads_on_two_virtual_processors_are_out_of_balance() {
+        let mut queues = aix(2, 2, 1);
+        fill(&mut queues, 2);
+        assert_eq!(queues.imbalance(), None);
+        fill(&mut queues, 1);
+        assert_eq!(queues.imbalance(), Some((0, Cpu { vp: 1, thread: 1 })));
+    }
+
+    #[test]
+    fn a_folded_virtual_processor_gets_no_work() {
+        let mut queues = aix(2, 1, 1);
+        assert_eq!(queues.fold(), Some(1));
+        assert_eq!(queues.fold(), None);
+        assert_eq!(fill(&mut queues, 1), vec![(0, 0)]);
+        assert_eq!(queues.choose(Some(1)), None);
+        assert_eq!(queues.queue_for(Some(1), 5), 0);
+        assert_eq!(queues.unfold(), Some(1));
+        assert_eq!(queues.choose(None), Some(Cpu { vp: 1, thread: 0 }));
+    }
+
+    #[test]
+    fn without_folding_a_thread_wakes_where_it_was_or_near_by() {
+        let mut queues = unix();
+        // Its own, its chip, its node, the other node.
+        for expected in [3, 2, 0, 1, 4] {
+            assert_eq!(queues.choose(Some(3)).unwrap().vp, expected);
+            queues.occupy(Cpu {
+                vp: expected,
+                thread: 0,
+            });
+        }
+    }
+
+    #[test]
+    fn new_threads_spread_over_the_chips() {
+        let order: Vec<u16> = fill(&mut unix(), 5).into_iter().map(|(vp, _)| vp).collect();
+        assert_eq!(order, vec![0, 2, 4, 6, 1]);
+    }
+
+    #[test]
+    fn without_folding_a_thread_moves_only_to_a_core_that_is_two_threads_emptier() {
+        let chips = (0..8u16).map(|vp| (vp / 2, vp / 4));
+        let mut queues = RunQueues::new(8, 2, Filling::Unix(Places::new(chips)));
+        let busy = |queues: &mut RunQueues, vp, thread| queues.occupy(Cpu { vp, thread });
+        busy(&mut queues, 5, 0);
+        assert_eq!(queues.imbalance(), None);
+        busy(&mut queues, 5, 1);
+        // Its own chip's other core before the first of all.
+        assert_eq!(queues.imbalance(), Some((5, Cpu { vp: 4, thread: 0 })));
+        busy(&mut queues, 4, 0);
+        assert_eq!(queues.imbalance(), Some((5, Cpu { vp: 6, thread: 0 })));
+    }
+
+    #[test]
+    fn an_idle_processor_steals_near_by_from_the_longest_queue() {
+        let mut queues = unix();
+        for (cpu, job) in [(4, 40), (0, 10), (1, 11), (1, 12)] {
+            queues.queue(cpu, job);
+        }
+        let stolen: Vec<_> = (0..4).map(|_| queues.take(2).unwrap()).collect();
+        assert_eq!(stolen, vec![11, 10, 12, 40]);
+    }
+
+    #[test]
+    fn a_new_thread_queues_where_fewest_are_and_crowding_names_the_extremes() {
+        let mut queues = unix();
+        fill(&mut queues, 8);
+        assert_eq!(queues.crowding(), None);
+        (0..9).for_each(|job| {
+            let cpu = queues.queue_for(None, 77);
+            queues.queue(cpu, job);
+        });
+        assert_eq!(queues.waiting_on(0), 2);
+        assert_eq!(queues.crowding(), Some((0, 1)));
+    }
+}

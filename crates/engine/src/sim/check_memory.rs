@@ -1,0 +1,93 @@
+//! What a partition's memory must satisfy.
+
+use super::check::{range, Checked, SpecFault};
+use crate::guest::memory;
+use crate::machine::Topology;
+use crate::spec::{MemoryPart, Partition, Spec};
+
+/// Largest size that anything may have [bytes]: a pebibyte, so that no sum overflows.
+const MOST_BYTES: u64 = 1 << 50;
+/// Most parts of a partition's memory.
+const MOST_PARTS: usize = 4096;
+
+pub(super) fn check(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
+    let domains = Topology::new(&spec.machine).domains();
+    let parts = partition.memory.len();
+    if parts > MOST_PARTS {
+        let most = format!("at most {MOST_PARTS}");
+        return Err(range(owner, "memory parts", parts as f64, &most));
+    }
+    for part in &partition.memory {
+        check_part(part, domains, owner)?;
+    }
+    if let Some(domain) = partition.io_domain.filter(|domain| *domain >= domains) {
+        return Err(no_domain(owner, domain, domains));
+    }
+    let bytes: u64 = partition.memory.iter().map(|part| part.bytes).sum();
+    if bytes == 0 {
+        return Err(range(owner, "memory", 0.0, "above 0 bytes in all"));
+    }
+    if partition.data_bytes == 0 || partition.data_bytes > bytes {
+        let (value, most) = (partition.data_bytes as f64, format!("1 to {bytes}"));
+        return Err(range(owner, "data_bytes", value, &most));
+    }
+    let page = partition.page_bytes;
+    if page == 0 || page > MOST_BYTES {
+        let most = format!("1 to {MOST_BYTES}");
+        return Err(range(owner, "page_bytes", page as f64, &most));
+    }
+    let share = partition.hypervisor_share;
+    if !(0.0..=0.9).contains(&share) {
+        return Err(range(owner, "hypervisor_share", share, "0 to 0.9"));
+    }
+    Ok(())
+}
+
+/// With the strict policy every domain's memory must hold what its processors allocate. All other
+/// indices of the spec must have been checked.
+pub(super) fn check_room(spec: &Spec) -> Checked {
+    let tree = Topology::new(&spec.machine);
+    for partition in &spec.partitions {
+        if let Some(lack) = memory::no_room(&tree, partition) {
+            return Err(SpecFault::NoRoom {
+                owner: format!("partition {}", partition.name),
+                domain: lack.domain,
+                asked_bytes: lack.asked.ceil(),
+                there_bytes: lack.there,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn check_part(part: &MemoryPart, domains: u16, owner: &str) -> Checked {
+    if part.domains.is_empty() {
+        return Err(range(owner, "domains of a memory part", 0.0, "1 or more"));
+    }
+    if let Some(domain) = part.domains.iter().find(|domain| **domain >= domains) {
+        return Err(no_domain(owner, *domain, domains));
+    }
+    let mut sorted = part.domains.clone();
+    sorted.sort_unstable();
+    if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(SpecFault::Twice {
+            what: format!("{owner}: in a memory part, domain"),
+            name: pair[0].to_string(),
+        });
+    }
+    if part.bytes > MOST_BYTES {
+        let most = format!("at most {MOST_BYTES}");
+        let what = "bytes of a memory part";
+        return Err(range(owner, what, part.bytes as f64, &most));
+    }
+    Ok(())
+}
+
+fn no_domain(owner: &str, domain: u16, domains: u16) -> SpecFault {
+    SpecFault::NotThere {
+        owner: owner.into(),
+        field: "memory domain".into(),
+        index: u64::from(domain),
+        count: u64::from(domains),
+    }
+}

@@ -1,0 +1,174 @@
+//! What a partition's guest, workload and profile must satisfy.
+
+#![allow(clippy::neg_cmp_op_on_partial_ord)] // `!(x <= y)` refuses NaN, which is meant
+
+use super::check::{at_most, range, Checked};
+use crate::guest::Scheduler;
+use crate::spec::{Aix, Guest, Partition, Profile, Spec, Workload};
+
+/// Longest time that anything may be set to [ns]: three years, so that no sum of times overflows.
+const LONGEST_NS: u64 = 100_000_000_000_000_000;
+
+pub(super) fn check(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
+    check_guest(partition, owner)?;
+    check_profile(&partition.profile, owner)?;
+    check_workload(&partition.workload, owner)?;
+    check_burst(spec, partition, owner)
+}
+
+/// Least rate of anything random [1/s]: once in three years, for the same reason.
+const LEAST_RATE_PER_S: f64 = 1e-8;
+
+fn check_guest(partition: &Partition, owner: &str) -> Checked {
+    if let Guest::Aix(aix) = &partition.guest {
+        check_aix(aix, owner)?;
+    }
+    let guest = Scheduler::of(&partition.guest, partition.smt);
+    if guest.tick_ns == 0
+        || guest.timeslice_ns < 1_000
+        || guest.rebalance_ns.is_some_and(|ns| ns < 1_000_000)
+    {
+        return Err(range(
+            owner,
+            "tick_ns, timeslice_ns, rebalance_ns",
+            0.0,
+            "positive, the last 1 ms or more",
+        ));
+    }
+    let rate = guest.daemon_rate_per_s;
+    if !(rate == 0.0 || (LEAST_RATE_PER_S..=1e6).contains(&rate)) {
+        let most = "0, or 1e-8 to 1e6";
+        return Err(range(owner, "daemon_rate_per_s", rate, most));
+    }
+    let (snooze, rebalance) = (guest.snooze_delay_ns, guest.rebalance_ns);
+    let times = [
+        ("snooze_delay_ns", snooze.unwrap_or(0), LONGEST_NS),
+        ("tick_ns", guest.tick_ns, LONGEST_NS),
+        ("tick_cost_ns", guest.tick_cost_ns, LONGEST_NS),
+        ("timeslice_ns", guest.timeslice_ns, LONGEST_NS),
+        ("rebalance_ns", rebalance.unwrap_or(0), LONGEST_NS),
+        ("daemon_ns", guest.daemon_ns, LONGEST_NS),
+    ];
+    at_most(owner, &times)
+}
+
+fn check_aix(aix: &Aix, owner: &str) -> Checked {
+    if !matches!(aix.throughput_mode, 0 | 1 | 2 | 4 | 8) {
+        let mode = f64::from(aix.throughput_mode);
+        return Err(range(owner, "throughput_mode", mode, "0, 1, 2, 4 or 8"));
+    }
+    let threshold = aix.fold_threshold_pct;
+    if !(threshold > 0.0 && threshold <= 100.0) {
+        let most = "above 0, at most 100";
+        return Err(range(owner, "fold_threshold_pct", threshold, most));
+    }
+    Ok(())
+}
+
+fn check_profile(profile: &Profile, owner: &str) -> Checked {
+    let positive = [
+        (
+            "instructions_per_unit",
+            profile.instructions_per_unit,
+            1.0,
+            1e18,
+        ),
+        ("eicpi", profile.eicpi, 1e-3, 1e3),
+        ("miss_c0_bytes", profile.miss_c0_bytes, 1.0, 1e15),
+        ("miss_m0", profile.miss_m0, 0.0, 10.0),
+        ("miss_exponent", profile.miss_exponent, 0.0, 10.0),
+        ("issue_share", profile.issue_share, 0.0, 1.0),
+        ("system_share", profile.system_share, 0.0, 1.0),
+        ("sharing", profile.sharing, 0.0, 1.0),
+        ("footprint_common", profile.footprint_common, 0.0, 1.0),
+        ("overlap", profile.overlap, 0.0, 0.999),
+        ("lock_share", profile.lock_share, 0.0, 0.999),
+        (
+            "lock_hold_instructions",
+            profile.lock_hold_instructions,
+            1.0,
+            1e12,
+        ),
+        ("private_data", profile.private_data, 0.0, 1.0),
+        ("io_data", profile.io_data, 0.0, 1.0),
+        (
+            "private_data + io_data",
+            profile.private_data + profile.io_data,
+            0.0,
+            1.0,
+        ),
+    ];
+    for (field, value, least, most) in positive {
+        if !(value >= least && value <= most) {
+            return Err(range(owner, field, value, &format!("{least} to {most}")));
+        }
+    }
+    Ok(())
+}
+
+fn check_workload(workload: &Workload, owner: &str) -> Checked {
+    match *workload {
+        Workload::Transactions {
+            rate_per_s,
+            bursts,
+            wait_ns,
+            ..
+        } => {
+            if !(LEAST_RATE_PER_S..=1e7).contains(&rate_per_s) {
+                return Err(range(owner, "rate_per_s", rate_per_s, "1e-8 to 1e7"));
+            }
+            at_most(owner, &[("wait_ns", wait_ns, LONGEST_NS)])?;
+            check_bursts(bursts, owner)
+        }
+        Workload::Users {
+            count,
+            think_ns,
+            bursts,
+            wait_ns,
+            ..
+        } => {
+            if count == 0 || count > 1_000_000 {
+                return Err(range(owner, "users", f64::from(count), "1 to 1000000"));
+            }
+            let waits = [
+                ("wait_ns", wait_ns, LONGEST_NS),
+                ("think_ns", think_ns, LONGEST_NS),
+            ];
+            at_most(owner, &waits)?;
+            check_bursts(bursts, owner)
+        }
+        Workload::Loops { count, .. } if count == 0 || count > 100_000 => {
+            Err(range(owner, "loops", f64::from(count), "1 to 100000"))
+        }
+        Workload::Warehouses { count } if count == 0 || count > 100_000 => {
+            Err(range(owner, "warehouses", f64::from(count), "1 to 100000"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_bursts(bursts: f64, owner: &str) -> Checked {
+    if (1.0..=1e6).contains(&bursts) {
+        Ok(())
+    } else {
+        Err(range(owner, "bursts", bursts, "1 to 1e6"))
+    }
+}
+
+/// A burst shorter than the clock's resolution would never let time go on.
+fn check_burst(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
+    let profile = &partition.profile;
+    let bursts = match partition.workload {
+        Workload::Transactions { bursts, .. } | Workload::Users { bursts, .. } => bursts,
+        Workload::Loops { .. } | Workload::Warehouses { .. } | Workload::Idle => 1.0,
+    };
+    let unit_ns = profile.instructions_per_unit * profile.eicpi
+        / (spec.machine.core_rate * spec.machine.clock_hz)
+        * 1e9;
+    if unit_ns / bursts >= 1.0 {
+        Ok(())
+    } else {
+        let field = "mean burst in ns";
+        Err(range(owner, field, unit_ns / bursts, "1 or more"))
+    }
+}

@@ -1,0 +1,207 @@
+//! What the workloads do: arrivals, ends of waits, and what follows when a burst is done.
+
+use super::event::Event;
+use super::world::{World, NEVER};
+use crate::guest::workload::{Job, JobId, JobKind, NO_CPU};
+use crate::hypervisor::VpId;
+use crate::kernel::Time;
+use crate::spec::{Distribution, Workload};
+
+impl World {
+    /// Starts every workload at time 0.
+    pub fn start_workloads(&mut self) {
+        for partition in 0..self.guests.len() as u16 {
+            match self.spec.partitions[usize::from(partition)].workload {
+                Workload::Transactions { .. } => self.next_arrival(partition),
+                Workload::Users { count, .. } => {
+                    (0..count).for_each(|_| self.start_user(partition))
+                }
+                Workload::Warehouses { count } => {
+                    (0..count).for_each(|_| self.start_warehouse(partition))
+                }
+                Workload::Loops { count, .. } => {
+                    (0..count).for_each(|_| self.start_loop(partition, NO_CPU))
+                }
+                Workload::Idle => {}
+            }
+            self.next_daemon(partition);
+            self.next_balance(partition);
+        }
+    }
+
+    fn next_arrival(&mut self, partition: u16) {
+        let guest = &mut self.guests[usize::from(partition)];
+        let Some(mean) = guest.shape.arrival_ns else {
+            return;
+        };
+        let at = self.now + guest.arrivals.exponential(mean) as u64;
+        self.schedule(at, Event::Arrival(partition));
+    }
+
+    fn start_user(&mut self, partition: u16) {
+        let job = self.new_transaction(partition);
+        let guest = &mut self.guests[usize::from(partition)];
+        let think = guest.waits.exponential(guest.shape.think_ns.unwrap_or(0.0)) as u64;
+        self.jobs.get(job).arrived_at = NEVER;
+        self.schedule(self.now + think, Event::Wake(job));
+    }
+
+    fn start_loop(&mut self, partition: u16, last_cpu: u16) {
+        let instructions = self.spec.partitions[usize::from(partition)]
+            .profile
+            .instructions_per_unit;
+        let job = self.jobs.add(Job {
+            partition,
+            last_cpu,
+            kind: JobKind::Loop,
+            bursts_left: 0,
+            instructions,
+            arrived_at: self.now,
+        });
+        self.meters.integrate(partition, self.now).runnable += 1;
+        self.make_runnable(job);
+    }
+
+    /// A thread that does one transaction after the other.
+    fn start_warehouse(&mut self, partition: u16) {
+        let instructions = self.guests[usize::from(partition)].shape.burst_instructions;
+        let job = self.jobs.add(Job {
+            partition,
+            last_cpu: NO_CPU,
+            kind: JobKind::Warehouse,
+            bursts_left: 0,
+            instructions,
+            arrived_at: self.now,
+        });
+        let meter = self.meters.integrate(partition, self.now);
+        meter.tx_arrived += 1;
+        meter.inside += 1;
+        meter.runnable += 1;
+        self.make_runnable(job);
+    }
+
+    /// An endless loop starts again when it is done.
+    fn restart_loop(&mut self, partition: u16, last_cpu: u16) {
+        let workload = &self.spec.partitions[usize::from(partition)].workload;
+        if matches!(workload, Workload::Loops { endless: true, .. }) {
+            let guest = &self.guests[usize::from(partition)];
+            let in_place = guest.scheduler.restarts_in_place;
+            self.start_loop(partition, if in_place { last_cpu } else { NO_CPU });
+        }
+    }
+
+    fn new_transaction(&mut self, partition: u16) -> JobId {
+        let guest = &mut self.guests[usize::from(partition)];
+        let bursts = guest.work.geometric(guest.shape.bursts) as u32;
+        let job = Job {
+            partition,
+            last_cpu: NO_CPU,
+            kind: JobKind::Transaction,
+            bursts_left: bursts - 1,
+            instructions: 0.0,
+            arrived_at: self.now,
+        };
+        let id = self.jobs.add(job);
+        self.draw_burst(id);
+        id
+    }
+
+    fn draw_burst(&mut self, job: JobId) {
+        let job = self.jobs.get(job);
+        let guest = &mut self.guests[usize::from(job.partition)];
+        let mean = guest.shape.burst_instructions;
+        job.instructions = match guest.shape.work {
+            Distribution::Constant => mean,
+            Distribution::Exponential => guest.work.exponential(mean),
+        };
+    }
+
+    /// A transaction arrives.
+    pub fn arrive(&mut self, partition: u16) {
+        let job = self.new_transaction(partition);
+        let meter = self.meters.integrate(partition, self.now);
+        meter.tx_arrived += 1;
+        meter.inside += 1;
+        meter.runnable += 1;
+        let cpu = self.make_runnable(job);
+        self.count_interrupt(partition, cpu);
+        self.next_arrival(partition);
+    }
+
+    /// A wait or think time is over.
+    pub fn wake_job(&mut self, id: JobId) {
+        let now = self.now;
+        let job = self.jobs.get(id);
+        let (partition, thinking) = (job.partition, job.arrived_at == NEVER);
+        if thinking {
+            job.arrived_at = now;
+        }
+        let meter = self.meters.integrate(partition, now);
+        meter.runnable += 1;
+        if thinking {
+            meter.tx_arrived += 1;
+            meter.inside += 1;
+        } else {
+            meter.blocked -= 1;
+        }
+        let cpu = self.make_runnable(id);
+        self.count_interrupt(partition, cpu);
+    }
+
+    /// A warehouse's thread goes on with its next transaction where it is, within its time slice.
+    /// What rounding to nanoseconds left over of the last one is carried on.
+    pub fn next_of_warehouse(&mut self, id: JobId, at: usize) {
+        let job = self.jobs.get(id);
+        let partition = usize::from(job.partition);
+        let response = self.now - std::mem::replace(&mut job.arrived_at, self.now);
+        self.threads[at].instructions += self.guests[partition].shape.burst_instructions;
+        let meter = &mut self.meters.partitions[partition];
+        meter.tx_arrived += 1;
+        meter.tx_done += 1;
+        meter.response_ns += response;
+        self.meters.responses[partition].record(Time::from_ns(response));
+    }
+
+    /// A burst is done: the job waits, thinks or ends.
+    pub fn finish(&mut self, id: JobId, vp: VpId, at: usize) {
+        let now = self.now;
+        let job = self.jobs.get(id);
+        let (partition, kind, left, arrived) =
+            (job.partition, job.kind, job.bursts_left, job.arrived_at);
+        let meter = self.meters.integrate(partition, now);
+        meter.runnable -= 1;
+        match kind {
+            JobKind::Transaction if left > 0 => {
+                meter.blocked += 1;
+                job.bursts_left -= 1;
+                self.draw_burst(id);
+                let guest = &mut self.guests[usize::from(partition)];
+                let wait = guest.waits.exponential(guest.shape.wait_ns) as u64;
+                self.schedule(now + wait, Event::Wake(id));
+            }
+            JobKind::Transaction => {
+                meter.tx_done += 1;
+                meter.inside -= 1;
+                meter.response_ns += now - arrived;
+                self.meters.responses[usize::from(partition)].record(Time::from_ns(now - arrived));
+                self.jobs.remove(id);
+                if self.guests[usize::from(partition)].shape.think_ns.is_some() {
+                    self.start_user(partition);
+                }
+            }
+            JobKind::Warehouse => unreachable!("a warehouse's thread never ends"),
+            JobKind::Loop => {
+                let last_cpu = job.last_cpu;
+                self.meters.finish_loop(partition, now - arrived);
+                self.jobs.remove(id);
+                self.restart_loop(partition, last_cpu);
+            }
+            JobKind::Daemon => {
+                let core = usize::from(self.vp(vp).core);
+                let ran = self.daemon_instructions(partition) * self.slots[core].instruction_ns;
+                self.meters.cpus[at].daemon_ns += (now - arrived).min(ran as u64);
+                self.jobs.remove(id);
+            }
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! The price of a layout: what an instruction of each partition costs while given cores are busy.
+//!
+//! Loads stretch latencies, and latencies slow the cores that make the load down. The simulation
+//! finds the balance of the two window by window; here it is iterated to the fixed point, without
+//! arrivals, guests or a dispatcher. Every busy core has all the threads busy that its partition
+//! uses.
+
+use crate::cost::{Books, Class, Contention, Lines, Occupancy, Place, Spread};
+use crate::guest::memory;
+use crate::machine::Topology;
+use crate::sim::{self, SpecFault};
+use crate::spec::{Machine, Partition, Spec};
+
+/// Relative change of an instruction's time from which on it counts as settled.
+const SETTLED: f64 = 1e-13;
+/// Iterations before the price is given up.
+const MOST_STEPS: usize = 10_000;
+
+/// Why there is no price.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PriceFault {
+    /// The spec is unsound.
+    #[error("{0}")]
+    Spec(#[from] SpecFault),
+    /// Busy cores that are no matrix of partitions by chips.
+    #[error("busy cores: {got} {what} are given, {want} are there; give one number for each")]
+    Shape {
+        /// Rows or numbers of which row.
+        what: String,
+        /// How many were given.
+        got: usize,
+        /// How many there must be.
+        want: usize,
+    },
+    /// A number of cores that can't be busy.
+    #[error("busy cores: {owner} keeps {cores} cores of chip {chip} busy, it must be 0 to {most}")]
+    Cores {
+        /// Partition, or all of them.
+        owner: String,
+        /// The chip.
+        chip: usize,
+        /// Cores.
+        cores: f64,
+        /// Cores of a chip.
+        most: u16,
+    },
+    /// Loads and latencies that do not come to a balance.
+    #[error("loads and latencies come to no balance; check bandwidths and busy cores")]
+    Unsettled,
+}
+
+/// Cost of an instruction of one thread, mean over a partition's instructions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// Time [ns].
+    pub ns: f64,
+    /// Time in cycles of the core clock.
+    pub cpi: f64,
+    /// Time by cause [ns].
+    pub books: Books,
+    /// Lines brought into the first cache level, by source.
+    pub lines: Lines,
+}
+
+/// Cost of an instruction on one chip.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChipPrice {
+    /// The chip, counted over the whole machine.
+    pub chip: u16,
+    /// Busy cores there.
+    pub cores: f64,
+    /// Time of an instruction [ns].
+    pub ns: f64,
+    /// Time by cause [ns].
+    pub books: Books,
+}
+
+/// Price of a partition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartitionPrice {
+    /// Name of the partition.
+    pub name: String,
+    /// Cost of its instructions; none if it keeps no core busy.
+    pub cost: Option<Cost>,
+    /// The chips on which it keeps cores busy.
+    pub by_chip: Vec<ChipPrice>,
+}
+
+/// Prices a layout; `busy[partition][chip]` are the cores that a partition keeps busy on a chip.
+///
+/// # Errors
+/// An unsound spec, numbers of cores that do not fit the machine, or loads without a balance.
+pub fn price(spec: &Spec, busy: &[Vec<f64>]) -> Result<Vec<PartitionPrice>, PriceFault> {
+    sim::check(spec)?;
+    let mut layout = Layout::new(spec);
+    layout.check(busy)?;
+    layout.occupy(busy);
+    layout.settle()?;
+    Ok((0..spec.partitions.len())
+        .map(|index| layout.price_of(index))
+        .collect())
+}
+
+/// Cores that one partition keeps busy on one chip, and what an instruction costs them.
+struct Group {
+    partition: usize,
+    chip: u16,
+    cores: f64,
+    class: Class,
+}
+
+struct Layout<'a> {
+    machine: &'a Machine,
+    partitions: &'a [Partition],
+    tree: Topology,
+    contention: Contention,
+    occupancy: Occupancy,
+    spreads: Vec<Spread>,
+    groups: Vec<Group>,
+}
+
+impl<'a> Layout<'a> {
+    fn new(spec: &'a Spec) -> Self {
+        let (machine, tree) = (&spec.machine, Topology::new(&spec.machine));
+        let spread = |p: &Partition| Spread::new(&tree, memory::place(machine, &tree, p));
+        Self {
+            machine,
+            partitions: &spec.partitions,
+            contention: Contention::new(&machine.smt),
+            occupancy: Occupancy::new(&tree),
+            spreads: spec.partitions.iter().map(spread).collect(),
+            groups: Vec::new(),
+            tree,
+        }
+    }
+
+    fn check(&self, busy: &[Vec<f64>]) -> Result<(), PriceFault> {
+        let shape = |what: String, got, want| {
+            let fault = PriceFault::Shape { what, got, want };
+            (got != want).then_some(fault).map_or(Ok(()), Err)
+        };
+        shape("partitions".into(), busy.len(), self.partitions.len())?;
+        let chips = usize::from(self.tree.chips());
+        for (partition, row) in self.partitions.iter().zip(busy) {
+            let owner = format!("partition {}", partition.name);
+            shape(format!("chips of {owner}"), row.len(), chips)?;
+            for (chip, cores) in row.iter().enumerate() {
+                self.check_cores(&owner, chip, *cores)?;
+            }
+        }
+        (0..chips).try_for_each(|chip| {
+            let all = busy.iter().map(|row| row[chip]).sum();
+            self.check_cores("all partitions together", chip, all)
+        })
+    }
+
+    fn check_cores(&self, owner: &str, chip: usize, cores: f64) -> Result<(), PriceFault> {
+        let most = self.tree.cores_per_chip;
+        if cores >= 0.0 && cores <= f64::from(most) + 1e-9 {
+            return Ok(());
+        }
+        Err(PriceFault::Cores {
+            owner: owner.into(),
+            chip,
+            cores,
+            most,
+        })
+    }
+
+    /// Puts the partitions on their cores, with nothing loaded yet.
+    fn occupy(&mut self, busy: &[Vec<f64>]) {
+        for (partition, row) in busy.iter().enumerate() {
+            self.spreads[partition].set_cores(&self.tree, row);
+            for (chip, cores) in row.iter().enumerate().filter(|(_, cores)| **cores > 0.0) {
+                self.occupancy.busy_cores[chip] += cores;
+                self.groups.push(Group {
+                    partition,
+                    chip: chip as u16,
+                    cores: *cores,
+                    class: Class::default(),
+                });
+            }
+        }
+    }
+
+    /// Iterates to the fixed point. A step goes half of the way, and less where it overshoots.
+    fn settle(&mut self) -> Result<(), PriceFault> {
+        let (mut weight, mut last) = (0.5_f64, f64::INFINITY);
+        for _ in 0..MOST_STEPS {
+            let change = self.step(weight);
+            if change <= SETTLED {
+                return Ok(());
+            }
+            if change > last {
+                weight = (weight / 2.0).max(1e-3);
+            }
+            last = change;
+        }
+        Err(PriceFault::Unsettled)
+    }
+
+    /// One nanosecond of all cores, after which loads are averaged in with `weight`; the largest
+    /// relative change of an instruction's time.
+    fn step(&mut self, weight: f64) -> f64 {
+        let mut change = 0.0_f64;
+        for group in &mut self.groups {
+            let partition = &self.partitions[group.partition];
+            let spread = &self.spreads[group.partition];
+            let class = Class::at(Place {
+                machine: self.machine,
+                tree: &self.tree,
+                contention: &self.contention,
+                occupancy: &self.occupancy,
+                partition,
+                spread,
+                chip: group.chip,
+                threads: partition.smt,
+                snoozing_sibling: false,
+            });
+            change = change.max((class.ns - group.class.ns).abs() / class.ns);
+            group.class = class;
+        }
+        for group in &self.groups {
+            let threads = f64::from(self.partitions[group.partition].smt);
+            let instructions = group.cores * threads / group.class.ns;
+            let spread = &self.spreads[group.partition];
+            self.occupancy.add(
+                &self.tree,
+                group.chip,
+                group.cores,
+                spread,
+                &group.class,
+                instructions,
+            );
+        }
+        self.occupancy.close_window(self.machine, 1.0, weight);
+        change
+    }
+
+    fn price_of(&self, partition: usize) -> PartitionPrice {
+        let own = || self.groups.iter().filter(|g| g.partition == partition);
+        let instructions: f64 = own().map(|g| g.cores / g.class.ns).sum();
+        let mut books = Books::default();
+        let mut lines = Lines::default();
+        for group in own() {
+            let share = group.cores / group.class.ns / instructions;
+            books.add_scaled(&group.class.books, share);
+            lines.add_scaled(&group.class.lines, share);
+        }
+        let ns = books.total();
+        let cost = Cost {
+            ns,
+            cpi: ns * self.machine.clock_hz * 1e-9,
+            books,
+            lines,
+        };
+        let chip = |group: &Group| ChipPrice {
+            chip: group.chip,
+            cores: group.cores,
+            ns: group.class.ns,
+            books: group.class.books,
+        };
+        PartitionPrice {
+            name: self.partitions[partition].name.clone(),
+            cost: (instructions > 0.0).then_some(cost),
+            by_chip: own().map(chip).collect(),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Random memory: parts, policy, what the work does with it.
+
+use homenode_engine::machine::Topology;
+use homenode_engine::spec::{
+    Coherence, Machine, MemoryBeside, MemoryPolicy, Partition, Translation,
+};
+
+use super::random::Dice;
+use super::{memory, GIB};
+
+/// Dice for the memory of one partition.
+pub const OF_MEMORY: usize = 12;
+
+/// Where a machine's memory hangs and what its translation costs.
+pub fn of_machine(dice: &mut Dice, machine: &mut Machine) {
+    machine.memory_beside = dice.pick(&[MemoryBeside::Chip, MemoryBeside::Node]);
+    machine.translation = dice.chance(2).then_some(Translation {
+        entries: 64,
+        walk_ns: 50.0,
+    });
+    machine.core_rate = dice.pick(&[1.0, 1.0, 1.6]);
+    machine.coherence = dice.pick(&[Coherence::Owner, Coherence::Home]);
+}
+
+/// Memory on the domains of the homes, interleaved over all domains, or both on every domain; the
+/// strict policy only where it fits.
+pub fn of_partition(dice: &mut Dice, machine: &Machine, made: &mut Partition) {
+    let tree = Topology::new(machine);
+    let all: Vec<u16> = (0..tree.domains()).collect();
+    let kind = dice.next() % 3;
+    made.memory = match kind {
+        0 => {
+            let homes = made.home.iter().zip([3, 1]);
+            let part = |(chip, gib): (&u16, u64)| memory(&[tree.domain_of(*chip)], gib * GIB);
+            homes.map(part).collect()
+        }
+        1 => vec![memory(&all, 2 * GIB)],
+        _ => {
+            let each = all.iter().map(|domain| memory(&[*domain], GIB));
+            each.chain([memory(&all, 2 * GIB)]).collect()
+        }
+    };
+    made.memory_policy = dice.pick(&[
+        MemoryPolicy::Proportional,
+        MemoryPolicy::LocalFirst,
+        MemoryPolicy::Interleaved,
+        MemoryPolicy::Strict,
+    ]);
+    if kind < 2 && made.memory_policy == MemoryPolicy::Strict {
+        made.memory_policy = MemoryPolicy::LocalFirst;
+    }
+    made.data_bytes = dice.pick(&[GIB, GIB, GIB / 2, 1 << 20]);
+    let io = dice.pick(&all);
+    made.io_domain = dice.chance(2).then_some(io);
+    made.page_bytes = dice.pick(&[64 << 10, 16 << 20]);
+    made.hypervisor_share = dice.pick(&[0.0, 0.0, 0.05]);
+    made.profile.private_data = dice.pick(&[0.0, 0.5]);
+    made.profile.io_data = dice.pick(&[0.0, 0.1]);
+    made.profile.lock_hold_instructions = dice.pick(&[1e3, 1e5]);
+}

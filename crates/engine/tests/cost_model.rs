@@ -1,0 +1,342 @@
+//! The examples of the page "What an instruction costs", number by number: the engine comes to
+//! what the page works out by hand, to the last digit printed there.
+
+mod common;
+
+use common::{dedicated, loops, machine, memory, partition, plain_profile, spec, GIB};
+use homenode_engine::cost::{
+    lock, stretch, Book, Class, Contention, Occupancy, Place, Source, Spread,
+};
+use homenode_engine::guest::memory::place;
+use homenode_engine::machine::Topology;
+use homenode_engine::spec::{
+    Accounting, Cache, CacheScope, Coherence, Guest, Machine, MemoryBeside, MemoryPolicy,
+    Partition, Profile, Smt, Translation,
+};
+use homenode_engine::steady::price;
+
+const PAGE: &str = include_str!("../../../docs/background/cost-model.md");
+
+/// Checks a figure of the page: `figure` stands in the section, and `value` rounds to it.
+fn says(title: &str, figure: &str, value: f64) {
+    let heading = format!("\n## {title}\n");
+    let (_, rest) = PAGE
+        .split_once(&heading)
+        .unwrap_or_else(|| panic!("no section {title}"));
+    let section = rest.split("\n## ").next().unwrap_or(rest);
+    let stands = section.split(|c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == ','));
+    let mut words = stands.map(|word| word.trim_end_matches(['.', ',']));
+    assert!(
+        words.any(|word| word == figure),
+        "{title} does not say {figure}"
+    );
+    let number: f64 = figure.replace(',', "").parse().expect("a number");
+    let decimals = figure.split_once('.').map_or(0, |(_, digits)| digits.len());
+    let half_a_digit = 0.5 * 10f64.powi(-(decimals as i32)) + 1e-9;
+    assert!(
+        (value - number).abs() <= half_a_digit,
+        "{title}: {value} is not {figure}"
+    );
+}
+
+/// The page's machine: two nodes of two chips of four cores at 1 GHz; three caches, all of a core's
+/// own, after which one half, one quarter and one eighth of the misses of no cache are left.
+fn example_machine() -> Machine {
+    let mut machine = machine("node:2 chip:2 core:4 pu:2");
+    let cache = |name: &str, kib: u64, latency_ns| Cache {
+        name: name.into(),
+        bytes: kib << 10,
+        scope: CacheScope::Core,
+        latency_ns,
+        victim: false,
+    };
+    machine.caches = vec![
+        cache("L1", 768, 1.0),
+        cache("L2", 3_840, 5.0),
+        cache("L3", 16_128, 10.0),
+    ];
+    machine
+}
+
+/// The page's work.
+fn example_profile() -> Profile {
+    Profile {
+        eicpi: 1.0,
+        issue_share: 0.5,
+        miss_m0: 0.048,
+        miss_c0_bytes: f64::from(256 << 10),
+        miss_exponent: 0.5,
+        ..plain_profile(1e6)
+    }
+}
+
+/// An example: one thread of one partition, alone on chip 0 with its memory there, if nothing else
+/// is said.
+struct Example {
+    machine: Machine,
+    partition: Partition,
+    /// Cores that the partition keeps busy, by chip.
+    cores: [f64; 4],
+    occupancy: Occupancy,
+    chip: u16,
+    threads: u8,
+    snoozing_sibling: bool,
+}
+
+fn example() -> Example {
+    let machine = example_machine();
+    let mut partition = partition("a", dedicated(0..4, false), loops(1));
+    partition.profile = example_profile();
+    Example {
+        occupancy: Occupancy::new(&Topology::new(&machine)),
+        machine,
+        partition,
+        cores: [1.0, 0.0, 0.0, 0.0],
+        chip: 0,
+        threads: 1,
+        snoozing_sibling: false,
+    }
+}
+
+impl Example {
+    /// Hangs the memory beside the nodes: 24 GiB of node 0 and 8 GiB over both, all in use.
+    fn beside_nodes(mut self) -> Self {
+        self.machine.memory_beside = MemoryBeside::Node;
+        self.partition.memory = vec![memory(&[0], 24 * GIB), memory(&[0, 1], 8 * GIB)];
+        self.partition.data_bytes = 32 * GIB;
+        self.partition.memory_policy = MemoryPolicy::LocalFirst;
+        self.occupancy = Occupancy::new(&Topology::new(&self.machine));
+        self
+    }
+
+    fn class(&self) -> Class {
+        let tree = Topology::new(&self.machine);
+        let mut spread = Spread::new(&tree, place(&self.machine, &tree, &self.partition));
+        spread.set_cores(&tree, &self.cores);
+        Class::at(Place {
+            machine: &self.machine,
+            tree: &tree,
+            contention: &Contention::new(&self.machine.smt),
+            occupancy: &self.occupancy,
+            partition: &self.partition,
+            spread: &spread,
+            chip: self.chip,
+            threads: self.threads,
+            snoozing_sibling: self.snoozing_sibling,
+        })
+    }
+
+    fn book(&self, book: Book) -> f64 {
+        self.class().books.of(book)
+    }
+}
+
+#[test]
+fn misses() {
+    let class = example().class();
+    says("Misses", "0.012", class.lines.of(Source::L2));
+    says("Misses", "0.006", class.lines.of(Source::L3));
+    says("Misses", "0.006", class.lines.of(Source::MemoryLocal));
+    says("Misses", "0.06", class.books.of(Book::L2));
+    says("Misses", "0.06", class.books.of(Book::L3));
+    says("Misses", "0.6", class.books.of(Book::MemoryLocal));
+    says("Misses", "1.72", class.ns);
+}
+
+#[test]
+fn shared_caches() {
+    let mut one = example();
+    one.machine.caches[2].bytes = 12 << 20;
+    one.machine.caches[2].scope = CacheScope::Chip;
+    says("Shared caches", "0.00686", one.class().memory_lines);
+    one.occupancy.busy_cores[0] = 2.0;
+    says("Shared caches", "0.0096", one.class().memory_lines);
+    says("Shared caches", "0.96", one.book(Book::MemoryLocal));
+    one.machine.caches[2].scope = CacheScope::Node;
+    one.occupancy.busy_cores = vec![1.0, 1.0, 0.0, 0.0];
+    says("Shared caches", "0.0096", one.class().memory_lines);
+    says("Shared caches", "0.024", one.book(Book::L4));
+}
+
+#[test]
+fn sharers() {
+    let mut one = example();
+    one.partition.profile.sharing = 0.4;
+    one.cores = [4.0, 2.0, 2.0, 0.0];
+    let class = one.class();
+    says("Sharers", "0.0056", class.shared_lines);
+    says("Sharers", "0.0024", class.lines.of(Source::CacheChip));
+    says("Sharers", "0.0016", class.lines.of(Source::CacheFar));
+    says("Sharers", "0.096", class.books.of(Book::CacheChip));
+    says("Sharers", "0.16", class.books.of(Book::CacheNear));
+    says("Sharers", "0.32", class.books.of(Book::CacheFar));
+    says("Sharers", "0.0039", class.memory_lines);
+    says("Sharers", "2.044", class.ns);
+    one.machine.coherence = Coherence::Home;
+    says(
+        "Sharers",
+        "0.0095",
+        one.class().lines.of(Source::MemoryLocal),
+    );
+    says("Sharers", "0.95", one.book(Book::MemoryLocal));
+    says("Sharers", "2.028", one.class().ns);
+    one.machine.coherence = Coherence::Owner;
+    one.cores = [1.0, 0.0, 0.0, 0.0];
+    says("Sharers", "1.72", one.class().ns);
+}
+
+#[test]
+fn kinds_of_memory() {
+    const TITLE: &str = "Memory: where it hangs and what lies where";
+    let mut one = example().beside_nodes();
+    says(TITLE, "0.525", one.book(Book::MemoryLocal));
+    says(TITLE, "0.225", one.book(Book::MemoryFar));
+    says(TITLE, "0.75", one.class().ns - 1.12);
+    one.partition.memory[0].domains = vec![1];
+    says(TITLE, "1.65", one.class().ns - 1.12);
+    one.partition.memory.remove(0);
+    one.partition.data_bytes = 8 * GIB;
+    says(TITLE, "1.2", one.class().ns - 1.12);
+}
+
+#[test]
+fn threads_that_allocate_at_once() {
+    const TITLE: &str = "Memory: where it hangs and what lies where";
+    let mut one = example().beside_nodes();
+    one.partition.processors = dedicated(4..12, false);
+    says(TITLE, "0.875", one.book(Book::MemoryLocal) / 0.6);
+    one.chip = 2;
+    says(TITLE, "0.875", one.book(Book::MemoryFar) / 1.8);
+    one.partition.profile.private_data = 0.5;
+    says(TITLE, "0.8125", one.book(Book::MemoryFar) / 1.8);
+    one.partition.profile.private_data = 0.0;
+    one.partition.profile.io_data = 0.2;
+    one.partition.io_domain = Some(0);
+    says(TITLE, "0.9", one.book(Book::MemoryFar) / 1.8);
+}
+
+#[test]
+fn controllers_and_links() {
+    const TITLE: &str = "Controllers and links";
+    says(TITLE, "1.5", stretch(0.5));
+    let mut one = example();
+    one.occupancy.memory_stretch[0] = stretch(0.5);
+    says(TITLE, "0.9", one.book(Book::MemoryLocal));
+    one.partition.memory[0].domains = vec![2];
+    says(TITLE, "1.8", one.book(Book::MemoryFar));
+    one.occupancy.node_link_stretch[0] = stretch(0.5);
+    says(TITLE, "2.7", one.book(Book::MemoryFar));
+}
+
+#[test]
+fn the_balance_of_load_and_speed() {
+    let mut one = example();
+    one.machine.memory_bytes_per_s = 3.041_584_158e9;
+    let spec = spec(one.machine, vec![one.partition]);
+    let prices = price(&spec, &[vec![4.0, 0.0, 0.0, 0.0]]).expect("a sound layout");
+    let ns = prices[0].cost.expect("busy cores").ns;
+    says("Controllers and links", "2.02", ns);
+}
+
+#[test]
+fn translation() {
+    let mut one = example();
+    one.machine.translation = Some(Translation {
+        entries: 64,
+        walk_ns: 40.0,
+    });
+    one.partition.data_bytes = 4 * GIB;
+    one.partition.page_bytes = 16 << 20;
+    says("Translation", "0.18", one.book(Book::Translation));
+    one.partition.page_bytes = 64 << 20;
+    says("Translation", "0", one.book(Book::Translation));
+}
+
+#[test]
+fn overlap_and_the_speed_of_the_core() {
+    const TITLE: &str = "Overlap and the speed of the core";
+    let mut one = example();
+    one.partition.profile.overlap = 0.25;
+    says(TITLE, "1.54", one.class().ns);
+    one.partition.profile.overlap = 0.0;
+    one.machine.core_rate = 1.25;
+    says(TITLE, "0.8", one.book(Book::Useful));
+    says(TITLE, "1.52", one.class().ns);
+    one.machine.clock_hz = 2e9;
+    says(TITLE, "1.12", one.class().ns);
+}
+
+#[test]
+fn threads_on_a_core() {
+    const TITLE: &str = "Threads on a core";
+    let two = Contention::new(&Smt {
+        gain: vec![1.0, 1.4],
+        reference_stall_share: 0.5,
+    });
+    says(TITLE, "1.4", 2.0 / (1.0 + two.lost(2, 1.0, 0.5)));
+    let mut one = example();
+    one.threads = 2;
+    for cache in &mut one.machine.caches {
+        cache.bytes *= 2;
+    }
+    says(TITLE, "0.303", one.book(Book::Smt));
+    says(TITLE, "2.023", one.class().ns);
+    says(TITLE, "1.70", 2.0 * 1.72 / one.class().ns);
+    let mut one = example();
+    one.machine.accounting = Accounting::DecodeSlots;
+    one.snoozing_sibling = true;
+    says(TITLE, "0.067", one.book(Book::Smt));
+}
+
+#[test]
+fn locks() {
+    says(
+        "Locks",
+        "0.1016",
+        lock::wait_ns(2.0, 15_480.0, 1_750.0) / 1_750.0,
+    );
+    says(
+        "Locks",
+        "0.2215",
+        lock::wait_ns(3.0, 15_480.0, 1_750.0) / 1_750.0,
+    );
+    says("Locks", "637", lock::wait_ns(4.0, 15_480.0, 1_750.0));
+    let mut one = example();
+    one.partition.profile.lock_share = 0.1;
+    one.partition.profile.lock_hold_instructions = 1_000.0;
+    one.cores = [4.0, 0.0, 0.0, 0.0];
+    says("Locks", "0.0667", one.book(Book::Spin));
+    one.cores = [1.0, 0.0, 0.0, 0.0];
+    says("Locks", "0", one.book(Book::Spin));
+}
+
+#[test]
+fn tick_and_hypervisor() {
+    const TITLE: &str = "What the tick and the hypervisor take";
+    let mut one = example();
+    if let Guest::Aix(aix) = &mut one.partition.guest {
+        aix.tick_cost_ns = 100_000;
+    }
+    one.partition.hypervisor_share = 0.02;
+    says(TITLE, "0.0174", one.book(Book::Tick));
+    says(TITLE, "0.0355", one.book(Book::Hypervisor));
+    says(TITLE, "1.7728", one.class().ns);
+}
+
+#[test]
+fn cold_caches() {
+    let class = example().class();
+    says("Cold caches", "0.018", class.reload_lines);
+    says("Cold caches", "1.62", class.reload_ns[1]);
+    let instructions = 2_048.0 / class.reload_lines;
+    says("Cold caches", "113,778", instructions);
+    says(
+        "Cold caches",
+        "184",
+        instructions * class.reload_ns[1] / 1e3,
+    );
+    says("Cold caches", "129,024", class.private_lines);
+    let turnover_ms = class.private_lines * class.ns / class.fill_lines / 1e6;
+    says("Cold caches", "37.0", turnover_ms);
+    says("Cold caches", "0.237", 1.0 - (-10.0 / turnover_ms).exp());
+}

@@ -1,0 +1,239 @@
+//! The cost of an instruction against a plain twin: the sum of the page "What an instruction
+//! costs", written down term by term, without regard to speed.
+
+mod common;
+
+use common::{dice, missing_profile, sound};
+use homenode_engine::cost::{lock::wait_ns, Book, Class, Contention, Occupancy, Place, Spread};
+use homenode_engine::guest::memory::place;
+use homenode_engine::machine::{far_factor, Distance, Topology};
+use homenode_engine::spec::{ByDistance, CacheScope, Coherence, Machine, Partition};
+use proptest::prelude::*;
+
+/// Everything the sum depends on.
+struct Plain<'a> {
+    machine: &'a Machine,
+    tree: &'a Topology,
+    partition: &'a Partition,
+    occupancy: &'a Occupancy,
+    /// Cores that the partition keeps busy, by chip.
+    cores: &'a [f64],
+    /// Shares of its lines from memory, by domain.
+    reads: &'a [(u16, f64)],
+    chip: u16,
+    threads: u8,
+}
+
+impl Plain<'_> {
+    /// Misses of so many bytes.
+    fn misses(&self, bytes: f64) -> f64 {
+        let profile = &self.partition.profile;
+        profile.miss_m0 * (1.0 + bytes / profile.miss_c0_bytes).powf(-profile.miss_exponent)
+    }
+
+    fn link(&self) -> f64 {
+        self.occupancy.node_link_stretch[usize::from(self.tree.node_of(self.chip))]
+    }
+
+    /// Chance that another core wrote a line last, and the mean latency to get it.
+    fn sharers(&self) -> (f64, f64) {
+        let (chance, from_there) = self.writers();
+        match self.machine.coherence {
+            Coherence::Owner => (chance, from_there),
+            Coherence::Home => (chance, self.mean_memory_ns()),
+        }
+    }
+
+    /// Chance that another core wrote a line last, and the mean latency from that core.
+    fn writers(&self) -> (f64, f64) {
+        let ns = self.machine.cache_to_cache_ns;
+        let (mut others, mut weighted, mut total) = (0.0, 0.0, 0.0);
+        for (other, cores) in self.cores.iter().enumerate() {
+            let (from, to) = (
+                self.tree.node_of(self.chip),
+                self.tree.node_of(other as u16),
+            );
+            let (cores_there, latency) = match self.tree.distance(self.chip, other as u16) {
+                Distance::Local => ((cores - 1.0).max(0.0), ns.local),
+                Distance::Near => (*cores, ns.near),
+                Distance::Far => {
+                    let far = ns.far * far_factor(self.machine, from, to);
+                    (*cores, far * self.link())
+                }
+            };
+            total += cores;
+            others += cores_there;
+            weighted += cores_there * latency;
+        }
+        if others > 0.0 {
+            ((others / total.max(1.0)).min(1.0), weighted / others)
+        } else {
+            (0.0, 0.0)
+        }
+    }
+
+    /// Busy cores that divide a cache.
+    fn users(&self, scope: CacheScope) -> f64 {
+        let node = self.tree.node_of(self.chip);
+        let busy = self.occupancy.busy_cores.iter().enumerate();
+        let mine = busy.filter(|(other, _)| match scope {
+            CacheScope::Core => false,
+            CacheScope::Chip => *other == usize::from(self.chip),
+            CacheScope::Node => self.tree.node_of(*other as u16) == node,
+        });
+        mine.map(|(_, cores)| cores).sum::<f64>().max(1.0)
+    }
+
+    fn memory_ns(&self, domain: u16) -> f64 {
+        let ByDistance { local, near, far } = self.machine.memory_ns;
+        let queue = self.occupancy.memory_stretch[usize::from(domain)];
+        let home = self.tree.node_of_domain(domain);
+        let node = self.tree.node_of(self.chip);
+        match self.tree.memory_distance(self.chip, domain) {
+            Distance::Local => local * queue,
+            Distance::Near => near * queue,
+            Distance::Far => far * far_factor(self.machine, node, home) * queue.max(self.link()),
+        }
+    }
+
+    fn mean_memory_ns(&self) -> f64 {
+        let reads = self.reads.iter();
+        reads.map(|(d, share)| share * self.memory_ns(*d)).sum()
+    }
+
+    /// Time of an instruction [ns].
+    fn ns(&self) -> f64 {
+        let (machine, profile) = (self.machine, &self.partition.profile);
+        let (elsewhere, sharer_ns) = self.sharers();
+        let sharing = profile.sharing * elsewhere;
+        let core = profile.eicpi / machine.core_rate / (machine.clock_hz * 1e-9);
+        let mut stall = sharing * self.misses(2_097_152.0) * sharer_ns;
+        let (mut inside, mut before) = (0.0_f64, f64::NAN);
+        for (level, cache) in machine.caches.iter().enumerate() {
+            let own = cache.bytes as f64 / self.users(cache.scope) / f64::from(self.threads);
+            inside = if cache.victim {
+                inside + own
+            } else {
+                inside.max(own)
+            };
+            let misses = (1.0 - sharing) * self.misses(inside);
+            if level > 0 {
+                stall += (before - misses) * cache.latency_ns;
+            }
+            before = misses;
+        }
+        stall += before * self.mean_memory_ns();
+        if let Some(translation) = machine.translation {
+            let reach = f64::from(translation.entries) * self.partition.page_bytes as f64;
+            let held = (reach / self.partition.data_bytes as f64).min(1.0);
+            let asked = match machine.coherence {
+                Coherence::Owner => before,
+                Coherence::Home => before + sharing * self.misses(2_097_152.0),
+            };
+            stall += asked * (1.0 - held) * translation.walk_ns;
+        }
+        let alone = core + stall * (1.0 - profile.overlap);
+        let shared = self.with_siblings(alone, core * profile.issue_share);
+        let free = shared + self.lock(shared, elsewhere * sharer_ns);
+        let guest = free / (1.0 - self.partition.guest.tick_share());
+        guest / (1.0 - self.partition.hypervisor_share)
+    }
+
+    fn with_siblings(&self, alone: f64, issue: f64) -> f64 {
+        if self.threads == 1 {
+            return alone;
+        }
+        let smt = &self.machine.smt;
+        let cpi = f64::from(self.threads) / smt.gain[usize::from(self.threads) - 1];
+        let factor = (cpi * cpi - cpi) / (1.0 - smt.reference_stall_share).powi(2);
+        (alone + (alone * alone + 4.0 * factor.max(0.0) * issue * issue).sqrt()) / 2.0
+    }
+
+    fn lock(&self, instruction: f64, transfer: f64) -> f64 {
+        let profile = &self.partition.profile;
+        if profile.lock_share == 0.0 {
+            return 0.0;
+        }
+        let held = profile.lock_hold_instructions * instruction;
+        let outside = held / profile.lock_share - held;
+        let threads = self.cores.iter().sum::<f64>() * f64::from(self.threads);
+        let wait = wait_ns(threads, outside, held + transfer);
+        (wait + transfer) * profile.lock_share / profile.lock_hold_instructions
+    }
+}
+
+/// So many numbers from 0 to `most`, from dice in turn.
+fn numbers(dice: &[u16], count: usize, most: f64) -> Vec<f64> {
+    let number = |at: usize| f64::from(dice[at % dice.len()]) / f64::from(u16::MAX) * most;
+    (0..count).map(number).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 400,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn the_engine_adds_up_what_the_page_says(
+        dice in dice(),
+        loads in prop::collection::vec(any::<u16>(), 24),
+        exponent in prop::sample::select(vec![0.5, 0.3, 0.62]),
+        chip_cache in any::<bool>(),
+    ) {
+        let mut spec = sound(&dice);
+        if chip_cache {
+            spec.machine.caches[2].victim = true;
+            spec.machine.caches[3].scope = CacheScope::Node;
+        }
+        let tree = Topology::new(&spec.machine);
+        let machine = &spec.machine;
+        let chips = usize::from(tree.chips());
+        let mut occupancy = Occupancy::new(&tree);
+        occupancy.busy_cores = numbers(&loads, chips, 4.0);
+        for stretch in [&mut occupancy.memory_stretch, &mut occupancy.node_link_stretch] {
+            let more = numbers(&loads[7..], stretch.len(), 3.0);
+            stretch.iter_mut().zip(more).for_each(|(factor, more)| *factor += more);
+        }
+        for partition in &mut spec.partitions {
+            let profile = missing_profile(partition.profile.instructions_per_unit);
+            partition.profile.sharing = profile.sharing;
+            partition.profile.miss_m0 = profile.miss_m0;
+            partition.profile.miss_exponent = exponent;
+            let placed = place(machine, &tree, partition);
+            let mut spread = Spread::new(&tree, placed.clone());
+            let cores = numbers(&loads[3..], chips, 5.0);
+            spread.set_cores(&tree, &cores);
+            let chip = loads[0] % tree.chips();
+            for threads in 1..=partition.smt {
+                let class = Class::at(Place {
+                    machine,
+                    tree: &tree,
+                    contention: &Contention::new(&machine.smt),
+                    occupancy: &occupancy,
+                    partition,
+                    spread: &spread,
+                    chip,
+                    threads,
+                    snoozing_sibling: false,
+                });
+                let plain = Plain {
+                    machine,
+                    tree: &tree,
+                    partition,
+                    occupancy: &occupancy,
+                    cores: &cores,
+                    reads: &placed[usize::from(chip)],
+                    chip,
+                    threads,
+                };
+                let twin = plain.ns();
+                prop_assert!((class.ns / twin - 1.0).abs() < 1e-12, "{} {twin}", class.ns);
+                prop_assert!((class.books.total() / class.ns - 1.0).abs() < 1e-12);
+                let spins = class.books.of(Book::Spin) > 0.0;
+                prop_assert!(!spins || partition.profile.lock_share > 0.0);
+            }
+        }
+    }
+}
