@@ -49,6 +49,16 @@ pub enum CaptureError {
         /// The name.
         name: String,
     },
+    /// A part that is needed is not there.
+    #[error("line {line}: {name} has no \"{section}\"; copy all that the tool printed")]
+    Missing {
+        /// Line where the thing begins that lacks it, counted from 1.
+        line: usize,
+        /// What lacks it.
+        name: String,
+        /// What is missing.
+        section: &'static str,
+    },
     /// The text ends too early.
     #[error("the text ends after line {line}, where {expected} was still to come; copy all of it")]
     CutShort {
@@ -94,7 +104,16 @@ mod tests {
             line: 9,
             expected: "the ALL row",
         };
+        let missing = CaptureError::Missing {
+            line: 4,
+            name: "vp1".into(),
+            section: "CPU Details",
+        };
         let messages = [
+            (
+                missing,
+                "line 4: vp1 has no \"CPU Details\"; copy all that the tool printed",
+            ),
             (
                 CaptureError::Empty { tool: "lparstat" },
                 "there is no text; give the output of lparstat",

@@ -2,7 +2,9 @@
 //!
 //! Never touches the running system; knows no engine. Each tool has a module with `parse` and
 //! `format`; names of columns and labels stay those of the tool. A parser takes the whole text or
-//! none of it: what it does not know is an error that names the line, never skipped.
+//! none of it: what it does not know is an error that names the line, never skipped. Listings of
+//! partitions (`vparstatus`, `parstatus`) come from people's notes as often as from the tool; of
+//! these a parser takes what it knows and says in a remark, with the line, what it left out.
 //!
 //! ```
 //! let text = "\nSystem configuration: type=Dedicated mode=Capped smt=4 lcpu=4 mem=4096MB\n\n\
@@ -13,6 +15,8 @@
 //! # Ok::<(), homenode_captures::CaptureError>(())
 //! ```
 
+mod amount;
+mod blocks;
 mod capture;
 mod configuration;
 mod error;
@@ -22,7 +26,11 @@ mod lines;
 pub mod lparstat;
 pub mod mpstat;
 mod number;
+pub mod parstatus;
+mod reading;
+pub mod vparstatus;
 
 pub use capture::{Capture, Report, Section, Table, Value};
 pub use error::CaptureError;
 pub use number::{Number, Unit};
+pub use reading::{Place, Reading, Remark};

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 /// A decimal number with the digits it was written with: `scaled * 10^-places`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Number {
@@ -50,6 +53,22 @@ impl Number {
     #[must_use]
     pub fn to_f64(self) -> f64 {
         self.to_string().parse().unwrap_or(f64::NAN)
+    }
+}
+
+/// As a plain number; digits behind the last that counts are not kept.
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.to_f64())
+    }
+}
+
+/// From a plain number, to a tenth as the listings have it.
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = f64::deserialize(deserializer)?;
+        Self::parse(&format!("{value:.1}"))
+            .ok_or_else(|| D::Error::custom(format!("{value} is no number of the listings")))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Whatever the bytes: an answer, never a panic; and what was read is read again from what is
 //! written.
 
-use homenode_captures::{lparstat, mpstat, Capture, CaptureError};
+use homenode_captures::{lparstat, mpstat, parstatus, vparstatus, Capture, CaptureError};
 use proptest::prelude::*;
 
 const WORDS: [&str; 34] = [
@@ -110,6 +110,77 @@ fn settles(text: &str) {
     }
 }
 
+const LISTINGS: [&str; 5] = [
+    include_str!("listings/vparstatus-v.txt"),
+    include_str!("listings/vparstatus-M.txt"),
+    include_str!("listings/vparstatus.txt"),
+    include_str!("listings/parstatus-C.txt"),
+    include_str!("listings/parstatus.txt"),
+];
+const SPLINTERS: [&str; 27] = [
+    "",
+    "\n",
+    " ",
+    ":",
+    ";",
+    ",",
+    "/",
+    "-",
+    "0",
+    "99999999999999999999",
+    "0x",
+    "<>",
+    "<no path>",
+    "(Floating",
+    "(Floating 7)",
+    "1,5",
+    "2 GB",
+    "é",
+    "[CPU Details]",
+    "[Memory Details]",
+    "Name: x",
+    "ILM Total (MB): 3",
+    "*",
+    "# vparstatus",
+    "# ",
+    "oak1$ exit\n",
+    "%",
+];
+
+/// A sound listing with a few splinters in places of its own text.
+fn broken_listing() -> impl Strategy<Value = String> {
+    let splinter = (any::<prop::sample::Index>(), 0usize..40);
+    let splinter = (splinter, prop::sample::select(SPLINTERS.to_vec()));
+    let splinters = prop::collection::vec(splinter, 0..4);
+    (prop::sample::select(LISTINGS.to_vec()), splinters).prop_map(|(listing, splinters)| {
+        let mut text: Vec<char> = listing.chars().collect();
+        for ((at, length), splinter) in splinters {
+            let at = at.index(text.len() + 1);
+            let end = (at + length).min(text.len());
+            text.splice(at..end, splinter.chars());
+        }
+        text.into_iter().collect()
+    })
+}
+
+/// What was read is read again, without remarks, from what is written.
+fn listings_settle(text: &str) {
+    match vparstatus::parse(text) {
+        Ok(reading) => {
+            let again = vparstatus::parse(&vparstatus::format(&reading.found));
+            assert_eq!(again.map(|again| again.found), Ok(reading.found));
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+    match parstatus::parse(text) {
+        Ok(reading) => {
+            let again = parstatus::parse(&parstatus::format(&reading.found));
+            assert_eq!(again.map(|again| again.found), Ok(reading.found));
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -129,6 +200,19 @@ proptest! {
     fn nearly_sound_text_gets_an_answer(text in nearly_sound()) {
         settles(&text);
         settles(&format!("System configuration: lcpu=4\n{text}"));
+    }
+
+    #[test]
+    fn any_text_gets_an_answer_as_a_listing(text in any::<String>(), words in "[ -~\\n]{0,200}") {
+        listings_settle(&text);
+        listings_settle(&format!("[Virtual Partition Details]\nName: a\n{words}"));
+        listings_settle(&format!("[Cell]\n===\n{words}"));
+        listings_settle(&format!("a:Up::::1/2;;;;;0;0:{words}"));
+    }
+
+    #[test]
+    fn broken_listings_get_an_answer(text in broken_listing()) {
+        listings_settle(&text);
     }
 
     #[test]

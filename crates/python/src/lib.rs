@@ -2,7 +2,10 @@
 //! here.
 
 mod batch;
+mod listings;
+mod price;
 mod summary;
+mod walk;
 
 use homenode_engine::{cost, sim, spec::Spec};
 use pyo3::create_exception;
@@ -79,6 +82,17 @@ fn simulate(
     }
 }
 
+/// Prices a layout without simulating it: what an instruction of each partition costs (JSON) while
+/// `busy_json`, a list of busy cores by chip for each partition, are busy; raises `SpecError`.
+#[pyfunction]
+#[pyo3(name = "price")]
+fn price_layout(spec_json: &str, busy_json: &str) -> PyResult<String> {
+    let spec = parse(spec_json)?;
+    let busy: Vec<Vec<f64>> = serde_json::from_str(busy_json)
+        .map_err(|fault| SpecError::new_err(format!("busy cores: {fault}")))?;
+    price::price(&spec, &busy).map_err(|fault| SpecError::new_err(fault.to_string()))
+}
+
 create_exception!(
     _engine,
     CaptureError,
@@ -117,13 +131,20 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("DISPATCH_COLUMNS", sim::columns::DISPATCH)?;
     module.add("GAUGES", sim::columns::GAUGES)?;
     module.add("BOOKS", cost::BOOK_NAMES)?;
+    module.add("LINES", cost::LINE_NAMES)?;
     module.add("SpecError", py.get_type::<SpecError>())?;
     module.add("Stopped", py.get_type::<Stopped>())?;
     module.add("Runaway", py.get_type::<Runaway>())?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add("CaptureError", py.get_type::<CaptureError>())?;
     module.add_function(wrap_pyfunction!(simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(price_layout, module)?)?;
+    module.add_function(wrap_pyfunction!(walk::walk, module)?)?;
     module.add_function(wrap_pyfunction!(parse_lparstat, module)?)?;
     module.add_function(wrap_pyfunction!(parse_mpstat, module)?)?;
+    module.add_function(wrap_pyfunction!(listings::parse_vparstatus, module)?)?;
+    module.add_function(wrap_pyfunction!(listings::parse_parstatus, module)?)?;
+    module.add_function(wrap_pyfunction!(listings::format_vparstatus, module)?)?;
+    module.add_function(wrap_pyfunction!(listings::format_parstatus, module)?)?;
     Ok(())
 }
