@@ -10,7 +10,9 @@ import pytest
 
 from homenode import catalog
 from homenode.catalog.flatten import machine_spec
+from homenode.catalog.profile import PROFILE_NUMBERS
 from homenode.errors import HomenodeError, MachineError, NotFoundError, ProfileError
+from homenode.report.catalog import description_json, description_table
 from homenode.scenario.workload import ProfileChoice
 
 SHIPPED = resources.files("homenode")
@@ -38,7 +40,10 @@ def test_shipped_machines_are_sound(name: str) -> None:
         assert figure.reason, place
         assert figure.provenance != "assumed" or figure.range is not None, place
     assert len(list(machine.figures())) > 30
-    assert machine_spec(machine)["clock_hz"] > 1e9
+    spec = machine_spec(machine)
+    assert spec["clock_hz"] > 1e9
+    assert [cache["bytes"] for cache in spec["caches"]] == [level.bytes for level in machine.cache]
+    assert len({machine.domain_of(chip) for chip in range(machine.chips)}) == machine.domains
 
 
 def test_the_machines_that_the_studies_need() -> None:
@@ -54,6 +59,75 @@ def test_the_machines_that_the_studies_need() -> None:
     assert list(p570.active_cores_of(5)) == [10, 11]
 
 
+def interleaved(name: str, cells: int) -> float:
+    """Mean latency of memory interleaved over the first cells, as seen from the first [ns]."""
+    spec = machine_spec(catalog.machine(name))
+    ns, factors = spec["memory_ns"], spec["node_distance"] or [1.0] * spec["nodes"]
+    return sum([ns["local"], *(ns["far"] * factors[cell] for cell in range(1, cells))]) / cells
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "published"),
+    [
+        ("hp-rx7640", 2, 249),
+        ("hp-rx8640", 2, 249),
+        ("hp-rx8640", 4, 334),
+        # (243 + 3 x 423) / 4 and (243 + 3 x 423 + 4 x 479) / 8, the formula of the white paper.
+        ("hp-superdome-sx1000", 4, 378),
+        ("hp-superdome-sx1000", 8, 429),
+        ("hp-superdome-sx2000", 2, 249),
+    ],
+)
+def test_interleaved_memory_is_as_far_as_published(name: str, cells: int, published: int) -> None:
+    assert interleaved(name, cells) == pytest.approx(published, abs=1)
+
+
+def test_the_machines_of_cells() -> None:
+    rx7640 = catalog.machine("hp-rx7640")
+    assert (rx7640.nodes, rx7640.chips_per_node, rx7640.cores_per_chip) == (2, 4, 2)
+    assert (rx7640.memory.beside, rx7640.domains, rx7640.domain_of(5)) == ("node", 2, 1)
+    assert rx7640.domain_name(1) == "cell1"
+    spec = machine_spec(rx7640)
+    assert (spec["memory_beside"], spec["coherence"], spec["accounting"]) == (
+        "node",
+        "home",
+        "elapsed",
+    )
+    # The second level is split: 256 KiB for data, 1 MiB for instructions.
+    assert spec["caches"][1]["bytes"] == (256 + 1024) * 1024
+    assert spec["translation"] == {"entries": 128, "walk_ns": 30 / 1.6}
+    hypervisor = spec["hypervisor"]
+    assert (hypervisor["policy"], hypervisor["dispatch_ns"]) == ("dedicated", 0)
+    assert hypervisor["excess_quantum_ns"] == hypervisor["window_ns"] == 10_000_000
+    assert rx7640.translation is not None
+    assert rx7640.translation.page(128 << 20) == 64 << 20
+    assert rx7640.translation.page(1) == 4096
+    assert catalog.machine("hp-superdome-sx2000").cores == 128
+    for name in ("hp-rx8640", "hp-superdome-sx1000", "hp-superdome-sx2000"):
+        machine = catalog.machine(name)
+        rows = machine.node_distance.value
+        assert all(rows[a][b] == rows[b][a] for a in range(len(rows)) for b in range(len(rows)))
+
+
+def test_machines_with_a_dispatcher_say_so() -> None:
+    spec = machine_spec(catalog.machine("ibm-power-795"))
+    assert (spec["memory_beside"], spec["coherence"], spec["core_rate"]) == ("chip", "owner", 1.0)
+    assert (spec["translation"], spec["hypervisor"]["policy"]) == (None, "phyp")
+
+
+def test_a_profile_of_an_earlier_version_still_reads(tmp_path: Path) -> None:
+    text = shipped("profiles", "oltp.toml")
+    old = text[: text.index("lock_hold_instructions")]
+    (tmp_path / "old.toml").write_text(old, encoding="utf-8")
+    spec = catalog.profile(tmp_path / "old.toml").spec()
+    assert spec == {
+        **catalog.profile("oltp").spec(),
+        "lock_hold_instructions": 1000.0,
+        "private_data": 0.0,
+        "io_data": 0.0,
+    }
+
+
 @pytest.mark.parametrize("name", catalog.profiles())
 def test_shipped_profiles_are_sound(name: str) -> None:
     profile = catalog.profile(name)
@@ -61,6 +135,7 @@ def test_shipped_profiles_are_sound(name: str) -> None:
     assert {"oltp", "perl-loop", "java", "compute", "idle"} <= set(catalog.profiles())
     for place, figure in profile.figures():
         assert figure.reason, place
+    assert {place for place, _ in profile.figures()} == set(PROFILE_NUMBERS)
 
 
 def test_a_scenario_can_replace_every_number_of_a_profile() -> None:
@@ -164,3 +239,23 @@ def test_unknown_names_suggest_the_nearest(tmp_path: Path) -> None:
 def test_errors_are_wrong_input() -> None:
     assert issubclass(MachineError, HomenodeError)
     assert MachineError.exit_code == 2
+
+
+def test_a_machine_is_shown_with_its_kinds_and_the_units_of_lists() -> None:
+    shown = description_json(catalog.machine("hp-rx8640"))
+    assert shown["kinds"] == {
+        "memory.beside": "node",
+        "coherence": "home",
+        "hypervisor.policy": "dedicated",
+    }
+    figures = shown["figures"]
+    assert figures["translation.pages"]["value"].startswith("[4 KiB, 8 KiB, 16 KiB, 64 KiB")
+    assert figures["cache.L2.instruction_size"]["value"] == "1 MiB"
+    assert figures["cache.L2.ways"]["value"] == "8"
+    assert figures["platform.base.1.share"]["value"] == "50 %"
+    assert figures["hypervisor.monitor_share"]["provenance"] == "calibrated"
+    table = description_table(catalog.machine("hp-rx8640"))
+    cells = [list(column.cells) for column in table.columns]
+    assert "4 x 4, 1, 1.339" in cells[1]
+    assert ("memory.beside", "node") in zip(cells[0], cells[1], strict=True)
+    assert "kinds" not in description_json(catalog.profile("oltp"))

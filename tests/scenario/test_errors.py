@@ -21,6 +21,7 @@ CLASSES = [
     homenode.MachineError,
     homenode.ProfileError,
     homenode.StudyError,
+    errors.SuiteError,
     homenode.NotFoundError,
     homenode.RunError,
     homenode.DamagedRunError,

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from homenode.errors import ScenarioError
+from homenode.errors import DamagedRunError, ScenarioError
 from homenode.runner.details import partition_details
 from homenode.scenario import Scenario
-from homenode.scenario.kept import stand_alone
+from homenode.scenario.kept import refuse_earlier, stand_alone
 
 SHIPPED = resources.files("homenode")
 
@@ -62,3 +62,28 @@ def test_the_host_name_is_what_the_tools_print(base: str) -> None:
     assert "node_name" not in partition_details(scenario)[name]
     with pytest.raises(ScenarioError, match="a host name has letters, digits"):
         scenario.with_({f"partition.{name}.guest.hostname": "web 1"})
+
+
+def test_a_run_of_an_earlier_version_is_refused_with_what_to_do(base: str) -> None:
+    spec = Scenario.from_toml(base).spec()
+    refuse_earlier(Path("runs/old"), spec)
+    del spec["machine"]["memory_beside"]
+    with pytest.raises(DamagedRunError) as caught:
+        refuse_earlier(Path("runs/old"), spec)
+    assert str(caught.value) == (
+        "runs/old was kept by an earlier version of homenode, which told fewer causes apart:"
+        " simulate it again: homenode run runs/old/scenario.toml"
+    )
+
+
+def test_a_machine_file_of_cells_is_kept_too(tmp_path: Path) -> None:
+    cells = Path(__file__).with_name("cells.toml").read_text(encoding="utf-8")
+    machine = (SHIPPED / "machines" / "hp-rx8640.toml").read_text(encoding="utf-8")
+    (tmp_path / "lab.toml").write_text(machine, encoding="utf-8")
+    text, files = stand_alone(
+        Scenario.from_toml(
+            cells.replace('model = "hp-rx8640"', 'file = "lab.toml"'), folder=tmp_path
+        )
+    )
+    assert list(files) == ["files/lab.toml"]
+    assert 'file = "files/lab.toml"' in text

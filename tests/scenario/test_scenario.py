@@ -43,7 +43,9 @@ def test_base_units(base: str) -> None:
         "pool": 0,
     }
     assert web["home"] == [4, 5, 6, 7]
-    assert web["memory"] == [{"chip": chip, "share": 0.25} for chip in (4, 5, 6, 7)]
+    assert web["memory"] == [{"domains": [chip], "bytes": 4 * 2**30} for chip in (4, 5, 6, 7)]
+    assert (web["memory_policy"], web["data_bytes"]) == ("proportional", 16 * 2**30)
+    assert (web["io_domain"], web["page_bytes"], web["hypervisor_share"]) == (None, 65_536, 0.0)
     assert web["guest"]["throughput_mode"] == 2
     assert web["guest"]["fold_threshold_pct"] == 49.0
     assert web["workload"] == {
@@ -107,10 +109,9 @@ def test_memory_may_lie_elsewhere(base: str) -> None:
         'memory = "16 GiB"',
         'memory = [{ size = "12 GiB", on = "book0.chip3" }, { size = "4 GiB" }]',
     )
-    shares = {
-        m["chip"]: m["share"] for m in Scenario.from_toml(text).spec()["partitions"][0]["memory"]
-    }
-    assert shares == {3: 0.75, 4: 0.0625, 5: 0.0625, 6: 0.0625, 7: 0.0625}
+    memory = Scenario.from_toml(text).spec()["partitions"][0]["memory"]
+    gib = {part["domains"][0]: part["bytes"] / 2**30 for part in memory}
+    assert gib == {3: 12, 4: 1, 5: 1, 6: 1, 7: 1}
 
 
 def test_another_number_of_the_machine_is_kept_with_its_reason(base: str) -> None:

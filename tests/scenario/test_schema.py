@@ -48,4 +48,4 @@ def test_mistakes_do_not_fit_it(base: str) -> None:
 def test_defaults_are_written_as_people_write_them() -> None:
     run = SCHEMA["$defs"]["Run"]["properties"]
     assert run["warmup"]["default"] == "5 s"
-    assert SCHEMA["$defs"]["Guest"]["properties"]["fold_threshold"]["default"] == "49 %"
+    assert SCHEMA["$defs"]["Aix"]["properties"]["fold_threshold"]["default"] == "49 %"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from homenode.catalog.machine import Distances, MachineDescription
+from homenode.catalog.streams import check_streams
 from homenode.document import Problems
 from homenode.document.positions import Path
 
@@ -19,6 +20,10 @@ def check_machine(machine: MachineDescription, problems: Problems, prefix: Path 
     _check_caches(machine, problems, prefix)
     _check_smt(machine, problems, prefix)
     _check_node_distance(machine, problems, prefix)
+    if machine.streams is not None:
+        levels = [level.name for level in machine.cache]
+        check_streams(machine.streams, levels, problems, (*prefix, "streams"))
+    _check_platform(machine, problems, prefix)
 
 
 def _check_counts(machine: MachineDescription, problems: Problems, prefix: Path) -> None:
@@ -125,3 +130,26 @@ def _check_node_distance(machine: MachineDescription, problems: Problems, prefix
             there=there,
             next_step="give a row a node with a factor for each node",
         )
+
+
+def _check_platform(machine: MachineDescription, problems: Problems, prefix: Path) -> None:
+    """Cell-local memory is memory beside a cell, and granules are powers of two."""
+    platform = machine.platform
+    if platform is None:
+        return
+    path = (*prefix, "platform")
+    if machine.memory.beside != "node":
+        problems.add(
+            path,
+            "no cells without memory beside them",
+            there=f'memory.beside is "{machine.memory.beside}"',
+            next_step='write beside = "node" in [memory], or leave [platform] out',
+            at_key=True,
+        )
+    for key, granule in (
+        ("granule_minimum", platform.granule_minimum.value),
+        ("granule_default", platform.granule_default.value),
+    ):
+        if granule & (granule - 1):
+            there = "a granule is a power of two"
+            problems.add((*path, key), there=there, next_step="write 64 MiB, 128 MiB or more")

@@ -10,11 +10,12 @@ from homenode.catalog.machine import Distances, MachineDescription
 def machine_spec(machine: MachineDescription) -> dict[str, Any]:
     """The `machine` part of the engine's input."""
     clock = machine.clock.value
-    distance = machine.node_distance
+    distance, translation = machine.node_distance, machine.translation
     return {
         "name": machine.name,
         "generation": machine.generation,
         "clock_hz": clock,
+        "core_rate": 1.0 if machine.core_rate is None else machine.core_rate.value,
         "nodes": machine.nodes,
         "chips_per_node": machine.chips_per_node,
         "cores_per_chip": machine.cores_per_chip,
@@ -24,7 +25,7 @@ def machine_spec(machine: MachineDescription) -> dict[str, Any]:
         "caches": [
             {
                 "name": level.name,
-                "bytes": level.size.value,
+                "bytes": level.bytes,
                 "scope": level.scope,
                 "latency_ns": level.latency.value.nanoseconds(clock),
                 "victim": level.victim,
@@ -32,6 +33,8 @@ def machine_spec(machine: MachineDescription) -> dict[str, Any]:
             for level in machine.cache
         ],
         "cache_to_cache_ns": _distances(machine.cache_to_cache, clock),
+        "coherence": machine.coherence,
+        "memory_beside": machine.memory.beside,
         "memory_ns": _distances(machine.memory, clock),
         "node_distance": (
             [] if distance is None else [factor for row in distance.value for factor in row]
@@ -39,12 +42,20 @@ def machine_spec(machine: MachineDescription) -> dict[str, Any]:
         "memory_bytes_per_s": machine.memory.bandwidth.value,
         "chip_link_bytes_per_s": machine.links.chip.value,
         "node_link_bytes_per_s": machine.links.node.value,
+        "translation": (
+            None
+            if translation is None
+            else {
+                "entries": translation.entries.value,
+                "walk_ns": translation.walk.value.nanoseconds(clock),
+            }
+        ),
         "smt": {
             "gain": list(machine.smt.gain.value),
             "reference_stall_share": machine.smt.reference_stall_share.value,
         },
         "accounting": machine.accounting.value,
-        "hypervisor": _hypervisor(machine),
+        "hypervisor": machine.hypervisor.spec(),
     }
 
 
@@ -53,20 +64,4 @@ def _distances(distances: Distances, clock_hz: float) -> dict[str, float]:
         "local": distances.local.value.nanoseconds(clock_hz),
         "near": distances.near.value.nanoseconds(clock_hz),
         "far": distances.far.value.nanoseconds(clock_hz),
-    }
-
-
-def _hypervisor(machine: MachineDescription) -> dict[str, Any]:
-    constants = machine.hypervisor
-    return {
-        "window_ns": constants.window.value,
-        "min_entitlement_per_vp": constants.min_entitlement_per_vp.value,
-        "dispatch_ns": constants.dispatch.value,
-        "cede_ns": constants.cede.value,
-        "prod_ns": constants.prod.value,
-        "confer_ns": constants.confer.value,
-        "phantom_ns": constants.phantom.value,
-        "excess_quantum_ns": constants.excess_quantum.value,
-        "counts_redispatch": constants.counts_redispatch.value,
-        "eviction": constants.eviction.value,
     }

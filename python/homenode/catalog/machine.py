@@ -10,18 +10,23 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from homenode.catalog.figure import CatalogName, Figure, Latency
+from homenode.catalog.hypervisor import Hypervisor
+from homenode.catalog.platform import Platform
+from homenode.catalog.streams import Streams
 from homenode.document import Quantity, Table
-from homenode.units import BANDWIDTH, FREQUENCY, SIZE, TIME
+from homenode.units import BANDWIDTH, FREQUENCY, SIZE
 
 Count = Annotated[int, Field(ge=1, le=4096)]
 Clock = Annotated[float, Quantity(FREQUENCY, "1 MHz", "100 GHz")]
 CacheSize = Annotated[int, Quantity(SIZE, "1 KiB", "16 GiB")]
 MemorySize = Annotated[int, Quantity(SIZE, "1 MiB", "1024 TiB")]
+PageSize = Annotated[int, Quantity(SIZE, "1 KiB", "64 GiB")]
 LineSize = Annotated[int, Quantity(SIZE, "8 B", "4 KiB")]
 Bandwidth = Annotated[float, Quantity(BANDWIDTH, "1 MB/s", "1000 TB/s")]
-CallTime = Annotated[int, Quantity(TIME, "0 ns", "10 ms")]
 Gain = Annotated[float, Field(gt=0, le=16)]
 Share = Annotated[float, Field(ge=0, lt=1)]
+Rate = Annotated[float, Field(gt=0, le=100)]
+Weight = Annotated[float, Field(gt=0, le=1000)]
 
 
 class Topology(Table):
@@ -46,8 +51,19 @@ class CacheLevel(Table):
     victim: bool = Field(
         description="true if it holds only what the levels inside it have thrown out"
     )
-    size: Figure[CacheSize]
+    size: Figure[CacheSize] = Field(description="its size; of a split level that for data")
+    instruction_size: Figure[CacheSize] | None = Field(
+        None, description="of a split level, the size of the part for instructions"
+    )
+    ways: Figure[Annotated[int, Field(ge=1, le=4096)]] | None = Field(
+        None, description="associativity"
+    )
     latency: Figure[Latency]
+
+    @property
+    def bytes(self) -> int:
+        """What it holds of both data and instructions, where both are known."""
+        return self.size.value + (self.instruction_size.value if self.instruction_size else 0)
 
 
 class Distances(Table):
@@ -59,10 +75,15 @@ class Distances(Table):
 
 
 class Memory(Distances):
-    """Memory: latency by distance, what a chip's controllers deliver, how much there can be."""
+    """Memory: where it hangs, latency by distance, what the controllers deliver, how much there can
+    be.
+    """
 
+    beside: Literal["chip", "node"] = Field(
+        "chip", description="whether it hangs beside each chip, or beside each node"
+    )
     bandwidth: Figure[Bandwidth] = Field(
-        description="what the memory controllers of one chip deliver"
+        description="what the memory controllers of one chip (or node) deliver"
     )
     maximum: Figure[MemorySize] = Field(description="the most memory the machine can hold")
 
@@ -85,33 +106,35 @@ class Smt(Table):
     )
 
 
-class Hypervisor(Table):
-    """Constants of the hypervisor on this machine."""
+class Translation(Table):
+    """Translation of data addresses, where what it costs is not within the caches' latencies."""
 
-    window: Figure[Annotated[int, Quantity(TIME, "100 us", "1 s")]] = Field(
-        description="dispatch window"
+    entries: Figure[Annotated[int, Field(ge=1, le=1_000_000)]] = Field(
+        description="pages whose translations a core holds"
     )
-    min_entitlement_per_vp: Figure[Annotated[float, Field(gt=0, le=1)]] = Field(
-        description="least entitled capacity of a virtual processor in cores"
+    walk: Figure[Latency] = Field(description="time to walk the tables for any other page")
+    pages: Figure[list[PageSize]] | None = Field(
+        None, description="page sizes that the processor has, smallest first; any if not given"
     )
-    dispatch: Figure[CallTime] = Field(description="time to put a virtual processor on a core")
-    cede: Figure[CallTime]
-    prod: Figure[CallTime]
-    confer: Figure[CallTime]
-    phantom: Figure[CallTime] = Field(
-        description="time to pass on an interrupt meant for another partition"
-    )
-    excess_quantum: Figure[Annotated[int, Quantity(TIME, "1 us", "1 s")]] = Field(
-        description="longest time on excess capacity while others wait for excess"
-    )
-    counts_redispatch: Figure[bool] = Field(
-        description=(
-            "whether a switch counts where the same virtual processor goes on on the same core"
-        )
-    )
-    eviction: Figure[Literal["home-elsewhere", "other-partition"]] = Field(
-        description="whom an entitled requester may throw off a core of its home node"
-    )
+
+    def page(self, most: int) -> int:
+        """The largest page of at most so many bytes, or the smallest there is [bytes]."""
+        if self.pages is None:
+            return most
+        fitting = [size for size in self.pages.value if size <= most]
+        return max(fitting, default=min(self.pages.value))
+
+
+class Rni(Table):
+    """Weights of the relative nest intensity: how much of the work of an instruction is done beyond
+    the private caches, as capacity planning for Z counts it.
+    """
+
+    scale: Figure[Weight] = Field(description="factor on the whole sum")
+    l3: Figure[Weight] = Field(description="weight of lines from the chip's L3")
+    l4_local: Figure[Weight] = Field(description="weight of lines from the node's own L4")
+    l4_remote: Figure[Weight] = Field(description="weight of lines from another node's L4")
+    memory: Figure[Weight] = Field(description="weight of lines from memory")
 
 
 class MachineDescription(Table):
@@ -125,20 +148,40 @@ class MachineDescription(Table):
     )
     node_name: str = Field(min_length=1, description="what its nodes are called, such as book")
     clock: Figure[Clock]
+    core_rate: Figure[Rate] | None = Field(
+        None,
+        description=(
+            "rate of the core part of instructions at equal clock, relative to the core that"
+            " profiles are stated for; 1 if not given"
+        ),
+    )
     line: Figure[LineSize] = Field(description="length of a cache line")
     topology: Topology
     cache: Annotated[list[CacheLevel], Field(min_length=1, max_length=8)]
     cache_to_cache: Distances
     memory: Memory
     links: Links
+    translation: Translation | None = Field(None, description="cost of address translation")
     smt: Smt
-    accounting: Figure[Literal["decode-slots", "calibrated"]] = Field(
+    accounting: Figure[Literal["decode-slots", "calibrated", "elapsed"]] = Field(
         description="rule by which a thread's processor time is charged"
     )
     hypervisor: Hypervisor
+    coherence: Literal["owner", "home"] = Field(
+        "owner",
+        description=(
+            "who is asked for a line that another core wrote: that core, or the directory beside"
+            " the line's memory"
+        ),
+    )
     node_distance: Figure[list[list[Annotated[float, Field(gt=0, le=100)]]]] | None = Field(
         None, description="factor on far latencies for each pair of nodes"
     )
+    platform: Platform | None = Field(
+        None, description="rules of a machine of cells: granules, limits, memory taken away"
+    )
+    rni: Rni | None = Field(None, description="weights of the relative nest intensity")
+    streams: Streams | None = Field(None, description="what streaming through memory needs")
 
     @property
     def nodes(self) -> int:
@@ -171,6 +214,20 @@ class MachineDescription(Table):
         return self.nodes * self.chips_per_node
 
     @property
+    def domains(self) -> int:
+        """Memory domains: a chip's or a node's memory each."""
+        return self.chips if self.memory.beside == "chip" else self.nodes
+
+    def domain_of(self, chip: int) -> int:
+        """The memory domain nearest to a chip."""
+        return chip if self.memory.beside == "chip" else chip // self.chips_per_node
+
+    def domain_name(self, domain: int) -> str:
+        """What a memory domain is called, as in a place: `cell1` or `chip5`."""
+        word = self.node_name.split()[-1].lower() if self.memory.beside == "node" else "chip"
+        return f"{word}{domain}"
+
+    @property
     def cores(self) -> int:
         """Cores built into the machine, active or not."""
         return self.chips * self.cores_per_chip
@@ -179,6 +236,14 @@ class MachineDescription(Table):
         """The activated cores of a chip, by index counted over the whole machine."""
         first = chip * self.cores_per_chip
         return range(first, max(first, min(first + self.cores_per_chip, self.active_cores)))
+
+    def kinds(self) -> dict[str, str]:
+        """What kind of machine it is, where that is no number: which of several rules hold."""
+        return {
+            "memory.beside": self.memory.beside,
+            "coherence": self.coherence,
+            "hypervisor.policy": self.hypervisor.policy,
+        }
 
     def figures(self) -> Iterator[tuple[str, Figure[Any]]]:
         """Every number with its name, such as `memory.far`, in the order of the file."""
@@ -193,5 +258,5 @@ def _figures(table: Table, prefix: str) -> Iterator[tuple[str, Figure[Any]]]:
         elif isinstance(value, Table):
             yield from _figures(value, f"{prefix}{name}.")
         elif isinstance(value, list):
-            for entry in value:
-                yield from _figures(entry, f"{prefix}{name}.{entry.name}.")
+            for index, entry in enumerate(value):
+                yield from _figures(entry, f"{prefix}{name}.{getattr(entry, 'name', index)}.")

@@ -25,6 +25,13 @@ ENGINE_NAMES = {
     "footprint": "footprint_bytes",
 }
 """What the engine calls those numbers that it calls otherwise."""
+NOT_TOLD: dict[str, float] = {
+    "lock_hold_instructions": 1000.0,
+    "private_data": 0.0,
+    "io_data": 0.0,
+}
+"""Numbers that files may leave out, since earlier ones do not have them, and what is then taken: a
+lock held for a short routine, and all data common."""
 
 
 class ProfileDescription(Table):
@@ -67,6 +74,16 @@ class ProfileDescription(Table):
     lock_share: Figure[Share] = Field(
         description="share of the processor time in which a lock is held"
     )
+    lock_hold_instructions: Figure[Instructions] | None = Field(
+        None, description="instructions for which that lock is held at a time"
+    )
+    private_data: Figure[Share] | None = Field(
+        None,
+        description="share of memory accesses to data of the thread's own, which it allocated",
+    )
+    io_data: Figure[Share] | None = Field(
+        None, description="share of memory accesses to the kernel's structures of I/O"
+    )
 
     def figures(self) -> Iterator[tuple[str, Figure[Any]]]:
         """Every number with its name, in the order of the model."""
@@ -78,7 +95,7 @@ class ProfileDescription(Table):
     def spec(self) -> dict[str, Any]:
         """The `profile` part of the engine's input."""
         numbers = {ENGINE_NAMES.get(name, name): figure.value for name, figure in self.figures()}
-        return {"name": self.name, **numbers}
+        return {"name": self.name, **NOT_TOLD, **numbers}
 
 
 PROFILE_NUMBERS = tuple(

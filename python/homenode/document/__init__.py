@@ -5,7 +5,7 @@ model and turns whatever pydantic finds into messages that name file, line and c
 writes a document. Scenario files, machine descriptions and workload profiles all go through here.
 """
 
-from homenode.document.fields import Form, OrText, Quantity
+from homenode.document.fields import Form, OrText, Quantity, TagDefault
 from homenode.document.problems import Problems
 from homenode.document.read import Document, parse_document, read_document, read_text
 from homenode.document.tables import Table
@@ -19,6 +19,7 @@ __all__ = [
     "Problems",
     "Quantity",
     "Table",
+    "TagDefault",
     "parse_document",
     "read_document",
     "read_text",

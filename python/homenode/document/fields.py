@@ -137,6 +137,33 @@ class OrText:
         return {"anyOf": [self.text_schema, handler(schema)]}
 
 
+@dataclass(frozen=True)
+class TagDefault:
+    """Of several kinds of table told apart by a key, the one that is meant where the key is not
+    given.
+    """
+
+    key: str
+    value: str
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Put the key in before anything else looks for it."""
+
+        def before(value: Any) -> Any:
+            known = not isinstance(value, dict) or self.key in value
+            return value if known else {self.key: self.value, **value}
+
+        return core_schema.no_info_before_validator_function(before, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """As without it: the default of the key stands in its own table."""
+        return handler(schema)
+
+
 def text_to_base(kind: Kind, text: object) -> Fraction:
     """Parse a quantity; a share has no dimension, so a bare number is as good as one in percent."""
     if kind is SHARE and isinstance(text, (int, float)) and not isinstance(text, bool):

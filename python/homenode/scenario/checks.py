@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from math import floor
 
 from homenode.catalog import MachineDescription
+from homenode.catalog.hypervisor import PowerVm
 from homenode.document import Problems
 from homenode.document.positions import Path
 from homenode.errors import listed, suggestion
+from homenode.scenario.guest import Aix
 from homenode.scenario.models import (
     DEFAULT_POOL,
     Dedicated,
@@ -79,15 +81,33 @@ def check_partition(
             there = f"the pools are {listed(pools)}"
             step = suggestion(processors.pool, pools, "add [[pool]] with that name")
             problems.add((*path, "processors", "pool"), there=there, next_step=step)
+    if not isinstance(machine.hypervisor, PowerVm):
+        _check_without_dispatching(table, path, machine, problems)
     if table.smt is not None and table.smt > machine.threads_per_core:
         threads = machine.threads_per_core
         there = f"a core of {machine.title} ({machine.generation}) has {threads} threads"
         problems.add((*path, "smt"), there=there, next_step=f"write smt = 1 to {threads}")
-    if not table.guest.folding and table.guest.xvcpus > 0:
+    if isinstance(table.guest, Aix) and not table.guest.folding and table.guest.xvcpus > 0:
         there = "folding is off, so no virtual processor is ever folded"
         step = "leave out xvcpus or folding = false"
         problems.add((*path, "guest", "xvcpus"), there=there, next_step=step)
     _check_bounds(table, path, problems)
+
+
+def _check_without_dispatching(
+    table: Partition, path: Path, machine: MachineDescription, problems: Problems
+) -> None:
+    """Nothing is lent where nothing is shared, and AIX wants PowerVM."""
+    if isinstance(table.processors, Dedicated) and table.processors.donating:
+        there = f"{machine.title} has no shared pool to lend cores to"
+        step = "leave donating out"
+        problems.add((*path, "processors", "donating"), there=there, next_step=step)
+    if isinstance(table.guest, Aix):
+        other = "linux" if machine.platform is None else "hp-ux"
+        step = f'write guest = {{ os = "{other}" }}'
+        here = (*path, "guest")
+        there = f"{machine.title} does not run AIX, which is meant where guest.os is not given"
+        problems.add(here, "another system is needed", there=there, next_step=step, at_key=True)
 
 
 def _check_shares(
@@ -95,6 +115,11 @@ def _check_shares(
 ) -> None:
     """Entitlement and virtual processors fit each other."""
     entitlement, virtual = processors.entitlement, processors.virtual
+    if not isinstance(machine.hypervisor, PowerVm):
+        there = f"{machine.title} gives every partition cores of its own, nothing is shared"
+        step = 'write processors = { mode = "dedicated", cores = 2 }'
+        problems.add((*path, "mode"), there=there, next_step=step)
+        return
     least = machine.hypervisor.min_entitlement_per_vp.value
     each = entitlement / virtual
     if abs(entitlement * 100 - round(entitlement * 100)) > 1e-6:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from homenode.catalog.flatten import machine_spec
-from homenode.scenario.guest import Guest
+from homenode.scenario.guest import Aix, Guest
 from homenode.scenario.models import Run, Shared
 from homenode.scenario.placed import PlacedPartition, Resolved
-from homenode.scenario.workload import Loops, Transactions, Users, Workload
+from homenode.scenario.workload import Loops, Transactions, Users, Warehouses, Workload
 
 
 def flatten(name: str, run: Run, resolved: Resolved) -> dict[str, Any]:
@@ -30,13 +30,19 @@ def flatten(name: str, run: Run, resolved: Resolved) -> dict[str, Any]:
 
 
 def _partition(partition: PlacedPartition, pools: dict[str, int]) -> dict[str, Any]:
+    guest = partition.table.guest
     return {
         "name": partition.name,
         "processors": _processors(partition, pools),
         "smt": partition.smt,
-        "memory": [{"chip": chip, "share": share} for chip, share in partition.memory_shares],
+        "memory": [{"domains": list(p.domains), "bytes": p.bytes} for p in partition.memory],
+        "memory_policy": guest.memory_policy,
+        "data_bytes": partition.data_bytes,
+        "io_domain": partition.io_domain,
+        "page_bytes": partition.page_bytes,
+        "hypervisor_share": partition.hypervisor_share,
         "home": list(partition.home),
-        "guest": _guest(partition.table.guest),
+        "guest": _guest(guest),
         "workload": _workload(partition.table.workload),
         "profile": partition.profile,
     }
@@ -62,18 +68,23 @@ def _processors(partition: PlacedPartition, pools: dict[str, int]) -> dict[str, 
 
 
 def _guest(guest: Guest) -> dict[str, Any]:
-    return {
-        "os": guest.os,
-        "throughput_mode": guest.throughput_mode,
-        "xvcpus": guest.xvcpus if guest.folding else -1,
-        "fold_threshold_pct": guest.fold_threshold * 100,
-        "snooze_delay_ns": guest.snooze_delay,
+    scheduler = {
         "tick_ns": guest.tick,
         "tick_cost_ns": guest.tick_cost,
         "timeslice_ns": guest.timeslice,
         "rebalance_ns": guest.rebalance,
         "daemon_rate_per_s": guest.daemons.rate,
         "daemon_ns": guest.daemons.work,
+    }
+    if not isinstance(guest, Aix):
+        return {"os": guest.os.replace("-", ""), **scheduler}
+    return {
+        "os": guest.os,
+        "throughput_mode": guest.throughput_mode,
+        "xvcpus": guest.xvcpus if guest.folding else -1,
+        "fold_threshold_pct": guest.fold_threshold * 100,
+        "snooze_delay_ns": guest.snooze_delay,
+        **scheduler,
     }
 
 
@@ -89,6 +100,8 @@ def _workload(workload: Workload) -> dict[str, Any]:
         }
     if isinstance(workload, Loops):
         return {"kind": "loops", "count": workload.count, "endless": workload.endless}
+    if isinstance(workload, Warehouses):
+        return {"kind": "warehouses", "count": workload.count}
     return {"kind": "idle"}
 
 

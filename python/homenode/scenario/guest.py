@@ -1,23 +1,30 @@
 """The guest operating system, as a scenario file says it.
 
-Defaults are those of `schedo` on AIX 7.1 where a tunable has one; the costs of ticks and daemons
-are assumed: an idle AIX takes a few thousandths of a core.
+AIX: defaults are those of `schedo` on AIX 7.1 where a tunable has one. HP-UX: those of the tunables
+of 11i v3 (`timeslice` of ten ticks of 10 ms). Linux: a tick of 4 ms and turns of some milliseconds,
+as kernels for servers are built. The costs of ticks and daemons are assumed: an idle system takes
+a few thousandths of a core.
 """
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Discriminator, Field
 
-from homenode.document import Form, Quantity, Table
-from homenode.units import RATE, SHARE, TIME
+from homenode.document import Form, Quantity, Table, TagDefault
+from homenode.units import RATE, SHARE, SIZE, TIME
 
 LongTime = Annotated[int, Quantity(TIME, "0 ns", "1 d")]
 TimeOrNever = Annotated[int | None, Quantity(TIME, "0 ns", "1 d", never=True)]
-
+Tick = Annotated[int, Quantity(TIME, "100 us", "1 s")]
+TickCost = Annotated[int, Quantity(TIME, "0 ns", "1 ms")]
+TimeSlice = Annotated[int, Quantity(TIME, "100 us", "10 s")]
+Page = Annotated[int, Quantity(SIZE, "4 KiB", "64 GiB")]
+MemoryPolicy = Literal["proportional", "local-first", "interleaved", "strict"]
 
 _HOSTNAME = "a host name has letters, digits, . and -, a letter or digit first and last"
+_POLICY = "by which rule data goes into the parts of the partition's memory"
 
 
 class Daemons(Table):
@@ -29,15 +36,33 @@ class Daemons(Table):
     work: LongTime = Field(50_000, description="processor time of one wake-up")
 
 
-class Guest(Table):
+class System(Table):
+    """What all operating systems have."""
+
+    hostname: Annotated[str, Form(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,253}[A-Za-z0-9])?", _HOSTNAME)] = (
+        Field("", description="host name, as its tools print it; the partition's if not given")
+    )
+    memory_used: Annotated[float, Quantity(SHARE, "0.001 %", "100 %")] = Field(
+        1.0, description="share of its memory that the work touches all the time"
+    )
+    tick_cost: TickCost = Field(5_000, description="kernel time of a clock tick")
+    rebalance: TimeOrNever = Field(
+        1_000_000_000,
+        description='interval at which a running thread moves to a less busy processor, or "never"',
+    )
+    daemons: Daemons = Field(default_factory=Daemons, description="its background work")
+
+
+class Aix(System):
     """AIX and its scheduler tunables, named as `schedo` names them where it does."""
 
     os: Literal["aix"] = Field("aix", description="which operating system")
     level: Annotated[str, Form(r"[5-7]\.[0-9]", 'a version is written like "7.1"')] = Field(
         "7.1", description="AIX version, such as 7.1"
     )
-    hostname: Annotated[str, Form(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,253}[A-Za-z0-9])?", _HOSTNAME)] = (
-        Field("", description="host name, as its tools print it; the partition's if not given")
+    memory_policy: MemoryPolicy = Field("proportional", description=_POLICY)
+    page: Page = Field(
+        65_536, description="length of its pages; counts where the machine walks tables"
     )
     throughput_mode: Literal[0, 1, 2, 4, 8] = Field(0, description="vpm_throughput_mode")
     folding: bool = Field(True, description="whether unneeded virtual processors are folded")
@@ -52,17 +77,46 @@ class Guest(Table):
         description="smt_snooze_delay: how long an idle thread on POWER5 keeps its decode slots "
         'beside a busy one, or "never" for no end',
     )
-    tick: Annotated[int, Quantity(TIME, "100 us", "1 s")] = Field(
-        10_000_000, description="clock tick"
+    tick: Tick = Field(10_000_000, description="clock tick")
+    timeslice: TimeSlice = Field(10_000_000, description="time slice of threads of equal priority")
+
+
+class HpUx(System):
+    """HP-UX 11i and its tunables."""
+
+    os: Literal["hp-ux"] = Field(description="which operating system")
+    level: Annotated[str, Form(r"11\.[0-9]{2}", 'a version is written like "11.31"')] = Field(
+        "11.31", description="release as uname prints it: 11.31 is 11i v3"
     )
-    tick_cost: Annotated[int, Quantity(TIME, "0 ns", "1 ms")] = Field(
-        5_000, description="kernel time of a clock tick"
+    memory_policy: MemoryPolicy = Field("local-first", description=_POLICY)
+    page: Page = Field(
+        1 << 30,
+        description=(
+            "largest page, as vps_chatr_ceiling limits it; never larger than a granule of its"
+            " memory or than the processor has"
+        ),
     )
-    timeslice: Annotated[int, Quantity(TIME, "100 us", "10 s")] = Field(
-        10_000_000, description="time slice of threads of equal priority"
+    tick: Tick = Field(10_000_000, description="clock tick")
+    timeslice: TimeSlice = Field(
+        100_000_000, description="timeslice: turn of a thread of equal priority"
     )
-    rebalance: TimeOrNever = Field(
-        1_000_000_000,
-        description='interval at which a running thread moves to a less busy processor, or "never"',
+
+
+class Linux(System):
+    """Linux."""
+
+    os: Literal["linux"] = Field(description="which operating system")
+    memory_policy: MemoryPolicy = Field("local-first", description=_POLICY)
+    page: Page = Field(
+        65_536, description="length of its pages; counts where the machine walks tables"
     )
-    daemons: Daemons = Field(default_factory=Daemons, description="its background work")
+    tick: Tick = Field(4_000_000, description="clock tick, 1 / CONFIG_HZ")
+    timeslice: TimeSlice = Field(
+        4_000_000, description="turn of a thread while others of equal weight wait"
+    )
+
+
+Guest = Annotated[
+    Annotated[Aix | HpUx | Linux, Discriminator("os")],
+    TagDefault("os", "aix"),
+]

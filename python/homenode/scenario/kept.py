@@ -7,12 +7,15 @@ it names (a machine or a profile of one's own) lie beside it.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from pathlib import Path as FilePath
 from pathlib import PurePath
+from typing import Any
 
 from homenode.catalog.names import is_path
 from homenode.document import Document, parse_document, read_text
 from homenode.document.positions import Path
-from homenode.errors import ScenarioError
+from homenode.errors import DamagedRunError, ScenarioError
 from homenode.scenario.scenario import Scenario
 
 FOLDER = "files"
@@ -56,3 +59,15 @@ def _kept_names(names: dict[str, None]) -> dict[str, str]:
         path = f"{FOLDER}/{PurePath(name).name}"
         kept[name] = path if path not in kept.values() else f"{FOLDER}/{number}-{path[6:]}"
     return kept
+
+
+def refuse_earlier(path: FilePath, spec: Mapping[str, Any]) -> None:
+    """Refuse a run of an earlier version: its tables lack causes that are now told apart, so its
+    figures are no longer comparable. Its scenario file is still a scenario.
+    """
+    machine = spec.get("machine")
+    if isinstance(machine, Mapping) and "memory_beside" not in machine:
+        raise DamagedRunError(
+            f"{path} was kept by an earlier version of homenode, which told fewer causes apart",
+            next_step=f"simulate it again: homenode run {path / 'scenario.toml'}",
+        )

@@ -8,7 +8,7 @@ from pydantic import Discriminator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from homenode.document import Form, OrText, Quantity, Table
-from homenode.scenario.guest import Guest
+from homenode.scenario.guest import Aix, Guest
 from homenode.scenario.workload import Workload
 from homenode.units import SHARE, SIZE, TIME
 
@@ -23,7 +23,17 @@ Cores = Annotated[float, Field(ge=0, le=4096)]
 VirtualProcessors = Annotated[int, Field(ge=1, le=1024)]
 _MEMORY = Quantity(SIZE, "1 MiB", "1024 TiB")
 MemorySize = Annotated[int, _MEMORY]
+_LOCAL = Quantity(SIZE, "0 B", "1024 TiB")
+LocalSize = Annotated[int, _LOCAL]
+HardwarePath = Annotated[
+    str,
+    Form(r"[0-9]{1,3}[./][0-9]{2,3}", "a path is a cell and a processor in it, such as 0.10"),
+]
 DEFAULT_POOL = "DefaultPool"
+
+
+def _alone(text: str) -> list[str]:
+    return [text]
 
 
 class MachineChoice(Table):
@@ -43,6 +53,9 @@ class MachineChoice(Table):
         None, description="how many cores are activated, from the first chip on"
     )
     clock: dict[str, Any] | None = Field(None, description="another core clock, with the reason")
+    core_rate: dict[str, Any] | None = Field(
+        None, description="another rate of the core part of instructions"
+    )
     line: dict[str, Any] | None = Field(None, description="another length of a cache line")
     accounting: dict[str, Any] | None = Field(None, description="another rule of charging")
     topology: dict[str, Any] | None = Field(None, description="other counts of the tree")
@@ -56,11 +69,19 @@ class MachineChoice(Table):
         None, description="other memory latencies, bandwidth or size"
     )
     links: dict[str, Any] | None = Field(None, description="other bandwidths of the fabric")
+    translation: dict[str, Any] | None = Field(
+        None, description="another cost of address translation"
+    )
     smt: dict[str, Any] | None = Field(None, description="another gain from threads")
     hypervisor: dict[str, Any] | None = Field(None, description="other constants of it")
     node_distance: dict[str, Any] | None = Field(
         None, description="factor on far latencies for each pair of nodes, a row a node"
     )
+    platform: dict[str, Any] | None = Field(None, description="other limits of a machine of cells")
+    rni: dict[str, Any] | None = Field(
+        None, description="other weights of the relative nest intensity"
+    )
+    streams: dict[str, Any] | None = Field(None, description="other figures of streaming")
 
     @model_validator(mode="after")
     def _names_one(self) -> MachineChoice:
@@ -114,6 +135,54 @@ class Dedicated(Table):
     donate_threshold: Annotated[float, Quantity(SHARE, "0 %", "100 %")] = Field(
         0.8, description="ded_cpu_donate_thresh: utilisation under which it donates"
     )
+    cells: dict[str, Annotated[int, Field(ge=1, le=1024)]] | None = Field(
+        None, description="how many of the cores are of which cell, as { cell0 = 4, cell1 = 4 }"
+    )
+    paths: Annotated[list[HardwarePath], Field(max_length=1024)] | None = Field(
+        None, description="cores by their hardware path, such as 0.10, beside those by cell"
+    )
+    minimum: VirtualProcessors | None = Field(None, description="least cores it may have")
+    maximum: VirtualProcessors | None = Field(None, description="most cores it may have")
+    boot: HardwarePath | None = Field(
+        None, description="path of the core it boots on; one of its own is chosen if not given"
+    )
+
+    @property
+    def names_cores(self) -> bool:
+        """Whether it says anything that only a machine of cells understands."""
+        named = (self.cells, self.paths, self.minimum, self.maximum, self.boot)
+        return any(value is not None for value in named)
+
+
+class Npartition(Table):
+    """Cells that make up a server of their own, on a machine of cells."""
+
+    name: Name = Field(description="a name of its own")
+    cells: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)] = Field(
+        description='write cells = ["cell0", "cell1"]'
+    )
+    memory: Annotated[
+        list[MemorySize], Field(min_length=1), OrText(_alone, _MEMORY.text_schema)
+    ] = Field(description="memory installed in each of its cells; one value or one a cell")
+    clm: (
+        Annotated[list[LocalSize], Field(min_length=1), OrText(_alone, _LOCAL.text_schema)] | None
+    ) = Field(
+        None,
+        description=(
+            "how much of it stays with its cell (cell-local memory), the rest of all cells is"
+            " interleaved; one value or one a cell; nothing if not given"
+        ),
+    )
+    vpars: bool = Field(
+        True,
+        description="whether it runs virtual partitions; without them it holds one partition",
+    )
+    ilm_granule: MemorySize | None = Field(
+        None, description="unit of interleaved memory; the platform's if not given"
+    )
+    clm_granule: MemorySize | None = Field(
+        None, description="unit of cell-local memory; the platform's if not given"
+    )
 
 
 class Resources(Table):
@@ -134,16 +203,18 @@ class MemoryPart(Table):
     on: str | None = Field(
         None,
         min_length=1,
-        description="a place, such as book5 or book5.chip2; its home if not given",
+        description=(
+            "a place, such as book5, book5.chip2 or cell1; interleaved for all cells of its"
+            " nPartition; if not given its home, or interleaved"
+        ),
+    )
+    use: Literal["base", "floating"] = Field(
+        "base", description="whether it may be taken away while the virtual partition runs"
     )
 
 
 def _one_part(text: str) -> list[dict[str, str]]:
     return [{"size": text}]
-
-
-def _one_place(text: str) -> list[str]:
-    return [text]
 
 
 class Partition(Table):
@@ -155,6 +226,9 @@ class Partition(Table):
     )
     count: Annotated[int, Field(ge=1, le=1024)] = Field(
         1, description="how many; they are called name1, name2, ..."
+    )
+    npartition: Name | None = Field(
+        None, description="on a machine of cells, its nPartition; the only one if not given"
     )
     processors: Annotated[Shared | Dedicated, Discriminator("mode")] = Field(
         description='write processors = { mode = "shared", entitlement = 1.0, virtual = 2 }'
@@ -171,7 +245,7 @@ class Partition(Table):
         Annotated[
             list[Annotated[str, Field(min_length=1)]],
             Field(min_length=1, max_length=256),
-            OrText(_one_place, {"type": "string", "examples": ["book5", "book5.chip2"]}),
+            OrText(_alone, {"type": "string", "examples": ["book5", "book5.chip2"]}),
         ]
         | None
     ) = Field(
@@ -180,7 +254,10 @@ class Partition(Table):
             "where its virtual processors are at home; placed by the usual rule if not given"
         ),
     )
-    guest: Guest = Field(default_factory=Guest, description="its operating system")
+    io: str | None = Field(
+        None, min_length=1, description="on a machine of cells, the cell its I/O hangs on"
+    )
+    guest: Guest = Field(default_factory=Aix, description="its operating system")
     workload: Workload = Field(
         description='write workload = { kind = "transactions", rate = "100/s", profile = "oltp" }'
     )
@@ -225,6 +302,9 @@ class ScenarioFile(Table):
     )
     pool: Annotated[list[Pool], Field(max_length=63)] = Field(
         default_factory=list, description="shared processor pools beside the default one"
+    )
+    npartition: Annotated[list[Npartition], Field(max_length=64)] = Field(
+        default_factory=list, description="on a machine of cells, which cells belong together"
     )
     partition: Annotated[list[Partition], Field(min_length=1, max_length=1024)] = Field(
         description="write [[partition]] and under it name, processors, memory and workload"

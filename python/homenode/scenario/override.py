@@ -17,7 +17,7 @@ from homenode.errors import MachineError, NotFoundError, ScenarioError, listed, 
 from homenode.scenario.models import MachineChoice
 
 _NOT_OVERRIDES = ("model", "file", "active_cores")
-_MAY_BE_ADDED = ("node_distance",)
+_MAY_BE_ADDED = ("node_distance", "core_rate")
 
 
 def choose_machine(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from homenode.catalog import Figure
 from homenode.catalog.machine import MachineDescription
@@ -61,16 +61,22 @@ def _is_figure(parts: tuple[str, ...]) -> bool:
         return False
     if rest[0] == "cache":
         return len(rest) == 3
-    table: Any = MachineDescription
+    tables: list[type[Table]] = [MachineDescription]
     for part in rest:
-        if not _is_table(table) or part not in table.model_fields:
+        fields = [table.model_fields[part] for table in tables if part in table.model_fields]
+        if not fields:
             return False
-        table = table.model_fields[part].annotation
-    return not _is_table(table)
+        tables = [table for field in fields for table in _tables_of(field.annotation)]
+    return not tables
 
 
-def _is_table(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Table) and not issubclass(kind, Figure)
+def _tables_of(kind: Any) -> list[type[Table]]:
+    """The tables that a value of a kind may be, such as those of a union or of an optional one."""
+    if isinstance(kind, type) and issubclass(kind, Table):
+        return [] if issubclass(kind, Figure) else [kind]
+    if get_origin(kind) in (list, dict):
+        return []
+    return [table for part in get_args(kind) for table in _tables_of(part)]
 
 
 def _step(here: Any, part: str, before: str, text: str) -> Any:

@@ -5,7 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from homenode.catalog import MachineDescription
+from homenode.scenario.cellular.cores import AssignedCores
+from homenode.scenario.cellular.hardware import PlacedNpartition
+from homenode.scenario.cellular.memory import GrantedMemory
 from homenode.scenario.models import Partition, Pool, Shared
+
+
+@dataclass(frozen=True)
+class PlacedMemory:
+    """Part of a partition's memory at its place."""
+
+    domains: tuple[int, ...]
+    """Its memory domain, or those over which its lines are interleaved."""
+    bytes: int
+
+
+@dataclass(frozen=True)
+class InCells:
+    """What the configuration of a machine of cells says of a partition."""
+
+    npartition: PlacedNpartition
+    cores: AssignedCores
+    """Its cores, by how they were asked for."""
+    memory: tuple[GrantedMemory, ...]
+    """Its memory, part by part as the file has it."""
+    io: int | None
+    """Cell its I/O hangs on, if stated."""
 
 
 @dataclass(frozen=True)
@@ -24,16 +49,29 @@ class PlacedPartition:
     """Chips its virtual processors are homed on, in turn."""
     cores: tuple[int, ...] | None
     """Its cores if it is dedicated."""
-    memory_shares: tuple[tuple[int, float], ...]
-    """Chips its memory lies on, with the share of each."""
+    memory: tuple[PlacedMemory, ...]
+    """Its memory, part by part."""
     profile: dict[str, float | int | str]
     """The profile as the engine takes it."""
+    page_bytes: int
+    """Length of its pages [bytes]."""
+    io_domain: int | None = None
+    """Memory domain beside which its I/O hangs, if known."""
+    hypervisor_share: float = 0.0
+    """Share of its core time that goes to a monitor below it."""
+    in_cells: InCells | None = None
+    """On a machine of cells, what its configuration says of it."""
 
     @property
     def virtual(self) -> int:
         """Virtual processors, or cores if it is dedicated."""
         processors = self.table.processors
         return processors.virtual if isinstance(processors, Shared) else processors.cores
+
+    @property
+    def data_bytes(self) -> int:
+        """Data that the work touches all the time [bytes]."""
+        return int(sum(part.bytes for part in self.memory) * self.table.guest.memory_used)
 
     @property
     def logical_cpus(self) -> int:
@@ -48,6 +86,7 @@ class Resolved:
     machine: MachineDescription
     pools: tuple[Pool, ...]
     partitions: tuple[PlacedPartition, ...]
+    npartitions: tuple[PlacedNpartition, ...] = ()
 
     @property
     def pool_cores(self) -> int:

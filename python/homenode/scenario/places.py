@@ -62,6 +62,15 @@ def find_place(text: str, machine: MachineDescription) -> list[int]:
     return active
 
 
+def find_cell(text: str, machine: MachineDescription) -> int:
+    """The number of a node by name, such as `cell1`."""
+    word = node_word(machine)
+    found = _PLACE.fullmatch(text.lower())
+    if found is None or found["word"] not in ("node", word) or found["chip"] is not None:
+        raise PlaceError(f'"{text}" is no {word}', f"write {word}0 to {word}{machine.nodes - 1}")
+    return _within(int(found["index"]), machine.nodes, word, machine)
+
+
 def _within(index: int, count: int, word: str, machine: MachineDescription) -> int:
     if index >= count:
         what = f"{word} 0 only" if count == 1 else f"{word}s 0 to {count - 1}"

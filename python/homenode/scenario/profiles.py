@@ -6,7 +6,7 @@ from pathlib import Path as FilePath
 
 from homenode.catalog import ProfileDescription, profile, profiles
 from homenode.catalog.names import is_path
-from homenode.catalog.profile import ENGINE_NAMES
+from homenode.catalog.profile import ENGINE_NAMES, NOT_TOLD
 from homenode.document import Problems
 from homenode.document.positions import Path
 from homenode.errors import NotFoundError, listed, suggestion
@@ -20,7 +20,7 @@ def choose_profile(table: Partition, row: int, folder: FilePath, problems: Probl
     choice = table.workload.profile
     replaced = {ENGINE_NAMES.get(name, name): value for name, value in choice.replaced().items()}
     if choice.base is None:
-        return {"name": choice.name or "own", **replaced}
+        return {"name": choice.name or "own", **NOT_TOLD, **replaced}
     path: Path = ("partition", row, "workload", "profile")
     if isinstance(problems.document.value(path), dict):
         path = (*path, "base")

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from homenode.results import Run as KeptRun
 
 _MOST_POINTS = 100_000
+_TOP = ("machine", "pool", "npartition", "partition", "run")
+"""Tables that a sweep may change."""
 
 
 @dataclass(frozen=True)
@@ -205,7 +207,7 @@ def _check_sweep(file: ScenarioFile, document: Document) -> None:
                 next_step="name at least one, or leave the axis out",
             )
             continue
-        if axis.split(".", 1)[0] not in ("machine", "pool", "partition", "run"):
+        if axis.split(".", 1)[0] not in _TOP:
             step = 'write an axis like "partition.lpar1.processors.virtual" = [10, 20, 30]'
             problems.add_key(path, f'"{axis}" is no path into the scenario', step)
             continue

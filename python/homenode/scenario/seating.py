@@ -9,7 +9,8 @@ from homenode.document import Problems
 from homenode.document.positions import Path
 from homenode.scenario.models import Dedicated, Partition
 from homenode.scenario.naming import Named
-from homenode.scenario.placed import PlacedPartition
+from homenode.scenario.pages import page_of
+from homenode.scenario.placed import PlacedMemory, PlacedPartition
 from homenode.scenario.placement import Seat, Wish, place
 from homenode.scenario.places import PlaceError, find_place
 from homenode.scenario.profiles import Numbers
@@ -42,8 +43,9 @@ def seat_all(
                 memory_bytes=_memory_bytes(entry.table),
                 home=home,
                 cores=seat.cores,
-                memory_shares=_memory_shares(entry.table, memories[entry.row], home),
+                memory=_spread(entry.table, memories[entry.row], home, machine),
                 profile=profiles[entry.row],
+                page_bytes=page_of(machine, entry.table.guest.page),
             )
         )
     return tuple(placed)
@@ -94,17 +96,21 @@ def _memory_places(
     return places
 
 
-def _memory_shares(
-    table: Partition, places: Sequence[Chips | None], home: Chips
-) -> tuple[tuple[int, float], ...]:
-    """Share of the memory on each chip: each part evenly over the chips of its place."""
-    total = _memory_bytes(table)
-    shares: dict[int, float] = {}
+def _spread(
+    table: Partition,
+    places: Sequence[Chips | None],
+    home: Chips,
+    machine: MachineDescription,
+) -> tuple[PlacedMemory, ...]:
+    """A part a memory domain: each part of the table evenly over the chips of its place."""
+    sizes: dict[int, int] = {}
     for part, chips in zip(table.memory, places, strict=True):
-        where = home if chips is None else chips
-        for chip in where:
-            shares[chip] = shares.get(chip, 0.0) + part.size / total / len(where)
-    return tuple(sorted(shares.items()))
+        where = chips or home
+        each, rest = divmod(part.size, len(where))
+        for index, chip in enumerate(where):
+            domain = machine.domain_of(chip)
+            sizes[domain] = sizes.get(domain, 0) + each + (index < rest)
+    return tuple(PlacedMemory((domain,), size) for domain, size in sorted(sizes.items()))
 
 
 def _check_dedicated(

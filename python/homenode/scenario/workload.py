@@ -8,6 +8,7 @@ from pydantic import Discriminator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from homenode.catalog.profile import (
+    NOT_TOLD,
     PROFILE_NUMBERS,
     Bytes,
     Cpi,
@@ -60,12 +61,22 @@ class ProfileChoice(Table):
         None, description="share of a miss's latency hidden by other work"
     )
     lock_share: Share | None = Field(None, description="share of the time in which a lock is held")
+    lock_hold_instructions: Instructions | None = Field(
+        None, description="instructions for which it is held at a time"
+    )
+    private_data: Share | None = Field(
+        None, description="share of memory accesses to data of the thread's own"
+    )
+    io_data: Share | None = Field(
+        None, description="share of memory accesses to the kernel's structures of I/O"
+    )
 
     @model_validator(mode="after")
     def _is_complete(self) -> ProfileChoice:
-        """Without a base, every number must be there."""
+        """Without a base, every number must be there but those that earlier files lack."""
         if self.base is None:
-            missing = [name for name in PROFILE_NUMBERS if getattr(self, name) is None]
+            needed = (name for name in PROFILE_NUMBERS if name not in NOT_TOLD)
+            missing = [name for name in needed if getattr(self, name) is None]
             if missing:
                 there = f"it has no base and lacks {', '.join(missing)}"
                 raise PydanticCustomError(
@@ -137,6 +148,16 @@ class Loops(Table):
     profile: Profile
 
 
+class Warehouses(Table):
+    """A fixed number of threads that do transaction after transaction without a pause, as SPECjbb's
+    warehouses do.
+    """
+
+    kind: Literal["warehouses"] = Field(description="which kind of work it is")
+    count: Annotated[int, Field(ge=1, le=100_000)] = Field(description="how many threads there are")
+    profile: Profile
+
+
 class Idle(Table):
     """Nothing but the guest's own daemons."""
 
@@ -146,4 +167,4 @@ class Idle(Table):
     )
 
 
-Workload = Annotated[Transactions | Users | Loops | Idle, Discriminator("kind")]
+Workload = Annotated[Transactions | Users | Loops | Warehouses | Idle, Discriminator("kind")]
