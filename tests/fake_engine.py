@@ -21,12 +21,14 @@ BOOKS = [
     "useful",
     "l2",
     "l3",
+    "l4",
     "cache_chip",
     "cache_near",
     "cache_far",
     "memory_local",
     "memory_near",
     "memory_far",
+    "translation",
     "reload",
     "smt",
     "tick",
@@ -34,6 +36,7 @@ BOOKS = [
     "guest_idle",
     "hypervisor",
 ]
+SOURCES = BOOKS[1 : BOOKS.index("translation")]
 PARTITION_COLUMNS = [
     "time_ns",
     "partition",
@@ -87,6 +90,7 @@ PARTITION_COLUMNS = [
     "syscalls",
     "vps_unfolded",
     "exhausted_ns",
+    *(f"lines_{source}" for source in SOURCES),
     *(f"book_{book}" for book in BOOKS),
 ]
 CPU_COLUMNS = [
@@ -120,6 +124,8 @@ POOL_COLUMNS = ["time_ns", "pool", "cores", "busy_ns", "idle_ns", "entitled_ns"]
 DISPATCH_COLUMNS = ["start_ns", "end_ns", "partition", "vp", "core", "distance", "kind", "reason"]
 
 FAR_PENALTY = 0.8
+MEMORY_LINES = 0.002
+"""Lines from memory for an instruction of a partition with cores of its own."""
 PAUSE_S = 0.0
 """Wall time of an interval; tests of progress and Ctrl-C raise it."""
 BATCH_INTERVALS = 1
@@ -182,6 +188,64 @@ def simulate(spec_json: str, replication: int, observe: Callable[[dict[str, Any]
     )
 
 
+def price(spec_json: str, busy_json: str) -> str:
+    """An instruction costs the core's part and some lines from memory, at the mean distance of the
+    memory from the core's chip.
+    """
+    check(spec_json)
+    spec, busy = json.loads(spec_json), json.loads(busy_json)
+    found = []
+    for partition, cores in zip(spec["partitions"], busy, strict=True):
+        machine = spec["machine"]
+        core_ns = partition["profile"]["eicpi"] / machine["core_rate"] / machine["clock_hz"] * 1e9
+        ns = [core_ns + MEMORY_LINES * _memory_ns(machine, partition, c) for c in range(len(cores))]
+        used = sum(cores)
+        mean = sum(n * c for n, c in zip(ns, cores, strict=True)) / used if used else None
+        found.append({"name": partition["name"], "ns": mean})
+    return json.dumps({"partitions": found})
+
+
+def _memory_ns(machine: dict[str, Any], partition: dict[str, Any], chip: int) -> float:
+    return sum(_memory_parts(machine, partition, chip).values())
+
+
+def _memory_parts(
+    machine: dict[str, Any], partition: dict[str, Any], chip: int
+) -> dict[str, float]:
+    """Latency by distance, weighed with the memory there."""
+    chips = machine["chips_per_node"]
+    beside_node = machine["memory_beside"] == "node"
+    total = sum(part["bytes"] for part in partition["memory"])
+    found = {"local": 0.0, "near": 0.0, "far": 0.0}
+    for part in partition["memory"]:
+        for domain in part["domains"]:
+            if domain == (chip // chips if beside_node else chip):
+                where = "local"
+            else:
+                node = domain if beside_node else domain // chips
+                where = "near" if node == chip // chips else "far"
+            share = part["bytes"] / total / len(part["domains"])
+            found[where] += share * machine["memory_ns"][where]
+    return found
+
+
+def processors(partition: dict[str, Any]) -> int:
+    """Virtual processors, or cores of its own."""
+    told = partition["processors"]
+    return int(told["virtual"]) if told["mode"] == "shared" else len(told["cores"])
+
+
+def instruction_ns(machine: dict[str, Any], partition: dict[str, Any]) -> dict[str, float]:
+    """By cause, of a partition that keeps its own cores busy."""
+    cores = partition["processors"]["cores"]
+    parts = [_memory_parts(machine, partition, core // machine["cores_per_chip"]) for core in cores]
+    core_ns = partition["profile"]["eicpi"] / machine["core_rate"] / machine["clock_hz"] * 1e9
+    found = {"useful": core_ns}
+    for where in ("local", "near", "far"):
+        found[f"memory_{where}"] = MEMORY_LINES * sum(part[where] for part in parts) / len(parts)
+    return found
+
+
 def demands(spec: dict[str, Any]) -> list[dict[str, float]]:
     """Cores and far share of each partition."""
     machine = spec["machine"]
@@ -195,7 +259,7 @@ def demands(spec: dict[str, Any]) -> list[dict[str, float]]:
         for _ in range(50):  # D = base (1 + penalty far), far = 1 - cores / D
             far = max(0.0, 1.0 - node_cores / max(together * (1.0 + FAR_PENALTY * far), 1e-9))
         cores = base[index] * (1.0 + FAR_PENALTY * far)
-        limit = float(partition["processors"].get("virtual", 1e9))
+        limit = float(processors(partition))
         found.append(
             {"base": base[index], "cores": min(cores, limit), "far": far, "over": cores - limit}
         )
@@ -207,8 +271,8 @@ def _base_cores(partition: dict[str, Any], clock_hz: float) -> float:
     seconds = profile["instructions_per_unit"] * profile["eicpi"] / clock_hz
     if workload["kind"] == "transactions":
         return float(workload["rate_per_s"] * seconds)
-    if workload["kind"] == "loops":
-        return float(min(workload["count"], partition["processors"]["virtual"]))
+    if workload["kind"] in ("loops", "warehouses"):
+        return float(min(workload["count"], processors(partition)))
     return 0.01
 
 
@@ -224,11 +288,13 @@ def _interval(
     total = 0
     for index, (partition, need) in enumerate(zip(spec["partitions"], needs, strict=True)):
         row = _partition_row(partition, need, index, now, dt, ripple)
+        if partition["processors"]["mode"] == "dedicated":
+            row.update(_dedicated(spec["machine"], partition, row))
         total += row["busy_ns"]
         _append(out, "partition", row)
         for name, value in row.items():
             sums[index][name] += value
-        threads = partition["processors"]["virtual"] * partition["smt"]
+        threads = processors(partition) * partition["smt"]
         for cpu in range(threads):
             cpu_row = dict.fromkeys(CPU_COLUMNS, 0)
             cpu_row.update(time_ns=now, partition=index, cpu=cpu, vp=cpu // partition["smt"])
@@ -290,7 +356,29 @@ def _partition_row(
         runq_ns=2 * busy,
     )
     row.update(_books(need, busy))
+    row.update({f"lines_{name}": busy // (50 * 2**place) for place, name in enumerate(SOURCES)})
     return row
+
+
+def _dedicated(
+    machine: dict[str, Any], partition: dict[str, Any], row: dict[str, int]
+) -> dict[str, int]:
+    """What differs where cores of its own are busy: it gets done what their memory lets it."""
+    by_cause, busy = instruction_ns(machine, partition), row["busy_ns"]
+    ns = sum(by_cause.values())
+    books = {f"book_{name}": 0 for name in BOOKS}
+    books |= {f"book_{name}": int(busy * part / ns) for name, part in by_cause.items()}
+    books["book_useful"] += busy - sum(books.values())
+    is_loop = partition["workload"]["kind"] == "loops"
+    done = 0 if is_loop else int(busy / ns / partition["profile"]["instructions_per_unit"])
+    return {
+        **books,
+        "instructions": int(busy / ns),
+        "cycles": int(busy * machine["clock_hz"] / 1e9),
+        "tx_arrived": done,
+        "tx_done": done,
+        "response_ns": done * 50_000_000,
+    }
 
 
 def _books(need: dict[str, float], busy: int) -> dict[str, int]:
@@ -322,11 +410,7 @@ def _summary(
     partition: dict[str, Any], need: dict[str, float], totals: dict[str, int]
 ) -> dict[str, Any]:
     unsteady = need["over"] > 0
-    reason = (
-        f"all {partition['processors']['virtual']} virtual processors are always busy"
-        if unsteady
-        else None
-    )
+    reason = f"all {processors(partition)} virtual processors are always busy" if unsteady else None
     count = totals["tx_done"]
     response = (
         {"count": count, "mean": 5e7, "p50": 4e7, "p95": 9e7, "p99": 1.2e8, "max": 2e8}

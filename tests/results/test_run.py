@@ -11,10 +11,12 @@ from types import ModuleType
 import polars as pl
 import pytest
 
+import cell_frames
 import frames
 from homenode.errors import DamagedRunError, HomenodeError, NotFoundError, StoreError
 from homenode.results import Run
 from homenode.runner import InterruptedRun, run_scenario
+from homenode.tools import KeptRunView, ToolError, render
 
 pytestmark = pytest.mark.usefixtures("fake", "here")
 
@@ -35,6 +37,7 @@ def test_a_run_folder_holds_what_it_should() -> None:
     run = run_scenario(apart)
     assert set(contents(run)) == {
         "scenario.toml",
+        "machine.json",
         "spec.json",
         "details.json",
         "summary.json",
@@ -322,3 +325,10 @@ def test_a_second_ctrl_c_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simulate, "wait", impatient)
     simulate._wait_out([])
     assert next(presses, None) is None
+
+
+def test_tools_of_aix_refuse_another_guest_by_name() -> None:
+    memory = [{"domains": [0], "bytes": 1 << 30}]
+    run = run_scenario(frames.Frozen(cell_frames.frame(cell_frames.partition("jbb", [0], memory))))
+    with pytest.raises(ToolError, match=r"partition jbb of run cells-\w+ runs HP-UX: lparstat"):
+        render("lparstat", KeptRunView(run), ["-p", "jbb", "1", "1"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,13 @@ from homenode.cli.output import JsonOption, OutOption, show, show_json, show_tex
 if TYPE_CHECKING:
     from homenode.results import Run
     from homenode.results.explain import Explanation
+
+
+class By(enum.StrEnum):
+    """What an explanation counts in."""
+
+    CORES = "cores"
+    CPI = "cpi"
 
 
 def explain(
@@ -32,14 +40,19 @@ def explain(
         Path | None,
         typer.Option("--picture", "-p", help="Also draw it (.svg or .png).", metavar="FILE"),
     ] = None,
+    by: Annotated[
+        By,
+        typer.Option("--by", help="Count in cores or in cycles per instruction."),
+    ] = By.CORES,
     out: OutOption = "runs",
     as_json: JsonOption = False,
 ) -> None:
     """Where the cores went.
 
-    Of one partition, of all partitions of a run, or the difference of two.
+    Of one partition, of all partitions of a run, or the difference of two. Two that did different
+    work are compared at equal work.
     """
-    explanations = find_explanations(run, other, out)
+    explanations = find_explanations(run, other, out, by.value)
     if picture is not None:
         from homenode.report.pictures import save_picture, waterfall
 
@@ -52,7 +65,7 @@ def explain(
         show_explanation(explanation)
 
 
-def find_explanations(first: str, second: str | None, root: str) -> list[Explanation]:
+def find_explanations(first: str, second: str | None, root: str, by: str) -> list[Explanation]:
     """The explanations two arguments ask for; a run without a partition stands for all of its
     partitions.
     """
@@ -61,9 +74,17 @@ def find_explanations(first: str, second: str | None, root: str) -> list[Explana
     run, partition = open_partition(first, root)
     if second is not None:
         other, other_partition = open_partition(second, root)
-        return [explain_run(other, other_partition or partition, run, partition or other_partition)]
+        mine, theirs = _matched(other, other_partition), _matched(run, partition)
+        return [explain_run(other, mine or partition, run, theirs or other_partition, by=by)]
     partitions = run.partitions if partition is None else [partition]
-    return [explain_run(run, name) for name in partitions]
+    return [explain_run(run, name, by=by) for name in partitions]
+
+
+def _matched(run: Run, partition: str | None) -> str | None:
+    """The partition named, or the only one there is; None where the other's name must do."""
+    if partition is None and len(run.partitions) == 1:
+        return run.partitions[0]
+    return partition
 
 
 def open_partition(text: str, root: str) -> tuple[Run, str | None]:

@@ -2,64 +2,96 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from rich.markup import escape
 from rich.table import Table
 
 from homenode.report.numbers import number, signed
 from homenode.report.runs import plain_table
-from homenode.results.explain import Explanation
+from homenode.results.explain import Explanation, Row
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A head, what stands in a row, and what beneath the rows."""
+
+    head: str
+    cell: Callable[[Row], str]
+    total: str
 
 
 def explanation_table(explanation: Explanation) -> Table:
-    """Cores by cause, with a total that is the sum of what is printed."""
-    return _alone(explanation) if explanation.base is None else _difference(explanation)
-
-
-def _alone(explanation: Explanation) -> Table:
-    books = explanation.breakdown
-    table = plain_table("cause", "cores", "share", "us/tx", title=_title(explanation))
-    for row in explanation.rows:
-        share = f"{100 * row.share:.1f} %"
-        table.add_row(row.label, number(row.cores), share, number(row.per_transaction_us, 1))
-    per_tx = books.total / books.transactions_per_s * 1e6 if books.transactions_per_s else None
-    table.add_section()
-    table.add_row(
-        "total", number(explanation.total), "100.0 %" if books.total else "-", number(per_tx, 1)
+    """Causes, with a total that is the sum of what is printed in each column."""
+    columns = _alone(explanation) if explanation.base is None else _difference(explanation)
+    table = plain_table(
+        "cause", *(escape(column.head) for column in columns), title=_title(explanation)
     )
-    return table
-
-
-def _difference(explanation: Explanation) -> Table:
-    names = _columns(explanation)
-    table = plain_table("cause", *names, "difference", "us/tx", title=_title(explanation))
     for row in explanation.rows:
-        table.add_row(
-            row.label,
-            number(row.base_cores),
-            number(row.cores),
-            signed(row.difference),
-            number(row.per_transaction_us, 1),
-        )
+        table.add_row(escape(row.label), *(column.cell(row) for column in columns))
     table.add_section()
-    total = [
-        number(explanation.base_total),
-        number(explanation.total),
-        signed(explanation.difference),
-    ]
-    table.add_row("total", *total, "")
+    table.add_row("total", *(column.total for column in columns))
     return table
+
+
+def _alone(explanation: Explanation) -> list[_Column]:
+    digits, measure = explanation.digits, explanation.measure
+    used = round(math.fsum(row.share_pct for row in explanation.rows), 1)
+    return [
+        _Column(
+            measure.name, lambda row: number(row.value, digits), number(explanation.total, digits)
+        ),
+        _Column("share", lambda row: f"{row.share_pct:.1f} %", f"{used:.1f} %" if used else "-"),
+        _Column(
+            measure.price_title(explanation.breakdown),
+            lambda row: number(row.price, measure.price_digits),
+            number(explanation.price, measure.price_digits),
+        ),
+    ]
+
+
+def _difference(explanation: Explanation) -> list[_Column]:
+    digits, measure = explanation.digits, explanation.measure
+    mine, theirs = _names(explanation)
+    columns = [
+        _Column(
+            theirs, lambda row: number(row.base, digits), number(explanation.base_total, digits)
+        ),
+        _Column(mine, lambda row: number(row.value, digits), number(explanation.total, digits)),
+        _Column(
+            "difference",
+            lambda row: signed(row.difference, digits),
+            signed(explanation.difference, digits),
+        ),
+        _Column(
+            measure.price_title(explanation.breakdown),
+            lambda row: signed(row.price, measure.price_digits),
+            signed(explanation.price, measure.price_digits),
+        ),
+    ]
+    if explanation.is_scaled:
+        equal = _Column(
+            "at equal work",
+            lambda row: number(row.equal, digits),
+            number(explanation.equal_total, digits),
+        )
+        columns.insert(1, equal)
+    return columns
 
 
 def _title(explanation: Explanation) -> str:
     books, base = explanation.breakdown, explanation.base
-    text = f"Where the cores of {books.partition} went ({books.run})"
+    what = "cores" if explanation.measure.name == "cores" else "cycles of an instruction"
+    text = f"Where the {what} of {books.partition} went ({books.run})"
     if base is not None:
         text += f", against {base.partition} ({base.run})"
     return text
 
 
-def _columns(explanation: Explanation) -> tuple[str, str]:
-    books, base = explanation.breakdown, explanation.base
-    if base is None or base.partition != books.partition:
-        return escape(base.partition if base else ""), escape(books.partition)
-    return f"{escape(base.partition)} base", escape(books.partition)
+def _names(explanation: Explanation) -> tuple[str, str]:
+    """Of the partition and of its base, told apart."""
+    mine, base = explanation.breakdown.partition, explanation.base
+    theirs = base.partition if base is not None else ""
+    return mine, theirs if theirs != mine else f"{theirs} base"

@@ -1,7 +1,11 @@
-"""Pictures: where the cores went, as a waterfall, written as SVG or PNG without a browser."""
+"""Pictures: where the cores went, as a waterfall, written as SVG or PNG without a browser.
+
+Every bar begins where the one before ended; the last, from zero, is as high as where they ended.
+"""
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,87 +18,112 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".svg", ".png", ".json")
 _PNG_SCALE = 2.0
-_TOTAL, _MORE, _LESS = "total", "more", "less"
-_COLOURS = {_TOTAL: "#5b6770", _MORE: "#c8553d", _LESS: "#3f8f6b"}
+_TOTAL, _PART, _MORE, _LESS = "total", "part", "more", "less"
+_COLOURS = {_TOTAL: "#5b6770", _PART: "#8fa3b0", _MORE: "#c8553d", _LESS: "#3f8f6b"}
 _MARGIN = 0.15
+_GAP = 0.15
+_LINE = "#2f363b"
 
 
-def waterfall(explanation: Explanation) -> alt.Chart | alt.LayerChart:
-    """From nothing, or from the base's cores, to the partition's cores, cause by cause."""
+def waterfall(explanation: Explanation) -> alt.LayerChart:
+    """From nothing, or from the base at equal work, to the partition, cause by cause."""
     import altair as alt
 
     steps = waterfall_steps(explanation)
     order = [step["label"] for step in steps]
-    title = f"Where the cores of {explanation.breakdown.partition} went"
+    measure = explanation.measure.title
+    title = f"Where the {measure} of {explanation.breakdown.partition} went"
     if explanation.base is not None:
-        names = f"{explanation.base.partition} to {explanation.breakdown.partition}"
-        title = f"From {names}: what costs more, what less"
+        first, last = _names(explanation)
+        title = f"From {first} to {last}: what costs more, what less"
     base = alt.Chart(alt.InlineData(values=steps)).encode(
-        x=alt.X("label:N", sort=order, title=None, axis=alt.Axis(labelAngle=-35))
+        x=alt.X(
+            "label:N",
+            sort=order,
+            title=None,
+            axis=alt.Axis(labelAngle=-35, labelLimit=240),
+            scale=alt.Scale(paddingInner=_GAP, paddingOuter=_GAP),
+        )
     )
     bars = base.mark_bar().encode(
-        y=alt.Y("low:Q", title="cores", scale=alt.Scale(domain=_domain(steps))),
-        y2="high:Q",
+        y=alt.Y("start:Q", title=measure, scale=alt.Scale(domain=_domain(steps))),
+        y2="end:Q",
         color=alt.Color(
             "kind:N",
             legend=None,
             scale=alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values())),
         ),
     )
-    labels = base.mark_text(dy=-7).encode(y="high:Q", text="shown:N")
-    chart: alt.LayerChart = (bars + labels).properties(title=title, width=640, height=320)
+    levels = (
+        alt.Chart(alt.InlineData(values=_links(steps)))
+        .mark_rule(color=_LINE)
+        .encode(x=alt.X("label:N", sort=order), x2="next:N", y="level:Q")
+    )
+    labels = base.mark_text(dy=-7).encode(y="top:Q", text="shown:N")
+    chart: alt.LayerChart = (levels + bars + labels).properties(title=title, width=640, height=320)
     return chart
 
 
 def waterfall_steps(explanation: Explanation) -> list[dict[str, Any]]:
-    """The bars: label, lower and upper edge [cores], kind, text; causes that print as zero are left
+    """The bars: label, where each starts and ends, kind, text; causes that print as zero are left
     out.
     """
+    digits = explanation.digits
     if explanation.base is None:
-        moves = [(row.label, row.cores) for row in explanation.rows]
+        moves = [(row.label, row.value) for row in explanation.rows]
         level, steps = 0.0, []
-        last = explanation.breakdown.partition
     else:
         moves = [(row.label, row.difference or 0.0) for row in explanation.rows]
-        level = explanation.base_total or 0.0
-        steps = [_step(explanation.base.partition, 0.0, level, _TOTAL, f"{level:.2f}")]
-        last = explanation.breakdown.partition
+        level = explanation.equal_total or 0.0
+        name = _names(explanation)[0]
+        steps = [
+            _step(
+                f"{name}, equal work" if explanation.is_scaled else name, 0.0, level, _TOTAL, digits
+            )
+        ]
     for label, move in moves:
         if move:
-            sign = "" if explanation.base is None else "+" if move > 0 else "-"
-            kind = _TOTAL if explanation.base is None else _MORE if move > 0 else _LESS
-            low, high = sorted((level, level + move))
-            steps.append(_step(label, low, high, kind, f"{sign}{abs(move):.2f}"))
-            level += move
-    names = {step["label"] for step in steps}
-    steps.append(
-        _step(
-            last if last not in names else f"{last} now",
-            0.0,
-            explanation.total,
-            _TOTAL,
-            f"{explanation.total:.2f}",
-        )
-    )
+            kind = _PART if explanation.base is None else _MORE if move > 0 else _LESS
+            steps.append(_step(label, level, round(level + move, digits), kind, digits))
+            level = steps[-1]["end"]
+    steps.append(_step(_names(explanation)[1], 0.0, explanation.total, _TOTAL, digits))
     return steps
 
 
-def _step(label: str, low: float, high: float, kind: str, shown: str) -> dict[str, Any]:
+def _names(explanation: Explanation) -> tuple[str, str]:
+    """Of the base and of the partition, with their runs where the names alone are the same."""
+    mine, base = explanation.breakdown, explanation.base
+    if base is None or base.partition != mine.partition:
+        return "" if base is None else base.partition, mine.partition
+    return f"{base.partition} of {base.run}", f"{mine.partition} of {mine.run}"
+
+
+def _links(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """From the end of each bar to the next one."""
+    return [
+        {"label": step["label"], "next": after["label"], "level": step["end"]}
+        for step, after in itertools.pairwise(steps)
+    ]
+
+
+def _step(label: str, start: float, end: float, kind: str, digits: int) -> dict[str, Any]:
+    sign = "+" if kind in (_MORE, _LESS) else ""
     return {
         "label": label,
-        "low": round(low, 4),
-        "high": round(high, 4),
+        "start": start,
+        "end": end,
+        "top": max(start, end),
         "kind": kind,
-        "shown": shown,
+        "shown": f"{end - start:{sign}.{digits}f}",
     }
 
 
 def _domain(steps: list[dict[str, Any]]) -> list[float]:
     """From zero: bars that stand for amounts must not be cut."""
-    return [0.0, max(step["high"] for step in steps) * (1.0 + _MARGIN) or 1.0]
+    return [0.0, max(step["top"] for step in steps) * (1.0 + _MARGIN) or 1.0]
 
 
-def save_picture(chart: alt.Chart | alt.LayerChart, path: str | Path) -> Path:
+def save_picture(chart: alt.LayerChart, path: str | Path) -> Path:
     """Write a chart as its suffix says."""
     import vl_convert
 

@@ -34,6 +34,19 @@ _WORK = [
     ("loop s", "elapsed_s", 2),
 ]
 
+_NEST = [
+    ("CPI", "cpi", 3),
+    ("EICPI", "eicpi", 3),
+    ("EFCPI", "efcpi", 3),
+    ("L1MP", "l1mp", 2),
+    ("L2P", "l2p", 1),
+    ("L3P", "l3p", 1),
+    ("L4LP", "l4lp", 1),
+    ("L4RP", "l4rp", 1),
+    ("MEMP", "memp", 1),
+    ("RNI", "rni", 2),
+]
+
 
 def plain_table(*columns: str, title: str | None = None) -> Table:
     """A table in the house style: first column left, all others right, no box."""
@@ -44,8 +57,11 @@ def plain_table(*columns: str, title: str | None = None) -> Table:
 
 
 def run_tables(run: Run) -> list[Table]:
-    """Processor, place and work of each partition."""
-    return [_processor_table(run), _work_table(run)]
+    """Processor, place and work of each partition; what is known as its nest, where the machine
+    has such figures.
+    """
+    nest = any(run.metrics[partition]["rni"].mean is not None for partition in run.partitions)
+    return [_processor_table(run), _work_table(run), *([_nest_table(run)] if nest else [])]
 
 
 def _processor_table(run: Run) -> Table:
@@ -79,6 +95,14 @@ def _work_table(run: Run) -> Table:
         else:
             cells = [with_interval(metrics[name], digits) for _, name, digits in shown]
         table.add_row(escape(partition), *cells)
+    return table
+
+
+def _nest_table(run: Run) -> Table:
+    table = plain_table("partition", *(title for title, *_ in _NEST), "category", title="Nest")
+    for partition in run.partitions:
+        cells = [_mean(run, partition, name, digits) for _, name, digits in _NEST]
+        table.add_row(escape(partition), *cells, run.workload_category.get(partition, NOTHING))
     return table
 
 

@@ -7,8 +7,9 @@ from rich.table import Table
 
 from homenode.report.numbers import NOTHING, number, signed, significant, significant_with_interval
 from homenode.report.runs import plain_table
-from homenode.study.compare import Comparison, ErrorSummary, StudyResult
+from homenode.study.compare import Comparison, ErrorSummary, PointErrors, StudyResult
 from homenode.study.fit import CalibrationResult
+from homenode.study.machines import WIDENED_POINTS
 from homenode.study.published import ROLES, ToleranceKind
 
 _UNITS = {ToleranceKind.PERCENT: " %", ToleranceKind.ABSOLUTE: "", ToleranceKind.FACTOR: ""}
@@ -31,7 +32,7 @@ def study_table(result: StudyResult) -> Table:
             _deviation(comparison),
             str(row.tolerance),
             row.role,
-            "yes" if comparison.within else "[bold red]no[/]",
+            _within(result, comparison),
         )
     return table
 
@@ -44,6 +45,10 @@ def error_lines(result: StudyResult) -> list[str]:
         rows = result.of_role(role)
         if not rows:
             continue
+        points = result.points(role)
+        if points is not None:
+            lines += _point_lines(role, points)
+            continue
         within = sum(comparison.within for comparison in rows)
         percent = NOTHING if mape is None else f"{mape:.1f} %"
         lines.append(
@@ -54,10 +59,33 @@ def error_lines(result: StudyResult) -> list[str]:
     return lines
 
 
+def _point_lines(role: str, points: PointErrors) -> list[str]:
+    """Errors of percentages, in points."""
+    share = f" ({100.0 * points.within / points.rows:.0f} %)" if points.rows else ""
+    worst = f", worst {number(points.worst, 1)} ({points.worst_row})" if points.worst_row else ""
+    line = (
+        f"{role}: {points.within} of {points.rows} rows{share} within the published range widened "
+        f"by {WIDENED_POINTS:g} points; mean absolute error {number(points.mean, 1)} points{worst}"
+    )
+    return [line]
+
+
+def not_modelled_lines(result: StudyResult) -> list[str]:
+    """Rows that need what is not modelled; no share and no error counts them."""
+    return [
+        f"{c.published.case} {c.published.metric}: published {c.published.shown}; "
+        f"{c.simulated.reason}"
+        for c in result.not_modelled
+    ]
+
+
 def miss_lines(result: StudyResult) -> list[str]:
     """Every row outside its tolerance, with what is known of the reason."""
     lines = []
+    left_out = {id(comparison) for comparison in result.not_modelled}
     for comparison in result.misses:
+        if id(comparison) in left_out:
+            continue
         row = comparison.published
         why = comparison.simulated.reason or row.why or "no reason is known"
         found = _simulated(comparison)
@@ -85,6 +113,12 @@ def calibration_table(result: CalibrationResult) -> Table:
             escape(", ".join(fitted.calibration.rows)),
         )
     return table
+
+
+def _within(result: StudyResult, comparison: Comparison) -> str:
+    if comparison.within:
+        return "yes"
+    return "not modelled" if comparison in result.not_modelled else "[bold red]no[/]"
 
 
 def _simulated(comparison: Comparison) -> str:

@@ -5,12 +5,16 @@ was given.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Cause:
-    """One book of the engine: its name there, its label, the family it is explained with."""
+    """One book of the engine: its name there, its label, the family it is explained with.
+
+    The label is the one that fits every machine; `Vocabulary` has that of a machine.
+    """
 
     name: str
     label: str
@@ -21,12 +25,14 @@ CAUSES = (
     Cause("useful", "useful work", "work"),
     Cause("l2", "L2 cache", "caches"),
     Cause("l3", "L3 cache", "caches"),
+    Cause("l4", "L4 cache", "caches"),
     Cause("cache_chip", "another cache, same chip", "coherence"),
     Cause("cache_near", "another cache, same node", "distance"),
     Cause("cache_far", "another cache, other node", "distance"),
-    Cause("memory_local", "memory, same chip", "memory"),
-    Cause("memory_near", "memory, same node", "distance"),
-    Cause("memory_far", "memory, other node", "distance"),
+    Cause("memory_local", "memory, local", "memory"),
+    Cause("memory_near", "memory, near", "distance"),
+    Cause("memory_far", "memory, far", "distance"),
+    Cause("translation", "address translation", "translation"),
     Cause("reload", "cache reload after a switch", "reload"),
     Cause("smt", "threads sharing a core", "smt"),
     Cause("tick", "clock tick of the guest", "tick"),
@@ -35,23 +41,44 @@ CAUSES = (
     Cause("hypervisor", "hypervisor", "hypervisor"),
 )
 
-LABELS = {cause.name: cause.label for cause in CAUSES}
 FAMILIES = {cause.name: cause.family for cause in CAUSES}
 
-INFINITE_CACHE = ("useful", "smt")
-"""Time inside instructions that no larger or nearer cache would save."""
-FINITE_CACHE = (
+SOURCES = (
     "l2",
     "l3",
+    "l4",
     "cache_chip",
     "cache_near",
     "cache_far",
     "memory_local",
     "memory_near",
     "memory_far",
-    "reload",
 )
-"""Time inside instructions that waits for lines from outside the core."""
+"""Where the lines come from that are written into the first level; counted in `lines_<name>`."""
+FINITE_CACHE = (*SOURCES, "translation", "reload")
+"""Time inside instructions that waits for lines or translations from outside the core."""
+IDLE = ("guest_idle",)
+"""Core time without an instruction."""
+SHARED = "smt"
+"""What threads that share a core cost each other."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a partition got done: how many units of which kind a second."""
+
+    unit: str
+    """`transaction` or `loop`."""
+    rate_per_s: float
+    counted: bool = True
+    """Whether units were counted; else they follow from the instructions done."""
+    closed: bool = False
+    """Whether the load waits for what was asked before, so that a faster machine does more."""
+
+    @property
+    def short(self) -> str:
+        """The unit in the head of a column."""
+        return "tx" if self.unit == "transaction" else self.unit
 
 
 @dataclass(frozen=True)
@@ -62,28 +89,49 @@ class Breakdown:
     partition: str
     cores: dict[str, float]
     """Cores by cause, all causes, in their order."""
-    transactions_per_s: float | None
-    """Throughput; None where there is none or no steady state."""
+    work: Work | None = None
+    """None where nothing was done."""
     busy_threads: float | None = None
     """Busy threads on a core, as the work met them; None where nothing was done."""
     reason: str | None = None
     """Why there is no steady state."""
+    cpi: float | None = None
+    """Cycles of an instruction; None where there was none."""
+    core_cycles: float = 0.0
+    """Its part with an infinite cache and a core to oneself."""
+    clock_hz: float = 0.0
+    """Clock of the cores [Hz]."""
 
     @property
     def total(self) -> float:
         """Cores used."""
         return math.fsum(self.cores.values())
 
-    def share(self, cause: str) -> float:
-        """Of the cores used [0..1]."""
-        return self.cores[cause] / self.total if self.total > 0 else 0.0
+    @property
+    def cycles(self) -> dict[str, float] | None:
+        """Cycles of an instruction by cause; they add up to `cpi`. None where there was none."""
+        return None if self.cpi is None else cycles_of(self.cores, self.cpi, self.core_cycles)
 
-    def per_transaction_us(self, cause: str) -> float | None:
-        """Core time of a transaction that went this way [us]."""
-        if not self.transactions_per_s:
-            return None
-        return self.cores[cause] / self.transactions_per_s * 1e6
 
-    def family(self, name: str) -> float:
-        """Cores of all causes of a family."""
-        return math.fsum(cores for cause, cores in self.cores.items() if FAMILIES[cause] == name)
+def cycles_of(time: Mapping[str, float], cpi: float, core_cycles: float) -> dict[str, float] | None:
+    """Cycles of an instruction by cause, given the core time of each cause in any unit; None where
+    there was no instruction.
+
+    Each thread on a core books its part of the core's time. So a cause takes of an instruction its
+    core time by the threads that shared the core while there was work, which is `core_cycles` (the
+    cycles with an infinite cache and a core to oneself) by the time of useful work. What that
+    leaves of `cpi` is what the threads slow each other. Where threads share no core the causes
+    divide `cpi` as they divide the core's time. Idle time holds no instruction.
+    """
+    busy = {cause: 0.0 if cause in IDLE else spent for cause, spent in time.items()}
+    total = math.fsum(busy.values())
+    if total <= 0:
+        return None
+    if busy[SHARED] > 0 and busy["useful"] > 0:
+        apart = {
+            c: spent * core_cycles / busy["useful"] for c, spent in busy.items() if c != SHARED
+        }
+        rest = cpi - math.fsum(apart.values())
+        if rest > 0 and core_cycles > 0:
+            return {cause: apart.get(cause, rest) for cause in busy}
+    return {cause: spent * cpi / total for cause, spent in busy.items()}

@@ -8,10 +8,12 @@ there is none it has no value.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from homenode.results.books import CAUSES, FINITE_CACHE, INFINITE_CACHE
+from homenode.results import nest
+from homenode.results.books import CAUSES, FINITE_CACHE, cycles_of
 from homenode.results.totals import NS_PER_S, Totals, ratio
 
 Formula = Callable[[Totals], float | None]
@@ -84,16 +86,27 @@ def _internal_rate(t: Totals) -> float | None:
     return ratio(t["tx_done"] * t.shape.processors * NS_PER_S, t["busy_ns"])
 
 
-def _cpi_part(*causes: str) -> Formula:
-    """Cycles per instruction, divided as the books divide the time spent inside instructions."""
+def _cycles(t: Totals) -> dict[str, float] | None:
+    cpi = ratio(t["cycles"], t["instructions"])
+    time = {cause.name: t[f"book_{cause.name}"] for cause in CAUSES}
+    return None if cpi is None else cycles_of(time, cpi, t.shape.core_cycles)
 
-    def part(t: Totals) -> float | None:
-        cpi = ratio(t["cycles"], t["instructions"])
-        inside = t.sum(*(f"book_{cause}" for cause in (*INFINITE_CACHE, *FINITE_CACHE)))
-        share = ratio(t.sum(*(f"book_{cause}" for cause in causes)), inside)
-        return None if cpi is None or share is None else cpi * share
 
-    return part
+def _efcpi(t: Totals) -> float | None:
+    cycles = _cycles(t)
+    return None if cycles is None else math.fsum(cycles[cause] for cause in FINITE_CACHE)
+
+
+def _eicpi(t: Totals) -> float | None:
+    """All that waits for no line: as IBM's formulas have it, the rest."""
+    cycles = _cycles(t)
+    if cycles is None:
+        return None
+    return math.fsum(spent for cause, spent in cycles.items() if cause not in FINITE_CACHE)
+
+
+def _nest_share(name: str) -> Formula:
+    return lambda t: nest.share(t, name)
 
 
 def _elapsed(t: Totals) -> float | None:
@@ -211,11 +224,20 @@ _WORK = [
     Metric(
         "cpi", "cycles", "cycles per instruction", lambda t: ratio(t["cycles"], t["instructions"])
     ),
-    Metric("eicpi", "cycles", "its part with an infinite cache", _cpi_part(*INFINITE_CACHE)),
-    Metric(
-        "efcpi", "cycles", "its part lost to finite caches and memory", _cpi_part(*FINITE_CACHE)
-    ),
+    Metric("eicpi", "cycles", "its part with an infinite cache", _eicpi),
+    Metric("efcpi", "cycles", "its part lost to finite caches and memory", _efcpi),
 ]
+
+_NEST = [
+    Metric("l1mp", "%", "lines written into L1 for 100 instructions", nest.l1mp),
+    Metric("l2p", "%", "of these from L2", _nest_share("l2p")),
+    Metric("l3p", "%", "of these from the L3 of the chip", _nest_share("l3p")),
+    Metric("l4lp", "%", "of these from the L4 or a cache of the node", _nest_share("l4lp")),
+    Metric("l4rp", "%", "of these from a cache of another node", _nest_share("l4rp")),
+    Metric("memp", "%", "of these from memory", _nest_share("memp")),
+    Metric("rni", "", "relative nest intensity", nest.rni),
+]
+"""Of machines that have weights for it."""
 
 _BOOKS = [
     Metric(f"cores_{cause.name}", "cores", cause.label, _cores(f"book_{cause.name}"))
@@ -223,7 +245,7 @@ _BOOKS = [
 ]
 
 METRICS: dict[str, Metric] = {
-    metric.name: metric for metric in (*_TOOL, *_DISPATCH, *_WORK, *_BOOKS)
+    metric.name: metric for metric in (*_TOOL, *_DISPATCH, *_WORK, *_NEST, *_BOOKS)
 }
 """All metrics of a partition by name, in the order they are shown."""
 

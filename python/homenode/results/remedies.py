@@ -10,8 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from homenode.results.advice import moved_advice, page_advice, rehomed_saving
 from homenode.results.situation import Situation
 
+OF_THE_WORK = ("work", "caches", "coherence", "memory")
+"""Families that the work pays wherever it is put."""
 _FULL = 0.98
 """A node counts as full from this share of its cores on: at that point dispatches spill over now
 and then.
@@ -23,6 +26,8 @@ _AT_HOME = 0.98
 
 def remedy(family: str, at: Situation) -> str:
     """The sentences on how to avoid a family of causes."""
+    if at.is_dedicated and family in _DEDICATED:
+        return _DEDICATED[family](at)
     return _REMEDIES[family](at)
 
 
@@ -38,7 +43,8 @@ def _distance(at: Situation) -> str:
         return (
             f"{_pct(at.memory_away_share)} of its memory lies outside its home, "
             f"{at.node_label(node)}: bring the memory "
-            "home (a platform optimizer run, or a restart with room on that node)."
+            "home (a platform optimizer run, or a restart with room on that node)"
+            f"{rehomed_saving(at, {at.index: node})}."
         )
     crowded = at.metric("physc") > _FULL * at.home_chips_cores
     if crowded and at.metric("near_share") > at.metric("far_share"):
@@ -87,11 +93,14 @@ def _crowded_home(at: Situation, homed: dict[str, float], demand: float, cores: 
     others = [pair for pair in enough if pair[1] != at.partition]
     if others or enough:
         used, name = (others or enough)[0]
+        saving = rehomed_saving(at, {at.run.partitions.index(name): target}) or (
+            f"; that saves at most the {at.remote_cores:.2f} cores which lines from other nodes "
+            "and cache reload take"
+        )
         return (
             f"{found} Move one: {name} ({used:.1f} cores) to {at.node_label(target)}, which has "
             f"{room:.1f} cores to spare, leaves {max(cores - (demand - used), 0.0):.1f} cores free "
-            f"at home; that saves at most the {at.remote_cores:.2f} cores which lines from other "
-            "nodes and cache reload take."
+            f"at home{saving}."
         )
     if movable:
         used, name = movable[-1]
@@ -117,6 +126,15 @@ def _reload(at: Situation) -> str:
     )
 
 
+def _reload_dedicated(at: Situation) -> str:
+    return (
+        "Its threads come to cores that hold the lines of others, "
+        f"{at.metric('context_switches_per_s'):,.0f} switches a second on {at.shape.processors} "
+        "cores: fewer threads that take turns, or threads bound to their processors, keep what was "
+        "cached useful."
+    )
+
+
 def _smt(at: Situation) -> str:
     mode = at.spec["guest"].get("throughput_mode", 0)
     unfolded = at.metric("vps_unfolded")
@@ -127,45 +145,58 @@ def _smt(at: Situation) -> str:
             f"{at.shape.processors} are in use): mode 0 gives each thread a core of its own, at "
             "the price of more cores."
         )
+    what = "cores" if at.is_dedicated else "virtual processors"
     return (
-        f"All its {at.shape.processors} virtual processors are in use and their threads share the "
-        "cores: more virtual "
-        "processors, or less work, would give each thread more of a core."
+        f"All its {at.shape.processors} {what} are in use and their threads share the "
+        f"cores: more {what}, or less work, would give each thread more of a core."
     )
 
 
 def _spread(at: Situation) -> str:
     """What costs is that threads do not share cores."""
-    mode, smt = at.spec["guest"].get("throughput_mode", 0), at.spec["smt"]
+    mode, smt = at.spec["guest"].get("throughput_mode"), at.spec["smt"]
     if smt < 2:
         return "It uses one thread of a core: with SMT on, others would use the time it waits."
-    if mode < smt:
+    if mode is not None and mode < smt:
         return (
             f"With throughput mode {mode} its threads go to idle cores before {smt} share one: a "
             "higher mode fills the threads of a core first, at the price of slower threads."
         )
+    what = "cores" if at.is_dedicated else "virtual processors"
     return (
-        f"Of its {at.shape.processors} virtual processors {at.metric('vps_unfolded'):.1f} are in "
+        f"Of its {at.shape.processors} {what} {at.metric('vps_unfolded'):.1f} are in "
         "use: with fewer, more threads would share a core."
     )
 
 
 def _tick(at: Situation) -> str:
-    tick_ms = at.spec["guest"].get("tick_ns", 0) / 1e6
+    tick_ms = at.spec["guest"]["tick_ns"] / 1e6
+    what = "processors" if at.is_dedicated else "virtual processors in use"
     return (
         f"Every busy logical CPU takes a clock tick each {tick_ms:g} ms, wherever it runs: fewer "
-        "virtual processors in use take fewer."
+        f"{what} take fewer."
     )
 
 
 def _spin(at: Situation) -> str:
     return (
-        "Threads wait for locks whose holders are not running; a virtual processor that is ready "
-        "waits "
-        f"{at.metric('dispatch_wait_us'):,.0f} us for a core: fewer virtual processors, each with "
-        "more entitlement, keep "
-        "the holders running."
+        f"Threads wait for locks{_held(at)}; a virtual processor that is ready waits "
+        f"{at.metric('dispatch_wait_us'):,.0f} us for a core, and a lock it holds waits with it: "
+        "fewer virtual processors, each with more entitlement, keep the holders running."
     )
+
+
+def _spin_dedicated(at: Situation) -> str:
+    return (
+        f"Threads on {at.metric('physc'):.1f} busy cores wait for locks{_held(at)}: shorter "
+        "critical sections, more locks, or fewer cores that work on the same data shorten the "
+        "queue."
+    )
+
+
+def _held(at: Situation) -> str:
+    share = at.spec["profile"]["lock_share"]
+    return f" that its work holds {100 * share:.1f} % of the time" if share > 0 else ""
 
 
 def _guest_idle(at: Situation) -> str:
@@ -177,11 +208,32 @@ def _guest_idle(at: Situation) -> str:
     )
 
 
+def _guest_idle_dedicated(at: Situation) -> str:
+    busy = at.metric("physc") - at.metric("cores_guest_idle")
+    return (
+        f"Its {at.shape.processors} cores are its own also while they idle: {math.ceil(busy)} "
+        f"would hold the {busy:.2f} that work, and leave the others free."
+    )
+
+
 def _hypervisor(at: Situation) -> str:
     return (
         f"Its virtual processors are put on a core {at.metric('dispatches_per_s'):,.0f} times a "
         "second: longer slices or fewer "
         "virtual processors in use save the switches."
+    )
+
+
+def _hypervisor_dedicated(at: Situation) -> str:
+    share = at.spec["hypervisor_share"]
+    if share > 0:
+        return (
+            f"{100 * share:.1f} % of its core time goes to what the guest may not do itself: as "
+            "the only partition of its part of the machine, without a monitor, it would keep it."
+        )
+    return (
+        f"Its cores go to sleep and wake {at.metric('dispatches_per_s'):,.0f} times a second: "
+        "work that comes in larger pieces saves the calls."
     )
 
 
@@ -203,6 +255,7 @@ _REMEDIES: dict[str, Callable[[Situation], str]] = {
     "coherence": _own_work,
     "memory": _own_work,
     "distance": _distance,
+    "translation": page_advice,
     "reload": _reload,
     "smt": _smt,
     "spread": _spread,
@@ -211,3 +264,11 @@ _REMEDIES: dict[str, Callable[[Situation], str]] = {
     "guest_idle": _guest_idle,
     "hypervisor": _hypervisor,
 }
+_DEDICATED: dict[str, Callable[[Situation], str]] = {
+    "distance": moved_advice,
+    "reload": _reload_dedicated,
+    "spin": _spin_dedicated,
+    "guest_idle": _guest_idle_dedicated,
+    "hypervisor": _hypervisor_dedicated,
+}
+"""Where cores of one's own need another advice."""

@@ -17,7 +17,10 @@ from homenode.results.metrics import METRICS
 from homenode.results.sharing import busy_threads
 from homenode.results.stats import Estimate, estimate
 from homenode.results.summarize import replication_totals
+from homenode.results.vocabulary import NODE
+from homenode.results.work import work_done
 from homenode.runner.store import INTERVAL_TABLES, run_folders, table_path
+from homenode.scenario.kept import refuse_earlier
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 LATEST = "latest"
 _JSON_FILES = (
     "spec.json",
+    "machine.json",
     "details.json",
     "replications.json",
     "summary.json",
@@ -46,6 +50,8 @@ class Run:
         self.provenance: dict[str, Any] = files["provenance.json"]
         self.details: dict[str, dict[str, Any]] = files["details.json"]
         """Of each partition, what its own tools print but no simulation needs."""
+        self.machine_facts: dict[str, Any] = files["machine.json"]
+        """Of the machine, what reports say but no simulation needs."""
 
     @classmethod
     def load(cls, which: str | Path = LATEST, root: str | Path = "runs") -> Run:
@@ -56,6 +62,7 @@ class Run:
         files = read_files(
             path, _JSON_FILES, [table_path(path, table) for table in INTERVAL_TABLES]
         )
+        refuse_earlier(path, files["spec.json"])
         run = cls(path, files)
         try:
             _ = run.metrics, run.partitions, run.id, run.seed, run.steady
@@ -106,6 +113,30 @@ class Run:
     def partitions(self) -> list[str]:
         """Names of the partitions, in order of their index."""
         return [str(partition["name"]) for partition in self.spec["partitions"]]
+
+    @property
+    def node_name(self) -> str:
+        """What the machine's users call a node."""
+        return str(self.machine_facts.get("node_name", NODE))
+
+    def reach(self, partition: str | int) -> list[int]:
+        """The nodes on which a partition, by name or index, can have cores."""
+        name = self.partitions[partition] if isinstance(partition, int) else partition
+        nodes: dict[str, list[int]] = self.machine_facts.get("reach", {})
+        return nodes.get(name) or list(range(self.spec["machine"]["nodes"]))
+
+    @property
+    def memory_room(self) -> dict[int, int]:
+        """Memory that partitions can have in each memory domain [bytes], where that is known."""
+        room: dict[str, int] = self.machine_facts.get("room", {})
+        return {int(domain): size for domain, size in room.items()}
+
+    @property
+    def workload_category(self) -> dict[str, str]:
+        """Of each partition, how hard it uses the levels beyond its own caches: LOW, AVERAGE or
+        HIGH; empty where the machine has no such rule.
+        """
+        return dict(self.summary.get("workload_category", {}))
 
     @functools.cached_property
     def metrics(self) -> dict[str, dict[str, Estimate]]:
@@ -168,7 +199,8 @@ class Run:
             metric = METRICS[name]
             if metric.needs_steady and self.unsteady_reason(partition) is not None:
                 return []
-            found = (metric.formula(t) for t in replication_totals(self.spec, self.raw, index))
+            totals = replication_totals(self.spec, self.raw, index, self.machine_facts)
+            found = (metric.formula(one) for one in totals)
             return [value for value in found if value is not None]
         thread = _THREAD_METRIC.fullmatch(name)
         if thread is None:
@@ -182,33 +214,42 @@ class Run:
         partition: str | None = None,
         base: Run | None = None,
         base_partition: str | None = None,
+        *,
+        by: str = "cores",
     ) -> Explanation:
         """Where the partition's cores went, or what it pays more than a base; see `explain`."""
         from homenode.results.explain import explain
 
-        return explain(self, partition, base, base_partition)
+        return explain(self, partition, base, base_partition, by=by)
 
     def breakdown(self, partition: str | None = None) -> Breakdown:
         """Where the partition's cores went."""
         partition = self.partition(partition)
-        metrics = self.metrics[partition]
+        metrics, spec = self.metrics[partition], self.partition_spec(partition)
         cores = {cause.name: metrics[f"cores_{cause.name}"].mean or 0.0 for cause in CAUSES}
+        machine = self.spec["machine"]
+        instructions = self._instructions_per_s(partition)
         return Breakdown(
             run=self.id,
             partition=partition,
             cores=cores,
-            transactions_per_s=metrics["etr_per_s"].mean,
+            work=work_done(spec, instructions, metrics["etr_per_s"].mean),
             busy_threads=busy_threads(
-                self._instructions_per_s(partition),
-                self.partition_spec(partition)["profile"],
-                self.spec["machine"]["clock_hz"],
+                instructions,
+                spec["profile"],
+                machine["clock_hz"] * machine["core_rate"],
                 cores["useful"],
             ),
             reason=self.unsteady_reason(partition),
+            cpi=metrics["cpi"].mean,
+            core_cycles=spec["profile"]["eicpi"] / machine["core_rate"],
+            clock_hz=machine["clock_hz"],
         )
 
     def _instructions_per_s(self, partition: str) -> float:
-        totals = replication_totals(self.spec, self.raw, self.partitions.index(partition))
+        totals = replication_totals(
+            self.spec, self.raw, self.partitions.index(partition), self.machine_facts
+        )
         return sum(one["instructions"] / one.seconds for one in totals) / len(totals)
 
     def intervals(self, table: str = "partition") -> pl.DataFrame:

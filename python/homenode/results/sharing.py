@@ -13,10 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from homenode.results.books import Breakdown
+from homenode.results.books import SHARED, Breakdown
 
-SHARING = "smt"
-"""The cause under which threads that share a core are told."""
 _NOT_OF_THREADS = ("guest_idle", "hypervisor")
 _ALIKE = 0.05
 
@@ -29,7 +27,7 @@ def sharing_differs(books: Breakdown, base: Breakdown) -> bool:
 
 def difference(books: Breakdown, base: Breakdown, factor: float) -> dict[str, float]:
     """What each cause takes more than `factor` times the base's, with all that sharing changes
-    under `SHARING`.
+    under the cause of threads that share a core.
     """
     mine, theirs = books.busy_threads, base.busy_threads
     found = {cause: books.cores[cause] - factor * base.cores[cause] for cause in books.cores}
@@ -41,7 +39,7 @@ def difference(books: Breakdown, base: Breakdown, factor: float) -> dict[str, fl
             threads = mine * books.cores[cause], theirs * factor * base.cores[cause]
             found[cause] = (threads[0] - threads[1]) * (1 / mine + 1 / theirs) / 2
             shared += change - found[cause]
-    return {**found, SHARING: found[SHARING] + shared}
+    return {**found, SHARED: found[SHARED] + shared}
 
 
 def busy_threads(

@@ -2,21 +2,24 @@
 dispatched.
 
 Read from the frozen scenario and the figures of a run; it is what the advice in an explanation is
-computed from.
+computed from. The home of a shared partition is where its virtual processors are homed, that of a
+dedicated one where its cores are.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from homenode.errors import HomenodeError
 from homenode.results.run import Run
 from homenode.results.totals import Shape, shape_of
+from homenode.results.tree import Tree
+from homenode.results.vocabulary import Vocabulary
+
+_NOT_HARDWARE = ("active_cores", "hypervisor")
 
 
 @dataclass(frozen=True)
@@ -32,31 +35,62 @@ class Situation:
         return self.run.partition_spec(self.partition)
 
     @cached_property
+    def index(self) -> int:
+        """Its place among the partitions."""
+        return self.run.partitions.index(self.partition)
+
+    @cached_property
     def shape(self) -> Shape:
         """Its entitlement and processors."""
-        return shape_of(self.spec)
+        return shape_of(self.spec, self.machine)
+
+    @property
+    def is_dedicated(self) -> bool:
+        """Whether it has cores of its own."""
+        return not self.shape.is_shared
 
     @property
     def machine(self) -> Mapping[str, Any]:
-        """The hardware."""
+        """The machine as the engine saw it."""
         machine: Mapping[str, Any] = self.run.spec["machine"]
         return machine
+
+    @property
+    def hardware(self) -> dict[str, Any]:
+        """What of the machine costs time: all but which cores are active and who hands them out."""
+        return {name: v for name, v in self.machine.items() if name not in _NOT_HARDWARE}
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Where things are in the machine."""
+        return Tree(self.machine)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """What the machine's users call things."""
+        return Vocabulary.of_spec(self.machine, self.run.node_name)
 
     def metric(self, name: str) -> float:
         """Mean of one of its metrics; 0 where there is none."""
         return self.run.metrics[self.partition][name].mean or 0.0
 
+    @cached_property
+    def seats_by_node(self) -> dict[int, float]:
+        """Its cores, or its virtual processors by their home, on each node."""
+        return self.tree.by_node(self.tree.seats(self.spec))
+
     @property
     def home_node(self) -> int:
-        """The node on which most of its virtual processors are homed."""
-        return Counter(self._home_nodes(self.spec)).most_common(1)[0][0]
+        """The node on which most of its processors have their place."""
+        seats = self.seats_by_node
+        return max(seats, key=lambda node: seats[node], default=0)
 
     @property
     def home_chips_cores(self) -> int:
         """Active cores of the chips it is homed on."""
-        per_chip = self.machine["cores_per_chip"]
         chips = set(self.spec["home"])
-        return sum(1 for core in range(self.machine["active_cores"]) if core // per_chip in chips)
+        active = range(self.machine["active_cores"])
+        return sum(1 for core in active if self.tree.chip_of(core) in chips)
 
     @property
     def home_chips(self) -> int:
@@ -73,12 +107,7 @@ class Situation:
     @property
     def memory_away_share(self) -> float:
         """Share of its memory that is not on its home node [0..1]."""
-        chips = self.machine["chips_per_node"]
-        return math.fsum(
-            piece["share"]
-            for piece in self.spec["memory"]
-            if piece["chip"] // chips != self.home_node
-        )
+        return 1.0 - self.tree.memory_by_node(self.spec).get(self.home_node, 0.0)
 
     @property
     def slice_ms(self) -> float:
@@ -88,7 +117,6 @@ class Situation:
 
     def node_cores(self, node: int) -> int:
         """Active cores of a node that shared partitions can be put on."""
-        per_node = self.machine["chips_per_node"] * self.machine["cores_per_chip"]
         taken = {
             core
             for partition in self.run.spec["partitions"]
@@ -96,19 +124,16 @@ class Situation:
             and not partition["processors"]["donating"]
             for core in partition["processors"]["cores"]
         }
-        first = node * per_node
-        last = min(first + per_node, self.machine["active_cores"])
-        return sum(1 for core in range(first, last) if core not in taken)
+        return sum(1 for core in self.tree.cores_of(node) if core not in taken)
 
     def homed_on(self, node: int) -> dict[str, float]:
         """Cores that the shared partitions homed on a node use, there and elsewhere."""
         found = {}
         for partition in self.run.spec["partitions"]:
-            nodes = self._home_nodes(partition)
-            here = nodes.count(node) / len(nodes) if nodes else 0.0
-            if here > 0 and partition["processors"]["mode"] == "shared":
+            seats = self.tree.by_node(self.tree.seats(partition))
+            if partition["processors"]["mode"] == "shared" and seats.get(node):
                 used = self.run.metrics[partition["name"]]["physc"].mean or 0.0
-                found[str(partition["name"])] = used * here
+                found[str(partition["name"])] = used * seats[node] / math.fsum(seats.values())
         return found
 
     def free_cores(self, node: int) -> float:
@@ -117,22 +142,9 @@ class Situation:
 
     def emptiest_node(self) -> int | None:
         """The node other than home with most cores left over; None if there is no other."""
-        others = [node for node in range(self.machine["nodes"]) if node != self.home_node]
+        others = [node for node in self.tree.nodes if node != self.home_node]
         return max(others, key=self.free_cores, default=None)
 
     def node_label(self, node: int) -> str:
         """How the machine's users call a node, such as `book 5`."""
-        return f"{self._node_name} {node}"
-
-    @cached_property
-    def _node_name(self) -> str:
-        """From the shipped description; machines of one's own have nodes."""
-        from homenode import catalog
-
-        try:
-            return catalog.machine(str(self.machine["name"])).node_name
-        except HomenodeError:
-            return "node"
-
-    def _home_nodes(self, partition: Mapping[str, Any]) -> list[int]:
-        return [chip // self.machine["chips_per_node"] for chip in partition["home"]]
+        return f"{self.vocabulary.node} {node}"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from homenode.results.metrics import BATCHED, METRICS, Metric
+from homenode.results.nest import categories
 from homenode.results.stats import BATCHES, Estimate, estimate
 from homenode.results.totals import NS_PER_S, Shape, Totals, shape_of, totals_of
 from homenode.runner.store import table_path
@@ -26,37 +27,47 @@ GAUGES = ("tx_inside", "vps_unfolded")
 
 
 def summarize(
-    run_id: str, spec: Mapping[str, Any], raw: Sequence[Raw], folder: Path
+    run_id: str,
+    spec: Mapping[str, Any],
+    raw: Sequence[Raw],
+    folder: Path,
+    machine: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The content of `summary.json`; `folder` holds the interval tables."""
-    shapes = [shape_of(partition) for partition in spec["partitions"]]
+    """The content of `summary.json`; `folder` holds the interval tables, `machine` what of the
+    machine the engine need not know.
+    """
+    shapes = [shape_of(partition, spec["machine"]) for partition in spec["partitions"]]
     steady = {shape.name: steadiness(raw, index) for index, shape in enumerate(shapes)}
-    batches = _batches(shapes, folder) if len(raw) == 1 else {}
+    batches = _batches(shapes, folder, machine) if len(raw) == 1 else {}
     partitions: dict[str, dict[str, Any]] = {}
     for index, shape in enumerate(shapes):
-        totals = replication_totals(spec, raw, index)
+        totals = replication_totals(spec, raw, index, machine)
         partitions[shape.name] = {
             name: _metric(
                 metric, totals, batches.get(index, []), steady[shape.name]["reason"]
             ).as_json()
             for name, metric in METRICS.items()
         }
+    nest = categories(partitions)
     return {
         "run": run_id,
         "scenario": spec["name"],
         "seed": spec["seed"],
         "replications": len(raw),
         "partitions": partitions,
+        **({"workload_category": nest} if nest else {}),
         "machine": _machine(spec, raw, folder),
         "steady": steady,
     }
 
 
-def replication_totals(spec: Mapping[str, Any], raw: Sequence[Raw], index: int) -> list[Totals]:
+def replication_totals(
+    spec: Mapping[str, Any], raw: Sequence[Raw], index: int, machine: Mapping[str, Any]
+) -> list[Totals]:
     """A partition's counters in each replication."""
     seconds = spec["duration_ns"] / NS_PER_S
-    shape = shape_of(spec["partitions"][index])
-    return [totals_of(summary["partitions"][index], shape, seconds) for summary in raw]
+    shape = shape_of(spec["partitions"][index], spec["machine"])
+    return [totals_of(summary["partitions"][index], shape, seconds, machine) for summary in raw]
 
 
 def with_gauges(raw: Sequence[Raw], folder: Path) -> list[dict[str, Any]]:
@@ -117,7 +128,9 @@ def _metric(
     return Estimate(result.mean, estimate(values_of(metric, batches)).ci95)
 
 
-def _batches(shapes: Sequence[Shape], folder: Path) -> dict[int, list[Totals]]:
+def _batches(
+    shapes: Sequence[Shape], folder: Path, machine: Mapping[str, Any]
+) -> dict[int, list[Totals]]:
     """Counters of each partition in successive stretches of the one replication."""
     import polars as pl
 
@@ -145,13 +158,15 @@ def _batches(shapes: Sequence[Shape], folder: Path) -> dict[int, list[Totals]]:
     for row in sums.iter_rows(named=True):
         start_ns = 0 if row["batch"] == 0 else start_ns
         found.setdefault(row["partition"], []).append(
-            _batch(row, shapes[row["partition"]], start_ns)
+            _batch(row, shapes[row["partition"]], start_ns, machine)
         )
         start_ns = row["end_ns"]
     return found
 
 
-def _batch(row: Mapping[str, Any], shape: Shape, start_ns: int) -> Totals:
+def _batch(
+    row: Mapping[str, Any], shape: Shape, start_ns: int, machine: Mapping[str, Any]
+) -> Totals:
     """One batch; the means of its distributions follow from sums, its percentiles do not."""
     return Totals(
         shape=shape,
@@ -160,6 +175,7 @@ def _batch(row: Mapping[str, Any], shape: Shape, start_ns: int) -> Totals:
         gauges={name: row[f"{name}_mean"] for name in GAUGES},
         response_ns=_mean_only(row["response_ns"], row["tx_done"]),
         dispatch_wait_ns=_mean_only(row["ready_ns"], row["dispatches"]),
+        rni=machine.get("rni"),
     )
 
 

@@ -22,6 +22,8 @@ class Shape:
     smt: int
     """Hardware threads used of each."""
     is_shared: bool
+    core_cycles: float = 0.0
+    """Cycles of an instruction with an infinite cache and a core to oneself."""
 
     @property
     def logical_cpus(self) -> int:
@@ -29,13 +31,14 @@ class Shape:
         return self.processors * self.smt
 
 
-def shape_of(partition: Mapping[str, Any]) -> Shape:
-    """Read it from a partition of a frozen spec."""
+def shape_of(partition: Mapping[str, Any], machine: Mapping[str, Any]) -> Shape:
+    """Read it from a partition and the machine of a frozen spec."""
     processors = partition["processors"]
     shared = processors["mode"] == "shared"
     count = int(processors["virtual"]) if shared else len(processors["cores"])
     capacity = float(processors["entitlement"]) if shared else float(count)
-    return Shape(str(partition["name"]), capacity, count, int(partition["smt"]), shared)
+    cycles = float(partition["profile"]["eicpi"]) / float(machine["core_rate"])
+    return Shape(str(partition["name"]), capacity, count, int(partition["smt"]), shared, cycles)
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ class Totals:
     dispatch_wait_ns: Mapping[str, float] = field(default_factory=dict)
     finished_ns: tuple[float, ...] = ()
     """Elapsed times of the loops that ended."""
+    rni: Mapping[str, float] | None = None
+    """The machine's weights of the relative nest intensity; None where it has none."""
 
     def __getitem__(self, counter: str) -> float:
         return float(self.counters.get(counter, 0))
@@ -67,8 +72,12 @@ class Totals:
         return max(self["busy_ns"], self.shape.capacity * self.seconds * NS_PER_S)
 
 
-def totals_of(summary: Mapping[str, Any], shape: Shape, seconds: float) -> Totals:
-    """From one partition of the summary of a replication."""
+def totals_of(
+    summary: Mapping[str, Any], shape: Shape, seconds: float, machine: Mapping[str, Any]
+) -> Totals:
+    """From one partition of the summary of a replication; `machine` are the facts of the machine
+    that the engine need not know.
+    """
     return Totals(
         shape=shape,
         seconds=seconds,
@@ -77,6 +86,7 @@ def totals_of(summary: Mapping[str, Any], shape: Shape, seconds: float) -> Total
         response_ns=summary.get("response_ns") or {},
         dispatch_wait_ns=summary.get("dispatch_wait_ns") or {},
         finished_ns=tuple(summary.get("finished") or ()),
+        rni=machine.get("rni"),
     )
 
 

@@ -1,0 +1,106 @@
+"""Two machines side by side, for the terminal."""
+
+from __future__ import annotations
+
+from rich.markup import escape
+from rich.table import Table
+
+from homenode.compare.causes import CAUSES, MEANING, WALK_CAUSES
+from homenode.compare.outcome import CaseResult, MachineComparison
+from homenode.compare.suite import WorkClass
+from homenode.errors import listed
+from homenode.report.numbers import NOTHING, number, signed
+from homenode.report.runs import plain_table
+
+_LEAST_POINTS = 0.05
+"""Half of the last digit that is printed."""
+
+
+def comparison_tables(result: MachineComparison) -> list[Table]:
+    """A table a class: throughput, saving, and where the saving comes from."""
+    return [_class_table(group, results) for group, results in result.by_class()]
+
+
+def _class_table(group: WorkClass, results: list[CaseResult]) -> Table:
+    causes = _causes(results)
+    walked = group.measure == "walk"
+    table = plain_table(
+        "case",
+        "ratio",
+        "gain %",
+        "from level" if walked else "over the loads",
+        "saving %",
+        *causes,
+        title=f"{group.name}: {group.title}",
+    )
+    for result in results:
+        by_cause = result.saving_by_cause
+        table.add_row(
+            escape(result.case.name),
+            number(result.ratio),
+            signed(result.gain_pct.mean, 1),
+            _levels(result) if walked else _range(result),
+            number(result.saving_pct.mean, 1),
+            *(signed(by_cause.get(cause), 1) for cause in causes),
+        )
+        for name, pair in result.guests.items():
+            parts = pair.saving_by_cause
+            table.add_row(
+                f"  {escape(name)}",
+                number(
+                    1.0 + pair.gain_pct.mean / 100.0 if pair.gain_pct.mean is not None else None
+                ),
+                signed(pair.gain_pct.mean, 1),
+                NOTHING,
+                number(pair.saving_pct.mean, 1),
+                *(signed(parts.get(cause), 1) for cause in causes),
+            )
+    return table
+
+
+def _causes(results: list[CaseResult]) -> list[str]:
+    """Causes that show in any of the rows, in their usual order."""
+    shown = {
+        cause
+        for result in results
+        for parts in (result.saving_by_cause, *(g.saving_by_cause for g in result.guests.values()))
+        for cause, points in parts.items()
+        if abs(points) >= _LEAST_POINTS
+    }
+    usual = [*CAUSES, *WALK_CAUSES]
+    return sorted(shown, key=lambda c: (usual.index(c) if c in usual else len(usual), c))
+
+
+def _range(result: CaseResult) -> str:
+    spread = result.gain_range
+    return NOTHING if spread is None else f"{spread[0]:+.1f}..{spread[1]:+.1f}"
+
+
+def _levels(result: CaseResult) -> str:
+    pair = result.pairs[0]
+    before, after = pair.base.level or NOTHING, pair.machine.level or NOTHING
+    return before if before == after else f"{before} > {after}"
+
+
+def comparison_lines(result: MachineComparison) -> list[str]:
+    """How to read the tables, and what they leave out."""
+    shown = dict.fromkeys(c for _, results in result.by_class() for c in _causes(results))
+    how = (
+        f"ratio: throughput of {result.machine} by that of {result.base}, mean over the loads; "
+        "saving: processor time of a unit of work."
+    )
+    where = "On the right, where the saving comes from: points that add up to it."
+    lines = [how, where, *(f"  {cause}: {MEANING.get(cause, cause)}" for cause in shown)]
+    left_out = [
+        f"  {group.name}: {group.not_modelled}"
+        for group, _ in result.by_class()
+        if group.not_modelled
+    ]
+    if left_out:
+        lines += ["Not modelled:", *left_out]
+    for why in dict.fromkeys(result.left_out.values()):
+        names = [name for name, reason in result.left_out.items() if reason == why]
+        lines.append(f"left out: {listed(names)}: {why}")
+    return lines + [
+        f"{one.case.name}: no steady state: {one.reason}" for one in result.cases if one.reason
+    ]

@@ -1,0 +1,135 @@
+"""Advice with the compiled engine: what is foretold comes true when the layout is simulated."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
+
+import cell_frames as cells
+import frames
+from homenode.results import CAUSES, Run
+from homenode.results.advice import worth_telling
+from homenode.results.explain import explain
+from homenode.results.moves import moves
+from homenode.results.pricing import Outcome, Pricing
+from homenode.results.situation import Situation
+from homenode.runner import run_scenario
+from homenode.scenario import Scenario
+
+pytestmark = pytest.mark.usefixtures("here")
+
+LAYOUTS = {
+    "near": (range(8), (cells.part(24, 0), cells.part(8, 0, 1))),
+    "far": (range(8), (cells.part(24, 1), cells.part(8, 0, 1))),
+    "split": ([*range(4), *range(8, 12)], (cells.part(32, 0, 1),)),
+}
+
+
+def simulated(name: str) -> Run:
+    cores, memory = LAYOUTS[name]
+    frame = cells.frame(cells.partition("jbb", cores, memory), name=name)
+    return run_scenario(frames.Frozen(frame))
+
+
+def outcomes(run: Run) -> Iterator[Outcome]:
+    pricing = Pricing.of(run)
+    assert pricing is not None
+    at = Situation(run, "jbb")
+    yield from pricing.outcomes(at.index, moves(at))
+
+
+def throughput(run: Run) -> float:
+    return run.metrics["jbb"]["etr_per_s"].mean or math.nan
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_the_price_of_the_run_is_what_it_paid(name: str, here: Path) -> None:
+    run = simulated(name)
+    pricing = Pricing.of(run)
+    assert pricing is not None
+    assert pricing.now is not None
+    paid = (run.metrics["jbb"]["cpi"].mean or math.nan) / 4.0
+    assert pricing.now[0] == pytest.approx(paid, rel=0.01)
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_what_is_foretold_comes_true(name: str, here: Path) -> None:
+    """Each layout is simulated: the same cores then do as much more as was said."""
+    run = simulated(name)
+    count = 0
+    for outcome in outcomes(run):
+        count += 1
+        frame = {**copy.deepcopy(outcome.move.spec), "name": f"{name}-{count}"}
+        after = run_scenario(frames.Frozen(frame))
+        gained = throughput(after) / throughput(run)
+        assert gained == pytest.approx(outcome.now / outcome.then, rel=0.01), outcome.move.text
+    assert count >= 1
+
+
+def test_cores_far_from_their_memory_are_told_to_move(here: Path) -> None:
+    near, far = simulated("near"), simulated("far")
+    told = worth_telling(list(outcomes(far)))
+    assert told[0].move.text == "its 8 cores on node 1, where 88 % of its memory lies"
+    ratio = throughput(far) / throughput(near)
+    assert told[0].then / told[0].now == pytest.approx(ratio, rel=0.01)
+    text = explain(far, None, near).paragraph
+    assert "With its 8 cores on node 1" in text
+
+
+def test_with_interleaved_memory_and_a_directory_the_place_of_cores_does_not_matter(
+    here: Path,
+) -> None:
+    cores, memory = LAYOUTS["split"]
+    partition = cells.partition("jbb", cores, memory)
+    run = run_scenario(frames.Frozen(cells.frame(partition, coherence="home")))
+    moved = [outcome for outcome in outcomes(run) if outcome.move.kind == "cores"]
+    assert moved
+    assert all(abs(outcome.saving) < 1e-3 for outcome in moved)
+    assert worth_telling(moved) == []
+
+
+def test_two_generations_by_cores_and_by_cycles(here: Path) -> None:
+    """The newer one does the same with fewer cores; both tables add up to what was measured."""
+    runs = {}
+    for name in ("ibm-z196", "ibm-zec12"):
+        runs[name] = Scenario.from_toml(
+            f"""
+            name = "java-{name}"
+            [machine]
+            model = "{name}"
+            [[partition]]
+            name = "java"
+            processors = {{ mode = "dedicated", cores = 8 }}
+            memory = "32 GiB"
+            guest = {{ os = "linux" }}
+            workload = {{ kind = "warehouses", count = 8, profile = "java" }}
+            [run]
+            warmup = "200 ms"
+            duration = "500 ms"
+            replications = 1
+            """
+        ).run()
+    old, new = runs.values()
+    told = explain(new, None, old)
+    assert told.difference is not None
+    assert told.difference < 0
+    assert "ibm-zec12 with 5.5 GHz, ibm-z196 with 5.2 GHz" in told.paragraph
+    assert {row.label for row in told.rows} >= {"L4 cache", "memory, same book"}
+    cycles = explain(new, None, old, by="cpi")
+    assert cycles.total == pytest.approx(new.metrics["java"]["cpi"].mean, abs=5e-4)
+    nest = new.metrics["java"]
+    shares = [nest[name].mean or 0.0 for name in ("l2p", "l3p", "l4lp", "l4rp", "memp")]
+    assert math.fsum(shares) == pytest.approx(100.0)
+    assert new.workload_category["java"] in {"LOW", "AVERAGE", "HIGH"}
+
+
+def test_every_book_of_the_engine_has_a_label() -> None:
+    from homenode import _engine
+
+    assert [cause.name for cause in CAUSES] == list(_engine.BOOKS)
