@@ -124,12 +124,12 @@ def test_an_unknown_partition_names_what_there_is() -> None:
 def spec() -> dict[str, Any]:
     pair = {"mode": "shared", "entitlement": 3.0, "virtual": 4, "capped": False, "weight": 64}
     owned = {"mode": "dedicated", "cores": [60, 61], "donating": True}
-    memory = [{"chip": 5, "share": 0.75}, {"chip": 12, "share": 0.25}]
+    memory = [{"domains": [5], "bytes": 3 << 30}, {"domains": [12], "bytes": 1 << 30}]
     return {
         "interval_ns": SECOND,
         "machine": {
             "nodes": 2, "chips_per_node": 4, "cores_per_chip": 8, "active_cores": 62,
-            "clock_hz": 4.0e9,
+            "clock_hz": 4.0e9, "memory_beside": "chip",
         },
         "pools": [
             {"name": "DefaultPool", "maximum": None, "reserved": 0.0},
@@ -137,7 +137,7 @@ def spec() -> dict[str, Any]:
         ],
         "partitions": [
             {"name": "one", "smt": 2, "processors": {**pair, "pool": 0}, "home": [5, 6],
-             "memory": memory},
+             "memory": memory, "guest": {"os": "aix"}},
             {"name": "two", "smt": 4, "processors": {**pair, "pool": 1, "capped": True},
              "home": [0], "memory": memory},
             {"name": "own", "smt": 2, "processors": owned, "home": [7], "memory": memory},
@@ -164,6 +164,17 @@ def test_affinity_domains_are_renumbered_homes_and_memories() -> None:
         (0, 1, 0.0, (2, 3, 6, 7)),
         (1, 2, 1024.0, ()),
     ]
+
+
+def test_memory_beside_a_node_and_interleaved_memory_count_for_their_places() -> None:
+    whole = spec()
+    whole["machine"]["memory_beside"] = "node"
+    whole["partitions"][0]["memory"] = [
+        {"domains": [0], "bytes": 2 << 30},
+        {"domains": [0, 1], "bytes": 2 << 30},
+    ]
+    srads = from_spec(whole, "one", {"mem_mb": 4096}).srads
+    assert {s.ref1: s.mem_mb for s in srads if s.mem_mb} == {0: 3072.0, 1: 1024.0}
 
 
 class Kept:

@@ -167,7 +167,7 @@ def from_spec(
     facts |= details or {}
     if "srads" not in facts:
         facts["srads"] = affinity_domains(
-            partition, vps, facts["smt"], facts.get("mem_mb", 0), spec["machine"]["chips_per_node"]
+            partition, vps, facts["smt"], facts.get("mem_mb", 0), spec["machine"]
         )
     return SystemConfiguration(**facts)
 
@@ -203,7 +203,7 @@ def _pool(spec: Mapping[str, Any], pool: int, shared_cores: int) -> dict[str, An
 
 
 def affinity_domains(
-    partition: Mapping[str, Any], vps: int, smt: int, mem_mb: int, chips_per_node: int
+    partition: Mapping[str, Any], vps: int, smt: int, mem_mb: int, machine: Mapping[str, Any]
 ) -> tuple[Srad, ...]:
     """The chips that hold memory or home processors of a partition, nodes and chips renumbered from
     0.
@@ -211,7 +211,8 @@ def affinity_domains(
     Virtual processors are homed on the chips of `home` in turn.
     """
     home: Sequence[int] = partition["home"]
-    memory = {int(part["chip"]): float(part["share"]) for part in partition["memory"]}
+    chips_per_node = int(machine["chips_per_node"])
+    memory = _memory_by_chip(partition, 1 if machine["memory_beside"] == "chip" else chips_per_node)
     chips = sorted({*home, *memory})
     nodes = sorted({chip // chips_per_node for chip in chips})
     cpus: dict[int, list[int]] = {chip: [] for chip in chips}
@@ -226,3 +227,16 @@ def affinity_domains(
         )
         for number, chip in enumerate(chips)
     )
+
+
+def _memory_by_chip(partition: Mapping[str, Any], chips: int) -> dict[int, float]:
+    """Share of its memory at each chip that holds some, each memory domain `chips` chips long; that
+    of several chips counts for the first of them, interleaved memory evenly for all its domains.
+    """
+    total = sum(part["bytes"] for part in partition["memory"])
+    found: dict[int, float] = {}
+    for part in partition["memory"]:
+        for domain in part["domains"]:
+            share = part["bytes"] / total / len(part["domains"])
+            found[domain * chips] = found.get(domain * chips, 0.0) + share
+    return found

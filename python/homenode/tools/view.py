@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from homenode.errors import NotFoundError, nearest
 from homenode.tools.configuration import SystemConfiguration, from_spec
+from homenode.tools.errors import ToolError
 
 if TYPE_CHECKING:
     import polars as pl
 
 Table = Literal["partition", "cpu", "pool"]
+_SYSTEMS = {"hpux": "HP-UX", "linux": "Linux"}
 
 
 class RunView(Protocol):
@@ -106,7 +108,18 @@ class KeptRunView:
     def partition(self, name: str | None) -> SystemConfiguration:
         """See `RunView.partition`."""
         name = self.run.partition(name)
+        self._check_guest(name)
         return from_spec(self.run.spec, name, self.details.get(name))
+
+    def _check_guest(self, name: str) -> None:
+        """Columns and counters are those of AIX."""
+        guest = next(p["guest"] for p in self.run.spec["partitions"] if p["name"] == name)
+        if guest["os"] != "aix":
+            raise ToolError(
+                f"partition {name} of run {self.run.id} runs {_SYSTEMS[guest['os']]}",
+                there="lparstat, mpstat, vmstat, sar and lssrad are shown as AIX prints them",
+                next_step=f"see its figures with homenode explain {self.run.id}:{name}",
+            )
 
     def frame(self, table: Table, partition: str) -> pl.DataFrame:
         """See `RunView.frame`; pool 0 is the whole physical pool."""

@@ -1,0 +1,96 @@
+"""`homenode vparstatus` and `homenode parstatus`: a layout as the machine's tools show it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from homenode.cli.output import JsonOption, OutOption, show_json
+from homenode.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from homenode.scenario import Scenario
+
+LATEST = "latest"
+_ABOUT = "A scenario file, or a run by id; the newest run if not given."
+LayoutArgument = Annotated[str, typer.Argument(help=_ABOUT, metavar="[SCENARIO|RUN]")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add both commands."""
+    app.command()(vparstatus)
+    app.command()(parstatus)
+
+
+def vparstatus(
+    which: LayoutArgument = LATEST,
+    detailed: Annotated[bool, typer.Option("-v", help="Each partition in full.")] = False,
+    machine: Annotated[bool, typer.Option("-M", help="A line a partition, for programs.")] = False,
+    names: Annotated[
+        list[str] | None,
+        typer.Option("-p", help="Only this virtual partition; may be repeated.", metavar="NAME"),
+    ] = None,
+    out: OutOption = "runs",
+    as_json: JsonOption = False,
+) -> None:
+    """Show the virtual partitions of a layout as vparstatus of HP-UX would."""
+    from homenode.tools import UsageError
+    from homenode.tools import vparstatus as tool
+
+    if detailed and machine:
+        raise UsageError("vparstatus: -v and -M exclude each other", next_step="leave one out")
+    form: tool.Form = "v" if detailed else "M" if machine else ""
+    resolved = layout(which, out).resolved
+    if as_json:
+        show_json(tool.listing(resolved, form, names or ()))
+    else:
+        typer.echo(tool.render(resolved, form, names or ()), nl=False)
+
+
+def parstatus(
+    which: LayoutArgument = LATEST,
+    cells: Annotated[bool, typer.Option("-C", help="The cells.")] = False,
+    partitions: Annotated[bool, typer.Option("-P", help="The hard partitions.")] = False,
+    server: Annotated[bool, typer.Option("-X", help="The server itself.")] = False,
+    full: Annotated[
+        bool, typer.Option("-V", help="Cells in full, with their cell-local memory.")
+    ] = False,
+    cell: Annotated[
+        int | None, typer.Option("-c", help="With -V, only this cell.", metavar="CELL")
+    ] = None,
+    out: OutOption = "runs",
+    as_json: JsonOption = False,
+) -> None:
+    """Show cells and hard partitions of a layout as parstatus of HP-UX would; all if nothing is
+    chosen.
+    """
+    from homenode.tools import UsageError
+    from homenode.tools import parstatus as tool
+
+    if cell is not None and not full:
+        raise UsageError("parstatus: -c needs -V", next_step=f"write parstatus -V -c {cell}")
+    asked = {tool.COMPLEX: server, tool.CELLS: cells, tool.DETAILS: full}
+    asked[tool.PARTITIONS] = partitions
+    chosen = tuple(section for section, wanted in asked.items() if wanted) or tool.SECTIONS
+    resolved = layout(which, out).resolved
+    if as_json:
+        show_json(tool.listing(resolved, chosen, cell))
+    else:
+        typer.echo(tool.render(resolved, chosen, cell), nl=False)
+
+
+def layout(which: str, out: str) -> Scenario:
+    """The scenario of that file, or the one that a run was made of."""
+    from homenode.results import Run
+    from homenode.scenario import Scenario
+
+    if Path(which).suffix == ".toml" or Path(which).is_file():
+        return Scenario.load(which)
+    try:
+        run = Run.load(which, out)
+    except NotFoundError as error:
+        step = "a scenario file, whose name ends in .toml, can be shown without a run"
+        raise NotFoundError(error.problem, asked=which, next_step=step) from None
+    return Scenario.load(run.path / "scenario.toml")

@@ -1,0 +1,197 @@
+"""vparstatus: the virtual partitions of a machine of cells, as their monitor would list them.
+
+It shows the layout, not a run: cores by path, by cell and by number, memory by kind as it is bound
+to each partition (the firmware's image of it included), the cell of the I/O. Addresses of memory
+are not modelled and stay empty, of a path of I/O only the cell is known; kernel and attributes are
+those that a partition has if nothing is said of them. A partition is shown up, with its boot
+processor.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from homenode.errors import NotFoundError, nearest
+from homenode.tools.errors import ToolError
+
+if TYPE_CHECKING:
+    from homenode.scenario.cellular.cores import AssignedCores
+    from homenode.scenario.cellular.memory import GrantedMemory
+    from homenode.scenario.placed import InCells, PlacedPartition, Resolved
+
+    Virtual = tuple[PlacedPartition, InCells]
+
+Form = Literal["", "v", "M"]
+
+KERNEL = "/stand/vmunix"
+ATTRIBUTES = ("Dynamic", "Autoboot", "Nosearch")
+NO_RECONFIGURATION = "N"
+_SHORT_ATTRIBUTES = "Dyn,Auto"
+_SHORT_NAME = 30
+_MB = 1 << 20
+
+
+def listing(resolved: Resolved, form: Form = "", names: Sequence[str] = ()) -> dict[str, Any]:
+    """What the tool says of those partitions, of all if none are named; raises `ToolError` if there
+    is no monitor that could be asked, `NotFoundError` for a name that is not there.
+    """
+    partitions = [_partition(*one, resolved) for one in _chosen(resolved, names)]
+    if form == "":
+        return {"report": "vparstatus", "rows": [_row(partition) for partition in partitions]}
+    if form == "M":
+        for partition in partitions:
+            partition["online"] = []
+            partition["reconfiguration"] = NO_RECONFIGURATION
+    return {"report": f"vparstatus -{form}", "partitions": partitions}
+
+
+def render(resolved: Resolved, form: Form = "", names: Sequence[str] = ()) -> str:
+    """What the tool would print."""
+    from homenode import _engine
+
+    return _engine.format_vparstatus(json.dumps(listing(resolved, form, names)))
+
+
+def _chosen(resolved: Resolved, names: Sequence[str]) -> list[Virtual]:
+    """Virtual partitions in the order of the file."""
+    if not resolved.npartitions:
+        raise ToolError(
+            f"vparstatus: {resolved.machine.title} has no cells, so it runs no virtual partitions",
+            next_step="lparstat and lssrad show a layout of it",
+        )
+    virtual = {
+        partition.name: (partition, partition.in_cells)
+        for partition in resolved.partitions
+        if partition.in_cells is not None and partition.in_cells.npartition.vpars
+    }
+    if not virtual:
+        raise ToolError(
+            "vparstatus: no monitor of virtual partitions runs (vpars = false)",
+            next_step="`homenode parstatus -C` shows the cells",
+        )
+    for name in names:
+        if name not in virtual:
+            raise NotFoundError(
+                f"vparstatus: there is no virtual partition {name}{nearest(name, virtual)}",
+                asked=name,
+            )
+    return [found for name, found in virtual.items() if not names or name in names]
+
+
+def _partition(partition: PlacedPartition, where: InCells, resolved: Resolved) -> dict[str, Any]:
+    return {
+        "name": partition.name,
+        "state": "Up",
+        "attributes": list(ATTRIBUTES),
+        "kernel": KERNEL,
+        "boot_options": "",
+        "processors": _processors(partition, where, resolved),
+        "io": [] if where.io is None else [{"path": f"{where.io}.0", "role": ""}],
+        "memory": _memory(where, _image(resolved)),
+        "online": None,
+        "reconfiguration": None,
+    }
+
+
+def _processors(partition: PlacedPartition, where: InCells, resolved: Resolved) -> dict[str, Any]:
+    from homenode.scenario.cellular.paths import cores_of_cell, path_of
+
+    cores, machine = where.cores, resolved.machine
+    table = partition.table.processors
+    limits = [getattr(table, key, None) for key in ("minimum", "maximum")]
+    there = sum(len(cores_of_cell(cell, machine)) for cell in where.npartition.indices)
+    paths = _paths_by_origin(cores)
+    return {
+        "minimum": limits[0] or 1,
+        "maximum": limits[1] or there,
+        "user": [path_of(core, machine) for core in paths[0]],
+        "boot": path_of(cores.boot, machine),
+        "monitor": [path_of(core, machine) for core in paths[1]],
+        "pending": [],
+        "user_count": len(cores.by_path),
+        "monitor_count": len(cores.by_count),
+        "by_cell": [
+            {"cell": cell, "count": len(own)} for cell, own in sorted(cores.by_cell.items())
+        ],
+    }
+
+
+def _paths_by_origin(cores: AssignedCores) -> tuple[list[int], list[int]]:
+    """Cores that were asked for by path, and those that the monitor chose; without the one booted
+    on, which the tool lists by itself.
+    """
+    user = [core for core in cores.by_path if core != cores.boot]
+    return user, [core for core in cores.all if core not in (*cores.by_path, cores.boot)]
+
+
+def _image(resolved: Resolved) -> int:
+    """Memory that the firmware's image of a virtual partition takes from it [bytes]."""
+    platform = resolved.machine.platform
+    return 0 if platform is None else platform.partition_memory.value
+
+
+def _memory(where: InCells, image: int) -> dict[str, Any]:
+    npartition = where.npartition
+    bound = _with_image(where.memory, image)
+    cells = sorted({part.cell for part in where.memory if part.cell is not None})
+    sizes = [(cell, _megabytes(bound, cell)) for cell in cells]
+    return {
+        "interleaved": {
+            "user": [],
+            "monitor": [],
+            **_megabytes(bound, None),
+            "granule": npartition.ilm_granule // _MB,
+        },
+        "local": {
+            "user": [],
+            "monitor": [],
+            "by_cell": [{"cell": cell, **size} for cell, size in sizes if size["megabytes"]],
+            "granule": npartition.clm_granule // _MB,
+        },
+    }
+
+
+def _with_image(memory: Sequence[GrantedMemory], image: int) -> list[tuple[GrantedMemory, int]]:
+    """Parts with what is bound of each [bytes]: the image lies in interleaved memory, else in the
+    first part.
+    """
+    home = next((part for part in memory if part.cell is None), memory[0])
+    return [
+        (part, min(part.granted, part.usable + image) if part is home else part.usable)
+        for part in memory
+    ]
+
+
+def _megabytes(bound: Sequence[tuple[GrantedMemory, int]], cell: int | None) -> dict[str, int]:
+    """All memory of a kind, and the floating part of it [MB]."""
+    parts = [(part, size) for part, size in bound if part.cell == cell]
+    floating = sum(size for part, size in parts if not part.base)
+    return {
+        "megabytes": sum(size for _, size in parts) // _MB,
+        "floating": floating // _MB,
+    }
+
+
+def _row(partition: Mapping[str, Any]) -> dict[str, Any]:
+    """The two lines of the summary."""
+    processors, memory = partition["processors"], partition["memory"]
+    paths = (*processors["user"], *processors["monitor"], processors["boot"])
+    return {
+        "name": partition["name"][:_SHORT_NAME],
+        "state": partition["state"],
+        "attributes": _SHORT_ATTRIBUTES,
+        "kernel": partition["kernel"],
+        "boot_options": partition["boot_options"],
+        "minimum": processors["minimum"],
+        "maximum": processors["maximum"],
+        "processors": len(paths),
+        "io": len(partition["io"]),
+        "interleaved_ranges": 0,
+        "interleaved_range_megabytes": 0,
+        "interleaved_megabytes": memory["interleaved"]["megabytes"],
+        "local_ranges": 0,
+        "local_range_megabytes": 0,
+        "local_megabytes": sum(part["megabytes"] for part in memory["local"]["by_cell"]),
+    }
