@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from homenode.results.explain import Explanation
 from homenode.results.run import Run
 from homenode.results.stats import Estimate
 from homenode.study.definition import Study
+from homenode.study.machines import WIDENED_POINTS
 from homenode.study.published import ROLES, PublishedRow, ToleranceKind
 
 if TYPE_CHECKING:
@@ -112,6 +113,22 @@ class StudyResult:
         ]
         return [summarize_errors(kind, some) for kind, some in kinds if some]
 
+    def points(self, role: str) -> PointErrors | None:
+        """Errors of a role's rows in points; None where the study compares no machines."""
+        if self.study.comparison is None:
+            return None
+        left_out = self.study.comparison.not_modelled
+        rows = [c for c in self.of_role(role) if c.published.key not in left_out]
+        return point_errors(rows)
+
+    @property
+    def not_modelled(self) -> list[Comparison]:
+        """Rows that need what is not modelled."""
+        if self.study.comparison is None:
+            return []
+        left_out = self.study.comparison.not_modelled
+        return [c for c in self.comparisons if c.published.key in left_out]
+
     def frame(self) -> pl.DataFrame:
         """The rows as a polars frame, with the published range in two columns."""
         import polars as pl
@@ -132,11 +149,50 @@ class StudyResult:
 
     def as_json(self) -> dict[str, Any]:
         """What `homenode study --json` prints."""
-        return {
+        told: dict[str, Any] = {
             "study": self.study.name,
             "rows": [comparison.as_json() for comparison in self.comparisons],
             "mape": {role: self.mape(role) for role in ROLES},
         }
+        points = {role: self.points(role) for role in ROLES}
+        if self.study.comparison is not None:
+            told["points"] = {role: asdict(one) for role, one in points.items() if one is not None}
+            told["not_modelled"] = [c.published.key for c in self.not_modelled]
+        return told
+
+
+@dataclass(frozen=True)
+class PointErrors:
+    """Errors of rows that are percentages, in points."""
+
+    rows: int
+    within: int
+    """Rows inside the published range widened by `WIDENED_POINTS`."""
+    mean: float | None
+    """Mean absolute deviation from the published value or the middle of the range."""
+    worst: float | None
+    worst_row: str | None
+
+
+def point_errors(rows: Sequence[Comparison]) -> PointErrors:
+    """Errors in points, and how many rows come near the published range."""
+    sized = [(abs(c.deviation), c.published.key) for c in rows if c.deviation is not None]
+    worst = max(sized, default=(None, None), key=lambda pair: pair[0])
+    near = [
+        c
+        for c in rows
+        if c.simulated.mean is not None
+        and c.published.low - WIDENED_POINTS
+        <= c.simulated.mean
+        <= c.published.high + WIDENED_POINTS
+    ]
+    return PointErrors(
+        rows=len(rows),
+        within=len(near),
+        mean=_mean([size for size, _ in sized]),
+        worst=worst[0],
+        worst_row=worst[1],
+    )
 
 
 def summarize_errors(kind: ToleranceKind, rows: Sequence[Comparison]) -> ErrorSummary:

@@ -12,9 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from homenode.errors import NotFoundError, StudyError, nearest
+from homenode.study.keys import only
+from homenode.study.machines import MachineStudy, check_rows, read_comparison
 from homenode.study.published import PublishedRow, read_published
 
-_TOP = {"title", "source", "claim", "assumptions", "run", "case", "ratio", "calibrate", "explain"}
+_NEEDED = {"title", "source", "claim"}
+_ALWAYS = {*_NEEDED, "assumptions", "run", "calibrate"}
+_OF_SCENARIOS = {*_ALWAYS, "case", "ratio", "explain"}
+_OF_MACHINES = {*_ALWAYS, "comparison"}
 _CASE = {"name", "scenario", "partition", "set"}
 _RATIO = {"name", "of", "to"}
 _CALIBRATE = {"name", "parameter", "scenarios", "rows", "bounds", "unit"}
@@ -77,6 +82,8 @@ class Study:
     calibrations: tuple[Calibration, ...]
     explain: tuple[tuple[str, str], ...]
     published: list[PublishedRow]
+    comparison: MachineStudy | None = None
+    """Set if it holds two machines against each other instead of simulating scenarios."""
 
     def rows(self, role: str | None = None) -> list[PublishedRow]:
         """Published rows of a role, or all."""
@@ -118,13 +125,14 @@ def load_study(name: str, root: Path | None = None) -> Study:
 
 
 def _study(name: str, folder: Path, raw: dict[str, Any], where: str) -> Study:
-    _only(raw, _TOP, {"title", "source", "claim", "case"}, where)
-    run = _only(raw.get("run", {}), _RUN, set(), f"{where}, [run]")
-    cases = [_case(entry, f"{where}, [[case]]") for entry in raw["case"]]
+    if "comparison" in raw:
+        only(raw, _OF_MACHINES, _NEEDED, where)
+    else:
+        only(raw, _OF_SCENARIOS, {*_NEEDED, "case"}, where)
+    run = only(raw.get("run", {}), _RUN, set(), f"{where}, [run]")
+    cases = [_case(entry, f"{where}, [[case]]") for entry in raw.get("case", [])]
     ratios = [_ratio(entry, f"{where}, [[ratio]]") for entry in raw.get("ratio", [])]
-    explain = [
-        _only(e, _EXPLAIN, _EXPLAIN, f"{where}, [[explain]]") for e in raw.get("explain", [])
-    ]
+    explain = [only(e, _EXPLAIN, _EXPLAIN, f"{where}, [[explain]]") for e in raw.get("explain", [])]
     names = [case.name for case in cases] + [ratio.name for ratio in ratios]
     doubled = {n for n in names if names.count(n) > 1}
     if doubled:
@@ -144,23 +152,30 @@ def _study(name: str, folder: Path, raw: dict[str, Any], where: str) -> Study:
         ),
         explain=tuple((str(entry["case"]), str(entry["base"])) for entry in explain),
         published=read_published(folder / "published.csv"),
+        comparison=_comparison(raw, where),
     )
 
 
+def _comparison(raw: Mapping[str, Any], where: str) -> MachineStudy | None:
+    if "comparison" not in raw:
+        return None
+    return read_comparison(raw["comparison"], f"{where}, [comparison]")
+
+
 def _case(raw: Mapping[str, Any], where: str) -> Case:
-    _only(raw, _CASE, {"name", "scenario"}, where)
+    only(raw, _CASE, {"name", "scenario"}, where)
     return Case(
         str(raw["name"]), str(raw["scenario"]), raw.get("partition"), dict(raw.get("set", {}))
     )
 
 
 def _ratio(raw: Mapping[str, Any], where: str) -> Ratio:
-    _only(raw, _RATIO, _RATIO, where)
+    only(raw, _RATIO, _RATIO, where)
     return Ratio(str(raw["name"]), tuple(raw["of"]), tuple(raw["to"]))
 
 
 def _calibration(raw: Mapping[str, Any], where: str) -> Calibration:
-    _only(raw, _CALIBRATE, {"name", "parameter", "rows", "bounds"}, where)
+    only(raw, _CALIBRATE, {"name", "parameter", "rows", "bounds"}, where)
     low, high = (float(bound) for bound in raw["bounds"])
     if not 0 < low < high:
         raise StudyError(f"{where}, {raw['name']}: bounds must be two rising numbers above 0")
@@ -175,20 +190,12 @@ def _calibration(raw: Mapping[str, Any], where: str) -> Calibration:
     )
 
 
-def _only(
-    raw: Mapping[str, Any], known: set[str], needed: set[str], where: str
-) -> Mapping[str, Any]:
-    """Refuse keys that nobody reads and tell those that are missing."""
-    for key in raw:
-        if key not in known:
-            raise StudyError(f"{where}: unknown key {key}{nearest(key, known)}")
-    for key in sorted(needed - set(raw)):
-        raise StudyError(f"{where}: {key} is missing")
-    return raw
-
-
 def _check(study: Study, where: str) -> None:
     names = {*study.cases, *study.ratios}
+    if study.comparison is not None:
+        left_out = {key.partition(":")[0] for key in study.comparison.not_modelled}
+        names = {*study.comparison.cases, *left_out}
+        check_rows(study.comparison, study.published, where)
     for case in study.cases.values():
         if not study.scenario_path(case.scenario).is_file():
             raise StudyError(

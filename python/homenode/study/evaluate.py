@@ -13,6 +13,7 @@ from homenode.results.stats import Estimate, estimate
 from homenode.runner import FrozenScenario, InterruptedRun, ProgressFn, run_scenario
 from homenode.study.compare import Comparison, StudyResult
 from homenode.study.definition import Case, Ratio, Study, load_study
+from homenode.study.machines import compare_rows
 from homenode.study.overrides import override
 from homenode.study.published import PublishedRow
 
@@ -25,9 +26,17 @@ def run_study(
     out: str | Path = "runs",
     progress: ProgressFn | None = None,
 ) -> StudyResult:
-    """Simulate all cases of a study and compare; the runs are kept in `out`."""
+    """Simulate all cases of a study and compare; the runs are kept in `out`. A study of machines
+    keeps none.
+    """
     if isinstance(study, str):
         study = load_study(study)
+    if study.comparison is not None:
+        found = compare_rows(
+            study, study.published, replications=replications, jobs=jobs, progress=progress
+        )
+        compared = [Comparison(row, found[row.key]) for row in study.published]
+        return StudyResult(study, compared, {}, [])
     runs = run_cases(study, list(study.cases), {}, replications, jobs, out, progress)
     comparisons = [Comparison(row, simulated(study, runs, row)) for row in study.published]
     explanations = [

@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from homenode.errors import StudyError
+from homenode.results.stats import Estimate
 from homenode.runner import ProgressFn
 from homenode.study.compare import Comparison
 from homenode.study.definition import Calibration, Study, load_study
 from homenode.study.evaluate import freeze_case, run_cases, simulated
+from homenode.study.machines import MachineStudy, compare_rows, in_files
 from homenode.study.overrides import get_values
 from homenode.study.published import PublishedRow
 
@@ -87,7 +89,8 @@ def calibrate(
         raise StudyError(
             f"study {study.name} calibrates nothing: its study.toml has no [[calibrate]] entry"
         )
-    fit = _Fit(study, replications, jobs, progress)
+    kind = _Fit if study.comparison is None else _MachineFit
+    fit = kind(study, replications, jobs, progress)
     start = [fit.in_files(c) for c in study.calibrations]
     found = _solve(fit, start)
     comparisons = fit.compare(found)
@@ -125,6 +128,14 @@ class _Fit:
 
     def compare(self, values: Sequence[float]) -> list[Comparison]:
         """Simulate the rows' cases with these values."""
+        found = self._evaluate(values)
+        self.evaluations += 1
+        if self._progress is not None:
+            self._progress(min(self.evaluations / _MOST_EVALUATIONS, 0.99), None)
+        return [Comparison(row, one) for row, one in zip(self.rows, found, strict=True)]
+
+    def _evaluate(self, values: Sequence[float]) -> list[Estimate]:
+        """The simulated counterparts of the rows."""
         parameters: dict[str, dict[str, Any]] = {}
         for calibration, value in zip(self.study.calibrations, values, strict=True):
             for scenario in self._scenarios(calibration):
@@ -133,10 +144,7 @@ class _Fit:
             runs = run_cases(
                 self.study, self._cases(), parameters, self._replications, self._jobs, Path(folder)
             )
-        self.evaluations += 1
-        if self._progress is not None:
-            self._progress(min(self.evaluations / _MOST_EVALUATIONS, 0.99), None)
-        return [Comparison(row, simulated(self.study, runs, row)) for row in self.rows]
+        return [simulated(self.study, runs, row) for row in self.rows]
 
     def residuals(self, values: Sequence[float]) -> list[float]:
         """Relative deviations; a case without a steady state counts as far off."""
@@ -156,6 +164,40 @@ class _Fit:
     def _scenarios(self, calibration: Calibration) -> list[str]:
         everything = dict.fromkeys(case.scenario for case in self.study.cases.values())
         return list(calibration.scenarios or everything)
+
+
+class _MachineFit(_Fit):
+    """Evaluations of a study that holds two machines against each other."""
+
+    def in_files(self, calibration: Calibration) -> float:
+        """The value the machine's file holds now."""
+        return in_files(self._comparison, calibration.parameter)
+
+    def residuals(self, values: Sequence[float]) -> list[float]:
+        """Relative deviations of the ratios, not of the gains: a gain may be 0."""
+        found = []
+        for comparison in self.compare(values):
+            mean = comparison.simulated.mean
+            ratio = 1.0 + comparison.published.value / 100.0
+            found.append(_UNSTEADY_RESIDUAL if mean is None else (1.0 + mean / 100.0) / ratio - 1.0)
+        return found
+
+    def _evaluate(self, values: Sequence[float]) -> list[Estimate]:
+        names = [calibration.parameter for calibration in self.study.calibrations]
+        found = compare_rows(
+            self.study,
+            self.rows,
+            parameters=dict(zip(names, values, strict=True)),
+            replications=self._replications,
+            jobs=self._jobs,
+        )
+        return [found[row.key] for row in self.rows]
+
+    @property
+    def _comparison(self) -> MachineStudy:
+        if self.study.comparison is None:
+            raise StudyError(f"study {self.study.name} compares no machines")
+        return self.study.comparison
 
 
 def _solve(fit: _Fit, start: Sequence[float]) -> list[float]:

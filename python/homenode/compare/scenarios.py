@@ -1,0 +1,107 @@
+"""From a case of a suite to the scenarios that are simulated on a machine: a Linux guest on cores
+of its own, or several beside each other, one frozen spec for each load.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from homenode.catalog.names import is_path
+from homenode.compare.suite import Case, GuestPart, Suite, WorkClass
+from homenode.document import to_toml
+from homenode.errors import InputError, SuiteError
+from homenode.scenario import Scenario
+from homenode.units import TIME
+
+Adjust = Callable[[dict[str, Any]], None]
+"""Changes values of a frozen spec in place; a study that fits a figure does."""
+GUEST = "linux"
+"""Name of the partition of a case that has only one."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One simulation: a case on a machine under one load."""
+
+    load: int | None
+    spec: dict[str, Any]
+    replications: int
+
+
+def case_points(
+    suite: Suite, group: WorkClass, case: Case, machine: str, adjust: Adjust | None = None
+) -> list[Point]:
+    """All loads of a case on a machine."""
+    timing = suite.timing(group, case)
+    spec = _scenario(suite, group, case, machine).spec()
+    if adjust is not None:
+        adjust(spec)
+    loads = suite.loads(group, case)
+    if loads is None or case.partition:
+        return [Point(None, spec, timing.replications)]
+    points = []
+    for load in loads.values:
+        loaded = copy.deepcopy(spec)
+        loaded["partitions"][0]["workload"]["count"] = load * loads.each
+        points.append(Point(load, loaded, timing.replications))
+    return points
+
+
+def _scenario(suite: Suite, group: WorkClass, case: Case, machine: str) -> Scenario:
+    text = to_toml(scenario_data(suite, group, case, machine))
+    try:
+        return Scenario.from_toml(text, f"case {case.name} of suite {suite.name} on {machine}")
+    except InputError as error:
+        raise SuiteError(
+            f"case {case.name} of suite {suite.name} cannot be simulated on {machine}: "
+            f"{error.problem}",
+            asked=error.asked,
+            there=error.there,
+            next_step=error.next_step or "correct the suite, or leave the case out with --only",
+        ) from error
+
+
+def scenario_data(suite: Suite, group: WorkClass, case: Case, machine: str) -> dict[str, Any]:
+    """A case on a machine as a scenario file has it."""
+    timing = suite.timing(group, case)
+    return {
+        "name": case.name,
+        "title": f"{group.title}: {case.title}",
+        "machine": {"file" if is_path(machine) else "model": machine},
+        "partition": [_partition(group, part) for part in _parts(suite, group, case)],
+        "run": {
+            "warmup": TIME.format(timing.warmup),
+            "duration": TIME.format(timing.duration),
+            "interval": TIME.format(timing.duration),
+            "replications": timing.replications,
+            "seed": timing.seed,
+        },
+    }
+
+
+def _parts(suite: Suite, group: WorkClass, case: Case) -> list[GuestPart]:
+    """The guests of a case."""
+    if case.partition:
+        return case.partition
+    cores, profile = case.cores or group.cores, case.profile or group.profile
+    workload = case.workload or group.workload
+    if cores is None or profile is None or workload is None:
+        raise AssertionError("the suite was checked when it was read")
+    loads = suite.loads(group, case)
+    if loads is not None:
+        workload = {**workload, "count": loads.values[0] * loads.each}
+    return [GuestPart(name=GUEST, cores=cores, profile=profile, workload=workload)]
+
+
+def _partition(group: WorkClass, part: GuestPart) -> dict[str, Any]:
+    return {
+        "name": part.name,
+        "processors": {"mode": "dedicated", "cores": part.cores},
+        "smt": 1,
+        "memory": group.memory,
+        "guest": {"os": "linux", "memory_used": group.memory_used},
+        "workload": {**part.workload, "profile": part.profile},
+    }

@@ -1,0 +1,62 @@
+"""Gains, savings and their causes, by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from homenode.compare.causes import CAUSES, by_cause
+from homenode.compare.outcome import CaseResult, Pair, Side
+from homenode.compare.suite import Case, WorkClass
+
+
+def side(units_per_s: float, **us: float) -> Side:
+    return Side(units_per_s, sum(us.values()), us, cpi=2.0)
+
+
+def result(*pairs: Pair) -> CaseResult:
+    case = Case(name="one", title="one", cores=1, profile="oltp", workload={"kind": "warehouses"})
+    group = WorkClass(name="group", title="group", source="made up", case=[case])
+    return CaseResult(group, case, pairs)
+
+
+SLOW, FAST = side(100.0, core=6.0, memory=4.0), side(125.0, core=5.0, memory=2.0, spin=1.0)
+
+
+def test_gain_and_saving_of_a_closed_load() -> None:
+    pair = Pair(SLOW, FAST, ratios=(1.25,), times=(0.8,))
+    assert pair.gain_pct.mean == pytest.approx(25.0)
+    assert pair.saving_pct.mean == pytest.approx(100 * (1 - 1 / 1.25))
+
+
+def test_causes_add_up_to_the_saving() -> None:
+    pair = Pair(SLOW, FAST, ratios=(1.25,), times=(0.8,))
+    assert pair.saving_by_cause == pytest.approx({"core": 10.0, "memory": 20.0, "spin": -10.0})
+    assert sum(pair.saving_by_cause.values()) == pytest.approx(pair.saving_pct.mean)
+
+
+def test_a_case_is_the_mean_over_its_loads_replication_by_replication() -> None:
+    one = Pair(SLOW, FAST, ratios=(1.2, 1.4), times=(0.8, 0.7), load=1)
+    two = Pair(SLOW, FAST, ratios=(1.4, 1.2), times=(0.7, 0.8), load=2)
+    case = result(one, two)
+    assert case.gain_pct.mean == pytest.approx(30.0)
+    assert case.gain_pct.ci95 == pytest.approx(0.0, abs=1e-9)
+    assert case.ratio == pytest.approx(1.3)
+    assert case.saving_pct.mean == pytest.approx(25.0)
+    assert case.gain_range == pytest.approx((30.0, 30.0))
+    assert result(one).gain_range is None
+
+
+def test_without_a_steady_state_there_is_no_mean() -> None:
+    steady = Pair(SLOW, FAST, ratios=(1.2,), times=(0.8,))
+    case = result(steady, Pair(SLOW, FAST, (1.2,), (0.8,), reason="the queue grows"))
+    assert case.gain_pct.mean is None
+    assert case.saving_pct.reason == "the queue grows"
+    assert case.ratio is None
+
+
+def test_every_book_but_that_of_idle_guests_has_a_cause() -> None:
+    from homenode.results.books import CAUSES as BOOKS
+
+    sorted_in = [book for books in CAUSES.values() for book in books]
+    assert sorted(sorted_in) == sorted({b.name for b in BOOKS} - {"guest_idle"})
+    assert by_cause({"useful": 2.0, "smt": 1.0, "l2": 0.0, "guest_idle": 9.0}) == {"core": 3.0}
