@@ -50,9 +50,11 @@ NOT_OURS = re.compile(
 ENGINE_ARROWS = {
     "machine": set[str](),
     "kernel": set[str](),
+    "walk": set[str](),
     "cost": {"machine"},
     "guest": {"kernel", "cost", "machine"},
     "hypervisor": {"kernel", "machine"},
+    "steady": {"machine", "cost", "guest", "sim"},
 }
 
 

@@ -67,7 +67,70 @@ def metrics() -> str:
         "The figures of a partition, under the names that `homenode run --json`, `summary.json`\n"
         "and Python use. Means come with the half-width of their 95 % interval (`ci95`).\n"
     )
-    return "\n".join([HEAD, "# Metrics\n", intro, *rows, ""])
+    return "\n".join([HEAD, "# Metrics\n", intro, *rows, "", *_words(), *_nest(), ""])
+
+
+def _words() -> list[str]:
+    """What the causes are called on each shipped machine."""
+    from homenode import catalog
+    from homenode.results.books import CAUSES
+    from homenode.results.vocabulary import Vocabulary
+
+    machines = {name: Vocabulary.of_machine(catalog.machine(name)) for name in catalog.machines()}
+    varying = [
+        cause.name
+        for cause in CAUSES
+        if len({words.labels.get(cause.name) for words in machines.values()}) > 1
+    ]
+    about = (
+        "## The words of a machine\n\n"
+        "`homenode explain` calls a cause what the machine's users call it, and leaves out what\n"
+        "cannot occur there (-). All other causes are called the same everywhere.\n"
+    )
+    head = ["machine", *(f"`cores_{cause}`" for cause in varying)]
+    rows = [
+        [name, *(words.labels.get(cause, "-") for cause in varying)]
+        for name, words in machines.items()
+    ]
+    return [about, *_rows([head, ["---"] * len(head), *rows]), ""]
+
+
+def _nest() -> list[str]:
+    """Weights of the relative nest intensity."""
+    from homenode import catalog
+
+    weights = {name: catalog.machine(name).rni for name in catalog.machines()}
+    about = (
+        "## Nest\n\n"
+        "`l1mp` to `memp`, `rni` and the workload category are figures of IBM Z, computed from\n"
+        "the lines that were written into the first level, by where they came from. `rni` is\n"
+        "scale x (l3 x `l3p` + l4 local x `l4lp` + l4 remote x `l4rp` + memory x `memp`) / 100\n"
+        "with the weights of the machine; other machines have none of these figures. The category\n"
+        "follows from both:\n"
+    )
+    rule = [
+        ["`l1mp`", "`rni`", "category"],
+        ["---"] * 3,
+        ["below 3", "below 0.75", "LOW"],
+        ["", "from 0.75", "AVERAGE"],
+        ["3 to 6", "below 0.6", "LOW"],
+        ["", "0.6 to 1", "AVERAGE"],
+        ["", "above 1", "HIGH"],
+        ["above 6", "below 0.75", "AVERAGE"],
+        ["", "from 0.75", "HIGH"],
+    ]
+    there = {name: dict(rni) for name, rni in weights.items() if rni is not None}
+    names = list(dict.fromkeys(key for rni in there.values() for key in rni))
+    head = ["machine", *(key.replace("_", " ") for key in names)]
+    rows = [
+        [name, *("-" if rni[key] is None else f"{rni[key].value:g}" for key in names)]
+        for name, rni in there.items()
+    ]
+    return [about, *_rows(rule), "", *_rows([head, ["---"] * len(head), *rows])]
+
+
+def _rows(cells: list[list[str]]) -> list[str]:
+    return [f"| {' | '.join(row)} |" for row in cells]
 
 
 def scenario() -> str:

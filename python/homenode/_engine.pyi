@@ -9,6 +9,7 @@ CPU_COLUMNS: list[str]
 POOL_COLUMNS: list[str]
 DISPATCH_COLUMNS: list[str]
 BOOKS: list[str]
+LINES: list[str]
 GAUGES: list[str]
 
 # The engine refuses the spec; the text is one sentence with the facts.
@@ -32,6 +33,13 @@ def simulate(
     spec_json: str, replication: int, observe: Callable[[dict[str, Any]], bool]
 ) -> str: ...
 
+# Price a layout without simulating it; return, as JSON, what an instruction of each partition costs
+# while given cores are busy (`busy_json`: for each partition a list of cores by chip).
+def price(spec_json: str, busy_json: str) -> str: ...
+
+# Answer what walking through a buffer costs on one core; JSON in, JSON out (homenode.compare.walk).
+def walk(question_json: str) -> str: ...
+
 # A tool's output that is not what it should be; the text names the line.
 class CaptureError(ValueError): ...
 
@@ -40,3 +48,12 @@ def parse_lparstat(text: str) -> str: ...
 
 # Read what AIX's mpstat printed; return its tables as JSON.
 def parse_mpstat(text: str) -> str: ...
+
+# Read what HP-UX's vparstatus or parstatus printed; return as JSON what it says, the lines of the
+# facts (`places`) and what was left out or understood otherwise (`remarks`).
+def parse_vparstatus(text: str) -> str: ...
+def parse_parstatus(text: str) -> str: ...
+
+# Write a listing (JSON) as the tool would; refuses with SpecError what is none.
+def format_vparstatus(listing_json: str) -> str: ...
+def format_parstatus(listing_json: str) -> str: ...

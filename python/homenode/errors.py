@@ -127,6 +127,10 @@ class StudyError(InputError):
     """A study's own files contradict each other or cannot be read."""
 
 
+class SuiteError(InputError):
+    """A suite of workload classes is incomplete or contradicts itself."""
+
+
 class EngineError(HomenodeError):
     """The engine refused its input or failed."""
 

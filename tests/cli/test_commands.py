@@ -83,6 +83,19 @@ def test_explain_one_all_and_two(capsys: Capture) -> None:
     assert sum(row["difference"] for row in told["rows"]) == pytest.approx(1.94)
 
 
+def test_explain_by_cycles(capsys: Capture) -> None:
+    answer(capsys, "run", "apart.toml")
+    answer(capsys, "run", "together.toml")
+    out = answer(capsys, "explain", "apart:one", "--by", "cpi", "--picture", "c.svg")
+    assert "one takes 2.000 cycles an instruction (0.500 ns at 4 GHz)" in out
+    assert "cycles an instruction" in Path("c.svg").read_text()
+    told = json.loads(
+        answer(capsys, "explain", "apart:one", "together:three", "--by", "cpi", "--json")
+    )
+    assert (told["by"], told["total"]["cpi"], told["total"]["difference"]) == ("cpi", 2.0, 0.0)
+    assert "'cores', 'cpi'" in refusal(capsys, "explain", "apart:one", "--by", "cip")
+
+
 def test_runs_and_sql(capsys: Capture) -> None:
     assert answer(capsys, "runs") == ""
     answer(capsys, "run", "apart.toml")

@@ -6,7 +6,19 @@ from typing import Annotated
 
 import typer
 
-from homenode.cli import catalog, demo, explain, run, sql, study, tools
+from homenode.cli import (
+    catalog,
+    compare,
+    demo,
+    explain,
+    importing,
+    layout,
+    run,
+    sql,
+    study,
+    tools,
+    walk,
+)
 
 app = typer.Typer(
     name="homenode",
@@ -38,8 +50,12 @@ app.command()(run.run)
 app.command()(run.runs)
 app.command()(explain.explain)
 app.command()(study.study)
+app.command()(compare.compare_machines)
+app.command()(walk.walk)
 app.command()(sql.sql)
 app.command()(catalog.machines)
 app.command()(catalog.profiles)
 app.command()(demo.demo)
+app.command("import")(importing.import_listings)
+layout.register(app)
 tools.register(app)

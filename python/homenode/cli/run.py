@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from homenode.results import Run
 
 _MOST_TOLD = 5
-_JSON_KEYS = ("run", "partitions", "machine", "steady")
+_JSON_KEYS = ("run", "partitions", "workload_category", "machine", "steady")
 
 
 def run(
@@ -81,8 +81,8 @@ def run(
 
 
 def run_json(done: Run) -> dict[str, Any]:
-    """What `--json` prints of a run."""
-    return {key: done.summary[key] for key in _JSON_KEYS}
+    """What `--json` prints of a run; the category is that of machines which have one."""
+    return {key: done.summary[key] for key in _JSON_KEYS if key in done.summary}
 
 
 def show_run(done: Run, point: Mapping[str, Any], *, as_json: bool) -> None:

@@ -105,17 +105,21 @@ def show_list(studies: list[Study], *, as_json: bool) -> None:
 
 def show_study(result: StudyResult) -> None:
     """Table, errors of both roles, misses, and what the study assumed."""
-    from homenode.report.studies import error_lines, miss_lines, study_table
+    from homenode.report.studies import error_lines, miss_lines, not_modelled_lines, study_table
 
     show(study_table(result))
     show_text(["", *error_lines(result)])
     misses = miss_lines(result)
     show_text(["", "Missed:" if misses else "No row is missed.", *(f"  {line}" for line in misses)])
+    left_out = not_modelled_lines(result)
+    if left_out:
+        show_text(["", "Not modelled, and not counted:", *(f"  {line}" for line in left_out)])
     if result.study.assumptions:
         show_text(["", "Assumed:", *(f"  {line}" for line in result.study.assumptions)])
     show_text("")
     kept = dict.fromkeys(run.id for run in result.runs.values())
-    tell(f"runs: {', '.join(kept)}")
+    if kept:
+        tell(f"runs: {', '.join(kept)}")
 
 
 def show_calibrations(results: list[CalibrationResult], *, as_json: bool) -> None:

@@ -1,5 +1,5 @@
 """What a partition's own tools print of it but no simulation needs: its number, its memory, its
-limits.
+limits. And what reports say of the machine.
 
 The keys are the fields of `homenode.tools.SystemConfiguration`; limits are minimum, maximum and
 desired value.
@@ -8,6 +8,8 @@ desired value.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+from homenode.scenario.guest import Aix
 
 if TYPE_CHECKING:
     from homenode.scenario import PlacedPartition
@@ -26,14 +28,45 @@ def partition_details(scenario: object) -> dict[str, dict[str, Any]]:
     return {partition.name: _details(partition, pools) for partition in scenario.partitions}
 
 
+def machine_facts(scenario: object) -> dict[str, Any]:
+    """What of the machine reports say but no simulation needs, of a scenario in its file's
+    language; of any other nothing: what a node is called, the weights of the relative nest
+    intensity, on a machine of cells how much memory of each can be used [bytes] and in which cells
+    a partition can have cores.
+    """
+    from homenode.scenario.scenario import Scenario
+
+    if not isinstance(scenario, Scenario):
+        return {}
+    machine = scenario.machine
+    facts: dict[str, Any] = {"node_name": machine.node_name}
+    if machine.rni is not None:
+        facts["rni"] = {name: figure.value for name, figure in machine.rni}
+    if machine.platform is not None:
+        firmware = machine.platform.cell_firmware.value
+        facts["room"] = {
+            str(cell.index): max(cell.memory - firmware, 0)
+            for npartition in scenario.resolved.npartitions
+            for cell in npartition.cells
+        }
+        facts["reach"] = {
+            partition.name: list(partition.in_cells.npartition.indices)
+            for partition in scenario.partitions
+            if partition.in_cells is not None
+        }
+    return facts
+
+
 def _details(partition: PlacedPartition, pools: dict[str, int | None]) -> dict[str, Any]:
     found: dict[str, Any] = {
         "number": partition.number,
         "mem_mb": partition.memory_bytes // _BYTES_PER_MB,
-        "level": partition.table.guest.level,
     }
-    if partition.table.guest.hostname:
-        found["node_name"] = partition.table.guest.hostname
+    guest = partition.table.guest
+    if isinstance(guest, Aix):
+        found["level"] = guest.level
+    if guest.hostname:
+        found["node_name"] = guest.hostname
     pool = pools.get(getattr(partition.table.processors, "pool", ""))
     if pool is not None:
         found["pool"] = pool

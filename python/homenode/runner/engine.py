@@ -28,6 +28,12 @@ class Engine(Protocol):
         """Run one replication; the summary as JSON."""
         ...
 
+    def price(self, spec_json: str, busy_json: str) -> str:
+        """What an instruction of each partition costs while so many cores of it are busy on each
+        chip, as JSON.
+        """
+        ...
+
 
 def load_engine() -> Engine:
     """The engine module, or one sentence on how to get it."""

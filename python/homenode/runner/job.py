@@ -1,8 +1,8 @@
 """A job: a frozen scenario with the replications asked for, and the id that follows from them.
 
 The id is a short hash over everything that decides the numbers: the frozen scenario (its seed is in
-it), the replications and the version of the program. The same job therefore always has the same id
-and the same results.
+it), what else is known of the machine, the replications and the version of the program. The same
+job therefore always has the same id and the same results.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from homenode.errors import HomenodeError
-from homenode.runner.details import partition_details
+from homenode.runner.details import machine_facts, partition_details
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+]+")
 _HASH_DIGITS = 8
@@ -51,6 +51,8 @@ class Job:
     version: str
     details: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Of each partition, what its own tools print but the engine need not know."""
+    machine: dict[str, Any] = field(default_factory=dict)
+    """Of the machine, what reports say but the engine need not know."""
     files: dict[str, str] = field(default_factory=dict)
     """By path below the run folder, the texts of files that the scenario names."""
 
@@ -67,7 +69,7 @@ class Job:
     @property
     def id(self) -> str:
         """`name-hash`."""
-        facts = json.dumps([self.spec_text, self.replications, self.version])
+        facts = json.dumps([self.spec_text, self.machine, self.replications, self.version])
         return f"{self.name}-{hashlib.sha256(facts.encode()).hexdigest()[:_HASH_DIGITS]}"
 
     def with_replications(self, indices: Iterable[int]) -> Job:
@@ -106,6 +108,7 @@ def freeze(
         replications=tuple(range(count)),
         version=version,
         details=partition_details(frozen),
+        machine=machine_facts(frozen),
     )
 
 

@@ -108,10 +108,11 @@ def _write(folder: Path, job: Job, engine: Engine, summaries: dict[int, dict[str
         (folder / path).parent.mkdir(exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")
     (folder / "details.json").write_text(dump_json(job.details), encoding="utf-8")
+    (folder / "machine.json").write_text(dump_json(job.machine), encoding="utf-8")
     (folder / "spec.json").write_text(job.spec_text, encoding="utf-8")
     raw = with_gauges([summaries[index] for index in job.replications], folder)
     (folder / "replications.json").write_text(dump_json(raw), encoding="utf-8")
-    summary = summarize(job.id, job.spec, raw, folder)
+    summary = summarize(job.id, job.spec, raw, folder, job.machine)
     (folder / "summary.json").write_text(dump_json(summary), encoding="utf-8")
     provenance = {**_provenance(job, engine), "files": fingerprints(folder)}
     (folder / "provenance.json").write_text(dump_json(provenance), encoding="utf-8")
