@@ -133,8 +133,13 @@ def _deviation(comparison: Comparison) -> str:
     if kind is ToleranceKind.PERCENT:
         return signed(comparison.deviation_pct, 1, " %")
     if kind is ToleranceKind.ABSOLUTE:
-        return signed(comparison.deviation, 2)
+        return signed(comparison.deviation, _digits(comparison.published.tolerance.amount))
     return NOTHING if comparison.factor is None else f"x{comparison.factor:.2f}"
+
+
+def _digits(size: float | None) -> int:
+    """Digits that tell ratios apart which are published to a hundredth."""
+    return 4 if size is not None and 0 < size < 0.1 else 2
 
 
 def _error(summary: ErrorSummary) -> str:
@@ -146,7 +151,7 @@ def _error(summary: ErrorSummary) -> str:
     sign = "x" if summary.kind is ToleranceKind.FACTOR else ""
     unit = _UNITS[summary.kind]
     worst = (
-        f"{sign}{number(summary.worst)}{unit} ({summary.worst_row})"
+        f"{sign}{number(summary.worst, _digits(summary.worst))}{unit} ({summary.worst_row})"
         if summary.worst_row
         else NOTHING
     )
@@ -154,5 +159,5 @@ def _error(summary: ErrorSummary) -> str:
     unsized = f"; {none} without a value to compare" if none else ""
     return (
         f"{summary.rows} {what}: {summary.within} within, "
-        f"mean error {sign}{number(summary.mean)}{unit}, worst {worst}{unsized}"
+        f"mean error {sign}{number(summary.mean, _digits(summary.worst))}{unit}, worst {worst}{unsized}"
     )
