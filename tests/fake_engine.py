@@ -29,6 +29,7 @@ BOOKS = [
     "memory_near",
     "memory_far",
     "translation",
+    "store",
     "reload",
     "smt",
     "tick",

@@ -80,6 +80,8 @@ def partition(name: str, node: int, *, rate: float = 900.0, virtual: int = 16) -
             "lock_hold_instructions": 1000.0,
             "private_data": 0.5,
             "io_data": 0.0,
+            "store_share": 0.0,
+            "store_run": 1.0,
         },
     }
 
@@ -114,6 +116,7 @@ def frame(*partitions: dict[str, Any], name: str = "frame", seconds: int = 20) -
             "chip_link_bytes_per_s": 1e11,
             "node_link_bytes_per_s": 1e11,
             "translation": None,
+            "stores": None,
             "smt": {"gain": [1.0, 1.4, 1.5, 1.6], "reference_stall_share": 0.5},
             "accounting": "calibrated",
             "hypervisor": {

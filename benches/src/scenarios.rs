@@ -200,6 +200,8 @@ pub fn oltp() -> Profile {
         lock_hold_instructions: 1_000.0,
         private_data: 0.0,
         io_data: 0.0,
+        store_share: 0.0,
+        store_run: 1.0,
     }
 }
 
@@ -239,6 +241,7 @@ fn power_795() -> Machine {
         chip_link_bytes_per_s: 360e9,
         node_link_bytes_per_s: 160e9,
         translation: None,
+        stores: None,
         smt: Smt {
             gain: vec![1.0, 1.4, 1.52, 1.6],
             reference_stall_share: 0.7,

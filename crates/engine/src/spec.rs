@@ -79,6 +79,8 @@ pub struct Machine {
     pub node_link_bytes_per_s: f64,
     /// Address translation; none = its cost is within the caches' and the core's.
     pub translation: Option<Translation>,
+    /// How a core's stores reach the cache that keeps them; none = the caches next to it keep them.
+    pub stores: Option<StorePath>,
     /// Simultaneous multithreading.
     pub smt: Smt,
     /// Rule by which a thread's processor time is charged.
@@ -115,6 +117,18 @@ pub struct Translation {
     pub entries: u32,
     /// Time to walk the tables for a page that is not among them [ns].
     pub walk_ns: f64,
+}
+
+/// Way of a core's stores to the cache that keeps them, one thing at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StorePath {
+    /// Least time between two stores on their way, or between two gathered entries [ns].
+    pub interval_ns: f64,
+    /// Bytes of a gathered entry that pass in a cycle of the core.
+    pub width_bytes: f64,
+    /// Bytes of neighbouring stores gathered into an entry; none = each store goes by itself.
+    pub gather_bytes: Option<f64>,
 }
 
 /// One cache level.
@@ -494,4 +508,8 @@ pub struct Profile {
     pub private_data: f64,
     /// Share of memory accesses to the kernel's I/O structures [0..1].
     pub io_data: f64,
+    /// Stores of 8 bytes in an instruction [0..1].
+    pub store_share: f64,
+    /// Neighbouring stores that follow each other.
+    pub store_run: f64,
 }

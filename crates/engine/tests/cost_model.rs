@@ -11,7 +11,7 @@ use homenode_engine::guest::memory::place;
 use homenode_engine::machine::Topology;
 use homenode_engine::spec::{
     Accounting, Cache, CacheScope, Coherence, Guest, Machine, MemoryBeside, MemoryPolicy,
-    Partition, Profile, Smt, Translation,
+    Partition, Profile, Smt, StorePath, Translation,
 };
 use homenode_engine::steady::price;
 
@@ -290,24 +290,55 @@ fn threads_on_a_core() {
 
 #[test]
 fn locks() {
-    says(
-        "Locks",
-        "0.1016",
-        lock::wait_ns(2.0, 15_480.0, 1_750.0) / 1_750.0,
-    );
-    says(
-        "Locks",
-        "0.2215",
-        lock::wait_ns(3.0, 15_480.0, 1_750.0) / 1_750.0,
-    );
-    says("Locks", "637", lock::wait_ns(4.0, 15_480.0, 1_750.0));
+    // Four threads: chances of none to four at the lock, all as multiples of the first.
+    let turns = [1_750.0, 1_765.0, 1_780.0, 1_795.0];
+    let figures = ["0.4522", "0.1547", "0.0356", "0.0041"];
+    let mut weight = 1.0;
+    for ((turn, free), figure) in turns.iter().zip([4.0, 3.0, 2.0, 1.0]).zip(figures) {
+        weight *= free * turn / 15_480.0;
+        says("Locks", figure, weight);
+    }
+    says("Locks", "652", lock::wait_ns(4.0, 15_480.0, 1_720.0, 30.0));
     let mut one = example();
     one.partition.profile.lock_share = 0.1;
     one.partition.profile.lock_hold_instructions = 1_000.0;
     one.cores = [4.0, 0.0, 0.0, 0.0];
-    says("Locks", "0.0667", one.book(Book::Spin));
+    says("Locks", "0.0682", one.book(Book::Spin));
     one.cores = [1.0, 0.0, 0.0, 0.0];
     says("Locks", "0", one.book(Book::Spin));
+}
+
+#[test]
+fn a_lock_that_collapses() {
+    let per_us = |n: f64| n / (100.6 + lock::wait_ns(n, 100.0, 0.5, 0.1));
+    says("Locks", "0.318", per_us(32.0));
+    says("Locks", "0.633", per_us(64.0));
+    says("Locks", "0.243", per_us(96.0));
+}
+
+#[test]
+fn stores() {
+    let mut one = example();
+    one.partition.profile.store_share = 0.2;
+    one.partition.profile.store_run = 4.0;
+    one.machine.stores = Some(StorePath {
+        interval_ns: 2.0,
+        width_bytes: 16.0,
+        gather_bytes: None,
+    });
+    says("Stores", "0.058", one.book(Book::Store));
+    says("Stores", "0.225", 0.4 / one.class().ns);
+    if let Some(path) = &mut one.machine.stores {
+        path.gather_bytes = Some(128.0);
+    }
+    says("Stores", "0.013", one.book(Book::Store));
+    one.partition.profile.store_share = 1.0;
+    if let Some(path) = &mut one.machine.stores {
+        path.gather_bytes = None;
+    }
+    says("Stores", "3.281", one.class().ns);
+    one.machine.stores = None;
+    says("Stores", "1.72", one.class().ns);
 }
 
 #[test]

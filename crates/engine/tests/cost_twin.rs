@@ -134,7 +134,8 @@ impl Plain<'_> {
         }
         let alone = core + stall * (1.0 - profile.overlap);
         let shared = self.with_siblings(alone, core * profile.issue_share);
-        let free = shared + self.lock(shared, elsewhere * sharer_ns);
+        let stored = self.with_stores(shared);
+        let free = stored + self.lock(stored, elsewhere * sharer_ns);
         let guest = free / (1.0 - self.partition.guest.tick_share());
         guest / (1.0 - self.partition.hypervisor_share)
     }
@@ -149,6 +150,36 @@ impl Plain<'_> {
         (alone + (alone * alone + 4.0 * factor.max(0.0) * issue * issue).sqrt()) / 2.0
     }
 
+    /// The time of an instruction in which its stores wait as long as the busy way makes them: the
+    /// distance between the two falls with the time, and is halved until nothing is left of it.
+    fn with_stores(&self, instruction: f64) -> f64 {
+        let (Some(path), profile) = (self.machine.stores, &self.partition.profile) else {
+            return instruction;
+        };
+        let entry = path
+            .gather_bytes
+            .map(|most| (8.0 * profile.store_run).min(most));
+        let cycle = 1e9 / self.machine.clock_hz;
+        let occupied = match entry {
+            Some(bytes) => 8.0 * (path.interval_ns + bytes / path.width_bytes * cycle) / bytes,
+            None => path.interval_ns,
+        };
+        let stores = profile.store_share * occupied;
+        let busy = stores * f64::from(self.threads);
+        let queued = |t: f64| instruction + 0.5 * stores * (busy / t) / (1.0 - busy / t);
+        let (mut low, mut high) = (instruction.max(busy), instruction + 2.0 * (stores + busy));
+        for _ in 0..200 {
+            let middle = 0.5 * (low + high);
+            let bound = if queued(middle) > middle {
+                &mut low
+            } else {
+                &mut high
+            };
+            *bound = middle;
+        }
+        high
+    }
+
     fn lock(&self, instruction: f64, transfer: f64) -> f64 {
         let profile = &self.partition.profile;
         if profile.lock_share == 0.0 {
@@ -157,7 +188,7 @@ impl Plain<'_> {
         let held = profile.lock_hold_instructions * instruction;
         let outside = held / profile.lock_share - held;
         let threads = self.cores.iter().sum::<f64>() * f64::from(self.threads);
-        let wait = wait_ns(threads, outside, held + transfer);
+        let wait = wait_ns(threads, outside, held, transfer);
         (wait + transfer) * profile.lock_share / profile.lock_hold_instructions
     }
 }

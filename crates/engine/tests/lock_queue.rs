@@ -1,39 +1,52 @@
 //! The wait for a lock against its plain twins: the state probabilities of the closed queue added
-//! up, and the published recursion by hand.
+//! up, and small queues by hand.
 
 use homenode_engine::cost::lock::wait_ns;
 use proptest::prelude::*;
 
 /// The birth and death process of `n` threads, as it stands in a textbook: with k of them at the
-/// lock, p(k) = p(0) n!/(n-k)! (held/outside)^k; the rest follows from Little's law.
-fn by_states(n: u32, outside: f64, held: f64) -> f64 {
+/// lock, p(k) = p(k-1) (n - k + 1) s(k) / outside, where s(k) is the holding time and the
+/// hand-over to one of k; the rest follows from Little's law.
+fn by_states(n: u32, outside: f64, held: f64, transfer: f64) -> f64 {
+    let service = |k: u32| held + transfer + transfer * (f64::from(k) - 1.0) / 2.0;
     let mut weights = vec![1.0_f64];
-    for k in 0..n {
-        let last = weights[k as usize];
-        weights.push(last * f64::from(n - k) * held / outside);
-        // Only ratios count; factorials leave the range of a number.
-        if weights[k as usize + 1] > 1e100 {
+    for k in 1..=n {
+        let last = weights[k as usize - 1];
+        weights.push(last * f64::from(n - k + 1) * service(k) / outside);
+        // Only ratios count; products leave the range of a number.
+        if weights[k as usize] > 1e100 {
             weights.iter_mut().for_each(|weight| *weight /= 1e100);
         }
     }
-    let total: f64 = weights.iter().sum();
-    let at_the_lock = weights.iter().zip(0..).map(|(w, k)| w * f64::from(k));
-    let customers = at_the_lock.sum::<f64>() / total;
-    let rate = (1.0 - weights[0] / total) / held;
-    customers / rate - held
+    let states = || weights.iter().zip(0..).skip(1);
+    let at_the_lock: f64 = states().map(|(w, k)| w * f64::from(k)).sum();
+    let rate: f64 = states().map(|(w, k)| w / service(k)).sum();
+    at_the_lock / rate - service(1)
+}
+
+/// How often `n` threads together take the lock.
+fn throughput(n: f64, outside: f64, held: f64, transfer: f64) -> f64 {
+    n / (outside + held + transfer + wait_ns(n, outside, held, transfer))
 }
 
 #[test]
 fn states_of_two_threads_by_hand() {
     // outside 3, held 1: weights 1, 2/3, 2/9; 10/17 waiting or holding at a rate of 8/17.
-    assert!((by_states(2, 3.0, 1.0) - 0.25).abs() < 1e-12);
-    assert!((wait_ns(2.0, 3.0, 1.0) - 0.25).abs() < 1e-15);
+    assert!((by_states(2, 3.0, 1.0, 0.0) - 0.25).abs() < 1e-12);
+    assert!((wait_ns(2.0, 3.0, 1.0, 0.0) - 0.25).abs() < 1e-15);
+    // With a transfer of 1: a turn takes 2, and 2.5 if one waits. Weights 1, 4/3, 10/9; 32/31 at
+    // the lock at a rate of 10/31: 3.2 for each.
+    assert!((by_states(2, 3.0, 1.0, 1.0) - 1.2).abs() < 1e-12);
+    assert!((wait_ns(2.0, 3.0, 1.0, 1.0) - 1.2).abs() < 1e-15);
 }
 
 #[test]
 fn saturation_is_the_asymptote_of_a_closed_queue() {
     // 100 threads, each 9 outside for 1 with the lock: a round takes 100, of which 10 are its own.
-    assert!((wait_ns(100.0, 9.0, 1.0) - 90.0).abs() < 1e-6);
+    assert!((wait_ns(100.0, 9.0, 1.0, 0.0) - 90.0).abs() < 1e-6);
+    // Where all but the holder wait, a turn takes 1 + 1 (1 + 399/2).
+    let turns = throughput(400.0, 9.0, 1.0, 1.0);
+    assert!((turns * 201.5 - 1.0).abs() < 1e-3, "{turns}");
 }
 
 proptest! {
@@ -44,26 +57,52 @@ proptest! {
     })]
 
     #[test]
-    fn the_recursion_is_the_sum_over_the_states(
+    fn the_means_are_those_of_the_sum_over_the_states(
         n in 1u32..300,
         outside in 1.0..1e5_f64,
         held in 1.0..1e4_f64,
+        transfer in prop::sample::select(vec![0.0, 0.0, 1.0, 50.0, 400.0]),
     ) {
-        let (fast, plain) = (wait_ns(f64::from(n), outside, held), by_states(n, outside, held));
+        let fast = wait_ns(f64::from(n), outside, held, transfer);
+        let plain = by_states(n, outside, held, transfer);
         // The plain sum loses digits where a small wait is the difference of large times.
         let scale = plain.abs() + 1e-3 * (outside + held);
         prop_assert!((fast - plain).abs() < 1e-9 * scale, "{fast} {plain}");
     }
 
     #[test]
-    fn more_threads_and_longer_holding_never_wait_less(
+    fn more_threads_longer_holding_and_longer_ways_never_wait_less(
         n in 1.0..200.0_f64,
         outside in 0.0..1e5_f64,
         held in 1.0..1e4_f64,
+        transfer in 0.0..1e3_f64,
     ) {
-        let wait = wait_ns(n, outside, held);
-        prop_assert!(wait >= 0.0 && wait <= (n.ceil() - 1.0) * held * (1.0 + 1e-12));
-        prop_assert!(wait_ns(n + 0.3, outside, held) >= wait);
-        prop_assert!(wait_ns(n, outside, held * 1.1) >= wait);
+        let wait = wait_ns(n, outside, held, transfer);
+        // At most, all others are served before.
+        let others = n.ceil() - 1.0;
+        let longest = others * (held + transfer + 0.5 * transfer * (others + 1.0));
+        prop_assert!(wait >= 0.0 && wait <= longest * (1.0 + 1e-12));
+        let more = 1.0 - 1e-12;
+        prop_assert!(wait_ns(n + 0.3, outside, held, transfer) >= wait * more);
+        prop_assert!(wait_ns(n, outside, held * 1.1, transfer) >= wait * more);
+        prop_assert!(wait_ns(n, outside, held, transfer * 1.1) >= wait * more);
+    }
+
+    /// Hand-overs take up the time outside of all threads where `transfer n^2 / 2` is that time:
+    /// beyond, throughput falls, however short the lock is held.
+    #[test]
+    fn a_lock_that_is_handed_over_among_many_collapses(
+        critical in 20.0..100.0_f64,
+        transfer in 1.0..100.0_f64,
+        held in 0.0..1.0_f64,
+    ) {
+        let outside = 0.5 * transfer * critical * critical;
+        let rate = |n: f64, transfer: f64| throughput(n, outside, held * transfer, transfer);
+        let before = rate(0.5 * critical, transfer);
+        let beyond = rate(10.0 * critical, transfer);
+        prop_assert!(beyond < 0.5 * before, "{before} {beyond}");
+        // What is served one after the other, without a way that grows, never falls.
+        let alone = |n: f64| throughput(n, outside, (1.0 + held) * transfer, 0.0);
+        prop_assert!(alone(10.0 * critical) >= alone(0.5 * critical));
     }
 }

@@ -9,8 +9,8 @@ use common::{
 };
 use homenode_engine::sim::{check, run, RunError};
 use homenode_engine::spec::{
-    Distribution, Guest, MemoryPolicy, Partition, Pool, Processors, Spec, Translation, Unix,
-    Workload,
+    Distribution, Guest, MemoryPolicy, Partition, Pool, Processors, Spec, StorePath, Translation,
+    Unix, Workload,
 };
 use proptest::prelude::*;
 use serde_json::{json, Value};
@@ -27,6 +27,11 @@ fn full_spec() -> Spec {
     machine.translation = Some(Translation {
         entries: 64,
         walk_ns: 100.0,
+    });
+    machine.stores = Some(StorePath {
+        interval_ns: 2.0,
+        width_bytes: 16.0,
+        gather_bytes: Some(128.0),
     });
     let mut partitions = vec![
         partition(
@@ -270,6 +275,18 @@ fn of_a_partition() -> Vec<(&'static str, Field)> {
             &mut s.partitions[0].profile.private_data
         }),
         ("io_data", |s| &mut s.partitions[0].profile.io_data),
+        ("store_share", |s| &mut s.partitions[0].profile.store_share),
+        ("store_run", |s| &mut s.partitions[0].profile.store_run),
+        ("stores.interval_ns", |s| {
+            &mut s.machine.stores.as_mut().expect("a way").interval_ns
+        }),
+        ("stores.width_bytes", |s| {
+            &mut s.machine.stores.as_mut().expect("a way").width_bytes
+        }),
+        ("stores.gather_bytes", |s| {
+            let path = s.machine.stores.as_mut().expect("a way");
+            path.gather_bytes.as_mut().expect("gathers")
+        }),
     ]
 }
 

@@ -50,12 +50,25 @@ def machine_spec(machine: MachineDescription) -> dict[str, Any]:
                 "walk_ns": translation.walk.value.nanoseconds(clock),
             }
         ),
+        "stores": _stores(machine),
         "smt": {
             "gain": list(machine.smt.gain.value),
             "reference_stall_share": machine.smt.reference_stall_share.value,
         },
         "accounting": machine.accounting.value,
         "hypervisor": machine.hypervisor.spec(),
+    }
+
+
+def _stores(machine: MachineDescription) -> dict[str, Any] | None:
+    """The way of stores to the level that keeps them; none where that is the first, or unknown."""
+    streams = machine.streams
+    if streams is None or streams.store_in.value == machine.cache[0].name:
+        return None
+    return {
+        "interval_ns": streams.store_interval.value * 1e9 / machine.clock.value,
+        "width_bytes": streams.store_width.value,
+        "gather_bytes": None if streams.gather is None else streams.gather.value,
     }
 
 

@@ -131,7 +131,9 @@ class Rni(Table):
     """
 
     scale: Figure[Weight] = Field(description="factor on the whole sum")
-    l3: Figure[Weight] = Field(description="weight of lines from the chip's L3")
+    l3: Figure[Weight] | None = Field(
+        None, description="weight of lines from the chip's L3; none where a chip has no cache"
+    )
     l4_local: Figure[Weight] = Field(description="weight of lines from the node's own L4")
     l4_remote: Figure[Weight] = Field(description="weight of lines from another node's L4")
     memory: Figure[Weight] = Field(description="weight of lines from memory")

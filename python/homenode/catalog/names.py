@@ -11,7 +11,7 @@ from homenode.catalog.check import check_machine
 from homenode.catalog.machine import MachineDescription
 from homenode.catalog.profile import ProfileDescription
 from homenode.document import Document, Problems, parse_document, read_document, validate
-from homenode.errors import InputError, MachineError, NotFoundError, ProfileError, listed, nearest
+from homenode.errors import InputError, MachineError, NotFoundError, ProfileError, hint, listed
 
 Described = TypeVar("Described", MachineDescription, ProfileDescription)
 
@@ -79,7 +79,7 @@ def _document(folder: str, name: str, what: str, error: type[InputError]) -> Doc
     names = _names(folder)
     if name not in names:
         raise NotFoundError(
-            f'no {what} is called "{name}"{nearest(name, names)}',
+            f'no {what} is called "{name}"{hint(name, names)}',
             asked=name,
             there=f"there are {listed(names)}",
         )

@@ -15,6 +15,7 @@ Instructions = Annotated[float, Field(gt=0, le=1e18)]
 Cpi = Annotated[float, Field(gt=0, le=100)]
 Misses = Annotated[float, Field(ge=0, le=1)]
 Exponent = Annotated[float, Field(ge=0, le=10)]
+Run = Annotated[float, Field(ge=1, le=1e6)]
 Share = Annotated[float, Quantity(SHARE, "0 %", "100 %")]
 Bytes = Annotated[int, Quantity(SIZE, "0 B", "1 TiB")]
 CurveBytes = Annotated[int, Quantity(SIZE, "1 B", "1 TiB")]
@@ -29,9 +30,11 @@ NOT_TOLD: dict[str, float] = {
     "lock_hold_instructions": 1000.0,
     "private_data": 0.0,
     "io_data": 0.0,
+    "store_share": 0.0,
+    "store_run": 1.0,
 }
 """Numbers that files may leave out, since earlier ones do not have them, and what is then taken: a
-lock held for a short routine, and all data common."""
+lock held for a short routine, all data common, and stores that cost nothing."""
 
 
 class ProfileDescription(Table):
@@ -83,6 +86,12 @@ class ProfileDescription(Table):
     )
     io_data: Figure[Share] | None = Field(
         None, description="share of memory accesses to the kernel's structures of I/O"
+    )
+    store_share: Figure[Share] | None = Field(
+        None, description="stores, of 8 bytes each, in an instruction"
+    )
+    store_run: Figure[Run] | None = Field(
+        None, description="neighbouring stores that follow each other"
     )
 
     def figures(self) -> Iterator[tuple[str, Figure[Any]]]:

@@ -33,6 +33,7 @@ CAUSES = (
     Cause("memory_near", "memory, near", "distance"),
     Cause("memory_far", "memory, far", "distance"),
     Cause("translation", "address translation", "translation"),
+    Cause("store", "stores waiting for their way", "store"),
     Cause("reload", "cache reload after a switch", "reload"),
     Cause("smt", "threads sharing a core", "smt"),
     Cause("tick", "clock tick of the guest", "tick"),
@@ -55,8 +56,8 @@ SOURCES = (
     "memory_far",
 )
 """Where the lines come from that are written into the first level; counted in `lines_<name>`."""
-FINITE_CACHE = (*SOURCES, "translation", "reload")
-"""Time inside instructions that waits for lines or translations from outside the core."""
+FINITE_CACHE = (*SOURCES, "translation", "store", "reload")
+"""Time inside instructions that waits for lines, translations or the stores' way."""
 IDLE = ("guest_idle",)
 """Core time without an instruction."""
 SHARED = "smt"

@@ -16,6 +16,7 @@ from homenode.catalog.profile import (
     Exponent,
     Instructions,
     Misses,
+    Run,
     Share,
 )
 from homenode.document import OrText, Quantity, Table
@@ -70,6 +71,8 @@ class ProfileChoice(Table):
     io_data: Share | None = Field(
         None, description="share of memory accesses to the kernel's structures of I/O"
     )
+    store_share: Share | None = Field(None, description="stores in an instruction")
+    store_run: Run | None = Field(None, description="neighbouring stores that follow each other")
 
     @model_validator(mode="after")
     def _is_complete(self) -> ProfileChoice:

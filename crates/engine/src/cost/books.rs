@@ -26,13 +26,15 @@ pub enum Book {
     MemoryFar,
     /// Walks of the translation tables for lines from memory.
     Translation,
+    /// Stores waiting for their way to the cache that keeps them.
+    Store,
     /// Refilling a core's caches after a dispatch.
     Reload,
     /// Issue slots lost to sibling threads.
     Smt,
     /// The guest's clock tick.
     Tick,
-    /// Spinning on a lock whose holder is off its core.
+    /// Spinning on a lock.
     Spin,
     /// A core held by a guest whose threads are all idle.
     GuestIdle,
@@ -41,7 +43,7 @@ pub enum Book {
 }
 
 /// Number of books.
-pub const BOOK_COUNT: usize = 17;
+pub const BOOK_COUNT: usize = 18;
 
 /// Names of the books, as result columns have them.
 pub const BOOK_NAMES: [&str; BOOK_COUNT] = [
@@ -56,6 +58,7 @@ pub const BOOK_NAMES: [&str; BOOK_COUNT] = [
     "memory_near",
     "memory_far",
     "translation",
+    "store",
     "reload",
     "smt",
     "tick",

@@ -3,7 +3,7 @@
 
 use super::levels::Levels;
 use super::spread::{Sharers, Spread};
-use super::{lock, Book, Books, Contention, Lines, Occupancy, Source};
+use super::{lock, store, Book, Books, Contention, Lines, Occupancy, Source};
 use crate::machine::{memory_ns, Distance, Topology};
 use crate::spec::{CacheScope, Coherence, Machine, Partition};
 
@@ -81,6 +81,7 @@ impl Class {
         class.add_memory(&place);
         class.add_translation(&place);
         class.add_siblings(&place, core);
+        class.add_stores(&place);
         class.add_lock(&place, &sharers);
         class.add_shares(&place);
         class.set_reload(&place, &levels);
@@ -166,6 +167,17 @@ impl Class {
         }
     }
 
+    /// Stores that wait for their way to the cache that keeps them; the core's threads share it.
+    fn add_stores(&mut self, place: &Place) {
+        let (Some(path), profile) = (&place.machine.stores, &place.partition.profile) else {
+            return;
+        };
+        let each = store::occupancy_ns(path, profile, place.machine.clock_hz);
+        let stores = profile.store_share * each;
+        let ns = store::wait_ns(self.books.total(), stores, place.threads);
+        self.books.add(Book::Store, ns);
+    }
+
     /// Waiting for a lock that another thread holds, and for the lock's line.
     fn add_lock(&mut self, place: &Place, sharers: &Sharers) {
         let profile = &place.partition.profile;
@@ -176,7 +188,7 @@ impl Class {
         let outside = held * (1.0 / profile.lock_share - 1.0);
         let transfer = sharers.elsewhere * transfer_ns(place, sharers);
         let threads = place.spread.busy_cores() * f64::from(place.threads);
-        let wait = lock::wait_ns(threads, outside, held + transfer);
+        let wait = lock::wait_ns(threads, outside, held, transfer);
         let between = profile.lock_hold_instructions / profile.lock_share;
         self.books.add(Book::Spin, (wait + transfer) / between);
     }

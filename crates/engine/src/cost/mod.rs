@@ -23,6 +23,7 @@ mod miss;
 mod occupancy;
 mod smt;
 mod spread;
+pub mod store;
 mod table;
 
 pub use books::{Book, Books, BOOK_COUNT, BOOK_NAMES};

@@ -146,6 +146,8 @@ mod tests {
             lock_hold_instructions: 1.0,
             private_data: 0.0,
             io_data: 0.0,
+            store_share: 0.0,
+            store_run: 1.0,
         };
         let workload = Workload::Transactions {
             rate_per_s: 100.0,

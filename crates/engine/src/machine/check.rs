@@ -119,9 +119,19 @@ fn check_sizes(machine: &Machine) -> Result<(), MachineFault> {
     ];
     let latencies = machine.caches.iter().map(|c| c.latency_ns);
     let walk = machine.translation.map(|translation| translation.walk_ns);
+    let stores = machine.stores.iter().flat_map(|path| {
+        let gather = path.gather_bytes;
+        [
+            ("stores.interval_ns", path.interval_ns, 0.0, 1e6),
+            ("stores.width_bytes", path.width_bytes, 1.0, 65536.0),
+        ]
+        .into_iter()
+        .chain(gather.map(|bytes| ("stores.gather_bytes", bytes, 1.0, 65536.0)))
+    });
     let more = latencies
         .map(|ns| ("cache latency_ns", ns, 0.0, 1e9))
-        .chain(walk.map(|ns| ("translation.walk_ns", ns, 0.0, 1e9)));
+        .chain(walk.map(|ns| ("translation.walk_ns", ns, 0.0, 1e9)))
+        .chain(stores);
     let all = sizes.into_iter().chain(more);
     for (field, value, least, most) in
         all.chain(distances.map(|d| ("node_distance", *d, 1e-3, 1e3)))

@@ -94,6 +94,7 @@ fn round_numbers() -> Machine {
         chip_link_bytes_per_s: 1e12,
         node_link_bytes_per_s: 1e12,
         translation: None,
+        stores: None,
         smt: Smt {
             gain: vec![1.0],
             reference_stall_share: 0.5,

@@ -91,6 +91,8 @@ fn check_profile(profile: &Profile, owner: &str) -> Checked {
         ),
         ("private_data", profile.private_data, 0.0, 1.0),
         ("io_data", profile.io_data, 0.0, 1.0),
+        ("store_share", profile.store_share, 0.0, 1.0),
+        ("store_run", profile.store_run, 1.0, 1e6),
         (
             "private_data + io_data",
             profile.private_data + profile.io_data,

@@ -47,6 +47,8 @@ pub fn plain_profile(instructions_per_unit: f64) -> Profile {
         lock_hold_instructions: 1_000.0,
         private_data: 0.0,
         io_data: 0.0,
+        store_share: 0.0,
+        store_run: 1.0,
     }
 }
 

@@ -13,7 +13,7 @@ use super::{
 };
 
 /// Dice for the machine and the run.
-const OF_RUN: usize = 37;
+const OF_RUN: usize = 39;
 /// Dice for one partition.
 const OF_PARTITION: usize = 48 + random_memory::OF_MEMORY;
 /// Dice for the pools.

@@ -2,14 +2,14 @@
 
 use homenode_engine::machine::Topology;
 use homenode_engine::spec::{
-    Coherence, Machine, MemoryBeside, MemoryPolicy, Partition, Translation,
+    Coherence, Machine, MemoryBeside, MemoryPolicy, Partition, StorePath, Translation,
 };
 
 use super::random::Dice;
 use super::{memory, GIB};
 
 /// Dice for the memory of one partition.
-pub const OF_MEMORY: usize = 12;
+pub const OF_MEMORY: usize = 14;
 
 /// Where a machine's memory hangs and what its translation costs.
 pub fn of_machine(dice: &mut Dice, machine: &mut Machine) {
@@ -18,6 +18,14 @@ pub fn of_machine(dice: &mut Dice, machine: &mut Machine) {
         entries: 64,
         walk_ns: 50.0,
     });
+    machine.stores = dice.chance(2).then_some(StorePath {
+        interval_ns: 1.5,
+        width_bytes: 16.0,
+        gather_bytes: None,
+    });
+    if let Some(path) = &mut machine.stores {
+        path.gather_bytes = dice.pick(&[None, Some(128.0)]);
+    }
     machine.core_rate = dice.pick(&[1.0, 1.0, 1.6]);
     machine.coherence = dice.pick(&[Coherence::Owner, Coherence::Home]);
 }
@@ -56,5 +64,7 @@ pub fn of_partition(dice: &mut Dice, machine: &Machine, made: &mut Partition) {
     made.hypervisor_share = dice.pick(&[0.0, 0.0, 0.05]);
     made.profile.private_data = dice.pick(&[0.0, 0.5]);
     made.profile.io_data = dice.pick(&[0.0, 0.1]);
+    made.profile.store_share = dice.pick(&[0.0, 0.15, 0.9]);
+    made.profile.store_run = dice.pick(&[1.0, 3.0, 32.0]);
     made.profile.lock_hold_instructions = dice.pick(&[1e3, 1e5]);
 }
