@@ -157,6 +157,14 @@ def suggestion(asked: str, there: Iterable[str], otherwise: str) -> str:
     return f"did you mean {near}?" if near else otherwise
 
 
+def hint(asked: str, there: Iterable[str]) -> str:
+    """Half a sentence, `; did you mean x?`, if a name is near; for a message that goes on to say
+    what there is.
+    """
+    near = closest(asked, there)
+    return f"; did you mean {near}?" if near else ""
+
+
 def listed(names: Iterable[str], limit: int = 12) -> str:
     """Names in one line, cut after `limit`."""
     every = list(names)

@@ -82,6 +82,9 @@ class Kind:
         size = self.units.get(unit)
         if size is not None:
             return size
+        if unit.startswith(","):
+            point = text.replace(",", ".", 1).strip()
+            raise UnitError(f'{_shown(text)} has a decimal comma; write a point, "{point}"')
         hint = self.confusable.get(unit)
         advice = f"write {hint}" if hint else f"the units of a {self.name} are {self.fitting}"
         raise UnitError(

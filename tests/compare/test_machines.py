@@ -13,6 +13,7 @@ pytest.importorskip("homenode._engine", reason="the engine is not built: run `ma
 
 from homenode.compare import MachineComparison, compare_machines, load_suite
 from homenode.errors import NotFoundError, SuiteError
+from homenode.report.comparisons import comparison_lines
 
 SHORT = """\
 name = "short"
@@ -180,6 +181,24 @@ def test_a_walk_needs_a_machine_that_says_how_it_streams() -> None:
     result = compare_machines("ibm-power-795", "ibm-zec12", only=["memory-read-l1"])
     assert result.cases == ()
     assert result.left_out["memory-read-l1"].startswith("how ibm-power-795 streams")
+
+
+def test_a_machine_of_cells_is_left_out_and_told(suite_path: Path) -> None:
+    result = compare_machines("hp-rx8640", "ibm-zec12", suite_path, only=["waits"])
+    assert result.cases == ()
+    why = "hp-rx8640 is divided into nPartitions, which a suite does not lay out"
+    assert result.left_out == {"waits": why}
+    assert f"left out: waits: {why}" in comparison_lines(result)
+
+
+def test_a_core_without_a_stated_rate_is_told(
+    suite_path: Path, compared: MachineComparison
+) -> None:
+    result = compare_machines("ibm-power-795", "ibm-zec12", suite_path, only=["busy-4"])
+    assert result.as_json()["without_core_rate"] == ["ibm-power-795"]
+    assert "no core_rate is stated for ibm-power-795" in comparison_lines(result)[-1]
+    assert compared.unrated == ()
+    assert not any("core_rate" in line for line in comparison_lines(compared))
 
 
 def test_what_is_unknown_names_the_nearest(suite_path: Path, tmp_path: Path) -> None:

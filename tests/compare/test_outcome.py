@@ -6,6 +6,7 @@ import pytest
 
 from homenode.compare.causes import CAUSES, by_cause
 from homenode.compare.outcome import CaseResult, Pair, Side
+from homenode.compare.simulate import Sample, Simulated
 from homenode.compare.suite import Case, WorkClass
 
 
@@ -52,6 +53,23 @@ def test_without_a_steady_state_there_is_no_mean() -> None:
     assert case.gain_pct.mean is None
     assert case.saving_pct.reason == "the queue grows"
     assert case.ratio is None
+    assert case.saving_by_cause == {}
+
+
+def test_what_did_no_unit_has_no_causes() -> None:
+    """The quotient of nothing by nothing is not asked for."""
+    nothing = Pair(side(0.0), side(0.0), (), (), reason="no unit of work was done in the time")
+    assert nothing.saving_by_cause == {}
+    assert nothing.as_json()["saving_by_cause_points"] == {}
+
+
+def test_guests_together_keep_the_order_of_causes() -> None:
+    """So that the same question gets the same answer to the last byte."""
+    backwards = dict.fromkeys(reversed(CAUSES), 1.0)
+    samples = [Sample(1.0, len(some), some, 1.0, 1.0) for some in ({"spin": 1.0}, backwards)]
+    whole = Simulated({"one": (samples[0],), "two": (samples[1],)}, None).whole[0]
+    assert list(whole.by_cause) == list(CAUSES)
+    assert whole.by_cause["spin"] == 2.0
 
 
 def test_every_book_but_that_of_idle_guests_has_a_cause() -> None:

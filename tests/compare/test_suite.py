@@ -71,7 +71,7 @@ def test_only_names_classes_and_cases(tmp_path: Path) -> None:
     suite = load_suite(suite_file(tmp_path, SMALL))
     assert [[c.name for c in cases] for _, cases in suite.chosen(["shop-4"])] == [["shop-4"]]
     assert [len(cases) for _, cases in suite.chosen(["shop"])] == [2]
-    with pytest.raises(NotFoundError, match="no class or case shap; did you mean shop"):
+    with pytest.raises(NotFoundError, match='no class or case called "shap"; did you mean shop'):
         suite.chosen(["shap"])
 
 
@@ -84,8 +84,9 @@ def test_an_unknown_suite_names_the_nearest() -> None:
     ("old", "new", "told"),
     [
         ('profile = "oltp"\n', "", "case shop-2 has no profile, and its class has none either"),
-        ('name = "shop-4"', 'name = "shop-2"', "two are called shop-2"),
+        ('name = "shop-4"', 'name = "shop-2"', "small.toml:1:1: two are called shop-2"),
         ("[1, 4]", "[]", "loads.values"),
+        ('"warehouses"', '"transactions", rate = "9/s"', "kind transactions has no count to vary"),
         ('"50 ms"', '"50 parsecs"', "duration"),
         ("loads =", "load =", "did you mean loads"),
         ('source = "made up"', "", "source is missing"),

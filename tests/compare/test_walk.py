@@ -11,6 +11,7 @@ from homenode import catalog
 from homenode.cli import call
 from homenode.compare.walk import (
     PATTERNS,
+    check_pattern,
     check_walk,
     gain_pct,
     parse_size,
@@ -147,6 +148,15 @@ def test_what_is_no_walk_is_refused(table: dict[str, object], words: str) -> Non
     with pytest.raises(HomenodeError) as caught:
         check_walk(table)
     assert words in str(caught.value)
+
+
+def test_what_there_is_is_listed_once() -> None:
+    with pytest.raises(NotFoundError) as no_pattern:
+        check_pattern("")
+    with pytest.raises(NotFoundError) as no_machine:
+        catalog.machine("xyz")
+    for caught in (no_pattern, no_machine):
+        assert str(caught.value).count("there are") == 1
 
 
 def test_a_machine_that_says_nothing_about_streaming_is_refused() -> None:

@@ -5,6 +5,7 @@ hand.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,9 +16,15 @@ import cell_frames as cells
 import frames
 from homenode.errors import EngineMissingError
 from homenode.results import Run
-from homenode.results.advice import moved_advice, page_advice, rehomed_saving
-from homenode.results.moves import moves
-from homenode.results.pricing import Pricing
+from homenode.results.advice import (
+    _spread,
+    moved_advice,
+    page_advice,
+    rehomed_saving,
+    worth_telling,
+)
+from homenode.results.moves import Move, moves
+from homenode.results.pricing import Outcome, Pricing
 from homenode.results.remedies import remedy
 from homenode.results.situation import Situation
 from homenode.results.tree import Tree
@@ -92,6 +99,51 @@ def test_full_cells_exchange(make: Make) -> None:
     assert mine == list(range(8, 16))
     assert theirs == list(range(8))
     assert sorted(move.spec["partitions"][0]["home"]) == [4, 5, 6, 7]
+
+
+def test_of_several_partners_the_one_that_gains_is_told(make: Make) -> None:
+    """web lies beside its memory, sap has its own on cell 0: 200 ns in place of 300 for both."""
+    web = cells.partition("web", range(8, 12), [cells.part(8, 1)])
+    sap = cells.partition("sap", range(12, 16), [cells.part(8, 0)])
+    at = make(jbb(range(4), cells.part(8, 1)), web, sap)
+    assert [move.exchanged for move in moves(at) if move.kind == "cores"] == [(1,), (2,)]
+    used, other = (at.run.metrics[name]["physc"].mean or 0.0 for name in ("jbb", "sap"))
+    text = moved_advice(at)
+    assert "in exchange with sap, the same work" in text
+    assert f"{used * 0.9 / 1.1:.2f} cores in place of {used:.2f}" in text
+    assert f"sap would take {other * 0.9 / 1.1:.2f} in place of {other:.2f}" in text
+
+
+def test_memory_that_harms_nobody_is_told_beside_an_exchange_that_does() -> None:
+    """It saves the partition as much as the exchange, of which the other pays half a core."""
+    outcome, kinder = (
+        Outcome(Move(kind, kind, {}), 8.0, then, {}, total)
+        for kind, then, total in (("cores", 7.2, 0.3), ("memory", 7.21, 0.79))
+    )
+    assert worth_telling([outcome, kinder]) == [outcome, kinder]
+    assert worth_telling([outcome, replace(kinder, total=0.3)]) == [outcome]
+    assert worth_telling([outcome, replace(kinder, then=7.4)]) == [outcome]
+
+
+def test_many_cells_are_counted(make: Make) -> None:
+    at = make(jbb(range(8), cells.part(32, 1)))
+    many = dict.fromkeys(range(16), 2.0)
+    text = _spread(at, sorted(many.items()), [(0, 0.75), (3, 0.25)])
+    assert text == (
+        "Its 8 cores are on 16 cells (at most 2 on one), its memory on 2 cells (at most 75 % on "
+        "one)."
+    )
+    assert _spread(at, [(0, 8.0)], [(3, 1.0)]) == (
+        "Its 8 cores are on cell 0, its memory on cell 3."
+    )
+
+
+def test_a_partition_that_does_not_work_has_nothing_to_save(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = make(jbb(range(8), *FAR))
+    monkeypatch.setattr(Pricing, "used", [0.0])
+    assert moved_advice(at).endswith("It works too little for another layout to save anything.")
 
 
 def test_an_exchange_that_costs_the_other_more_is_not_told(make: Make) -> None:
@@ -175,7 +227,9 @@ def test_a_layout_that_the_engine_refuses_is_no_advice(
         raise fake.SpecError("the data do not fit")
 
     monkeypatch.setattr(fake, "price", refuse)
-    assert "There is no room" in moved_advice(at)
+    text = moved_advice(at)
+    assert "room" not in text
+    assert text.endswith("What that saves this engine cannot tell of this run: simulate it again.")
     assert rehomed_saving(at, {0: 1}) == ""
 
 

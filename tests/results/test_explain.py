@@ -12,7 +12,7 @@ import pytest
 import frames
 from homenode.errors import StoreError
 from homenode.report.pictures import save_picture, waterfall, waterfall_steps
-from homenode.results import Run
+from homenode.results import Run, remedies
 from homenode.results.books import CAUSES, Breakdown, Work
 from homenode.results.explain import explain
 from homenode.results.remedies import remedy
@@ -97,6 +97,11 @@ def test_every_family_has_an_advice(family: str, runs: tuple[Run, Run]) -> None:
     text = remedy(family, Situation(runs[0], "one"))
     assert text.endswith(".")
     assert "None" not in text
+
+
+def test_what_is_the_works_own_is_not_put_down_to_the_layout() -> None:
+    own = {family for family, says in remedies._REMEDIES.items() if says is remedies._own_work}
+    assert own == set(remedies.OF_THE_WORK)
 
 
 def test_less_is_told_as_saving(runs: tuple[Run, Run]) -> None:

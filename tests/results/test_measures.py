@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -95,6 +96,13 @@ def test_a_line_from_afar_is_one_less_from_near_by(runs: tuple[Run, Run]) -> Non
     text = explain(far, None, near).paragraph
     assert "The largest part is distance" in text
     assert "against that, memory beside its own cores" in text
+
+
+def test_a_line_from_near_by_more_is_told_beside_the_saving(runs: tuple[Run, Run]) -> None:
+    near, far = runs
+    text = explain(near, None, far).paragraph
+    assert "The largest part of the saving is distance" in text
+    assert re.search(r"; against that, memory beside its own cores [0-9.]+ more\.", text)
 
 
 def test_cycles_of_an_instruction_are_compared_as_they_are(runs: tuple[Run, Run]) -> None:

@@ -9,6 +9,7 @@ from types import ModuleType
 import pytest
 
 import frames
+from homenode.catalog import machine
 from homenode.cli import call
 from homenode.report.runs import run_tables
 from homenode.results import METRICS
@@ -51,9 +52,21 @@ def test_rni_by_hand() -> None:
     assert METRICS["rni"].formula(totals()) == pytest.approx(2.47)
 
 
-def test_a_generation_without_an_l3_has_no_weight_for_it() -> None:
+def test_without_an_l3_the_nodes_cache_hands_over_lines_of_the_chip() -> None:
+    """820 lines, 20 of them from another core of the chip: 60 + 20 + 40 from the book's cache."""
     z10 = {"scale": 1.0, "l4_local": 1.0, "l4_remote": 2.4, "memory": 7.5}
-    assert METRICS["rni"].formula(totals(z10)) == pytest.approx((10 + 2.4 + 67.5) / 100)
+    counted = totals(z10, lines_l3=0)
+    assert METRICS["l3p"].formula(counted) == 0.0
+    assert METRICS["l4lp"].formula(counted) == pytest.approx(100 * 120 / 820)
+    weighed = 1.0 * 120 + 2.4 * 10 + 7.5 * 90
+    assert METRICS["rni"].formula(counted) == pytest.approx(weighed / 820)
+
+
+def test_only_the_z10_has_no_weight_for_an_l3() -> None:
+    for name in ("ibm-z10", "ibm-z196", "ibm-zec12", "ibm-z13", "ibm-z14", "ibm-z15"):
+        described = machine(name)
+        assert described.rni is not None
+        assert (described.rni.l3 is None) == (name == "ibm-z10")
 
 
 @pytest.mark.parametrize("name", ["l1mp", "l2p", "l3p", "l4lp", "l4rp", "memp", "rni"])

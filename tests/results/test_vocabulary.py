@@ -30,6 +30,12 @@ def test_memory_beside_a_chip() -> None:
     assert "l2" not in labels  # the frame has no caches
 
 
+def test_stores_wait_where_the_caches_next_to_the_core_pass_them_on() -> None:
+    assert "store" not in Vocabulary.of_machine(catalog.machine("ibm-power-795")).labels
+    words = Vocabulary.of_machine(catalog.machine("ibm-zec12"))
+    assert words.labels["store"] == "stores waiting for their way"
+
+
 def test_a_directory_beside_the_memory_has_no_remote_caches() -> None:
     machine = {**cells.frame()["machine"], "coherence": "home"}
     labels = Vocabulary.of_spec(machine, "cell").labels

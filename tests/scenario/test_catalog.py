@@ -115,6 +115,27 @@ def test_machines_with_a_dispatcher_say_so() -> None:
     assert (spec["translation"], spec["hypervisor"]["policy"]) == (None, "phyp")
 
 
+def test_stores_pass_the_caches_next_to_a_core_of_the_mainframes_only() -> None:
+    ways = {name: machine_spec(catalog.machine(name))["stores"] for name in catalog.machines()}
+    assert {name for name, way in ways.items() if way} == {
+        name for name in ways if name.startswith("ibm-z")
+    }
+    assert ways["ibm-z196"] == {
+        "interval_ns": pytest.approx(1.857 / 5.2),
+        "width_bytes": 16,
+        "gather_bytes": None,
+    }
+    assert ways["ibm-zec12"]["gather_bytes"] == 128
+
+
+def test_where_the_first_level_keeps_stores_they_have_no_way(tmp_path: Path) -> None:
+    kept = shipped("machines", "ibm-zec12.toml").replace(
+        'in = { value = "L3"', 'in = { value = "L1"'
+    )
+    (tmp_path / "kept.toml").write_text(kept, encoding="utf-8")
+    assert machine_spec(catalog.machine(tmp_path / "kept.toml"))["stores"] is None
+
+
 def test_a_profile_of_an_earlier_version_still_reads(tmp_path: Path) -> None:
     text = shipped("profiles", "oltp.toml")
     old = text[: text.index("lock_hold_instructions")]
@@ -125,6 +146,8 @@ def test_a_profile_of_an_earlier_version_still_reads(tmp_path: Path) -> None:
         "lock_hold_instructions": 1000.0,
         "private_data": 0.0,
         "io_data": 0.0,
+        "store_share": 0.0,
+        "store_run": 1.0,
     }
 
 

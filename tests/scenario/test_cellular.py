@@ -71,6 +71,23 @@ def test_paths_in_each_spelling() -> None:
             core_at(wrong, RX8640)
 
 
+def test_cells_that_give_more_have_the_rest_of_the_interleaved_memory() -> None:
+    """4 of 8 and 12 of 20 GiB are interleaved: 8 GiB over both cells, 8 on the second alone."""
+    scenario = changed(
+        (
+            'memory = "32 GiB"\nclm = "24 GiB"',
+            'memory = ["8 GiB", "20 GiB"]\nclm = ["4 GiB", "8 GiB"]',
+        ),
+        ('size = "20 GiB", on = "cell1"', 'size = "8 GiB", on = "cell1"'),
+    )
+    shop, books, _ = scenario.spec()["partitions"]
+    assert shop["memory"] == [
+        {"domains": [1], "bytes": 8 * GIB - 64 * MIB},
+        {"domains": [0, 1], "bytes": 8 * GIB - 32 * MIB},
+    ]
+    assert books["memory"] == [{"domains": [1], "bytes": 4 * GIB - 32 * MIB}]
+
+
 def test_memory_lies_where_it_was_asked_and_interleaved_over_all_cells() -> None:
     shop, books, alone = changed().spec()["partitions"]
     # 32 MiB of its interleaved memory are the firmware's image of the virtual partition.

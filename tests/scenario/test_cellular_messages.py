@@ -53,7 +53,7 @@ WRONG: list[tuple[str, str, str]] = [
         (
             's.toml:15:8: npartition npar0: name = "npar0": another nPartition has it; give each '
             'nPartition a name of its own\ns.toml:39:14: partition alone: npartition = "npar1": '
-            "the nPartitions are npar0, npar0; did you mean npar0?"
+            "the nPartitions are npar0; did you mean npar0?"
         ),
     ),
     (
@@ -246,6 +246,48 @@ WRONG: list[tuple[str, str, str]] = [
             "s.toml:23:55: partition shop: processors.cells = { cell1 = 8 }: 8 by cell and 1 by "
             "path make 9, the partition has 8 cores; write cores = 9, or ask for fewer of them "
             "by name"
+        ),
+    ),
+    (
+        "cores = 2, minimum = 1, maximum = 4",
+        "cores = 2, cells = { cell0 = 1, cell1 = 2 }",
+        (
+            "s.toml:32:55: partition books: processors.cells = { cell0 = 1, cell1 = 2 }: 3 by "
+            "cell are asked for, the partition has 2 cores; write cores = 3, or ask for fewer of "
+            "them by name"
+        ),
+    ),
+    (
+        'clm = "24 GiB"',
+        "clm = 24",
+        (
+            "s.toml:10:7: npartition npar0: clm = 24: 24 has no unit; a size is written with one "
+            'of B, KiB, MiB, GiB, TiB, like "40 GiB"'
+        ),
+    ),
+    (
+        'memory = "16 GiB"\nguest',
+        "memory = 16\nguest",
+        (
+            "s.toml:41:10: partition alone: memory = 16: 16 has no unit; a size is written with "
+            'one of B, KiB, MiB, GiB, TiB, like "40 GiB"'
+        ),
+    ),
+    (
+        'clm_granule = "1024 MiB"',
+        'clm_granule = "0,5 GiB"',
+        (
+            's.toml:12:15: npartition npar0: clm_granule = "0,5 GiB": "0,5 GiB" has a decimal '
+            'comma; write a point, "0.5 GiB"'
+        ),
+    ),
+    (
+        'memory = "32 GiB"',
+        'memory = "640 GiB"',
+        (
+            's.toml:9:10: npartition npar0: memory = "640 GiB": a cell of HP Integrity rx8640 '
+            "holds 128 GiB; install less, or say in [machine.memory] maximum how much the machine "
+            "holds"
         ),
     ),
     (

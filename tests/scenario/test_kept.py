@@ -67,7 +67,7 @@ def test_the_host_name_is_what_the_tools_print(base: str) -> None:
 def test_a_run_of_an_earlier_version_is_refused_with_what_to_do(base: str) -> None:
     spec = Scenario.from_toml(base).spec()
     refuse_earlier(Path("runs/old"), spec)
-    del spec["machine"]["memory_beside"]
+    del spec["machine"]["stores"]
     with pytest.raises(DamagedRunError) as caught:
         refuse_earlier(Path("runs/old"), spec)
     assert str(caught.value) == (

@@ -61,9 +61,9 @@ def compare_machines(
     elif result.cases or result.left_out:
         show_comparison(result)
     if result.interrupted:
-        raise Interrupted(
-            f"interrupted: {len(result.cases)} cases were complete; nothing was kept of the others"
-        )
+        count = len(result.cases)
+        done = "1 case was" if count == 1 else f"{count} cases were"
+        raise Interrupted(f"interrupted: {done} complete; nothing was kept of the others")
 
 
 def show_comparison(result: MachineComparison) -> None:

@@ -12,6 +12,7 @@ CAUSES = {
     "coherence": ("cache_chip", "cache_near", "cache_far"),
     "memory": ("memory_local", "memory_near", "memory_far"),
     "translation": ("translation",),
+    "store": ("store",),
     "spin": ("spin",),
     "other": ("reload", "tick", "hypervisor"),
 }

@@ -72,7 +72,10 @@ def compare_machines(
     done, interrupted = _simulate(suite, simulated, names, replications, jobs, adjust, progress)
     order = {name: position for position, name in enumerate(suite.case_names)}
     results = sorted([*walked, *done], key=lambda result: order[result.case.name])
-    return MachineComparison(suite, *names, tuple(results), left_out, interrupted)
+    unrated = tuple(n for n in dict.fromkeys(names) if catalog.machine(n).core_rate is None)
+    return MachineComparison(
+        suite, *names, tuple(results), left_out, interrupted, unrated if simulated else ()
+    )
 
 
 def _unfit(group: WorkClass, case: Case, names: tuple[str, str]) -> str | None:
@@ -82,6 +85,8 @@ def _unfit(group: WorkClass, case: Case, names: tuple[str, str]) -> str | None:
         machine = catalog.machine(name)
         if cores > machine.active_cores:
             return f"it needs {cores} cores, {name} has {machine.active_cores}"
+        if group.measure == "simulation" and machine.platform is not None:
+            return f"{name} is divided into nPartitions, which a suite does not lay out"
         if group.measure == "walk" and machine.streams is None:
             return f"how {name} streams through memory is not described"
     return None

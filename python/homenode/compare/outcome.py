@@ -69,10 +69,14 @@ class Pair:
 
     @property
     def saving_by_cause(self) -> dict[str, float]:
-        """Which causes the saving comes from [points]; they add up to the saving of the means."""
+        """Which causes the saving comes from [points]; they add up to the saving of the means.
+        None without a steady state.
+        """
         causes = dict.fromkeys((*self.base.us_by_cause, *self.machine.us_by_cause))
         mine, theirs = self.machine.us_by_cause, self.base.us_by_cause
         whole = self.base.us_per_unit
+        if self.reason is not None:
+            return {}
         return {c: 100.0 * (theirs.get(c, 0.0) - mine.get(c, 0.0)) / whole for c in causes}
 
     def as_json(self) -> dict[str, Any]:
@@ -124,8 +128,12 @@ class CaseResult:
 
     @property
     def saving_by_cause(self) -> dict[str, float]:
-        """Which causes the saving comes from, mean over the loads [points]."""
+        """Which causes the saving comes from, mean over the loads [points]; none if one of them has
+        no steady state.
+        """
         sums: dict[str, float] = {}
+        if self.reason is not None:
+            return sums
         for pair in self.pairs:
             for cause, points in pair.saving_by_cause.items():
                 sums[cause] = sums.get(cause, 0.0) + points / len(self.pairs)
@@ -171,6 +179,8 @@ class MachineComparison:
     """By case that one of the machines cannot be asked, why."""
     interrupted: bool = False
     """Whether someone stopped it before all cases were done."""
+    unrated: tuple[str, ...] = ()
+    """Machines whose description has no `core_rate`."""
 
     def case(self, name: str) -> CaseResult | None:
         """A case by name; None if it was not done."""
@@ -199,4 +209,5 @@ class MachineComparison:
                 for group, results in self.by_class()
             ],
             "left_out": dict(self.left_out),
+            "without_core_rate": list(self.unrated),
         }

@@ -111,7 +111,7 @@ def _sample(totals: Mapping[str, float], elapsed_ns: float) -> Sample:
 
 
 def _together(samples: tuple[Sample, ...]) -> Sample:
-    causes = {cause for sample in samples for cause in sample.by_cause}
+    causes = [cause for cause in CAUSES if any(cause in sample.by_cause for sample in samples)]
     return Sample(
         units_per_s=sum(s.units_per_s for s in samples),
         cpu_s_per_s=sum(s.cpu_s_per_s for s in samples),

@@ -16,13 +16,15 @@ from pydantic_core import PydanticCustomError
 from homenode.catalog.figure import CatalogName
 from homenode.catalog.names import is_path
 from homenode.document import Document, Quantity, Table, parse_document, read_document, validate
-from homenode.errors import HomenodeError, NotFoundError, SuiteError, listed, nearest
+from homenode.errors import HomenodeError, NotFoundError, SuiteError, hint, listed, nearest
 from homenode.units import TIME
 
 Cores = Annotated[int, Field(ge=1, le=4096)]
 Load = Annotated[int, Field(ge=1, le=100_000)]
 _TIME = Quantity(TIME, "0 ns", "1 d")
 _DURATION = Quantity(TIME, "1 ms", "1 d")
+_WITHOUT_COUNT = ("transactions", "idle")
+"""Kinds of work that are not so many of something."""
 
 
 class Timing(Table):
@@ -108,6 +110,7 @@ class WorkClass(Table):
                 raise PydanticCustomError(
                     "fact", "case", {"there": there, "next_step": "give one of them"}
                 )
+            _check_loads(self, case)
         return self
 
 
@@ -118,6 +121,16 @@ def _missing(group: WorkClass, case: Case) -> list[str]:
         return []
     names = ("cores", "profile", "workload")
     return [n for n in names if getattr(case, n) is None and getattr(group, n) is None]
+
+
+def _check_loads(group: WorkClass, case: Case) -> None:
+    """Loads are values of `count`, which not every kind of work has."""
+    kind = (case.workload or group.workload or {}).get("kind")
+    if (case.loads or group.loads) is None or case.partition or kind not in _WITHOUT_COUNT:
+        return
+    there = f"case {case.name} has loads, but its workload of kind {kind} has no count to vary"
+    step = "take users, loops or warehouses, or leave out loads"
+    raise PydanticCustomError("fact", "case", {"there": there, "next_step": step})
 
 
 class Suite(Table):
@@ -159,7 +172,7 @@ class Suite(Table):
         for name in only:
             if name not in known:
                 raise NotFoundError(
-                    f"suite {self.name} has no class or case {name}{nearest(name, known)}",
+                    f'suite {self.name} has no class or case called "{name}"{hint(name, known)}',
                     asked=name,
                     next_step=f"its classes are {listed(self.class_names, 20)}",
                 )

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from homenode.catalog import MachineDescription, machine, machines
-from homenode.errors import HomenodeError, MachineError, NotFoundError, listed, nearest
+from homenode.errors import HomenodeError, MachineError, NotFoundError, hint, listed
 from homenode.units import SIZE, UnitError
 
 PATTERNS: dict[str, str] = {
@@ -144,7 +144,7 @@ def check_walk(table: Mapping[str, Any]) -> None:
     for key in table:
         if key not in _KEYS:
             raise HomenodeError(
-                f"a walk has no {key}{nearest(key, _KEYS)}", there=f"it has {listed(_KEYS)}"
+                f"a walk has no {key}{hint(key, _KEYS)}", there=f"it has {listed(_KEYS)}"
             )
     for key in _KEYS:
         if key not in table:
@@ -161,7 +161,7 @@ def check_pattern(pattern: object) -> None:
     if not isinstance(pattern, str) or pattern not in PATTERNS:
         name = str(pattern)
         raise NotFoundError(
-            f'no pattern of access is called "{name}"{nearest(name, list(PATTERNS))}',
+            f'no pattern of access is called "{name}"{hint(name, PATTERNS)}',
             asked=name,
             there=f"there are {listed(list(PATTERNS), len(PATTERNS))}",
         )

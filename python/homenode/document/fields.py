@@ -115,18 +115,22 @@ class Form:
 
 @dataclass(frozen=True, eq=False)
 class OrText:
-    """A value that may be given as a text in place of its full form: `memory = "40 GiB"`."""
+    """A value that may be given as a text in place of its full form: `memory = "40 GiB"`.
 
-    spell_out: Callable[[str], Any]
+    A number is spelled out as well, so that what it lacks (a unit) is told, not the full form.
+    """
+
+    spell_out: Callable[[Any], Any]
     text_schema: JsonSchemaValue
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """Spell texts out before anything else."""
+        """Spell texts and numbers out before anything else."""
 
         def before(value: Any) -> Any:
-            return self.spell_out(value) if isinstance(value, str) else value
+            is_one = isinstance(value, (str, int, float)) and not isinstance(value, bool)
+            return self.spell_out(value) if is_one else value
 
         return core_schema.no_info_before_validator_function(before, handler(source))
 

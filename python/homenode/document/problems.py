@@ -36,7 +36,9 @@ class Problems:
         """
         written = "" if at_key else self.document.written(path)
         label = self.label(path)
-        if problem is None:
+        if problem is None and not label and there:
+            problem, there = there, None  # of the whole document
+        elif problem is None:
             problem = f"{label} = {written}" if written else label
         elif label:
             problem = f"{label}: {problem}"

@@ -101,6 +101,11 @@ def comparison_lines(result: MachineComparison) -> list[str]:
     for why in dict.fromkeys(result.left_out.values()):
         names = [name for name, reason in result.left_out.items() if reason == why]
         lines.append(f"left out: {listed(names)}: {why}")
+    if result.unrated and result.cases:
+        lines.append(
+            f"no core_rate is stated for {' and '.join(result.unrated)}: at equal clock its core "
+            "counts as fast as the one that the profiles are stated for."
+        )
     return lines + [
         f"{one.case.name}: no steady state: {one.reason}" for one in result.cases if one.reason
     ]

@@ -47,5 +47,8 @@ def significant_with_interval(estimate: Estimate) -> str:
 
 
 def signed(value: float | None, digits: int = 2, unit: str = "") -> str:
-    """A difference with its sign."""
-    return NOTHING if value is None else f"{value:+,.{digits}f}{unit}"
+    """A difference with its sign; one that rounds to nothing is `+0`."""
+    if value is None:
+        return NOTHING
+    rounded = round(value, digits) + 0.0  # -0.0 + 0.0 is 0.0
+    return f"{rounded:+,.{digits}f}{unit}"

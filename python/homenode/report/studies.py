@@ -157,7 +157,8 @@ def _error(summary: ErrorSummary) -> str:
     )
     none = summary.rows - summary.sized
     unsized = f"; {none} without a value to compare" if none else ""
+    mean = number(summary.mean, _digits(summary.worst))
     return (
         f"{summary.rows} {what}: {summary.within} within, "
-        f"mean error {sign}{number(summary.mean, _digits(summary.worst))}{unit}, worst {worst}{unsized}"
+        f"mean error {sign}{mean}{unit}, worst {worst}{unsized}"
     )

@@ -14,6 +14,8 @@ from homenode.results.pricing import WORTH, Outcome, Pricing
 from homenode.results.situation import Situation
 
 _MIB = 1 << 20
+_FEW = 4
+"""So many nodes are told one by one."""
 
 
 def moved_advice(at: Situation) -> str:
@@ -22,8 +24,12 @@ def moved_advice(at: Situation) -> str:
     """
     where = _where(at)
     pricing = Pricing.of(at.run)
-    if pricing is None:
-        return f"{where} Cores and memory on one {at.vocabulary.node} would avoid it."
+    if pricing is None or pricing.now is None:
+        avoided = f"{where} Cores and memory on one {at.vocabulary.node} would avoid it."
+        again = " What that saves this engine cannot tell of this run: simulate it again."
+        return avoided if pricing is None else avoided + again
+    if not pricing.is_used(at.index):
+        return f"{where} It works too little for another layout to save anything."
     outcomes = pricing.outcomes(at.index, moves(at))
     if not outcomes:
         together = {*at.seats_by_node, *at.tree.memory_by_node(at.spec)} == {at.home_node}
@@ -42,6 +48,8 @@ def _where(at: Situation) -> str:
         sorted(at.seats_by_node.items()),
         sorted(at.tree.memory_by_node(at.spec).items()),
     )
+    if max(len(seats), len(memory)) > _FEW:
+        return _spread(at, seats, memory)
     lies = [f"{100 * share:.0f} % of its memory" for _, share in memory[:1]]
     lies[0] += f" lies on {at.node_label(memory[0][0])}"
     lies += [f"{100 * share:.0f} % on {at.node_label(node)}" for node, share in memory[1:]]
@@ -55,9 +63,26 @@ def _where(at: Situation) -> str:
     return f"{_listed(cores)}; {_listed(lies)}."
 
 
+def _spread(at: Situation, seats: list[tuple[int, float]], memory: list[tuple[int, float]]) -> str:
+    """`Its 128 cores are on 16 cells (at most 8 on one), its memory on 16 (at most 6 % on one).`"""
+    cores, lies = max(count for _, count in seats), max(share for _, share in memory)
+    first = (
+        f"Its {at.shape.processors} cores are on {len(seats)} {at.vocabulary.node}s "
+        f"(at most {cores:g} on one)"
+        if len(seats) > 1
+        else f"Its {at.shape.processors} cores are on {at.node_label(seats[0][0])}"
+    )
+    second = (
+        f"on {len(memory)} {at.vocabulary.node}s (at most {100 * lies:.0f} % on one)"
+        if len(memory) > 1
+        else f"on {at.node_label(memory[0][0])}"
+    )
+    return f"{first}, its memory {second}."
+
+
 def worth_telling(outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Of each kind of move the one that saves most over all partitions, from the smallest kind on,
-    as long as it saves more than what was told before.
+    as long as it saves more than what was told before, or as much at less cost to the others.
     """
     told: list[Outcome] = []
     for kind in KINDS:
@@ -67,7 +92,11 @@ def worth_telling(outcomes: Sequence[Outcome]) -> list[Outcome]:
             default=None,
         )
         least = max((outcome.saving for outcome in told), default=0.0) + WORTH
-        if best is not None and best.saving > least and best.total > 0:
+        if best is None or best.total <= 0:
+            continue
+        most = max((outcome.total for outcome in told), default=best.total)
+        kinder = best.total > most + WORTH * best.now and best.saving > least - 2 * WORTH
+        if best.saving > least or kinder:
             told.append(best)
     return told
 

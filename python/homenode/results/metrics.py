@@ -224,7 +224,7 @@ _WORK = [
     Metric(
         "cpi", "cycles", "cycles per instruction", lambda t: ratio(t["cycles"], t["instructions"])
     ),
-    Metric("eicpi", "cycles", "its part with an infinite cache", _eicpi),
+    Metric("eicpi", "cycles", "its part with an infinite cache, waiting for locks in it", _eicpi),
     Metric("efcpi", "cycles", "its part lost to finite caches and memory", _efcpi),
 ]
 

@@ -21,6 +21,8 @@ KINDS = ("pages", "cores", "memory", "both")
 _NEARLY = 1.01
 """By how much memory may exceed its room: what firmware takes moves with it."""
 _GIB = 1 << 30
+_FEW = 4
+"""So many nodes are told one by one."""
 
 
 @dataclass(frozen=True)
@@ -89,11 +91,26 @@ def _cores(at: Situation, node: int) -> Iterator[Move]:
         if owner.get(core, at.index) != at.index
         and all(at.tree.node_of(at.tree.chip_of(c)) in at.run.reach(owner[core]) for c in wanted)
     ]
-    lent = willing[: len(wanted) - len(taken)]
     if taken:
         yield _moved(at, node, wanted, taken, [])
-    if lent:
+    for lent in _lenders(willing, len(wanted) - len(taken)):
         yield _moved(at, node, wanted, taken, lent)
+
+
+def _lenders(willing: list[tuple[int, int]], missing: int) -> Iterator[list[tuple[int, int]]]:
+    """Cores that others could lend, with their owner: of each who has enough alone, since one may
+    gain by the exchange where another loses; else of several together.
+    """
+    alone = [
+        lent
+        for who in dict.fromkeys(owner for _, owner in willing)
+        if len(lent := [pair for pair in willing if pair[1] == who][:missing]) == missing
+    ]
+    together = willing[:missing]
+    if missing:
+        yield from alone
+    if together and together not in alone:
+        yield together
 
 
 def _moved(
@@ -165,6 +182,8 @@ def _with_memory(
     spec["partitions"][at.index]["memory"] = _together([*kept, *local])
     nodes = [at.node_label(node) for node in sorted(at.tree.by_node(seats))]
     where = "there too" if there else f"on {' and '.join(nodes)} beside its cores"
+    if not there and len(nodes) > _FEW:
+        where = f"beside its cores on {len(nodes)} {at.vocabulary.node}s"
     text = f"{what.format(size=f'{size / _GIB:.4g} GiB')} {where}"
     if start.text:
         text = (

@@ -22,6 +22,8 @@ SHARES: dict[str, tuple[str, ...]] = {
 }
 """Sources of lines by the name of their share. A line that another core of the chip has changed is
 handed over by the L3, one of another chip by the L4 of its node."""
+_WITHOUT_L3 = {**SHARES, "l3p": ("l3",), "l4lp": ("l4", "cache_chip", "cache_near")}
+"""Of a machine whose weights know no L3: there the node's cache hands over both."""
 _WEIGHED = {"l3p": "l3", "l4lp": "l4_local", "l4rp": "l4_remote", "memp": "memory"}
 
 _FEW_MISSES, _MANY_MISSES = 3.0, 6.0
@@ -39,7 +41,8 @@ def share(totals: Totals, name: str) -> float | None:
     """Percent of these lines that came from there."""
     if totals.rni is None:
         return None
-    return ratio(_lines(totals, SHARES[name]), _lines(totals, SOURCES), 100.0)
+    shares = SHARES if "l3" in totals.rni else _WITHOUT_L3
+    return ratio(_lines(totals, shares[name]), _lines(totals, SOURCES), 100.0)
 
 
 def rni(totals: Totals) -> float | None:

@@ -92,9 +92,13 @@ class Pricing:
             return None
         return [float(partition["ns"] or 0.0) for partition in told["partitions"]]
 
+    def is_used(self, index: int) -> bool:
+        """Whether a partition works at all."""
+        return self.used[index] >= _LEAST_USED
+
     def outcomes(self, index: int, candidates: Iterable[Move]) -> list[Outcome]:
         """What each move does to a partition; none where nothing can be priced."""
-        if self.now is None or self.used[index] < _LEAST_USED:
+        if self.now is None or not self.is_used(index):
             return []
         found = (self._outcome(index, move) for move in candidates)
         return [outcome for outcome in found if outcome is not None]

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from homenode.results.advice import moved_advice, page_advice, rehomed_saving
 from homenode.results.situation import Situation
 
-OF_THE_WORK = ("work", "caches", "coherence", "memory")
+OF_THE_WORK = ("work", "caches", "coherence", "memory", "store")
 """Families that the work pays wherever it is put."""
 _FULL = 0.98
 """A node counts as full from this share of its cores on: at that point dispatches spill over now
@@ -256,6 +256,7 @@ _REMEDIES: dict[str, Callable[[Situation], str]] = {
     "memory": _own_work,
     "distance": _distance,
     "translation": page_advice,
+    "store": _own_work,
     "reload": _reload,
     "smt": _smt,
     "spread": _spread,

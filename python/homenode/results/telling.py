@@ -5,7 +5,7 @@ remove it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from homenode.results.books import FAMILIES, Breakdown, Work
@@ -31,6 +31,7 @@ _FAMILY_PHRASES = {
     "memory": "memory beside its own cores",
     "distance": "distance, that is lines fetched from farther away",
     "translation": "pages whose addresses must be translated anew",
+    "store": "stores waiting for their way to the cache that keeps them",
     "reload": "cache reload after a switch",
     "smt": "threads sharing a core",
     "tick": "the guest's clock tick",
@@ -119,19 +120,25 @@ class _Told:
         """What takes less while the whole takes more: a line from far away is one less from near
         by.
         """
-        less = [(-v, f) for v, f in reversed(self.families()) if -v >= max(least, self.least)]
-        told = " and ".join(f"{self.phrases[f]} {v:.{self.digits}f}" for v, f in less[:2])
-        return f"; against that, {told} less" if told else ""
+        less = [(-v, f) for v, f in reversed(self.families())]
+        return self._opposed(less, least, "less")
+
+    def _opposed(self, amounts: Sequence[tuple[float, str]], least: float, word: str) -> str:
+        """The first two of `amounts` that are worth a word beside the largest part."""
+        worth = [(v, f) for v, f in amounts if v >= max(least, self.least)]
+        told = " and ".join(f"{self.phrases[f]} {v:.{self.digits}f}" for v, f in worth[:2])
+        return f"; against that, {told} {word}" if told else ""
 
     def saving(self) -> str:
-        """What takes less, largest first."""
+        """What takes less, largest first, and what takes more in exchange."""
         saved = [(-v, f) for v, f in reversed(self.families()) if -v >= self.least]
         if not saved:
             return "No cause differs by as much as is printed."
         told = "; then ".join(
             f"{self.phrases[f]} ({value:.{self.digits}f})" for value, f in saved[:_MOST_TOLD]
         )
-        return f"The largest part of the saving is {told}."
+        against = self._opposed(self.families(), _MATTERS * saved[0][0], "more")
+        return f"The largest part of the saving is {told}{against}."
 
 
 def tell_one(

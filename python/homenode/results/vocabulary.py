@@ -100,4 +100,6 @@ def _absent(machine: Mapping[str, Any], levels: set[str]) -> set[str]:
         absent.add("smt")
     if machine["translation"] is None:
         absent.add("translation")
+    if machine["stores"] is None:
+        absent.add("store")
     return absent

@@ -41,7 +41,7 @@ def machine_facts(scenario: object) -> dict[str, Any]:
     machine = scenario.machine
     facts: dict[str, Any] = {"node_name": machine.node_name}
     if machine.rni is not None:
-        facts["rni"] = {name: figure.value for name, figure in machine.rni}
+        facts["rni"] = {name: figure.value for name, figure in machine.rni if figure is not None}
     if machine.platform is not None:
         firmware = machine.platform.cell_firmware.value
         facts["room"] = {

@@ -66,7 +66,7 @@ def refuse_earlier(path: FilePath, spec: Mapping[str, Any]) -> None:
     figures are no longer comparable. Its scenario file is still a scenario.
     """
     machine = spec.get("machine")
-    if isinstance(machine, Mapping) and "memory_beside" not in machine:
+    if isinstance(machine, Mapping) and "stores" not in machine:
         raise DamagedRunError(
             f"{path} was kept by an earlier version of homenode, which told fewer causes apart",
             next_step=f"simulate it again: homenode run {path / 'scenario.toml'}",

@@ -114,7 +114,8 @@ def _adds_up(entry: Asking, problems: Problems) -> bool:
     by_path = len(processors.paths or ())
     if by_cell + by_path > cores:
         parts = [f"{by_cell} by cell"] * bool(by_cell) + [f"{by_path} by path"] * bool(by_path)
-        there = f"{' and '.join(parts)} make {by_cell + by_path}, the partition has {cores} cores"
+        together = f" make {by_cell + by_path}" if len(parts) > 1 else " are asked for"
+        there = f"{' and '.join(parts)}{together}, the partition has {cores} cores"
         step = f"write cores = {by_cell + by_path}, or ask for fewer of them by name"
         problems.add((*path, "cells" if by_cell else "paths"), there=there, next_step=step)
     return len(problems) == before

@@ -54,6 +54,18 @@ class PlacedNpartition:
         """Interleaved memory of all its cells [bytes]."""
         return sum(cell.interleaved for cell in self.cells)
 
+    @property
+    def interleaving(self) -> tuple[tuple[tuple[int, ...], int], ...]:
+        """Pieces of the interleaved memory: the cells over which its lines are spread, and its size
+        [bytes]. Cells that give more than others have the rest of it among themselves.
+        """
+        pieces, below = [], 0
+        for level in sorted({cell.interleaved for cell in self.cells} - {0}):
+            cells = tuple(cell.index for cell in self.cells if cell.interleaved >= level)
+            pieces.append((cells, (level - below) * len(cells)))
+            below = level
+        return tuple(pieces)
+
     def cell(self, index: int) -> Cell | None:
         """One of its cells by number; None if it is not its own."""
         return next((cell for cell in self.cells if cell.index == index), None)
@@ -80,7 +92,9 @@ def divide(
         indices = _claim(table, path, owner, machine, problems)
         placed = _with_memory(table, row, indices, machine, platform, problems)
         if placed is not None:
-            _check_granules(table, placed, path, platform, problems)
+            _check_granules(table, path, platform, problems)
+        if placed is not None and placed.vpars and len(problems) == before:
+            _check_counts(placed, path, platform, problems)
         if placed is not None and len(problems) == before:
             found.append(placed)
     return found
@@ -174,14 +188,8 @@ def _size_path(path: Path, sizes: list[int], position: int, problems: Problems) 
     return (*path, position if len(sizes) > 1 else 0) if written_as_list else path
 
 
-def _check_granules(
-    table: Npartition,
-    placed: PlacedNpartition,
-    path: Path,
-    platform: Platform,
-    problems: Problems,
-) -> None:
-    """Granules are powers of two, not too small, and not too many; they count with vPars only."""
+def _check_granules(table: Npartition, path: Path, platform: Platform, problems: Problems) -> None:
+    """Granules are powers of two and not too small."""
     least = platform.granule_minimum.value
     for key in ("ilm_granule", "clm_granule"):
         granule: int | None = getattr(table, key)
@@ -197,14 +205,12 @@ def _check_granules(
             there = f"the smallest granule is {SIZE.format(least)}"
             problems.add((*path, key), there=there, next_step="write at least that")
             return
-    if placed.vpars:
-        _check_counts(placed, path, platform, problems)
 
 
 def _check_counts(
     placed: PlacedNpartition, path: Path, platform: Platform, problems: Problems
 ) -> None:
-    """The firmware keeps so many granules, and the monitor so many cells."""
+    """The firmware keeps so many granules, and the monitor so many cells; with vPars only."""
     most_cells = platform.virtual_cells.value
     if len(placed.cells) > most_cells:
         there = f"virtual partitions run on at most {most_cells} cells of an nPartition"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from homenode.catalog import MachineDescription
 from homenode.catalog.hypervisor import OwnCores
@@ -47,12 +47,14 @@ def seat_in_cells(
             continue
         cores = assign(inside, npartition, machine, problems)
         memory = grant(inside, npartition, machine, platform, problems)
+        before = 0
         for entry in inside:
             io = _io(entry, npartition, machine, problems)
             parts = memory.get(entry.name)
             if entry.name in cores and parts:
                 where = InCells(npartition, cores[entry.name], parts, io)
-                placed[entry.name] = _place(entry, where, profiles[entry.row], machine)
+                placed[entry.name] = _place(entry, where, before, profiles[entry.row], machine)
+            before += sum(part.granted for part in parts or () if part.cell is None)
     return tuple(placed[entry.name] for entry in entries if entry.name in placed)
 
 
@@ -63,7 +65,7 @@ def _npartition(
     problems: Problems,
 ) -> PlacedNpartition | None:
     """The nPartition a partition runs in."""
-    asked = entry.table.npartition
+    asked, declared = entry.table.npartition, list(dict.fromkeys(declared))
     path: Path = ("partition", entry.row)
     if asked is None and len(declared) > 1:
         step = f"write npartition = with one of {listed(declared)}"
@@ -120,7 +122,7 @@ def _io(
 
 
 def _place(
-    entry: Named, where: InCells, profile: Numbers, machine: MachineDescription
+    entry: Named, where: InCells, before: int, profile: Numbers, machine: MachineDescription
 ) -> PlacedPartition:
     guest = entry.table.guest
     # HP-UX leaves the second thread of a core alone unless it is told otherwise (lcpu_attr).
@@ -138,7 +140,7 @@ def _place(
         memory_bytes=sum(part.usable for part in where.memory),
         home=_chips(where.cores, machine),
         cores=where.cores.all,
-        memory=_parts(npartition, where.memory),
+        memory=_parts(npartition, before, where.memory),
         profile=profile,
         page_bytes=page_of(machine, most),
         io_domain=where.io,
@@ -156,12 +158,31 @@ def _granule(npartition: PlacedNpartition, part: GrantedMemory) -> int:
 
 
 def _parts(
-    npartition: PlacedNpartition, memory: Sequence[GrantedMemory]
+    npartition: PlacedNpartition, before: int, memory: Sequence[GrantedMemory]
 ) -> tuple[PlacedMemory, ...]:
     """Parts at their places, base and floating together: where they lie is all that counts."""
-    every = tuple(cell.index for cell in npartition.cells if cell.interleaved)
     sizes: dict[tuple[int, ...], int] = {}
     for part in memory:
-        domains = every if part.cell is None else (part.cell,)
-        sizes[domains] = sizes.get(domains, 0) + part.usable
+        pieces = (
+            _interleaved(npartition, before, part.usable)
+            if part.cell is None
+            else [((part.cell,), part.usable)]
+        )
+        for domains, size in pieces:
+            sizes[domains] = sizes.get(domains, 0) + size
+        before += part.granted if part.cell is None else 0
     return tuple(PlacedMemory(domains, size) for domains, size in sizes.items() if size)
+
+
+def _interleaved(
+    npartition: PlacedNpartition, before: int, size: int
+) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Interleaved memory of a partition that comes after `before` bytes of others: first what lies
+    on most cells.
+    """
+    start, end, reached = before, before + size, 0
+    for cells, piece in npartition.interleaving:
+        reached += piece
+        if start < min(reached, end):
+            yield cells, min(reached, end) - start
+            start = min(reached, end)

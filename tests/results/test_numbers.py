@@ -1,0 +1,24 @@
+"""Numbers as text."""
+
+from __future__ import annotations
+
+import pytest
+
+from homenode.report.numbers import NOTHING, signed
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (-0.0004824, "+0.0"),
+        (-0.0, "+0.0"),
+        (0.04, "+0.0"),
+        (-0.06, "-0.1"),
+        (1234.56, "+1,234.6"),
+        (None, NOTHING),
+    ],
+)
+def test_a_difference_that_rounds_to_nothing_is_not_below_it(
+    value: float | None, text: str
+) -> None:
+    assert signed(value, 1) == text
