@@ -264,14 +264,21 @@ def test_missing_sections_are_named() -> None:
     )
     assert refusal(OAK[OAK.find("[CPU Details]") : OAK.find("[Virtual", 9)]) == (
         "a.txt:1: [Virtual Partition Details], or a line of vparstatus -M with 9 or 10 fields "
-        'expected, found "CPU Details"'
+        'expected, found "CPU Details"; give the listing whole and unchanged, as the tool prints '
+        "it in English (LANG=C)"
     )
     assert refusal((LISTINGS / "vparstatus.txt").read_text()) == (
         "a.txt: the summary of vparstatus does not say where processors and memory are: give the "
         "output of vparstatus -v or vparstatus -M"
     )
     assert refusal(OAK.replace("2048  (Floating", "2,048  (Floating")) == (
-        'a.txt:32: "2,048" under ILM Total is no number'
+        'a.txt:32: "2,048" under ILM Total is no number; give the listing whole and unchanged, as '
+        "the tool prints it in English (LANG=C)"
+    )
+    cut = vparstatus.render(scenario().resolved, "M").partition("\n")[0].rsplit(":", 4)[0]
+    assert refusal(cut + "\n") == (
+        "a.txt:1: 6 values under 9 headings; give the listing whole and unchanged, as the tool "
+        "prints it in English (LANG=C)"
     )
 
 

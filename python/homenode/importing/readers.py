@@ -15,6 +15,8 @@ from homenode.errors import Where
 from homenode.importing.findings import Cell, Findings, MemorySize, VirtualPartition, cell_of
 from homenode.importing.sources import ListingError, Notice, Source
 
+_ALL_OF_IT = "copy all that the command printed, headings and all, in English (LANG=C)"
+_AS_PRINTED = "give the listing whole and unchanged, as the tool prints it in English (LANG=C)"
 _LINE = re.compile(r"line (\d+): ")
 _CELLS_PER_CABINET = 8
 _MB_PER_GB = 1024
@@ -58,7 +60,7 @@ def _unknown(source: Source) -> ListingError:
         asked=f'"{line[:60]}"' if number else line,
         there=f"what can be read is {names}",
         where=source.at(number),
-        next_step="copy all that the command printed, headings and all, in English (LANG=C)",
+        next_step=_ALL_OF_IT,
     )
 
 
@@ -72,7 +74,9 @@ def _parsed(parse: Callable[[str], str], source: Source, found: Findings) -> dic
         problem = str(error)
         at = _LINE.match(problem)
         where = source.at(int(at[1]) if at else None)
-        raise ListingError(problem[at.end() :] if at else problem, where=where) from None
+        told = problem[at.end() :] if at else problem
+        step = "" if "; " in told else f"; {_AS_PRINTED}"
+        raise ListingError(told + step, where=where) from None
     for remark in reading["remarks"]:
         found.notices.append(Notice(remark["text"], source.at(remark["line"])))
     return reading
