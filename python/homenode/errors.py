@@ -131,6 +131,10 @@ class SuiteError(InputError):
     """A suite of workload classes is incomplete or contradicts itself."""
 
 
+class CapacityError(InputError):
+    """A table of capability factors is incomplete or contradicts itself."""
+
+
 class EngineError(HomenodeError):
     """The engine refused its input or failed."""
 

@@ -22,6 +22,7 @@ CLASSES = [
     homenode.ProfileError,
     homenode.StudyError,
     errors.SuiteError,
+    errors.CapacityError,
     homenode.NotFoundError,
     homenode.RunError,
     homenode.DamagedRunError,

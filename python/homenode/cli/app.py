@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from homenode.cli import (
+    capacity,
     catalog,
     compare,
     demo,
@@ -52,6 +53,7 @@ app.command()(explain.explain)
 app.command()(study.study)
 app.command()(compare.compare_machines)
 app.command()(walk.walk)
+app.command()(capacity.partition_table)
 app.command()(sql.sql)
 app.command()(catalog.machines)
 app.command()(catalog.profiles)

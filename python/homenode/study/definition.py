@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from homenode.errors import NotFoundError, StudyError, nearest
+from homenode.study.capacity import CapacityStudy, check_metrics, read_capacity
 from homenode.study.keys import only
 from homenode.study.machines import MachineStudy, check_rows, read_comparison
 from homenode.study.published import PublishedRow, read_published
@@ -20,6 +21,7 @@ _NEEDED = {"title", "source", "claim"}
 _ALWAYS = {*_NEEDED, "assumptions", "run", "calibrate"}
 _OF_SCENARIOS = {*_ALWAYS, "case", "ratio", "explain"}
 _OF_MACHINES = {*_ALWAYS, "comparison"}
+_OF_FACTORS = {*_NEEDED, "assumptions", "capacity"}
 _CASE = {"name", "scenario", "partition", "set"}
 _RATIO = {"name", "of", "to"}
 _CALIBRATE = {"name", "parameter", "scenarios", "rows", "bounds", "unit"}
@@ -84,6 +86,8 @@ class Study:
     published: list[PublishedRow]
     comparison: MachineStudy | None = None
     """Set if it holds two machines against each other instead of simulating scenarios."""
+    capacity: CapacityStudy | None = None
+    """Set if it computes from a table of capability factors instead of simulating."""
 
     def rows(self, role: str | None = None) -> list[PublishedRow]:
         """Published rows of a role, or all."""
@@ -125,7 +129,9 @@ def load_study(name: str, root: Path | None = None) -> Study:
 
 
 def _study(name: str, folder: Path, raw: dict[str, Any], where: str) -> Study:
-    if "comparison" in raw:
+    if "capacity" in raw:
+        only(raw, _OF_FACTORS, _NEEDED, where)
+    elif "comparison" in raw:
         only(raw, _OF_MACHINES, _NEEDED, where)
     else:
         only(raw, _OF_SCENARIOS, {*_NEEDED, "case"}, where)
@@ -153,6 +159,7 @@ def _study(name: str, folder: Path, raw: dict[str, Any], where: str) -> Study:
         explain=tuple((str(entry["case"]), str(entry["base"])) for entry in explain),
         published=read_published(folder / "published.csv"),
         comparison=_comparison(raw, where),
+        capacity=_capacity(raw, where),
     )
 
 
@@ -160,6 +167,12 @@ def _comparison(raw: Mapping[str, Any], where: str) -> MachineStudy | None:
     if "comparison" not in raw:
         return None
     return read_comparison(raw["comparison"], f"{where}, [comparison]")
+
+
+def _capacity(raw: Mapping[str, Any], where: str) -> CapacityStudy | None:
+    if "capacity" not in raw:
+        return None
+    return read_capacity(raw["capacity"], f"{where}, [capacity]")
 
 
 def _case(raw: Mapping[str, Any], where: str) -> Case:
@@ -191,11 +204,7 @@ def _calibration(raw: Mapping[str, Any], where: str) -> Calibration:
 
 
 def _check(study: Study, where: str) -> None:
-    names = {*study.cases, *study.ratios}
-    if study.comparison is not None:
-        left_out = {key.partition(":")[0] for key in study.comparison.not_modelled}
-        names = {*study.comparison.cases, *left_out}
-        check_rows(study.comparison, study.published, where)
+    names = _checked_names(study, where)
     for case in study.cases.values():
         if not study.scenario_path(case.scenario).is_file():
             raise StudyError(
@@ -220,6 +229,18 @@ def _check(study: Study, where: str) -> None:
         raise StudyError(
             f"{where}: row {key} has the role calibration, but no [[calibrate]] entry uses it"
         )
+
+
+def _checked_names(study: Study, where: str) -> set[str]:
+    """Cases that rows may name; the metrics of a study without scenarios are checked here."""
+    if study.capacity is not None:
+        check_metrics(study.published, where)
+        return {*study.capacity.cases}
+    if study.comparison is not None:
+        check_rows(study.comparison, study.published, where)
+        left_out = {key.partition(":")[0] for key in study.comparison.not_modelled}
+        return {*study.comparison.cases, *left_out}
+    return {*study.cases, *study.ratios}
 
 
 def _known(name: str, there: Any, what: str) -> None:

@@ -27,10 +27,13 @@ def run_study(
     progress: ProgressFn | None = None,
 ) -> StudyResult:
     """Simulate all cases of a study and compare; the runs are kept in `out`. A study of machines
-    keeps none.
+    keeps none, and one of capability factors simulates nothing.
     """
     if isinstance(study, str):
         study = load_study(study)
+    if study.capacity is not None:
+        computed = [Comparison(row, study.capacity.value(row)) for row in study.published]
+        return StudyResult(study, computed, {}, [])
     if study.comparison is not None:
         found = compare_rows(
             study, study.published, replications=replications, jobs=jobs, progress=progress

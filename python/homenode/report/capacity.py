@@ -1,0 +1,132 @@
+"""Partitions by their capability: the two tables, plain data, and the curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+from homenode.capacity import CapacityTable, Factor, Size, Split
+from homenode.capacity.partitions import counted
+from homenode.report.numbers import number, signed
+from homenode.report.runs import plain_table
+
+if TYPE_CHECKING:
+    import altair as alt
+
+_MARK = "~"
+_CURVE, _LINEAR = "n x c(n)", "linear"
+_COLOURS = {_CURVE: "#c8553d", _LINEAR: "#8fa3b0"}
+
+
+def size_table(table: CapacityTable, sizes: Sequence[Size]) -> Table:
+    """A column a size: factor, capability, capability by that of the smallest."""
+    shown = plain_table(
+        "processors",
+        *(str(size.factor.processors) for size in sizes),
+        title=f"{table.name}: capability of a partition by its processors",
+    )
+    shown.add_row("CAF value c(n)", *(_factor(table, size.factor) for size in sizes))
+    shown.add_row("capability n x c(n)", *(number(size.factor.capability) for size in sizes))
+    shown.add_row("capability ratio", *(number(size.ratio) for size in sizes))
+    return shown
+
+
+def split_table(table: CapacityTable, splits: Sequence[Split]) -> Table:
+    """A row a way to divide the processors: capability of the parts together, and what that is
+    more than of the fewest parts.
+    """
+    total = splits[0].parts * splits[0].factor.processors
+    shown = plain_table(
+        "processors per partition",
+        "CAF value",
+        "partitions",
+        "total capability",
+        "advantage",
+        title=f"{table.name}: {counted(total)} as one partition or several",
+    )
+    for split in splits:
+        n, value = split.factor.processors, _factor(table, split.factor)
+        shown.add_row(
+            str(n),
+            value,
+            str(split.parts),
+            f"({split.parts} x {n} x {value}) = {number(split.capability)}",
+            signed(split.advantage_pct, 1, " %"),
+        )
+    return shown
+
+
+def capacity_lines(table: CapacityTable, factors: Sequence[Factor]) -> list[str]:
+    """Where the factors are from and what they are not."""
+    lines = [
+        f"{table.title}. Source: {table.source}.",
+        "A factor is what the vendor's reference workloads reach; other work scales differently.",
+    ]
+    if any(factor.interpolated for factor in factors):
+        lines.append(f"{_MARK} on the line between the table's neighbours, not in the table.")
+    return lines
+
+
+def capacity_json(
+    table: CapacityTable, sizes: Sequence[Size], splits: Sequence[Split]
+) -> dict[str, Any]:
+    """Both tables as plain data."""
+    return {
+        "table": table.name,
+        "title": table.title,
+        "source": table.source,
+        "sizes": [{**_plain(size.factor), "ratio": size.ratio} for size in sizes],
+        "splits": [
+            {
+                **_plain(split.factor),
+                "partitions": split.parts,
+                "total_capability": split.capability,
+                "advantage_pct": split.advantage_pct,
+            }
+            for split in splits
+        ],
+    }
+
+
+def capability_curve(table: CapacityTable) -> alt.LayerChart:
+    """Capability of a partition over its processors, with linear scaling beside it."""
+    import altair as alt
+
+    x = alt.X("processors:Q", title="processors of the partition")
+    chart = alt.Chart(alt.InlineData(values=curve_points(table))).encode(
+        x=x,
+        y=alt.Y("capability:Q", title="capability [processors that are alone]"),
+        color=alt.Color(
+            "kind:N",
+            title=None,
+            scale=alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values())),
+        ),
+    )
+    points = chart.mark_point(filled=True).transform_filter(f"datum.kind == '{_CURVE}'")
+    layers: alt.LayerChart = (chart.mark_line() + points).properties(
+        title=f"Effective capability of a partition: {table.title}", width=560, height=360
+    )
+    return layers
+
+
+def curve_points(table: CapacityTable) -> list[dict[str, Any]]:
+    """Every point of the table, then both ends of the straight line."""
+    curve = [(n, n * value, _CURVE) for n, value in table.factors.items()]
+    linear = [(1, 1.0, _LINEAR), (table.largest, float(table.largest), _LINEAR)]
+    return [{"processors": n, "capability": c, "kind": kind} for n, c, kind in curve + linear]
+
+
+def _plain(factor: Factor) -> dict[str, Any]:
+    return {
+        "processors": factor.processors,
+        "caf": factor.value,
+        "capability": factor.capability,
+        "interpolated": factor.interpolated,
+    }
+
+
+def _factor(table: CapacityTable, factor: Factor) -> str:
+    mark = _MARK if factor.interpolated else ""
+    return f"{number(factor.value, table.decimals)}{mark}"
