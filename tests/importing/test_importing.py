@@ -346,6 +346,11 @@ def test_files_in_other_encodings(tmp_path: Path) -> None:
     )
     with pytest.raises(HomenodeError, match=r"there is no file .*oka\.txt; did you mean oak\.txt"):
         import_files([tmp_path / "oka.txt"])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(
+        HomenodeError, match=r"there is no file .*oak\.txt; its folder holds no file"
+    ):
+        import_files([tmp_path / "empty" / "oak.txt"])
     with pytest.raises(ListingError, match=r"cannot be read: Is a directory: name a file"):
         import_files([tmp_path])
 

@@ -374,13 +374,25 @@ pub struct Unix {
 }
 
 impl Guest {
+    /// What all guests' schedulers have.
+    pub fn unix(&self) -> Unix {
+        match self {
+            Guest::Aix(aix) => Unix {
+                tick_ns: aix.tick_ns,
+                tick_cost_ns: aix.tick_cost_ns,
+                timeslice_ns: aix.timeslice_ns,
+                rebalance_ns: aix.rebalance_ns,
+                daemon_rate_per_s: aix.daemon_rate_per_s,
+                daemon_ns: aix.daemon_ns,
+            },
+            Guest::Hpux(unix) | Guest::Linux(unix) => unix.clone(),
+        }
+    }
+
     /// Share of a processor's time that its clock tick takes.
     pub fn tick_share(&self) -> f64 {
-        let (cost, tick) = match self {
-            Guest::Aix(aix) => (aix.tick_cost_ns, aix.tick_ns),
-            Guest::Hpux(unix) | Guest::Linux(unix) => (unix.tick_cost_ns, unix.tick_ns),
-        };
-        (cost as f64 / tick as f64).min(0.5)
+        let unix = self.unix();
+        (unix.tick_cost_ns as f64 / unix.tick_ns as f64).min(0.5)
     }
 }
 

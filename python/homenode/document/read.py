@@ -60,21 +60,7 @@ def cut(text: str) -> str:
 
 def read_text(path: FilePath, error: type[InputError]) -> str:
     """The text of a file someone wrote, or one message why it cannot be had."""
-    try:
-        with path.open("rb") as file:
-            raw = file.read(MOST_BYTES + 1)
-    except FileNotFoundError:
-        raise _not_there(path) from None
-    except (OSError, ValueError) as failure:
-        reason = getattr(failure, "strerror", None) or str(failure)
-        raise error(
-            f"{path} cannot be read: {reason}", next_step="name a file you may read"
-        ) from failure
-    if len(raw) > MOST_BYTES:
-        raise error(
-            f"{path} is larger than {MOST_BYTES // 2**20} MiB",
-            next_step="no file people write is that long; is it the right one?",
-        )
+    raw = read_bytes(path, error, "no file people write is that long; is it the right one?")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as failure:
@@ -87,18 +73,44 @@ def read_text(path: FilePath, error: type[InputError]) -> str:
         ) from None
 
 
-def _not_there(path: FilePath) -> NotFoundError:
+def read_bytes(
+    path: FilePath, error: type[InputError], too_long: str, *, suffix: str | None = ".toml"
+) -> bytes:
+    """What is in a file; `too_long` says what to do with one that is, `suffix` what the files end
+    in among which the nearest name is looked for (None: all).
+    """
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise _not_there(path, suffix) from None
+    except (OSError, ValueError) as failure:
+        reason = getattr(failure, "strerror", None) or str(failure)
+        raise error(
+            f"{path} cannot be read: {reason}", next_step="name a file you may read"
+        ) from failure
+    if len(raw) > MOST_BYTES:
+        raise error(
+            f"{path} is larger than {MOST_BYTES // 2**20} MiB",
+            next_step=too_long,
+        )
+    return raw
+
+
+def _not_there(path: FilePath, suffix: str | None) -> NotFoundError:
     """The message for a missing file, with the nearest of its folder."""
     try:
-        beside = [entry.name for entry in path.parent.iterdir() if entry.suffix == ".toml"]
+        there = path.parent.iterdir()
+        beside = [entry.name for entry in there if suffix is None or entry.suffix == suffix]
     except (OSError, ValueError):
         return NotFoundError(
             f"there is no file {path}", next_step=f"the folder {path.parent} is not there either"
         )
+    kind = "no file" if suffix is None else f"no {suffix} file"
     return NotFoundError(
         f"there is no file {path}{nearest(path.name, beside)}"
         if beside
-        else f"there is no file {path}; its folder holds no .toml file"
+        else f"there is no file {path}; its folder holds {kind}"
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from homenode.document.read import MOST_BYTES
-from homenode.errors import InputError, NotFoundError, Where, nearest
+from homenode.document.read import read_bytes
+from homenode.errors import InputError, Where
 
 _MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _OLD_ENCODING = "latin-1"
@@ -43,22 +43,8 @@ class Source:
 
 def read_source(path: Path) -> Source:
     """The text of a file, in whatever encoding it was saved."""
-    try:
-        with path.open("rb") as file:
-            raw = file.read(MOST_BYTES + 1)
-    except FileNotFoundError:
-        beside = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise NotFoundError(f"there is no file {path}{nearest(path.name, beside)}") from None
-    except (OSError, ValueError) as failure:
-        reason = getattr(failure, "strerror", None) or str(failure)
-        raise ListingError(
-            f"{path} cannot be read: {reason}", next_step="name a file you may read"
-        ) from failure
-    if len(raw) > MOST_BYTES:
-        raise ListingError(
-            f"{path} is larger than {MOST_BYTES // 2**20} MiB",
-            next_step="give the output of vparstatus and parstatus only",
-        )
+    too_long = "give the output of vparstatus and parstatus only"
+    raw = read_bytes(path, ListingError, too_long, suffix=None)
     return _decoded(str(path), raw)
 
 

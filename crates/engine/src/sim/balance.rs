@@ -10,7 +10,10 @@ use crate::hypervisor::{Mode, VpId};
 impl World {
     pub fn next_daemon(&mut self, partition: u16) {
         let guest = &mut self.guests[usize::from(partition)];
-        let (rate, ns) = (guest.scheduler.daemon_rate_per_s, guest.scheduler.daemon_ns);
+        let (rate, ns) = (
+            guest.scheduler.unix.daemon_rate_per_s,
+            guest.scheduler.unix.daemon_ns,
+        );
         if rate > 0.0 && ns > 0 {
             let at = self.now + guest.daemons.exponential(1e9 / rate) as u64;
             self.schedule(at, Event::Daemon(partition));
@@ -21,7 +24,7 @@ impl World {
         let profile = &self.spec.partitions[usize::from(partition)].profile;
         let machine = &self.spec.machine;
         let per_ns = machine.core_rate * machine.clock_hz * 1e-9 / profile.eicpi;
-        self.guests[usize::from(partition)].scheduler.daemon_ns as f64 * per_ns
+        self.guests[usize::from(partition)].scheduler.unix.daemon_ns as f64 * per_ns
     }
 
     /// A daemon of the guest wakes on a logical processor of its own choice.
@@ -46,7 +49,11 @@ impl World {
     }
 
     pub fn next_balance(&mut self, partition: u16) {
-        if let Some(every) = self.guests[usize::from(partition)].scheduler.rebalance_ns {
+        if let Some(every) = self.guests[usize::from(partition)]
+            .scheduler
+            .unix
+            .rebalance_ns
+        {
             self.schedule(self.now + every, Event::Balance(partition));
         }
     }

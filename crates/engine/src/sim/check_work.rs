@@ -24,9 +24,9 @@ fn check_guest(partition: &Partition, owner: &str) -> Checked {
         check_aix(aix, owner)?;
     }
     let guest = Scheduler::of(&partition.guest, partition.smt);
-    if guest.tick_ns == 0
-        || guest.timeslice_ns < 1_000
-        || guest.rebalance_ns.is_some_and(|ns| ns < 1_000_000)
+    if guest.unix.tick_ns == 0
+        || guest.unix.timeslice_ns < 1_000
+        || guest.unix.rebalance_ns.is_some_and(|ns| ns < 1_000_000)
     {
         return Err(range(
             owner,
@@ -35,19 +35,19 @@ fn check_guest(partition: &Partition, owner: &str) -> Checked {
             "positive, the last 1 ms or more",
         ));
     }
-    let rate = guest.daemon_rate_per_s;
+    let rate = guest.unix.daemon_rate_per_s;
     if !(rate == 0.0 || (LEAST_RATE_PER_S..=1e6).contains(&rate)) {
         let most = "0, or 1e-8 to 1e6";
         return Err(range(owner, "daemon_rate_per_s", rate, most));
     }
-    let (snooze, rebalance) = (guest.snooze_delay_ns, guest.rebalance_ns);
+    let (snooze, rebalance) = (guest.snooze_delay_ns, guest.unix.rebalance_ns);
     let times = [
         ("snooze_delay_ns", snooze.unwrap_or(0), LONGEST_NS),
-        ("tick_ns", guest.tick_ns, LONGEST_NS),
-        ("tick_cost_ns", guest.tick_cost_ns, LONGEST_NS),
-        ("timeslice_ns", guest.timeslice_ns, LONGEST_NS),
+        ("tick_ns", guest.unix.tick_ns, LONGEST_NS),
+        ("tick_cost_ns", guest.unix.tick_cost_ns, LONGEST_NS),
+        ("timeslice_ns", guest.unix.timeslice_ns, LONGEST_NS),
         ("rebalance_ns", rebalance.unwrap_or(0), LONGEST_NS),
-        ("daemon_ns", guest.daemon_ns, LONGEST_NS),
+        ("daemon_ns", guest.unix.daemon_ns, LONGEST_NS),
     ];
     at_most(owner, &times)
 }

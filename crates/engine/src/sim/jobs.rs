@@ -72,7 +72,7 @@ impl World {
         let guest = &self.guests[usize::from(partition)];
         let at = guest.first_thread + usize::from(cpu);
         if self.threads[at].rotate_at == NEVER && self.threads[at].job != NO_JOB {
-            self.threads[at].rotate_at = self.now + guest.scheduler.timeslice_ns;
+            self.threads[at].rotate_at = self.now + guest.scheduler.unix.timeslice_ns;
             let vp = self.hv.shares[usize::from(partition)].first_vp
                 + u32::from(cpu / u16::from(guest.smt));
             self.replan(vp);
@@ -118,7 +118,7 @@ impl World {
         let index = cpu.vp * u16::from(guest.smt) + u16::from(cpu.thread);
         let at = guest.first_thread + usize::from(index);
         let rotate = if guest.queues.has_queue(index) {
-            self.now + guest.scheduler.timeslice_ns
+            self.now + guest.scheduler.unix.timeslice_ns
         } else {
             NEVER
         };
