@@ -1,0 +1,234 @@
+//! What a search of a layer-3 switch's list costs.
+//!
+//! The list has a control block for each of the `N` VNICs on the switch. A search looks at the
+//! blocks from the head on until it finds the one it wants, each with equal chance, and updates it;
+//! the pointer to the next block is on the line that is updated. Three things follow, and the cost
+//! of a search is their sum.
+//!
+//! **Length.** The block in place `j` is looked at with the chance that the wanted one is not
+//! before it, `m / N` with `m = N - j + 1`: `(N + 1) / 2` blocks a search.
+//!
+//! **Pointer on the updated line.** `k` processors search at equal rates. Between two looks of one
+//! of them at a block, the `o = k - 1` others may have updated it: updates of it by others come
+//! `o / N` times for each of its own searches, its own looks `m / N` times. The line is elsewhere
+//! if an update came last:
+//!
+//! ```text
+//! elsewhere(m) = o / (o + m)
+//! ```
+//!
+//! **Update after the find.** The found line must be the finder's own. Others hold a copy unless it
+//! was the last to touch it: their looks come `o m` times for each of its own updates, hence
+//! `copies(m) = o m / (o m + 1)`. To take them away is one more way to the sharers.
+//!
+//! So the line in place `j` travels `v(m) = m/N elsewhere(m) + copies(m)/N` times a search. It is
+//! with one processor at a time; who wants it waits for those before. The processors and the lines
+//! are a closed queueing network: a processor does other things for `outside` and then visits line
+//! after line for a transfer `t` each. By mean value analysis with Schweitzer's estimate (P.
+//! Schweitzer, Approximate analysis of multiclass closed networks of queues, 1979) one that comes
+//! finds `o / k` of the mean queue, so that at a rate of `X` searches
+//!
+//! ```text
+//! a(m) = o/k X v(m) t,   wait(m) = t min(a / (1 - a), o),   X (outside + sum v (t + wait)) = k
+//! ```
+//!
+//! which has one solution, for the left side grows with `X`.
+
+/// How a switch's list is searched, as seen by one processor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Searching {
+    /// Control blocks on the list.
+    pub elements: u32,
+    /// Processors that search it, at least 1; an average, need not be whole.
+    pub processors: f64,
+    /// Mean time of a line from one of the others [ns].
+    pub transfer_ns: f64,
+    /// Mean time of a processor between two of its searches, apart from their lines [ns]; infinite
+    /// if there are none.
+    pub outside_ns: f64,
+    /// Instructions for a control block that is found in the own caches.
+    pub element_instructions: f64,
+}
+
+/// Means of one search.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Search {
+    /// Control blocks looked at, the one that is found included.
+    pub elements: f64,
+    /// Instructions.
+    pub instructions: f64,
+    /// Lines that came from another processor, or whose copies had to be taken away.
+    pub transfers: f64,
+    /// Time of these transfers [ns].
+    pub list_ns: f64,
+    /// Waiting for lines that were on their way to others [ns].
+    pub line_wait_ns: f64,
+}
+
+/// Steps towards the rate of searches, of which a handful is needed.
+const STEPS: u32 = 60;
+/// Relative change of the rate below which it is found.
+const PRECISION: f64 = 1e-12;
+
+impl Searching {
+    /// What one search costs.
+    pub fn search(&self) -> Search {
+        let visits = self.visits();
+        let elements = (visits.len() as f64 + 1.0) / 2.0;
+        let transfers: f64 = visits.iter().sum();
+        let list_ns = transfers * self.transfer_ns;
+        Search {
+            elements,
+            instructions: elements * self.element_instructions,
+            transfers,
+            list_ns,
+            line_wait_ns: self.wait_ns(&visits, self.outside_ns + list_ns),
+        }
+    }
+
+    fn others(&self) -> f64 {
+        (self.processors - 1.0).max(0.0)
+    }
+
+    /// Travels of each line in a search, from the last place of the list to the first.
+    fn visits(&self) -> Vec<f64> {
+        let (count, others) = (self.elements.max(1), self.others());
+        let n = f64::from(count);
+        let of = |m: u32| {
+            let m = f64::from(m);
+            let elsewhere = others / (others + m);
+            let copies = others * m / (others * m + 1.0);
+            (m * elsewhere + copies) / n
+        };
+        (1..=count).map(of).collect()
+    }
+
+    /// Wait for lines in a search if a processor needs `alone_ns` from search to search without
+    /// waiting: Newton's steps to the rate, kept between two bounds of it.
+    fn wait_ns(&self, visits: &[f64], alone_ns: f64) -> f64 {
+        let processors = self.processors.max(1.0);
+        if alone_ns <= 0.0 || alone_ns.is_infinite() || self.transfer_ns <= 0.0 {
+            return 0.0;
+        }
+        let (mut low, mut high) = (0.0, processors / alone_ns);
+        let mut rate = high;
+        for _ in 0..STEPS {
+            let (wait, slope) = self.wait_at(visits, rate);
+            let over = rate * (alone_ns + wait) - processors;
+            if over > 0.0 {
+                high = rate;
+            } else {
+                low = rate;
+            }
+            let step = rate - over / (alone_ns + wait + rate * slope);
+            let next = if step > low && step < high {
+                step
+            } else {
+                0.5 * (low + high)
+            };
+            let change = (next - rate).abs();
+            rate = next;
+            if change <= PRECISION * rate {
+                break;
+            }
+        }
+        self.wait_at(visits, rate).0
+    }
+
+    /// Wait for lines in a search if all processors together search so often [1/ns], and how it
+    /// grows with that.
+    fn wait_at(&self, visits: &[f64], rate: f64) -> (f64, f64) {
+        let others = self.others();
+        let each = others / self.processors.max(1.0) * self.transfer_ns;
+        let full = others / (1.0 + others);
+        let (mut wait, mut slope) = (0.0, 0.0);
+        for visits in visits {
+            let load = each * rate * visits;
+            if load < full {
+                let free = 1.0 / (1.0 - load);
+                wait += visits * load * free;
+                slope += visits * visits * each * free * free;
+            } else {
+                wait += visits * others;
+            }
+        }
+        (self.transfer_ns * wait, self.transfer_ns * slope)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn searching(elements: u32, processors: f64) -> Searching {
+        Searching {
+            elements,
+            processors,
+            transfer_ns: 100.0,
+            outside_ns: f64::INFINITY,
+            element_instructions: 10.0,
+        }
+    }
+
+    #[test]
+    fn one_processor_meets_no_line_elsewhere() {
+        let search = searching(45, 1.0).search();
+        assert_eq!((search.elements, search.instructions), (23.0, 230.0));
+        assert_eq!((search.transfers, search.list_ns), (0.0, 0.0));
+        assert_eq!(search.line_wait_ns, 0.0);
+    }
+
+    #[test]
+    fn a_list_of_one_is_a_line_that_all_write() {
+        // o = 3: elsewhere 3/4, copies 3/4.
+        let search = searching(1, 4.0).search();
+        assert_eq!((search.elements, search.transfers), (1.0, 1.5));
+    }
+
+    #[test]
+    fn two_processors_and_two_elements_by_hand() {
+        // o = 1. Last place, m = 1: 1/2 elsewhere, copies 1/2; first, m = 2: 2/3 and 2/3.
+        // (1/2 + 1/2 + 2/3 + 2/3) / 2, the look at the first counted twice.
+        let search = searching(2, 2.0).search();
+        let expected = (1.0 * 0.5 + 0.5 + 2.0 / 3.0 + 2.0 / 3.0) / 2.0;
+        assert!((search.transfers - expected).abs() < 1e-12);
+        assert!((search.list_ns - 100.0 * expected).abs() < 1e-9);
+    }
+
+    #[test]
+    fn among_endless_processors_every_line_is_elsewhere() {
+        let search = searching(45, 1e12).search();
+        assert!((search.transfers - (search.elements + 1.0)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn rare_searches_do_not_meet() {
+        let mut rare = searching(45, 19.0);
+        rare.outside_ns = 1e12;
+        assert!(rare.search().line_wait_ns < 1e-3);
+        assert_eq!(searching(45, 19.0).search().line_wait_ns, 0.0);
+    }
+
+    #[test]
+    fn a_line_that_all_want_serves_them_in_turn() {
+        // One line, four processors, nothing else to do: 1.5 transfers a search, so that a search
+        // takes the four 4 x 1.5 transfers' time in turn; Schweitzer's estimate is exact here.
+        let mut closed = searching(1, 4.0);
+        closed.outside_ns = 0.0;
+        let search = closed.search();
+        assert!((search.list_ns + search.line_wait_ns - 4.0 * 150.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn waits_grow_with_rate_and_stay_below_all_others() {
+        let mut last = 0.0;
+        for outside in [1e7, 1e6, 1e5, 1e4, 1e3, 0.0] {
+            let mut busy = searching(220, 95.0);
+            busy.outside_ns = outside;
+            let search = busy.search();
+            assert!(search.line_wait_ns > last);
+            assert!(search.line_wait_ns <= 94.0 * search.list_ns);
+            last = search.line_wait_ns;
+        }
+    }
+}

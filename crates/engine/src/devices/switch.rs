@@ -1,0 +1,195 @@
+//! A virtual switch: what goes through it, and how long its list was searched.
+//!
+//! A layer-2 switch finds the receiver in a table and searches nothing. The uplink port carries
+//! nothing: guests on one switch reach each other without it. Frames are neither lost nor delayed.
+
+use super::list::Search;
+use crate::spec;
+
+/// A virtual switch at work.
+#[derive(Clone, Debug)]
+pub struct Switch {
+    layer: spec::Layer,
+    frame_bytes: u64,
+    vnics: u32,
+    counters: SwitchCounters,
+    /// Searches and their time on lines when the window began.
+    window: (f64, f64),
+}
+
+/// What went through a switch.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SwitchCounters {
+    /// Frames.
+    pub frames: u64,
+    /// Payload [bytes].
+    pub bytes: u64,
+    /// Searches of the list.
+    pub searches: f64,
+    /// Control blocks looked at.
+    pub elements: f64,
+    /// Lines that came from another processor for it.
+    pub transfers: f64,
+    /// Time of these transfers [ns].
+    pub list_ns: f64,
+    /// Waiting for lines on their way to others [ns].
+    pub line_wait_ns: f64,
+}
+
+/// What one message costs its sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sent {
+    /// Frames.
+    pub frames: u64,
+    /// Searches of the list.
+    pub searches: f64,
+    /// Instructions of the searches.
+    pub instructions: f64,
+    /// Lines that come from another processor for them.
+    pub transfers: f64,
+    /// Time of the transfers, waiting for lines included [ns].
+    pub list_ns: f64,
+}
+
+impl Switch {
+    /// A switch to which so many VNICs are coupled.
+    pub fn new(spec: &spec::Switch, vnics: u32) -> Self {
+        Self {
+            layer: spec.layer,
+            frame_bytes: u64::from(spec.frame_bytes.max(1)),
+            vnics,
+            counters: SwitchCounters::default(),
+            window: (0.0, 0.0),
+        }
+    }
+
+    /// VNICs coupled to it: the length of its list.
+    pub fn vnics(&self) -> u32 {
+        self.vnics
+    }
+
+    /// Whether it searches a list.
+    pub fn searches(&self) -> bool {
+        self.layer == spec::Layer::Ip
+    }
+
+    /// Frames of a message of so many bytes; an empty one is a frame too.
+    pub fn frames_of(&self, bytes: u64) -> u64 {
+        bytes.div_ceil(self.frame_bytes).max(1)
+    }
+
+    /// Counts a message, with so many frames beside it that carry no data. `search` is what a
+    /// search costs its sender now; a switch without a list takes no notice of it.
+    pub fn send(
+        &mut self,
+        bytes: u64,
+        beside: u64,
+        searches_per_frame: f64,
+        search: &Search,
+    ) -> Sent {
+        let frames = self.frames_of(bytes) + beside;
+        self.counters.frames += frames;
+        self.counters.bytes += bytes;
+        if !self.searches() {
+            return Sent {
+                frames,
+                ..Sent::default()
+            };
+        }
+        let searches = frames as f64 * searches_per_frame;
+        self.counters.searches += searches;
+        self.counters.elements += searches * search.elements;
+        self.counters.transfers += searches * search.transfers;
+        self.counters.list_ns += searches * search.list_ns;
+        self.counters.line_wait_ns += searches * search.line_wait_ns;
+        Sent {
+            frames,
+            searches,
+            instructions: searches * search.instructions,
+            transfers: searches * search.transfers,
+            list_ns: searches * (search.list_ns + search.line_wait_ns),
+        }
+    }
+
+    /// What went through it so far.
+    pub fn counters(&self) -> &SwitchCounters {
+        &self.counters
+    }
+
+    /// Ends a window: mean time of one of `processors` busy processors between two of its searches,
+    /// apart from their lines [ns]; infinite if nothing was searched.
+    pub fn close_window(&mut self, window_ns: f64, processors: f64) -> f64 {
+        let now = (
+            self.counters.searches,
+            self.counters.list_ns + self.counters.line_wait_ns,
+        );
+        let searches = now.0 - self.window.0;
+        let lines_ns = now.1 - self.window.1;
+        self.window = now;
+        if searches > 0.0 {
+            ((processors.max(1.0) * window_ns - lines_ns) / searches).max(0.0)
+        } else {
+            f64::INFINITY
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn switch(layer: spec::Layer) -> Switch {
+        let spec = spec::Switch {
+            name: "tile".into(),
+            layer,
+            frame_bytes: 8192,
+        };
+        Switch::new(&spec, 45)
+    }
+
+    fn search() -> Search {
+        Search {
+            elements: 23.0,
+            instructions: 230.0,
+            transfers: 10.0,
+            list_ns: 1_000.0,
+            line_wait_ns: 50.0,
+        }
+    }
+
+    #[test]
+    fn messages_are_cut_into_frames() {
+        let switch = switch(spec::Layer::Ethernet);
+        let frames = [0, 1, 8192, 8193, 1 << 20].map(|bytes| switch.frames_of(bytes));
+        assert_eq!(frames, [1, 1, 1, 2, 128]);
+    }
+
+    #[test]
+    fn a_table_is_not_searched() {
+        let mut switch = switch(spec::Layer::Ethernet);
+        let sent = switch.send(16_384, 0, 2.0, &search());
+        assert_eq!((sent.frames, sent.searches, sent.list_ns), (2, 0.0, 0.0));
+        assert_eq!(switch.counters().searches, 0.0);
+        assert_eq!(switch.counters().bytes, 16_384);
+        assert!(switch.close_window(1e7, 19.0).is_infinite());
+    }
+
+    #[test]
+    fn a_list_is_searched_for_every_frame() {
+        let mut switch = switch(spec::Layer::Ip);
+        let sent = switch.send(16_384, 0, 1.5, &search());
+        assert_eq!((sent.searches, sent.instructions), (3.0, 690.0));
+        assert_eq!((sent.transfers, sent.list_ns), (30.0, 3_150.0));
+        assert_eq!(switch.counters().elements, 69.0);
+    }
+
+    #[test]
+    fn time_between_searches_leaves_their_lines_out() {
+        let mut switch = switch(spec::Layer::Ip);
+        switch.send(16_384, 0, 1.5, &search());
+        // Two processors for 10 us, less 3.15 us, over three searches.
+        let outside = switch.close_window(10_000.0, 2.0);
+        assert!((outside - (20_000.0 - 3_150.0) / 3.0).abs() < 1e-9);
+        assert!(switch.close_window(10_000.0, 2.0).is_infinite());
+    }
+}
