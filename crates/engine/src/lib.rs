@@ -6,9 +6,10 @@
 //! What a layout costs while nothing changes needs no simulation ([`steady::price`]).
 //!
 //! One folder a subject, each understandable alone, in this order of dependency: [`machine`],
-//! [`kernel`], [`cost`], [`guest`], [`hypervisor`], [`sim`], [`steady`].
+//! [`kernel`], [`cost`], [`guest`], [`hypervisor`], [`devices`], [`sim`], [`steady`].
 
 pub mod cost;
+pub mod devices;
 pub mod guest;
 pub mod hypervisor;
 pub mod kernel;

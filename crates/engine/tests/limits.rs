@@ -87,7 +87,7 @@ fn threads_that_gain_nothing_are_no_threads() {
 }
 
 /// An uncapped partition whose threads never rest.
-fn greedy(name: &str, entitlement: f64, vps: u16, of_weight: u8, of_pool: u16) -> Partition {
+fn greedy(name: &str, entitlement: f64, vps: u16, of_weight: u16, of_pool: u16) -> Partition {
     let mut one = partition(name, shared(entitlement, vps), loops(u32::from(vps)));
     if let Processors::Shared { weight, pool, .. } = &mut one.processors {
         (*weight, *pool) = (of_weight, of_pool);
@@ -117,6 +117,7 @@ fn reserved_capacity_goes_to_its_own_pool_first() {
         name: "reserve".into(),
         maximum: Some(3.0),
         reserved: 1.0,
+        cores: None,
     });
     let outcome = run(&spec, 0);
     let (own, other) = (

@@ -68,6 +68,7 @@ fn full_spec() -> Spec {
         name: "limited".into(),
         maximum: Some(1.0),
         reserved: 0.25,
+        cores: None,
     });
     spec
 }

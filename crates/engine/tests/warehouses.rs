@@ -40,6 +40,7 @@ fn with_rebalance(guest: Guest, every_ns: u64) -> Guest {
     match &mut guest {
         Guest::Aix(aix) => aix.rebalance_ns = Some(every_ns),
         Guest::Hpux(unix) | Guest::Linux(unix) => unix.rebalance_ns = Some(every_ns),
+        Guest::Zvm(_) => unreachable!("CP has no such balancer"),
     }
     guest
 }

@@ -13,6 +13,9 @@ pub fn observe(py: Python<'_>, observer: &Py<PyAny>, batch: &Batch) -> PyResult<
         ("partition", &batch.tables.partition),
         ("cpu", &batch.tables.cpu),
         ("pool", &batch.tables.pool),
+        ("virtual_machine", &batch.tables.virtual_machine),
+        ("switch", &batch.tables.switch),
+        ("volume", &batch.tables.volume),
         ("dispatches", &batch.tables.dispatches),
     ];
     for (name, table) in all.iter().filter(|(_, table)| !table.is_empty()) {

@@ -82,6 +82,18 @@ fn simulate(
     }
 }
 
+/// Splits a partition's entitlement [cores] over its logical cores in vertical polarization: how
+/// many are vertical-high, -medium and -low, and what each -medium is entitled to [cores].
+#[pyfunction]
+fn polarize(entitlement: f64, cores: u16) -> PyResult<(u16, u16, u16, f64)> {
+    if !entitlement.is_finite() || entitlement <= 0.0 || cores == 0 {
+        let given = format!("an entitlement of {entitlement} over {cores} logical cores");
+        return Err(SpecError::new_err(format!("{given}: both must be above 0")));
+    }
+    let split = homenode_engine::hypervisor::polarize(entitlement, cores);
+    Ok((split.high, split.medium, split.low, split.medium_share))
+}
+
 /// Prices a layout without simulating it: what an instruction of each partition costs (JSON) while
 /// `busy_json`, a list of busy cores by chip for each partition, are busy; raises `SpecError`.
 #[pyfunction]
@@ -128,6 +140,9 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("PARTITION_COLUMNS", sim::columns::partition())?;
     module.add("CPU_COLUMNS", sim::columns::CPU)?;
     module.add("POOL_COLUMNS", sim::columns::POOL)?;
+    module.add("VIRTUAL_MACHINE_COLUMNS", sim::columns::VIRTUAL_MACHINE)?;
+    module.add("SWITCH_COLUMNS", sim::columns::SWITCH)?;
+    module.add("VOLUME_COLUMNS", sim::columns::VOLUME)?;
     module.add("DISPATCH_COLUMNS", sim::columns::DISPATCH)?;
     module.add("GAUGES", sim::columns::GAUGES)?;
     module.add("BOOKS", cost::BOOK_NAMES)?;
@@ -138,6 +153,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add("CaptureError", py.get_type::<CaptureError>())?;
     module.add_function(wrap_pyfunction!(simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(polarize, module)?)?;
     module.add_function(wrap_pyfunction!(price_layout, module)?)?;
     module.add_function(wrap_pyfunction!(walk::walk, module)?)?;
     module.add_function(wrap_pyfunction!(parse_lparstat, module)?)?;

@@ -36,6 +36,8 @@ pub enum Book {
     Tick,
     /// Spinning on a lock.
     Spin,
+    /// Searching a virtual switch's list.
+    List,
     /// A core held by a guest whose threads are all idle.
     GuestIdle,
     /// The hypervisor itself: dispatch, cede, prod, confer, interrupts passed on.
@@ -43,7 +45,7 @@ pub enum Book {
 }
 
 /// Number of books.
-pub const BOOK_COUNT: usize = 18;
+pub const BOOK_COUNT: usize = 19;
 
 /// Names of the books, as result columns have them.
 pub const BOOK_NAMES: [&str; BOOK_COUNT] = [
@@ -63,6 +65,7 @@ pub const BOOK_NAMES: [&str; BOOK_COUNT] = [
     "smt",
     "tick",
     "spin",
+    "list",
     "guest_idle",
     "hypervisor",
 ];

@@ -224,7 +224,7 @@ fn exposed(place: &Place) -> f64 {
 }
 
 /// Latency of a line in a sharer's cache, by its distance [ns].
-fn sharer_latencies(place: &Place, sharers: &Sharers) -> [f64; 3] {
+pub(super) fn sharer_latencies(place: &Place, sharers: &Sharers) -> [f64; 3] {
     let ns = place.machine.cache_to_cache_ns;
     let node = place.tree.node_of(place.chip);
     let link = place.occupancy.node_link_stretch[usize::from(node)];
@@ -248,7 +248,7 @@ fn transfer_ns(place: &Place, sharers: &Sharers) -> f64 {
 }
 
 /// Latency of a domain's memory, load included [ns].
-fn memory_latency(place: &Place, domain: u16) -> f64 {
+pub(super) fn memory_latency(place: &Place, domain: u16) -> f64 {
     let distance = place.tree.memory_distance(place.chip, domain);
     memory_ns(place.machine, place.tree, place.chip, domain) * queueing(place, domain, distance)
 }

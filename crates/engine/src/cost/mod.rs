@@ -24,6 +24,7 @@ mod occupancy;
 mod smt;
 mod spread;
 pub mod store;
+mod surroundings;
 mod table;
 
 pub use books::{Book, Books, BOOK_COUNT, BOOK_NAMES};
@@ -33,4 +34,5 @@ pub use miss::MissCurve;
 pub use occupancy::{stretch, Occupancy};
 pub use smt::Contention;
 pub use spread::{Sharers, Spread};
+pub use surroundings::Surroundings;
 pub use table::{ClassId, Table};

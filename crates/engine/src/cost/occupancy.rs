@@ -69,6 +69,12 @@ impl Occupancy {
         self.node_link_lines[usize::from(node)] += far;
     }
 
+    /// Adds core time on a chip in which so many lines came from other nodes' caches.
+    pub fn hold(&mut self, tree: &Topology, chip: u16, busy_ns: f64, far_lines: f64) {
+        self.busy_ns[usize::from(chip)] += busy_ns;
+        self.node_link_lines[usize::from(tree.node_of(chip))] += far_lines;
+    }
+
     /// Ends a window of `window_ns`: loads become latency factors, which enter the running averages
     /// with `weight`; counts start anew.
     pub fn close_window(&mut self, machine: &Machine, window_ns: f64, weight: f64) {

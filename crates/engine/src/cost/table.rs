@@ -1,7 +1,7 @@
 //! The cost classes in use, worked out on first use in a window and kept until the next.
 
 use super::occupancy::NEWEST;
-use super::{Books, Class, Contention, Lines, Occupancy, Place, Spread};
+use super::{Books, Class, Contention, Lines, Occupancy, Place, Spread, Surroundings};
 use crate::machine::Topology;
 use crate::spec::{Machine, Partition};
 
@@ -88,8 +88,24 @@ impl Table {
     #[inline(never)]
     fn refresh(&mut self, partitions: &[Partition], id: ClassId) -> f64 {
         let (partition, chip, threads) = self.owner[id as usize];
+        let snoozing = threads == 0;
+        let place = self.place(partitions, partition, chip, threads.max(1), snoozing);
+        self.classes[id as usize] = Class::at(place);
+        let ns = self.classes[id as usize].ns;
+        self.hot[id as usize] = (self.epoch, ns);
+        ns
+    }
+
+    fn place<'a>(
+        &'a self,
+        partitions: &'a [Partition],
+        partition: u16,
+        chip: u16,
+        threads: u8,
+        snoozing_sibling: bool,
+    ) -> Place<'a> {
         let index = usize::from(partition);
-        self.classes[id as usize] = Class::at(Place {
+        Place {
             machine: &self.machine,
             tree: &self.tree,
             contention: &self.contention,
@@ -97,12 +113,29 @@ impl Table {
             partition: &partitions[index],
             spread: &self.spreads[index],
             chip,
-            threads: threads.max(1),
-            snoozing_sibling: threads == 0,
-        });
-        let ns = self.classes[id as usize].ns;
-        self.hot[id as usize] = (self.epoch, ns);
-        ns
+            threads,
+            snoozing_sibling,
+        }
+    }
+
+    /// What surrounds a core of `chip` in this window.
+    pub fn surroundings(
+        &mut self,
+        partitions: &[Partition],
+        partition: u16,
+        chip: u16,
+    ) -> Surroundings {
+        let id = self.id(partition, chip, 1);
+        let class = *self.class(partitions, id);
+        Surroundings::of(&self.place(partitions, partition, chip, 1, false), &class)
+    }
+
+    /// Adds core time of a partition that is no instruction of a class, and the lines that came
+    /// from other nodes in it.
+    #[inline]
+    pub fn linger(&mut self, partition: u16, chip: u16, ns: f64, far_lines: f64) {
+        self.spreads[usize::from(partition)].add(chip, ns);
+        self.occupancy.hold(&self.tree, chip, ns, far_lines);
     }
 
     /// Adds core time spent in a class (reload apart).

@@ -13,6 +13,7 @@ mod scheduler;
 mod set;
 pub mod unix;
 pub mod workload;
+pub mod zvm;
 
 pub use charge::{charge, Charge};
 pub use loads::Loads;

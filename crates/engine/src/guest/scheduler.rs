@@ -29,7 +29,7 @@ impl Scheduler {
                 restarts_in_place: false,
                 folding: Folding::of(aix, smt),
             },
-            Guest::Hpux(_) | Guest::Linux(_) => Self {
+            Guest::Hpux(_) | Guest::Linux(_) | Guest::Zvm(_) => Self {
                 unix: guest.unix(),
                 snooze_delay_ns: Some(0),
                 restarts_in_place: true,
@@ -47,7 +47,7 @@ impl Filling {
             Guest::Aix(aix) => Filling::Aix {
                 threads_before_next: aix.throughput_mode.clamp(1, smt),
             },
-            Guest::Hpux(_) | Guest::Linux(_) => Filling::Unix(Places::new(places)),
+            Guest::Hpux(_) | Guest::Linux(_) | Guest::Zvm(_) => Filling::Unix(Places::new(places)),
         }
     }
 }

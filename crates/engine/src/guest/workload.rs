@@ -116,9 +116,10 @@ impl Shape {
                 burst_work,
                 ..
             } => tx(bursts, wait_ns, burst_work, Some(think_ns as f64), None),
-            Workload::Warehouses { .. } | Workload::Loops { .. } | Workload::Idle => {
-                tx(1.0, 0, Distribution::Constant, None, None)
-            }
+            Workload::Warehouses { .. }
+            | Workload::Loops { .. }
+            | Workload::Web { .. }
+            | Workload::Idle => tx(1.0, 0, Distribution::Constant, None, None),
         }
     }
 }

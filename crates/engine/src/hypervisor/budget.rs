@@ -5,8 +5,11 @@
 //! one of them does not take, because it is inactive or cedes before its slice ends, is lent to its
 //! siblings first; what is left at the end of the window is lost. (lparcfg.5 of powerpc-utils
 //! states these rules.)
+//!
+//! PR/SM lends nothing among siblings: each logical core has a slice of its own, by its
+//! polarization, and what it leaves is there for all partitions by weight (`slices`, `limits.rs`).
 
-use super::{Capacity, VpId};
+use super::{Capacity, RollingAverage, VpId};
 use crate::spec::{Partition, Pool, Processors};
 
 /// Least piece of ceded time that is lent at once [ns]; smaller pieces would only cost switches.
@@ -42,6 +45,25 @@ pub struct Share {
     pub excess_age: f64,
     /// Its home chips.
     pub home: Vec<u16>,
+    /// Slice of each virtual processor in a window [ns]; empty = all alike, and what one cedes is
+    /// lent to its siblings.
+    pub slices: Vec<u64>,
+    /// What a core has to give in a window, where nothing is lent [ns].
+    pub capacity_ns: u64,
+    /// What inactive virtual processors have left of their slices, where nothing is lent [ns].
+    pub kept: Vec<u64>,
+    /// Part of its slices that its limits allow in this window [0..1].
+    pub scale: f64,
+    /// Its own limit.
+    pub limit: PoolBudget,
+    /// Limit that always holds [cores].
+    pub cap: Option<f64>,
+    /// Limit of a long average.
+    pub average: Option<RollingAverage>,
+    /// Group that limits it together with others.
+    pub group: Option<u16>,
+    /// Whether it had to wait for a core in this window, with PR/SM.
+    pub waited: bool,
 }
 
 impl Share {
@@ -61,6 +83,15 @@ impl Share {
             promised: false,
             excess_age: 0.0,
             home: home_chips(partition),
+            slices: Vec::new(),
+            capacity_ns: window_ns,
+            kept: Vec::new(),
+            scale: 1.0,
+            limit: PoolBudget::unlimited(),
+            cap: None,
+            average: None,
+            group: None,
+            waited: false,
         };
         match &partition.processors {
             Processors::Shared {
@@ -68,12 +99,16 @@ impl Share {
                 capped,
                 weight,
                 pool,
+                prsm,
                 ..
             } => {
                 share.entitled_ns = (entitlement * window_ns as f64).round() as u64;
                 share.capped = *capped || *weight == 0;
                 share.weight = f64::from(*weight);
                 share.pool = *pool;
+                share.cap = prsm.cap;
+                share.average = prsm.defined_capacity.as_ref().map(RollingAverage::new);
+                share.group = prsm.group;
             }
             Processors::Dedicated {
                 cores, donating, ..
@@ -108,6 +143,21 @@ impl Share {
         self.entitled_ns / u64::from(self.vps)
     }
 
+    /// Whether what one virtual processor cedes goes to its siblings first.
+    #[inline]
+    pub fn lends(&self) -> bool {
+        self.slices.is_empty()
+    }
+
+    /// Slice of a virtual processor in this window, by its index in the partition [ns].
+    #[inline]
+    pub fn slice_ns(&self, index: u16) -> u64 {
+        match self.slices.get(usize::from(index)) {
+            Some(slice) => (*slice as f64 * self.scale) as u64,
+            None => self.even_slice_ns(),
+        }
+    }
+
     /// Starts a window in which `active` virtual processors have work: each takes its even slice,
     /// the rest is ceded.
     pub fn open_window(&mut self, active: u32) -> u64 {
@@ -115,6 +165,15 @@ impl Share {
         self.active_vps = active;
         self.ceded_ns = self.entitled_ns - slice * u64::from(active);
         slice
+    }
+
+    /// Takes back what an idle virtual processor leaves of its slice.
+    pub fn cede(&mut self, index: u16, slice_ns: u64) {
+        if self.lends() {
+            self.ceded_ns += slice_ns;
+        } else {
+            self.kept[usize::from(index)] = slice_ns;
+        }
     }
 
     /// Lends ceded time to a virtual processor whose slice ended; 0 if there is none.
@@ -125,8 +184,16 @@ impl Share {
         loan
     }
 
-    /// Gives back, to a virtual processor that wakes, what is left of its even slice.
-    pub fn reclaim(&mut self) -> u64 {
+    /// Gives back, to a virtual processor that wakes with `left_ns` of the window to go, what is
+    /// left of its slice. Where nothing is lent, what it did not use while it was idle is not
+    /// saved up: others could use it.
+    pub fn reclaim(&mut self, index: u16, left_ns: u64) -> u64 {
+        if !self.lends() {
+            let kept = std::mem::take(&mut self.kept[usize::from(index)]);
+            let rest = left_ns as f64 / self.capacity_ns as f64;
+            let due = (self.slice_ns(index) as f64 * rest) as u64;
+            return kept.min(due);
+        }
         let slice = self.even_slice_ns().min(self.ceded_ns);
         self.ceded_ns -= slice;
         slice
@@ -167,11 +234,37 @@ impl PoolBudget {
                 .maximum
                 .map(|cores| (cores * window_ns as f64).round() as u64),
             reserved_ns: (pool.reserved * window_ns as f64).round() as u64,
+            ..Self::unlimited()
+        }
+    }
+
+    /// A budget without a limit.
+    pub fn unlimited() -> Self {
+        Self {
+            maximum_ns: None,
+            reserved_ns: 0,
             left_ns: u64::MAX,
             left_unpromised_ns: u64::MAX,
             used_ns: 0,
             entitled_ns: 0,
             active_vps: 0,
+        }
+    }
+
+    /// Sets or lifts the limit of the window that starts [ns].
+    pub fn limit_to(&mut self, maximum_ns: Option<u64>) {
+        self.maximum_ns = maximum_ns;
+        self.left_ns = u64::MAX;
+        self.left_unpromised_ns = u64::MAX;
+    }
+
+    /// What is left for use of either kind [ns].
+    #[inline]
+    pub fn left_for(&self, unpromised: bool) -> u64 {
+        if unpromised {
+            self.left_ns.min(self.left_unpromised_ns)
+        } else {
+            self.left_ns
         }
     }
 
@@ -196,11 +289,7 @@ impl PoolBudget {
         if self.maximum_ns.is_none() {
             return wanted_ns;
         }
-        let left = if unpromised {
-            self.left_ns.min(self.left_unpromised_ns)
-        } else {
-            self.left_ns
-        };
+        let left = self.left_for(unpromised);
         let even = left / u64::from(self.active_vps.max(1));
         let grant = even.max(LEAST_LOAN_NS).min(left).min(wanted_ns);
         self.left_ns -= grant;
@@ -240,6 +329,15 @@ mod tests {
             promised: false,
             excess_age: 0.0,
             home: vec![],
+            slices: vec![],
+            capacity_ns: 1,
+            kept: vec![],
+            scale: 1.0,
+            limit: PoolBudget::unlimited(),
+            cap: None,
+            average: None,
+            group: None,
+            waited: false,
         }
     }
 
@@ -250,7 +348,7 @@ mod tests {
         assert_eq!(share.ceded_ns, 12_000_000);
         // The first whose slice ends is lent an even part of what twelve siblings left.
         assert_eq!(share.lend(), 666_666);
-        assert_eq!(share.reclaim(), 1_000_000);
+        assert_eq!(share.reclaim(0, 0), 1_000_000);
     }
 
     #[test]
@@ -270,6 +368,7 @@ mod tests {
                 name: "p".into(),
                 maximum: Some(1.0),
                 reserved: 0.0,
+                cores: None,
             },
             10_000_000,
         );

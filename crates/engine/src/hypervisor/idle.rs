@@ -93,8 +93,15 @@ impl CoreSets {
         })
     }
 
+    /// Idle cores of a chip, as a mask.
     #[inline]
-    fn bit(&self, chip: u16, core: CoreId) -> u64 {
+    pub fn idle_mask(&self, chip: u16) -> u64 {
+        self.idle[usize::from(chip)]
+    }
+
+    /// A core's place in its chip's masks.
+    #[inline]
+    pub fn bit(&self, chip: u16, core: CoreId) -> u64 {
         1 << (core - chip * self.cores_per_chip)
     }
 }

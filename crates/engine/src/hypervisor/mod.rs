@@ -5,16 +5,22 @@
 //! carries the decision out. Rules that all policies share (entitlement and its lending, pool
 //! limits) are methods of the state.
 
+mod average;
 mod budget;
 mod idle;
+mod limits;
+mod places;
+mod polarization;
 pub mod policies;
 mod queues;
 mod state;
 
+pub use average::RollingAverage;
 pub use budget::{PoolBudget, Share};
 pub use idle::CoreSets;
+pub use polarization::{entitlements, polarize, Kind, Split};
 pub use queues::Queues;
-pub use state::{Capacity, Core, CoreId, Mode, State, Vp, VpId, NO_CORE, NO_VP};
+pub use state::{Capacity, Core, CoreId, Mode, State, Vp, VpId, NO_CORE, NO_POOL, NO_VP};
 
 /// What to do with a virtual processor that became ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

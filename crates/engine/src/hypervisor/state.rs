@@ -1,8 +1,8 @@
 //! What the hypervisor knows of virtual processors and cores.
 
-use super::{CoreSets, PoolBudget, Queues, Share};
+use super::{CoreSets, Kind, PoolBudget, Queues, Share};
 use crate::machine::{Distance, Topology};
-use crate::spec::{Eviction, Processors, Spec};
+use crate::spec::{Eviction, Policy, Processors, Spec};
 
 /// Index of a virtual processor over the whole machine.
 pub type VpId = u32;
@@ -12,6 +12,8 @@ pub type CoreId = u16;
 pub const NO_VP: VpId = u32::MAX;
 /// No core.
 pub const NO_CORE: CoreId = u16::MAX;
+/// No pool.
+pub const NO_POOL: u16 = u16::MAX;
 
 /// State of a virtual processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +48,10 @@ pub struct Vp {
     pub home_chip: u16,
     /// Home node.
     pub home_node: u16,
+    /// Its kind by polarization, with PR/SM.
+    pub kind: Kind,
+    /// Physical core that is its home, for a vertical-high one, or `NO_CORE`.
+    pub home_core: CoreId,
     /// Core it is on, or `NO_CORE`.
     pub core: CoreId,
     /// Core it was last on, or `NO_CORE`.
@@ -78,6 +84,10 @@ pub struct Core {
     pub owner: VpId,
     /// Whether the pool may use it now.
     pub pooled: bool,
+    /// Pool whose logical cores it runs, with PR/SM, or `NO_POOL`.
+    pub pool: u16,
+    /// Vertical-high logical core whose home it is, or `NO_VP`.
+    pub high: VpId,
 }
 
 /// Dispatch state of the whole machine.
@@ -98,6 +108,18 @@ pub struct State {
     pub queues: Queues,
     /// Whom an entitled requester may evict.
     pub eviction: Eviction,
+    /// Budgets of the groups.
+    pub groups: Vec<PoolBudget>,
+    /// What a physical core has to give in a window [ns].
+    pub capacity_ns: u64,
+    /// Whether a window has been opened yet.
+    pub opened: bool,
+    /// Whether cores of one's own cost no dispatching.
+    pub own_is_free: bool,
+    /// Usable cores by pool and chip, as masks, with PR/SM.
+    pub(super) masks: Vec<Vec<u64>>,
+    /// Cores that are a vertical-high core's home, by chip, as masks.
+    pub(super) high_mask: Vec<u64>,
 }
 
 impl State {
@@ -123,6 +145,11 @@ impl State {
                 spec.machine.hypervisor.window_ns,
             ));
         }
+        let hypervisor = &spec.machine.hypervisor;
+        let capacity_ns = hypervisor
+            .window_ns
+            .saturating_sub(hypervisor.prsm.physical_ns);
+        let groups = spec.groups.iter();
         let mut state = Self {
             sets: CoreSets::new(&tree),
             cores: cores(&tree),
@@ -135,9 +162,18 @@ impl State {
             tree,
             vps,
             shares,
-            eviction: spec.machine.hypervisor.eviction,
+            eviction: hypervisor.eviction,
+            groups: groups
+                .map(|g| PoolBudget::of_group(g.cap, capacity_ns))
+                .collect(),
+            capacity_ns,
+            opened: false,
+            own_is_free: hypervisor.policy == Policy::Prsm,
+            masks: Vec::new(),
+            high_mask: Vec::new(),
         };
         state.set_dedicated_apart(spec);
+        state.set_up_prsm(spec);
         for core in 0..state.tree.active_cores {
             if state.cores[usize::from(core)].pooled {
                 state
@@ -193,6 +229,12 @@ impl State {
         !self.queues.entitled.is_empty()
     }
 
+    /// Whether putting a virtual processor on a core and taking it off costs nothing.
+    #[inline]
+    pub fn dispatches_free(&self, vp: VpId) -> bool {
+        self.own_is_free && self.own_core(vp).is_some()
+    }
+
     /// Dedicated core of a virtual processor, if it has one.
     pub fn own_core(&self, vp: VpId) -> Option<CoreId> {
         let share = &self.shares[usize::from(self.vps[vp as usize].partition)];
@@ -215,6 +257,8 @@ impl Vp {
             index,
             home_chip,
             home_node,
+            kind: Kind::Horizontal,
+            home_core: NO_CORE,
             core: NO_CORE,
             last_core: NO_CORE,
             mode: Mode::Inactive,
@@ -235,6 +279,8 @@ fn cores(tree: &Topology) -> Vec<Core> {
             running: NO_VP,
             owner: NO_VP,
             pooled: true,
+            pool: 0,
+            high: NO_VP,
         })
         .collect()
 }

@@ -6,7 +6,7 @@
 
 use crate::spec::{
     Accounting, ByDistance, Cache, CacheScope, Coherence, Eviction, Hypervisor, Machine,
-    MemoryBeside, Policy, Smt,
+    MemoryBeside, Policy, PrSm, Smt,
 };
 
 /// A short form that does not parse.
@@ -112,6 +112,7 @@ fn round_numbers() -> Machine {
             excess_quantum_ns: 1_000_000,
             counts_redispatch: true,
             eviction: Eviction::OtherPartition,
+            prsm: PrSm::default(),
         },
     }
 }

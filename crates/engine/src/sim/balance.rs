@@ -140,7 +140,8 @@ impl World {
         self.hv.queues.remove(partition, vp);
         self.hv.count_inactive(usize::from(partition));
         let v = &mut self.hv.vps[vp as usize];
-        self.hv.shares[usize::from(partition)].ceded_ns += std::mem::take(&mut v.slice_ns);
+        let left = std::mem::take(&mut v.slice_ns);
+        self.hv.shares[usize::from(partition)].cede(v.index, left);
         v.mode = Mode::Inactive;
         self.runs[vp as usize].ceded_at = self.now;
     }

@@ -76,6 +76,73 @@ pub enum SpecFault {
         /// The machine.
         machine: String,
     },
+    /// Cores lent where the hypervisor lends none.
+    #[error(
+        "{owner}: its cores are donated while idle, but PR/SM on machine {machine} lends no \
+         dedicated cores; leave donating out"
+    )]
+    NotLent {
+        /// Whose cores.
+        owner: String,
+        /// The machine.
+        machine: String,
+    },
+    /// Something of PR/SM on a machine that has another hypervisor.
+    #[error(
+        "{owner}: polarization, absolute caps, defined capacity, groups and core types are \
+         PR/SM's, machine {machine} has another hypervisor; leave them out or take an IBM Z"
+    )]
+    NotPrsm {
+        /// Whose.
+        owner: String,
+        /// The machine.
+        machine: String,
+    },
+    /// Sharing of what is not there.
+    #[error(
+        "{owner}: pool {pool} has no physical core that is not dedicated; give it cores or make \
+         the partition dedicated"
+    )]
+    NoSharedCore {
+        /// Whose pool.
+        owner: String,
+        /// Which.
+        pool: String,
+    },
+    /// A workload that z/VM's virtual machines don't have.
+    #[error(
+        "{owner}: what runs in z/VM runs in its virtual machines; give the partition the workload \
+         web, or idle, and the machines their roles"
+    )]
+    NotWeb {
+        /// Whose workload.
+        owner: String,
+    },
+    /// Virtual machines' work in a partition that has none.
+    #[error(
+        "{owner}: the workload web runs in virtual machines; make z/VM the partition's guest or \
+         choose another workload"
+    )]
+    NotZvm {
+        /// Whose workload.
+        owner: String,
+    },
+    /// Virtual machines that find no place in memory.
+    #[error(
+        "{owner}: its virtual machines have {guest_bytes} bytes, its central memory is \
+         {central_bytes}; {short_bytes} bytes find no place there nor on paging volumes: give it \
+         memory or paging volumes"
+    )]
+    NoPaging {
+        /// Whose memory.
+        owner: String,
+        /// Memory of its virtual machines [bytes].
+        guest_bytes: u64,
+        /// Its own [bytes].
+        central_bytes: u64,
+        /// What has no place [bytes].
+        short_bytes: u64,
+    },
     /// Two things with one identity.
     #[error("{what} {name} occurs twice")]
     Twice {
@@ -121,6 +188,7 @@ pub(super) fn check(spec: &Spec) -> Checked {
     }
     check_cores(spec)?;
     super::check_memory::check_room(spec)?;
+    super::check_prsm::check_machine(spec)?;
     check_capacity(spec)
 }
 
@@ -203,13 +271,16 @@ fn check_partition(spec: &Spec, partition: &Partition) -> Checked {
     }
     check_processors(spec, partition, &owner)?;
     super::check_memory::check(spec, partition, &owner)?;
-    super::check_work::check(spec, partition, &owner)
+    super::check_work::check(spec, partition, &owner)?;
+    super::check_zvm::check(spec, partition, &owner)
 }
 
-/// Without a dispatcher nobody can share a core or borrow one.
+/// Without a dispatcher nobody can share a core or borrow one; PR/SM lends none.
 fn check_policy(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
-    if spec.machine.hypervisor.policy == Policy::Phyp {
-        return Ok(());
+    match spec.machine.hypervisor.policy {
+        Policy::Phyp => return Ok(()),
+        Policy::Prsm => return check_lending(spec, partition, owner),
+        Policy::Dedicated => {}
     }
     let asked = match partition.processors {
         Processors::Shared { .. } => "shared",
@@ -221,6 +292,16 @@ fn check_policy(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
         asked: asked.into(),
         machine: spec.machine.name.clone(),
     })
+}
+
+fn check_lending(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
+    match partition.processors {
+        Processors::Dedicated { donating: true, .. } => Err(SpecFault::NotLent {
+            owner: owner.into(),
+            machine: spec.machine.name.clone(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 fn check_processors(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
@@ -249,8 +330,11 @@ fn check_processors(spec: &Spec, partition: &Partition, owner: &str) -> Checked 
                     "1 or more, 4096 logical processors at most",
                 ));
             }
+            super::check_prsm::check(spec, partition, owner)?;
             let most = f64::from(*r#virtual);
-            if !(*entitlement > 0.0 && *entitlement <= most + 1e-9) {
+            let weighed = spec.machine.hypervisor.policy == Policy::Prsm;
+            let fits = *entitlement > 0.0 && *entitlement <= most + 1e-9;
+            if !(weighed || fits) {
                 return Err(range(
                     owner,
                     "entitlement",
@@ -315,6 +399,9 @@ fn check_cores(spec: &Spec) -> Checked {
 }
 
 fn check_capacity(spec: &Spec) -> Checked {
+    if spec.machine.hypervisor.policy == Policy::Prsm {
+        return Ok(()); // Weights can't promise more than there is.
+    }
     let dedicated: usize = spec.partitions.iter().map(|p| cores_of(p).len()).sum();
     let available = f64::from(spec.machine.active_cores) - dedicated as f64;
     let entitled = |pool: Option<usize>| -> f64 {

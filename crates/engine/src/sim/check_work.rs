@@ -162,7 +162,10 @@ fn check_burst(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
     let profile = &partition.profile;
     let bursts = match partition.workload {
         Workload::Transactions { bursts, .. } | Workload::Users { bursts, .. } => bursts,
-        Workload::Loops { .. } | Workload::Warehouses { .. } | Workload::Idle => 1.0,
+        Workload::Loops { .. }
+        | Workload::Warehouses { .. }
+        | Workload::Web { .. }
+        | Workload::Idle => 1.0,
     };
     let unit_ns = profile.instructions_per_unit * profile.eicpi
         / (spec.machine.core_rate * spec.machine.clock_hz)

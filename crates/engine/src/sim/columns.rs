@@ -4,7 +4,7 @@
 use crate::cost::{BOOK_NAMES, LINE_NAMES};
 
 /// Readings rather than counters.
-pub const GAUGES: [&str; 9] = [
+pub const GAUGES: [&str; 12] = [
     "time_ns",
     "partition",
     "cpu",
@@ -14,10 +14,13 @@ pub const GAUGES: [&str; 9] = [
     "tx_inside",
     "vps_unfolded",
     "cede_max_ns",
+    "virtual_machine",
+    "switch",
+    "volume",
 ];
 
 /// Columns of the partition table before its lines and books.
-const PARTITION: [&str; 52] = [
+const PARTITION: [&str; 64] = [
     "time_ns",
     "partition",
     "busy_ns",
@@ -70,6 +73,18 @@ const PARTITION: [&str; 52] = [
     "syscalls",
     "vps_unfolded",
     "exhausted_ns",
+    "guest_ns",
+    "chargeable_ns",
+    "system_ns",
+    "unparked_ns",
+    "pages_in",
+    "pages_out",
+    "page_reads",
+    "page_writes",
+    "spin_instructions",
+    "thread_ns",
+    "mt1_ns",
+    "prorated_ns",
 ];
 
 /// Columns of the logical processor table.
@@ -103,13 +118,58 @@ pub const CPU: [&str; 26] = [
 ];
 
 /// Columns of the pool table.
-pub const POOL: [&str; 6] = [
+pub const POOL: [&str; 7] = [
     "time_ns",
     "pool",
     "cores",
     "busy_ns",
     "idle_ns",
     "entitled_ns",
+    "management_ns",
+];
+
+/// Columns of the virtual machine table.
+pub const VIRTUAL_MACHINE: [&str; 11] = [
+    "time_ns",
+    "partition",
+    "virtual_machine",
+    "guest_ns",
+    "chargeable_ns",
+    "dispatches",
+    "wait_ns",
+    "page_wait_ns",
+    "page_reads",
+    "tx_done",
+    "response_ns",
+];
+
+/// Columns of the virtual switch table.
+pub const SWITCH: [&str; 9] = [
+    "time_ns",
+    "partition",
+    "switch",
+    "frames",
+    "bytes",
+    "searches",
+    "elements",
+    "list_ns",
+    "line_wait_ns",
+];
+
+/// Columns of the paging volume table.
+pub const VOLUME: [&str; 12] = [
+    "time_ns",
+    "partition",
+    "volume",
+    "ios",
+    "reads",
+    "pages",
+    "pend_ns",
+    "disc_ns",
+    "conn_ns",
+    "queue_ns",
+    "busy_ns",
+    "cache_hits",
 ];
 
 /// Columns of the dispatch table.

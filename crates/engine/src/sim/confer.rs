@@ -50,7 +50,8 @@ impl World {
         self.runs[sibling as usize].spin_ns += SPIN_NS;
         self.runs[holder as usize].debt_ns += cost;
         // More than the holder can use in this window would be lost to the partition.
-        let room = (self.window_end - self.now).saturating_sub(self.vp(holder).slice_ns);
+        let start = self.slots[usize::from(core)].settled_at.max(self.now);
+        let room = (self.window_end - start).saturating_sub(self.vp(holder).slice_ns);
         let given = self.vp(sibling).slice_ns.min(room);
         self.hv.vps[sibling as usize].slice_ns -= given;
         self.hv.queues.remove(partition, holder);

@@ -3,6 +3,7 @@
 use super::event::Event;
 use super::meters::Reason;
 use super::world::{World, NEVER};
+use crate::hypervisor::policies::slice_is_over;
 use crate::hypervisor::{Capacity, CoreId, Mode, Placement, Policy, Renewal, VpId, NO_CORE, NO_VP};
 use crate::kernel::Key;
 
@@ -13,7 +14,8 @@ impl World {
         self.hv.count_active(partition);
         let v = &mut self.hv.vps[vp as usize];
         debug_assert_eq!(v.mode, Mode::Inactive);
-        v.slice_ns = self.hv.shares[partition].reclaim();
+        let left = self.window_end - self.now;
+        v.slice_ns = self.hv.shares[partition].reclaim(v.index, left);
         let away = self.now - self.runs[vp as usize].ceded_at;
         self.meters.partitions[partition].ceded(away);
         self.make_ready(vp);
@@ -64,7 +66,7 @@ impl World {
             v.capacity = Capacity::Entitled;
             return true;
         }
-        if v.slice_ns == 0 {
+        if v.slice_ns == 0 && share.lends() {
             v.slice_ns = share.lend();
         }
         v.capacity = if v.slice_ns > 0 {
@@ -72,19 +74,16 @@ impl World {
         } else {
             Capacity::Excess
         };
-        let excess = v.capacity == Capacity::Excess;
-        let pool = &self.hv.pools[usize::from(share.pool)];
-        let left = if share.is_unpromised(v.capacity) {
-            pool.left_ns.min(pool.left_unpromised_ns)
-        } else {
-            pool.left_ns
-        };
-        !(excess && share.capped) && left > 0
+        let (partition, capacity) = (usize::from(v.partition), v.capacity);
+        let forbidden = capacity == Capacity::Excess && share.capped;
+        !forbidden && self.hv.left_ns(partition, capacity) > 0
     }
 
     /// Queues a virtual processor that has claimed capacity and waits for a core.
     pub fn enqueue(&mut self, vp: VpId) {
         let v = &self.hv.vps[vp as usize];
+        let share = &mut self.hv.shares[usize::from(v.partition)];
+        share.waited = !share.lends();
         match v.capacity {
             Capacity::Entitled => {
                 self.hv.queues.entitled.push_back(vp);
@@ -136,8 +135,12 @@ impl World {
 
     /// Puts a ready virtual processor on a core that nobody runs on.
     pub fn dispatch(&mut self, vp: VpId, core: CoreId) {
-        let hypervisor = &self.spec.machine.hypervisor;
-        let overhead = hypervisor.dispatch_ns + std::mem::take(&mut self.runs[vp as usize].debt_ns);
+        let debt = std::mem::take(&mut self.runs[vp as usize].debt_ns);
+        let overhead = if self.hv.dispatches_free(vp) {
+            0
+        } else {
+            self.spec.machine.hypervisor.dispatch_ns + debt
+        };
         let distance = self.hv.distance_from_home(vp, core);
         let v = &mut self.hv.vps[vp as usize];
         debug_assert_eq!(v.mode, Mode::Ready);
@@ -150,8 +153,8 @@ impl World {
         self.start_record(vp);
         self.meters.dispatched(partition, waited, distance);
         let slot = &mut self.slots[usize::from(core)];
-        slot.settled_at = self.now;
-        slot.spin_from = self.now + overhead;
+        slot.settled_at = slot.settled_at.max(self.now);
+        slot.spin_from = slot.settled_at + overhead;
         slot.stall_until = slot.spin_from + std::mem::take(&mut self.runs[vp as usize].spin_ns);
         slot.single = false;
         slot.single_at = NEVER;
@@ -165,22 +168,24 @@ impl World {
     pub fn grant(&mut self, vp: VpId) {
         let v = &mut self.hv.vps[vp as usize];
         let share = &self.hv.shares[usize::from(v.partition)];
-        let left = self.window_end - self.now;
+        let start = self.slots[usize::from(v.core)].settled_at.max(self.now);
+        let left = self.window_end - start;
         let excess = v.capacity == Capacity::Excess;
         let wanted = if excess || share.is_dedicated() {
             left
         } else {
             v.slice_ns.min(left)
         };
-        let pool = &mut self.hv.pools[usize::from(share.pool)];
+        let (partition, capacity) = (usize::from(v.partition), v.capacity);
         let granted = if share.is_dedicated() {
             wanted
         } else {
-            pool.reserve(wanted, share.is_unpromised(v.capacity))
+            self.hv.reserve(partition, wanted, capacity)
         };
+        let v = &mut self.hv.vps[vp as usize];
         v.grant_ns = granted;
         let core = &self.hv.cores[usize::from(v.core)];
-        self.slots[usize::from(v.core)].grant_end = self.now + granted;
+        self.slots[usize::from(v.core)].grant_end = start + granted;
         self.hv.sets.set_excess(core.chip, v.core, excess);
     }
 
@@ -189,10 +194,10 @@ impl World {
         let v = &mut self.hv.vps[vp as usize];
         let share = &self.hv.shares[usize::from(v.partition)];
         if !share.is_dedicated() {
-            let pool = &mut self.hv.pools[usize::from(share.pool)];
-            pool.give_back(v.grant_ns, share.is_unpromised(v.capacity));
+            let (partition, unused, capacity) = (usize::from(v.partition), v.grant_ns, v.capacity);
+            self.hv.give_back(partition, unused, capacity);
         }
-        v.grant_ns = 0;
+        self.hv.vps[vp as usize].grant_ns = 0;
     }
 
     /// Takes a virtual processor off its core, which the caller must hand on.
@@ -237,7 +242,7 @@ impl World {
         let v = &mut self.hv.vps[vp as usize];
         v.mode = Mode::Inactive;
         let partition = usize::from(v.partition);
-        self.hv.shares[partition].ceded_ns += std::mem::take(&mut v.slice_ns);
+        self.hv.shares[partition].cede(v.index, std::mem::take(&mut v.slice_ns));
         self.hv.count_inactive(partition);
         let run = &mut self.runs[vp as usize];
         run.ceded_at = self.now;
@@ -249,7 +254,7 @@ impl World {
     /// What a sibling cedes comes first to one that has used up its slice and may not use excess.
     fn relieve(&mut self, partition: usize) {
         let share = &self.hv.shares[partition];
-        if !share.capped || share.is_dedicated() || share.ceded_ns == 0 {
+        if !share.capped || share.is_dedicated() || !share.lends() || share.ceded_ns == 0 {
             return;
         }
         let mut siblings = share.first_vp..share.first_vp + u32::from(share.vps);
@@ -310,7 +315,10 @@ impl World {
     pub fn renew(&mut self, vp: VpId, reason: Reason) {
         match self.policy.renew(&self.hv, vp) {
             Renewal::Stay => {
-                if self.spec.machine.hypervisor.counts_redispatch {
+                let ran = self.now - self.vp(vp).dispatched_at;
+                if self.spec.machine.hypervisor.counts_redispatch
+                    && slice_is_over(self.vp(vp).kind, ran)
+                {
                     self.redispatch(vp, reason);
                 }
                 self.grant(vp);
@@ -331,6 +339,24 @@ impl World {
                 self.enqueue(vp);
                 self.hand_on(core);
                 self.lost_core(vp);
+            }
+        }
+    }
+
+    /// Vertical-high logical cores that went elsewhere when they were beyond their share take their
+    /// homes back.
+    pub fn send_home(&mut self) {
+        for core in 0..self.hv.tree.active_cores {
+            let vp = self.hv.cores[usize::from(core)].running;
+            if vp == NO_VP {
+                continue;
+            }
+            let v = self.vp(vp);
+            let strays = v.home_core != NO_CORE && v.home_core != core;
+            if strays && v.capacity == Capacity::Entitled {
+                self.preempt(vp, Reason::WindowEnd);
+                self.hand_on(core);
+                self.make_ready(vp);
             }
         }
     }

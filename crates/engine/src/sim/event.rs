@@ -20,6 +20,14 @@ pub enum Event {
     Balance(u16),
     /// Partitions wait for excess capacity: who is ahead of its share?
     ShareCheck,
+    /// A connection's think time in a partition of z/VM is over.
+    Think(u16, u32),
+    /// A partition's paging volumes have something to do.
+    Paging(u16),
+    /// A partition of z/VM decides which logical cores to park.
+    Park(u16),
+    /// A virtual machine that has used up its limit may run again.
+    Limit(u16, u32),
     /// An entitled virtual processor that still waits must run from now on to get its slice.
     LastChance(u32),
 }

@@ -234,6 +234,10 @@ impl World {
 
     /// A burst is done: the job waits, thinks or ends, and the thread takes the next one or idles.
     fn end_burst(&mut self, vp: VpId, at: usize, thread: u8) {
+        if self.is_zvm(vp) {
+            self.end_segment(vp, at, thread);
+            return;
+        }
         let id = self.threads[at].job;
         self.threads[at].done_at = NEVER;
         if self.jobs.get(id).kind == JobKind::Warehouse {
@@ -266,6 +270,10 @@ impl World {
     }
 
     fn rotate(&mut self, vp: VpId, at: usize, thread: u8) {
+        if self.is_zvm(vp) {
+            self.end_minor_slice(vp, at, thread);
+            return;
+        }
         let v = self.vp(vp);
         let (partition, index) = (usize::from(v.partition), v.index);
         let guest = &mut self.guests[partition];

@@ -6,7 +6,9 @@
 mod balance;
 mod check;
 mod check_memory;
+mod check_prsm;
 mod check_work;
+mod check_zvm;
 pub mod columns;
 mod confer;
 mod counting;
@@ -22,6 +24,7 @@ mod warmth;
 mod window;
 mod work;
 mod world;
+mod zvm;
 
 pub use check::SpecFault;
 pub use meters::Reason;
@@ -278,6 +281,10 @@ impl World {
             Event::Balance(partition) => self.balance(partition),
             Event::ShareCheck => self.check_shares(),
             Event::LastChance(vp) => self.last_chance(vp),
+            Event::Think(partition, connection) => self.end_think(partition, connection),
+            Event::Paging(partition) => self.page_event(partition),
+            Event::Park(partition) => self.park(partition),
+            Event::Limit(partition, vm) => self.lift_limit(partition, vm),
         }
         self.events += 1;
     }

@@ -15,7 +15,7 @@ impl World {
         let vp = self.hv.cores[at].running;
         let slot = &mut self.slots[at];
         let from = slot.settled_at;
-        let elapsed = self.now - from;
+        let elapsed = self.now.saturating_sub(from);
         if vp == NO_VP || elapsed == 0 {
             return;
         }
@@ -33,7 +33,14 @@ impl World {
         let ran = (elapsed - stalled) as f64;
         if mask == 0 {
             meter.books.add(Book::GuestIdle, ran);
-        } else if ran > 0.0 {
+        }
+        if self.cps[partition].is_some() {
+            let lost = if mask == 0 { elapsed } else { stalled };
+            self.account_cp(vp, core, mask, elapsed as f64, lost as f64);
+            if mask != 0 && ran > 0.0 {
+                self.advance_cp(vp, core, mask, ran);
+            }
+        } else if mask != 0 && ran > 0.0 {
             let cold = self.advance(vp, core, mask, ran);
             self.meters.partitions[partition]
                 .books
@@ -92,6 +99,7 @@ impl World {
             v.grant_ns = v.grant_ns.saturating_sub(elapsed);
         }
         if !share.is_dedicated() {
+            share.limit.used_ns += elapsed;
             self.hv.pools[usize::from(share.pool)].used_ns += elapsed;
         }
         let distance = self
@@ -111,7 +119,7 @@ impl World {
     pub fn plan(&mut self, core: CoreId) {
         let at = usize::from(core);
         let vp = self.hv.cores[at].running;
-        debug_assert!(vp != NO_VP && self.slots[at].settled_at == self.now);
+        debug_assert!(vp != NO_VP && self.slots[at].settled_at >= self.now);
         let mask = self.mask(vp);
         let mut next = self.slots[at].grant_end;
         if next >= self.window_end {
@@ -189,7 +197,8 @@ impl World {
             bits &= bits - 1;
             debug_assert!(thread.job != NO_JOB);
             let left = thread.instructions.max(0.0);
-            let ns = left * warm_ns + left.min(thread.cold_instructions) * extra_ns;
+            let cold_ns = left.min(thread.cold_instructions) * extra_ns;
+            let ns = left * warm_ns + cold_ns + thread.extra_ns;
             // To the nearest nanosecond; what rounding leaves over is no work.
             thread.done_at = start.saturating_add((ns + 0.5) as u64);
             next = next.min(thread.done_at).min(thread.rotate_at);

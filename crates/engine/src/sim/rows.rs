@@ -2,6 +2,7 @@
 
 use super::columns;
 use super::world::World;
+use crate::spec::Policy;
 
 /// Rows of one table, column by column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,6 +46,12 @@ pub struct Reading {
     pub cpus: Vec<Vec<i64>>,
     /// One row a pool.
     pub pools: Vec<Vec<i64>>,
+    /// One row a virtual machine.
+    pub virtual_machines: Vec<Vec<i64>>,
+    /// One row a virtual switch.
+    pub switches: Vec<Vec<i64>>,
+    /// One row a paging volume.
+    pub volumes: Vec<Vec<i64>>,
 }
 
 /// Interval tables.
@@ -56,6 +63,12 @@ pub struct Tables {
     pub cpu: Columns,
     /// By pool.
     pub pool: Columns,
+    /// By virtual machine.
+    pub virtual_machine: Columns,
+    /// By virtual switch.
+    pub switch: Columns,
+    /// By paging volume.
+    pub volume: Columns,
     /// Dispatches.
     pub dispatches: Columns,
 }
@@ -67,6 +80,9 @@ impl Default for Tables {
             partition: Columns::new(columns::partition()),
             cpu: named(&columns::CPU),
             pool: named(&columns::POOL),
+            virtual_machine: named(&columns::VIRTUAL_MACHINE),
+            switch: named(&columns::SWITCH),
+            volume: named(&columns::VOLUME),
             dispatches: named(&columns::DISPATCH),
         }
     }
@@ -78,6 +94,10 @@ impl Tables {
         push_differences(&mut self.partition, &before.partitions, &after.partitions);
         push_differences(&mut self.cpu, &before.cpus, &after.cpus);
         push_differences(&mut self.pool, &before.pools, &after.pools);
+        let (old, new) = (&before.virtual_machines, &after.virtual_machines);
+        push_differences(&mut self.virtual_machine, old, new);
+        push_differences(&mut self.switch, &before.switches, &after.switches);
+        push_differences(&mut self.volume, &before.volumes, &after.volumes);
     }
 }
 
@@ -93,7 +113,7 @@ fn push_differences(table: &mut Columns, before: &[Vec<i64>], after: &[Vec<i64>]
 }
 
 /// Whole numbers that add up to `sum`: what rounding leaves over goes to the largest.
-fn whole(parts: &[f64], sum: i64) -> Vec<i64> {
+pub(super) fn whole(parts: &[f64], sum: i64) -> Vec<i64> {
     let mut whole: Vec<i64> = parts.iter().map(|part| part.round() as i64).collect();
     let missing = sum - whole.iter().sum::<i64>();
     if let Some(largest) = whole.iter_mut().max() {
@@ -125,10 +145,11 @@ impl World {
             reading.cpus.extend(cpus);
         }
         reading.pools = self.read_pools();
+        self.read_cp_tables(&mut reading);
         reading
     }
 
-    fn measured_ns(&self) -> i64 {
+    pub(super) fn measured_ns(&self) -> i64 {
         self.now as i64 - self.spec.warmup_ns as i64
     }
 
@@ -153,10 +174,8 @@ impl World {
                     number as i64,
                     i64::from(vp),
                 ];
-                row.extend(
-                    [purr.user, purr.sys, 0.0, purr.idle, purr.busy_wall]
-                        .map(|ns| ns.round() as i64),
-                );
+                let (user, sys) = self.user_and_sys(partition, number, purr);
+                row.extend([user, sys, 0.0, purr.idle, purr.busy_wall].map(|ns| ns.round() as i64));
                 row.extend([meter.ilcs, meter.vlcs, meter.cs, meter.ics].map(|n| n as i64));
                 row.push(purr.busy_wall.round() as i64);
                 row.extend(
@@ -191,6 +210,7 @@ impl World {
         row.extend([meter.context_switches, meter.interrupts, 0].map(|n| n as i64));
         row.push(i64::from(self.guests[partition].queues.unfolded()));
         row.push(meter.exhausted_ns as i64);
+        row.extend(self.read_cp(partition));
         row.extend(whole(&meter.lines.0, meter.lines.total().round() as i64));
         row.extend(books);
         debug_assert_eq!(row.len(), columns::partition().len());
@@ -227,6 +247,14 @@ impl World {
         whole(&meter.books.0, meter.busy_ns as i64)
     }
 
+    /// PR/SM's own time on each shared core so far.
+    fn physical_ns(&self) -> i64 {
+        let hypervisor = &self.spec.machine.hypervisor;
+        let own = hypervisor.prsm.physical_ns;
+        let opened = self.window_end - hypervisor.window_ns;
+        (self.windows.saturating_sub(1) * own + own.min(self.now - opened)) as i64
+    }
+
     fn read_pools(&self) -> Vec<Vec<i64>> {
         let cores = i64::from(self.hv.pool_cores());
         let donated: i64 = self
@@ -246,10 +274,17 @@ impl World {
                 .map(|(_, meter)| meter.busy_ns as i64)
                 .sum()
         };
+        let by_type = self.spec.machine.hypervisor.policy == Policy::Prsm;
         let idle = cores * self.now as i64 + donated - busy(None);
         (0..self.hv.pools.len())
             .map(|pool| {
                 let entitled = self.hv.pools[pool].entitled_ns as i64 * self.windows as i64;
+                let (mut cores, mut idle, mut management) = (cores, idle, 0);
+                if by_type {
+                    cores = i64::from(self.hv.cores_of_pool(pool));
+                    management = cores * self.physical_ns();
+                    idle = cores * self.now as i64 - busy(Some(pool)) - management;
+                }
                 vec![
                     self.measured_ns(),
                     pool as i64,
@@ -257,6 +292,7 @@ impl World {
                     busy(Some(pool)),
                     idle,
                     entitled,
+                    management,
                 ]
             })
             .collect()

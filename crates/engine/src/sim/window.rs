@@ -3,8 +3,9 @@
 
 use super::event::Event;
 use super::meters::Reason;
-use super::world::World;
-use crate::hypervisor::{Capacity, CoreId, Mode, VpId, NO_VP};
+use super::world::{World, NEVER};
+use crate::hypervisor::{Capacity, CoreId, Mode, Share, VpId, NO_VP};
+use crate::spec::Policy;
 
 /// Time between two foldings and between two decisions to donate [ns].
 const SECOND_NS: u64 = 1_000_000_000;
@@ -15,11 +16,13 @@ impl World {
         let window = self.spec.machine.hypervisor.window_ns;
         self.settle_all();
         self.close_costs(window);
+        self.close_cp_window(window as f64);
         self.windows += 1;
         self.window_end = self.now + window;
         self.schedule(self.window_end, Event::Window);
         let waiting = self.hv.queues.drain();
         let exhausted = self.exhausted();
+        self.manage();
         self.hand_out();
         self.renew_running();
         for vp in waiting {
@@ -34,7 +37,9 @@ impl World {
             v.slice_ns = slice;
             self.make_ready(vp);
         }
+        self.send_home();
         // Last, so that whoever is moved or woken runs on the new window's capacity.
+        self.rouse_all();
         if self.now > 0 && self.now / SECOND_NS != (self.now - window) / SECOND_NS {
             self.every_second();
         }
@@ -69,8 +74,30 @@ impl World {
             .collect()
     }
 
+    /// PR/SM's own time on the shared cores: nobody's progress until it is over.
+    fn manage(&mut self) {
+        let own = self.spec.machine.hypervisor.prsm.physical_ns;
+        if own == 0 {
+            return;
+        }
+        for core in 0..self.hv.tree.active_cores {
+            if self.hv.cores[usize::from(core)].owner == NO_VP {
+                let slot = &mut self.slots[usize::from(core)];
+                slot.settled_at = self.now + own;
+                if slot.spin_from != NEVER && slot.spin_from > self.now {
+                    slot.spin_from += own;
+                }
+                slot.stall_until = slot.stall_until.max(self.now) + own;
+            }
+        }
+    }
+
     /// Every partition gets its entitlement, every pool its limit.
     fn hand_out(&mut self) {
+        if self.spec.machine.hypervisor.policy == Policy::Prsm {
+            let (window, capacity) = (self.spec.machine.hypervisor.window_ns, self.hv.capacity_ns);
+            self.hv.hand_out_by_weight(window, capacity);
+        }
         let mut promised = vec![(0u64, 0u32); self.hv.pools.len()];
         for share in &mut self.hv.shares {
             share.open_window(share.active_vps);
@@ -88,23 +115,41 @@ impl World {
     }
 
     /// Who did not compete for excess lately starts level with the one that is furthest behind.
+    /// With PR/SM that is so among those that share cores of one type, and who had to wait for
+    /// a core competes.
     fn even_out_ages(&mut self) {
+        if self.spec.machine.hypervisor.policy != Policy::Prsm {
+            return self.level_ages(|_| true);
+        }
+        for pool in 0..self.hv.pools.len() {
+            self.level_ages(|share| usize::from(share.pool) == pool);
+        }
+        for share in &mut self.hv.shares {
+            share.waited = false;
+        }
+    }
+
+    fn level_ages(&mut self, among: impl Fn(&Share) -> bool) {
         let shares = &self.hv.shares;
-        let competing =
-            |p: &usize| self.meters.partitions[*p].excess_ns > 0 && shares[*p].active_vps > 0;
+        let competing = |p: &usize| {
+            let used = self.meters.partitions[*p].excess_ns > 0 && shares[*p].active_vps > 0;
+            used || shares[*p].waited
+        };
         let least = (0..shares.len())
+            .filter(|p| among(&shares[*p]))
             .filter(competing)
             .map(|p| shares[p].excess_age)
             .fold(f64::INFINITY, f64::min);
         if least.is_finite() {
-            for share in &mut self.hv.shares {
+            for share in self.hv.shares.iter_mut().filter(|share| among(share)) {
                 share.excess_age = share.excess_age.max(least);
             }
         }
     }
 
     fn slice_of(&self, vp: VpId) -> u64 {
-        self.hv.shares[usize::from(self.vp(vp).partition)].even_slice_ns()
+        let v = self.vp(vp);
+        self.hv.shares[usize::from(v.partition)].slice_ns(v.index)
     }
 
     /// Runners start the window on entitlement; those away from home go home where a core is idle.
@@ -124,15 +169,15 @@ impl World {
         let v = &mut self.hv.vps[vp as usize];
         v.grant_ns = 0;
         v.slice_ns = slice;
-        v.capacity = if slice > 0 {
-            Capacity::Entitled
+        if slice == 0 {
+            self.end_grant(vp); // Entitled to nothing: it goes on if it may use excess.
         } else {
-            Capacity::Excess
-        };
-        if dedicated {
-            self.grant(vp);
-        } else {
-            self.renew(vp, Reason::WindowEnd);
+            v.capacity = Capacity::Entitled;
+            if dedicated {
+                self.grant(vp);
+            } else {
+                self.renew(vp, Reason::WindowEnd);
+            }
         }
         if self.hv.cores[usize::from(core)].running == vp {
             self.plan(core);

@@ -22,7 +22,10 @@ impl World {
                 Workload::Loops { count, .. } => {
                     (0..count).for_each(|_| self.start_loop(partition, NO_CPU))
                 }
-                Workload::Idle => {}
+                Workload::Web { .. } | Workload::Idle => {}
+            }
+            if self.cps[usize::from(partition)].is_some() {
+                self.start_cp(partition);
             }
             self.next_daemon(partition);
             self.next_balance(partition);

@@ -2,6 +2,7 @@
 
 use super::event::Event;
 use super::meters::Meters;
+use super::zvm::Cp;
 use crate::cost::{ClassId, Spread, Table};
 use crate::guest::workload::{JobId, JobTable, Shape};
 use crate::guest::{memory, Cpu, Filling, RunQueues, Scheduler};
@@ -22,6 +23,8 @@ pub struct Thread {
     pub job: JobId,
     /// Instructions left of its burst.
     pub instructions: f64,
+    /// Time that goes by before its instructions: spinning, lines that come from elsewhere [ns].
+    pub extra_ns: f64,
     /// Instructions until the caches are warm again.
     pub cold_instructions: f64,
     /// When the burst ends at the present rate [ns]; `NEVER` while off a core.
@@ -134,6 +137,8 @@ pub struct World {
     pub table: Table,
     /// Guests, by partition.
     pub guests: Vec<GuestState>,
+    /// z/VM's Control Program, for each partition that has it.
+    pub cps: Vec<Option<Box<Cp>>>,
     /// Threads of all virtual processors.
     pub threads: Vec<Thread>,
     /// Cores.
@@ -157,7 +162,7 @@ pub struct World {
 impl World {
     /// Sets the machine up at time 0.
     pub fn new(mut spec: Spec, replication: u64) -> Self {
-        spec.machine.hypervisor = in_effect(&spec.machine.hypervisor);
+        in_effect(&mut spec);
         let hv = State::new(&spec);
         let spread =
             |p: &Partition| Spread::new(&hv.tree, memory::place(&spec.machine, &hv.tree, p));
@@ -167,11 +172,14 @@ impl World {
             spec.partitions.iter().map(spread).collect(),
         );
         let mut threads = Vec::new();
-        let mut guests = Vec::new();
+        let (mut guests, mut cps) = (Vec::new(), Vec::new());
         for (partition, share) in spec.partitions.iter().zip(&hv.shares) {
             let first = share.first_vp as usize;
             let vps = &hv.vps[first..first + usize::from(share.vps)];
             guests.push(guest(&spec, partition, vps, threads.len(), replication));
+            cps.push(Cp::new(&hv, partition, share, &|what| {
+                stream(&spec, partition, replication, what)
+            }));
             threads.resize_with(
                 threads.len() + vps.len() * usize::from(partition.smt),
                 Thread::idle,
@@ -193,6 +201,7 @@ impl World {
             table,
             threads,
             guests,
+            cps,
             hv,
             spec,
         }
@@ -264,6 +273,7 @@ impl Thread {
         Self {
             job: NO_JOB,
             instructions: 0.0,
+            extra_ns: 0.0,
             cold_instructions: 0.0,
             done_at: NEVER,
             rotate_at: NEVER,
@@ -291,6 +301,12 @@ impl Slot {
     }
 }
 
+/// The stream of a partition that is called so.
+fn stream(spec: &Spec, partition: &Partition, replication: u64, what: &str) -> Stream {
+    let name = format!("{}/{what}", partition.name);
+    Stream::new(spec.seed, replication, &name)
+}
+
 fn guest(
     spec: &Spec,
     partition: &Partition,
@@ -300,13 +316,7 @@ fn guest(
 ) -> GuestState {
     let places = vps.iter().map(|vp| (vp.home_chip, vp.home_node));
     let filling = Filling::of(&partition.guest, partition.smt, places);
-    let stream = |what: &str| {
-        Stream::new(
-            spec.seed,
-            replication,
-            &format!("{}/{what}", partition.name),
-        )
-    };
+    let stream = |what: &str| stream(spec, partition, replication, what);
     GuestState {
         queues: RunQueues::new(vps.len() as u16, partition.smt, filling),
         scheduler: Scheduler::of(&partition.guest, partition.smt),

@@ -5,6 +5,14 @@
 //! the scenario file, which the Python front reads, checks with file and line, and flattens into
 //! this.
 
+mod devices;
+mod prsm;
+mod zvm;
+
+pub use devices::{Layer, Paging, StorageServer, Switch};
+pub use prsm::{DefinedCapacity, Group, LogicalCores, Polarization, PrSm};
+pub use zvm::{CpLocks, CpPaths, CpShare, ExcessUse, Role, Unparking, VirtualMachine, Zvm};
+
 use serde::{Deserialize, Serialize};
 
 /// One simulated machine with everything that runs on it.
@@ -27,6 +35,9 @@ pub struct Spec {
     pub machine: Machine,
     /// Shared processor pools; index 0 is the default pool and always present.
     pub pools: Vec<Pool>,
+    /// Partitions that PR/SM limits together.
+    #[serde(default)]
+    pub groups: Vec<Group>,
     /// The partitions, in order of their index in every result table.
     pub partitions: Vec<Partition>,
 }
@@ -222,6 +233,9 @@ pub struct Hypervisor {
     pub counts_redispatch: bool,
     /// Whom an entitled requester may throw off a core of its home node.
     pub eviction: Eviction,
+    /// What PR/SM has besides.
+    #[serde(default)]
+    pub prsm: PrSm,
 }
 
 /// Dispatching policies, a file each in `hypervisor/policies`.
@@ -230,6 +244,8 @@ pub struct Hypervisor {
 pub enum Policy {
     /// PowerVM's hypervisor.
     Phyp,
+    /// IBM Z's hypervisor, Processor Resource/Systems Manager.
+    Prsm,
     /// Every partition has cores of its own, for good.
     Dedicated,
 }
@@ -255,6 +271,10 @@ pub struct Pool {
     /// Reserved capacity on top of its partitions' entitlements, for its uncapped partitions
     /// [cores].
     pub reserved: f64,
+    /// Physical cores that only this pool's partitions use, those of one type; none = all that no
+    /// pool names. Dedicated cores among them do not count.
+    #[serde(default)]
+    pub cores: Option<Vec<u16>>,
 }
 
 /// A logical partition.
@@ -320,16 +340,20 @@ pub enum MemoryPolicy {
 pub enum Processors {
     /// Virtual processors dispatched on the shared pool.
     Shared {
-        /// Entitled capacity [cores].
+        /// Entitled capacity [cores]; PR/SM works it out from the weights.
+        #[serde(default)]
         entitlement: f64,
         /// Online virtual processors.
         r#virtual: u16,
         /// Whether use beyond the entitlement is forbidden.
         capped: bool,
-        /// Weight for excess capacity, 0..=255.
-        weight: u8,
+        /// Weight for excess capacity, 0..=255; with PR/SM for all capacity, 1..=999.
+        weight: u16,
         /// Index of its shared processor pool.
         pool: u16,
+        /// What PR/SM knows of them besides.
+        #[serde(default)]
+        prsm: LogicalCores,
     },
     /// Whole cores of its own.
     Dedicated {
@@ -352,6 +376,8 @@ pub enum Guest {
     Hpux(Unix),
     /// Linux.
     Linux(Unix),
+    /// z/VM, which runs virtual machines in turn.
+    Zvm(Box<Zvm>),
 }
 
 /// Scheduler of a guest without processor folding: run queues per processor, ticks, time slices.
@@ -373,6 +399,20 @@ pub struct Unix {
     pub daemon_ns: u64,
 }
 
+impl Unix {
+    /// A scheduler without ticks and daemons, for a guest that dispatches by its own rules.
+    fn none() -> Self {
+        Self {
+            tick_ns: 1_000_000_000,
+            tick_cost_ns: 0,
+            timeslice_ns: 1_000_000_000,
+            rebalance_ns: None,
+            daemon_rate_per_s: 0.0,
+            daemon_ns: 0,
+        }
+    }
+}
+
 impl Guest {
     /// What all guests' schedulers have.
     pub fn unix(&self) -> Unix {
@@ -386,6 +426,15 @@ impl Guest {
                 daemon_ns: aix.daemon_ns,
             },
             Guest::Hpux(unix) | Guest::Linux(unix) => unix.clone(),
+            Guest::Zvm(_) => Unix::none(),
+        }
+    }
+
+    /// z/VM, if that is what it is.
+    pub fn zvm(&self) -> Option<&Zvm> {
+        match self {
+            Guest::Zvm(zvm) => Some(zvm),
+            _ => None,
         }
     }
 
@@ -466,6 +515,22 @@ pub enum Workload {
     Warehouses {
         /// Threads.
         count: u32,
+    },
+    /// Virtual machines that send requests to others over virtual switches and get files back;
+    /// closed, with one connection for every client and server on a switch.
+    Web {
+        /// Length of a request [bytes].
+        request_bytes: u64,
+        /// Length of a file [bytes].
+        file_bytes: u64,
+        /// Files of a server; each request is for one of them, with equal chance.
+        files: u32,
+        /// Share of the guests' instructions of a transaction that the client executes [0..1].
+        client_share: f64,
+        /// Mean time between an answer and the connection's next request [ns] (exponential).
+        think_ns: u64,
+        /// Distribution of the guests' instructions.
+        work: Distribution,
     },
     /// Nothing but the guest's own daemons.
     Idle,

@@ -1,6 +1,7 @@
 //! What is true of every interval of every run: conservation, limits and guarantees.
 
 use homenode_engine::cost::{BOOK_NAMES, LINE_NAMES};
+use homenode_engine::hypervisor::policies::run_time_ns;
 use homenode_engine::spec::{Guest, Partition, Policy, Processors, Spec, Workload};
 
 use super::Outcome;
@@ -45,7 +46,26 @@ fn lengths(spec: &Spec) -> impl Iterator<Item = i64> {
 }
 
 fn windows(spec: &Spec, length: i64) -> i64 {
-    length / spec.machine.hypervisor.window_ns as i64
+    length / window_ns(spec) as i64
+}
+
+/// Length of a window: PR/SM's time slice where partitions share.
+fn window_ns(spec: &Spec) -> u64 {
+    let sharing = match spec.machine.hypervisor.policy {
+        Policy::Prsm => run_time_ns(spec),
+        Policy::Phyp | Policy::Dedicated => None,
+    };
+    sharing.unwrap_or(spec.machine.hypervisor.window_ns)
+}
+
+/// Whether something below its entitlement limits a partition.
+fn is_limited(processors: &Processors) -> bool {
+    match processors {
+        Processors::Shared { prsm, .. } => {
+            prsm.cap.is_some() || prsm.group.is_some() || prsm.defined_capacity.is_some()
+        }
+        Processors::Dedicated { .. } => false,
+    }
 }
 
 /// Runs a check for each interval of each partition with a look-up by column name.
@@ -213,12 +233,16 @@ fn entitlement_is_guaranteed(spec: &Spec, outcome: &Outcome) {
         else {
             return;
         };
+        if is_limited(&partition.processors) {
+            return;
+        }
         // Work that starts within a window, as all does at time 0, has no claim on all of it.
         let since = of("time_ns") + spec.warmup_ns as i64 - length;
-        if is_always_busy(partition, r#virtual) && since >= spec.machine.hypervisor.window_ns as i64
-        {
+        if is_always_busy(partition, r#virtual) && since >= window_ns(spec) as i64 {
             let overhead = spec.machine.hypervisor.dispatch_ns as f64 + 10.0;
-            let least = entitlement * length as f64 - overhead * windows(spec, length) as f64;
+            let own = spec.machine.hypervisor.prsm.physical_ns as f64;
+            let given = length as f64 - own * windows(spec, length) as f64;
+            let least = entitlement * given - overhead * windows(spec, length) as f64;
             let got = of("busy_ns") as f64;
             assert!(got >= least, "{} got {got} ns of {least}", partition.name);
         }

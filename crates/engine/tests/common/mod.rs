@@ -5,6 +5,7 @@ mod invariants;
 mod outcome;
 mod random;
 mod random_memory;
+pub mod zvm;
 
 pub use invariants::assert_all;
 pub use outcome::{run, run_some, Outcome, Table};
@@ -12,8 +13,8 @@ pub use random::{dice, sound, DICE};
 
 use homenode_engine::machine::parse_short;
 use homenode_engine::spec::{
-    Aix, Distribution, Guest, Machine, MemoryPart, MemoryPolicy, Partition, Pool, Processors,
-    Profile, Spec, Unix, Workload,
+    Aix, Distribution, Guest, LogicalCores, Machine, MemoryPart, MemoryPolicy, Partition, Pool,
+    Processors, Profile, Spec, Unix, Workload,
 };
 
 /// A millisecond [ns].
@@ -104,6 +105,7 @@ pub fn shared(entitlement: f64, vps: u16) -> Processors {
         capped: false,
         weight: 128,
         pool: 0,
+        prsm: LogicalCores::default(),
     }
 }
 
@@ -115,6 +117,7 @@ pub fn capped(entitlement: f64, vps: u16) -> Processors {
         capped: true,
         weight: 0,
         pool: 0,
+        prsm: LogicalCores::default(),
     }
 }
 
@@ -202,6 +205,7 @@ pub fn spec(machine: Machine, partitions: Vec<Partition>) -> Spec {
         record_dispatches: false,
         machine,
         pools: vec![default_pool()],
+        groups: vec![],
         partitions,
     }
 }
@@ -212,5 +216,6 @@ pub fn default_pool() -> Pool {
         name: "DefaultPool".into(),
         maximum: None,
         reserved: 0.0,
+        cores: None,
     }
 }

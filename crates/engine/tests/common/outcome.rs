@@ -55,6 +55,12 @@ pub struct Outcome {
     pub pool: Table,
     /// Dispatches.
     pub dispatches: Table,
+    /// By virtual machine and interval.
+    pub virtual_machine: Table,
+    /// By virtual switch and interval.
+    pub switch: Table,
+    /// By paging volume and interval.
+    pub volume: Table,
     /// Summary.
     pub summary: Summary,
 }
@@ -91,25 +97,31 @@ pub fn run(spec: &Spec, replication: u64) -> Outcome {
 /// # Errors
 /// As [`sim::run`]; `Stopped` if there were more events.
 pub fn run_some(spec: &Spec, replication: u64, most_events: u64) -> Result<Outcome, RunError> {
-    let mut tables: [Table; 4] = Default::default();
+    let mut tables: [Table; 7] = Default::default();
     let summary = sim::run(spec, replication, |batch| {
         let new = [
             &batch.tables.partition,
             &batch.tables.cpu,
             &batch.tables.pool,
             &batch.tables.dispatches,
+            &batch.tables.virtual_machine,
+            &batch.tables.switch,
+            &batch.tables.volume,
         ];
         for (table, columns) in tables.iter_mut().zip(new) {
             table.append(columns);
         }
         batch.events < most_events
     })?;
-    let [partition, cpu, pool, dispatches] = tables;
+    let [partition, cpu, pool, dispatches, virtual_machine, switch, volume] = tables;
     Ok(Outcome {
         partition,
         cpu,
         pool,
         dispatches,
+        virtual_machine,
+        switch,
+        volume,
         summary,
     })
 }

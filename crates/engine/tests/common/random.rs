@@ -2,8 +2,8 @@
 //! shrink towards it.
 
 use homenode_engine::spec::{
-    Accounting, Distribution, Eviction, Guest, Machine, Partition, Policy, Pool, Processors, Spec,
-    Workload,
+    Accounting, Distribution, Eviction, Guest, LogicalCores, Machine, Partition, Policy, Pool,
+    Processors, Spec, Workload,
 };
 use proptest::prelude::*;
 
@@ -139,6 +139,7 @@ fn random_partition(dice: &mut Dice, machine: &Machine, index: usize, free: u16)
             capped: dice.chance(3),
             weight: dice.pick(&[128, 200, 0, 255, 1]),
             pool: 0,
+            prsm: LogicalCores::default(),
         }
     };
     let (threshold, smt_index) = (dice.real(0.0, 100.0), dice.next());
@@ -271,6 +272,7 @@ fn random_pools(dice: &mut Dice, partitions: &mut [Partition], cores: f64) -> Ve
             name: format!("pool{index}"),
             maximum: limited.then_some(entitled + reserved + room),
             reserved,
+            cores: None,
         }
     });
     pools.collect()

@@ -3,18 +3,22 @@
 
 mod dedicated;
 mod phyp;
+mod prsm;
 
 pub use dedicated::Dedicated;
 pub use phyp::Phyp;
+pub use prsm::{run_time_ns, shared_cores, slice_is_over, Prsm};
 
-use super::{CoreId, Placement, Policy, Renewal, State, VpId};
-use crate::spec::{self, Hypervisor};
+use super::{entitlements, CoreId, Placement, Policy, Renewal, State, VpId};
+use crate::spec::{self, Hypervisor, Processors, Spec};
 
 /// The policy of a machine.
 #[derive(Clone, Copy, Debug)]
 pub enum Dispatcher {
     /// PowerVM's hypervisor.
     Phyp(Phyp),
+    /// IBM Z's hypervisor.
+    Prsm(Prsm),
     /// Cores of one's own, for good.
     Dedicated(Dedicated),
 }
@@ -24,6 +28,7 @@ impl Dispatcher {
     pub fn of(policy: spec::Policy) -> Self {
         match policy {
             spec::Policy::Phyp => Self::Phyp(Phyp),
+            spec::Policy::Prsm => Self::Prsm(Prsm),
             spec::Policy::Dedicated => Self::Dedicated(Dedicated),
         }
     }
@@ -34,6 +39,7 @@ impl Policy for Dispatcher {
     fn place(&self, state: &State, vp: VpId) -> Placement {
         match self {
             Self::Phyp(policy) => policy.place(state, vp),
+            Self::Prsm(policy) => policy.place(state, vp),
             Self::Dedicated(policy) => policy.place(state, vp),
         }
     }
@@ -42,6 +48,7 @@ impl Policy for Dispatcher {
     fn next(&self, state: &State, core: CoreId) -> Option<VpId> {
         match self {
             Self::Phyp(policy) => policy.next(state, core),
+            Self::Prsm(policy) => policy.next(state, core),
             Self::Dedicated(policy) => policy.next(state, core),
         }
     }
@@ -50,6 +57,7 @@ impl Policy for Dispatcher {
     fn renew(&self, state: &State, vp: VpId) -> Renewal {
         match self {
             Self::Phyp(policy) => policy.renew(state, vp),
+            Self::Prsm(policy) => policy.renew(state, vp),
             Self::Dedicated(policy) => policy.renew(state, vp),
         }
     }
@@ -57,6 +65,7 @@ impl Policy for Dispatcher {
     fn spare(&self, state: &State, vp: VpId, left_ns: u64) -> Option<CoreId> {
         match self {
             Self::Phyp(policy) => policy.spare(state, vp, left_ns),
+            Self::Prsm(policy) => policy.spare(state, vp, left_ns),
             Self::Dedicated(policy) => policy.spare(state, vp, left_ns),
         }
     }
@@ -64,22 +73,73 @@ impl Policy for Dispatcher {
     fn overdrawn(&self, state: &State) -> Option<CoreId> {
         match self {
             Self::Phyp(policy) => policy.overdrawn(state),
+            Self::Prsm(policy) => policy.overdrawn(state),
             Self::Dedicated(policy) => policy.overdrawn(state),
         }
     }
 }
 
-/// The hypervisor's constants as they take effect: without a dispatcher its calls take no time and
-/// a window that ends switches nothing.
-pub fn in_effect(hypervisor: &Hypervisor) -> Hypervisor {
-    let mut effective = hypervisor.clone();
-    if hypervisor.policy == spec::Policy::Dedicated {
-        effective.dispatch_ns = 0;
-        effective.cede_ns = 0;
-        effective.prod_ns = 0;
-        effective.confer_ns = 0;
-        effective.phantom_ns = 0;
-        effective.counts_redispatch = false;
+/// Makes the hypervisor's constants what takes effect: without a dispatcher its calls take no time
+/// and a window that ends switches nothing; with PR/SM the weights give the entitlements, and its
+/// time slice is the window.
+pub fn in_effect(spec: &mut Spec) {
+    match spec.machine.hypervisor.policy {
+        spec::Policy::Phyp => spec.machine.hypervisor.prsm = spec::PrSm::default(),
+        spec::Policy::Dedicated => silence(&mut spec.machine.hypervisor),
+        spec::Policy::Prsm => match run_time_ns(spec) {
+            None => silence(&mut spec.machine.hypervisor),
+            Some(ns) => {
+                spec.machine.hypervisor.window_ns = ns;
+                entitle(spec);
+            }
+        },
     }
-    effective
+}
+
+fn silence(hypervisor: &mut Hypervisor) {
+    hypervisor.dispatch_ns = 0;
+    hypervisor.cede_ns = 0;
+    hypervisor.prod_ns = 0;
+    hypervisor.confer_ns = 0;
+    hypervisor.phantom_ns = 0;
+    hypervisor.counts_redispatch = false;
+    hypervisor.prsm.physical_ns = 0;
+}
+
+/// What each shared partition is entitled to by its weight, by partition [cores]; none for
+/// dedicated ones.
+pub fn by_weight(spec: &Spec) -> Vec<Option<f64>> {
+    let mut all = vec![None; spec.partitions.len()];
+    for of_pool in 0..spec.pools.len() {
+        let member = |(at, partition): (usize, &spec::Partition)| match partition.processors {
+            Processors::Shared {
+                weight,
+                r#virtual,
+                pool,
+                ..
+            } if usize::from(pool) == of_pool => Some((at, (weight, r#virtual))),
+            _ => None,
+        };
+        let (at, weights): (Vec<usize>, Vec<(u16, u16)>) = spec
+            .partitions
+            .iter()
+            .enumerate()
+            .filter_map(member)
+            .unzip();
+        let shares = entitlements(shared_cores(spec, of_pool), &weights);
+        for (at, share) in at.into_iter().zip(shares) {
+            all[at] = Some(share);
+        }
+    }
+    all
+}
+
+fn entitle(spec: &mut Spec) {
+    for (at, share) in by_weight(spec).into_iter().enumerate() {
+        if let (Processors::Shared { entitlement, .. }, Some(share)) =
+            (&mut spec.partitions[at].processors, share)
+        {
+            *entitlement = share;
+        }
+    }
 }

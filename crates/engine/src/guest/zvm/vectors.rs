@@ -1,0 +1,406 @@
+//! Dispatch vectors: where virtual processors wait for a logical processor.
+//!
+//! In vertical polarization the logical processors of a chip share a vector, in horizontal each has
+//! its own; one more is for what only the master processor may do. A processor takes from its own
+//! vector first, then steals, nearest vector first, where at least so many wait as the barrier of
+//! that distance says. Within a vector the order is that of the deadlines, those that have passed a
+//! soft limit last.
+
+use std::collections::VecDeque;
+
+use crate::machine::{Distance, Topology};
+use crate::spec::ByDistance;
+
+/// Index of a virtual processor in its partition.
+pub type VcpuId = u32;
+
+/// Number of a logical processor in its partition.
+pub type LpId = u16;
+
+/// Logical processors that one vector can have.
+pub const MOST_IN_VECTOR: usize = 128;
+
+/// A virtual processor that waits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Waiting {
+    /// Whether it has passed a soft limit.
+    pub over: bool,
+    /// Its deadline: who has the least goes first.
+    pub deadline: f64,
+    /// Who.
+    pub vcpu: VcpuId,
+}
+
+#[derive(Clone, Debug)]
+struct Vector {
+    lps: Vec<LpId>,
+    idle: u128,
+    unparked: u128,
+    queue: VecDeque<Waiting>,
+    changes: u32,
+    changed_by: LpId,
+}
+
+/// All dispatch vectors of a partition.
+#[derive(Clone, Debug)]
+pub struct Vectors {
+    vectors: Vec<Vector>,
+    /// Vector of each logical processor, and its place in it.
+    of: Vec<(u16, u8)>,
+    /// Others by distance, for each vector.
+    order: Vec<Vec<(u16, Distance)>>,
+    barrier: [f64; 3],
+    master: VecDeque<VcpuId>,
+    queued: u32,
+    idle: u32,
+}
+
+impl Vectors {
+    /// Vectors of logical processors that sit on `chips`; all idle and unparked.
+    pub fn new(tree: &Topology, chips: &[u16], vertical: bool, barrier: ByDistance) -> Self {
+        let mut vectors: Vec<Vector> = Vec::new();
+        let mut at_chip: Vec<u16> = Vec::new();
+        let mut of = Vec::new();
+        for (lp, chip) in chips.iter().enumerate() {
+            let known = at_chip.iter().position(|c| vertical && c == chip);
+            let vector = known.unwrap_or(vectors.len());
+            if known.is_none() {
+                vectors.push(Vector::new());
+                at_chip.push(*chip);
+            }
+            let members = &mut vectors[vector];
+            of.push((vector as u16, members.lps.len() as u8));
+            members.add(lp as LpId);
+        }
+        let order = (0..vectors.len())
+            .map(|from| nearest_first(tree, &at_chip, from))
+            .collect();
+        Self {
+            idle: chips.len() as u32,
+            vectors,
+            of,
+            order,
+            barrier: [barrier.local, barrier.near, barrier.far],
+            master: VecDeque::new(),
+            queued: 0,
+        }
+    }
+
+    /// Number of vectors, the master's apart.
+    pub fn count(&self) -> usize {
+        self.vectors.len()
+    }
+
+    /// Vector of a logical processor.
+    pub fn of(&self, lp: LpId) -> u16 {
+        self.of[usize::from(lp)].0
+    }
+
+    /// Virtual processors that wait in all vectors.
+    pub fn queued(&self) -> u32 {
+        self.queued
+    }
+
+    /// Virtual processors that wait in a vector.
+    pub fn waiting(&self, vector: u16) -> usize {
+        self.vectors[usize::from(vector)].queue.len()
+    }
+
+    /// Other vectors as seen from one, nearest first.
+    pub fn others(&self, vector: u16) -> &[(u16, Distance)] {
+        &self.order[usize::from(vector)]
+    }
+
+    /// Changes of a vector so far, and the logical processor that made the last.
+    pub fn changes(&self, vector: u16) -> (u32, LpId) {
+        let vector = &self.vectors[usize::from(vector)];
+        (vector.changes, vector.changed_by)
+    }
+
+    /// Idle unparked logical processors.
+    pub fn idle(&self) -> u32 {
+        let idle = |vector: &Vector| (vector.idle & vector.unparked).count_ones();
+        self.vectors.iter().map(idle).sum()
+    }
+
+    /// Notes whether a logical processor is idle.
+    pub fn set_idle(&mut self, lp: LpId, idle: bool) {
+        let (vector, place) = self.of[usize::from(lp)];
+        let mask = &mut self.vectors[usize::from(vector)].idle;
+        let bit = 1u128 << place;
+        match (idle, *mask & bit != 0) {
+            (true, false) => self.idle += 1,
+            (false, true) => self.idle -= 1,
+            _ => return,
+        }
+        *mask ^= bit;
+    }
+
+    /// Notes whether a logical processor is unparked.
+    pub fn set_unparked(&mut self, lp: LpId, unparked: bool) {
+        let (vector, place) = self.of[usize::from(lp)];
+        let mask = &mut self.vectors[usize::from(vector)].unparked;
+        *mask = *mask & !(1 << place) | u128::from(unparked) << place;
+    }
+
+    /// Whether a logical processor is unparked.
+    pub fn is_unparked(&self, lp: LpId) -> bool {
+        let (vector, place) = self.of[usize::from(lp)];
+        self.vectors[usize::from(vector)].unparked & (1 << place) != 0
+    }
+
+    /// The vector of a logical processor, or the nearest one that has unparked processors.
+    pub fn home(&self, lp: LpId) -> u16 {
+        let own = self.of(lp);
+        let open = |vector: u16| self.vectors[usize::from(vector)].unparked != 0;
+        if open(own) {
+            return own;
+        }
+        let others = self.others(own).iter().map(|(vector, _)| *vector);
+        others
+            .into_iter()
+            .find(|vector| open(*vector))
+            .unwrap_or(own)
+    }
+
+    /// An idle unparked processor of a vector, `last` if that is one.
+    pub fn idle_in(&self, vector: u16, last: LpId) -> Option<LpId> {
+        let (own, place) = self.of[usize::from(last)];
+        let members = &self.vectors[usize::from(vector)];
+        let free = members.idle & members.unparked;
+        if free == 0 {
+            None
+        } else if own == vector && free & (1 << place) != 0 {
+            Some(last)
+        } else {
+            Some(members.lps[free.trailing_zeros() as usize])
+        }
+    }
+
+    /// One of the idle unparked processors of all vectors, by its number among them.
+    pub fn idle_at(&self, number: u32) -> Option<LpId> {
+        let mut left = number;
+        for vector in &self.vectors {
+            let mut free = vector.idle & vector.unparked;
+            let count = free.count_ones();
+            if left >= count {
+                left -= count;
+                continue;
+            }
+            for _ in 0..left {
+                free &= free - 1;
+            }
+            return Some(vector.lps[free.trailing_zeros() as usize]);
+        }
+        None
+    }
+
+    /// The nearest idle processor of another vector that would come for this one's work.
+    pub fn idle_beyond(&self, vector: u16) -> Option<LpId> {
+        if self.idle == 0 {
+            return None;
+        }
+        let waiting = self.waiting(vector) as f64;
+        let near_enough = self
+            .others(vector)
+            .iter()
+            .take_while(|(_, distance)| waiting >= self.barrier[*distance as usize]);
+        near_enough
+            .map(|(other, _)| &self.vectors[usize::from(*other)])
+            .find(|other| other.idle & other.unparked != 0)
+            .map(|other| other.lps[(other.idle & other.unparked).trailing_zeros() as usize])
+    }
+
+    /// Queues a virtual processor in a vector, on behalf of a logical processor.
+    pub fn push(&mut self, vector: u16, by: LpId, waiting: Waiting) {
+        let vector = &mut self.vectors[usize::from(vector)];
+        vector.insert(waiting);
+        vector.touch(by);
+        self.queued += 1;
+    }
+
+    /// Queues a virtual processor for the master processor.
+    pub fn push_master(&mut self, vcpu: VcpuId) {
+        self.master.push_back(vcpu);
+        self.queued += 1;
+    }
+
+    /// Whether somebody waits for the master processor.
+    pub fn has_master(&self) -> bool {
+        !self.master.is_empty()
+    }
+
+    /// Takes the first that waits for the master processor.
+    pub fn pop_master(&mut self) -> Option<VcpuId> {
+        let vcpu = self.master.pop_front()?;
+        self.queued -= 1;
+        Some(vcpu)
+    }
+
+    /// Takes the first of a vector, on behalf of a logical processor.
+    pub fn pop(&mut self, vector: u16, by: LpId) -> Option<VcpuId> {
+        let vector = &mut self.vectors[usize::from(vector)];
+        let first = vector.queue.pop_front()?;
+        vector.touch(by);
+        self.queued -= 1;
+        Some(first.vcpu)
+    }
+
+    /// A virtual processor that waits is no longer over its soft limit.
+    pub fn forgive(&mut self, vcpu: VcpuId) {
+        let over = |waiting: &Waiting| waiting.vcpu == vcpu && waiting.over;
+        for vector in &mut self.vectors {
+            if let Some(at) = vector.queue.iter().position(over) {
+                let mut waiting = vector.queue.remove(at).expect("found there");
+                waiting.over = false;
+                vector.insert(waiting);
+                return;
+            }
+        }
+    }
+
+    /// Whether a processor at that distance may steal from a vector.
+    pub fn may_steal(&self, vector: u16, distance: Distance) -> bool {
+        let waiting = self.waiting(vector);
+        waiting > 0 && waiting as f64 >= self.barrier[distance as usize]
+    }
+
+    /// Empties the vectors whose processors are all parked; who waited there.
+    pub fn abandon(&mut self) -> Vec<VcpuId> {
+        let mut left = Vec::new();
+        for vector in self.vectors.iter_mut().filter(|v| v.unparked == 0) {
+            left.extend(vector.queue.drain(..).map(|waiting| waiting.vcpu));
+        }
+        self.queued -= left.len() as u32;
+        left
+    }
+}
+
+impl Vector {
+    fn new() -> Self {
+        Self {
+            lps: Vec::new(),
+            idle: 0,
+            unparked: 0,
+            queue: VecDeque::new(),
+            changes: 0,
+            changed_by: 0,
+        }
+    }
+
+    fn add(&mut self, lp: LpId) {
+        let bit = 1u128 << self.lps.len();
+        self.lps.push(lp);
+        self.idle |= bit;
+        self.unparked |= bit;
+    }
+
+    fn insert(&mut self, waiting: Waiting) {
+        let key = |it: &Waiting| (it.over, it.deadline);
+        let before = |other: &Waiting| key(other) <= key(&waiting);
+        let at = self.queue.iter().rposition(before).map_or(0, |at| at + 1);
+        self.queue.insert(at, waiting);
+    }
+
+    fn touch(&mut self, by: LpId) {
+        self.changes = self.changes.wrapping_add(1);
+        self.changed_by = by;
+    }
+}
+
+/// Other vectors by distance; at equal distance those that follow in number, then from the start.
+fn nearest_first(tree: &Topology, chips: &[u16], from: usize) -> Vec<(u16, Distance)> {
+    let count = chips.len();
+    let mut others: Vec<(u16, Distance)> = (1..count)
+        .map(|step| (from + step) % count)
+        .map(|at| (at as u16, tree.distance(chips[from], chips[at])))
+        .collect();
+    others.sort_by_key(|(_, distance)| *distance);
+    others
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::parse_short;
+
+    const BARRIER: ByDistance = ByDistance {
+        local: 1.0,
+        near: 1.0,
+        far: 2.0,
+    };
+
+    /// Two nodes of two chips of two cores: chips 0, 0, 1, 1, 2, 2, 3, 3.
+    fn vectors(vertical: bool) -> Vectors {
+        let tree = Topology::new(&parse_short("node:2 chip:2 core:2").unwrap());
+        let chips: Vec<u16> = (0..8).map(|core| core / 2).collect();
+        Vectors::new(&tree, &chips, vertical, BARRIER)
+    }
+
+    fn waiting(vcpu: VcpuId, deadline: f64) -> Waiting {
+        Waiting {
+            over: false,
+            deadline,
+            vcpu,
+        }
+    }
+
+    #[test]
+    fn a_chip_has_one_vector_when_vertical_and_each_processor_when_horizontal() {
+        assert_eq!((vectors(true).count(), vectors(false).count()), (4, 8));
+        let seen = |vertical| {
+            let vectors = vectors(vertical);
+            vectors.others(1).iter().map(|o| o.0).collect::<Vec<_>>()
+        };
+        assert_eq!(seen(true), vec![0, 2, 3]);
+        assert_eq!(seen(false), vec![0, 2, 3, 4, 5, 6, 7]);
+    }
+
+    #[test]
+    fn the_earliest_deadline_goes_first_and_who_is_over_its_limit_last() {
+        let mut vectors = vectors(true);
+        for (vcpu, deadline) in [(0, 5.0), (1, 3.0), (2, 5.0)] {
+            vectors.push(0, 0, waiting(vcpu, deadline));
+        }
+        let over = Waiting {
+            over: true,
+            ..waiting(3, 1.0)
+        };
+        vectors.push(0, 0, over);
+        vectors.forgive(3);
+        assert_eq!(vectors.pop(0, 0), Some(3));
+        vectors.push(0, 0, over);
+        let order: Vec<_> = std::iter::from_fn(|| vectors.pop(0, 0)).collect();
+        assert_eq!(order, vec![1, 0, 2, 3]);
+        assert_eq!(vectors.queued(), 0);
+    }
+
+    #[test]
+    fn the_nearest_idle_processor_comes_and_a_far_one_only_past_the_barrier() {
+        let mut vectors = vectors(true);
+        for lp in 0..4 {
+            vectors.set_idle(lp, false);
+        }
+        assert_eq!(vectors.idle_in(0, 0), None);
+        vectors.push(0, 0, waiting(0, 0.0));
+        assert_eq!(vectors.idle_beyond(0), None);
+        vectors.push(0, 0, waiting(1, 0.0));
+        assert_eq!(vectors.idle_beyond(0), Some(4));
+        vectors.set_idle(3, true);
+        assert_eq!(vectors.idle_beyond(0), Some(3));
+        assert!(vectors.may_steal(0, Distance::Far) && !vectors.may_steal(1, Distance::Local));
+    }
+
+    #[test]
+    fn parked_processors_are_left_out() {
+        let mut vectors = vectors(true);
+        vectors.push(1, 1, waiting(7, 0.0));
+        for lp in 2..4 {
+            vectors.set_unparked(lp, false);
+        }
+        assert_eq!(vectors.idle_in(1, 2), None);
+        assert_eq!((vectors.home(2), vectors.home(0)), (0, 0));
+        assert_eq!(vectors.abandon(), vec![7]);
+        assert_eq!(vectors.queued(), 0);
+    }
+}

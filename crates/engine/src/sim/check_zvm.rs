@@ -1,0 +1,348 @@
+//! What z/VM, its virtual machines, switches and paging volumes must satisfy.
+
+#![allow(clippy::neg_cmp_op_on_partial_ord)] // `!(x <= y)` refuses NaN, which is meant
+
+use super::check::{at_most, range, Checked, SpecFault};
+use crate::devices::memory;
+use crate::guest::zvm::vectors::MOST_IN_VECTOR;
+use crate::spec::{
+    CpShare, Guest, Paging, Partition, Processors, Role, Spec, VirtualMachine, Workload, Zvm,
+};
+
+/// Longest time that anything may be set to [ns]: three years, so that no sum of times overflows.
+const LONGEST_NS: u64 = 100_000_000_000_000_000;
+/// Most instructions of one operation of CP.
+const MOST_INSTRUCTIONS: f64 = 1e12;
+/// Most bytes of a message.
+const MOST_BYTES: u64 = 1 << 40;
+/// Most virtual processors of all virtual machines, and most connections.
+const MOST_VCPUS: usize = 65_536;
+
+/// One partition's guest and workload, as far as z/VM or its workload is concerned.
+pub(super) fn check(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
+    match (&partition.guest, &partition.workload) {
+        (Guest::Zvm(zvm), Workload::Web { .. } | Workload::Idle) => {
+            check_zvm(spec, partition, zvm, owner)
+        }
+        (Guest::Zvm(_), _) => Err(SpecFault::NotWeb {
+            owner: owner.into(),
+        }),
+        (_, Workload::Web { .. }) => Err(SpecFault::NotZvm {
+            owner: owner.into(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn check_zvm(spec: &Spec, partition: &Partition, zvm: &Zvm, owner: &str) -> Checked {
+    let processors = match &partition.processors {
+        Processors::Shared { r#virtual, .. } => usize::from(*r#virtual),
+        Processors::Dedicated { cores, .. } => cores.len(),
+    };
+    let logical = processors * usize::from(partition.smt);
+    let most = format!("1 to {MOST_IN_VECTOR}");
+    between(
+        owner,
+        "logical processors",
+        logical as f64,
+        1.0,
+        MOST_IN_VECTOR as f64,
+        &most,
+    )?;
+    if partition.profile.lock_share > 0.0 {
+        let share = partition.profile.lock_share;
+        return Err(range(
+            owner,
+            "lock_share",
+            share,
+            "0: z/VM states its locks apart",
+        ));
+    }
+    check_dispatcher(zvm, owner)?;
+    check_machines(zvm, owner)?;
+    check_switches(zvm, owner)?;
+    if let Some(paging) = &zvm.paging {
+        check_paging(paging, owner)?;
+    }
+    check_memory(partition, zvm, owner)?;
+    check_web(spec, partition, zvm, owner)
+}
+
+fn between(owner: &str, field: &str, value: f64, least: f64, most: f64, text: &str) -> Checked {
+    if value >= least && value <= most {
+        Ok(())
+    } else {
+        Err(range(owner, field, value, text))
+    }
+}
+
+fn check_dispatcher(zvm: &Zvm, owner: &str) -> Checked {
+    let times = [
+        ("park_interval_ns", zvm.park_interval_ns, 1_000_000),
+        ("minor_slice_ns", zvm.minor_slice_ns, 10_000),
+    ];
+    for (field, value, least) in times {
+        let text = format!("{least} to {LONGEST_NS}");
+        between(
+            owner,
+            field,
+            value as f64,
+            least as f64,
+            LONGEST_NS as f64,
+            &text,
+        )?;
+    }
+    between(owner, "cpupad", zvm.cpupad, 0.0, 1e6, "0 to 1e6")?;
+    let barrier = zvm.steal_barrier;
+    for value in [barrier.local, barrier.near, barrier.far] {
+        between(owner, "steal_barrier", value, 1.0, 1e6, "1 to 1e6")?;
+    }
+    let (paths, locks) = (zvm.paths, zvm.locks);
+    let instructions = [
+        ("paths.dispatch", paths.dispatch),
+        ("paths.scan", paths.scan),
+        ("paths.interruption", paths.interruption),
+        ("paths.frame", paths.frame),
+        ("paths.element", paths.element),
+        ("paths.page_io", paths.page_io),
+        ("paths.page", paths.page),
+        ("paths.signal", paths.signal),
+        ("locks.hold", locks.hold),
+    ];
+    for (field, value) in instructions {
+        between(owner, field, value, 0.0, MOST_INSTRUCTIONS, "0 to 1e12")?;
+    }
+    let counts = [
+        ("paths.searches", paths.searches),
+        ("locks.dispatch", locks.dispatch),
+        ("locks.frame", locks.frame),
+        ("locks.page_io", locks.page_io),
+        ("locks.lines", locks.lines),
+        ("locks.search", locks.search),
+    ];
+    for (field, value) in counts {
+        between(owner, field, value, 0.0, 1e6, "0 to 1e6")?;
+    }
+    between(owner, "paths.master", paths.master, 0.0, 1.0, "0 to 1")?;
+    between(
+        owner,
+        "locks.spin_cpi",
+        locks.spin_cpi,
+        0.01,
+        1e3,
+        "0.01 to 1000",
+    )
+}
+
+fn check_machines(zvm: &Zvm, owner: &str) -> Checked {
+    let vcpus: usize = zvm.machines.iter().map(|m| usize::from(m.cpus)).sum();
+    let most = MOST_VCPUS as f64;
+    between(
+        owner,
+        "virtual processors of its machines",
+        vcpus as f64,
+        1.0,
+        most,
+        "1 to 65536",
+    )?;
+    let mut names: Vec<&str> = zvm.machines.iter().map(|m| m.name.as_str()).collect();
+    names.sort_unstable();
+    if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(SpecFault::Twice {
+            what: format!("{owner}: virtual machine"),
+            name: pair[0].into(),
+        });
+    }
+    for machine in &zvm.machines {
+        check_machine(
+            zvm,
+            machine,
+            &format!("{owner}: virtual machine {}", machine.name),
+        )?;
+    }
+    Ok(())
+}
+
+fn check_machine(zvm: &Zvm, machine: &VirtualMachine, owner: &str) -> Checked {
+    let cpus = f64::from(machine.cpus);
+    between(owner, "cpus", cpus, 1.0, 64.0, "1 to 64")?;
+    let bytes = machine.memory_bytes as f64;
+    between(owner, "memory_bytes", bytes, 4096.0, 1e18, "4096 to 1e18")?;
+    let shares = [("share", Some(machine.share)), ("maximum", machine.maximum)];
+    for (field, share) in shares {
+        match share {
+            Some(CpShare::Absolute(part)) if !(part > 0.0 && part <= 1.0) => {
+                return Err(range(
+                    owner,
+                    field,
+                    part,
+                    "above 0, at most 1 of all processors",
+                ));
+            }
+            Some(CpShare::Relative(points)) if points == 0 || points > 10_000 => {
+                return Err(range(owner, field, f64::from(points), "1 to 10000"));
+            }
+            _ => {}
+        }
+    }
+    let talks = matches!(machine.role, Role::Client | Role::Server);
+    match machine.switch {
+        Some(switch) if usize::from(switch) >= zvm.switches.len() => Err(SpecFault::NotThere {
+            owner: owner.into(),
+            field: "switch".into(),
+            index: u64::from(switch),
+            count: zvm.switches.len() as u64,
+        }),
+        None if talks => Err(range(owner, "switches", 0.0, "1 for a client or a server")),
+        _ => Ok(()),
+    }
+}
+
+/// A switch must have somebody to carry frames between.
+fn check_switches(zvm: &Zvm, owner: &str) -> Checked {
+    let members = |at: usize, role: Role| {
+        let of = |m: &&VirtualMachine| m.role == role && m.switch.map(usize::from) == Some(at);
+        zvm.machines.iter().filter(of).count()
+    };
+    let mut connections = 0;
+    for (at, switch) in zvm.switches.iter().enumerate() {
+        let owner = format!("{owner}: switch {}", switch.name);
+        let bytes = f64::from(switch.frame_bytes);
+        between(&owner, "frame_bytes", bytes, 1.0, 1e9, "1 to 1e9")?;
+        let (clients, servers) = (members(at, Role::Client), members(at, Role::Server));
+        connections += clients * servers;
+        if (clients == 0) != (servers == 0) {
+            let field = if clients == 0 { "clients" } else { "servers" };
+            return Err(range(
+                &owner,
+                field,
+                0.0,
+                "1 or more: the others talk to nobody",
+            ));
+        }
+    }
+    let most = MOST_VCPUS as f64;
+    between(
+        owner,
+        "connections",
+        connections as f64,
+        0.0,
+        most,
+        "at most 65536",
+    )
+}
+
+fn check_paging(paging: &Paging, owner: &str) -> Checked {
+    let counts = [
+        ("paging.volumes", paging.volumes),
+        ("paging.control_units", paging.control_units),
+        ("paging.block_pages", paging.block_pages),
+        ("paging.storage.disks", paging.storage.disks),
+    ];
+    for (field, count) in counts {
+        between(owner, field, f64::from(count), 1.0, 65_535.0, "1 or more")?;
+    }
+    if paging.control_units > paging.volumes {
+        let most = format!("at most {}, one a volume", paging.volumes);
+        let units = f64::from(paging.control_units);
+        return Err(range(owner, "paging.control_units", units, &most));
+    }
+    let (changed, frames) = (paging.changed, paging.guest_frames);
+    between(owner, "paging.changed", changed, 0.0, 1.0, "0 to 1")?;
+    between(
+        owner,
+        "paging.guest_frames",
+        frames,
+        1e-6,
+        1.0,
+        "above 0, at most 1",
+    )?;
+    let pages = paging.storage.stage_pages;
+    between(
+        owner,
+        "paging.storage.stage_pages",
+        pages,
+        1.0,
+        1e9,
+        "1 to 1e9",
+    )?;
+    let second = 1_000_000_000;
+    let times = [
+        ("paging.scan_ns", paging.scan_ns, second),
+        ("paging.pend_ns", paging.pend_ns, 60 * second),
+        ("paging.connect_ns", paging.connect_ns, 60 * second),
+        ("paging.command_page_ns", paging.command_page_ns, second),
+        ("paging.page_ns", paging.page_ns, second),
+        (
+            "paging.storage.disk_ns",
+            paging.storage.disk_ns,
+            60 * second,
+        ),
+    ];
+    at_most(owner, &times)
+}
+
+/// What central memory does not hold must have a place on the paging volumes.
+fn check_memory(partition: &Partition, zvm: &Zvm, owner: &str) -> Checked {
+    let guests: u64 = zvm.machines.iter().map(|m| m.memory_bytes).sum();
+    let central = partition.memory.iter().map(|part| part.bytes).sum();
+    let frames = zvm
+        .paging
+        .as_ref()
+        .map_or(1.0, |paging| paging.guest_frames);
+    let paging = zvm.paging.as_ref().map_or(0, |paging| paging.bytes);
+    match memory::shortage(guests, central, frames, paging) {
+        Some(short_bytes) => Err(SpecFault::NoPaging {
+            owner: owner.into(),
+            guest_bytes: guests,
+            central_bytes: central,
+            short_bytes,
+        }),
+        None => Ok(()),
+    }
+}
+
+fn check_web(spec: &Spec, partition: &Partition, zvm: &Zvm, owner: &str) -> Checked {
+    let Workload::Web {
+        request_bytes,
+        file_bytes,
+        files,
+        client_share,
+        think_ns,
+        ..
+    } = partition.workload
+    else {
+        return Ok(());
+    };
+    let most = MOST_BYTES as f64;
+    let text = format!("1 to {MOST_BYTES}");
+    between(
+        owner,
+        "request_bytes",
+        request_bytes as f64,
+        1.0,
+        most,
+        &text,
+    )?;
+    between(owner, "file_bytes", file_bytes as f64, 1.0, most, &text)?;
+    between(owner, "files", f64::from(files), 1.0, 1e9, "1 to 1e9")?;
+    between(owner, "client_share", client_share, 0.0, 1.0, "0 to 1")?;
+    at_most(owner, &[("think_ns", think_ns, LONGEST_NS)])?;
+    if !zvm.machines.iter().any(|m| m.role == Role::Client) {
+        return Err(range(owner, "clients", 0.0, "1 or more for this workload"));
+    }
+    // One that takes no time at all would never let time go on.
+    let longer = client_share.max(1.0 - client_share);
+    let profile = &partition.profile;
+    let ns = profile.instructions_per_unit * longer * profile.eicpi
+        / (spec.machine.core_rate * spec.machine.clock_hz)
+        * 1e9;
+    between(
+        owner,
+        "work of a client or server in ns",
+        ns,
+        2.0,
+        f64::MAX,
+        "2 or more",
+    )
+}

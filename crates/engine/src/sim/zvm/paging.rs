@@ -1,0 +1,127 @@
+//! Page reads of servers. Those pages of a file that are not in central memory come in one read
+//! after the other; the server's virtual processor waits in page wait for each, and works on what
+//! has come before it asks for more.
+
+use super::costs::{LockKind, Near};
+use super::state::{Cp, Message, Mode, Task};
+use crate::devices::memory::PAGE_BYTES;
+use crate::devices::Done;
+use crate::guest::zvm::segment::{Owner, Segment};
+use crate::guest::zvm::vectors::VcpuId;
+use crate::kernel::Time;
+use crate::sim::event::Event;
+use crate::sim::world::World;
+use crate::spec::Workload;
+
+impl World {
+    /// A server needs a file for which it has `guest` instructions to execute; how many of them
+    /// before it must read a page.
+    pub fn open_file(&mut self, partition: u16, vcpu: VcpuId, guest: f64) -> f64 {
+        let Workload::Web { file_bytes, .. } =
+            self.spec.partitions[usize::from(partition)].workload
+        else {
+            return guest;
+        };
+        let cp = self.cp(partition);
+        let Some(pager) = &mut cp.pager else {
+            return guest;
+        };
+        let pages = file_bytes.div_ceil(PAGE_BYTES).max(1) as u32;
+        let file = pager.file(pages);
+        if file.is_done() {
+            return guest;
+        }
+        let each = guest / f64::from(pages);
+        cp.vcpus[vcpu as usize].file = Some((file, each));
+        each * f64::from(pages - file.pages())
+    }
+
+    /// Starts the next page read of a server that lacks some; whether it waits for one.
+    pub fn read_page(&mut self, partition: u16, vcpu: VcpuId, message: Message) -> bool {
+        let now = self.now;
+        let cp = self.cp(partition);
+        let v = &mut cp.vcpus[vcpu as usize];
+        let (Some((file, each)), Some(pager)) = (&mut v.file, &mut cp.pager) else {
+            return false;
+        };
+        let Some(started) = pager.read(Time::from_ns(now), file, u64::from(vcpu)) else {
+            v.file = None;
+            return false;
+        };
+        v.started = Some(started);
+        v.task = Task::Message {
+            message,
+            guest: *each * f64::from(started.pages),
+        };
+        v.mode = Mode::PageWait;
+        v.page_wait_from = now;
+        cp.vm_of(vcpu).page_reads += 1;
+        let meter = self.meters.integrate(partition, now);
+        meter.runnable -= 1;
+        meter.blocked += 1;
+        self.watch_pager(partition);
+        true
+    }
+
+    /// Keeps an event pending for the volumes' next one.
+    fn watch_pager(&mut self, partition: u16) {
+        let now = self.now;
+        let cp = self.cp(partition);
+        let next = cp.pager.as_mut().and_then(|pager| pager.next_event());
+        let Some(next) = next.map(|time| time.as_ns().max(now)) else {
+            return;
+        };
+        if next < cp.pager_at {
+            cp.pager_at = next;
+            self.schedule(next, Event::Paging(partition));
+        }
+    }
+
+    /// Something happens at the volumes: those whose pages have come go on.
+    pub fn page_event(&mut self, partition: u16) {
+        let now = self.now;
+        let mut done: Vec<Done> = Vec::new();
+        let cp = self.cp(partition);
+        if cp.pager_at <= now {
+            cp.pager_at = u64::MAX;
+        }
+        if let Some(pager) = &mut cp.pager {
+            pager.on_event(Time::from_ns(now), &mut done);
+        }
+        for read in done {
+            let vcpu = read.tag as VcpuId;
+            let cp = self.cp(partition);
+            let needs_master = cp.spec.paths.master > 0.0 && cp.master.chance(cp.spec.paths.master);
+            let v = &mut cp.vcpus[vcpu as usize];
+            v.needs_master = needs_master;
+            let waited = now - v.page_wait_from;
+            cp.vm_of(vcpu).page_wait_ns += waited;
+            self.meters.integrate(partition, now).blocked -= 1;
+            self.wake_vcpu(partition, vcpu);
+        }
+        self.watch_pager(partition);
+    }
+
+    /// Adds what a page read cost CP.
+    pub fn add_page_io(&mut self, partition: u16, vcpu: VcpuId, near: &Near, into: &mut Segment) {
+        let cp = self.cp(partition);
+        let Some(started) = cp.vcpus[vcpu as usize].started.take() else {
+            return;
+        };
+        let ios = 1.0 + f64::from(started.writes);
+        let paths = cp.spec.paths;
+        into.execute(Owner::Chargeable, ios * paths.page_io);
+        // As many frames are stolen as pages come in.
+        into.execute(Owner::System, 2.0 * f64::from(started.pages) * paths.page);
+        let takes = ios * cp.spec.locks.page_io;
+        cp.take(LockKind::Paging, takes, Owner::Chargeable, near, into);
+    }
+}
+
+impl Cp {
+    /// Whether a virtual processor has all of the file that it works on.
+    pub fn has_file(&self, vcpu: VcpuId) -> bool {
+        let file = self.vcpus[vcpu as usize].file.as_ref();
+        file.is_none_or(|(file, _)| file.is_done())
+    }
+}

@@ -1,0 +1,139 @@
+//! Parking: in vertical polarization CP decides every so often how many logical cores it needs, and
+//! leaves the highest-numbered others to the hypervisor beneath.
+
+use super::state::Doing;
+use crate::guest::zvm::park::{Cores, Observation, Parking};
+use crate::guest::zvm::vectors::LpId;
+use crate::hypervisor::{Kind, Mode};
+use crate::sim::event::Event;
+use crate::sim::world::World;
+
+impl World {
+    /// Schedules the next decision, if there is one to make.
+    pub fn next_park(&mut self, partition: u16) {
+        let spec = &self.cp(partition).spec;
+        let (vertical, interval) = (spec.vertical, spec.park_interval_ns);
+        if vertical {
+            self.schedule(self.now + interval, Event::Park(partition));
+        }
+    }
+
+    /// Decides how many logical cores stay unparked.
+    pub fn park(&mut self, partition: u16) {
+        self.settle_all();
+        let observation = self.observe(partition);
+        let cores = self.park_cores(partition);
+        let cp = self.cp(partition);
+        cp.history.push(observation);
+        let parking = Parking {
+            unparking: cp.spec.unparking,
+            cpupad: cp.spec.cpupad,
+            excessuse: cp.spec.excessuse,
+        };
+        let wanted = parking.unparked(&cp.history, cores);
+        self.set_unparked(partition, wanted);
+        self.next_park(partition);
+    }
+
+    /// Cores used since the last decision, and power that was there beyond the entitlement.
+    fn observe(&mut self, partition: u16) -> Observation {
+        let used = self.meters.partitions[usize::from(partition)].busy_ns;
+        let beyond = self.power_beyond(partition);
+        let cp = self.cp(partition);
+        let interval = cp.spec.park_interval_ns as f64;
+        let before = std::mem::replace(&mut cp.observed, (used, beyond));
+        Observation {
+            used_cores: (used - before.0) as f64 / interval,
+            excess_cores: beyond.saturating_sub(before.1) as f64 / interval,
+        }
+    }
+
+    /// Logical cores by entitlement; one with cores of its own, or in a hypervisor that knows no
+    /// polarization, is entitled to all of them.
+    fn park_cores(&self, partition: u16) -> Cores {
+        let share = &self.hv.shares[usize::from(partition)];
+        let vps = share.first_vp..share.first_vp + u32::from(share.vps);
+        let low = vps.filter(|vp| self.vp(*vp).kind == Kind::Low).count() as u16;
+        Cores {
+            online: share.vps,
+            entitled: share.vps - low,
+        }
+    }
+
+    /// Power beyond its entitlement that a partition had or could have had so far: what it used of
+    /// it, and what the shared cores idled [ns].
+    fn power_beyond(&self, partition: u16) -> u64 {
+        let share = &self.hv.shares[usize::from(partition)];
+        if share.is_dedicated() {
+            return 0;
+        }
+        let others = self.hv.shares.iter().zip(&self.meters.partitions);
+        let used: u64 = others
+            .filter(|(other, _)| !other.is_dedicated() && other.pool == share.pool)
+            .map(|(_, meter)| meter.busy_ns)
+            .sum();
+        let cores = u64::from(self.hv.cores_of_pool(usize::from(share.pool)));
+        let own = self.meters.partitions[usize::from(partition)].excess_ns;
+        own + (cores * self.now).saturating_sub(used)
+    }
+
+    /// Sets how many logical cores are unparked, from the first on.
+    fn set_unparked(&mut self, partition: u16, wanted: u16) {
+        let now = self.now;
+        let cp = self.cp(partition);
+        let was = cp.unparked;
+        cp.meter.unparked_ns += (now - cp.meter.unparked_to) * u64::from(was);
+        cp.meter.unparked_to = now;
+        cp.unparked = wanted;
+        let smt = u16::from(cp.smt);
+        for lp in was.min(wanted) * smt..was.max(wanted) * smt {
+            cp.vectors.set_unparked(lp, wanted > was);
+        }
+        if wanted < was {
+            (wanted * smt..was * smt).for_each(|lp| self.vacate(partition, lp));
+            self.move_waiting(partition);
+        } else {
+            (was * smt..wanted * smt).for_each(|lp| self.put_to_work(partition, lp));
+        }
+    }
+
+    /// A virtual processor on a parked logical one leaves it at once.
+    fn vacate(&mut self, partition: u16, lp: LpId) {
+        if let Doing::Running(vcpu) = self.cp(partition).lps[usize::from(lp)].doing {
+            let (vp, thread, at) = self.place_of(partition, lp);
+            if self.vp(vp).mode == Mode::Running {
+                self.threads[at].rotate_at = self.now;
+                self.replan(vp);
+            } else {
+                // The logical core has no power now, and when parked it may never get any. What
+                // it did without is no claim where it goes.
+                let cp = self.cp(partition);
+                let v = &mut cp.vcpus[vcpu as usize];
+                v.deadline = v.deadline.max(cp.clocks_of_vectors[usize::from(v.vector)]);
+                self.end_minor_slice(vp, at, thread);
+            }
+        }
+    }
+
+    /// Those that wait where all processors are parked now wait elsewhere.
+    fn move_waiting(&mut self, partition: u16) {
+        for vcpu in self.cp(partition).vectors.abandon() {
+            let now = self.now;
+            let cp = self.cp(partition);
+            let waited = now - cp.vcpus[vcpu as usize].ready_at;
+            cp.vm_of(vcpu).wait_ns += waited as f64;
+            self.make_vcpu_ready(partition, vcpu);
+        }
+    }
+
+    fn put_to_work(&mut self, partition: u16, lp: LpId) {
+        let cp = self.cp(partition);
+        let signals = cp.signals;
+        let of = &mut cp.lps[usize::from(lp)];
+        of.signals_from = signals;
+        let free = matches!(of.doing, Doing::Idle | Doing::Roused);
+        if cp.vectors.queued() > 0 && free {
+            self.look_for_work(partition, lp);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Signals to idle processors. When a virtual processor becomes ready, CP signals every idle
+//! unparked processor: the sender executes a signal for each, and each wakes and looks at the
+//! vectors, all but one of them in vain. So work that is made ready while many processors idle
+//! costs more than work made ready while few do.
+//!
+//! Looking in vain delays nobody: a processor that does it takes new work at once. It is therefore
+//! not done signal by signal, but for all signals of a window together.
+
+use super::state::Doing;
+use crate::guest::zvm::segment::{Owner, Segment};
+use crate::guest::zvm::vectors::{LpId, VcpuId};
+use crate::sim::world::{World, NEVER};
+
+impl World {
+    /// Tells all idle processors that a virtual processor is ready; whoever made it so pays.
+    pub fn signal_idle(&mut self, partition: u16, vcpu: VcpuId) {
+        let cp = self.cp(partition);
+        let each = cp.spec.paths.signal;
+        if each <= 0.0 {
+            return;
+        }
+        let idle = f64::from(cp.vectors.idle());
+        if idle <= 0.0 {
+            return;
+        }
+        cp.signals += 1.0;
+        let acting = cp.acting.map(|lp| cp.lps[usize::from(lp)].doing);
+        let payer = match acting {
+            Some(Doing::Running(waker)) => waker,
+            _ => vcpu,
+        };
+        cp.vcpus[payer as usize].owes += idle * each;
+    }
+
+    /// Notes that a processor has work again; the signal for that work was not in vain.
+    pub fn heard_signals(&mut self, partition: u16, lp: LpId) {
+        let now = self.now;
+        let cp = self.cp(partition);
+        let signals = cp.signals;
+        let of = &mut cp.lps[usize::from(lp)];
+        of.signals += (signals - of.signals_from - 1.0).max(0.0);
+        of.signals_from = signals;
+        of.idle_ns += now - of.idle_from;
+        of.idle_from = now;
+    }
+
+    /// A window begins: idle processors follow the signals they got in the last.
+    pub fn rouse_all(&mut self) {
+        for partition in 0..self.cps.len() as u16 {
+            if self.cps[usize::from(partition)].is_some() {
+                self.rouse_idle(partition);
+            }
+        }
+    }
+
+    fn rouse_idle(&mut self, partition: u16) {
+        if self.cp(partition).spec.paths.signal <= 0.0 {
+            return;
+        }
+        for lp in 0..self.cp(partition).lps.len() as LpId {
+            let now = self.now;
+            let cp = self.cp(partition);
+            let (signals, open) = (cp.signals, cp.vectors.is_unparked(lp));
+            let of = &mut cp.lps[usize::from(lp)];
+            if of.doing != Doing::Idle {
+                continue;
+            }
+            if open {
+                of.signals += signals - of.signals_from;
+            }
+            of.signals_from = signals;
+            of.idle_ns += now - of.idle_from;
+            of.idle_from = now;
+            self.follow_signals(partition, lp);
+        }
+    }
+
+    /// An idle processor follows the signals that it got. It cannot have looked for longer than it
+    /// idled: one that is on its way is not signalled again.
+    fn follow_signals(&mut self, partition: u16, lp: LpId) {
+        let chip = self.cp(partition).lps[usize::from(lp)].chip;
+        let near = self.near(partition, chip);
+        let cp = self.cp(partition);
+        let mut one = Segment::default();
+        cp.look_in_vain(1.0, &near, &mut one);
+        let each = one.all_instructions() * near.around.instruction_ns + one.extra.ns;
+        let of = &mut cp.lps[usize::from(lp)];
+        let most = std::mem::take(&mut of.idle_ns) as f64 / each.max(1.0);
+        let times = std::mem::take(&mut of.signals).min(most);
+        if times <= 0.0 {
+            return;
+        }
+        of.following = times;
+        of.doing = Doing::Roused;
+        let mut looks = Segment::default();
+        cp.look_in_vain(times, &near, &mut looks);
+        self.put_segment(partition, lp, looks, NEVER);
+        self.cp(partition).vectors.set_idle(lp, true);
+    }
+
+    /// New work comes for a processor that only follows signals: the rest of that must wait.
+    pub fn interrupt_roused(&mut self, partition: u16, lp: LpId) {
+        if self.cp(partition).lps[usize::from(lp)].doing != Doing::Roused {
+            return;
+        }
+        let (vp, _, at) = self.place_of(partition, lp);
+        if self.vp(vp).mode == crate::hypervisor::Mode::Running {
+            let core = self.vp(vp).core;
+            self.settle(core);
+        }
+        let t = &self.threads[at];
+        let (instructions, extra_ns) = (t.instructions, t.extra_ns);
+        let cp = self.cp(partition);
+        cp.vectors.set_idle(lp, false);
+        let of = &mut cp.lps[usize::from(lp)];
+        let rest = of.segment.rest(instructions, extra_ns);
+        let done = |all: f64, left: f64| if all > 0.0 { left / all } else { 0.0 };
+        let whole = of.segment.instructions[Owner::System as usize];
+        let left = done(whole, rest.instructions[Owner::System as usize]);
+        of.signals += of.following * left.max(done(of.segment.extra.ns, rest.extra.ns));
+        of.doing = Doing::Looking;
+        of.interrupted = true;
+    }
+}

@@ -1,0 +1,468 @@
+//! What the Control Program of one partition keeps.
+
+use std::collections::VecDeque;
+
+use super::costs::{Lock, Near, View};
+use crate::cost::Spread;
+use crate::devices::{FileReads, Pager, Started, Switch};
+use crate::guest::zvm::park::History;
+use crate::guest::zvm::segment::{Segment, OWNERS};
+use crate::guest::zvm::share;
+use crate::guest::zvm::vectors::{LpId, VcpuId, Vectors};
+use crate::hypervisor::{Share, State};
+use crate::kernel::Stream;
+use crate::machine::Topology;
+use crate::spec::{Partition, Role, Workload, Zvm};
+
+/// What a logical processor does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// Nothing: an enabled wait.
+    Idle,
+    /// It looks for work.
+    Looking,
+    /// It follows signals for work that others have taken; new work comes first.
+    Roused,
+    /// It runs a virtual processor.
+    Running(VcpuId),
+}
+
+/// A logical processor of the partition.
+#[derive(Clone, Debug)]
+pub struct Lp {
+    /// Chip of its core's home.
+    pub chip: u16,
+    /// What it does.
+    pub doing: Doing,
+    /// Its present segment.
+    pub segment: Segment,
+    /// Shares of the owners in that segment's instructions.
+    pub shares: [f64; OWNERS],
+    /// Changes of each dispatch vector that it has seen.
+    pub seen: Vec<u32>,
+    /// Signals sent to idle processors before it became idle.
+    pub signals_from: f64,
+    /// Signals that it got and has not followed yet.
+    pub signals: f64,
+    /// Signals that it follows now.
+    pub following: f64,
+    /// Since when it has idled, and how long before that since it followed signals last [ns].
+    pub idle_from: u64,
+    /// That time.
+    pub idle_ns: u64,
+    /// Whether new work has come while it followed signals.
+    pub interrupted: bool,
+    /// Time of guests' own instructions [ns of core time].
+    pub guest_ns: f64,
+}
+
+/// What a virtual processor waits for or does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// In an enabled wait.
+    Idle,
+    /// In a dispatch vector.
+    Ready,
+    /// On a logical processor.
+    Running,
+    /// Waits for a page.
+    PageWait,
+    /// Has used up a hard limit.
+    Limited,
+}
+
+/// A message that has arrived at a virtual processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// A request, at a server.
+    Request(u32),
+    /// An answer, at a client.
+    Answer(u32),
+    /// The end of a think time, at a client.
+    Timer(u32),
+}
+
+/// What a virtual processor has in hand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Task {
+    /// Nothing.
+    None,
+    /// A message.
+    Message {
+        /// Which.
+        message: Message,
+        /// The guest's instructions until the next page read, or the end.
+        guest: f64,
+    },
+    /// An endless loop.
+    Loop,
+}
+
+/// Where a virtual processor was last, and when in terms of others' work.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Left {
+    /// Logical processor.
+    pub lp: LpId,
+    /// Work done so far on its core, its chip and its node when it left [ns of core time].
+    pub clocks: [f64; 3],
+    /// Whether it has run at all.
+    pub warm: bool,
+}
+
+/// A virtual processor of a virtual machine.
+#[derive(Clone, Debug)]
+pub struct Vcpu {
+    /// Its virtual machine.
+    pub vm: u32,
+    /// State.
+    pub mode: Mode,
+    /// What it has in hand.
+    pub task: Task,
+    /// Messages not taken yet.
+    pub inbox: VecDeque<Message>,
+    /// Pages of a file that it still waits for, and the guest's instructions for each.
+    pub file: Option<(FileReads, f64)>,
+    /// Page read that it has not paid for yet.
+    pub started: Option<Started>,
+    /// Instructions of signals that it has to send.
+    pub owes: f64,
+    /// Rest of a segment that was cut short.
+    pub rest: Option<Segment>,
+    /// Since when it has been ready [ns].
+    pub ready_at: u64,
+    /// Since when it has waited for a page [ns].
+    pub page_wait_from: u64,
+    /// Where it was last.
+    pub left: Left,
+    /// Dispatch vector by whose clock its deadline goes.
+    pub vector: u16,
+    /// Part of all processors that its share is worth.
+    pub weight: f64,
+    /// Deadline: time used by what it is worth [ns].
+    pub deadline: f64,
+    /// Processor time since its deadline was set [ns].
+    pub used_ns: f64,
+    /// Lines that it still has to fetch again, and what each costs beyond a line held [ns].
+    pub cold: (f64, f64),
+    /// Whether it must start on the master processor.
+    pub needs_master: bool,
+}
+
+/// A virtual machine.
+#[derive(Clone, Debug, Default)]
+pub struct Vm {
+    /// Its virtual processors: first and count.
+    pub first: VcpuId,
+    /// How many.
+    pub cpus: u16,
+    /// Most processors' time it may have in a nanosecond; infinite without a limit.
+    pub limit: f64,
+    /// Whether that limit is hard.
+    pub hard: bool,
+    /// What the limit leaves now [ns].
+    pub budget_ns: f64,
+    /// When that was worked out [ns].
+    pub budget_at: u64,
+    /// Time of its guests' own instructions [ns].
+    pub guest_ns: f64,
+    /// Time of CP on its account [ns].
+    pub chargeable_ns: f64,
+    /// Dispatches of its virtual processors.
+    pub dispatches: u64,
+    /// Time ready and not yet in the guest [ns].
+    pub wait_ns: f64,
+    /// Time waiting for pages [ns].
+    pub page_wait_ns: u64,
+    /// Page reads.
+    pub page_reads: u64,
+    /// Transactions its clients finished.
+    pub tx_done: u64,
+    /// Their response times [ns].
+    pub response_ns: u64,
+}
+
+/// A connection of a client's virtual processor with a server's.
+#[derive(Clone, Copy, Debug)]
+pub struct Connection {
+    /// Client.
+    pub client: VcpuId,
+    /// Server.
+    pub server: VcpuId,
+    /// Switch.
+    pub switch: u16,
+    /// When its present transaction began [ns].
+    pub since: u64,
+}
+
+/// A switch and what a search of it costs on each chip in this window.
+pub struct Port {
+    /// The switch.
+    pub switch: Switch,
+    /// Its lock.
+    pub lock: Lock,
+    /// Costs, by chip.
+    pub views: Vec<View>,
+    /// Frames sent from each logical processor, running average.
+    pub by_lp: Vec<f64>,
+    /// Chip of each logical processor.
+    pub chips: Vec<u16>,
+    /// Where those are that send on it.
+    pub users: Spread,
+    /// Time of a processor between two of its searches [ns].
+    pub outside_ns: f64,
+}
+
+/// Counters of the partition that only z/VM has.
+#[derive(Clone, Debug, Default)]
+pub struct CpMeter {
+    /// Core time by owner [ns].
+    pub owners: [f64; OWNERS],
+    /// Instructions executed while spinning.
+    pub spin_instructions: f64,
+    /// Integral of unparked logical cores [core ns], up to `unparked_to`.
+    pub unparked_ns: u64,
+    /// Up to when.
+    pub unparked_to: u64,
+    /// Time of busy threads [ns].
+    pub thread_ns: f64,
+    /// What it would have been with one thread a core [ns].
+    pub mt1_ns: f64,
+}
+
+/// The Control Program of a partition.
+pub struct Cp {
+    /// What it is told.
+    pub spec: Zvm,
+    /// Virtual machines.
+    pub vms: Vec<Vm>,
+    /// Virtual processors, machine by machine.
+    pub vcpus: Vec<Vcpu>,
+    /// Logical processors.
+    pub lps: Vec<Lp>,
+    /// Threads of a logical core.
+    pub smt: u8,
+    /// Dispatch vectors.
+    pub vectors: Vectors,
+    /// Latest deadline dispatched in each vector: who wakes up starts from there.
+    pub clocks_of_vectors: Vec<f64>,
+    /// Signals sent to every idle processor so far.
+    pub signals: f64,
+    /// Logical processor whose event is being handled.
+    pub acting: Option<LpId>,
+    /// Connections.
+    pub connections: Vec<Connection>,
+    /// Switches.
+    pub ports: Vec<Port>,
+    /// Costs on each chip in this window; none = not worked out yet.
+    pub near: Vec<Option<Near>>,
+    /// Locks of dispatcher and paging.
+    pub locks: [Lock; 2],
+    /// Work done on each core of the partition so far, and on each chip and node [ns].
+    pub core_clock: Vec<f64>,
+    /// By chip.
+    pub chip_clock: Vec<f64>,
+    /// By node.
+    pub node_clock: Vec<f64>,
+    /// Unparked logical cores.
+    pub unparked: u16,
+    /// What was seen at the last decisions to park.
+    pub history: History,
+    /// Core time used, and power left to it beyond its entitlement, at the last of them [ns].
+    pub observed: (u64, u64),
+    /// Paging volumes.
+    pub pager: Option<Pager>,
+    /// When they are looked at next [ns].
+    pub pager_at: u64,
+    /// Which page reads end on the master processor.
+    pub master: Stream,
+    /// Which of the processors that were signalled is the first.
+    pub race: Stream,
+    /// Counters.
+    pub meter: CpMeter,
+}
+
+impl Cp {
+    /// The Control Program of a partition; `stream` makes its random streams.
+    pub fn new(
+        hv: &State,
+        partition: &Partition,
+        share: &Share,
+        stream: &dyn Fn(&str) -> Stream,
+    ) -> Option<Box<Self>> {
+        let (first_vp, vps) = (share.first_vp, share.vps);
+        let spec = partition.guest.zvm()?.clone();
+        let smt = partition.smt;
+        let chips: Vec<u16> = (first_vp..first_vp + u32::from(vps))
+            .flat_map(|vp| std::iter::repeat_n(hv.vps[vp as usize].home_chip, usize::from(smt)))
+            .collect();
+        let vectors = Vectors::new(&hv.tree, &chips, spec.vertical, spec.steal_barrier);
+        let lps: Vec<Lp> = chips
+            .iter()
+            .map(|chip| Lp::new(*chip, vectors.count()))
+            .collect();
+        let (vms, vcpus) = machines(&spec, lps.len());
+        Some(Box::new(Self {
+            ports: ports(&spec, &hv.tree, &chips),
+            near: vec![None; usize::from(hv.tree.chips())],
+            locks: [Lock::default(); 2],
+            core_clock: vec![0.0; usize::from(vps)],
+            chip_clock: vec![0.0; usize::from(hv.tree.chips())],
+            node_clock: vec![0.0; usize::from(hv.tree.nodes)],
+            connections: connections(&spec, &vms, &partition.workload),
+            unparked: vps,
+            history: History::new(),
+            observed: (0, 0),
+            pager: pager(&spec, partition, stream),
+            pager_at: u64::MAX,
+            master: stream("master"),
+            race: stream("race"),
+            meter: CpMeter::default(),
+            clocks_of_vectors: vec![0.0; vectors.count()],
+            acting: None,
+            signals: 0.0,
+            spec,
+            vms,
+            vcpus,
+            lps,
+            smt,
+            vectors,
+        }))
+    }
+
+    /// Virtual machine of a virtual processor.
+    pub fn vm_of(&mut self, vcpu: VcpuId) -> &mut Vm {
+        &mut self.vms[self.vcpus[vcpu as usize].vm as usize]
+    }
+
+    /// What the virtual machine of a virtual processor does.
+    pub fn role_of(&self, vcpu: VcpuId) -> Role {
+        self.spec.machines[self.vcpus[vcpu as usize].vm as usize].role
+    }
+}
+
+impl Lp {
+    fn new(chip: u16, vectors: usize) -> Self {
+        Self {
+            chip,
+            doing: Doing::Idle,
+            segment: Segment::default(),
+            shares: [0.0; OWNERS],
+            seen: vec![0; vectors],
+            signals_from: 0.0,
+            signals: 0.0,
+            following: 0.0,
+            idle_from: 0,
+            idle_ns: 0,
+            interrupted: false,
+            guest_ns: 0.0,
+        }
+    }
+}
+
+/// Virtual machines and their virtual processors, dealt out over the logical processors.
+fn machines(spec: &Zvm, lps: usize) -> (Vec<Vm>, Vec<Vcpu>) {
+    let shares: Vec<_> = spec.machines.iter().map(|machine| machine.share).collect();
+    let worth = share::weights(&shares);
+    let (mut vms, mut vcpus) = (Vec::new(), Vec::new());
+    for (at, machine) in spec.machines.iter().enumerate() {
+        let part = machine
+            .maximum
+            .map(|most| share::weight_beside(most, at, &shares));
+        vms.push(Vm {
+            first: vcpus.len() as VcpuId,
+            cpus: machine.cpus,
+            limit: part.map_or(f64::INFINITY, |part| part * lps as f64),
+            hard: machine.limit_hard,
+            ..Vm::default()
+        });
+        for _ in 0..machine.cpus {
+            let lp = (vcpus.len() % lps) as LpId;
+            let weight = worth[at] / f64::from(machine.cpus);
+            vcpus.push(Vcpu::new(at as u32, weight.max(1e-9), lp));
+        }
+    }
+    (vms, vcpus)
+}
+
+impl Vcpu {
+    fn new(vm: u32, weight: f64, lp: LpId) -> Self {
+        Self {
+            vm,
+            mode: Mode::Idle,
+            task: Task::None,
+            inbox: VecDeque::new(),
+            file: None,
+            started: None,
+            owes: 0.0,
+            rest: None,
+            ready_at: 0,
+            page_wait_from: 0,
+            left: Left {
+                lp,
+                ..Left::default()
+            },
+            vector: 0,
+            weight,
+            deadline: 0.0,
+            used_ns: 0.0,
+            cold: (0.0, 0.0),
+            needs_master: false,
+        }
+    }
+}
+
+fn pager(spec: &Zvm, partition: &Partition, stream: &dyn Fn(&str) -> Stream) -> Option<Pager> {
+    let paging = spec.paging.as_ref()?;
+    let guests = spec.machines.iter().map(|machine| machine.memory_bytes);
+    let central = partition.memory.iter().map(|part| part.bytes).sum();
+    Some(Pager::new(paging, guests.sum(), central, stream))
+}
+
+fn ports(spec: &Zvm, tree: &Topology, chips: &[u16]) -> Vec<Port> {
+    let count = usize::from(tree.chips());
+    let coupled = |switch: usize| {
+        let machines = spec.machines.iter();
+        machines
+            .filter(|machine| machine.switch.map(usize::from) == Some(switch))
+            .count() as u32
+    };
+    let port = |(at, switch): (usize, &crate::spec::Switch)| Port {
+        switch: Switch::new(switch, coupled(at)),
+        lock: Lock::default(),
+        views: vec![View::default(); count],
+        by_lp: vec![0.0; chips.len()],
+        chips: chips.to_vec(),
+        users: Spread::new(tree, vec![Vec::new(); count]),
+        outside_ns: f64::INFINITY,
+    };
+    spec.switches.iter().enumerate().map(port).collect()
+}
+
+/// One connection for every client and server on the same switch, spread over the virtual
+/// processors of both.
+fn connections(spec: &Zvm, vms: &[Vm], workload: &Workload) -> Vec<Connection> {
+    if !matches!(workload, Workload::Web { .. }) {
+        return Vec::new();
+    }
+    let of = |role: Role| {
+        let pairs = spec.machines.iter().zip(vms);
+        pairs.filter(move |(machine, _)| machine.role == role)
+    };
+    let mut all = Vec::new();
+    for (client, from) in of(Role::Client) {
+        let mut turn = 0;
+        for (server, to) in of(Role::Server).filter(|(s, _)| s.switch == client.switch) {
+            let (Some(switch), _) = (client.switch, server) else {
+                continue;
+            };
+            all.push(Connection {
+                client: from.first + turn % u32::from(from.cpus),
+                server: to.first + (turn / u32::from(from.cpus)) % u32::from(to.cpus),
+                switch,
+                since: 0,
+            });
+            turn += 1;
+        }
+    }
+    all
+}

@@ -1,0 +1,159 @@
+//! z/VM in a partition: its Control Program (CP), its virtual machines, and what connects them.
+
+use super::devices::{Paging, Switch};
+use super::{ByDistance, Deserialize, Serialize};
+
+/// z/VM's Control Program with its virtual machines.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Zvm {
+    /// Whether the partition runs in vertical polarization.
+    pub vertical: bool,
+    /// Which logical cores stay unparked (`SRM UNPARKING`); counts in vertical polarization only.
+    pub unparking: Unparking,
+    /// Room kept above the forecast need when cores are parked (`SRM CPUPAD`) [cores].
+    pub cpupad: f64,
+    /// How boldly unentitled power is counted on (`SRM EXCESSUSE`).
+    pub excessuse: ExcessUse,
+    /// Interval of the decision to park or unpark [ns].
+    pub park_interval_ns: u64,
+    /// Minor time slice of a virtual processor [ns].
+    pub minor_slice_ns: u64,
+    /// Virtual processors that must wait in a dispatch vector before a processor at that distance
+    /// steals one.
+    pub steal_barrier: ByDistance,
+    /// Instructions of CP's own work.
+    pub paths: CpPaths,
+    /// Formal spin locks.
+    pub locks: CpLocks,
+    /// Virtual machines, in order of their index in every result table.
+    pub machines: Vec<VirtualMachine>,
+    /// Virtual switches.
+    pub switches: Vec<Switch>,
+    /// Paging volumes; none = nothing can be paged out.
+    pub paging: Option<Paging>,
+}
+
+/// Which logical cores stay unparked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unparking {
+    /// All that the hypervisor beneath is likely to power.
+    Large,
+    /// The entitled ones, and others as the load needs them.
+    Medium,
+    /// As few as the load needs.
+    Small,
+}
+
+/// How boldly a partition counts on power beyond its entitlement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ExcessUse {
+    /// On what it will get with a chance of one half.
+    High,
+    /// On what it will very likely get.
+    Medium,
+    /// On what it will almost surely get.
+    Low,
+    /// On none.
+    None,
+}
+
+/// Path lengths of the Control Program [instructions].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CpPaths {
+    /// Putting a virtual processor on a logical one and taking it off again; not chargeable.
+    pub dispatch: f64,
+    /// Looking at one dispatch vector for work; not chargeable.
+    pub scan: f64,
+    /// Intercept, interruption and return to the guest, once for all that arrived together;
+    /// chargeable.
+    pub interruption: f64,
+    /// One frame through a virtual switch; chargeable to the sender.
+    pub frame: f64,
+    /// Searches of a layer-3 switch's list for one frame.
+    pub searches: f64,
+    /// One control block passed in a search, found in the own caches; chargeable.
+    pub element: f64,
+    /// One paging read or write, from the fault to its end; chargeable.
+    pub page_io: f64,
+    /// One page brought in or stolen; not chargeable.
+    pub page: f64,
+    /// Signalling one idle processor that a virtual processor has become ready; every idle one is
+    /// signalled, and looks at the vectors. Chargeable; 0 = idle processors are not signalled.
+    #[serde(default)]
+    pub signal: f64,
+    /// Share of paging reads whose end only the master processor may handle [0..1].
+    #[serde(default)]
+    pub master: f64,
+}
+
+/// Formal spin locks of the Control Program.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CpLocks {
+    /// Times that the dispatcher's locks are taken for one dispatch.
+    pub dispatch: f64,
+    /// Times that a switch's lock is taken for one frame.
+    pub frame: f64,
+    /// Times that the paging lock is taken for one paging read or write.
+    pub page_io: f64,
+    /// Instructions for which a lock is held at a time.
+    pub hold: f64,
+    /// Lines that come with a lock to its new holder, its own included.
+    pub lines: f64,
+    /// Searches of a layer-3 switch's list done under one take of its lock.
+    #[serde(default)]
+    pub search: f64,
+    /// Cycles of an instruction while spinning.
+    pub spin_cpi: f64,
+}
+
+/// A virtual machine (guest).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VirtualMachine {
+    /// Name, unique in the partition.
+    pub name: String,
+    /// Its virtual processors.
+    pub cpus: u16,
+    /// Guest real memory [bytes].
+    pub memory_bytes: u64,
+    /// What it does.
+    pub role: Role,
+    /// Least it is to get (`SHARE`).
+    pub share: CpShare,
+    /// Most it may get; none = no limit.
+    pub maximum: Option<CpShare>,
+    /// Whether that limit holds even if processors idle (`LIMITHARD`), or gives way then
+    /// (`LIMITSOFT`).
+    pub limit_hard: bool,
+    /// Virtual switch it is coupled to.
+    pub switch: Option<u16>,
+}
+
+/// What a virtual machine does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Sends requests to all servers on its switch.
+    Client,
+    /// Answers them.
+    Server,
+    /// Computes without end on every virtual processor.
+    Loop,
+    /// Nothing.
+    Idle,
+}
+
+/// A share of the partition's processors.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CpShare {
+    /// Of all processors [0..1].
+    Absolute(f64),
+    /// In proportion to the others' (1..=10000).
+    Relative(u16),
+}

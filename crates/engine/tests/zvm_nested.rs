@@ -1,0 +1,112 @@
+//! z/VM under PR/SM: virtual processors on logical processors, logical cores on physical ones.
+
+mod common;
+
+use common::zvm::{
+    cores_of, cp, endless, free_cp, real_locks, real_paths, switch, tile, web, zvm_partition,
+};
+use common::{assert_all, default_pool, missing_profile, run, spec, MS, SECOND};
+use homenode_engine::hypervisor::policies::by_weight;
+use homenode_engine::spec::{
+    LogicalCores, Machine, Partition, Polarization, Policy, Processors, Spec, Unparking, Workload,
+};
+
+fn z(chips: u16, cores: u16) -> Machine {
+    let mut machine = cores_of(chips, cores);
+    machine.hypervisor.policy = Policy::Prsm;
+    machine.hypervisor.prsm.run_time_ns = Some(10 * MS);
+    machine.hypervisor.counts_redispatch = false;
+    machine
+}
+
+fn sharing(mut partition: Partition, name: &str, weight: u16, cores: u16) -> Partition {
+    partition.name = name.into();
+    partition.processors = Processors::Shared {
+        entitlement: 0.0,
+        r#virtual: cores,
+        capped: false,
+        weight,
+        pool: 0,
+        prsm: LogicalCores {
+            polarization: Polarization::Vertical,
+            ..LogicalCores::default()
+        },
+    };
+    partition
+}
+
+/// As [`sharing`], with the entitlement that the weights give written down for the invariants.
+fn entitled(mut spec: Spec) -> Spec {
+    for (at, share) in by_weight(&spec).into_iter().enumerate() {
+        if let Processors::Shared { entitlement, .. } = &mut spec.partitions[at].processors {
+            *entitlement = share.expect("shared");
+        }
+    }
+    spec
+}
+
+#[test]
+fn loops_of_two_partitions_share_by_weight() {
+    let loops = || zvm_partition(4, free_cp(endless(4), Vec::new()), Workload::Idle);
+    let partitions = vec![sharing(loops(), "a", 300, 4), sharing(loops(), "b", 100, 4)];
+    let mut spec = entitled(spec(z(1, 4), partitions));
+    spec.duration_ns = 2 * SECOND;
+    let outcome = run(&spec, 0);
+    let used = |name: &str| outcome.total(name, "busy_ns") / spec.duration_ns as f64;
+    assert!((used("a") - 3.0).abs() < 0.05 && (used("b") - 1.0).abs() < 0.05);
+    assert_eq!(
+        outcome.total("a", "guest_ns"),
+        outcome.total("a", "busy_ns")
+    );
+}
+
+#[test]
+fn everything_balances_on_both_levels() {
+    for smt in [1, 2] {
+        let web_of = || {
+            let mut zvm = free_cp(tile(0, 2, 6), vec![switch("s")]);
+            zvm.paths = real_paths();
+            zvm.locks = real_locks();
+            zvm.unparking = Unparking::Small;
+            zvm.park_interval_ns = 50 * MS;
+            let mut one = zvm_partition(6, zvm, web());
+            one.profile = missing_profile(100_000.0);
+            one.smt = smt;
+            one
+        };
+        let partitions = vec![
+            sharing(web_of(), "a", 200, 6),
+            sharing(web_of(), "b", 100, 6),
+        ];
+        let mut spec = entitled(spec(z(2, 3), partitions));
+        spec.warmup_ns = 50 * MS;
+        spec.duration_ns = 500 * MS;
+        spec.interval_ns = 50 * MS;
+        let outcome = run(&spec, 0);
+        assert_all(&spec, &outcome);
+        for name in ["a", "b"] {
+            let of = |column: &str| outcome.total(name, column);
+            let owners = of("guest_ns") + of("chargeable_ns") + of("system_ns");
+            assert_eq!(owners, of("busy_ns"), "{name} {smt}");
+            assert!(of("tx_done") > 100.0);
+        }
+    }
+}
+
+#[test]
+fn small_gives_cores_back() {
+    let mut zvm = free_cp(endless(1), Vec::new());
+    zvm.park_interval_ns = 50 * MS;
+    let mut partitions = vec![
+        sharing(zvm_partition(6, zvm.clone(), Workload::Idle), "a", 100, 6),
+        sharing(zvm_partition(6, zvm, Workload::Idle), "b", 100, 6),
+    ];
+    cp(&mut partitions[0]).unparking = Unparking::Small;
+    let mut spec = entitled(spec(z(1, 6), partitions));
+    assert_eq!(spec.pools, vec![default_pool()]);
+    spec.warmup_ns = SECOND;
+    let outcome = run(&spec, 0);
+    let unparked = |name: &str| outcome.total(name, "unparked_ns") / spec.duration_ns as f64;
+    assert!(unparked("a") < 2.5, "{}", unparked("a"));
+    assert!(unparked("b") > 4.0, "{}", unparked("b"));
+}

@@ -1,0 +1,116 @@
+//! Page reads of servers: who waits, for how long, and what follows for the throughput.
+
+mod common;
+
+use common::zvm::{alone, free_cp, paging, real_locks, real_paths, switch, tile, web};
+use common::{run, Outcome, GIB, MS, SECOND};
+use homenode_engine::spec::{Spec, Workload};
+
+/// A client and `servers` servers that send files of 256 pages, a third of which is paged out.
+fn paged(servers: u16) -> Spec {
+    let mut zvm = free_cp(tile(0, 1, servers), vec![switch("s")]);
+    zvm.paging = Some(paging(16));
+    for machine in &mut zvm.machines {
+        machine.memory_bytes = GIB;
+    }
+    let mut spec = alone(8, zvm, web());
+    let guests = (u64::from(servers) + 1) * GIB;
+    spec.partitions[0].memory[0].bytes = guests * 2 / 3;
+    if let Workload::Web { file_bytes, .. } = &mut spec.partitions[0].workload {
+        *file_bytes = 1 << 20;
+    }
+    spec.duration_ns = 5 * SECOND;
+    spec.interval_ns = SECOND;
+    spec
+}
+
+fn sum(outcome: &Outcome, column: &str) -> f64 {
+    let at = outcome.virtual_machine.at(column);
+    outcome
+        .virtual_machine
+        .rows()
+        .map(|row| row[at])
+        .sum::<i64>() as f64
+}
+
+fn volumes(outcome: &Outcome, column: &str) -> f64 {
+    let at = outcome.volume.at(column);
+    outcome.volume.rows().map(|row| row[at]).sum::<i64>() as f64
+}
+
+#[test]
+fn a_third_of_each_file_is_read_from_the_volumes() {
+    let spec = paged(4);
+    let outcome = run(&spec, 0);
+    let tx = outcome.total("zvm", "tx_done");
+    let pages = outcome.total("zvm", "pages_in") / tx;
+    assert!((pages / (256.0 / 3.0) - 1.0).abs() < 0.1, "{pages}");
+    assert_eq!(
+        sum(&outcome, "page_reads"),
+        outcome.total("zvm", "page_reads")
+    );
+    assert!(outcome.total("zvm", "page_writes") > 0.0);
+}
+
+#[test]
+fn servers_that_wait_are_the_requests_outstanding() {
+    for servers in [1, 4, 12] {
+        let spec = paged(servers);
+        let outcome = run(&spec, 0);
+        let waiting = sum(&outcome, "page_wait_ns") / spec.duration_ns as f64;
+        // All but the time of the guests' own work: each server does 50 us for some ten reads.
+        assert!(waiting <= f64::from(servers) && waiting > 0.8 * f64::from(servers));
+        // Little's law at the volumes, for reads alone.
+        let blocked = outcome.total("zvm", "blocked_ns") / spec.duration_ns as f64;
+        assert!(
+            (blocked - waiting).abs() < 0.02 * waiting,
+            "{blocked} {waiting}"
+        );
+    }
+}
+
+#[test]
+fn service_is_pend_and_disconnect_and_connect() {
+    let outcome = run(&paged(6), 0);
+    let parts: f64 = ["pend_ns", "disc_ns", "conn_ns"]
+        .iter()
+        .map(|column| volumes(&outcome, column))
+        .sum();
+    assert_eq!(volumes(&outcome, "busy_ns"), parts);
+    assert!(volumes(&outcome, "cache_hits") <= volumes(&outcome, "reads"));
+    assert!(volumes(&outcome, "reads") <= volumes(&outcome, "ios"));
+}
+
+#[test]
+fn more_servers_do_more_until_the_volumes_are_full() {
+    let done = |servers| run(&paged(servers), 0).total("zvm", "tx_done");
+    let (one, four) = (done(1), done(4));
+    assert!(four > 2.0 * one, "{one} {four}");
+}
+
+#[test]
+fn what_cp_does_for_a_page_takes_time() {
+    let mut spec = paged(4);
+    let free = run(&spec, 0);
+    let zvm = common::zvm::cp(&mut spec.partitions[0]);
+    zvm.paths = real_paths();
+    zvm.locks = real_locks();
+    let paid = run(&spec, 0);
+    assert_eq!(free.total("zvm", "chargeable_ns"), 0.0);
+    let per_read = |column: &str| paid.total("zvm", column) / paid.total("zvm", "page_reads");
+    assert!(per_read("chargeable_ns") > 4_000.0);
+    let pages = paid.total("zvm", "pages_in") / paid.total("zvm", "page_reads");
+    assert!(per_read("system_ns") > 2.0 * 500.0 * pages);
+}
+
+#[test]
+fn ends_of_reads_wait_for_the_master_processor() {
+    let mut spec = paged(12);
+    let wait = |spec: &Spec| sum(&run(spec, 0), "wait_ns");
+    let zvm = common::zvm::cp(&mut spec.partitions[0]);
+    zvm.paths.page_io = 200_000.0;
+    let anywhere = wait(&spec);
+    common::zvm::cp(&mut spec.partitions[0]).paths.master = 1.0;
+    assert!(wait(&spec) > 2.0 * anywhere);
+    assert!(spec.warmup_ns == 100 * MS);
+}
