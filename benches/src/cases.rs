@@ -6,7 +6,7 @@ use homenode_engine::spec::Spec;
 
 use crate::load::{Dispatches, Waits};
 use crate::rounds::{Case, Outcome, Sample};
-use crate::{bare, costs, engine, kernel, scenarios};
+use crate::{bare, costs, devices, engine, kernel, scenarios};
 
 const W1: &str = "W1: a queue of 64 servers, load 0.8";
 const W2: &str = "W2: 64 cores, 4 partitions of 30 virtual processors";
@@ -43,6 +43,7 @@ pub fn all() -> Vec<Case> {
         two_cores(),
     ];
     cases.extend(costs::all(BARE_W2));
+    cases.extend(devices::all(BARE_W2));
     cases
 }
 

@@ -10,6 +10,7 @@ mod calls;
 mod cases;
 mod cells;
 mod costs;
+mod devices;
 mod engine;
 mod kernel;
 mod load;

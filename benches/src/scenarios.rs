@@ -4,8 +4,8 @@
 
 use homenode_engine::spec::{
     Accounting, Aix, ByDistance, Cache, CacheScope, Coherence, Distribution, Eviction, Guest,
-    Hypervisor, Machine, MemoryBeside, MemoryPart, MemoryPolicy, Partition, Policy, Pool,
-    Processors, Profile, Smt, Spec, Workload,
+    Hypervisor, LogicalCores, Machine, MemoryBeside, MemoryPart, MemoryPolicy, Partition, Policy,
+    Pool, PrSm, Processors, Profile, Smt, Spec, Workload,
 };
 
 use crate::load::{SLEEP_NS, VPS};
@@ -108,7 +108,9 @@ pub fn spec(name: &str, partitions: Vec<Partition>) -> Spec {
             name: "DefaultPool".to_string(),
             maximum: None,
             reserved: 0.0,
+            cores: None,
         }],
+        groups: vec![],
         partitions,
     }
 }
@@ -131,6 +133,7 @@ fn partition(name: String, entitlement: f64, vps: u16, workload: Workload) -> Pa
             capped: false,
             weight: 128,
             pool: 0,
+            prsm: LogicalCores::default(),
         },
         smt: 2,
         memory: Vec::new(),
@@ -265,6 +268,7 @@ pub fn hypervisor(policy: Policy) -> Hypervisor {
         excess_quantum_ns: MS,
         counts_redispatch: true,
         eviction: Eviction::OtherPartition,
+        prsm: PrSm::default(),
     }
 }
 
