@@ -34,6 +34,7 @@ BOOKS = [
     "smt",
     "tick",
     "spin",
+    "list",
     "guest_idle",
     "hypervisor",
 ]
@@ -91,6 +92,18 @@ PARTITION_COLUMNS = [
     "syscalls",
     "vps_unfolded",
     "exhausted_ns",
+    "guest_ns",
+    "chargeable_ns",
+    "system_ns",
+    "unparked_ns",
+    "pages_in",
+    "pages_out",
+    "page_reads",
+    "page_writes",
+    "spin_instructions",
+    "thread_ns",
+    "mt1_ns",
+    "prorated_ns",
     *(f"lines_{source}" for source in SOURCES),
     *(f"book_{book}" for book in BOOKS),
 ]
@@ -121,7 +134,53 @@ CPU_COLUMNS = [
     "migrations",
     "interrupts",
 ]
-POOL_COLUMNS = ["time_ns", "pool", "cores", "busy_ns", "idle_ns", "entitled_ns"]
+POOL_COLUMNS = [
+    "time_ns",
+    "pool",
+    "cores",
+    "busy_ns",
+    "idle_ns",
+    "entitled_ns",
+    "management_ns",
+]
+VIRTUAL_MACHINE_COLUMNS = [
+    "time_ns",
+    "partition",
+    "virtual_machine",
+    "guest_ns",
+    "chargeable_ns",
+    "dispatches",
+    "wait_ns",
+    "page_wait_ns",
+    "page_reads",
+    "tx_done",
+    "response_ns",
+]
+SWITCH_COLUMNS = [
+    "time_ns",
+    "partition",
+    "switch",
+    "frames",
+    "bytes",
+    "searches",
+    "elements",
+    "list_ns",
+    "line_wait_ns",
+]
+VOLUME_COLUMNS = [
+    "time_ns",
+    "partition",
+    "volume",
+    "ios",
+    "reads",
+    "pages",
+    "pend_ns",
+    "disc_ns",
+    "conn_ns",
+    "queue_ns",
+    "busy_ns",
+    "cache_hits",
+]
 DISPATCH_COLUMNS = ["start_ns", "end_ns", "partition", "vp", "core", "distance", "kind", "reason"]
 
 FAR_PENALTY = 0.8
@@ -187,6 +246,13 @@ def simulate(spec_json: str, replication: int, observe: Callable[[dict[str, Any]
             "pool_idle_ns": 0,
         }
     )
+
+
+def polarize(entitlement: float, cores: int) -> tuple[int, int, int, float]:
+    """All whole cores high, the rest of the entitlement on one medium."""
+    high = min(int(entitlement), cores)
+    medium = int(high < cores)
+    return high, medium, cores - high - medium, entitlement - high
 
 
 def price(spec_json: str, busy_json: str) -> str:
@@ -311,7 +377,7 @@ def _interval(
             "busy_ns": busy,
             "idle_ns": cores * dt - busy,
         }
-        _append(out, "pool", {**pool, "entitled_ns": 0})
+        _append(out, "pool", {**pool, "entitled_ns": 0, "management_ns": 0})
 
 
 def _partition_row(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from homenode import catalog
+from homenode.catalog.control_program import control_program
 from homenode.catalog.flatten import machine_spec
 from homenode.catalog.profile import PROFILE_NUMBERS
 from homenode.errors import HomenodeError, MachineError, NotFoundError, ProfileError
@@ -166,13 +168,19 @@ def test_a_scenario_can_replace_every_number_of_a_profile() -> None:
     assert numbers == set(ProfileChoice.model_fields) - {"base", "name", "why"}
 
 
-@pytest.mark.parametrize("folder", ["machines", "profiles"])
+def described_in(folder: str) -> list[Any]:
+    """All that a folder of shipped files describes."""
+    if folder == "control_programs":
+        return [control_program()]
+    return [getattr(catalog, folder.removesuffix("s"))(n) for n in getattr(catalog, folder)()]
+
+
+@pytest.mark.parametrize("folder", ["machines", "profiles", "control_programs"])
 def test_every_source_is_in_the_table(folder: str) -> None:
     table = shipped(folder, "README.md")
     known = set(re.findall(r"^\| ([A-Z0-9]+-[A-Z0-9-]+) \|", table, flags=re.MULTILINE))
     used: set[str] = set()
-    for name in getattr(catalog, folder)():
-        described = getattr(catalog, folder.removesuffix("s"))(name)
+    for described in described_in(folder):
         for _, figure in described.figures():
             used |= set(KEY.findall(figure.reason))
             if figure.provenance == "source":

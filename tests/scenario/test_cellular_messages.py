@@ -484,8 +484,8 @@ WRONG: list[tuple[str, str, str]] = [
         'os = "hp-ux" }',
         'os = "hpux" }',
         (
-            's.toml:26:16: partition shop: guest.os = "hpux": there is aix, hp-ux, linux; did '
-            "you mean hp-ux?"
+            's.toml:26:16: partition shop: guest.os = "hpux": there is aix, hp-ux, linux, zvm; '
+            "did you mean hp-ux?"
         ),
     ),
     (

@@ -28,8 +28,8 @@ WRONG: list[tuple[str, str, str]] = [
         "zzz = 4",
         (
             's.toml:9:1: partition web: unknown key "zzz": the keys here are name, number, count, '
-            "npartition, processors, smt, memory, home, io, guest, workload, minimum, maximum, "
-            "desired"
+            "npartition, processors, smt, memory, home, io, guest, workload, mode, "
+            "virtual_machine, switch, paging, cp, minimum, maximum, desired"
         ),
     ),
     (

@@ -13,12 +13,14 @@ from homenode.units import TIME
 CallTime = Annotated[int, Quantity(TIME, "0 ns", "10 ms")]
 Window = Annotated[int, Quantity(TIME, "100 us", "1 s")]
 Quantum = Annotated[int, Quantity(TIME, "1 us", "1 s")]
+RunTime = Annotated[int, Quantity(TIME, "1 ms", "100 ms")]
+PhysicalTime = Annotated[int, Quantity(TIME, "0 ns", "500 us")]
 
 
 class PowerVm(Table):
     """Constants of PowerVM's hypervisor, which dispatches virtual processors on a shared pool."""
 
-    policy: Literal["phyp"] = Field("phyp", description="which of the two kinds it is")
+    policy: Literal["phyp"] = Field("phyp", description="which of the kinds it is")
     window: Figure[Window] = Field(description="dispatch window")
     min_entitlement_per_vp: Figure[Annotated[float, Field(gt=0, le=1)]] = Field(
         description="least entitled capacity of a virtual processor in cores"
@@ -59,10 +61,63 @@ class PowerVm(Table):
         }
 
 
+class PrSm(Table):
+    """PR/SM, which runs the logical cores of IBM Z's partitions by weight."""
+
+    policy: Literal["prsm"] = Field(description="which of the kinds it is")
+    window: Figure[Window] = Field(
+        description=(
+            "how often the load of caches and links is taken anew where no partition shares cores"
+        )
+    )
+    dispatch: Figure[CallTime] = Field(
+        description="time to put a logical core on a physical one, the partition's management time"
+    )
+    cede: Figure[CallTime] = Field(description="time to take a logical core that waits off again")
+    physical: Figure[PhysicalTime] = Field(
+        description="its own time on each shared core and time slice, for no partition (PHYSICAL)"
+    )
+    excess_quantum: Figure[Quantum] = Field(
+        description="longest time beyond a partition's share while others wait for the same"
+    )
+    counts_redispatch: Figure[bool] = Field(
+        description=(
+            "whether the end of a time slice costs a dispatch where the same logical core goes on"
+        )
+    )
+    run_time: Figure[RunTime] | None = Field(
+        None,
+        description=(
+            "time slice as an operator sets it, 1 ms to 100 ms; 25 ms times physical over logical"
+            " cores, at least 12.5 ms, where it is left out"
+        ),
+    )
+
+    def spec(self) -> dict[str, Any]:
+        """The `hypervisor` part of the engine's input."""
+        return {
+            "policy": self.policy,
+            "window_ns": self.window.value,
+            "min_entitlement_per_vp": 1e-3,
+            "dispatch_ns": self.dispatch.value,
+            "cede_ns": self.cede.value,
+            "prod_ns": 0,
+            "confer_ns": self.cede.value,
+            "phantom_ns": 0,
+            "excess_quantum_ns": self.excess_quantum.value,
+            "counts_redispatch": self.counts_redispatch.value,
+            "eviction": "other-partition",
+            "prsm": {
+                "run_time_ns": None if self.run_time is None else self.run_time.value,
+                "physical_ns": self.physical.value,
+            },
+        }
+
+
 class OwnCores(Table):
     """Every partition has cores of its own for good; nothing is dispatched."""
 
-    policy: Literal["dedicated"] = Field(description="which of the two kinds it is")
+    policy: Literal["dedicated"] = Field(description="which of the kinds it is")
     window: Figure[Window] = Field(
         description="how often the load of caches and links is taken anew"
     )
@@ -92,5 +147,5 @@ class OwnCores(Table):
 
 
 Hypervisor = Annotated[
-    Annotated[PowerVm | OwnCores, Discriminator("policy")], TagDefault("policy", "phyp")
+    Annotated[PowerVm | PrSm | OwnCores, Discriminator("policy")], TagDefault("policy", "phyp")
 ]

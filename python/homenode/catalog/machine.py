@@ -13,6 +13,7 @@ from homenode.catalog.figure import CatalogName, Figure, Latency
 from homenode.catalog.hypervisor import Hypervisor
 from homenode.catalog.platform import Platform
 from homenode.catalog.streams import Streams
+from homenode.catalog.zvm import ZvmSupport
 from homenode.document import Quantity, Table
 from homenode.units import BANDWIDTH, FREQUENCY, SIZE
 
@@ -184,6 +185,7 @@ class MachineDescription(Table):
     )
     rni: Rni | None = Field(None, description="weights of the relative nest intensity")
     streams: Streams | None = Field(None, description="what streaming through memory needs")
+    zvm: ZvmSupport | None = Field(None, description="what z/VM supports on a mainframe")
 
     @property
     def nodes(self) -> int:

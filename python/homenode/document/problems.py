@@ -68,9 +68,16 @@ class Problems:
             if isinstance(name, str) and name
             else f"{table} number {int(index) + 1}"
         )
-        steps = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in rest)
+        steps = (self._step(path[: depth + 3], part) for depth, part in enumerate(rest))
         inner = "".join(steps).removeprefix(".")
         return f"{title}: {inner}" if inner else title
+
+    def _step(self, path: Path, part: str | int) -> str:
+        """A step of a label below the table: `.smt`, `[0]`, or the name of a table of a list."""
+        if not isinstance(part, int):
+            return f".{part}"
+        name = self.document.value((*path, "name"))
+        return f" {name}" if isinstance(name, str) and name else f"[{part}]"
 
     def raise_any(self) -> None:
         """Raise the first problem of the file, which carries the others."""

@@ -24,6 +24,7 @@ from homenode.units import SIZE, TIME
 
 _MOST_INTERVALS = 10_000_000
 _SLACK = 1e-9
+_MOST_WEIGHT = 255
 
 
 def check_run(run: Run, problems: Problems) -> None:
@@ -75,7 +76,7 @@ def check_partition(
     """What can be said of one partition alone."""
     path: Path = ("partition", row)
     processors = table.processors
-    if isinstance(processors, Shared):
+    if isinstance(processors, Shared) and machine.hypervisor.policy != "prsm":
         _check_shares(processors, (*path, "processors"), machine, problems)
         if processors.pool not in pools:
             there = f"the pools are {listed(pools)}"
@@ -99,7 +100,11 @@ def _check_without_dispatching(
 ) -> None:
     """Nothing is lent where nothing is shared, and AIX wants PowerVM."""
     if isinstance(table.processors, Dedicated) and table.processors.donating:
-        there = f"{machine.title} has no shared pool to lend cores to"
+        there = (
+            "PR/SM does not lend the cores of a dedicated partition"
+            if machine.hypervisor.policy == "prsm"
+            else f"{machine.title} has no shared pool to lend cores to"
+        )
         step = "leave donating out"
         problems.add((*path, "processors", "donating"), there=there, next_step=step)
     if isinstance(table.guest, Aix):
@@ -113,12 +118,18 @@ def _check_without_dispatching(
 def _check_shares(
     processors: Shared, path: Path, machine: MachineDescription, problems: Problems
 ) -> None:
-    """Entitlement and virtual processors fit each other."""
+    """Entitlement, weight and virtual processors fit each other."""
     entitlement, virtual = processors.entitlement, processors.virtual
     if not isinstance(machine.hypervisor, PowerVm):
         there = f"{machine.title} gives every partition cores of its own, nothing is shared"
         step = 'write processors = { mode = "dedicated", cores = 2 }'
         problems.add((*path, "mode"), there=there, next_step=step)
+        return
+    if processors.weight is not None and processors.weight > _MOST_WEIGHT:
+        problems.add((*path, "weight"), there=f"at most {_MOST_WEIGHT} is possible")
+    if entitlement is None:
+        step = "entitled capacity in cores"
+        problems.add(path, "entitlement is missing", next_step=step, at_key=True)
         return
     least = machine.hypervisor.min_entitlement_per_vp.value
     each = entitlement / virtual

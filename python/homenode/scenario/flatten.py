@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Any
 
 from homenode.catalog.flatten import machine_spec
-from homenode.scenario.guest import Aix, Guest
-from homenode.scenario.models import Run, Shared
+from homenode.scenario.guest import Aix, Unix
+from homenode.scenario.mainframe.flatten import shared_spec, web_spec, zvm_spec
+from homenode.scenario.mainframe.placing import pool_name
+from homenode.scenario.models import DEFAULT_WEIGHT, Run, Shared
 from homenode.scenario.placed import PlacedPartition, Resolved
-from homenode.scenario.workload import Loops, Transactions, Users, Warehouses, Workload
+from homenode.scenario.workload import Loops, Transactions, Users, Warehouses, Web, Workload
 
 
 def flatten(name: str, run: Run, resolved: Resolved) -> dict[str, Any]:
-    """The engine's input (`crates/engine/src/spec.rs`)."""
+    """The engine's input (`crates/engine/src/spec/`)."""
     pools = {pool.name: index for index, pool in enumerate(resolved.pools)}
+    groups = {group.name: index for index, group in enumerate(resolved.groups)}
+    limits = [{"name": group.name, "cap": group.cap} for group in resolved.groups]
     return {
         "name": name,
         "seed": run.seed,
@@ -22,18 +27,32 @@ def flatten(name: str, run: Run, resolved: Resolved) -> dict[str, Any]:
         "interval_ns": run.interval_ns,
         "record_dispatches": run.record_dispatches,
         "machine": machine_spec(resolved.machine),
-        "pools": [
-            {"name": p.name, "maximum": p.maximum, "reserved": p.reserved} for p in resolved.pools
-        ],
-        "partitions": [_partition(partition, pools) for partition in resolved.partitions],
+        "pools": _pools(resolved),
+        **({"groups": limits} if limits else {}),
+        "partitions": [_partition(partition, pools, groups) for partition in resolved.partitions],
     }
 
 
-def _partition(partition: PlacedPartition, pools: dict[str, int]) -> dict[str, Any]:
+def _pools(resolved: Resolved) -> list[dict[str, Any]]:
+    """Shared pools; their cores only where each pool has its own."""
+    return [
+        {
+            "name": pool.name,
+            "maximum": pool.maximum,
+            "reserved": pool.reserved,
+            **({} if cores is None else {"cores": list(cores)}),
+        }
+        for pool, cores in zip_longest(resolved.pools, resolved.pool_members)
+    ]
+
+
+def _partition(
+    partition: PlacedPartition, pools: dict[str, int], groups: dict[str, int]
+) -> dict[str, Any]:
     guest = partition.table.guest
     return {
         "name": partition.name,
-        "processors": _processors(partition, pools),
+        "processors": _processors(partition, pools, groups),
         "smt": partition.smt,
         "memory": [{"domains": list(p.domains), "bytes": p.bytes} for p in partition.memory],
         "memory_policy": guest.memory_policy,
@@ -42,21 +61,26 @@ def _partition(partition: PlacedPartition, pools: dict[str, int]) -> dict[str, A
         "page_bytes": partition.page_bytes,
         "hypervisor_share": partition.hypervisor_share,
         "home": list(partition.home),
-        "guest": _guest(guest),
+        "guest": _guest(partition),
         "workload": _workload(partition.table.workload),
         "profile": partition.profile,
     }
 
 
-def _processors(partition: PlacedPartition, pools: dict[str, int]) -> dict[str, Any]:
+def _processors(
+    partition: PlacedPartition, pools: dict[str, int], groups: dict[str, int]
+) -> dict[str, Any]:
     processors = partition.table.processors
+    if isinstance(processors, Shared) and partition.mainframe is not None:
+        pool = pools[pool_name(partition.mainframe.types[0])]
+        return shared_spec(processors, partition.mainframe, pool, groups)
     if isinstance(processors, Shared):
         return {
             "mode": "shared",
-            "entitlement": processors.entitlement,
+            "entitlement": partition.entitlement,
             "virtual": processors.virtual,
             "capped": processors.capped,
-            "weight": processors.weight,
+            "weight": DEFAULT_WEIGHT if processors.weight is None else processors.weight,
             "pool": pools[processors.pool],
         }
     return {
@@ -67,7 +91,13 @@ def _processors(partition: PlacedPartition, pools: dict[str, int]) -> dict[str, 
     }
 
 
-def _guest(guest: Guest) -> dict[str, Any]:
+def _guest(partition: PlacedPartition) -> dict[str, Any]:
+    guest, mainframe = partition.table.guest, partition.mainframe
+    if not isinstance(guest, Unix):
+        system = None if mainframe is None else mainframe.zvm
+        if system is None:
+            raise AssertionError("z/VM where no mainframe is: refused before")
+        return zvm_spec(guest, system, partition.table.paging)
     scheduler = {
         "tick_ns": guest.tick,
         "tick_cost_ns": guest.tick_cost,
@@ -102,6 +132,8 @@ def _workload(workload: Workload) -> dict[str, Any]:
         return {"kind": "loops", "count": workload.count, "endless": workload.endless}
     if isinstance(workload, Warehouses):
         return {"kind": "warehouses", "count": workload.count}
+    if isinstance(workload, Web):
+        return web_spec(workload)
     return {"kind": "idle"}
 
 

@@ -3,7 +3,8 @@
 AIX: defaults are those of `schedo` on AIX 7.1 where a tunable has one. HP-UX: those of the tunables
 of 11i v3 (`timeslice` of ten ticks of 10 ms). Linux: a tick of 4 ms and turns of some milliseconds,
 as kernels for servers are built. The costs of ticks and daemons are assumed: an idle system takes
-a few thousandths of a core.
+a few thousandths of a core. z/VM: the defaults of `SET SRM`; its virtual machines stand in tables
+of their own.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Daemons(Table):
 
 
 class System(Table):
-    """What all operating systems have."""
+    """What all that runs in a partition has."""
 
     hostname: Annotated[str, Form(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,253}[A-Za-z0-9])?", _HOSTNAME)] = (
         Field("", description="host name, as its tools print it; the partition's if not given")
@@ -45,6 +46,11 @@ class System(Table):
     memory_used: Annotated[float, Quantity(SHARE, "0.001 %", "100 %")] = Field(
         1.0, description="share of its memory that the work touches all the time"
     )
+
+
+class Unix(System):
+    """What all operating systems have that schedule threads."""
+
     tick_cost: TickCost = Field(5_000, description="kernel time of a clock tick")
     rebalance: TimeOrNever = Field(
         1_000_000_000,
@@ -53,7 +59,7 @@ class System(Table):
     daemons: Daemons = Field(default_factory=Daemons, description="its background work")
 
 
-class Aix(System):
+class Aix(Unix):
     """AIX and its scheduler tunables, named as `schedo` names them where it does."""
 
     os: Literal["aix"] = Field("aix", description="which operating system")
@@ -81,7 +87,7 @@ class Aix(System):
     timeslice: TimeSlice = Field(10_000_000, description="time slice of threads of equal priority")
 
 
-class HpUx(System):
+class HpUx(Unix):
     """HP-UX 11i and its tunables."""
 
     os: Literal["hp-ux"] = Field(description="which operating system")
@@ -102,7 +108,7 @@ class HpUx(System):
     )
 
 
-class Linux(System):
+class Linux(Unix):
     """Linux."""
 
     os: Literal["linux"] = Field(description="which operating system")
@@ -116,7 +122,33 @@ class Linux(System):
     )
 
 
+class Zvm(System):
+    """z/VM: its Control Program runs the partition's virtual machines."""
+
+    os: Literal["zvm"] = Field(description="which operating system")
+    level: Annotated[str, Form(r"[5-7]\.[0-9]", 'a release is written like "7.1"')] = Field(
+        "7.1", description="release, such as 7.1"
+    )
+    memory_policy: Literal["proportional"] = Field("proportional", description=_POLICY)
+    page: Page = Field(4096, description="length of its pages")
+    polarization: Literal["vertical", "horizontal"] = Field(
+        "vertical", description="SRM POLARIZATION: how its entitlement lies on its logical cores"
+    )
+    smt: Literal["off", "smt-1", "smt-2"] = Field(
+        "off", description="multithreading: off, or on with one or two threads of each core"
+    )
+    unparking: Literal["large", "medium", "small"] = Field(
+        "large", description="SRM UNPARKING: which logical cores stay unparked"
+    )
+    cpupad: Annotated[float, Field(ge=0, le=100)] = Field(
+        1.0, description="SRM CPUPAD: room kept above the forecast need, in cores"
+    )
+    excessuse: Literal["high", "medium", "low", "none"] = Field(
+        "medium", description="SRM EXCESSUSE: how boldly unentitled power is counted on"
+    )
+
+
 Guest = Annotated[
-    Annotated[Aix | HpUx | Linux, Discriminator("os")],
+    Annotated[Aix | HpUx | Linux | Zvm, Discriminator("os")],
     TagDefault("os", "aix"),
 ]

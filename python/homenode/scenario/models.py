@@ -9,16 +9,24 @@ from pydantic_core import PydanticCustomError
 
 from homenode.document import Form, OrText, Quantity, Table
 from homenode.scenario.guest import Aix, Guest
+from homenode.scenario.mainframe.tables import (
+    ByType,
+    Cap,
+    CoreType,
+    Group,
+    Name,
+    PagingSpace,
+    PartitionMode,
+    Polarization,
+    Scaling,
+    SoftCap,
+    Switch,
+    VirtualMachine,
+    spell_types,
+)
 from homenode.scenario.workload import Workload
 from homenode.units import SHARE, SIZE, TIME
 
-Name = Annotated[
-    str,
-    Form(
-        r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}",
-        "a name has up to 64 letters, digits and _ . + -, a letter or digit first",
-    ),
-]
 Cores = Annotated[float, Field(ge=0, le=4096)]
 VirtualProcessors = Annotated[int, Field(ge=1, le=1024)]
 _MEMORY = Quantity(SIZE, "1 MiB", "1024 TiB")
@@ -30,6 +38,8 @@ HardwarePath = Annotated[
     Form(r"[0-9]{1,3}[./][0-9]{2,3}", "a path is a cell and a processor in it, such as 0.10"),
 ]
 DEFAULT_POOL = "DefaultPool"
+DEFAULT_WEIGHT = 128
+"""Weight for excess capacity where none is given."""
 
 
 def _alone(text: str) -> list[str]:
@@ -51,6 +61,13 @@ class MachineChoice(Table):
     )
     active_cores: Annotated[int, Field(ge=1, le=4096)] | None = Field(
         None, description="how many cores are activated, from the first chip on"
+    )
+    characterized: ByType | None = Field(
+        None,
+        description=(
+            "on a mainframe, how many cores there are of which type, as { cp = 4, ifl = 128 }; all"
+            " of the one type that is used if not given"
+        ),
     )
     clock: dict[str, Any] | None = Field(None, description="another core clock, with the reason")
     core_rate: dict[str, Any] | None = Field(
@@ -82,6 +99,7 @@ class MachineChoice(Table):
         None, description="other weights of the relative nest intensity"
     )
     streams: dict[str, Any] | None = Field(None, description="other figures of streaming")
+    zvm: dict[str, Any] | None = Field(None, description="other limits of z/VM")
 
     @model_validator(mode="after")
     def _names_one(self) -> MachineChoice:
@@ -111,22 +129,65 @@ class Pool(Table):
     reserved: Cores = Field(0.0, description="capacity kept for its uncapped partitions, in cores")
 
 
-class Shared(Table):
+class Processors(Table):
+    """What both kinds have on a mainframe."""
+
+    type: CoreType | None = Field(
+        None, description="on a mainframe, the type of its cores: cp, ifl, ziip or icf"
+    )
+    types: ByType | None = Field(
+        None, description="or how many are of which type, as { cp = 2, ifl = 14 }"
+    )
+
+    @model_validator(mode="after")
+    def _types_are_told_once(self) -> Processors:
+        """A type, or numbers by type."""
+        if self.type is not None and self.types is not None:
+            there, step = "it says both type and types", "leave type out"
+            raise PydanticCustomError("fact", "types", {"there": there, "next_step": step})
+        return self
+
+
+class Shared(Processors):
     """Virtual processors dispatched on the shared pool."""
 
     mode: Literal["shared"] = Field(description="which of the two kinds it is")
-    entitlement: Annotated[float, Field(gt=0, le=4096)] = Field(
-        description="entitled capacity in cores"
+    entitlement: Annotated[float, Field(gt=0, le=4096)] | None = Field(
+        None, description="entitled capacity in cores; under PR/SM the weights give it"
     )
     virtual: VirtualProcessors = Field(description="how many virtual processors are online")
-    capped: bool = Field(False, description="whether use beyond the entitlement is forbidden")
-    weight: Annotated[int, Field(ge=0, le=255)] = Field(
-        128, description="weight for excess capacity"
+    capped: bool = Field(
+        False,
+        description="whether use beyond the entitlement is forbidden; PR/SM's initial capping",
+    )
+    weight: Annotated[int, Field(ge=0)] | None = Field(
+        None,
+        description=(
+            "weight for excess capacity, 0 to 255, 128 if not given; under PR/SM 1 to 999, which"
+            " also gives the entitlement"
+        ),
     )
     pool: Name = Field(DEFAULT_POOL, description="name of its shared processor pool")
+    polarization: Polarization | None = Field(
+        None,
+        description=(
+            "under PR/SM, how the entitlement lies on its logical cores; the guest's usual way if"
+            " not given"
+        ),
+    )
+    cap: Cap | None = Field(None, description="under PR/SM, absolute cap in cores")
+    group: Name | None = Field(None, description="under PR/SM, name of its [[group]]")
+    defined_capacity: SoftCap | None = Field(
+        None, description="under PR/SM, most that its rolling average may be, in cores"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _types_make_all(cls, data: Any) -> Any:
+        return spell_types(data, "virtual")
 
 
-class Dedicated(Table):
+class Dedicated(Processors):
     """Whole cores of its own."""
 
     mode: Literal["dedicated"] = Field(description="which of the two kinds it is")
@@ -146,6 +207,11 @@ class Dedicated(Table):
     boot: HardwarePath | None = Field(
         None, description="path of the core it boots on; one of its own is chosen if not given"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _types_make_all(cls, data: Any) -> Any:
+        return spell_types(data, "cores")
 
     @property
     def names_cores(self) -> bool:
@@ -261,6 +327,29 @@ class Partition(Table):
     workload: Workload = Field(
         description='write workload = { kind = "transactions", rate = "100/s", profile = "oltp" }'
     )
+    mode: PartitionMode | None = Field(
+        None,
+        description=(
+            "on a mainframe, linux-only, z/vm or general; if not given linux-only, or z/vm where"
+            " z/VM has cores of several types"
+        ),
+    )
+    virtual_machine: Annotated[list[VirtualMachine], Field(max_length=4096)] = Field(
+        default_factory=list, description="under z/VM, its virtual machines"
+    )
+    switch: Annotated[list[Switch], Field(max_length=1024)] = Field(
+        default_factory=list, description="under z/VM, its virtual switches"
+    )
+    paging: PagingSpace | None = Field(
+        None, description="under z/VM, its paging volumes; nothing is paged out if not given"
+    )
+    cp: dict[str, Any] | None = Field(
+        None,
+        description=(
+            "under z/VM, other numbers of its Control Program, with the reason, as"
+            ' [partition.cp.paths] frame = { value = 2500, why = "..." }'
+        ),
+    )
     minimum: Resources | None = Field(None, description="least it may have, for `lparstat -i`")
     maximum: Resources | None = Field(None, description="most it may have, for `lparstat -i`")
     desired: Resources | None = Field(None, description="what it wishes, for `lparstat -i`")
@@ -306,10 +395,17 @@ class ScenarioFile(Table):
     npartition: Annotated[list[Npartition], Field(max_length=64)] = Field(
         default_factory=list, description="on a machine of cells, which cells belong together"
     )
+    group: Annotated[list[Group], Field(max_length=64)] = Field(
+        default_factory=list,
+        description="under PR/SM, partitions that may use so many cores together",
+    )
     partition: Annotated[list[Partition], Field(min_length=1, max_length=1024)] = Field(
         description="write [[partition]] and under it name, processors, memory and workload"
     )
     run: Run = Field(default_factory=Run, description="how long and how often")
+    scaling: Scaling | None = Field(
+        None, description="what `homenode scaling` makes grow with the processors"
+    )
     sweep: dict[str, list[Any]] | None = Field(
         None, description="axes whose product is the list of runs"
     )

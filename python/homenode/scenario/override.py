@@ -16,8 +16,13 @@ from homenode.document.positions import Path
 from homenode.errors import MachineError, NotFoundError, ScenarioError, listed, suggestion
 from homenode.scenario.models import MachineChoice
 
-_NOT_OVERRIDES = ("model", "file", "active_cores")
-_MAY_BE_ADDED = ("node_distance", "core_rate")
+_NOT_OVERRIDES = ("model", "file", "active_cores", "characterized")
+_MAY_BE_ADDED: tuple[Path, ...] = (
+    ("machine", "node_distance"),
+    ("machine", "core_rate"),
+    ("machine", "hypervisor", "run_time"),
+)
+"""Numbers that a description may leave out."""
 
 
 def choose_machine(
@@ -29,22 +34,45 @@ def choose_machine(
         return None
     written = document.value(("machine",))
     replaced = {key: value for key, value in written.items() if key not in _NOT_OVERRIDES}
-    if not replaced and choice.active_cores is None:
+    before = len(problems)
+    active = _active(choice, base, problems)
+    if len(problems) > before:
+        return None
+    if not replaced and active is None:
         return machine(choice.model) if choice.model is not None else load_machine(base)
     load_machine(base)  # its own mistakes are reported as its own
     data = copy.deepcopy(base.data)
-    if choice.active_cores is not None:
+    if active is not None:
         data["topology"]["active_cores"] = {
-            "value": choice.active_cores,
+            "value": active,
             "stated": "set by the scenario",
         }
-    before = len(problems)
     _merge(data, replaced, ("machine",), problems)
     if len(problems) > before:
         return None
     described = validate(MachineDescription, document, ScenarioError, data, ("machine",))
     check_machine(described, problems, ("machine",))
     return described if len(problems) == before else None
+
+
+def _active(choice: MachineChoice, base: Document, problems: Problems) -> int | None:
+    """Activated cores, where the scenario says how many: those of a mainframe that are
+    characterized.
+    """
+    hypervisor = base.data.get("hypervisor", {})
+    types = "zvm" in base.data or hypervisor.get("policy") == "prsm"
+    if choice.characterized is None or not types:
+        return choice.active_cores
+    total = sum(choice.characterized.values())
+    path: Path = ("machine", "characterized")
+    if total == 0:
+        step = "write how many there are of which type, as { ifl = 20 }"
+        problems.add(path, there="that makes no core at all", next_step=step)
+        return choice.active_cores
+    if choice.active_cores not in (None, total):
+        there = f"that makes {total} cores, active_cores says {choice.active_cores}"
+        problems.add(path, there=there, next_step="leave active_cores out")
+    return total
 
 
 def _base_document(choice: MachineChoice, folder: FilePath, problems: Problems) -> Document | None:
@@ -67,7 +95,7 @@ def _merge(target: Any, changes: dict[str, Any], path: Path, problems: Problems)
     for key, change in changes.items():
         here = (*path, key)
         entry = _entry(target, key)
-        if entry is None and len(path) == 1 and key in _MAY_BE_ADDED:
+        if entry is None and here in _MAY_BE_ADDED:
             entry = target[key] = {"value": None}
         if not isinstance(entry, (dict, list)):
             names = _names(target)

@@ -8,16 +8,17 @@ by itself.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args, get_origin
 
 from homenode.catalog import Figure
+from homenode.catalog.control_program import ControlProgram
 from homenode.catalog.machine import MachineDescription
 from homenode.document.positions import split_key
 from homenode.document.tables import Table
 from homenode.errors import ScenarioError, listed, nearest
 
-_PLAIN_MACHINE_KEYS = ("model", "file", "active_cores")
+_PLAIN_MACHINE_KEYS = ("model", "file", "active_cores", "characterized")
 
 
 def changed(data: Mapping[str, Any], changes: Mapping[str, Any], reason: str) -> dict[str, Any]:
@@ -55,14 +56,23 @@ def _set(data: dict[str, Any], text: str, value: Any, reason: str) -> None:
 
 
 def _is_figure(parts: tuple[str, ...]) -> bool:
-    """Whether a path names a number of the machine description, which needs a reason."""
+    """Whether a path names a number of the machine description or of z/VM's Control Program, which
+    needs a reason.
+    """
     top, *rest = parts
+    if top == "partition" and len(rest) > 1 and rest[1] == "cp":
+        return _is_in(ControlProgram, rest[2:])
     if top != "machine" or not rest or rest[0] in _PLAIN_MACHINE_KEYS:
         return False
     if rest[0] == "cache":
         return len(rest) == 3
-    tables: list[type[Table]] = [MachineDescription]
-    for part in rest:
+    return _is_in(MachineDescription, rest)
+
+
+def _is_in(top: type[Table], parts: Sequence[str]) -> bool:
+    """Whether the keys lead from a table to a number of it."""
+    tables: list[type[Table]] = [top]
+    for part in parts:
         fields = [table.model_fields[part] for table in tables if part in table.model_fields]
         if not fields:
             return False

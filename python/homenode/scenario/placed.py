@@ -8,6 +8,8 @@ from homenode.catalog import MachineDescription
 from homenode.scenario.cellular.cores import AssignedCores
 from homenode.scenario.cellular.hardware import PlacedNpartition
 from homenode.scenario.cellular.memory import GrantedMemory
+from homenode.scenario.mainframe.placing import InMainframe
+from homenode.scenario.mainframe.tables import Group
 from homenode.scenario.models import Partition, Pool, Shared
 
 
@@ -61,6 +63,18 @@ class PlacedPartition:
     """Share of its core time that goes to a monitor below it."""
     in_cells: InCells | None = None
     """On a machine of cells, what its configuration says of it."""
+    mainframe: InMainframe | None = None
+    """On a mainframe, its mode, core types, entitlement and virtual machines."""
+
+    @property
+    def entitlement(self) -> float:
+        """Entitled capacity: all cores of a dedicated partition [cores]."""
+        processors = self.table.processors
+        if not isinstance(processors, Shared):
+            return float(processors.cores)
+        if self.mainframe is not None:
+            return self.mainframe.entitlement
+        return processors.entitlement or 0.0
 
     @property
     def virtual(self) -> int:
@@ -78,6 +92,17 @@ class PlacedPartition:
         """Hardware threads the guest sees."""
         return self.virtual * self.smt
 
+    @property
+    def result_rows(self) -> int:
+        """Rows of all result tables for one interval: its own, its processors', under z/VM those
+        of virtual machines, switches and paging volumes.
+        """
+        rows = 1 + self.logical_cpus
+        if self.mainframe is not None and self.mainframe.zvm is not None:
+            members = self.mainframe.zvm.members
+            rows += len(members.machines) + len(members.switches)
+        return rows + (0 if self.table.paging is None else self.table.paging.volumes)
+
 
 @dataclass(frozen=True)
 class Resolved:
@@ -87,6 +112,9 @@ class Resolved:
     pools: tuple[Pool, ...]
     partitions: tuple[PlacedPartition, ...]
     npartitions: tuple[PlacedNpartition, ...] = ()
+    groups: tuple[Group, ...] = ()
+    pool_members: tuple[tuple[int, ...] | None, ...] = (None,)
+    """Cores of each pool, where a pool has cores of its own; else None."""
 
     @property
     def pool_cores(self) -> int:

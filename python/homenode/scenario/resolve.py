@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path as FilePath
 
 from homenode.catalog import MachineDescription
@@ -12,6 +13,9 @@ from homenode.scenario import checks, totals
 from homenode.scenario.cellular.hardware import PlacedNpartition, divide
 from homenode.scenario.cellular.refuse import refuse_cells, refuse_whole
 from homenode.scenario.cellular.seating import seat_in_cells
+from homenode.scenario.mainframe.kinds import is_mainframe
+from homenode.scenario.mainframe.placing import Mainframe, divide_cores, place_in_mainframe
+from homenode.scenario.mainframe.refuse import refuse_words
 from homenode.scenario.models import DEFAULT_POOL, Pool, ScenarioFile
 from homenode.scenario.naming import Named, spell_out
 from homenode.scenario.override import choose_machine
@@ -38,11 +42,19 @@ def resolve(file: ScenarioFile, document: Document, folder: FilePath) -> Resolve
         problems.raise_any()
         raise AssertionError("a machine that cannot be had is noted as a problem")
     pools = (Pool(name=DEFAULT_POOL), *file.pool)
+    refuse_words(file, machine, problems)
     for row, table in rows:
         checks.check_partition(table, row, machine, [pool.name for pool in pools], problems)
         checks.check_burst(table, row, profiles[row], machine, problems)
-    npartitions, partitions = _seat(file, entries, profiles, machine, problems)
+    mainframe, before = None, len(problems)
+    if is_mainframe(machine):
+        mainframe = place_in_mainframe(file, entries, machine, problems)
+    if len(problems) > before:
+        problems.raise_any()  # where partitions go follows from what they are
+    npartitions, partitions = _seat(file, entries, profiles, machine, mainframe, problems)
     resolved = Resolved(machine, pools, partitions, npartitions)
+    if mainframe is not None and mainframe.is_shared:
+        resolved = _with_types(resolved, mainframe, file)
     # Sums say nothing while one of their terms is wrong.
     if not problems:
         totals.check_memory(machine, resolved.partitions, problems)
@@ -53,11 +65,19 @@ def resolve(file: ScenarioFile, document: Document, folder: FilePath) -> Resolve
     return resolved
 
 
+def _with_types(resolved: Resolved, mainframe: Mainframe, file: ScenarioFile) -> Resolved:
+    """With a pool for each type of core that is shared, and the groups."""
+    taken = {core for partition in resolved.partitions for core in partition.cores or ()}
+    pools, members = divide_cores(mainframe, taken, resolved.machine)
+    return replace(resolved, pools=pools, pool_members=members, groups=tuple(file.group))
+
+
 def _seat(
     file: ScenarioFile,
     entries: Sequence[Named],
     profiles: Mapping[int, Numbers],
     machine: MachineDescription,
+    mainframe: Mainframe | None,
     problems: Problems,
 ) -> tuple[tuple[PlacedNpartition, ...], tuple[PlacedPartition, ...]]:
     """nPartitions, if the machine is made of cells, and the partitions at their places."""
@@ -67,7 +87,8 @@ def _seat(
         refuse_cells(file, machine, problems)
         if len(problems) > before:
             return (), ()
-        return (), seat_all(entries, profiles, machine, problems)
+        said = None if mainframe is None else mainframe.partitions
+        return (), seat_all(entries, profiles, machine, problems, said)
     if refuse_whole(file, machine, problems):
         return (), ()
     npartitions = tuple(divide(file.npartition, machine, platform, problems))

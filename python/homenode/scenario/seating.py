@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from homenode.catalog import MachineDescription
 from homenode.document import Problems
 from homenode.document.positions import Path
+from homenode.scenario.guest import Zvm
+from homenode.scenario.mainframe.numbering import ONE_THREAD
+from homenode.scenario.mainframe.placing import InMainframe
 from homenode.scenario.models import Dedicated, Partition
 from homenode.scenario.naming import Named
 from homenode.scenario.pages import page_of
@@ -23,29 +26,35 @@ def seat_all(
     profiles: Mapping[int, Numbers],
     machine: MachineDescription,
     problems: Problems,
+    mainframe: Mapping[str, InMainframe] | None = None,
 ) -> tuple[PlacedPartition, ...]:
-    """Partitions in the order of the entries; `profiles` holds one a row of the file."""
+    """Partitions in the order of the entries; `profiles` holds one a row of the file, `mainframe`
+    what a mainframe says of each by name.
+    """
+    said = mainframe or {}
     rows = {entry.row: entry.table for entry in entries}
     homes = {row: _home(table, row, machine, problems) for row, table in rows.items()}
     memories = {row: _memory_places(table, row, machine, problems) for row, table in rows.items()}
-    seats = place(machine, [_wish(entry.table, homes[entry.row]) for entry in entries])
+    wishes = [_wish(entry.table, homes[entry.row], said.get(entry.name)) for entry in entries]
+    seats = place(machine, wishes)
     placed = []
     for entry, seat in zip(entries, seats, strict=True):
         _check_dedicated(entry, seat, machine, problems)
-        smt, home = entry.table.smt, homes[entry.row] or seat.chips
+        home = homes[entry.row] or seat.chips
         placed.append(
             PlacedPartition(
                 name=entry.name,
                 number=entry.number,
                 table=entry.table,
                 row=entry.row,
-                smt=machine.threads_per_core if smt is None else smt,
+                smt=_threads(entry.table, said.get(entry.name), machine),
                 memory_bytes=_memory_bytes(entry.table),
                 home=home,
                 cores=seat.cores,
                 memory=_spread(entry.table, memories[entry.row], home, machine),
                 profile=profiles[entry.row],
                 page_bytes=page_of(machine, entry.table.guest.page),
+                mainframe=said.get(entry.name),
             )
         )
     return tuple(placed)
@@ -55,11 +64,22 @@ def _memory_bytes(table: Partition) -> int:
     return sum(part.size for part in table.memory)
 
 
-def _wish(table: Partition, home: Chips | None) -> Wish:
+def _threads(table: Partition, mainframe: InMainframe | None, machine: MachineDescription) -> int:
+    """Threads used of each core."""
+    if isinstance(table.guest, Zvm):
+        return 2 if table.guest.smt == "smt-2" else 1
+    if table.smt is not None:
+        return table.smt
+    single = mainframe is not None and not ONE_THREAD.isdisjoint(mainframe.types)
+    return 1 if single else machine.threads_per_core
+
+
+def _wish(table: Partition, home: Chips | None, mainframe: InMainframe | None) -> Wish:
     processors = table.processors
     if isinstance(processors, Dedicated):
         return Wish(processors.cores, _memory_bytes(table), dedicated=True, chips=home)
-    return Wish(processors.entitlement, _memory_bytes(table), dedicated=False, chips=home)
+    told = processors.entitlement if mainframe is None else mainframe.entitlement
+    return Wish(told or 0.0, _memory_bytes(table), dedicated=False, chips=home)
 
 
 def _home(

@@ -45,10 +45,10 @@ def check_capacity(resolved: Resolved, problems: Problems) -> None:
         return
     for partition in resolved.partitions:
         processors = partition.table.processors
-        if not isinstance(processors, Shared):
-            continue
+        if not isinstance(processors, Shared) or partition.mainframe is not None:
+            continue  # the weights of a mainframe divide what there is
         path: Path = ("partition", partition.row, "processors", "entitlement")
-        asked, pool = processors.entitlement, processors.pool
+        asked, pool = partition.entitlement, processors.pool
         limit = maximum[pool]
         if total + asked > cores + _SLACK:
             left = f"{max(0.0, cores - total):g} of the pool's {cores}"
@@ -68,7 +68,7 @@ def check_capacity(resolved: Resolved, problems: Problems) -> None:
 def check_size(partitions: Sequence[PlacedPartition], run: Run, problems: Problems) -> None:
     """The results stay of a size that can be kept."""
     intervals = run.duration // run.interval_ns
-    rows = intervals * run.replications * sum(1 + p.logical_cpus for p in partitions)
+    rows = intervals * run.replications * sum(p.result_rows for p in partitions)
     if rows > _MOST_ROWS:
         there = f"that would write {rows:,} rows of results, {_MOST_ROWS:,} are the limit"
         step = "make the intervals longer or the run shorter"

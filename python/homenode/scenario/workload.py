@@ -20,7 +20,7 @@ from homenode.catalog.profile import (
     Share,
 )
 from homenode.document import OrText, Quantity, Table
-from homenode.units import RATE, TIME
+from homenode.units import RATE, SIZE, TIME
 
 Wait = Annotated[int, Quantity(TIME, "0 ns", "1 d")]
 BurstWork = Literal["exponential", "constant"]
@@ -161,6 +161,29 @@ class Warehouses(Table):
     profile: Profile
 
 
+class Web(Table):
+    """Virtual machines that ask others for files over virtual switches, one request after another
+    on every connection of a client and a server.
+    """
+
+    kind: Literal["web"] = Field(description="which kind of work it is")
+    request: Annotated[int, Quantity(SIZE, "1 B", "1 GiB")] = Field(
+        300, description="length of a request"
+    )
+    file: Annotated[int, Quantity(SIZE, "1 B", "1 GiB")] = Field(
+        description='length of a file, such as "8 KiB"'
+    )
+    files: Annotated[int, Field(ge=1, le=1_000_000_000)] = Field(
+        description="files of a server, each asked for with equal chance"
+    )
+    client_share: Share = Field(
+        0.5, description="share of the guests' instructions that the client executes"
+    )
+    think: Wait = Field(0, description="mean time between an answer and the next request")
+    work: BurstWork = Field("exponential", description="distribution of the guests' instructions")
+    profile: Profile
+
+
 class Idle(Table):
     """Nothing but the guest's own daemons."""
 
@@ -170,4 +193,4 @@ class Idle(Table):
     )
 
 
-Workload = Annotated[Transactions | Users | Loops | Warehouses | Idle, Discriminator("kind")]
+Workload = Annotated[Transactions | Users | Loops | Warehouses | Web | Idle, Discriminator("kind")]

@@ -1,0 +1,116 @@
+"""Limits and numbers of logical processors as the commands show them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from homenode.cli import call
+from homenode.report.processors import in_short
+
+FOLDER = Path(__file__).parent
+Capture = pytest.CaptureFixture[str]
+
+
+def answer(capsys: Capture, *arguments: str) -> str:
+    assert call(list(arguments)) == 0, capsys.readouterr().err
+    return capsys.readouterr().out
+
+
+def limits_of(capsys: Capture, machine: str) -> dict[tuple[str, str, str], dict[str, Any]]:
+    rows = json.loads(answer(capsys, "machines", machine, "--json"))["zvm_limits"]
+    return {(row["mode"], row["core_types"], row["smt"]): row for row in rows}
+
+
+def test_the_limits_of_a_machine(capsys: Capture) -> None:
+    found = limits_of(capsys, "ibm-z14")
+    assert len(found) == 12
+    assert found["linux-only", "all IFLs", "smt-1"] == {
+        "mode": "linux-only",
+        "core_types": "all IFLs",
+        "smt": "smt-1",
+        "available": True,
+        "logical_cores": 40,
+        "logical_processors": 40,
+        "last_number": "x'4E'",
+        "even_numbers_only": True,
+    }
+    assert found["z/vm", "mixed CPs and other types", "smt-2"]["logical_processors"] is None
+    assert found["general", "any supported", "smt-2"]["available"] is False
+    assert "x'00' to x'4F'" in answer(capsys, "machines", "ibm-z14")
+
+
+def test_a_machine_without_threads_offers_no_multithreading(capsys: Capture) -> None:
+    found = limits_of(capsys, "ibm-z196")
+    assert {row["smt"] for row in found.values() if row["available"]} == {"off"}
+    assert found["linux-only", "all IFLs", "off"]["logical_processors"] == 64
+
+
+def test_other_machines_have_no_such_limits(capsys: Capture) -> None:
+    assert "zvm_limits" not in json.loads(answer(capsys, "machines", "ibm-power-795", "--json"))
+
+
+def test_processors_of_a_layout(capsys: Capture, tmp_path: Path) -> None:
+    text = (FOLDER / "zvm.toml").read_text(encoding="utf-8")
+    file = tmp_path / "two.toml"
+    file.write_text(text.replace('smt = "off"', 'smt = "smt-2"'), encoding="utf-8")
+    rows = json.loads(answer(capsys, "processors", str(file), "--json"))
+    assert len(rows) == 18
+    assert rows[15] == {
+        "partition": "big",
+        "mode": "linux-only",
+        "core": 15,
+        "type": "ifl",
+        "processors": ["x'1E'", "x'1F'"],
+        "physical_core": 15,
+    }
+    assert rows[16]["partition"] == "small"
+    assert rows[16]["processors"] is None
+    assert "x'00' to x'1F'" in answer(capsys, "processors", str(file))
+
+
+def test_entitlements_of_a_layout(capsys: Capture) -> None:
+    shown = answer(capsys, "processors", str(FOLDER / "prsm.toml"))
+    line = next(line for line in shown.splitlines() if line.startswith("shop"))
+    assert line.split() == ["shop", "linux-only", "12", "ifl", "shared", "9.60", "horizontal"]
+
+
+def test_vertical_polarization_in_short(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fake_engine
+
+    monkeypatch.setattr("homenode.runner.engine.load_engine", lambda: fake_engine)
+    text = (FOLDER / "prsm.toml").read_text(encoding="utf-8")
+    file = tmp_path / "vertical.toml"
+    file.write_text(
+        text.replace("weight = 600", 'weight = 600, polarization = "vertical"'), encoding="utf-8"
+    )
+    shown = answer(capsys, "processors", str(file))
+    line = next(line for line in shown.splitlines() if line.startswith("shop"))
+    assert "9.60  9 VH, 1 VM, 2 VL" in line
+    dedicated = answer(capsys, "processors", str(FOLDER / "zvm.toml"))
+    assert "16.00  16 VH" in dedicated
+
+
+def test_a_machine_without_such_numbers_says_so(capsys: Capture) -> None:
+    assert call(["processors", str(FOLDER / "base.toml")]) == 2
+    assert "IBM Power 795 (9119-FHB) is no mainframe" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"),
+    [
+        ([], ""),
+        ([5], "x'05'"),
+        ([0, 1], "x'00', x'01'"),
+        ([0, 1, 2], "x'00' to x'02'"),
+        ([0, 2, 4, 78], "x'00' to x'04' by 2, x'4E'"),
+        ([0, 2, 3, 4, 6, 7], "x'00', x'02' to x'04', x'06', x'07'"),
+    ],
+)
+def test_numbers_in_short(numbers: list[int], text: str) -> None:
+    assert in_short(numbers) == text
