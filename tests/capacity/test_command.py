@@ -180,3 +180,38 @@ def test_nothing_named_is_refused() -> None:
     with pytest.raises(HomenodeError) as error:
         splits(table, 80, [])
     assert str(error.value) == "no parts are named: name parts, such as 1,2,4"
+
+
+def test_factors_are_predicted_for_any_machine(capsys: Capture) -> None:
+    out = answer(capsys, "z14", "--predict", "--processors", "16,80", "--parts", "1,8")
+    assert "ibm-z14 predicted: capability of a partition by its processors" in out
+    assert "Where the time goes" in out
+    assert "memory of other nodes" in out
+    assert "predicted from the topology with the profile reference" in out
+    assert "A factor is what this profile is predicted to reach" in out
+    other = answer(capsys, "ibm-z13", "--predict", "--profile", "oltp", "--processors", "8")
+    assert "with the profile oltp" in other
+    assert "memory of other nodes" not in other
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["z14", "--profile", "oltp"],
+            (
+                "--profile oltp has a meaning with --predict only: add --predict, or leave "
+                "--profile out"
+            ),
+        ),
+        (
+            ["ibm-z14", "--predict", "--processors", "300"],
+            (
+                "a partition of 300 processors cannot be placed: the machine has 240 cores; ask "
+                "for 1 to 240"
+            ),
+        ),
+    ],
+)
+def test_what_a_prediction_refuses(arguments: list[str], message: str, capsys: Capture) -> None:
+    assert refusal(capsys, *arguments) == f"homenode: {message}\n"

@@ -8,7 +8,7 @@ import pytest
 
 from homenode.cli import call
 from homenode.errors import StudyError
-from homenode.study import load_study, run_study
+from homenode.study import StudyResult, calibrate, load_study, run_study
 
 STUDY = """\
 title = "parts"
@@ -41,11 +41,12 @@ def written(folder: Path, study: str = STUDY, published: str = PUBLISHED) -> Pat
 def test_every_published_digit_follows() -> None:
     study = load_study("z14-caf")
     result = run_study(study)
-    assert len(result.comparisons) == 13
+    exact = [row for row in result.comparisons if "x" in row.published.case]
+    assert len(exact) == 13
     assert not result.misses
-    text = (study.folder / "published.csv").read_text(encoding="utf-8").splitlines()[1:]
+    text = (study.folder / "published.csv").read_text(encoding="utf-8").splitlines()[1:14]
     printed = [line.split(",")[2] for line in text]
-    for comparison, digits in zip(result.comparisons, printed, strict=True):
+    for comparison, digits in zip(exact, printed, strict=True):
         decimals = len(digits.partition(".")[2])
         assert f"{comparison.simulated.mean:.{decimals}f}" == digits
         assert comparison.published.role == "validation"
@@ -57,8 +58,48 @@ def test_the_page_says_what_comes_out() -> None:
     study = load_study("z14-caf")
     page = (study.folder / "README.md").read_text(encoding="utf-8")
     result = run_study(study)
-    count = len(result.comparisons)
-    assert f"**{count - len(result.misses)} of {count} rows are exact" in page
+    exact = [row for row in result.comparisons if "x" in row.published.case]
+    assert f"**{len(exact)} of {len(exact)} rows are exact" in page
+    assert "70 calibration rows" in page
+    assert len(result.of_role("calibration")) == 70
+    for role in ("calibration", "validation"):
+        worst = max(_errors(result, role))
+        assert f"{role}: worst {worst:.1f} %" in page
+
+
+def _errors(result: StudyResult, role: str) -> list[float]:
+    """Of the predicted rows that are compared in percent."""
+    rows = [row for row in result.of_role(role) if row.published.tolerance.kind.value == "percent"]
+    return [abs(row.deviation_pct or 0.0) for row in rows]
+
+
+def test_the_factors_are_predicted() -> None:
+    result = run_study(load_study("z14-caf"))
+    assert max(_errors(result, "validation")) < 3.0
+    assert len(_errors(result, "validation")) == 11
+    assert max(_errors(result, "calibration")) < 2.0
+    rise = next(row for row in result.comparisons if row.published.metric == "marginal_ratio")
+    assert rise.published.case == "z196-16-20"
+    assert (rise.simulated.mean or 0.0) > 1.0
+
+
+def test_nothing_is_fitted_to_validation_rows() -> None:
+    study = load_study("z14-caf")
+    keys = {row.key for row in study.rows("calibration")}
+    assert len(keys) == 70
+    assert {key for key in keys if key.startswith("z14")} == {"z14-2:caf", "z14-16:caf"}
+    for calibration in study.calibrations:
+        assert set(calibration.rows) == keys
+        assert not calibration.parameter.startswith("ibm-z14")
+
+
+def test_the_fit_is_found_again() -> None:
+    """From the middle of the bounds the search comes to what the files hold."""
+    result = calibrate("z14-caf")
+    assert len(result.comparisons) == 70
+    for fitted in result.fitted:
+        assert fitted.calibration.low <= fitted.found <= fitted.calibration.high
+        assert fitted.in_files == pytest.approx(fitted.found, rel=2e-3)
 
 
 def test_a_figure_that_does_not_follow_is_missed(folder: Path) -> None:
@@ -70,7 +111,8 @@ def test_a_figure_that_does_not_follow_is_missed(folder: Path) -> None:
 def test_the_command_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert call(["study", "z14-caf"]) == 0
     out = capsys.readouterr().out
-    assert "validation: 13 of 13 rows within tolerance" in out
+    assert "calibration: 70 of 70 rows within tolerance" in out
+    assert "validation: 27 of 27 rows within tolerance" in out
     assert "No row is missed." in out
 
 
@@ -123,4 +165,62 @@ def test_a_doubled_case_a_strange_metric_and_a_scenario_are_refused(folder: Path
     rows = PUBLISHED.replace("pair,capability,", "pair,capabilty,")
     (root / "mine" / "published.csv").write_text(rows, encoding="utf-8")
     with pytest.raises(StudyError, match="has no metric capabilty; did you mean capability"):
+        load_study("mine", root)
+
+
+PREDICTED = """
+[[capacity.prediction]]
+name = "z10"
+machine = "ibm-z10"
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("ibm-z10", "ibm-z11", 'prediction z10: no machine is called "ibm-z11"'),
+        ("machine =", "model =", "unknown key model"),
+        (PREDICTED, 2 * PREDICTED, "prediction z10 stands there twice"),
+        ("z10-4,caf", "z10-4,coff", "a prediction of one size has no metric coff"),
+        ("z10-4,caf", "z10-2-4,caf", "a prediction of two sizes has no metric caf"),
+        ("z10-4,caf", "z10-99,caf", "row z10-99:caf: ibm-z10 has 1 to 80 cores"),
+        ("z10-4,caf", "z10-x,caf", "a row names case z10-x, which is not there"),
+        ("pair,capability,49.76", "pair,caf,49.76", "a table of factors has no metric caf"),
+    ],
+)
+def test_what_is_wrong_in_a_prediction_is_told(old: str, new: str, told: str, folder: Path) -> None:
+    rows = PUBLISHED + "z10-4,caf,0.9,,validation,made up,5%,\n"
+    texts = [text.replace(old, new) for text in (STUDY + PREDICTED, rows)]
+    assert texts != [STUDY + PREDICTED, rows]
+    root = written(folder, *texts)
+    with pytest.raises(StudyError) as error:
+        load_study("mine", root)
+    assert told in str(error.value)
+
+
+def test_a_parameter_of_no_machine_of_the_study_is_refused(folder: Path) -> None:
+    calibrate_it = """
+[[calibrate]]
+name = "misses"
+parameter = "ibm-z13.core_rate"
+rows = ["z10-*:caf"]
+bounds = [0.01, 0.1]
+"""
+    rows = PUBLISHED + "z10-4,caf,0.9,,calibration,made up,5%,\n"
+    root = written(folder, STUDY + PREDICTED + calibrate_it, rows)
+    with pytest.raises(StudyError) as error:
+        calibrate(load_study("mine", root))
+    assert str(error.value) == ("parameter ibm-z13.core_rate begins with none of profile, ibm-z10")
+
+
+def test_a_pattern_that_no_calibration_row_has_is_refused(folder: Path) -> None:
+    calibrate_it = """
+[[calibrate]]
+name = "misses"
+parameter = "profile.miss_m0"
+rows = ["z11-*:caf"]
+bounds = [0.01, 0.1]
+"""
+    root = written(folder, STUDY + PREDICTED + calibrate_it)
+    with pytest.raises(StudyError, match="misses is fitted to calibration row z11"):
         load_study("mine", root)

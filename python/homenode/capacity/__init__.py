@@ -1,6 +1,11 @@
-"""What a partition of n processors is worth by its machine's capacity adjustment factors (CAF)."""
+"""What a partition of n processors is worth: by its machine's capacity adjustment factors (CAF), or
+by factors predicted from the machine's topology.
+"""
 
+from homenode.capacity.curve import Curve, capability_of
+from homenode.capacity.layout import Layout
 from homenode.capacity.partitions import Size, Split, default_parts, default_sizes, sizes, splits
+from homenode.capacity.prediction import REFERENCE, Point, Prediction, predicted
 from homenode.capacity.sysinfo import read_sysinfo
 from homenode.capacity.table import (
     CapacityTable,
@@ -10,14 +15,21 @@ from homenode.capacity.table import (
 )
 
 __all__ = [
+    "REFERENCE",
     "CapacityTable",
+    "Curve",
     "Factor",
+    "Layout",
+    "Point",
+    "Prediction",
     "Size",
     "Split",
+    "capability_of",
     "capacity_table",
     "capacity_tables",
     "default_parts",
     "default_sizes",
+    "predicted",
     "read_sysinfo",
     "sizes",
     "splits",

@@ -34,6 +34,8 @@ class Factor:
     value: float
     interpolated: bool = False
     """Whether the table has no such point and the value lies on the line between its neighbours."""
+    predicted: bool = False
+    """Whether it, or how far it lies from the table's last point, is predicted from topology."""
 
     @property
     def capability(self) -> float:
@@ -50,6 +52,10 @@ class CapacityTable:
     source: str
     factors: Mapping[int, float]
     """In rising order, from one processor on, whose factor is 1."""
+    machine: str | None = None
+    """Name of the description of the machine it holds for, if there is one."""
+    predicted: bool = False
+    """Whether the factors are predicted from the machine's topology and published nowhere."""
 
     @property
     def largest(self) -> int:
@@ -58,8 +64,10 @@ class CapacityTable:
 
     @property
     def decimals(self) -> int:
-        """Decimals that a factor needs to be printed as it was given."""
-        short = all(round(value, _PRINTED) == value for value in self.factors.values())
+        """Decimals that a factor needs to be printed as it was given, or as sure as it is."""
+        short = self.predicted or all(
+            round(value, _PRINTED) == value for value in self.factors.values()
+        )
         return _PRINTED if short else _EXACT
 
     def factor(self, processors: int, *, interpolate: bool = False) -> Factor:
@@ -74,7 +82,7 @@ class CapacityTable:
                 next_step="ask for 1 processor or more",
             )
         if processors in self.factors:
-            return Factor(processors, self.factors[processors])
+            return Factor(processors, self.factors[processors], predicted=self.predicted)
         points = list(self.factors)
         place = bisect.bisect(points, processors)
         lacking = f"table {self.name} has no factor for {processors} processors"
@@ -117,6 +125,9 @@ class _TableFile(Table):
     name: CatalogName = Field(description="name of the table")
     title: Annotated[str, Field(min_length=3)] = Field(description="machine it holds for")
     source: Annotated[str, Field(min_length=3)] = Field(description="document that publishes it")
+    machine: CatalogName | None = Field(
+        None, description="name of the description of the machine it holds for"
+    )
     scale: Annotated[int, Field(ge=1, le=STEPS)] = Field(
         1, description="what a factor of 1 is written as: 1, or 65536 as the machine tells it"
     )
@@ -176,4 +187,5 @@ def _table(document: Document) -> CapacityTable:
             )
         factors[point.processors] = point.factor / read.scale
     problems.raise_any()
-    return CapacityTable(read.name, read.title, read.source, dict(sorted(factors.items())))
+    ordered = dict(sorted(factors.items()))
+    return CapacityTable(read.name, read.title, read.source, ordered, read.machine)

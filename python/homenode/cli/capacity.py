@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from homenode.cli.output import JsonOption, show, show_json, show_text, tell
 from homenode.errors import HomenodeError
 
+if TYPE_CHECKING:
+    from homenode.capacity import CapacityTable, Prediction
+
 
 def partition_table(
     table: Annotated[
         str,
         typer.Argument(
-            help="Capability factors: a table by name, a .toml of your own, or a sysinfo text.",
+            help=(
+                "Capability factors: a table by name, a .toml of your own, or a sysinfo text; with"
+                " --predict a machine."
+            ),
             metavar="TABLE",
         ),
     ],
@@ -35,6 +42,18 @@ def partition_table(
         bool,
         typer.Option("--interpolate", help="Draw a line between points the table does not have."),
     ] = False,
+    predict: Annotated[
+        bool,
+        typer.Option("--predict", help="Predict the factors from the machine's topology."),
+    ] = False,
+    profile: Annotated[
+        str | None,
+        typer.Option("--profile", help="Work that is predicted for.", metavar="NAME"),
+    ] = None,
+    layout: Annotated[
+        Path | None,
+        typer.Option("--layout", help="Where processors go, in place of ours.", metavar="FILE"),
+    ] = None,
     picture: Annotated[
         Path | None,
         typer.Option("--picture", "-p", help="Also draw the curve (.svg or .png).", metavar="FILE"),
@@ -44,34 +63,87 @@ def partition_table(
     """What a large partition is worth by the side of smaller ones.
 
     Capability of partitions by their processors, and of one large partition against several small
-    ones of as many processors, from a table of capacity adjustment factors (CAF).
+    ones of as many processors, from a table of capacity adjustment factors (CAF), or with
+    --predict from what an instruction costs on so many processors of a machine.
     """
-    from homenode import capacity
-    from homenode.report.capacity import (
-        capability_curve,
-        capacity_json,
-        capacity_lines,
-        size_table,
-        split_table,
-    )
-
-    read = capacity.capacity_table(table)
-    asked = _numbers(processors, "--processors") or capacity.default_sizes(read)
-    sizes = capacity.sizes(read, asked, interpolate=interpolate)
-    whole = max(asked) if total is None else total
-    counts = _numbers(parts, "--parts")
-    counts = counts or capacity.default_parts(read, whole, interpolate=interpolate)
-    splits = capacity.splits(read, whole, counts, interpolate=interpolate)
+    wanted = _numbers(processors, "--processors")
+    prediction = _prediction(table, profile, layout) if predict else None
+    if prediction is None:
+        read = _published(table, {"--profile": profile, "--layout": layout})
+    else:
+        read = prediction.table(max([prediction.largest, *wanted, total or 0]))
     if picture is not None:
-        from homenode.report.pictures import save_picture
+        _draw(read, picture)
+    choice = _Choice(wanted, total, _numbers(parts, "--parts"), interpolate)
+    _show(read, prediction, choice, as_json=as_json)
 
-        tell(f"drew {save_picture(capability_curve(read), picture)}")
+
+@dataclass(frozen=True)
+class _Choice:
+    """Which sizes and divisions are asked for; those not given follow from the table."""
+
+    processors: list[int]
+    total: int | None
+    parts: list[int]
+    interpolate: bool
+
+
+def _show(
+    read: CapacityTable, prediction: Prediction | None, choice: _Choice, *, as_json: bool
+) -> None:
+    """The tables, or the same as data."""
+    from homenode import capacity
+    from homenode.report import capacity as report
+
+    between = choice.interpolate
+    asked = choice.processors or capacity.default_sizes(read)
+    whole = max(asked) if choice.total is None else choice.total
+    counts = choice.parts or capacity.default_parts(read, whole, interpolate=between)
+    sizes = capacity.sizes(read, asked, interpolate=between)
+    splits = capacity.splits(read, whole, counts, interpolate=between)
     if as_json:
-        show_json(capacity_json(read, sizes, splits))
+        show_json(report.capacity_json(read, sizes, splits))
         return
-    show(size_table(read, sizes), split_table(read, splits))
+    causes = [] if prediction is None else [report.cause_table(prediction, sizes)]
+    show(report.size_table(read, sizes), report.split_table(read, splits), *causes)
     factors = [size.factor for size in sizes] + [split.factor for split in splits]
-    show_text(["", *capacity_lines(read, factors)])
+    show_text(["", *report.capacity_lines(read, factors)])
+
+
+def _draw(read: CapacityTable, picture: Path) -> None:
+    """The curve as a file."""
+    from homenode.report.capacity import capability_curve
+    from homenode.report.pictures import save_picture
+
+    tell(f"drew {save_picture(capability_curve(read), picture)}")
+
+
+def _published(name: str, options: dict[str, object]) -> CapacityTable:
+    """A table of factors; refuses what has a meaning for predictions only."""
+    from homenode import capacity
+
+    _only_with_predict(options)
+    return capacity.capacity_table(name)
+
+
+def _prediction(name: str, profile: str | None, layout: Path | None) -> Prediction:
+    """The prediction of a machine; a table's name stands for its machine."""
+    from homenode import capacity
+
+    machine = name
+    if name in capacity.capacity_tables():
+        machine = capacity.capacity_table(name).machine or name
+    return capacity.Prediction.of(machine, profile or capacity.REFERENCE, layout)
+
+
+def _only_with_predict(options: dict[str, object]) -> None:
+    """Refuses what has a meaning for predictions only."""
+    for option, value in options.items():
+        if value is not None:
+            raise HomenodeError(
+                f"{option} {value} has a meaning with --predict only",
+                next_step=f"add --predict, or leave {option} out",
+            )
 
 
 def _numbers(text: str | None, option: str) -> list[int]:

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from homenode.capacity import CapacityTable, Factor, Size, Split
+from homenode.capacity import CapacityTable, Factor, Prediction, Size, Split
 from homenode.capacity.partitions import counted
 from homenode.report.numbers import number, signed
-from homenode.report.runs import plain_table
+from homenode.report.tables import plain_table
 
 if TYPE_CHECKING:
     import altair as alt
 
 _MARK = "~"
 _CURVE, _LINEAR = "n x c(n)", "linear"
+_CAUSES = {
+    "core and stores": ("useful", "store", "smt", "tick", "hypervisor", "spin"),
+    "caches of the core and chip": ("l2", "l3"),
+    "cache of the node": ("l4",),
+    "other caches, same chip": ("cache_chip",),
+    "other caches, same node": ("cache_near",),
+    "other caches, other nodes": ("cache_far",),
+    "memory of the node": ("memory_local", "memory_near", "translation"),
+    "memory of other nodes": ("memory_far",),
+}
+_VENDORS = "the vendor's reference workloads reach"
+_SHOWN_NS = 0.0005
 _COLOURS = {_CURVE: "#c8553d", _LINEAR: "#8fa3b0"}
 
 
@@ -58,11 +71,28 @@ def split_table(table: CapacityTable, splits: Sequence[Split]) -> Table:
     return shown
 
 
+def cause_table(prediction: Prediction, sizes: Sequence[Size]) -> Table:
+    """Where the time of an instruction goes, a column a size [ns]."""
+    points = [prediction.point(size.factor.processors) for size in sizes]
+    shown = plain_table(
+        "ns of an instruction",
+        *(str(point.processors) for point in points),
+        title="Where the time goes",
+    )
+    for cause, books in _CAUSES.items():
+        times = [math.fsum(point.books.get(book, 0.0) for book in books) for point in points]
+        if any(time >= _SHOWN_NS for time in times):
+            shown.add_row(cause, *(number(time, 3) for time in times))
+    shown.add_row("together", *(number(point.ns, 3) for point in points))
+    return shown
+
+
 def capacity_lines(table: CapacityTable, factors: Sequence[Factor]) -> list[str]:
     """Where the factors are from and what they are not."""
+    whose = "this profile is predicted to reach" if table.predicted else _VENDORS
     lines = [
         f"{table.title}. Source: {table.source}.",
-        "A factor is what the vendor's reference workloads reach; other work scales differently.",
+        f"A factor is what {whose}; other work scales differently.",
     ]
     if any(factor.interpolated for factor in factors):
         lines.append(f"{_MARK} on the line between the table's neighbours, not in the table.")

@@ -1,0 +1,111 @@
+"""Where processors of a partition go: filled node by node, group by group, spread inside."""
+
+from __future__ import annotations
+
+import re
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from homenode.capacity import Layout
+from homenode.capacity.layout import layout_of, shares
+from homenode.catalog import machine
+from homenode.catalog.flatten import machine_spec
+from homenode.errors import CapacityError, HomenodeError
+
+OWN = """\
+machine = "ibm-z13"
+processors = { value = 40, source = "our own machine" }
+memory = { value = "striped", assumed = "as before", range = ["beside", "striped"] }
+"""
+
+
+def shipped(name: str) -> Layout:
+    return layout_of(name, machine_spec(machine(name)))
+
+
+def of_nodes(layout: Layout, processors: int) -> list[int]:
+    chips, width = layout.busy(processors), layout.chips_per_node
+    return [sum(chips[first : first + width]) for first in range(0, len(chips), width)]
+
+
+def test_equal_shares_with_the_larger_ones_first() -> None:
+    assert shares(66, 4) == [17, 17, 16, 16]
+    assert shares(35, 2) == [18, 17]
+    assert shares(3, 4) == [1, 1, 1, 0]
+
+
+def test_a_book_is_filled_before_the_next_and_its_chips_evenly() -> None:
+    z196 = shipped("ibm-z196")
+    assert z196.busy(8)[:6] == [2, 2, 1, 1, 1, 1]
+    assert [of_nodes(z196, n) for n in (18, 19, 35, 36, 69)] == [
+        [18, 0, 0, 0],
+        [18, 1, 0, 0],
+        [18, 17, 0, 0],
+        [18, 17, 1, 0],
+        [18, 17, 17, 17],
+    ]
+
+
+def test_what_is_beyond_the_customers_goes_on_evenly() -> None:
+    z196 = shipped("ibm-z196")
+    assert of_nodes(z196, 71) == [19, 18, 17, 17]
+    assert of_nodes(z196, 96) == [24, 24, 24, 24]
+    assert max(z196.busy(96)) == 4
+
+
+def test_a_cluster_is_filled_before_the_next() -> None:
+    z14 = shipped("ibm-z14")
+    assert z14.busy(18)[:6] == [6, 6, 6, 0, 0, 0]
+    assert z14.busy(19)[:6] == [6, 6, 6, 1, 0, 0]
+    assert of_nodes(z14, 36) == [35, 1, 0, 0]
+    assert of_nodes(z14, 240) == [60, 60, 60, 60]
+
+
+def test_every_processor_has_a_place() -> None:
+    for name in ("ibm-z196", "ibm-z14", "ibm-z10", "ibm-power-795", "hp-rx8640"):
+        layout = shipped(name)
+        before = [0] * (layout.nodes * layout.chips_per_node)
+        for processors in range(1, layout.most + 1):
+            chips = layout.busy(processors)
+            assert sum(chips) == processors
+            assert max(chips) <= layout.cores_per_chip
+            assert all(new >= old for new, old in zip(chips, before, strict=True))
+            before = chips
+
+
+def test_more_than_there_are_is_refused() -> None:
+    with pytest.raises(HomenodeError) as error:
+        shipped("ibm-z196").busy(97)
+    assert str(error.value) == (
+        "a partition of 97 processors cannot be placed: the machine has 96 cores; ask for 1 to 96"
+    )
+
+
+def test_a_machine_without_a_layout_is_taken_as_described() -> None:
+    z13 = shipped("ibm-z13")
+    assert (z13.processors, z13.group_chips, z13.memory) == (141, 3, "beside")
+    assert z13.change == {}
+
+
+def test_a_layout_of_ones_own(folder: Path) -> None:
+    (folder / "own.toml").write_text(OWN, encoding="utf-8")
+    spec = machine_spec(machine("ibm-z13"))
+    own = layout_of("ibm-z13", spec, "own.toml")
+    assert (own.processors, own.memory) == (40, "striped")
+    assert of_nodes(own, 6) == [5, 1, 0, 0, 0, 0, 0, 0]
+    with pytest.raises(CapacityError) as error:
+        layout_of("ibm-z14", spec, "own.toml")
+    assert str(error.value) == (
+        "own.toml is the layout of ibm-z13, not of ibm-z14: name a layout of this machine, or "
+        "leave it out"
+    )
+
+
+def test_every_source_of_a_layout_is_in_the_table() -> None:
+    files = resources.files("homenode") / "capacity" / "layouts"
+    table = (files / "README.md").read_text(encoding="utf-8")
+    known = set(re.findall(r"^\| ([A-Z0-9]+-[A-Z0-9]+) \|", table, flags=re.MULTILINE))
+    texts = [f.read_text(encoding="utf-8") for f in files.iterdir() if f.name.endswith(".toml")]
+    assert known == set(re.findall(r"\b[A-Z][A-Z0-9]{2,}-[A-Z0-9]{3,}\b", " ".join(texts)))

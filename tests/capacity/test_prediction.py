@@ -1,0 +1,172 @@
+"""Predicted factors: their limits, the kink where a node is entered, and what makes it go away."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("homenode._engine", reason="the engine is not built")
+
+from homenode.capacity import Prediction, capability_of, capacity_table, predicted
+from homenode.catalog import machine, machines
+from homenode.errors import HomenodeError
+
+FILLED = {"ibm-z196": 18, "ibm-z14": 18}
+"""Processors of the first book, and of the first cluster."""
+
+
+def changed(name: str, **numbers: Any) -> Prediction:
+    """A machine with caches that hold everything, links and controllers that never queue and
+    stores that never wait, and with these numbers.
+    """
+    found = Prediction.of(name)
+    caches = [{**cache, "bytes": 1 << 60} for cache in found.spec["machine"]["caches"]]
+    endless = {"caches": caches, "memory_bytes_per_s": 1e30, "node_link_bytes_per_s": 1e30}
+    # A curve that falls as steeply as this one is all but 0 at that size.
+    found.spec["partitions"][0]["profile"] |= {"store_share": 0.0, "miss_exponent": 1.0}
+    return Prediction(
+        {**found.spec, "machine": {**found.spec["machine"], **endless, **numbers}}, found.layout
+    )
+
+
+def marginal(prediction: Prediction, processors: int) -> float:
+    before = (processors - 1) * prediction.factor(processors - 1) if processors > 1 else 0.0
+    return processors * prediction.factor(processors) - before
+
+
+@pytest.mark.parametrize("name", machines())
+def test_factors_of_every_machine_are_shares_of_one_alone(name: str) -> None:
+    prediction = Prediction.of(name)
+    sizes = {1, 2, 3, prediction.largest // 2, prediction.largest}
+    factors = [prediction.factor(n) for n in sorted(sizes)]
+    assert factors[0] == 1.0
+    assert all(0 < factor <= 1 for factor in factors)
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    name=st.sampled_from(["ibm-z196", "ibm-z14", "ibm-zec12"]),
+    processors=st.integers(1, 80),
+    misses=st.floats(0.0, 0.2),
+    exponent=st.floats(0.0, 1.0),
+    sharing=st.floats(0.0, 0.1),
+)
+def test_no_work_brings_more_than_one_alone(
+    name: str, processors: int, misses: float, exponent: float, sharing: float
+) -> None:
+    prediction = Prediction.of(name)
+    work = prediction.spec["partitions"][0]["profile"]
+    work |= {"miss_m0": misses, "miss_exponent": exponent, "sharing": sharing}
+    assert 0 < prediction.factor(processors) <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("name", FILLED)
+def test_factors_fall_while_nothing_new_is_entered(name: str) -> None:
+    prediction = Prediction.of(name)
+    factors = [prediction.factor(n) for n in range(1, FILLED[name] + 1)]
+    assert all(new < old for old, new in itertools.pairwise(factors))
+    gains = [marginal(prediction, n) for n in range(1, FILLED[name] + 1)]
+    assert gains[0] == 1.0
+    assert min(gains) == min(gains[-3:]) > 0
+
+
+def test_a_second_book_gives_a_kink() -> None:
+    z196 = Prediction.of("ibm-z196")
+    assert marginal(z196, 19) > marginal(z196, 18) + 0.1
+    assert marginal(z196, 20) > marginal(z196, 16) + 0.03
+    assert marginal(z196, 36) > marginal(z196, 35) + 0.05
+
+
+def test_the_kink_goes_with_the_distances_and_the_limits_of_caches() -> None:
+    near = Prediction.of("ibm-z196").spec["machine"]["cache_to_cache_ns"]["near"]
+    alike = {"local": near, "near": near, "far": near}
+    far = Prediction.of("ibm-z196").spec["machine"]["memory_ns"]["far"]
+    flat = changed(
+        "ibm-z196",
+        cache_to_cache_ns=alike,
+        memory_ns={"local": far, "near": far, "far": far},
+    )
+    # What is left is the chance that another processor wrote a line: 1/c = 1 + k (n - 1)/n.
+    k = 2 * (1 / flat.factor(2) - 1)
+    assert k > 0.005
+    for n in (3, 18, 19, 35, 36, 69):
+        assert 1 / flat.factor(n) == pytest.approx(1 + k * (n - 1) / n, rel=1e-6)
+    gains = [marginal(flat, n) for n in range(14, 24)]
+    assert max(abs(new - old) for old, new in itertools.pairwise(gains)) < 1e-3
+
+
+def test_without_distances_and_with_endless_caches_all_bring_as_much() -> None:
+    free = {"local": 0.0, "near": 0.0, "far": 0.0}
+    z14 = changed("ibm-z14", cache_to_cache_ns=free)
+    assert [z14.factor(n) for n in (2, 18, 36, 140)] == pytest.approx([1.0] * 4, rel=1e-9)
+
+
+def test_a_worked_point() -> None:
+    """The example of docs/background/capability.md, whose numbers were worked out by hand."""
+    z196 = Prediction.of("ibm-z196")
+    z196.spec["machine"].update(memory_bytes_per_s=1e30, node_link_bytes_per_s=1e30)
+    z196.spec["partitions"][0]["profile"]["store_share"] = 0.0
+    alone, two = z196.point(1), z196.point(2)
+    expected = (
+        {"useful": 0.25, "l2": 0.0159, "l3": 0.0338, "l4": 0.0291, "memory_local": 0.1889},
+        {
+            "useful": 0.25,
+            "l2": 0.0139,
+            "l3": 0.0296,
+            "l4": 0.0187,
+            "memory_local": 0.2038,
+            "cache_near": 0.0229,
+        },
+    )
+    for point, books in zip((alone, two), expected, strict=True):
+        assert math.fsum(point.books.values()) == pytest.approx(point.ns)
+        assert {b: round(t, 4) for b, t in point.books.items() if b != "tick"} == books
+    assert z196.factor(2) == alone.ns / two.ns
+    assert round(z196.factor(2), 3) == 0.96
+
+
+def test_a_prediction_is_a_table_like_any_other() -> None:
+    table = predicted("ibm-z196", largest=20)
+    assert list(table.factors) == list(range(1, 21))
+    assert (table.predicted, table.machine, table.decimals) == (True, "ibm-z196", 3)
+    assert table.factor(16).predicted
+    oltp = predicted("ibm-z196", "oltp", largest=2)
+    assert oltp.factors[2] != table.factors[2]
+    assert "profile oltp" in oltp.source
+
+
+def test_a_description_is_taken_as_it_is() -> None:
+    described = Prediction.of(machine("ibm-z196"))
+    named = Prediction.of("ibm-z196")
+    assert described.spec["machine"]["memory_ns"]["local"] == pytest.approx(750 / 5.2)
+    assert named.spec["machine"]["memory_ns"]["local"] == pytest.approx(562 / 5.2)
+
+
+def test_the_curve_of_a_machine_is_published_as_far_as_it_goes() -> None:
+    curve, table = capability_of("ibm-z14"), capacity_table("z14")
+    assert curve.factor(80) == table.factor(80)
+    assert curve.factor(19).interpolated
+    beyond = curve.factor(95)
+    assert beyond.predicted
+    ratio = curve.prediction.factor(95) / curve.prediction.factor(80)
+    assert beyond.value == pytest.approx(0.554 * ratio)
+    assert "Eighty Logical Processors" in curve.source
+    other = capability_of(machine("ibm-z13"))
+    assert other.factor(16).predicted
+    assert other.capability(1) == 1.0
+    assert other.source == "predicted from the topology of ibm-z13 with the profile reference"
+
+
+def test_what_is_refused(folder: Path) -> None:
+    with pytest.raises(HomenodeError, match="no machine is called"):
+        Prediction.of("z15")
+    with pytest.raises(HomenodeError, match="no profile is called"):
+        Prediction.of("ibm-z15", "referense")
+    with pytest.raises(HomenodeError, match="there is no file"):
+        Prediction.of("ibm-z15", "oltp", folder / "none.toml")
