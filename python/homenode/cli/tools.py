@@ -60,7 +60,7 @@ def _command(tool: str) -> Callable[..., None]:
 
         found = Run.load(run, out)
         view = tools.KeptRunView(found, replication, configuration_details(found))
-        arguments = ["-p", _chosen(found, partition, run), *context.args]
+        arguments = ["-p", chosen(found, partition, run), *context.args]
         if as_json:
             show_json(tools.rows(tool, view, arguments))
         else:
@@ -70,7 +70,7 @@ def _command(tool: str) -> Callable[..., None]:
     return show
 
 
-def _chosen(found: Run, partition: str | None, run: str) -> str:
+def chosen(found: Run, partition: str | None, run: str) -> str:
     """The partition asked for; the message says how to name it, or another run."""
     try:
         return found.partition(partition)

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from rich.markup import escape
 from rich.table import Table
 
+from homenode.report.mainframe import mainframe_tables
 from homenode.report.numbers import NOTHING, with_interval
+from homenode.report.tables import plain_table
 from homenode.results.run import Run
 
 _PROCESSOR = [
@@ -48,20 +50,13 @@ _NEST = [
 ]
 
 
-def plain_table(*columns: str, title: str | None = None) -> Table:
-    """A table in the house style: first column left, all others right, no box."""
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, title_style="bold")
-    for position, column in enumerate(columns):
-        table.add_column(column, justify="left" if position == 0 else "right", no_wrap=True)
-    return table
-
-
 def run_tables(run: Run) -> list[Table]:
     """Processor, place and work of each partition; what is known as its nest, where the machine
-    has such figures.
+    has such figures; what PR/SM and z/VM tell.
     """
     nest = any(run.metrics[partition]["rni"].mean is not None for partition in run.partitions)
-    return [_processor_table(run), _work_table(run), *([_nest_table(run)] if nest else [])]
+    tables = [_processor_table(run), _work_table(run), *([_nest_table(run)] if nest else [])]
+    return [*tables, *mainframe_tables(run)]
 
 
 def _processor_table(run: Run) -> Table:

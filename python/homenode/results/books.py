@@ -38,6 +38,7 @@ CAUSES = (
     Cause("smt", "threads sharing a core", "smt"),
     Cause("tick", "clock tick of the guest", "tick"),
     Cause("spin", "spinning on locks", "spin"),
+    Cause("list", "searching a switch's list", "list"),
     Cause("guest_idle", "idle thread holding the core", "guest_idle"),
     Cause("hypervisor", "hypervisor", "hypervisor"),
 )
@@ -56,8 +57,10 @@ SOURCES = (
     "memory_far",
 )
 """Where the lines come from that are written into the first level; counted in `lines_<name>`."""
-FINITE_CACHE = (*SOURCES, "translation", "store", "reload")
-"""Time inside instructions that waits for lines, translations or the stores' way."""
+FINITE_CACHE = (*SOURCES, "translation", "store", "reload", "list")
+"""Time inside instructions that waits for lines, translations or the stores' way; of the search
+of a switch's list only the lines that other processors have changed are booked as such.
+"""
 IDLE = ("guest_idle",)
 """Core time without an instruction."""
 SHARED = "smt"

@@ -27,10 +27,24 @@ def read_files(folder: Path, names: Sequence[str], tables: Iterable[Path]) -> di
     for name in names:
         if name != PROVENANCE:
             _compare(folder, name, written, whole=True)
+    check_tables(folder, tables, files[PROVENANCE])
+    return files
+
+
+def check_tables(folder: Path, tables: Iterable[Path], provenance: Mapping[str, Any]) -> None:
+    """A look at tables that not every run has."""
+    written = _written(folder, provenance)
     for table in tables:
         _check_table(table)
         _compare(folder, table.relative_to(folder).as_posix(), written, whole=False)
-    return files
+
+
+def earlier_version(folder: Path) -> DamagedRunError:
+    """A run whose tables lack causes that are now told apart."""
+    return DamagedRunError(
+        f"{folder} was kept by an earlier version of homenode, which told fewer causes apart",
+        next_step=f"simulate it again: homenode run {folder / 'scenario.toml'}",
+    )
 
 
 def check_whole(folder: Path, table: Path, provenance: Mapping[str, Any]) -> None:

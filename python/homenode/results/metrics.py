@@ -9,25 +9,11 @@ there is none it has no value.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 
-from homenode.results import nest
+from homenode.results import nest, zvm
 from homenode.results.books import CAUSES, FINITE_CACHE, cycles_of
+from homenode.results.metric import Formula, Metric
 from homenode.results.totals import NS_PER_S, Totals, ratio
-
-Formula = Callable[[Totals], float | None]
-
-
-@dataclass(frozen=True)
-class Metric:
-    """One figure: its name (unit last), what it means, how it is computed."""
-
-    name: str
-    unit: str
-    meaning: str
-    formula: Formula
-    needs_steady: bool = False
 
 
 def _cores(*counters: str) -> Formula:
@@ -81,6 +67,8 @@ def _throughput(t: Totals) -> float | None:
 
 
 def _internal_rate(t: Totals) -> float | None:
+    if t.shape.runs_guests:
+        return zvm.internal_rate(t)
     if not t["tx_done"]:
         return None
     return ratio(t["tx_done"] * t.shape.processors * NS_PER_S, t["busy_ns"])
@@ -89,7 +77,7 @@ def _internal_rate(t: Totals) -> float | None:
 def _cycles(t: Totals) -> dict[str, float] | None:
     cpi = ratio(t["cycles"], t["instructions"])
     time = {cause.name: t[f"book_{cause.name}"] for cause in CAUSES}
-    return None if cpi is None else cycles_of(time, cpi, t.shape.core_cycles)
+    return None if cpi is None else cycles_of(time, cpi, t.core_cycles)
 
 
 def _efcpi(t: Totals) -> float | None:
@@ -226,6 +214,20 @@ _WORK = [
     ),
     Metric("eicpi", "cycles", "its part with an infinite cache, waiting for locks in it", _eicpi),
     Metric("efcpi", "cycles", "its part lost to finite caches and memory", _efcpi),
+    Metric(
+        "instructions_per_tx",
+        "",
+        "instructions of a transaction, those spent spinning on locks in them",
+        lambda t: ratio(t["instructions"], t["tx_done"]),
+        needs_steady=True,
+    ),
+    Metric(
+        "spin_instructions_per_tx",
+        "",
+        "of these, spent spinning on locks",
+        lambda t: ratio(t["spin_instructions"], t["tx_done"]) if t.shape.runs_guests else None,
+        needs_steady=True,
+    ),
 ]
 
 _NEST = [
@@ -245,7 +247,7 @@ _BOOKS = [
 ]
 
 METRICS: dict[str, Metric] = {
-    metric.name: metric for metric in (*_TOOL, *_DISPATCH, *_WORK, *_NEST, *_BOOKS)
+    metric.name: metric for metric in (*_TOOL, *_DISPATCH, *_WORK, *zvm.METRICS, *_NEST, *_BOOKS)
 }
 """All metrics of a partition by name, in the order they are shown."""
 

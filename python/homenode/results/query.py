@@ -1,9 +1,10 @@
 """Any question about kept runs, in SQL: `query("select run, partition, mean from summary where
 metric = 'physc'")`.
 
-Views: `partition_intervals`, `cpu_intervals`, `pool_intervals`, `dispatches` (the result tables
-with `run` and names beside the indices), `summary` (a row per run, partition and metric) and
-`runs`. They are read in place; nothing is written.
+Views: `partition_intervals`, `cpu_intervals`, `pool_intervals`, `dispatches` and, of z/VM,
+`virtual_machine_intervals`, `switch_intervals`, `volume_intervals` (the result tables with `run`
+and names beside the indices), `summary` (a row per run, partition and metric) and `runs`. They are
+read in place; nothing is written.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from homenode.errors import HomenodeError, NotFoundError
+from homenode.results.guests import names_of
 from homenode.results.run import Run
 from homenode.runner.engine import table_names
 from homenode.runner.store import table_path
@@ -26,7 +28,12 @@ VIEWS = {
     "cpu_intervals": "cpu",
     "pool_intervals": "pool",
     "dispatches": "dispatches",
+    "virtual_machine_intervals": "virtual_machine",
+    "switch_intervals": "switch",
+    "volume_intervals": "volume",
 }
+_KINDS = ("virtual_machine", "switch")
+"""Of which a row tells the index in its partition, and `guests_` the name."""
 _READING = {"SELECT", "EXPLAIN"}
 
 
@@ -84,6 +91,7 @@ def _create_views(connection: duckdb.DuckDBPyConnection, runs: Sequence[Run]) ->
     _table(connection, "runs", [_run_row(run) for run in runs])
     _table(connection, "summary", [row for run in runs for row in _summary_rows(run)])
     _table(connection, "names_", [row for run in runs for row in _name_rows(run)])
+    _guest_names(connection, runs)
     for view, table in VIEWS.items():
         files = [run.path.resolve() for run in runs if table_path(run.path, table).exists()]
         if files:
@@ -102,13 +110,21 @@ def _interval_view(
         for folder in folders
     ]
     source = " UNION ALL BY NAME ".join(parts)
+    name, left_out, join = "", kind, ""
+    if table in _KINDS:
+        name = f"guests_.name AS {table}, rows_.{table} AS {table}_index, "
+        left_out = f"{kind}, {table}"
+        join = (
+            f"JOIN guests_ ON guests_.folder = rows_.run_ AND guests_.kind = '{table}' "
+            f"AND guests_.partition = rows_.partition AND guests_.number = rows_.{table}"
+        )
     connection.execute(
         f"CREATE VIEW {view} AS "  # noqa: S608 - names of our own views and quoted folder names
         f"SELECT names_.run, rows_.replication, names_.name AS {kind}, "
-        f"rows_.{kind} AS {kind}_index, rows_.* EXCLUDE (run_, replication, {kind}) "
+        f"rows_.{kind} AS {kind}_index, {name}rows_.* EXCLUDE (run_, replication, {left_out}) "
         f"FROM ({source}) AS rows_ "
         f"JOIN names_ ON names_.folder = rows_.run_ AND names_.kind = '{kind}' "
-        f"AND names_.number = rows_.{kind}"
+        f"AND names_.number = rows_.{kind} {join}"
     )
 
 
@@ -163,6 +179,22 @@ def _name_rows(run: Run) -> list[dict[str, Any]]:
         for kind, names in kinds.items()
         for number, name in enumerate(names)
     ]
+
+
+def _guest_names(connection: duckdb.DuckDBPyConnection, runs: Sequence[Run]) -> None:
+    """Names of virtual machines and switches by partition; none where no z/VM runs."""
+    connection.execute(
+        "CREATE TABLE guests_ (folder VARCHAR, kind VARCHAR, partition BIGINT, number BIGINT, "
+        "name VARCHAR)"
+    )
+    rows = [
+        (run.path.resolve().name, kind, one["partition_index"], one[f"{kind}_index"], one[kind])
+        for run in runs
+        for kind in _KINDS
+        for one in names_of(run.spec, kind)
+    ]
+    if rows:
+        connection.executemany("INSERT INTO guests_ VALUES (?, ?, ?, ?, ?)", rows)
 
 
 def _quoted(text: object) -> str:

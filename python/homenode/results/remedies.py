@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from homenode.results import control_program
 from homenode.results.advice import moved_advice, page_advice, rehomed_saving
 from homenode.results.situation import Situation
 
@@ -26,6 +27,8 @@ _AT_HOME = 0.98
 
 def remedy(family: str, at: Situation) -> str:
     """The sentences on how to avoid a family of causes."""
+    if at.runs_guests and family in control_program.REMEDIES:
+        return control_program.REMEDIES[family](at)
     if at.is_dedicated and family in _DEDICATED:
         return _DEDICATED[family](at)
     return _REMEDIES[family](at)
@@ -262,6 +265,7 @@ _REMEDIES: dict[str, Callable[[Situation], str]] = {
     "spread": _spread,
     "tick": _tick,
     "spin": _spin,
+    "list": control_program.REMEDIES["list"],
     "guest_idle": _guest_idle,
     "hypervisor": _hypervisor,
 }

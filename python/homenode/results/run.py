@@ -5,21 +5,24 @@ and on the command line.
 from __future__ import annotations
 
 import functools
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from homenode.errors import DamagedRunError, NotFoundError, listed, nearest
 from homenode.results.books import CAUSES, Breakdown
-from homenode.results.damage import check_whole, read_files
+from homenode.results.damage import check_tables, check_whole, earlier_version, read_files
+from homenode.results.guests import guest_tables, names_of
 from homenode.results.metrics import METRICS
 from homenode.results.sharing import busy_threads
 from homenode.results.stats import Estimate, estimate
 from homenode.results.summarize import replication_totals
+from homenode.results.totals import Totals
 from homenode.results.vocabulary import NODE
 from homenode.results.work import work_done
-from homenode.runner.store import INTERVAL_TABLES, run_folders, table_path
+from homenode.runner.store import GUEST_TABLES, INTERVAL_TABLES, run_folders, table_path
 from homenode.scenario.kept import refuse_earlier
 
 if TYPE_CHECKING:
@@ -64,13 +67,7 @@ class Run:
         )
         refuse_earlier(path, files["spec.json"])
         run = cls(path, files)
-        try:
-            _ = run.metrics, run.partitions, run.id, run.seed, run.steady
-        except (KeyError, TypeError, IndexError, AttributeError) as error:
-            raise DamagedRunError(
-                f"{path}: the files do not fit together ({error!r} in summary.json or spec.json); "
-                "run the scenario again, or delete the folder"
-            ) from error
+        _check_fit(run)
         return run
 
     @classmethod
@@ -228,7 +225,8 @@ class Run:
         metrics, spec = self.metrics[partition], self.partition_spec(partition)
         cores = {cause.name: metrics[f"cores_{cause.name}"].mean or 0.0 for cause in CAUSES}
         machine = self.spec["machine"]
-        instructions = self._instructions_per_s(partition)
+        totals = self.totals(partition)
+        instructions = _working_instructions_per_s(totals)
         return Breakdown(
             run=self.id,
             partition=partition,
@@ -242,22 +240,27 @@ class Run:
             ),
             reason=self.unsteady_reason(partition),
             cpi=metrics["cpi"].mean,
-            core_cycles=spec["profile"]["eicpi"] / machine["core_rate"],
+            core_cycles=math.fsum(one.core_cycles for one in totals) / len(totals),
             clock_hz=machine["clock_hz"],
         )
 
-    def _instructions_per_s(self, partition: str) -> float:
-        totals = replication_totals(
-            self.spec, self.raw, self.partitions.index(partition), self.machine_facts
-        )
-        return sum(one["instructions"] / one.seconds for one in totals) / len(totals)
+    def totals(self, partition: str | None = None) -> list[Totals]:
+        """A partition's counters in each replication."""
+        index = self.partitions.index(self.partition(partition))
+        return replication_totals(self.spec, self.raw, index, self.machine_facts)
 
     def intervals(self, table: str = "partition") -> pl.DataFrame:
-        """A result table (`partition`, `cpu`, `pool`), a row per interval; names beside indices."""
-        if table not in INTERVAL_TABLES:
+        """A result table (`partition`, `cpu`, `pool`; where z/VM runs also `virtual_machine`,
+        `switch`, `volume`), a row per interval; names beside indices.
+        """
+        tables = (*INTERVAL_TABLES, *guest_tables(self.spec))
+        if table in GUEST_TABLES and table not in tables:
             raise NotFoundError(
-                f"there is no interval table {table}{nearest(table, INTERVAL_TABLES)}"
+                f"run {self.id} has no {table.replace('_', ' ')}",
+                next_step="only a partition with z/VM has some; its scenario names them",
             )
+        if table not in tables:
+            raise NotFoundError(f"there is no interval table {table}{nearest(table, tables)}")
         return self._named(table)
 
     def dispatches(self) -> pl.DataFrame:
@@ -275,22 +278,42 @@ class Run:
         path = table_path(self.path, table)
         check_whole(self.path, path, self.provenance)
         rows = pl.read_parquet(path)
-        kind, names = ("pool", [p["name"] for p in self.spec["pools"]]) if table == "pool" else (
-            "partition", self.partitions,
-        )  # fmt: skip
-        labels = pl.DataFrame(
-            {f"{kind}_index": range(len(names)), kind: names},
-            schema_overrides={f"{kind}_index": pl.Int64},
-        )
-        return (
-            rows.rename({kind: f"{kind}_index"})
-            .join(labels, on=f"{kind}_index", how="left", maintain_order="left")
-            .select(*rows.columns, f"{kind}_index")
-        )
+        kinds = ["pool"] if table == "pool" else ["partition"]
+        if table in ("virtual_machine", "switch"):
+            kinds.append(table)
+        named = rows.rename({kind: f"{kind}_index" for kind in kinds})
+        for kind in kinds:
+            labels = pl.DataFrame(names_of(self.spec, kind), infer_schema_length=None)
+            keys = [name for name in labels.columns if name.endswith("_index")]
+            named = named.join(labels, on=keys, how="left", maintain_order="left")
+        return named.select(*rows.columns, *(f"{kind}_index" for kind in kinds))
 
     def __repr__(self) -> str:
         names = ", ".join(self.partitions)
         return f"Run({self.id!r}, {self.replications} replications, partitions {names})"
+
+
+def _working_instructions_per_s(totals: Sequence[Totals]) -> float:
+    """Instructions that do work, not those of loops that wait for a lock; mean."""
+    rates = [(one["instructions"] - one["spin_instructions"]) / one.seconds for one in totals]
+    return math.fsum(rates) / len(rates)
+
+
+def _check_fit(run: Run) -> None:
+    """Refuse a run whose files do not belong together, or that was kept by an earlier version."""
+    try:
+        _ = run.metrics, run.partitions, run.id, run.seed, run.steady
+        totals = [part["totals"] for summary in run.raw for part in summary["partitions"]]
+        guest_paths = [table_path(run.path, table) for table in guest_tables(run.spec)]
+        earlier = any(f"book_{CAUSES[-1].name}" in t and "book_list" not in t for t in totals)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise DamagedRunError(
+            f"{run.path}: the files do not fit together ({error!r} in summary.json or spec.json); "
+            "run the scenario again, or delete the folder"
+        ) from error
+    if earlier:
+        raise earlier_version(run.path)
+    check_tables(run.path, guest_paths, run.provenance)
 
 
 def _find(which: str | Path, root: Path) -> Path:

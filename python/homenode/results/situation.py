@@ -50,6 +50,11 @@ class Situation:
         return not self.shape.is_shared
 
     @property
+    def runs_guests(self) -> bool:
+        """Whether it runs z/VM."""
+        return self.shape.runs_guests
+
+    @property
     def machine(self) -> Mapping[str, Any]:
         """The machine as the engine saw it."""
         machine: Mapping[str, Any] = self.run.spec["machine"]

@@ -9,10 +9,13 @@ percentiles then have no interval.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from homenode.results.metrics import BATCHED, METRICS, Metric
+from homenode.results.guests import guest_sums
+from homenode.results.metric import Metric
+from homenode.results.metrics import BATCHED, METRICS
 from homenode.results.nest import categories
 from homenode.results.stats import BATCHES, Estimate, estimate
 from homenode.results.totals import NS_PER_S, Shape, Totals, shape_of, totals_of
@@ -38,7 +41,7 @@ def summarize(
     """
     shapes = [shape_of(partition, spec["machine"]) for partition in spec["partitions"]]
     steady = {shape.name: steadiness(raw, index) for index, shape in enumerate(shapes)}
-    batches = _batches(shapes, folder, machine) if len(raw) == 1 else {}
+    batches = _batches(shapes, folder, spec, machine) if len(raw) == 1 else {}
     partitions: dict[str, dict[str, Any]] = {}
     for index, shape in enumerate(shapes):
         totals = replication_totals(spec, raw, index, machine)
@@ -129,7 +132,7 @@ def _metric(
 
 
 def _batches(
-    shapes: Sequence[Shape], folder: Path, machine: Mapping[str, Any]
+    shapes: Sequence[Shape], folder: Path, spec: Mapping[str, Any], machine: Mapping[str, Any]
 ) -> dict[int, list[Totals]]:
     """Counters of each partition in successive stretches of the one replication."""
     import polars as pl
@@ -153,13 +156,14 @@ def _batches(
         .sort("partition", "batch")
         .collect()
     )
+    guests = guest_sums(folder, spec, "batch", numbered)
     found: dict[int, list[Totals]] = {}
     start_ns = 0
     for row in sums.iter_rows(named=True):
         start_ns = 0 if row["batch"] == 0 else start_ns
-        found.setdefault(row["partition"], []).append(
-            _batch(row, shapes[row["partition"]], start_ns, machine)
-        )
+        batch = _batch(row, shapes[row["partition"]], start_ns, machine)
+        counted = guests.get((row["batch"], row["partition"]), {})
+        found.setdefault(row["partition"], []).append(replace(batch, guests=counted))
         start_ns = row["end_ns"]
     return found
 
@@ -188,6 +192,7 @@ def _machine(spec: Mapping[str, Any], raw: Sequence[Raw], folder: Path) -> dict[
     import polars as pl
 
     pools = pl.read_parquet(table_path(folder, "pool"))
+    managed = spec["machine"]["hypervisor"]["policy"] == "prsm"
     seconds = spec["duration_ns"] / NS_PER_S
     return {
         "model": spec["machine"]["name"],
@@ -195,14 +200,16 @@ def _machine(spec: Mapping[str, Any], raw: Sequence[Raw], folder: Path) -> dict[
         "simulated_s": seconds,
         "events": sum(int(summary["events"]) for summary in raw),
         "pools": {
-            pool["name"]: _pool(pools.filter(pl.col("pool") == index), seconds)
+            pool["name"]: _pool(pools.filter(pl.col("pool") == index), seconds, managed=managed)
             for index, pool in enumerate(spec["pools"])
         },
     }
 
 
-def _pool(rows: pl.DataFrame, seconds: float) -> dict[str, Any]:
-    """Cores of a pool: how many, how many used, how many available (`app` of lparstat)."""
+def _pool(rows: pl.DataFrame, seconds: float, *, managed: bool) -> dict[str, Any]:
+    """Cores of a pool: how many, how many used, how many available (`app` of lparstat); of PR/SM
+    also how many its management of no partition takes.
+    """
     by_replication = rows.group_by("replication").sum().sort("replication")
     scale = seconds * NS_PER_S
 
@@ -213,4 +220,5 @@ def _pool(rows: pl.DataFrame, seconds: float) -> dict[str, Any]:
         "cores": rows["cores"][-1] if len(rows) else None,
         "physc": cores("busy_ns").as_json(),
         "app": cores("idle_ns").as_json(),
+        **({"management": cores("management_ns").as_json()} if managed else {}),
     }

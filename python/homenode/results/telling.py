@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from homenode.results.books import FAMILIES, Breakdown, Work
+from homenode.results.control_program import page_wait, page_waits
 from homenode.results.measure import Measure
 from homenode.results.remedies import OF_THE_WORK, remedy
 from homenode.results.sharing import difference as sharing_difference
@@ -36,6 +37,7 @@ _FAMILY_PHRASES = {
     "smt": "threads sharing a core",
     "tick": "the guest's clock tick",
     "spin": "spinning on locks",
+    "list": "searching a switch's list",
     "guest_idle": "idle threads holding a core",
     "hypervisor": "the hypervisor",
 }
@@ -170,6 +172,8 @@ def tell_one(
     if fixed:
         listed = ", ".join(f"{told.phrases[f]} {value:.{digits}f}" for value, f in fixed)
         sentences.append(f"The work would pay elsewhere too: {listed} {told.unit}.")
+    waits = page_wait(at) if at.runs_guests else None
+    sentences += [waits] if waits else []
     return _with_steadiness(books, " ".join(sentences))
 
 
@@ -208,7 +212,7 @@ def tell_difference(pair: Pair, printed: Mapping[str, float]) -> str:
         phrases = {**phrases, "smt": _sharing_phrase(pair)}
         note = [_SHARING_NOTE]
     told = _Told(extra, pair.digits, pair.measure.unit, pair.words, phrases)
-    sentences = [*_heads(pair, told), *_machines(pair)]
+    sentences = [*_heads(pair, told), *_machines(pair), *_waits(pair)]
     families = [(value, family) for value, family in told.families() if value >= told.least]
     if math.fsum(extra.values()) < -told.least or not families:
         sentences += [told.saving(), *note]
@@ -222,6 +226,14 @@ def tell_difference(pair: Pair, printed: Mapping[str, float]) -> str:
     sentences += [f"The largest part is {'; then '.join(said)}{against}.", *note]
     sentences.append(_change(pair, families))
     return _with_steadiness(pair.books, " ".join(sentences))
+
+
+def _waits(pair: Pair) -> list[str]:
+    """What no core is busy with."""
+    if not (pair.at.runs_guests and pair.there.runs_guests):
+        return []
+    waits = page_waits(pair.at, pair.there)
+    return [waits] if waits else []
 
 
 def _heads(pair: Pair, told: _Told) -> list[str]:

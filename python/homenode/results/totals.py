@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from homenode.results.guests import guest_of
+
 NS_PER_S = 1_000_000_000
 
 
@@ -24,6 +26,10 @@ class Shape:
     is_shared: bool
     core_cycles: float = 0.0
     """Cycles of an instruction with an infinite cache and a core to oneself."""
+    runs_guests: bool = False
+    """Whether it runs z/VM, whose virtual machines are counted by themselves."""
+    volumes: int = 0
+    """Paging volumes."""
 
     @property
     def logical_cpus(self) -> int:
@@ -38,7 +44,18 @@ def shape_of(partition: Mapping[str, Any], machine: Mapping[str, Any]) -> Shape:
     count = int(processors["virtual"]) if shared else len(processors["cores"])
     capacity = float(processors["entitlement"]) if shared else float(count)
     cycles = float(partition["profile"]["eicpi"]) / float(machine["core_rate"])
-    return Shape(str(partition["name"]), capacity, count, int(partition["smt"]), shared, cycles)
+    zvm = guest_of(partition)
+    paging = None if zvm is None else zvm["paging"]
+    return Shape(
+        name=str(partition["name"]),
+        capacity=capacity,
+        processors=count,
+        smt=int(partition["smt"]),
+        is_shared=shared,
+        core_cycles=cycles,
+        runs_guests=zvm is not None,
+        volumes=0 if paging is None else int(paging["volumes"]),
+    )
 
 
 @dataclass(frozen=True)
@@ -56,6 +73,8 @@ class Totals:
     """Elapsed times of the loops that ended."""
     rni: Mapping[str, float] | None = None
     """The machine's weights of the relative nest intensity; None where it has none."""
+    guests: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Counters of the virtual machines by role, and of all switches and paging volumes."""
 
     def __getitem__(self, counter: str) -> float:
         return float(self.counters.get(counter, 0))
@@ -63,6 +82,18 @@ class Totals:
     def sum(self, *counters: str) -> float:
         """Several counters together."""
         return math.fsum(self[counter] for counter in counters)
+
+    def guest(self, kind: str, counter: str) -> float:
+        """A counter of all virtual machines of a role, of all switches or of all volumes."""
+        return float(self.guests.get(kind, {}).get(counter, 0))
+
+    @property
+    def core_cycles(self) -> float:
+        """Cycles of an average instruction that does work, with an infinite cache and a core to
+        oneself; an instruction of a loop that waits for a lock does none.
+        """
+        spinning = ratio(self["spin_instructions"], self["instructions"]) or 0.0
+        return self.shape.core_cycles * (1.0 - spinning)
 
     @property
     def denominator_ns(self) -> float:
@@ -87,6 +118,7 @@ def totals_of(
         dispatch_wait_ns=summary.get("dispatch_wait_ns") or {},
         finished_ns=tuple(summary.get("finished") or ()),
         rni=machine.get("rni"),
+        guests=summary.get("guests") or {},
     )
 
 

@@ -86,8 +86,10 @@ def _book(index: int, scope: str) -> str:
 
 
 def _absent(machine: Mapping[str, Any], levels: set[str]) -> set[str]:
-    """Causes that cannot occur on a machine with caches that are booked so."""
-    absent = {"l2", "l3", "l4"} - levels
+    """Causes that cannot occur on a machine with caches that are booked so; a virtual switch is no
+    part of a machine, and its list is told where it was searched.
+    """
+    absent = {"list", "l2", "l3", "l4"} - levels
     if machine["nodes"] == 1:
         absent |= {"cache_far", "memory_far"}
     if machine["chips_per_node"] == 1:

@@ -39,9 +39,12 @@ def machine_facts(scenario: object) -> dict[str, Any]:
     if not isinstance(scenario, Scenario):
         return {}
     machine = scenario.machine
-    facts: dict[str, Any] = {"node_name": machine.node_name}
+    facts: dict[str, Any] = {"node_name": machine.node_name, "model": machine.model}
     if machine.rni is not None:
         facts["rni"] = {name: figure.value for name, figure in machine.rni if figure is not None}
+    types = scenario.file.machine.characterized
+    if types:
+        facts["characterized"] = {kind: count for kind, count in types.items() if count}
     if machine.platform is not None:
         firmware = machine.platform.cell_firmware.value
         facts["room"] = {
@@ -62,6 +65,7 @@ def _details(partition: PlacedPartition, pools: dict[str, int | None]) -> dict[s
         "number": partition.number,
         "mem_mb": partition.memory_bytes // _BYTES_PER_MB,
     }
+    found |= _of_mainframe(partition)
     guest = partition.table.guest
     if isinstance(guest, Aix):
         found["level"] = guest.level
@@ -75,6 +79,21 @@ def _details(partition: PlacedPartition, pools: dict[str, int | None]) -> dict[s
         if limits is not None:
             found[name] = limits
     return found
+
+
+def _of_mainframe(partition: PlacedPartition) -> dict[str, Any]:
+    """Its mode, the type of each logical core (all of one are `core_type`), and under z/VM the
+    processor numbers.
+    """
+    where = partition.mainframe
+    if where is None:
+        return {}
+    return {
+        "mode": where.mode,
+        "core_type": "+".join(dict.fromkeys(where.types)),
+        "core_types": list(where.types),
+        "numbers": [number for core in where.numbers for number in core],
+    }
 
 
 def _limits(partition: PlacedPartition, key: str) -> list[float] | None:
@@ -98,4 +117,4 @@ def _online(partition: PlacedPartition, key: str) -> float:
         return float(partition.memory_bytes // _BYTES_PER_MB)
     if key == "virtual":
         return float(partition.virtual)
-    return float(getattr(partition.table.processors, "entitlement", partition.virtual))
+    return float(partition.entitlement)

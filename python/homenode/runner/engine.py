@@ -19,6 +19,9 @@ class Engine(Protocol):
     CPU_COLUMNS: Sequence[str]
     POOL_COLUMNS: Sequence[str]
     DISPATCH_COLUMNS: Sequence[str]
+    VIRTUAL_MACHINE_COLUMNS: Sequence[str]
+    SWITCH_COLUMNS: Sequence[str]
+    VOLUME_COLUMNS: Sequence[str]
     BOOKS: Sequence[str]
     Stopped: type[BaseException]
     SpecError: type[ValueError]
@@ -31,6 +34,12 @@ class Engine(Protocol):
     def price(self, spec_json: str, busy_json: str) -> str:
         """What an instruction of each partition costs while so many cores of it are busy on each
         chip, as JSON.
+        """
+        ...
+
+    def polarize(self, entitlement: float, cores: int) -> tuple[int, int, int, float]:
+        """How PR/SM spreads an entitlement over logical cores in vertical polarization: how many
+        are high, medium and low, and the share of a physical core that a medium one is entitled to.
         """
         ...
 
@@ -54,6 +63,9 @@ def table_columns(engine: Engine) -> dict[str, list[str]]:
         "cpu": list(engine.CPU_COLUMNS),
         "pool": list(engine.POOL_COLUMNS),
         "dispatches": list(engine.DISPATCH_COLUMNS),
+        "virtual_machine": list(engine.VIRTUAL_MACHINE_COLUMNS),
+        "switch": list(engine.SWITCH_COLUMNS),
+        "volume": list(engine.VOLUME_COLUMNS),
     }
 
 

@@ -99,6 +99,7 @@ def _deaf() -> Iterator[None]:
 
 def _write(folder: Path, job: Job, engine: Engine, summaries: dict[int, dict[str, Any]]) -> None:
     """Complete a staged folder; the provenance is written last."""
+    from homenode.results.guests import with_guests
     from homenode.results.summarize import summarize, with_gauges
 
     for table, columns in table_columns(engine).items():
@@ -111,6 +112,7 @@ def _write(folder: Path, job: Job, engine: Engine, summaries: dict[int, dict[str
     (folder / "machine.json").write_text(dump_json(job.machine), encoding="utf-8")
     (folder / "spec.json").write_text(job.spec_text, encoding="utf-8")
     raw = with_gauges([summaries[index] for index in job.replications], folder)
+    raw = with_guests(raw, folder, job.spec)
     (folder / "replications.json").write_text(dump_json(raw), encoding="utf-8")
     summary = summarize(job.id, job.spec, raw, folder, job.machine)
     (folder / "summary.json").write_text(dump_json(summary), encoding="utf-8")

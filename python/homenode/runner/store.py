@@ -17,6 +17,9 @@ from typing import Any
 from homenode.errors import StoreError
 
 INTERVAL_TABLES = ("partition", "cpu", "pool")
+"""Tables that every run has."""
+GUEST_TABLES = ("virtual_machine", "switch", "volume")
+"""Interval tables of runs with a partition whose guest runs virtual machines."""
 _STAGING = ".tmp-"
 _TRIES = 8
 _FULL = (None, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

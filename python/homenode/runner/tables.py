@@ -18,7 +18,15 @@ import pyarrow.parquet as pq
 
 REPLICATION = "replication"
 ALWAYS_WRITTEN = ("partition", "cpu", "pool")
-_GROUP_ROWS = {"partition": 8_192, "cpu": 32_768, "pool": 8_192, "dispatches": 131_072}
+_GROUP_ROWS = {
+    "partition": 8_192,
+    "cpu": 32_768,
+    "pool": 8_192,
+    "dispatches": 131_072,
+    "virtual_machine": 32_768,
+    "switch": 8_192,
+    "volume": 32_768,
+}
 
 _MOST_WAITING = 64
 """Tables that wait before they are made one: a table of a few rows weighs far more than they do."""

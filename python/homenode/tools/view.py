@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Table = Literal["partition", "cpu", "pool"]
-_SYSTEMS = {"hpux": "HP-UX", "linux": "Linux"}
+_SYSTEMS = {"hpux": "HP-UX", "linux": "Linux", "zvm": "z/VM"}
 
 
 class RunView(Protocol):
@@ -115,10 +115,13 @@ class KeptRunView:
         """Columns and counters are those of AIX."""
         guest = next(p["guest"] for p in self.run.spec["partitions"] if p["name"] == name)
         if guest["os"] != "aix":
+            command = f"homenode explain {self.run.id}:{name}"
+            if guest["os"] == "zvm":
+                command = f"homenode fcx {self.run.id} or homenode hyptop {self.run.id}"
             raise ToolError(
                 f"partition {name} of run {self.run.id} runs {_SYSTEMS[guest['os']]}",
                 there="lparstat, mpstat, vmstat, sar and lssrad are shown as AIX prints them",
-                next_step=f"see its figures with homenode explain {self.run.id}:{name}",
+                next_step=f"see its figures with {command}",
             )
 
     def frame(self, table: Table, partition: str) -> pl.DataFrame:

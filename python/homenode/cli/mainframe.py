@@ -1,0 +1,180 @@
+"""`homenode fcx`, `homenode hyptop` and `homenode sysinfo`: a run as the tools of z/VM and of Linux
+on a mainframe would show it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from homenode.cli.output import JsonOption, OutOption, show_json
+from homenode.cli.tools import LATEST, chosen
+
+if TYPE_CHECKING:
+    from homenode.tools.guestview import GuestView
+
+RunArgument = Annotated[
+    str,
+    typer.Argument(
+        help="Run id, or the beginning of one; the newest run if not given.", metavar="[RUN]"
+    ),
+]
+PartitionOption = Annotated[
+    str | None,
+    typer.Option("-p", "--partition", help="Partition; the only one if not given.", metavar="NAME"),
+]
+ReplicationOption = Annotated[
+    int, typer.Option("--replication", help="Which replication.", metavar="N")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(fcx)
+    app.command()(hyptop)
+    app.command()(sysinfo)
+
+
+def fcx(
+    run: RunArgument = LATEST,
+    report: Annotated[
+        str | None,
+        typer.Argument(
+            help="Report by number or name, such as FCX108 or DEVICE; lists them if not given.",
+            metavar="[REPORT]",
+        ),
+    ] = None,
+    partition: PartitionOption = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="DEVICE: a line for every volume, not their mean.")
+    ] = False,
+    replication: ReplicationOption = 0,
+    out: OutOption = "runs",
+    as_json: JsonOption = False,
+) -> None:
+    """Show a run with z/VM as reports of its Performance Toolkit would."""
+    from homenode.tools import fcx as reports
+    from homenode.tools.guestview import zvm_partition
+
+    if report is None and reports.is_report(run):
+        run, report = LATEST, run
+    view = _view(run, replication, out)
+    name = zvm_partition(view, partition)
+    if report is None:
+        _list_reports(as_json=as_json)
+        return
+    found = reports.report(report)
+    if as_json:
+        show_json(found.rows(view, name, every))
+    else:
+        typer.echo(found.render(view, name, every), nl=False)
+
+
+def _list_reports(*, as_json: bool) -> None:
+    from homenode.cli.output import show
+    from homenode.report.tables import plain_table
+    from homenode.tools.fcx import listing
+
+    if as_json:
+        show_json([dict(zip(_KEYS, row, strict=True)) for row in listing()])
+        return
+    table = plain_table(*_KEYS)
+    for column in table.columns:
+        column.justify = "left"
+    for row in listing():
+        table.add_row(*row)
+    show(table)
+
+
+_KEYS = ("report", "name", "tells", "layout")
+
+
+def hyptop(
+    run: RunArgument = LATEST,
+    partition: Annotated[
+        str | None,
+        typer.Option(
+            "-p",
+            "--partition",
+            help="Virtual machines of this partition, as z/VM counts them; the partitions of the "
+            "machine, as PR/SM does, if not given.",
+            metavar="NAME",
+        ),
+    ] = None,
+    fields: Annotated[
+        str | None, typer.Option("--fields", "-f", help="Fields, as c:ms,o.", metavar="LETTERS")
+    ] = None,
+    sort: Annotated[
+        list[str] | None,
+        typer.Option("--sort", "-S", help="Sort field; twice reverses.", metavar="LETTER"),
+    ] = None,
+    systems: Annotated[
+        str | None, typer.Option("--sys", "-s", help="Only these systems.", metavar="NAMES")
+    ] = None,
+    types: Annotated[
+        str | None,
+        typer.Option("--cpu_types", "-t", help="Only cores of these types.", metavar="TYPES"),
+    ] = None,
+    batch: Annotated[bool, typer.Option("--batch_mode", "-b", help="Batch mode.")] = False,
+    delay: Annotated[
+        float | None,
+        typer.Option("--delay", "-d", help="Length of an iteration.", metavar="SECONDS"),
+    ] = None,
+    iterations: Annotated[
+        int | None,
+        typer.Option("--iterations", "-n", min=1, help="How many; one if not given.", metavar="N"),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option("--format", help="json, json-seq, jsonl, pairs or csv.", metavar="FORMAT"),
+    ] = None,
+    replication: ReplicationOption = 0,
+    out: OutOption = "runs",
+    as_json: JsonOption = False,
+) -> None:
+    """Show a run as hyptop would: partitions of the machine, or virtual machines of z/VM."""
+    from homenode.tools import hyptop as tool
+
+    request = tool.Request(
+        partition=partition,
+        fields=fields,
+        sort=tuple(sort or ()),
+        systems=tuple(systems.split(",")) if systems else (),
+        types=tuple(types.split(",")) if types else (),
+        batch=batch,
+        delay_s=delay,
+        iterations=iterations,
+        form="json" if as_json else form,
+    )
+    typer.echo(tool.render(_view(run, replication, out), request), nl=False)
+
+
+def sysinfo(
+    run: RunArgument = LATEST,
+    partition: PartitionOption = None,
+    guest: Annotated[
+        str | None,
+        typer.Option("--guest", "-g", help="In this virtual machine.", metavar="NAME"),
+    ] = None,
+    out: OutOption = "runs",
+    as_json: JsonOption = False,
+) -> None:
+    """Show /proc/sysinfo as Linux in a partition, or in a virtual machine, would print it."""
+    from homenode.results import Run
+    from homenode.tools.guestview import view_of
+    from homenode.tools.sysinfo import sysinfo as facts
+
+    found = Run.load(run, out)
+    told = facts(view_of(found), chosen(found, partition, run), guest)
+    if as_json:
+        show_json(told.as_json())
+    else:
+        typer.echo(told.text(), nl=False)
+
+
+def _view(run: str, replication: int, out: str) -> GuestView:
+    from homenode.results import Run
+    from homenode.tools.guestview import view_of
+
+    return view_of(Run.load(run, out), replication)

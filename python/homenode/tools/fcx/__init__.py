@@ -1,0 +1,83 @@
+"""Reports of z/VM's Performance Toolkit of a run, by their number or name.
+
+FCX108 DEVICE and FCX102 SYSTEM have the headings of the original. Of the other reports only the
+names of the fields are known; they are plain tables, and say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from homenode.errors import nearest
+from homenode.tools.errors import ToolError
+from homenode.tools.fcx import device, machine, processors, system
+from homenode.tools.guestview import GuestView
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Report:
+    """One report."""
+
+    number: str
+    name: str
+    about: str
+    rows: Callable[[GuestView, str, bool], Rows]
+    """Of a partition with z/VM; the last argument asks for every device or processor by itself."""
+    render: Callable[[GuestView, str, bool], str]
+    is_original: bool = False
+    """Whether the heading is that of the original."""
+
+
+def _plain(number: str, name: str, about: str, table: processors.PlainTable) -> Report:
+    return Report(
+        number,
+        name,
+        about,
+        lambda view, partition, _every: table.rows(view, partition),
+        lambda view, partition, _every: table.render(view, partition, f"{number} {name}"),
+    )
+
+
+REPORTS = (
+    Report("FCX102", "SYSTEM", "operations of the system", system.rows, system.render, True),
+    Report("FCX108", "DEVICE", "paging volumes", device.rows, device.render, True),
+    _plain("FCX114", "USTAT", "what virtual machines wait for", machine.USTAT),
+    _plain("FCX126", "LPAR", "partitions of the machine", machine.LPAR),
+    _plain("FCX225", "SYSSUMLG", "the system by interval", processors.SYSSUMLG),
+    _plain("FCX299", "PUCFGLOG", "parked and unparked cores by interval", processors.PUCFGLOG),
+    _plain("FCX302", "PHYSLOG", "physical cores by type and interval", machine.PHYSLOG),
+    _plain("FCX304", "PRCLOG", "logical processors", processors.PRCLOG),
+    _plain("FCX326", "LOCKACT", "formal spin locks", processors.LOCKACT),
+)
+"""In the order of their numbers."""
+_OTHER_NAMES = {"FCX287": "FCX299"}
+"""Releases number the log of parking decisions differently."""
+
+
+def is_report(which: str) -> bool:
+    """Whether a word is the number or name of a report."""
+    asked = which.upper()
+    return any(asked in (one.number, one.name) for one in REPORTS) or asked in _OTHER_NAMES
+
+
+def report(which: str) -> Report:
+    """A report by number or name, in any case; raises `ToolError` for one that is not there."""
+    asked = which.upper()
+    asked = _OTHER_NAMES.get(asked, asked)
+    for one in REPORTS:
+        if asked in (one.number, one.name):
+            return one
+    names = [name for one in REPORTS for name in (one.number, one.name)]
+    raise ToolError(f"there is no report {which}{nearest(asked, names)}", asked=which)
+
+
+def listing() -> Sequence[tuple[str, str, str, str]]:
+    """Number, name, what it tells, and whose heading it has."""
+    return [
+        (one.number, one.name, one.about, "original" if one.is_original else "ours")
+        for one in REPORTS
+    ]

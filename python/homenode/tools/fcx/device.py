@@ -1,0 +1,88 @@
+"""FCX108 DEVICE: the paging volumes, averaged over all of them as the toolkit's device groups are
+(one line), or each by itself.
+
+The heading is that of the report's excerpt in "Eighty Logical Processors" (IBM's z/VM performance
+report), which puts the name of the run before it. What is not modelled is blank, that is dots:
+links of minidisks, paths, times in a control unit's queue.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from homenode.results.totals import NS_PER_S
+from homenode.tools.errors import ToolError
+from homenode.tools.fcx.heading import heading, narrow
+from homenode.tools.guestview import GuestView
+
+_GROUPS = (
+    "          <-- Device Descr. -->  Mdisk Pa- <-Rate/s-> <------- Time (msec) -------> "
+    "Req. <Percent>"
+)
+_COLUMNS = (
+    "Run       Addr Type   Label/ID   Links ths  I/O Avoid Pend Disc Conn Serv Resp CUWt "
+    "Qued Busy READ"
+)
+HEADING = (_GROUPS, _COLUMNS, "")
+GROUP = "PAGING"
+_RUN = 8
+
+
+def rows(view: GuestView, partition: str, every: bool = False) -> list[dict[str, Any]]:
+    """Unrounded: requests a second, times in ms, queued requests, percent busy and read."""
+    table = view.rows("volume", partition)
+    if not table.height:
+        raise ToolError(
+            f"partition {partition} of run {view.name} has no paging volumes",
+            next_step="give it some: [partition.paging] with volumes and size",
+        )
+    count = table["volume"].n_unique()
+    if not every:
+        return [_row(view, GROUP, view.total("volume", partition), count)]
+    return [
+        _row(view, f"{number:04X}", view.total("volume", partition, volume=number), 1)
+        for number in table["volume"].unique().sort()
+    ]
+
+
+def _row(view: GuestView, address: str, counted: dict[str, int], volumes: int) -> dict[str, Any]:
+    ios = counted["ios"]
+    spans = [counted[f"{name}_ns"] / ios / 1e6 if ios else 0.0 for name in ("pend", "disc", "conn")]
+    wait = counted["queue_ns"] / ios / 1e6 if ios else 0.0
+    time = view.seconds * volumes
+    return {
+        "address": address,
+        "volumes": volumes,
+        "io_per_s": ios / time,
+        "pend_ms": spans[0],
+        "disc_ms": spans[1],
+        "conn_ms": spans[2],
+        "serv_ms": sum(spans),
+        "resp_ms": sum(spans) + wait,
+        "qued": counted["queue_ns"] / (time * NS_PER_S),
+        "busy_pct": 100.0 * counted["busy_ns"] / (time * NS_PER_S),
+        "read_pct": 100.0 * counted["reads"] / ios if ios else 0.0,
+    }
+
+
+def render(view: GuestView, partition: str, every: bool = False) -> str:
+    """The report."""
+    run = view.scenario[:_RUN].upper()
+    lines = [heading(view, "FCX108"), *HEADING]
+    lines += [_line(run, row) for row in rows(view, partition, every)]
+    return "\n".join(lines) + "\n"
+
+
+def _line(run: str, row: dict[str, Any]) -> str:
+    times = [narrow(row[f"{name}_ms"]) for name in ("pend", "disc", "conn", "serv", "resp")]
+    cells = [
+        f"{run:<8}  {row['address']:<6}{'....':>22}  ..",
+        narrow(row["io_per_s"], decimals=1),
+        "   .0",
+        *times,
+        ".000",
+        narrow(row["qued"], decimals=2),
+        f"{row['busy_pct']:4.0f}",
+        f"{row['read_pct']:4.0f}",
+    ]
+    return " ".join(cells)

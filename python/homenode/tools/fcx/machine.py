@@ -1,0 +1,112 @@
+"""Reports on the machine and on the virtual machines: FCX126 LPAR, FCX302 PHYSLOG, FCX114 USTAT."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from homenode.results.totals import NS_PER_S
+from homenode.tools.fcx.plain import Cells, PlainTable
+from homenode.tools.guestview import GuestView, clock
+
+
+def _lpar(view: GuestView, _partition: str) -> list[Cells]:
+    scale = 100.0 / (view.seconds * NS_PER_S)
+    cores = float(view.spec["machine"]["active_cores"])
+    groups = [str(one["name"]) for one in view.spec.get("groups", ())]
+    found = []
+    for number, one in enumerate(view.partitions, start=1):
+        name, told = str(one["name"]), one["processors"]
+        shared = told["mode"] == "shared"
+        row = view.total("partition", name)
+        busy, managed = row["busy_ns"], row["hypervisor_ns"]
+        more = told.get("prsm") or {}
+        group = more.get("group")
+        found.append(
+            {
+                "Partition": name,
+                "Nr.": number,
+                "#Proc": view.processors(name),
+                "Type": view.core_type(name),
+                "Weight": int(told["weight"]) if shared else "DED",
+                "Cap": "YES" if shared and told["capped"] else "NO",
+                "TypeCap": more.get("cap"),
+                "GrpCapNm": None if group is None else groups[group],
+                "%Load": busy * scale / cores,
+                "%Busy": busy * scale / view.processors(name),
+                "%Ovhd": managed * scale / view.processors(name),
+                "%Susp": row["ready_ns"] * scale / view.processors(name),
+            }
+        )
+    return found
+
+
+def _physlog(view: GuestView, _partition: str) -> list[Cells]:
+    """Time of partitions, of their management and of the machine's own, by pool and interval."""
+    found: list[Cells] = []
+    before: dict[int, int] = {}
+    for row in view.rows("pool").sort("time_ns", "pool").iter_rows(named=True):
+        pool, now = row["pool"], row["time_ns"]
+        span = float(now - before.get(pool, 0))
+        before[pool] = now
+        own, managed = row["management_ns"], _managed(view, pool, now)
+        found.append(
+            {
+                "Interval End Time": clock(now),
+                "Pool": str(view.spec["pools"][pool]["name"]),
+                "PU Num": row["cores"],
+                "%LgclP": 100.0 * (row["busy_ns"] - managed) / span,
+                "%Ovrhd": 100.0 * managed / span,
+                "%LPmgt": 100.0 * own / span,
+                "%Total": 100.0 * (row["busy_ns"] + own) / span,
+            }
+        )
+    return found
+
+
+def _managed(view: GuestView, pool: int, now: int) -> int:
+    """PR/SM's time for the partitions that share a pool, in the interval that ends then [ns]."""
+    sharing = [
+        index
+        for index, one in enumerate(view.partitions)
+        if one["processors"]["mode"] == "shared" and one["processors"]["pool"] == pool
+    ]
+    rows = view.rows("partition")
+    of_pool = rows.filter((pl.col("time_ns") == now) & pl.col("partition").is_in(sharing))
+    return int(of_pool["hypervisor_ns"].sum())
+
+
+def _ustat(view: GuestView, partition: str) -> list[Cells]:
+    rows = view.rows("virtual_machine", partition)
+    if not rows.height:
+        return []
+    sums = rows.group_by("virtual_machine").agg(pl.all().exclude("virtual_machine").sum())
+    machines = view.partitions[view.index(partition)]["guest"]["machines"]
+    found = []
+    for row in sums.sort("virtual_machine").iter_rows(named=True):
+        machine = machines[row["virtual_machine"]]
+        scale = 100.0 / (view.seconds * NS_PER_S * machine["cpus"])
+        shares = {
+            "%RUN": (row["guest_ns"] + row["chargeable_ns"]) * scale,
+            "%CPU": row["wait_ns"] * scale,
+            "%PGW": row["page_wait_ns"] * scale,
+        }
+        rest = max(100.0 - sum(shares.values()), 0.0)
+        found.append({"Userid": machine["name"], "CPUs": machine["cpus"], **shares, "%OTH": rest})
+    return found
+
+
+LPAR = PlainTable(
+    _lpar,
+    {"%Load": 2, "%Busy": 2, "%Ovhd": 3, "%Susp": 3, "TypeCap": 2},
+    "%Load is of all active cores of the machine; %Busy, %Ovhd and %Susp of its logical cores.",
+)
+PHYSLOG = PlainTable(
+    _physlog,
+    {"%LgclP": 2, "%LPmgt": 3, "%Total": 2, "%Ovrhd": 3},
+    "Of shared cores. %Ovrhd is PR/SM's time for partitions, %LPmgt that for none (PHYSICAL).",
+)
+USTAT = PlainTable(
+    _ustat,
+    {"%RUN": 2, "%CPU": 4, "%PGW": 2, "%OTH": 2},
+    "Shares of time, not of samples; %OTH is idle and what is not told apart.",
+)

@@ -1,0 +1,168 @@
+"""Reports of the Performance Toolkit: the excerpt of FCX108 DEVICE in "Eighty Logical Processors"
+(IBM's z/VM performance report) character by character, the others by what they must add up to.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import frames
+import z_frames as z
+from homenode.cli import call
+from homenode.runner import run_scenario
+from homenode.tools import ToolError, fcx
+from homenode.tools.fcx.heading import narrow
+from homenode.tools.guestview import GuestView, view_of
+
+EXCERPT = """\
+          <-- Device Descr. -->  Mdisk Pa- <-Rate/s-> <------- Time (msec) -------> Req. <Percent>
+Run       Addr Type   Label/ID   Links ths  I/O Avoid Pend Disc Conn Serv Resp CUWt Qued Busy READ
+
+AP1Z604G  PAGING                  ....  ..  180    .0 .147 .479 .229 .855 1.50 .000  .12   15   97
+"""
+
+
+@pytest.fixture
+def view(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> GuestView:
+    monkeypatch.chdir(tmp_path)
+    z.install(monkeypatch)
+    spec = z.frame(z.partition(), frames.partition("aix", 1), name="AP1Z604G")
+    return view_of(run_scenario(frames.Frozen(spec)))
+
+
+def rows(view: GuestView, report: str) -> list[dict[str, Any]]:
+    return fcx.report(report).rows(view, "zvm", False)
+
+
+def test_the_excerpt_comes_out_as_printed(view: GuestView) -> None:
+    first, *rest = fcx.report("FCX108").render(view, "zvm", False).splitlines()
+    assert "\n".join(rest) + "\n" == EXCERPT
+    assert first.startswith("FCX108      CPU ....  SER .....  Interval 00:00:00 - 00:00:10    Perf")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.1466, ".147"),
+        (2.77, "2.77"),
+        (9.996, "10.0"),
+        (10.34, "10.3"),
+        (179.6, " 180"),
+        (0.0, ".000"),
+        (12345.6, "12346"),
+    ],
+)
+def test_a_column_holds_as_many_digits_as_fit(value: float, text: str) -> None:
+    assert narrow(value) == text
+
+
+@pytest.mark.parametrize(
+    ("rate", "text"), [(180, " 180"), (89.4, "89.4"), (48.0, "48.0"), (43.4, "43.4")]
+)
+def test_rates_are_printed_as_in_the_excerpt(rate: float, text: str) -> None:
+    assert narrow(rate, decimals=1) == text
+
+
+def test_every_volume_by_itself(view: GuestView) -> None:
+    lines = fcx.report("DEVICE").render(view, "zvm", True).splitlines()[4:]
+    assert len(lines) == z.VOLUMES
+    assert [line[10:16].strip() for line in (lines[0], lines[-1])] == ["0000", "00DF"]
+    every = fcx.report("DEVICE").rows(view, "zvm", True)
+    assert sum(row["io_per_s"] for row in every) == pytest.approx(z.VOLUMES * z.VOLUME_RATE)
+
+
+def test_system_counts_what_the_volumes_do(view: GuestView) -> None:
+    told = {row["operation"]: row["rate_per_s"] for row in rows(view, "system")}
+    assert told["Real SSCH"] == z.VOLUMES * z.VOLUME_RATE
+    assert told["Pages read"] + told["Pages written"] == z.PAGES
+    text = fcx.report("FCX102").render(view, "zvm", False)
+    assert text.count("Operation") == 2
+
+
+def test_the_system_log_has_a_line_an_interval(view: GuestView) -> None:
+    told = rows(view, "SYSSUMLG")
+    assert [row["Interval End Time"] for row in told][-1] == "00:00:10"
+    assert {round(row["Pct Busy"], 1) for row in told} == {65.5}
+    assert {round(row["T/V Ratio"], 2) for row in told} == {1.59}
+    assert {row["PGIN+PGOUT /s"] for row in told} == {z.PAGES}
+
+
+def test_parking_is_told_with_the_busy_of_what_stays(view: GuestView) -> None:
+    last = rows(view, "FCX287")[-1]
+    assert (last["Online"], last["Unparking"]) == (16, "LARGE")
+    assert last["Util/Unparked %"] == pytest.approx(last["Util %"] / z.UNPARKED)
+
+
+def test_partitions_with_their_weights(view: GuestView) -> None:
+    told = {row["Partition"]: row for row in rows(view, "LPAR")}
+    assert (told["zvm"]["Weight"], told["aix"]["Weight"]) == ("DED", 128)
+    assert told["zvm"]["%Busy"] == pytest.approx(1047.8696 / 16)
+
+
+def test_locks_spin_a_share_of_busy(view: GuestView) -> None:
+    (told,) = rows(view, "LOCKACT")
+    assert told["Spin % of busy"] == pytest.approx(100 / 60, abs=1e-3)
+    assert told["Spin instructions/s"] == pytest.approx(
+        z.INSTRUCTIONS * round(z.ETR) / 50, rel=1e-6
+    )
+
+
+def test_what_virtual_machines_wait_for_fills_their_time(view: GuestView) -> None:
+    for row in rows(view, "USTAT"):
+        assert sum(row[name] for name in ("%RUN", "%CPU", "%PGW", "%OTH")) == pytest.approx(100)
+    servers = [row for row in rows(view, "USTAT") if row["Userid"].startswith("SERVER")]
+    assert servers[0]["%PGW"] == pytest.approx(z.PAGE_WAIT_MS * round(z.ETR) / 60 / 10)
+
+
+def test_a_table_of_ours_says_so(view: GuestView) -> None:
+    for one in fcx.REPORTS:
+        text = one.render(view, "zvm", False)
+        assert ("layout of homenode" in text) is not one.is_original
+        assert text.startswith(one.number)
+
+
+def test_physical_cores_split_their_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def share(tables: dict[str, list[dict[str, int]]]) -> None:
+        tables["partition"][1] |= {"busy_ns": 3 * z.SECOND, "hypervisor_ns": z.SECOND // 10}
+        tables["pool"][0] |= {"busy_ns": 3 * z.SECOND, "management_ns": z.SECOND // 100}
+
+    z.install(monkeypatch, change=share)
+    spec = z.frame(z.partition(), frames.partition("aix", 1))
+    told = rows(view_of(run_scenario(frames.Frozen(spec))), "PHYSLOG")[0]
+    assert (told["%LgclP"], told["%Ovrhd"], told["%LPmgt"]) == pytest.approx((290.0, 10.0, 1.0))
+    assert told["%Total"] == pytest.approx(301.0)
+
+
+def test_processors_have_the_numbers_of_their_cores(view: GuestView) -> None:
+    """With multithreading on and one thread a core, odd numbers do not exist."""
+    details = {"zvm": {"numbers": [*range(0, 32, 2)], "core_types": ["cp"] * 2 + ["ifl"] * 14}}
+    told = rows(dataclasses.replace(view, details=details), "PRCLOG")
+    assert [row["CPU"] for row in told[-2:]] == ["1C", "1E"]
+    assert [row["Type"] for row in told[:3]] == ["CP", "CP", "IFL"]
+
+
+def test_what_cannot_be_shown_is_refused(view: GuestView) -> None:
+    with pytest.raises(ToolError, match=r"no report FCX109; did you mean FCX108"):
+        fcx.report("FCX109")
+
+
+def test_from_the_command_line(view: GuestView, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(["fcx", "latest"]) == 0
+    assert "FCX108" in capsys.readouterr().out
+    assert call(["fcx", "device"]) == 0
+    assert capsys.readouterr().out.endswith(EXCERPT)
+    assert call(["fcx", "latest", "lpar", "--json"]) == 0
+    assert [row["Partition"] for row in json.loads(capsys.readouterr().out)] == ["zvm", "aix"]
+    assert call(["fcx", "latest", "lpar", "-p", "aix"]) == 2
+    assert "runs no z/VM: choose one with z/VM: -p zvm" in capsys.readouterr().err
+    assert call(["fcx", "latest", "lpar", "-p", "aixx"]) == 2
+    assert "has no partition aixx" in capsys.readouterr().err
+    assert call(["lparstat", "-p", "zvm"]) == 2
+    assert "homenode fcx" in capsys.readouterr().err
