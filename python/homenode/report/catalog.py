@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Any, get_args
 from rich.markup import escape
 from rich.table import Table
 
-from homenode.report.runs import plain_table
+from homenode.report.tables import plain_table
 
 if TYPE_CHECKING:
     from homenode.catalog import Figure, MachineDescription, ProfileDescription
+    from homenode.catalog.control_program import ControlProgram
+
+    Described = MachineDescription | ProfileDescription | ControlProgram
 
 
 _WIDEST_VALUE = 36
 
 
-def description_table(described: MachineDescription | ProfileDescription) -> Table:
+def description_table(described: Described) -> Table:
     """All figures of a machine or a profile."""
     table = plain_table("figure", "value", title=f"{described.name}: {described.title}")
     table.columns[1].justify = "left"
@@ -38,7 +41,7 @@ def description_table(described: MachineDescription | ProfileDescription) -> Tab
     return table
 
 
-def _kinds(described: MachineDescription | ProfileDescription) -> dict[str, str]:
+def _kinds(described: Described) -> dict[str, str]:
     return described.kinds() if hasattr(described, "kinds") else {}
 
 
@@ -52,7 +55,7 @@ def _matrix(rows: list[list[float]]) -> str:
     return f"{len(rows)} x {len(rows[0])}, {', '.join(f'{value:g}' for value in every)}"
 
 
-def description_json(described: MachineDescription | ProfileDescription) -> dict[str, Any]:
+def description_json(described: Described) -> dict[str, Any]:
     """The same as plain data."""
     return {
         "name": described.name,

@@ -10,7 +10,7 @@ from homenode.compare.outcome import CaseResult, MachineComparison
 from homenode.compare.suite import WorkClass
 from homenode.errors import listed
 from homenode.report.numbers import NOTHING, number, signed
-from homenode.report.runs import plain_table
+from homenode.report.tables import plain_table
 
 _LEAST_POINTS = 0.05
 """Half of the last digit that is printed."""

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from homenode.report.numbers import number, signed
-from homenode.report.runs import plain_table
+from homenode.report.tables import plain_table
 from homenode.results.explain import Explanation, Row
 
 

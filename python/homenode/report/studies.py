@@ -6,13 +6,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from homenode.report.numbers import NOTHING, number, signed, significant, significant_with_interval
-from homenode.report.runs import plain_table
+from homenode.report.tables import plain_table
 from homenode.study.compare import Comparison, ErrorSummary, PointErrors, StudyResult
 from homenode.study.fit import CalibrationResult
 from homenode.study.machines import WIDENED_POINTS
 from homenode.study.published import ROLES, ToleranceKind
 
-_UNITS = {ToleranceKind.PERCENT: " %", ToleranceKind.ABSOLUTE: "", ToleranceKind.FACTOR: ""}
+_UNITS = {kind: " %" if kind is ToleranceKind.PERCENT else "" for kind in ToleranceKind}
 
 
 def study_table(result: StudyResult) -> Table:
@@ -110,7 +110,7 @@ def calibration_table(result: CalibrationResult) -> Table:
             significant(fitted.in_files, 5),
             signed(fitted.change_pct, 1, " %"),
             escape(fitted.calibration.parameter),
-            escape(", ".join(fitted.calibration.rows)),
+            escape(", ".join(fitted.calibration.told)),
         )
     return table
 
@@ -134,6 +134,8 @@ def _deviation(comparison: Comparison) -> str:
         return signed(comparison.deviation_pct, 1, " %")
     if kind is ToleranceKind.ABSOLUTE:
         return signed(comparison.deviation, _digits(comparison.published.tolerance.amount))
+    if kind is ToleranceKind.BAND:
+        return signed(comparison.deviation, 2)
     return NOTHING if comparison.factor is None else f"x{comparison.factor:.2f}"
 
 
@@ -147,6 +149,7 @@ def _error(summary: ErrorSummary) -> str:
         ToleranceKind.PERCENT: "rows compared in percent",
         ToleranceKind.ABSOLUTE: "rows compared in their own unit",
         ToleranceKind.FACTOR: "rows compared by order of magnitude",
+        ToleranceKind.BAND: "rows that must lie in a band",
     }[summary.kind]
     sign = "x" if summary.kind is ToleranceKind.FACTOR else ""
     unit = _UNITS[summary.kind]

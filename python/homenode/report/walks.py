@@ -8,7 +8,7 @@ from rich.table import Table
 
 from homenode.compare.walk import gain_pct
 from homenode.report.numbers import signed
-from homenode.report.runs import plain_table
+from homenode.report.tables import plain_table
 from homenode.units import SIZE
 
 if TYPE_CHECKING:

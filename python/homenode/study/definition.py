@@ -5,8 +5,9 @@ Documented in studies/README.md.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,13 @@ from homenode.study.capacity import CapacityStudy, check_metrics, read_capacity
 from homenode.study.keys import only
 from homenode.study.machines import MachineStudy, check_rows, read_comparison
 from homenode.study.published import PublishedRow, read_published
+from homenode.study.series import OF_A_SIZE, OF_THE_SET, Series, read_series
 
 _NEEDED = {"title", "source", "claim"}
 _ALWAYS = {*_NEEDED, "assumptions", "run", "calibrate"}
-_OF_SCENARIOS = {*_ALWAYS, "case", "ratio", "explain"}
+_OF_SCENARIOS = {*_ALWAYS, "case", "series", "ratio", "explain"}
 _OF_MACHINES = {*_ALWAYS, "comparison"}
-_OF_FACTORS = {*_NEEDED, "assumptions", "capacity"}
+_OF_FACTORS = {*_NEEDED, "assumptions", "capacity", "calibrate"}
 _CASE = {"name", "scenario", "partition", "set"}
 _RATIO = {"name", "of", "to"}
 _CALIBRATE = {"name", "parameter", "scenarios", "rows", "bounds", "unit"}
@@ -66,6 +68,8 @@ class Calibration:
     high: float
     scenarios: tuple[str, ...] = ()
     unit: str = ""
+    told: tuple[str, ...] = ()
+    """Its rows as study.toml names them, many by a pattern."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,7 @@ class Study:
     calibrations: tuple[Calibration, ...]
     explain: tuple[tuple[str, str], ...]
     published: list[PublishedRow]
+    series: tuple[Series, ...] = ()
     comparison: MachineStudy | None = None
     """Set if it holds two machines against each other instead of simulating scenarios."""
     capacity: CapacityStudy | None = None
@@ -134,12 +139,17 @@ def _study(name: str, folder: Path, raw: dict[str, Any], where: str) -> Study:
     elif "comparison" in raw:
         only(raw, _OF_MACHINES, _NEEDED, where)
     else:
-        only(raw, _OF_SCENARIOS, {*_NEEDED, "case"}, where)
+        only(raw, _OF_SCENARIOS, _NEEDED, where)
+        if not {"case", "series"} & set(raw):
+            raise StudyError(f"{where}: case is missing")
     run = only(raw.get("run", {}), _RUN, set(), f"{where}, [run]")
+    series = tuple(read_series(entry, f"{where}, [[series]]") for entry in raw.get("series", []))
     cases = [_case(entry, f"{where}, [[case]]") for entry in raw.get("case", [])]
+    cases += [case for one in series for case in _cases_of(one)]
     ratios = [_ratio(entry, f"{where}, [[ratio]]") for entry in raw.get("ratio", [])]
     explain = [only(e, _EXPLAIN, _EXPLAIN, f"{where}, [[explain]]") for e in raw.get("explain", [])]
-    names = [case.name for case in cases] + [ratio.name for ratio in ratios]
+    published = read_published(folder / "published.csv")
+    names = [*(c.name for c in cases), *(r.name for r in ratios), *(s.name for s in series)]
     doubled = {n for n in names if names.count(n) > 1}
     if doubled:
         raise StudyError(f"{where}: case {min(doubled)} stands there twice")
@@ -154,10 +164,11 @@ def _study(name: str, folder: Path, raw: dict[str, Any], where: str) -> Study:
         cases={case.name: case for case in cases},
         ratios={ratio.name: ratio for ratio in ratios},
         calibrations=tuple(
-            _calibration(e, f"{where}, [[calibrate]]") for e in raw.get("calibrate", [])
+            _calibration(e, f"{where}, [[calibrate]]", published) for e in raw.get("calibrate", [])
         ),
         explain=tuple((str(entry["case"]), str(entry["base"])) for entry in explain),
-        published=read_published(folder / "published.csv"),
+        published=published,
+        series=series,
         comparison=_comparison(raw, where),
         capacity=_capacity(raw, where),
     )
@@ -182,12 +193,22 @@ def _case(raw: Mapping[str, Any], where: str) -> Case:
     )
 
 
+def _cases_of(series: Series) -> list[Case]:
+    """Its sizes as cases."""
+    return [
+        Case(series.case(size), series.scenario, series.partition, series.overrides(size))
+        for size in series.processors
+    ]
+
+
 def _ratio(raw: Mapping[str, Any], where: str) -> Ratio:
     only(raw, _RATIO, _RATIO, where)
     return Ratio(str(raw["name"]), tuple(raw["of"]), tuple(raw["to"]))
 
 
-def _calibration(raw: Mapping[str, Any], where: str) -> Calibration:
+def _calibration(
+    raw: Mapping[str, Any], where: str, published: Sequence[PublishedRow]
+) -> Calibration:
     only(raw, _CALIBRATE, {"name", "parameter", "rows", "bounds"}, where)
     low, high = (float(bound) for bound in raw["bounds"])
     if not 0 < low < high:
@@ -195,12 +216,21 @@ def _calibration(raw: Mapping[str, Any], where: str) -> Calibration:
     return Calibration(
         name=str(raw["name"]),
         parameter=str(raw["parameter"]),
-        rows=tuple(raw["rows"]),
+        rows=tuple(row for told in raw["rows"] for row in _meant(str(told), published)),
+        told=tuple(map(str, raw["rows"])),
         low=low,
         high=high,
         scenarios=tuple(raw.get("scenarios", ())),
         unit=str(raw.get("unit", "")),
     )
+
+
+def _meant(told: str, published: Sequence[PublishedRow]) -> list[str]:
+    """The calibration rows that `z196-*:caf` stands for; anything else stands for itself."""
+    if "*" not in told:
+        return [told]
+    keys = [row.key for row in published if row.role == "calibration"]
+    return [key for key in keys if fnmatchcase(key, told)] or [told]
 
 
 def _check(study: Study, where: str) -> None:
@@ -224,23 +254,40 @@ def _check(study: Study, where: str) -> None:
             _known(
                 key, calibration_rows, f"{where}: {calibration.name} is fitted to calibration row"
             )
-    fitted = {key for calibration in study.calibrations for key in calibration.rows}
-    for key in sorted(calibration_rows - fitted):
-        raise StudyError(
-            f"{where}: row {key} has the role calibration, but no [[calibrate]] entry uses it"
-        )
+    _check_series(study, where)
+    # A run that something is fitted to is known as a whole: its other rows are no validation.
+    used = {key.partition(":")[0] for c in study.calibrations for key in c.rows}
+    for row in study.rows("calibration"):
+        if row.case not in used:
+            raise StudyError(
+                f"{where}: row {row.key} has the role calibration, but no [[calibrate]] entry uses "
+                "its case"
+            )
+
+
+def _check_series(study: Study, where: str) -> None:
+    """What is told of a set has a set."""
+    whole, sizes = {s.name for s in study.series}, {c for s in study.series for c in s.cases}
+    for row in study.published:
+        if (row.metric in OF_THE_SET) != (row.case in whole):
+            raise StudyError(
+                f"{where}: row {row.key}: {' and '.join(OF_THE_SET)} are told of a [[series]], and "
+                "nothing else is"
+            )
+        if row.metric in OF_A_SIZE and study.series and row.case not in sizes:
+            raise StudyError(f"{where}: row {row.key} is no size of a [[series]]")
 
 
 def _checked_names(study: Study, where: str) -> set[str]:
     """Cases that rows may name; the metrics of a study without scenarios are checked here."""
     if study.capacity is not None:
-        check_metrics(study.published, where)
-        return {*study.capacity.cases}
+        check_metrics(study.capacity, study.published, where)
+        return study.capacity.names(study.published)
     if study.comparison is not None:
         check_rows(study.comparison, study.published, where)
         left_out = {key.partition(":")[0] for key in study.comparison.not_modelled}
         return {*study.comparison.cases, *left_out}
-    return {*study.cases, *study.ratios}
+    return {*study.cases, *study.ratios, *(one.name for one in study.series)}
 
 
 def _known(name: str, there: Any, what: str) -> None:

@@ -10,12 +10,14 @@ from typing import Any
 from homenode.results.explain import explain
 from homenode.results.run import Run
 from homenode.results.stats import Estimate, estimate
-from homenode.runner import FrozenScenario, InterruptedRun, ProgressFn, run_scenario
+from homenode.runner import FrozenScenario, ProgressFn, run_scenario
+from homenode.scaling.runs import run_all
 from homenode.study.compare import Comparison, StudyResult
 from homenode.study.definition import Case, Ratio, Study, load_study
 from homenode.study.machines import compare_rows
 from homenode.study.overrides import override
 from homenode.study.published import PublishedRow
+from homenode.study.series import OF_A_SIZE, OF_THE_SET
 
 
 def run_study(
@@ -62,22 +64,18 @@ def run_cases(
     the cases' own.
     """
     wanted = {name: study.cases[name] for name in cases}
-    keys = list(dict.fromkeys(case.run_key for case in wanted.values()))
-    runs: dict[tuple[str, str], Run] = {}
-    for number, key in enumerate(keys):
-        case = next(case for case in wanted.values() if case.run_key == key)
-        scenario = freeze_case(study, case, parameters.get(case.scenario, {}))
-        try:
-            runs[key] = run_scenario(
-                scenario,
-                replications=replications or study.replications,
-                jobs=jobs,
-                out=out,
-                progress=_part_of(progress, number, len(keys)),
-            )
-        except InterruptedRun as stopped:
-            stopped.earlier = tuple(run.id for run in runs.values())
-            raise
+    frozen = {
+        case.run_key: freeze_case(study, case, parameters.get(case.scenario, {}))
+        for case in wanted.values()
+    }
+    runs = run_all(
+        frozen,
+        run_scenario,
+        replications=replications or study.replications,
+        jobs=jobs,
+        out=out,
+        progress=progress,
+    )
     return {name: runs[case.run_key] for name, case in wanted.items()}
 
 
@@ -95,6 +93,13 @@ def simulated(study: Study, runs: Mapping[str, Run], row: PublishedRow) -> Estim
     """The simulated counterpart of a published row."""
     if row.case in study.ratios:
         return _ratio(study, runs, study.ratios[row.case], row.metric)
+    series = next((one for one in study.series if row.case in (one.name, *one.cases)), None)
+    if series is not None and row.metric in (*OF_A_SIZE, *OF_THE_SET):
+        return series.value(
+            row.case,
+            row.metric,
+            lambda case: runs[case].metric(study.cases[case].partition, "itr_per_s"),
+        )
     return runs[row.case].metric(study.cases[row.case].partition, row.metric)
 
 
@@ -117,22 +122,3 @@ def _ratio(study: Study, runs: Mapping[str, Run], ratio: Ratio, metric: str) -> 
 
 def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
-
-
-def _part_of(progress: ProgressFn | None, number: int, count: int) -> ProgressFn | None:
-    """Progress of one run as part of several of equal length; the time left is extrapolated from
-    the whole.
-    """
-    if progress is None:
-        return None
-    import time
-
-    started = time.monotonic()
-
-    def report(share: float, seconds_left: float | None) -> None:
-        rest = None
-        if seconds_left is not None:
-            rest = seconds_left + (time.monotonic() - started + seconds_left) * (count - number - 1)
-        progress((number + share) / count, rest)
-
-    return report

@@ -18,6 +18,8 @@ from typing import Any
 from homenode.errors import StudyError
 from homenode.results.stats import Estimate
 from homenode.runner import ProgressFn
+from homenode.study.capacity import CapacityStudy
+from homenode.study.capacity_fit import CapacityFit
 from homenode.study.compare import Comparison
 from homenode.study.definition import Calibration, Study, load_study
 from homenode.study.evaluate import freeze_case, run_cases, simulated
@@ -30,6 +32,8 @@ _STEP = 0.05
 _PRECISE = 2e-3
 _MOST_EVALUATIONS = 40
 _UNSTEADY_RESIDUAL = 10.0
+_MANY = 3
+"""Parameters from which on, if each has a row of its own, a Newton method is the shorter way."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,8 @@ def calibrate(
         raise StudyError(
             f"study {study.name} calibrates nothing: its study.toml has no [[calibrate]] entry"
         )
+    if study.capacity is not None:
+        return _fit_capacity(study, study.capacity, progress)
     kind = _Fit if study.comparison is None else _MachineFit
     fit = kind(study, replications, jobs, progress)
     start = [fit.in_files(c) for c in study.calibrations]
@@ -96,6 +102,17 @@ def calibrate(
     comparisons = fit.compare(found)
     fitted = [Fitted(c, f, s) for c, f, s in zip(study.calibrations, found, start, strict=True)]
     return CalibrationResult(study, fitted, comparisons, fit.evaluations)
+
+
+def _fit_capacity(
+    study: Study, capacity: CapacityStudy, progress: ProgressFn | None
+) -> CalibrationResult:
+    """Predicted factors, which need no simulation."""
+    fit = CapacityFit(study, capacity, progress)
+    found = fit.solve()
+    comparisons = [Comparison(*pair) for pair in zip(fit.rows, fit.values(found), strict=True)]
+    both = zip(study.calibrations, found, fit.start, strict=True)
+    return CalibrationResult(study, [Fitted(*one) for one in both], comparisons, fit.evaluations)
 
 
 class _Fit:
@@ -154,6 +171,11 @@ class _Fit:
             found.append(_UNSTEADY_RESIDUAL if percent is None else percent / 100.0)
         return found
 
+    def own_rows(self) -> list[int]:
+        """Of each parameter the place of its first row."""
+        keys = [row.key for row in self.rows]
+        return [keys.index(c.rows[0]) for c in self.study.calibrations]
+
     def _cases(self) -> list[str]:
         wanted: dict[str, None] = {}
         for row in self.rows:
@@ -209,6 +231,21 @@ def _solve(fit: _Fit, start: Sequence[float]) -> list[float]:
     ]
     if len(inside) == 1 and len(fit.rows) == 1:
         return [math.exp(_root(lambda x: fit.residuals([math.exp(x)])[0], inside[0], *bounds[0]))]
+    if len(inside) >= _MANY and all(len(c.rows) == 1 for c in fit.study.calibrations):
+        from homenode.study.newton import newton
+
+        # A simulation answers the logarithm of its parameter; so does the logarithm of its answer.
+        return [
+            math.exp(value)
+            for value in newton(
+                lambda x: [_logarithm(r) for r in fit.residuals([math.exp(v) for v in x])],
+                inside,
+                bounds,
+                step=_STEP,
+                precise=_PRECISE,
+                own=fit.own_rows(),
+            )
+        ]
     from scipy.optimize import least_squares
 
     result = least_squares(
@@ -223,6 +260,11 @@ def _solve(fit: _Fit, start: Sequence[float]) -> list[float]:
         max_nfev=_MOST_EVALUATIONS // (len(inside) + 1),
     )
     return [math.exp(value) for value in result.x]
+
+
+def _logarithm(residual: float) -> float:
+    """Of simulated over published; a metric that vanishes counts as a hundredth."""
+    return math.log1p(max(residual, -0.99))
 
 
 def _root(residual: Callable[[float], float], start: float, low: float, high: float) -> float:

@@ -7,7 +7,8 @@ Columns: `case,metric,value,unit,role,reading,tolerance,why`.
   anywhere inside.
 - `role` is `calibration` (parameters may be fitted to it) or `validation` (they may not).
 - `tolerance` is `8%` of the published value, `1` in the row's own unit (percentage points where
-  that is %), or `x10`, a factor up or down for rows that are read to an order of magnitude.
+  that is %), `x10`, a factor up or down for rows that are read to an order of magnitude, or a band
+  `73..80` in which the simulated value must lie, as for a direction: `1.0001..10` is any rise.
 - `reading` says how the value was read: `table 11`, `text`, `figure, read to 0.5`.
 - `why` explains the tolerance, and a miss where one is known.
 """
@@ -33,6 +34,7 @@ class ToleranceKind(Enum):
     PERCENT = "percent"
     ABSOLUTE = "absolute"
     FACTOR = "factor"
+    BAND = "band"
 
 
 @dataclass(frozen=True)
@@ -41,9 +43,14 @@ class Tolerance:
 
     kind: ToleranceKind
     amount: float
+    """Of a band: its lower end."""
+    upper: float = 0.0
+    """Of a band: its upper end."""
 
     def bounds(self, low: float, high: float) -> tuple[float, float]:
         """The lowest and highest value that still agree with the published range."""
+        if self.kind is ToleranceKind.BAND:
+            return self.amount, self.upper
         if self.kind is ToleranceKind.ABSOLUTE:
             return low - self.amount, high + self.amount
         if self.kind is ToleranceKind.PERCENT:
@@ -52,9 +59,12 @@ class Tolerance:
 
     def __str__(self) -> str:
         shown = f"{self.amount:g}"
-        return {"percent": f"±{shown} %", "absolute": f"±{shown}", "factor": f"x{shown}"}[
-            self.kind.value
-        ]
+        return {
+            "percent": f"±{shown} %",
+            "absolute": f"±{shown}",
+            "factor": f"x{shown}",
+            "band": f"{shown}..{self.upper:g}",
+        }[self.kind.value]
 
 
 @dataclass(frozen=True)
@@ -153,9 +163,14 @@ def _value(text: str, where: str) -> tuple[float, float]:
 
 
 def _tolerance(text: str, low: float, where: str) -> Tolerance:
+    if ".." in text:
+        lower, upper = _value(text, f"{where}, tolerance")
+        if not lower <= low <= upper:
+            raise StudyError(f"{where}: the published value is outside its own band {text!r}")
+        return Tolerance(ToleranceKind.BAND, lower, upper)
     found = _TOLERANCE.fullmatch(text)
     if found is None or (found["factor"] and found["percent"]):
-        raise StudyError(f"{where}: tolerance {text!r} is none of the forms 8%, 1 or x10")
+        raise StudyError(f"{where}: tolerance {text!r} is none of the forms 8%, 1, x10 or 73..80")
     amount = float(found["number"])
     if not found["factor"]:
         return Tolerance(

@@ -1,0 +1,61 @@
+"""`homenode scaling`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from homenode.cli.numbers import whole_numbers
+from homenode.cli.output import (
+    JobsOption,
+    JsonOption,
+    OutOption,
+    ReplicationsOption,
+    show,
+    show_json,
+    show_text,
+    tell,
+)
+from homenode.cli.progress import progress_bar
+
+
+def scaling(
+    scenario: Annotated[Path, typer.Argument(help="Scenario file (TOML).", metavar="SCENARIO")],
+    processors: Annotated[
+        str,
+        typer.Option("--processors", help="Logical processors of each size.", metavar="N,N,..."),
+    ],
+    picture: Annotated[
+        Path | None,
+        typer.Option("--picture", "-p", help="Also draw the curve (.svg or .png).", metavar="FILE"),
+    ] = None,
+    replications: ReplicationsOption = None,
+    jobs: JobsOption = None,
+    out: OutOption = "runs",
+    as_json: JsonOption = False,
+) -> None:
+    """How a z/VM partition scales, and what bends the curve.
+
+    Runs the scenario in every size, with processors, central memory and tiles or guests in
+    proportion, and holds ITR against the capability curve of the machine.
+    """
+    from homenode.report.scaling import scaling_picture, scaling_tables
+    from homenode.scaling import run_scaling
+
+    sizes = whole_numbers(processors, "--processors")
+    with progress_bar(f"scaling {scenario.name}") as progress:
+        result = run_scaling(
+            scenario, sizes, replications=replications, jobs=jobs, out=out, progress=progress
+        )
+    if picture is not None:
+        from homenode.report.pictures import save_picture
+
+        tell(f"drew {save_picture(scaling_picture(result), picture)}")
+    if as_json:
+        show_json(result.as_json())
+        return
+    show(*scaling_tables(result))
+    show_text(["", *result.verdict, ""])
+    tell(f"runs: {', '.join(size.run.id for size in result.sizes)}")

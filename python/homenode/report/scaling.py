@@ -1,0 +1,148 @@
+"""A scaling set as tables and as a picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from homenode.report.numbers import NOTHING, number
+from homenode.report.tables import plain_table
+from homenode.scaling.capability import BETWEEN, PREDICTED
+from homenode.scaling.causes import KINDS
+from homenode.scaling.result import ScalingResult
+
+if TYPE_CHECKING:
+    import altair as alt
+
+_ROWS = (
+    ("ETR", "etr_per_s", 1),
+    ("ITR", "itr_per_s", 1),
+    ("processor busy %", "busy_pct", 1),
+    ("unparked", "unparked", 1),
+    ("CPI", "cpi", 3),
+    ("T/V", "tv_ratio", 2),
+)
+_MARKS = {BETWEEN: "~", PREDICTED: "*"}
+_ITR, _CURVE, _LINEAR = "ITR ratio", "capability ratio", "linear"
+_COLOURS = {_ITR: "#c8553d", _CURVE: "#5b6770", _LINEAR: "#c9d1d6"}
+_BEND = "#c8553d"
+
+
+def scaling_tables(result: ScalingResult) -> list[Table]:
+    """A column a size: throughput and ratios, then what a transaction costs."""
+    return [_curve_table(result), _cost_table(result)]
+
+
+def _curve_table(result: ScalingResult) -> Table:
+    table = plain_table(
+        "processors",
+        *(str(size.processors) for size in result.sizes),
+        title=f"{escape(result.scenario)}: partition {escape(result.partition)} in "
+        f"{len(result.sizes)} sizes",
+    )
+    for label, metric, digits in _ROWS:
+        table.add_row(
+            label, *(number(size.metric(result.partition, metric), digits) for size in result.sizes)
+        )
+    table.add_row("ITR ratio", *(number(size.itr_ratio) for size in result.sizes))
+    table.add_row(
+        "capability ratio",
+        *(
+            f"{number(size.capability_ratio)}{_MARKS.get(size.capability_from, '')}"
+            for size in result.sizes
+        ),
+    )
+    table.add_row(
+        "of capability's gain",
+        NOTHING,
+        *(
+            f"[bold red]{100 * step.fraction:.0f} %[/]"
+            if step.bends
+            else f"{100 * step.fraction:.0f} %"
+            for step in result.steps
+        ),
+    )
+    return table
+
+
+def _cost_table(result: ScalingResult) -> Table:
+    table = plain_table(
+        "us of processor time",
+        *(str(size.processors) for size in result.sizes),
+        title="What a transaction costs",
+    )
+    for kind in KINDS:
+        values = [size.costs.kinds[kind] for size in result.sizes]
+        if any(values):
+            table.add_row(kind, *(number(value, 1) for value in values))
+    table.add_section()
+    table.add_row("total", *(number(size.costs.total_us, 1) for size in result.sizes))
+    for name in result.sizes[0].costs.classes:
+        table.add_row(f"  {name}", *(number(size.costs.classes[name], 1) for size in result.sizes))
+    table.add_section()
+    table.add_row("response ms", *(number(size.costs.response_ms, 2) for size in result.sizes))
+    if any(size.costs.page_wait_ms is not None for size in result.sizes):
+        table.add_row(
+            "page wait ms", *(number(size.costs.page_wait_ms, 2) for size in result.sizes)
+        )
+    for role in ("client", "server"):
+        table.add_row(
+            f"{role} dispatch wait us",
+            *(number(size.costs.dispatch_wait_us.get(role), 2) for size in result.sizes),
+        )
+    return table
+
+
+def scaling_picture(result: ScalingResult) -> alt.LayerChart:
+    """ITR ratio over processors, the capability curve and linear scaling beside it, the step that
+    bends shaded.
+    """
+    import altair as alt
+
+    base = alt.Chart(alt.InlineData(values=picture_points(result))).encode(
+        x=alt.X("processors:Q", title="logical processors", scale=alt.Scale(zero=False)),
+        y=alt.Y("ratio:Q", title=f"ratio to {result.sizes[0].processors} processors"),
+        color=alt.Color(
+            "kind:N",
+            title=None,
+            scale=alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values())),
+        ),
+    )
+    points = base.mark_point(filled=True, size=60).transform_filter(f"datum.kind == '{_ITR}'")
+    layers = base.mark_line() + points
+    if result.bend is not None:
+        step = [{"from": result.bend.start.processors, "to": result.bend.end.processors}]
+        shade = (
+            alt.Chart(alt.InlineData(values=step))
+            .mark_rect(opacity=0.12, color=_BEND)
+            .encode(x="from:Q", x2="to:Q")
+        )
+        layers = shade + layers
+    chart: alt.LayerChart = layers.properties(title=_title(result), width=560, height=360)
+    return chart
+
+
+def _title(result: ScalingResult) -> str:
+    bend = result.bend
+    if bend is None:
+        return f"{result.scenario}: gradual roll-off"
+    return (
+        f"{result.scenario}: inflection from {bend.start.processors} to {bend.end.processors} "
+        "processors"
+    )
+
+
+def picture_points(result: ScalingResult) -> list[dict[str, Any]]:
+    """Three points a size: measured, offered, linear."""
+    smallest = result.sizes[0].processors
+    return [
+        {"processors": size.processors, "ratio": ratio, "kind": kind}
+        for size in result.sizes
+        for kind, ratio in (
+            (_ITR, size.itr_ratio),
+            (_CURVE, size.capability_ratio),
+            (_LINEAR, size.processors / smallest),
+        )
+    ]
