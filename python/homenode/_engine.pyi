@@ -8,6 +8,9 @@ PARTITION_COLUMNS: list[str]
 CPU_COLUMNS: list[str]
 POOL_COLUMNS: list[str]
 DISPATCH_COLUMNS: list[str]
+VIRTUAL_MACHINE_COLUMNS: list[str]
+SWITCH_COLUMNS: list[str]
+VOLUME_COLUMNS: list[str]
 BOOKS: list[str]
 LINES: list[str]
 GAUGES: list[str]
@@ -32,6 +35,10 @@ def check(spec_json: str) -> None: ...
 def simulate(
     spec_json: str, replication: int, observe: Callable[[dict[str, Any]], bool]
 ) -> str: ...
+
+# Split an entitlement in cores over logical cores in vertical polarization: how many are
+# vertical-high, -medium and -low, and what each -medium is entitled to in cores.
+def polarize(entitlement: float, cores: int) -> tuple[int, int, int, float]: ...
 
 # Price a layout without simulating it; return, as JSON, what an instruction of each partition costs
 # while given cores are busy (`busy_json`: for each partition a list of cores by chip).

@@ -150,9 +150,13 @@ class Interrupted(HomenodeError):  # noqa: N818 - named like KeyboardInterrupt
 
 
 def closest(asked: str, there: Iterable[str]) -> str | None:
-    """The name nearest to `asked`, if any is near."""
-    close = difflib.get_close_matches(asked, sorted(set(there)), n=1, cutoff=0.5)
-    return close[0] if close else None
+    """The name nearest to `asked`, if any is near; if none is, capitals make no difference."""
+    names = sorted(set(there))
+    for word in (asked, asked.lower()):
+        close = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
+        if close:
+            return close[0]
+    return None
 
 
 def suggestion(asked: str, there: Iterable[str], otherwise: str) -> str:

@@ -190,7 +190,7 @@ def test_a_file_names_levels_that_are_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", MAINFRAMES)
 def test_mainframes_are_described_whole(name: str) -> None:
     machine = catalog.machine(name)
-    assert machine.hypervisor.policy == "dedicated"
+    assert machine.hypervisor.policy == "prsm"
     assert machine.accounting.value == "elapsed"
     assert machine.memory.beside == "node"
     assert machine.rni is not None

@@ -14,7 +14,9 @@ from homenode.cli import (
     explain,
     importing,
     layout,
+    mainframe,
     run,
+    scaling,
     sql,
     study,
     tools,
@@ -51,13 +53,16 @@ app.command()(run.run)
 app.command()(run.runs)
 app.command()(explain.explain)
 app.command()(study.study)
+app.command()(scaling.scaling)
 app.command()(compare.compare_machines)
 app.command()(walk.walk)
 app.command()(capacity.partition_table)
 app.command()(sql.sql)
 app.command()(catalog.machines)
 app.command()(catalog.profiles)
+app.command("control-program")(catalog.control_program)
 app.command()(demo.demo)
 app.command("import")(importing.import_listings)
 layout.register(app)
+mainframe.register(app)
 tools.register(app)

@@ -1,4 +1,4 @@
-"""`homenode machines` and `homenode profiles`."""
+"""`homenode machines`, `homenode profiles` and `homenode control-program`."""
 
 from __future__ import annotations
 
@@ -21,19 +21,25 @@ _LISTED = (
 def machines(name: NameArgument = None, as_json: JsonOption = False) -> None:
     """List the shipped machines, or show one.
 
-    Each number is shown with its source, or as assumed with its range.
+    Each number is shown with its source, or as assumed with its range; for a mainframe also how
+    many logical processors z/VM supports there.
     """
     from homenode import catalog
     from homenode.report.catalog import description_json, description_table
-    from homenode.report.runs import plain_table
+    from homenode.report.processors import limits_json, limits_table
+    from homenode.report.tables import plain_table
 
     if name is not None:
         described = catalog.machine(name)
         if as_json:
             extra = {"model": described.model, "generation": described.generation}
-            show_json({**description_json(described), **extra})
+            supported = limits_json(described)
+            more = {"zvm_limits": supported} if supported else {}
+            show_json({**description_json(described), **extra, **more})
         else:
             show(description_table(described))
+            if described.zvm is not None:
+                show(limits_table(described))
         return
     found = [catalog.machine(one) for one in catalog.machines()]
     if as_json:
@@ -55,7 +61,7 @@ def profiles(name: NameArgument = None, as_json: JsonOption = False) -> None:
     """
     from homenode import catalog
     from homenode.report.catalog import description_json, description_table
-    from homenode.report.runs import plain_table
+    from homenode.report.tables import plain_table
 
     if name is not None:
         described = catalog.profile(name)
@@ -73,3 +79,18 @@ def profiles(name: NameArgument = None, as_json: JsonOption = False) -> None:
     for one in found:
         table.add_row(one.name, one.title)
     show(table)
+
+
+def control_program(as_json: JsonOption = False) -> None:
+    """Show what z/VM's Control Program costs: path lengths, locks, paging.
+
+    Each number is shown with where it comes from; [partition.cp] in a scenario replaces it.
+    """
+    from homenode.catalog import control_program as shipped
+    from homenode.report.catalog import description_json, description_table
+
+    described = shipped.control_program()
+    if as_json:
+        show_json(description_json(described))
+    else:
+        show(description_table(described))

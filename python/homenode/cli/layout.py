@@ -1,4 +1,6 @@
-"""`homenode vparstatus` and `homenode parstatus`: a layout as the machine's tools show it."""
+"""`homenode vparstatus` and `homenode parstatus`: a layout as the machine's tools show it;
+`homenode processors`: the logical processors of a mainframe's layout.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,10 @@ LayoutArgument = Annotated[str, typer.Argument(help=_ABOUT, metavar="[SCENARIO|R
 
 
 def register(app: typer.Typer) -> None:
-    """Add both commands."""
+    """Add the commands."""
     app.command()(vparstatus)
     app.command()(parstatus)
+    app.command()(processors)
 
 
 def vparstatus(
@@ -79,6 +82,27 @@ def parstatus(
         show_json(tool.listing(resolved, chosen, cell))
     else:
         typer.echo(tool.render(resolved, chosen, cell), nl=False)
+
+
+def processors(
+    which: LayoutArgument = LATEST, out: OutOption = "runs", as_json: JsonOption = False
+) -> None:
+    """Show the logical processors of a mainframe's partitions: core types, entitlement, numbers."""
+    from homenode.cli.output import show
+    from homenode.errors import ScenarioError
+    from homenode.report.processors import layout_json, layout_table
+    from homenode.scenario.mainframe.kinds import is_mainframe
+
+    scenario = layout(which, out)
+    if not is_mainframe(scenario.machine):
+        raise ScenarioError(
+            f"{scenario.machine.title} is no mainframe, its processors have no such numbers",
+            next_step="homenode vparstatus and parstatus show machines of cells",
+        )
+    if as_json:
+        show_json(layout_json(scenario.partitions))
+    else:
+        show(layout_table(scenario.partitions))
 
 
 def layout(which: str, out: str) -> Scenario:

@@ -20,10 +20,11 @@ def sql(
 ) -> None:
     """Ask kept runs anything.
 
-    Views: partition_intervals, cpu_intervals, pool_intervals, dispatches, summary, runs.
+    Views: partition_intervals, cpu_intervals, pool_intervals, dispatches, summary, runs; of z/VM
+    virtual_machine_intervals, switch_intervals, volume_intervals.
     """
     from homenode.report.numbers import NOTHING, significant
-    from homenode.report.runs import plain_table
+    from homenode.report.tables import plain_table
     from homenode.results.query import query as ask
 
     answer = ask(query, out, run)

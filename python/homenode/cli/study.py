@@ -86,7 +86,7 @@ def calibrate_one(one: Study, replications: int | None, jobs: int | None) -> Cal
 
 def show_list(studies: list[Study], *, as_json: bool) -> None:
     """Names and titles."""
-    from homenode.report.runs import plain_table
+    from homenode.report.tables import plain_table
 
     if as_json:
         show_json(

@@ -9,7 +9,7 @@ CAUSES = {
     "L2": ("l2",),
     "L3": ("l3",),
     "L4": ("l4",),
-    "coherence": ("cache_chip", "cache_near", "cache_far"),
+    "coherence": ("cache_chip", "cache_near", "cache_far", "list"),
     "memory": ("memory_local", "memory_near", "memory_far"),
     "translation": ("translation",),
     "store": ("store",),
