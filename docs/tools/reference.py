@@ -66,6 +66,8 @@ def metrics() -> str:
     intro = (
         "The figures of a partition, under the names that `homenode run --json`, `summary.json`\n"
         "and Python use. Means come with the half-width of their 95 % interval (`ci95`).\n"
+        "Those from `busy_pct` to `read_hit_pct` are of partitions with z/VM; a percentage there\n"
+        "is one of a logical processor, and `% s` is percent by transactions a second.\n"
     )
     return "\n".join([HEAD, "# Metrics\n", intro, *rows, "", *_words(), *_nest(), ""])
 
