@@ -181,3 +181,22 @@ fn who_comes_back_from_a_hard_limit_does_not_wait_behind_another_vectors_clock()
     let got = used(&spec, &outcome);
     assert!((got[2] - 0.4).abs() < 0.08, "{got:?}");
 }
+
+#[test]
+fn a_limited_machine_with_many_processors_is_looked_at_once_at_a_time() {
+    let mut spec = loops(2, &[CpShare::Relative(100); 2]);
+    for machine in machines(&mut spec) {
+        machine.cpus = 64;
+    }
+    machines(&mut spec)[0].maximum = Some(CpShare::Absolute(0.1));
+    // Each of the 64 has a slice before it is known that there are too many.
+    (spec.warmup_ns, spec.duration_ns) = (4 * SECOND, 16 * SECOND);
+    let outcome = run(&spec, 0);
+    assert!(
+        outcome.summary.events < 100_000,
+        "{}",
+        outcome.summary.events
+    );
+    let got = used(&spec, &outcome);
+    assert!((got[0] - 0.2).abs() < 0.04, "{got:?}");
+}

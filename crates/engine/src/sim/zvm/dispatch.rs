@@ -334,26 +334,34 @@ impl World {
         self.schedule_lift(partition, vcpu);
     }
 
+    /// Looks at a virtual machine that is over its limit again when there is half a slice of it.
     fn schedule_lift(&mut self, partition: u16, vcpu: VcpuId) {
         let now = self.now;
         let cp = self.cp(partition);
         let half = 0.5 * cp.spec.minor_slice_ns as f64;
         let id = cp.vcpus[vcpu as usize].vm;
-        let vm = &cp.vms[id as usize];
+        let vm = &mut cp.vms[id as usize];
+        if std::mem::replace(&mut vm.lifting, true) {
+            return;
+        }
         let wait = ((half - vm.budget_ns) / vm.limit).clamp(1.0, 1e15) as u64;
         self.schedule(now + wait, Event::Limit(partition, id));
     }
 
-    /// A limited virtual machine may run again.
+    /// A limited virtual machine may run again, unless its processors used the time up meanwhile.
     pub fn lift_limit(&mut self, partition: u16, vm: u32) {
         let now = self.now;
         let vm = &mut self.cp(partition).vms[vm as usize];
-        let still_over = vm.is_over_soft(now);
-        for vcpu in vm.first..vm.first + VcpuId::from(vm.cpus) {
+        vm.lifting = false;
+        let (first, still_over) = (vm.first, vm.is_over_soft(now));
+        let all = first..first + VcpuId::from(vm.cpus);
+        if still_over {
+            self.schedule_lift(partition, first);
+            return;
+        }
+        for vcpu in all {
             match self.cp(partition).vcpus[vcpu as usize].mode {
                 Mode::Limited => self.wake_vcpu(partition, vcpu),
-                // Another of its virtual processors used the time up meanwhile.
-                Mode::Ready if still_over => self.schedule_lift(partition, vcpu),
                 Mode::Ready => self.cp(partition).vectors.forgive(vcpu),
                 Mode::Idle | Mode::Running | Mode::PageWait => {}
             }

@@ -163,6 +163,8 @@ pub struct Vm {
     pub budget_ns: f64,
     /// When that was worked out [ns].
     pub budget_at: u64,
+    /// Whether it is to be looked at again once there is time of the limit.
+    pub lifting: bool,
     /// Time of its guests' own instructions [ns].
     pub guest_ns: f64,
     /// Time of CP on its account [ns].
