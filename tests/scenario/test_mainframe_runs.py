@@ -32,7 +32,7 @@ def test_time_of_zvm_is_guest_chargeable_and_system(name: str) -> None:
     assert totals["tx_done"] > 0
     parts = totals["guest_ns"] + totals["chargeable_ns"] + totals["system_ns"]
     assert parts == totals["busy_ns"]
-    assert totals["guest_ns"] > totals["chargeable_ns"] > totals["system_ns"] > 0
+    assert min(totals["guest_ns"], totals["chargeable_ns"]) > totals["system_ns"] > 0
 
 
 def test_a_layer_3_switch_costs_more_than_layer_2_tiles() -> None:
