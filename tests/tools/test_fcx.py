@@ -140,6 +140,13 @@ def test_physical_cores_split_their_time(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert told["%Total"] == pytest.approx(301.0)
 
 
+def test_physical_cores_are_told_only_where_some_are_shared(view: GuestView) -> None:
+    own = [one for one in view.partitions if one["processors"]["mode"] == "dedicated"]
+    alone = dataclasses.replace(view, spec={**view.spec, "partitions": own})
+    with pytest.raises(ToolError, match=r"no partition of run .* shares cores: PHYSLOG tells"):
+        rows(alone, "PHYSLOG")
+
+
 def test_processors_have_the_numbers_of_their_cores(view: GuestView) -> None:
     """With multithreading on and one thread a core, odd numbers do not exist."""
     details = {"zvm": {"numbers": [*range(0, 32, 2)], "core_types": ["cp"] * 2 + ["ifl"] * 14}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from homenode.results.totals import NS_PER_S
+from homenode.tools.errors import ToolError
 from homenode.tools.fcx.plain import Cells, PlainTable
 from homenode.tools.guestview import GuestView, clock
 
@@ -42,6 +43,12 @@ def _lpar(view: GuestView, _partition: str) -> list[Cells]:
 
 def _physlog(view: GuestView, _partition: str) -> list[Cells]:
     """Time of partitions, of their management and of the machine's own, by pool and interval."""
+    if all(one["processors"]["mode"] != "shared" for one in view.partitions):
+        raise ToolError(
+            f"no partition of run {view.name} shares cores",
+            there="PHYSLOG tells of shared cores only",
+            next_step="look at LPAR for dedicated ones",
+        )
     found: list[Cells] = []
     before: dict[int, int] = {}
     for row in view.rows("pool").sort("time_ns", "pool").iter_rows(named=True):
