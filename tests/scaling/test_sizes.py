@@ -87,6 +87,11 @@ def test_two_threads_of_a_core_count_as_two_processors() -> None:
         base.changes(33)
 
 
+def test_a_partition_without_processors_is_refused() -> None:
+    with pytest.raises(HomenodeError, match=r"of 0 logical processors.*name sizes of 1 or more"):
+        base_of(zvm()).changes(0)
+
+
 def test_shared_processors_grow_too() -> None:
     shared = {"mode": "shared", "virtual": 8, "weight": 100, "type": "ifl"}
     assert base_of(zvm(processors=shared)).changes(16)["partition.zvm.processors.virtual"] == 16

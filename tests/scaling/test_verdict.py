@@ -153,3 +153,19 @@ def test_json_frame_and_picture_have_every_size() -> None:
     curve, cost = scaling_tables(found)
     assert [column.header for column in curve.columns] == ["processors", "16", "32", "48"]
     assert "switch list" in list(cost.columns[0].cells)
+
+
+def test_a_later_step_that_is_worse_is_told_with_its_own_cause() -> None:
+    steps = bending()
+    assert not any(line.startswith("It gets worse") for line in steps.verdict)
+    found = result(
+        run(16, 1000.0, {"useful": 100.0}),
+        run(32, 1400.0, {"useful": 100.0, "memory_far": 20.0}),
+        run(48, 600.0, {"useful": 100.0, "memory_far": 22.0, "spin": 38.0}),
+    )
+    assert found.bend is not None
+    assert found.bend.end.processors == 32
+    worse = next(line for line in found.verdict if line.startswith("It gets worse"))
+    # ITR ratio 1.4 to 0.6; 2 of 40 us are memory.
+    assert worse.startswith("It gets worse from 32 to 48 processors: the step takes 0.80 of ITR")
+    assert worse.endswith("Of what grows there, 95 % is spinning on locks (0.0 to 38.0 us).")

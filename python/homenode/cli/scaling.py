@@ -41,17 +41,19 @@ def scaling(
     Runs the scenario in every size, with processors, central memory and tiles or guests in
     proportion, and holds ITR against the capability curve of the machine.
     """
+    from homenode.report.pictures import picture_path, save_picture
     from homenode.report.scaling import scaling_picture, scaling_tables
     from homenode.scaling import run_scaling
 
     sizes = whole_numbers(processors, "--processors")
+    if picture is not None:
+        # Before the runs, which take long.
+        picture_path(picture)
     with progress_bar(f"scaling {scenario.name}") as progress:
         result = run_scaling(
             scenario, sizes, replications=replications, jobs=jobs, out=out, progress=progress
         )
     if picture is not None:
-        from homenode.report.pictures import save_picture
-
         tell(f"drew {save_picture(scaling_picture(result), picture)}")
     if as_json:
         show_json(result.as_json())

@@ -123,13 +123,19 @@ def _domain(steps: list[dict[str, Any]]) -> list[float]:
     return [0.0, max(step["top"] for step in steps) * (1.0 + _MARGIN) or 1.0]
 
 
+def picture_path(path: str | Path) -> Path:
+    """Where a picture is to be written; refused with a suffix that names no known kind."""
+    path = Path(path)
+    if path.suffix not in SUFFIXES:
+        raise HomenodeError(f"{path}: a picture ends in one of {', '.join(SUFFIXES)}")
+    return path
+
+
 def save_picture(chart: alt.LayerChart, path: str | Path) -> Path:
     """Write a chart as its suffix says."""
     import vl_convert
 
-    path = Path(path)
-    if path.suffix not in SUFFIXES:
-        raise HomenodeError(f"{path}: a picture ends in one of {', '.join(SUFFIXES)}")
+    path = picture_path(path)
     spec = chart.to_dict()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -53,7 +53,9 @@ class Base:
             raise HomenodeError(
                 f"a partition of {processors} logical processors cannot be made",
                 there=f"each core has {self.threads}",
-                next_step=f"name multiples of {self.threads} from {self.threads} on",
+                next_step="name sizes of 1 or more"
+                if self.threads == 1
+                else f"name multiples of {self.threads} from {self.threads} on",
             )
         factor = Fraction(processors, self.processors)
         here = f"partition.{self.partition}"
@@ -75,7 +77,8 @@ class Base:
             fitting = [str(n * self.processors // count) for n in range(1, 6)]
             raise HomenodeError(
                 f"{processors} processors make {float(tiles):.2f} tiles of switch {name}",
-                there=f"{count} tiles go with {self.processors} processors",
+                there=f"{count} {'tile goes' if count == 1 else 'tiles go'} with "
+                f"{self.processors} processors",
                 next_step=f'name sizes such as {listed(fitting)}, or scale by = "{GUESTS}"',
             )
         return int(tiles)

@@ -30,8 +30,8 @@ _PHRASES = {
 
 def tell(result: ScalingResult) -> list[str]:
     """Verdict, what grows, what bounds throughput, how sure."""
-    lines = [_verdict(result), *_growth_lines(result), *_throughput_lines(result)]
-    return [*lines, *_caveats(result)]
+    lines = [_verdict(result), *_growth_lines(result), *_later_lines(result)]
+    return [*lines, *_throughput_lines(result), *_caveats(result)]
 
 
 def _verdict(result: ScalingResult) -> str:
@@ -45,14 +45,43 @@ def _verdict(result: ScalingResult) -> str:
         )
     before = [step for step in result.steps if step.end.processors <= bend.start.processors]
     text = (
-        f"Inflection {_between(bend)}: the step brings {bend.gain:.2f} of ITR ratio where the "
-        f"capability curve offers {bend.offered:.2f}, {100 * bend.fraction:.0f} % of it "
+        f"Inflection {_between(bend)}: {_brings(bend)} "
         f"(below {100 * FRACTION:.0f} % is an inflection)"
     )
     if before:
         lowest = min(step.fraction for step in before)
         text += f"; before it no step brings less than {100 * lowest:.0f} %"
     return f"{text}."
+
+
+def _brings(step: Step) -> str:
+    """What a step adds, beside what is offered; a fall is called one."""
+    offers = f"where the capability curve offers {step.offered:.2f}"
+    if step.gain < 0.0:
+        return f"the step takes {-step.gain:.2f} of ITR ratio away {offers}"
+    return (
+        f"the step brings {step.gain:.2f} of ITR ratio {offers}, {100 * step.fraction:.0f} % of it"
+    )
+
+
+def _later_lines(result: ScalingResult) -> list[str]:
+    """The worst of the steps after the bend that fall behind further than it did, and what grows
+    there: that may be something else.
+    """
+    bend = result.bend
+    if bend is None:
+        return []
+    worse = [
+        step
+        for step in result.steps
+        if step.start.processors >= bend.end.processors and step.fraction < bend.fraction
+    ]
+    if not worse:
+        return []
+    worst = min(worse, key=lambda step: step.fraction)
+    text = f"It gets worse {_between(worst)}: {_brings(worst)}."
+    found = result.growth(worst)
+    return [f"{text} Of what grows there, {_shares(found)}." if found[0].more_us > 0.0 else text]
 
 
 def _between(step: Step) -> str:
@@ -120,7 +149,7 @@ def _list_lines(result: ScalingResult, last: Size, found: list[Growth]) -> list[
         return []
     text = (
         f"With {last.processors} processors the longest list of a layer-3 switch has "
-        f"{max(lengths.values())} control blocks, and each frame passes half of them on average; "
+        f"{max(lengths.values())} control blocks, and each search passes half of them on average; "
         "every block that another processor found since has been changed there and must be "
         "fetched, one after the other. Several switches with a part of the guests each shorten "
         "the list; a layer-2 switch has none."
