@@ -6,7 +6,7 @@ use homenode_engine::spec::Spec;
 
 use crate::load::{Dispatches, Waits};
 use crate::rounds::{Case, Outcome, Sample};
-use crate::{bare, costs, devices, engine, kernel, scenarios};
+use crate::{bare, costs, devices, engine, kernel, scenarios, zvm};
 
 const W1: &str = "W1: a queue of 64 servers, load 0.8";
 const W2: &str = "W2: 64 cores, 4 partitions of 30 virtual processors";
@@ -39,6 +39,11 @@ pub fn all() -> Vec<Case> {
             FRAMES,
             "256 cores, 200 partitions, 1,200 VPs",
             vec![scenarios::full_frame()],
+        ),
+        model(
+            FRAMES,
+            "z/VM: 76 processors, 180 web guests",
+            vec![zvm::tiles()],
         ),
         two_cores(),
     ];

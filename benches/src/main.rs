@@ -17,6 +17,7 @@ mod load;
 mod report;
 mod rounds;
 mod scenarios;
+mod zvm;
 
 use std::process::ExitCode;
 

@@ -124,7 +124,8 @@ fn transactions(rate_per_s: f64) -> Workload {
     }
 }
 
-fn partition(name: String, entitlement: f64, vps: u16, workload: Workload) -> Partition {
+/// A partition under AIX with the profile `oltp`.
+pub fn partition(name: String, entitlement: f64, vps: u16, workload: Workload) -> Partition {
     let mut partition = Partition {
         name,
         processors: Processors::Shared {
