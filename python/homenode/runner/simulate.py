@@ -8,7 +8,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -78,7 +78,7 @@ def simulate_all(
             # their end.
             if not all(future.done() for future in futures):
                 watch.stop.set()
-            _wait_out(futures)
+            wait_out(futures)
     results = {
         index: future.result() for index, future in zip(job.replications, futures, strict=True)
     }
@@ -99,7 +99,7 @@ def _look_on(futures: Sequence[Future[Any]], watch: Watch, progress: ProgressFn 
             return
 
 
-def _wait_out(futures: Sequence[Future[Any]]) -> None:
+def wait_out(futures: Iterable[Future[Any]]) -> None:
     """Until all have ended, which takes a batch; someone who presses Ctrl-C again loses nothing."""
     while True:
         try:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from homenode.results.run import Run
 from homenode.runner import FrozenScenario, InterruptedRun, ProgressFn
+from homenode.runner.simulate import wait_out
 
 Key = TypeVar("Key")
 _LOOK_EVERY_S = 0.1
@@ -90,7 +91,7 @@ class _Together:
                 # Those that still run after Ctrl-C or an error need not go on to their end.
                 if not all(future.done() for future in futures.values()):
                     self._stop.set()
-                _wait_out(list(futures.values()))
+                wait_out(futures.values())
         if interrupted:
             raise _interrupted(futures)
         return {key: futures[key].result() for key in self._scenarios}
@@ -119,16 +120,6 @@ class _Together:
                 future.result()
             if not pending:
                 return
-
-
-def _wait_out(futures: list[Future[Run]]) -> None:
-    """Until all have ended; someone who presses Ctrl-C again loses nothing."""
-    while True:
-        try:
-            wait(futures)
-        except KeyboardInterrupt:
-            continue
-        return
 
 
 def _interrupted(futures: Mapping[Any, Future[Run]]) -> InterruptedRun:

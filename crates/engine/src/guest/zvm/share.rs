@@ -2,8 +2,8 @@
 //!
 //! An absolute share is a part of all processors, a relative one competes with the other relative
 //! shares for what the absolute ones leave. Absolute shares that together pass the whole are scaled
-//! down to it. Nobody gets more than it asks for: what one leaves goes to those that want more, in
-//! proportion to their shares (water-filling).
+//! down to it. What one leaves goes to those that want more, in proportion to their shares: the
+//! dispatcher does that by deadlines, which move on by time used over what a share is worth.
 
 use crate::spec::CpShare;
 
@@ -55,33 +55,6 @@ fn points_of(share: CpShare) -> f64 {
     }
 }
 
-/// Shares `capacity` out in proportion to `weights`, nobody more than it demands; what is not
-/// wanted goes to the others.
-pub fn water_fill(capacity: f64, weights: &[f64], demands: &[f64]) -> Vec<f64> {
-    debug_assert_eq!(weights.len(), demands.len());
-    let mut given = vec![0.0; weights.len()];
-    let mut open: Vec<usize> = (0..weights.len()).filter(|i| weights[*i] > 0.0).collect();
-    let mut left = capacity;
-    loop {
-        let sum: f64 = open.iter().map(|i| weights[*i]).sum();
-        let level = left / sum;
-        let (full, short): (Vec<usize>, Vec<usize>) = open
-            .iter()
-            .partition(|i| demands[**i] <= weights[**i] * level);
-        if full.is_empty() || short.is_empty() {
-            for at in open {
-                given[at] = demands[at].min(weights[at] * level);
-            }
-            return given;
-        }
-        for at in full {
-            given[at] = demands[at];
-            left -= demands[at];
-        }
-        open = short;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,19 +81,5 @@ mod tests {
         assert!((worth[0] - 0.6).abs() < 1e-12 && (worth[1] - 0.4).abs() < 1e-12);
         let mixed = weights(&[CpShare::Absolute(1.0), CpShare::Relative(100)]);
         assert!(mixed[1] > 0.0 && (mixed[0] + mixed[1] - 1.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn what_one_leaves_goes_to_the_others_in_proportion() {
-        // 10 to share 1:2:2; the first wants 1, the second 3, the third everything.
-        let given = water_fill(10.0, &[1.0, 2.0, 2.0], &[1.0, 3.0, 100.0]);
-        assert_eq!(given, vec![1.0, 3.0, 6.0]);
-        // Nobody wants all: each gets what it wants.
-        let given = water_fill(10.0, &[1.0, 1.0], &[2.0, 3.0]);
-        assert_eq!(given, vec![2.0, 3.0]);
-        // All want more: in proportion.
-        let given = water_fill(9.0, &[1.0, 2.0], &[50.0, 50.0]);
-        assert_eq!(given, vec![3.0, 6.0]);
-        assert_eq!(water_fill(4.0, &[0.0], &[1.0]), vec![0.0]);
     }
 }
