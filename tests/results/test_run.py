@@ -323,7 +323,7 @@ def test_a_second_ctrl_c_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
     wait = simulate.wait
     monkeypatch.setattr(simulate, "wait", impatient)
-    simulate._wait_out([])
+    simulate.wait_out([])
     assert next(presses, None) is None
 
 
