@@ -19,6 +19,7 @@ mod amount;
 mod blocks;
 mod capture;
 mod configuration;
+mod damage;
 mod error;
 mod json;
 mod layout;
@@ -31,6 +32,7 @@ mod reading;
 pub mod vparstatus;
 
 pub use capture::{Capture, Report, Section, Table, Value};
+pub use damage::Lenient;
 pub use error::CaptureError;
 pub use number::{Number, Unit};
 pub use reading::{Place, Reading, Remark};

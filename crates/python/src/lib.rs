@@ -3,8 +3,12 @@
 
 mod batch;
 mod listings;
+mod others;
 mod price;
+mod recordings;
 mod summary;
+mod texts;
+mod topology;
 mod walk;
 
 use homenode_engine::{cost, sim, spec::Spec};
@@ -162,5 +166,9 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(listings::parse_parstatus, module)?)?;
     module.add_function(wrap_pyfunction!(listings::format_vparstatus, module)?)?;
     module.add_function(wrap_pyfunction!(listings::format_parstatus, module)?)?;
+    recordings::register(module)?;
+    texts::register(module)?;
+    topology::register(module)?;
+    others::register(module)?;
     Ok(())
 }

@@ -1,11 +1,11 @@
-"""Listings of a real server made into a scenario.
+"""Recordings of real servers made into a scenario.
 
-`import_files` reads the outputs of `vparstatus -v`, `vparstatus -M` and `parstatus -C` and makes
-one scenario of all of them, in which every value says where it comes from. A value that no listing
-tells is assumed and said to be; what contradicts itself is refused.
+`import_paths` takes files, folders and archives, recognises what each of them is, and makes one
+scenario of all of them: the machine, its partitions, and what they were recorded to use. Every
+value of it says where it comes from; what no recording tells is assumed and said to be.
 """
 
-from homenode.importing.scenario import Imported, import_files, import_sources
+from homenode.importing.cellular import Imported, import_files, import_sources
 from homenode.importing.sources import ListingError, Notice, Source
 
 __all__ = ["Imported", "ListingError", "Notice", "Source", "import_files", "import_sources"]

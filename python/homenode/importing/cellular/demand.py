@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from homenode.catalog.platform import Platform
-from homenode.importing.findings import VirtualPartition
+from homenode.importing.cellular.findings import VirtualPartition
 
 MB = 1 << 20
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from homenode.errors import InputError, StoreError, Where, listed
-from homenode.importing.findings import Findings, VirtualPartition
-from homenode.importing.hardware import choose_machine, divide
-from homenode.importing.readers import read_all
+from homenode.importing.cellular.findings import Findings, VirtualPartition
+from homenode.importing.cellular.hardware import choose_machine, divide
+from homenode.importing.cellular.readers import read_all
+from homenode.importing.cellular.write import PLACEHOLDER_PROFILE, io_cell, scenario_text
 from homenode.importing.sources import ListingError, Notice, Source, read_source
-from homenode.importing.write import PLACEHOLDER_PROFILE, io_cell, scenario_text
 from homenode.scenario import Scenario
 from homenode.scenario.cellular.paths import core_at
 from homenode.scenario.places import PlaceError

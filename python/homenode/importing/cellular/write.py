@@ -6,8 +6,8 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from homenode.catalog import MachineDescription
-from homenode.importing.findings import VirtualPartition
-from homenode.importing.hardware import Chosen, Npartition, Sizes, Value
+from homenode.importing.cellular.findings import VirtualPartition
+from homenode.importing.cellular.hardware import Chosen, Npartition, Sizes, Value
 from homenode.scenario.cellular.paths import cores_of_cell
 
 PLACEHOLDER_PROFILE = "compute"

@@ -12,7 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from homenode.errors import Where
-from homenode.importing.findings import Cell, Findings, MemorySize, VirtualPartition, cell_of
+from homenode.importing.cellular.findings import (
+    Cell,
+    Findings,
+    MemorySize,
+    VirtualPartition,
+    cell_of,
+)
 from homenode.importing.sources import ListingError, Notice, Source
 
 _ALL_OF_IT = "copy all that the command printed, headings and all, in English (LANG=C)"

@@ -9,8 +9,8 @@ from typing import Generic, TypeVar
 from homenode.catalog import MachineDescription, machine, machines
 from homenode.catalog.platform import Platform
 from homenode.errors import Where, suggestion
-from homenode.importing.demand import Demand, demand
-from homenode.importing.findings import Cell, Findings, VirtualPartition
+from homenode.importing.cellular.demand import Demand, demand
+from homenode.importing.cellular.findings import Cell, Findings, VirtualPartition
 from homenode.importing.sources import ListingError, Notice
 
 MB = 1 << 20

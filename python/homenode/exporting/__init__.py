@@ -1,0 +1,1 @@
+"""A kept run in the formats that other programs read."""

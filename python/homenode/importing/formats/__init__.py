@@ -1,0 +1,1 @@
+"""The formats of recordings: one module a family, each with its `FORMATS`."""
