@@ -338,6 +338,9 @@ def _base_cores(partition: dict[str, Any], clock_hz: float) -> float:
     seconds = profile["instructions_per_unit"] * profile["eicpi"] / clock_hz
     if workload["kind"] == "transactions":
         return float(workload["rate_per_s"] * seconds)
+    if workload["kind"] == "trace":
+        rates = workload["instructions_per_s"]
+        return float(sum(rates) / len(rates) * profile["eicpi"] / clock_hz)
     if workload["kind"] in ("loops", "warehouses"):
         return float(min(workload["count"], processors(partition)))
     return 0.01

@@ -39,7 +39,7 @@ def test_it_reloads_to_the_same_input(named: Path, tmp_path: Path) -> None:
     (kept / "files").mkdir(parents=True)
     (kept / "scenario.toml").write_text(text, encoding="utf-8")
     for name, content in files.items():
-        (kept / name).write_text(content, encoding="utf-8")
+        (kept / name).write_bytes(content)
     assert "# ours" in text
     assert ".." not in text
     assert Scenario.load(kept / "scenario.toml").spec() == scenario.spec()

@@ -60,6 +60,11 @@ fn full_spec() -> Spec {
         ..quiet_unix()
     });
     partitions.push(linux);
+    let played = Workload::Trace {
+        lengths_ns: vec![5 * MS, 20 * MS],
+        instructions_per_s: vec![1e8, 3e8],
+    };
+    partitions.push(partition("f", shared(0.25, 1), played));
     place_memory(&mut partitions);
     let mut spec = spec(machine, partitions);
     spec.duration_ns = 30 * MS;

@@ -74,25 +74,37 @@ def with_guests(
 
 
 def guest_sums(
-    folder: Path, spec: Mapping[str, Any], key: str, batches: pl.LazyFrame | None = None
+    folder: Path,
+    spec: Mapping[str, Any],
+    key: str,
+    batches: pl.LazyFrame | None = None,
+    replication: int | None = None,
 ) -> dict[tuple[int, int], Sums]:
     """Sums by `key` (`replication`, or `batch` of the frame `batches` that says by `time_ns` which
-    batch an interval belongs to) and partition.
+    batch an interval belongs to) and partition; of all replications together, or of one.
     """
+    import polars as pl
+
     found: dict[tuple[int, int], Sums] = {}
     for table in guest_tables(spec):
-        for row in _rows(folder, spec, table, key, batches):
+        rows = pl.scan_parquet(table_path(folder, table))
+        if replication is not None:
+            rows = rows.filter(pl.col("replication") == replication)
+        for row in _rows(rows, spec, table, key, batches):
             place = int(row.pop(key)), int(row.pop("partition"))
             found.setdefault(place, {})[str(row.pop("kind"))] = row
     return found
 
 
 def _rows(
-    folder: Path, spec: Mapping[str, Any], table: str, key: str, batches: pl.LazyFrame | None
+    rows: pl.LazyFrame,
+    spec: Mapping[str, Any],
+    table: str,
+    key: str,
+    batches: pl.LazyFrame | None,
 ) -> list[dict[str, Any]]:
     import polars as pl
 
-    rows = pl.scan_parquet(table_path(folder, table))
     if batches is not None:
         rows = rows.join(batches, on="time_ns")
     if table == "virtual_machine":

@@ -177,13 +177,14 @@ def _batch(
         seconds=(row["end_ns"] - start_ns) / NS_PER_S,
         counters=row,
         gauges={name: row[f"{name}_mean"] for name in GAUGES},
-        response_ns=_mean_only(row["response_ns"], row["tx_done"]),
-        dispatch_wait_ns=_mean_only(row["ready_ns"], row["dispatches"]),
+        response_ns=mean_only(row["response_ns"], row["tx_done"]),
+        dispatch_wait_ns=mean_only(row["ready_ns"], row["dispatches"]),
         rni=machine.get("rni"),
     )
 
 
-def _mean_only(total: float, count: int) -> dict[str, float]:
+def mean_only(total: float, count: int) -> dict[str, float]:
+    """A distribution of which only the sum of its values is known."""
     return {"count": count, "mean": total / count} if count else {}
 
 

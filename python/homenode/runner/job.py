@@ -53,8 +53,8 @@ class Job:
     """Of each partition, what its own tools print but the engine need not know."""
     machine: dict[str, Any] = field(default_factory=dict)
     """Of the machine, what reports say but the engine need not know."""
-    files: dict[str, str] = field(default_factory=dict)
-    """By path below the run folder, the texts of files that the scenario names."""
+    files: dict[str, bytes] = field(default_factory=dict)
+    """By path below the run folder, the files that the scenario names."""
 
     @property
     def name(self) -> str:
@@ -112,7 +112,7 @@ def freeze(
     )
 
 
-def _kept(scenario: FrozenScenario) -> tuple[str, dict[str, str]]:
+def _kept(scenario: FrozenScenario) -> tuple[str, dict[str, bytes]]:
     """What to keep of a scenario in its file's language: all it needs; of any other its text."""
     from homenode.scenario.kept import stand_alone
     from homenode.scenario.scenario import Scenario

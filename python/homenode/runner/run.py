@@ -105,9 +105,9 @@ def _write(folder: Path, job: Job, engine: Engine, summaries: dict[int, dict[str
     for table, columns in table_columns(engine).items():
         merge_parts(folder, table_path(folder, table), table, job.replications, columns)
     (folder / "scenario.toml").write_text(job.text, encoding="utf-8")
-    for path, text in job.files.items():
+    for path, content in job.files.items():
         (folder / path).parent.mkdir(exist_ok=True)
-        (folder / path).write_text(text, encoding="utf-8")
+        (folder / path).write_bytes(content)
     (folder / "details.json").write_text(dump_json(job.details), encoding="utf-8")
     (folder / "machine.json").write_text(dump_json(job.machine), encoding="utf-8")
     (folder / "spec.json").write_text(job.spec_text, encoding="utf-8")

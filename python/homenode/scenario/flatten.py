@@ -11,7 +11,7 @@ from homenode.scenario.mainframe.flatten import shared_spec, web_spec, zvm_spec
 from homenode.scenario.mainframe.placing import pool_name
 from homenode.scenario.models import DEFAULT_WEIGHT, Run, Shared
 from homenode.scenario.placed import PlacedPartition, Resolved
-from homenode.scenario.workload import Loops, Transactions, Users, Warehouses, Web, Workload
+from homenode.scenario.workload import Loops, Transactions, Users, Warehouses, Web
 
 
 def flatten(name: str, run: Run, resolved: Resolved) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def _partition(
         "hypervisor_share": partition.hypervisor_share,
         "home": list(partition.home),
         "guest": _guest(partition),
-        "workload": _workload(partition.table.workload),
+        "workload": _workload(partition),
         "profile": partition.profile,
     }
 
@@ -118,7 +118,14 @@ def _guest(partition: PlacedPartition) -> dict[str, Any]:
     }
 
 
-def _workload(workload: Workload) -> dict[str, Any]:
+def _workload(partition: PlacedPartition) -> dict[str, Any]:
+    workload, played = partition.table.workload, partition.demand
+    if played is not None:
+        return {
+            "kind": "trace",
+            "lengths_ns": list(played.lengths_ns),
+            "instructions_per_s": list(played.instructions_per_s),
+        }
     if isinstance(workload, Transactions):
         return {"kind": "transactions", "rate_per_s": workload.rate, **_bursts(workload)}
     if isinstance(workload, Users):

@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import Any
 
 from homenode.catalog.names import is_path
-from homenode.document import Document, parse_document, read_text
+from homenode.document import Document, parse_document
 from homenode.document.positions import Path
 from homenode.errors import DamagedRunError, ScenarioError
 from homenode.scenario.scenario import Scenario
@@ -22,12 +22,12 @@ FOLDER = "files"
 """Folder for files that a scenario names, below the run folder."""
 
 
-def stand_alone(scenario: Scenario) -> tuple[str, dict[str, str]]:
-    """The text to keep, and by path below the run folder the texts of the files it names."""
+def stand_alone(scenario: Scenario) -> tuple[str, dict[str, bytes]]:
+    """The text to keep, and by path below the run folder the files it names."""
     document = parse_document(scenario.text, scenario.source, ScenarioError)
     places = _named(document)
     names = _kept_names(dict.fromkeys(str(document.value(place)) for place in places))
-    files = {kept: read_text(scenario.folder / name, ScenarioError) for name, kept in names.items()}
+    files = {kept: _content(scenario.folder / name) for name, kept in names.items()}
     text = document.text
     spots = [(document.positions.spots[place], names[document.value(place)]) for place in places]
     # From the end, so that what stands before keeps its place.
@@ -38,17 +38,28 @@ def stand_alone(scenario: Scenario) -> tuple[str, dict[str, str]]:
     return text, files
 
 
+def _content(path: FilePath) -> bytes:
+    """What is in a file that was read before, when the scenario was."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        step = "put it back, or load the scenario again"
+        raise ScenarioError(f"{path} cannot be read any more: {reason}", next_step=step) from error
+
+
 def _named(document: Document) -> list[Path]:
     """Where the scenario names a file."""
     places: list[Path] = [("machine", "file")]
     for row in range(len(document.data.get("partition", ()))):
         profile: Path = ("partition", row, "workload", "profile")
         places += [profile, (*profile, "base")]
+        if document.value(("partition", row, "workload", "kind")) == "trace":
+            places.append(("partition", row, "workload", "file"))
     return [
         place
         for place in places
-        if isinstance(name := document.value(place), str)
-        and (place[0] == "machine" or is_path(name))
+        if isinstance(name := document.value(place), str) and (place[-1] == "file" or is_path(name))
     ]
 
 

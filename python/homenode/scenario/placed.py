@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from homenode.catalog import MachineDescription
 from homenode.scenario.cellular.cores import AssignedCores
@@ -11,6 +12,9 @@ from homenode.scenario.cellular.memory import GrantedMemory
 from homenode.scenario.mainframe.placing import InMainframe
 from homenode.scenario.mainframe.tables import Group
 from homenode.scenario.models import Partition, Pool, Shared
+
+if TYPE_CHECKING:
+    from homenode.scenario.demand import Played
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,8 @@ class PlacedPartition:
     """On a machine of cells, what its configuration says of it."""
     mainframe: InMainframe | None = None
     """On a mainframe, its mode, core types, entitlement and virtual machines."""
+    demand: Played | None = None
+    """What its workload plays, if that is recorded demand."""
 
     @property
     def entitlement(self) -> float:

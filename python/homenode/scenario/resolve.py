@@ -13,6 +13,7 @@ from homenode.scenario import checks, totals
 from homenode.scenario.cellular.hardware import PlacedNpartition, divide
 from homenode.scenario.cellular.refuse import refuse_cells, refuse_whole
 from homenode.scenario.cellular.seating import seat_in_cells
+from homenode.scenario.demand import with_demand
 from homenode.scenario.mainframe.kinds import is_mainframe
 from homenode.scenario.mainframe.placing import Mainframe, divide_cores, place_in_mainframe
 from homenode.scenario.mainframe.refuse import refuse_words
@@ -52,6 +53,7 @@ def resolve(file: ScenarioFile, document: Document, folder: FilePath) -> Resolve
     if len(problems) > before:
         problems.raise_any()  # where partitions go follows from what they are
     npartitions, partitions = _seat(file, entries, profiles, machine, mainframe, problems)
+    partitions = with_demand(partitions, dict(rows), folder, file.run, problems)
     resolved = Resolved(machine, pools, partitions, npartitions)
     if mainframe is not None and mainframe.is_shared:
         resolved = _with_types(resolved, mainframe, file)

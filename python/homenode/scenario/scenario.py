@@ -62,7 +62,8 @@ class Scenario:
         """A scenario from TOML text; `source` is its name in messages, `folder` where files it
         names are.
         """
-        return cls._read(text, source, Path(folder), {})
+        place = folder if isinstance(folder, Path) else Path(folder)
+        return cls._read(text, source, place, {})
 
     @classmethod
     def _read(cls, text: str, source: str, folder: Path, point: Mapping[str, Any]) -> Scenario:

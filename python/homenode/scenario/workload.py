@@ -184,6 +184,32 @@ class Web(Table):
     profile: Profile
 
 
+class Trace(Table):
+    """Recorded demand, played step by step: what arrives in a step is exact, when it arrives within
+    the step is left to chance. It comes in bursts of about the profile's instructions.
+    """
+
+    kind: Literal["trace"] = Field(description="which kind of work it is")
+    file: str = Field(
+        min_length=1,
+        description=(
+            "table of its steps, a Parquet or CSV file with the columns partition, seconds and"
+            ' instructions_per_s, such as "demand.parquet"'
+        ),
+    )
+    series: str | None = Field(
+        None,
+        min_length=1,
+        description="its name in the file's column partition; its own name if not given",
+    )
+    step: Annotated[int, Quantity(TIME, "1 ms", "365 d")] | None = Field(
+        None,
+        description="simulated time for which each step is played; as long as it was recorded"
+        " if not given",
+    )
+    profile: Profile
+
+
 class Idle(Table):
     """Nothing but the guest's own daemons."""
 
@@ -193,4 +219,6 @@ class Idle(Table):
     )
 
 
-Workload = Annotated[Transactions | Users | Loops | Warehouses | Web | Idle, Discriminator("kind")]
+Workload = Annotated[
+    Transactions | Users | Loops | Warehouses | Web | Trace | Idle, Discriminator("kind")
+]

@@ -8,6 +8,7 @@ pub mod aix;
 mod charge;
 mod loads;
 pub mod memory;
+mod playback;
 mod queues;
 mod scheduler;
 mod set;
@@ -17,5 +18,6 @@ pub mod zvm;
 
 pub use charge::{charge, Charge};
 pub use loads::Loads;
+pub use playback::Playback;
 pub use queues::{Cpu, Filling, RunQueues};
 pub use scheduler::Scheduler;

@@ -119,6 +119,7 @@ impl Shape {
             Workload::Warehouses { .. }
             | Workload::Loops { .. }
             | Workload::Web { .. }
+            | Workload::Trace { .. }
             | Workload::Idle => tx(1.0, 0, Distribution::Constant, None, None),
         }
     }

@@ -145,7 +145,43 @@ fn check_workload(workload: &Workload, owner: &str) -> Checked {
         Workload::Warehouses { count } if count == 0 || count > 100_000 => {
             Err(range(owner, "warehouses", f64::from(count), "1 to 100000"))
         }
+        Workload::Trace {
+            ref lengths_ns,
+            ref instructions_per_s,
+        } => check_trace(lengths_ns, instructions_per_s, owner),
         _ => Ok(()),
+    }
+}
+
+/// Greatest recorded demand [instructions/s]: that of all cores that a machine may have.
+const MOST_PER_S: f64 = 1e15;
+/// Most steps of a recorded demand.
+const MOST_STEPS: usize = 10_000_000;
+
+fn check_trace(lengths_ns: &[u64], per_s: &[f64], owner: &str) -> Checked {
+    let steps = lengths_ns.len();
+    if steps == 0 || steps > MOST_STEPS {
+        return Err(range(owner, "steps", steps as f64, "1 to 10000000"));
+    }
+    if per_s.len() != steps {
+        let field = "instructions_per_s, how many";
+        let asked = format!("{steps}, one for each of lengths_ns");
+        return Err(range(owner, field, per_s.len() as f64, &asked));
+    }
+    let mut all = 0_u64;
+    for length in lengths_ns {
+        all = all.saturating_add(*length);
+        if *length == 0 || all > LONGEST_NS {
+            let asked = "positive, three years in all at most";
+            return Err(range(owner, "lengths_ns", *length as f64, asked));
+        }
+    }
+    match per_s
+        .iter()
+        .find(|rate| !(0.0..=MOST_PER_S).contains(*rate))
+    {
+        Some(rate) => Err(range(owner, "instructions_per_s", *rate, "0 to 1e15")),
+        None => Ok(()),
     }
 }
 
@@ -165,6 +201,7 @@ fn check_burst(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
         Workload::Loops { .. }
         | Workload::Warehouses { .. }
         | Workload::Web { .. }
+        | Workload::Trace { .. }
         | Workload::Idle => 1.0,
     };
     let unit_ns = profile.instructions_per_unit * profile.eicpi

@@ -14,6 +14,8 @@ pub enum Event {
     Wake(u32),
     /// A transaction arrives at a partition.
     Arrival(u16),
+    /// A burst of a partition's recorded demand arrives.
+    Recorded(u16),
     /// A guest's daemon wakes.
     Daemon(u16),
     /// A guest balances its run queues.

@@ -276,6 +276,7 @@ impl World {
             }
             Event::Wake(job) => self.wake_job(job),
             Event::Arrival(partition) => self.arrive(partition),
+            Event::Recorded(partition) => self.arrive_recorded(partition),
             Event::Window => self.open_window(),
             Event::Daemon(partition) => self.wake_daemon(partition),
             Event::Balance(partition) => self.balance(partition),

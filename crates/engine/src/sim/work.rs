@@ -3,6 +3,7 @@
 use super::event::Event;
 use super::world::{World, NEVER};
 use crate::guest::workload::{Job, JobId, JobKind, NO_CPU};
+use crate::guest::Playback;
 use crate::hypervisor::VpId;
 use crate::kernel::Time;
 use crate::spec::{Distribution, Workload};
@@ -13,6 +14,7 @@ impl World {
         for partition in 0..self.guests.len() as u16 {
             match self.spec.partitions[usize::from(partition)].workload {
                 Workload::Transactions { .. } => self.next_arrival(partition),
+                Workload::Trace { .. } => self.next_recorded(partition),
                 Workload::Users { count, .. } => {
                     (0..count).for_each(|_| self.start_user(partition))
                 }
@@ -122,13 +124,43 @@ impl World {
     /// A transaction arrives.
     pub fn arrive(&mut self, partition: u16) {
         let job = self.new_transaction(partition);
+        self.admit(partition, job);
+        self.next_arrival(partition);
+    }
+
+    /// A burst of recorded work arrives.
+    pub fn arrive_recorded(&mut self, partition: u16) {
+        let playback = &self.guests[usize::from(partition)].playback;
+        let instructions = playback.as_ref().map_or(0.0, Playback::instructions);
+        let job = self.jobs.add(Job {
+            partition,
+            last_cpu: NO_CPU,
+            kind: JobKind::Transaction,
+            bursts_left: 0,
+            instructions,
+            arrived_at: self.now,
+        });
+        self.admit(partition, job);
+        self.next_recorded(partition);
+    }
+
+    /// The next burst of recorded work, if any is left.
+    fn next_recorded(&mut self, partition: u16) {
+        let guest = &mut self.guests[usize::from(partition)];
+        let playback = guest.playback.as_mut();
+        if let Some(at) = playback.and_then(|playback| playback.next(&mut guest.arrivals)) {
+            self.schedule(at, Event::Recorded(partition));
+        }
+    }
+
+    /// A transaction that has just arrived becomes runnable.
+    fn admit(&mut self, partition: u16, job: JobId) {
         let meter = self.meters.integrate(partition, self.now);
         meter.tx_arrived += 1;
         meter.inside += 1;
         meter.runnable += 1;
         let cpu = self.make_runnable(job);
         self.count_interrupt(partition, cpu);
-        self.next_arrival(partition);
     }
 
     /// A wait or think time is over.

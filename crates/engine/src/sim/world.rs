@@ -5,11 +5,11 @@ use super::meters::Meters;
 use super::zvm::Cp;
 use crate::cost::{ClassId, Spread, Table};
 use crate::guest::workload::{JobId, JobTable, Shape};
-use crate::guest::{memory, Cpu, Filling, RunQueues, Scheduler};
+use crate::guest::{memory, Cpu, Filling, Playback, RunQueues, Scheduler};
 use crate::hypervisor::policies::{in_effect, Dispatcher};
 use crate::hypervisor::{Capacity, State, Vp, VpId};
 use crate::kernel::{Key, Queue, Stream, Time};
-use crate::spec::{Partition, Spec};
+use crate::spec::{Partition, Spec, Workload};
 
 /// No job on a thread.
 pub const NO_JOB: JobId = JobId::MAX;
@@ -99,6 +99,8 @@ pub struct GuestState {
     pub queues: RunQueues,
     /// The workload's numbers.
     pub shape: Shape,
+    /// Recorded demand, if that is what it runs.
+    pub playback: Option<Playback>,
     /// First thread in [`World::threads`].
     pub first_thread: usize,
     /// Threads of a virtual processor.
@@ -301,6 +303,22 @@ impl Slot {
     }
 }
 
+fn playback(spec: &Spec, partition: &Partition) -> Option<Playback> {
+    let unit = partition.profile.instructions_per_unit;
+    match &partition.workload {
+        Workload::Trace {
+            lengths_ns,
+            instructions_per_s,
+        } => Some(Playback::new(
+            spec.warmup_ns,
+            lengths_ns,
+            instructions_per_s,
+            unit,
+        )),
+        _ => None,
+    }
+}
+
 /// The stream of a partition that is called so.
 fn stream(spec: &Spec, partition: &Partition, replication: u64, what: &str) -> Stream {
     let name = format!("{}/{what}", partition.name);
@@ -321,6 +339,7 @@ fn guest(
         queues: RunQueues::new(vps.len() as u16, partition.smt, filling),
         scheduler: Scheduler::of(&partition.guest, partition.smt),
         shape: Shape::of(&partition.workload, &partition.profile),
+        playback: playback(spec, partition),
         first_thread,
         smt: partition.smt,
         folded_from_ns: 0.0,

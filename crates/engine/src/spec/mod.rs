@@ -7,10 +7,12 @@
 
 mod devices;
 mod prsm;
+mod workload;
 mod zvm;
 
 pub use devices::{Layer, Paging, StorageServer, Switch};
 pub use prsm::{DefinedCapacity, Group, LogicalCores, Polarization, PrSm};
+pub use workload::{Distribution, Workload};
 pub use zvm::{CpLocks, CpPaths, CpShare, ExcessUse, Role, Unparking, VirtualMachine, Zvm};
 
 use serde::{Deserialize, Serialize};
@@ -473,77 +475,6 @@ pub struct Aix {
     pub daemon_rate_per_s: f64,
     /// Processor time of one such wake-up [ns of a core at its single-thread speed].
     pub daemon_ns: u64,
-}
-
-/// What a partition runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
-pub enum Workload {
-    /// Open Poisson arrivals; a transaction alternates processor bursts and waits.
-    Transactions {
-        /// Arrivals [1/s].
-        rate_per_s: f64,
-        /// Mean number of bursts of a transaction (geometric, at least 1).
-        bursts: f64,
-        /// Mean wait between two bursts [ns] (exponential).
-        wait_ns: u64,
-        /// Distribution of a burst's work.
-        burst_work: Distribution,
-    },
-    /// A fixed number of users with think time; each interaction is a transaction.
-    Users {
-        /// Users.
-        count: u32,
-        /// Mean think time [ns] (exponential).
-        think_ns: u64,
-        /// Mean number of bursts of a transaction (geometric, at least 1).
-        bursts: f64,
-        /// Mean wait between two bursts [ns] (exponential).
-        wait_ns: u64,
-        /// Distribution of a burst's work.
-        burst_work: Distribution,
-    },
-    /// `count` processor-bound jobs started together; each ends after `instructions_per_unit`, or
-    /// never if `endless`.
-    Loops {
-        /// Jobs.
-        count: u32,
-        /// Whether a finished job starts again at once.
-        endless: bool,
-    },
-    /// A fixed number of threads that do transaction after transaction without a pause.
-    Warehouses {
-        /// Threads.
-        count: u32,
-    },
-    /// Virtual machines that send requests to others over virtual switches and get files back;
-    /// closed, with one connection for every client and server on a switch.
-    Web {
-        /// Length of a request [bytes].
-        request_bytes: u64,
-        /// Length of a file [bytes].
-        file_bytes: u64,
-        /// Files of a server; each request is for one of them, with equal chance.
-        files: u32,
-        /// Share of the guests' instructions of a transaction that the client executes [0..1].
-        client_share: f64,
-        /// Mean time between an answer and the connection's next request [ns] (exponential).
-        think_ns: u64,
-        /// Distribution of the guests' instructions.
-        work: Distribution,
-    },
-    /// Nothing but the guest's own daemons.
-    Idle,
-}
-
-/// Shape of a random amount of work with a given mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Distribution {
-    /// Always the mean.
-    Constant,
-    /// Exponential.
-    Exponential,
 }
 
 /// Behaviour of the work on a processor.

@@ -1,0 +1,143 @@
+//! Recorded demand played back: when the next burst arrives, and how much work it is.
+//!
+//! A recording says how much was done in a step, not when within it. So a step is cut into as many
+//! equal parts as it has bursts, and one burst arrives in each part, at a moment left to chance:
+//! what a step brings is exact, whatever is drawn.
+
+use crate::kernel::Stream;
+
+/// One step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Step {
+    length_ns: u64,
+    instructions: f64,
+}
+
+/// Where a partition is in its recorded demand.
+#[derive(Clone, Debug)]
+pub struct Playback {
+    steps: Vec<Step>,
+    unit: f64,
+    /// Next step.
+    next: usize,
+    /// When the present step began [ns].
+    start_ns: u64,
+    /// When the next one begins [ns].
+    end_ns: u64,
+    /// Bursts of the present step, and those that came already.
+    bursts: u64,
+    come: u64,
+    instructions: f64,
+}
+
+impl Playback {
+    /// Demand of steps of these lengths [ns] with these rates [instructions/s], in bursts of about
+    /// `unit` instructions. It begins at time 0 with `warmup_ns` at the first step's rate.
+    pub fn new(warmup_ns: u64, lengths_ns: &[u64], per_s: &[f64], unit: f64) -> Self {
+        let step = |(length_ns, per_s): (u64, f64)| Step {
+            length_ns,
+            instructions: per_s * length_ns as f64 * 1e-9,
+        };
+        let recorded = lengths_ns.iter().copied().zip(per_s.iter().copied());
+        let warmup = per_s.first().map(|first| (warmup_ns, *first));
+        Self {
+            steps: warmup.into_iter().chain(recorded).map(step).collect(),
+            unit,
+            next: 0,
+            start_ns: 0,
+            end_ns: 0,
+            bursts: 0,
+            come: 0,
+            instructions: 0.0,
+        }
+    }
+
+    /// Work of the burst that [`Playback::next`] told of last [instructions].
+    pub fn instructions(&self) -> f64 {
+        self.instructions
+    }
+
+    /// When the next burst arrives [ns]; none after the last.
+    pub fn next(&mut self, chance: &mut Stream) -> Option<u64> {
+        while self.come == self.bursts {
+            self.begin_step()?;
+        }
+        let length = self.end_ns - self.start_ns;
+        let share = (self.come as f64 + chance.uniform()) / self.bursts as f64;
+        self.come += 1;
+        let within = (share * length as f64) as u64;
+        Some(self.start_ns + within.min(length - 1))
+    }
+
+    fn begin_step(&mut self) -> Option<()> {
+        let step = *self.steps.get(self.next)?;
+        self.next += 1;
+        self.start_ns = self.end_ns;
+        self.end_ns += step.length_ns;
+        self.come = 0;
+        let works = step.instructions > 0.0 && step.length_ns > 0;
+        self.bursts = if works {
+            // No more than nanoseconds, so that each has a moment of its own.
+            ((step.instructions / self.unit).round() as u64).clamp(1, step.length_ns)
+        } else {
+            0
+        };
+        self.instructions = step.instructions / self.bursts.max(1) as f64;
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(mut playback: Playback) -> Vec<(u64, f64)> {
+        let mut chance = Stream::new(1, 0, "a/arrivals");
+        std::iter::from_fn(|| {
+            let at = playback.next(&mut chance)?;
+            Some((at, playback.instructions()))
+        })
+        .collect()
+    }
+
+    fn within(bursts: &[(u64, f64)], from: u64, until: u64) -> f64 {
+        let inside = bursts.iter().filter(|(at, _)| (from..until).contains(at));
+        inside.map(|(_, instructions)| instructions).sum()
+    }
+
+    #[test]
+    fn what_a_step_brings_is_exact() {
+        let lengths = [1_000_000_000, 500_000_000, 2_000_000_000];
+        let bursts = all(Playback::new(3_000_000, &lengths, &[1e6, 0.0, 333.0], 1e4));
+        assert_eq!(within(&bursts, 0, 3_000_000), 3_000.0);
+        assert!((within(&bursts, 3_000_000, 1_003_000_000) - 1e6).abs() < 1e-6);
+        assert_eq!(within(&bursts, 1_003_000_000, 1_503_000_000), 0.0);
+        assert!((within(&bursts, 1_503_000_000, 3_503_000_000) - 666.0).abs() < 1e-9);
+        assert!(bursts.is_sorted_by(|a, b| a.0 <= b.0));
+        assert_eq!(bursts.len(), 1 + 100 + 1);
+    }
+
+    #[test]
+    fn each_part_of_a_step_has_one_burst() {
+        let bursts = all(Playback::new(0, &[1_000], &[1e10], 1e3));
+        let parts: Vec<u64> = bursts.iter().map(|(at, _)| at / 100).collect();
+        assert_eq!(parts, (0..10).collect::<Vec<_>>());
+        assert!(bursts.iter().any(|(at, _)| at % 100 != 0));
+    }
+
+    #[test]
+    fn more_bursts_than_nanoseconds_are_put_together() {
+        let bursts = all(Playback::new(0, &[4], &[1e12], 1.0));
+        assert_eq!(
+            bursts.iter().map(|(at, _)| *at).collect::<Vec<_>>(),
+            [0, 1, 2, 3]
+        );
+        assert!((within(&bursts, 0, 4) - 4_000.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn nothing_comes_where_nothing_was_recorded() {
+        assert_eq!(all(Playback::new(5, &[10, 10], &[0.0, 0.0], 1.0)), []);
+        assert_eq!(all(Playback::new(5, &[], &[], 1.0)), []);
+    }
+}
