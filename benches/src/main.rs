@@ -14,6 +14,7 @@ mod devices;
 mod engine;
 mod kernel;
 mod load;
+mod nmon;
 mod report;
 mod rounds;
 mod scenarios;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
     };
     let mut cases = cases::all();
     cases.extend(calls::all());
+    cases.extend(nmon::all());
     let chosen = |case: &Case| case.name.contains(&options.only);
     let needed: Vec<&str> = cases
         .iter()

@@ -1,5 +1,7 @@
 //! The `System configuration` line that opens most reports.
 
+use std::collections::HashSet;
+
 use crate::capture::Value;
 use crate::error::CaptureError;
 use crate::lines::Lines;
@@ -15,6 +17,7 @@ pub(crate) fn is_configuration(line: &str) -> bool {
 pub(crate) fn parse(lines: &mut Lines<'_>) -> Result<Vec<(String, Value)>, CaptureError> {
     let line = lines.expect("the System configuration line", is_configuration)?;
     let mut facts: Vec<(String, Value)> = Vec::new();
+    let mut known = HashSet::new();
     let facts_text = line.trim_start().strip_prefix(OPENING).unwrap_or_default();
     for word in facts_text.split_whitespace() {
         let Some((key, value)) = word
@@ -23,7 +26,7 @@ pub(crate) fn parse(lines: &mut Lines<'_>) -> Result<Vec<(String, Value)>, Captu
         else {
             return Err(lines.unexpected("key=value", word));
         };
-        if facts.iter().any(|(known, _)| known == key) {
+        if !known.insert(key) {
             return Err(CaptureError::Twice {
                 line: lines.last,
                 name: crate::error::quoted(key),

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::error::sentence;
 use crate::reading::Remark;
 
 /// Remarks that are kept; what comes after them is counted only.
@@ -32,17 +33,28 @@ impl Damage {
         self.remark(line, why);
     }
 
+    /// A line is left out for a reason that was told of an earlier one.
+    pub(crate) fn count_line(&mut self) {
+        self.dropped += 1;
+    }
+
     /// Something is worth saying of a line that is kept.
     pub(crate) fn remark(&mut self, line: usize, text: impl FnOnce() -> String) {
         if self.remarks.len() < MOST_REMARKS {
-            let text = text();
+            let text = sentence(text());
             self.remarks.push(Remark { line, text });
         }
     }
 
     /// How many were dropped so far.
+    #[cfg(test)]
     pub(crate) const fn dropped(&self) -> u64 {
         self.dropped
+    }
+
+    /// The first thing that was worth saying, if anything was.
+    pub(crate) fn first(&self) -> Option<&str> {
+        self.remarks.first().map(|remark| remark.text.as_str())
     }
 
     /// The drops beside what was found.
@@ -53,4 +65,10 @@ impl Damage {
             remarks: self.remarks,
         }
     }
+}
+
+/// The last line of a text has no end: a number in it may be shorter than it was.
+pub(crate) fn no_end_of_line(damage: &mut Damage, line: usize) {
+    let why = || "the last line has no end; it may be cut off".to_owned();
+    damage.remark(line.max(1), why);
 }

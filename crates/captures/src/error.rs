@@ -71,12 +71,30 @@ pub enum CaptureError {
 
 const LONGEST: usize = 60;
 
-/// A piece of input as it is quoted in messages.
+/// A piece of input as it is quoted in messages: one line, cut if it is long, blanks in place of
+/// what no terminal should be sent.
 pub(crate) fn quoted(text: &str) -> String {
-    if text.chars().count() <= LONGEST {
-        return text.to_owned();
+    let shown = |c: char| if c.is_control() { ' ' } else { c };
+    let mut quote: String = text.chars().take(LONGEST).map(shown).collect();
+    if text.chars().nth(LONGEST).is_some() {
+        quote.push_str("...");
     }
-    text.chars().take(LONGEST).chain("...".chars()).collect()
+    quote
+}
+
+const LONGEST_SENTENCE: usize = 400;
+
+/// A remark as it is told: names in it may be as long as a damaged line.
+pub(crate) fn sentence(text: String) -> String {
+    match text.char_indices().nth(LONGEST_SENTENCE) {
+        None if !text.contains(char::is_control) => text,
+        cut => {
+            let kept = cut.map_or(text.as_str(), |(end, _)| &text[..end]);
+            let mut sentence = kept.replace(char::is_control, " ");
+            sentence.push_str(if cut.is_some() { "..." } else { "" });
+            sentence
+        }
+    }
 }
 
 #[cfg(test)]
@@ -141,5 +159,18 @@ mod tests {
     #[test]
     fn long_text_is_cut_between_characters() {
         assert_eq!(quoted(&"é".repeat(100)).chars().count(), 63);
+        assert_eq!(quoted(&"é".repeat(60)).chars().count(), 60);
+    }
+
+    #[test]
+    fn a_sentence_stays_one_line_that_can_be_read() {
+        assert_eq!(sentence("a is b".into()), "a is b");
+        assert_eq!(sentence("a\nb".into()), "a b");
+        assert_eq!(sentence("é".repeat(500)).chars().count(), 403);
+    }
+
+    #[test]
+    fn a_quote_is_one_line_and_moves_no_cursor() {
+        assert_eq!(quoted("a\n\u{1b}[2Jb\tc"), "a  [2Jb c");
     }
 }

@@ -1,7 +1,11 @@
 //! What a reader of listings hands over beside the listing itself: where each fact stood and what
 //! was taken for granted.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
+
+use crate::error::sentence;
 
 /// A listing with its origins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -27,7 +31,7 @@ pub struct Place {
 }
 
 /// Something that was read although it is not as the tool writes it, or that was left out.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Remark {
     /// Line, counted from 1.
     pub line: usize,
@@ -49,15 +53,14 @@ impl Notes {
     }
 
     pub(crate) fn remark(&mut self, line: usize, text: impl Into<String>) {
-        let text = text.into();
-        let remark = Remark { line, text };
-        if !self.remarks.contains(&remark) {
-            self.remarks.push(remark);
-        }
+        let text = sentence(text.into());
+        self.remarks.push(Remark { line, text });
     }
 
     pub(crate) fn with<T>(mut self, found: T) -> Reading<T> {
         self.remarks.sort_by_key(|remark| remark.line);
+        let mut told = HashSet::new();
+        self.remarks.retain(|remark| told.insert(remark.clone()));
         Reading {
             found,
             places: self.places,

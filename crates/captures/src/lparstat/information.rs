@@ -2,6 +2,8 @@
 //!
 //! Blanks within a label vary between recordings and count as one; decimals may have a comma.
 
+use std::collections::HashSet;
+
 use crate::capture::{Capture, Report, Section, Table, Value};
 use crate::error::{quoted, CaptureError};
 use crate::lines::Lines;
@@ -15,20 +17,20 @@ const LABEL_WIDTH: usize = 43;
 /// The whole listing.
 pub(super) fn parse(lines: &mut Lines<'_>) -> Result<Capture, CaptureError> {
     let mut table = Table::with_columns(COLUMNS);
+    let mut known = HashSet::new();
     lines.skip_blank();
     while let Some(line) = lines.take() {
         let (label, value) = fact(lines, line)?;
         if table.rows.is_empty() && label != FIRST {
             return Err(lines.unexpected("a System configuration line or the Node Name", line));
         }
-        let name = Value::Text(label);
-        if table.rows.iter().any(|row| row[0] == name) {
+        if !known.insert(label.clone()) {
             return Err(CaptureError::Twice {
                 line: lines.last,
-                name: quoted(&name.text("")),
+                name: quoted(&label),
             });
         }
-        table.rows.push(vec![name, value]);
+        table.rows.push(vec![Value::Text(label), value]);
         lines.skip_blank();
     }
     let sections = vec![Section {

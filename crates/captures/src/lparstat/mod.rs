@@ -6,12 +6,17 @@
 mod hypervisor;
 mod information;
 mod intervals;
+mod known;
 mod normalised;
 
 use crate::capture::{Capture, Report, Section, Table};
 use crate::configuration;
+use crate::damage::Lenient;
 use crate::error::CaptureError;
 use crate::lines::Lines;
+use crate::reports::{self, Recording};
+
+pub(crate) use known::{calls, heading, LABELS};
 
 /// Read what lparstat printed.
 ///
@@ -92,4 +97,13 @@ pub fn format(capture: &Capture) -> String {
             + &section.tables.iter().map(write).collect::<String>()
     };
     capture.sections.iter().map(section).collect()
+}
+
+/// Read what lparstat printed, on AIX or Linux, whatever the mode; forgiving: what is damaged is
+/// left out and named.
+///
+/// # Errors
+/// There is no report of it in the text.
+pub fn read(text: &str) -> Result<Lenient<Recording>, CaptureError> {
+    reports::read_tool(text, "lparstat")
 }

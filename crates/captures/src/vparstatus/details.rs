@@ -1,5 +1,7 @@
 //! `vparstatus -v`: sections of labelled values, a group of them a partition.
 
+use std::collections::HashSet;
+
 use crate::blocks::{fields, Block, Blocks, Field};
 use crate::error::{quoted, CaptureError};
 use crate::reading::Notes;
@@ -40,9 +42,10 @@ pub(super) fn parse(
         }
     }
     let mut partitions: Vec<VirtualPartition> = Vec::new();
+    let mut names = HashSet::new();
     for group in groups {
         let found = partition(&group, notes)?;
-        if partitions.iter().any(|known| known.name == found.name) {
+        if !names.insert(found.name.clone()) {
             return Err(CaptureError::Twice {
                 line: group[0].line,
                 name: quoted(&found.name),
@@ -56,16 +59,15 @@ pub(super) fn parse(
 fn partition(group: &[&Block<'_>], notes: &mut Notes) -> Result<VirtualPartition, CaptureError> {
     let mut partition = identity(group[0], notes)?;
     let name = partition.name.clone();
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen: HashSet<&str> = HashSet::new();
     for block in &group[1..] {
         let heading = block.heading.as_str();
-        if seen.contains(&heading) {
+        if !seen.insert(heading) {
             return Err(CaptureError::Twice {
                 line: block.line,
-                name: format!("[{heading}] of {name}"),
+                name: quoted(&format!("[{heading}] of {name}")),
             });
         }
-        seen.push(heading);
         match heading {
             processors::SECTION => partition.processors = processors::parse(block, &name, notes)?,
             IO => {
@@ -85,15 +87,15 @@ fn partition(group: &[&Block<'_>], notes: &mut Notes) -> Result<VirtualPartition
         }
     }
     for section in [processors::SECTION, memory::SECTION] {
-        if !seen.contains(&section) {
+        if !seen.contains(section) {
             return Err(CaptureError::Missing {
                 line: group[0].line,
-                name,
+                name: quoted(&name),
                 section,
             });
         }
     }
-    if !seen.contains(&IO) {
+    if !seen.contains(IO) {
         let told = format!("{name} has no [{IO}]: where its I/O hangs is not known");
         notes.remark(group[0].line, told);
     }

@@ -1,7 +1,7 @@
 //! `[Memory Details]` of `vparstatus -v`.
 
 use crate::blocks::{fields, Block, Field};
-use crate::error::CaptureError;
+use crate::error::{quoted, CaptureError};
 use crate::reading::Notes;
 use crate::vparstatus::model::{CellMemory, Memory, Range};
 use crate::vparstatus::values::{self, At};
@@ -59,7 +59,7 @@ pub(super) fn parse(
         if !has(needed) && !has(OLD_TOTAL) {
             return Err(CaptureError::Missing {
                 line: block.line,
-                name: name.to_owned(),
+                name: quoted(name),
                 section: needed,
             });
         }

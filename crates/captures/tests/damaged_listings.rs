@@ -1,0 +1,28 @@
+//! Damaged output of `lparstat`, `mpstat`, `vparstatus` and `parstatus` through the strict parsers.
+
+mod damaging;
+
+use damaging::{answers_whatever_the_damage, readers::named, work_grows_with_the_text};
+
+const NAMES: [&str; 4] = [
+    "lparstat_strict",
+    "mpstat_strict",
+    "vparstatus",
+    "parstatus",
+];
+
+#[test]
+fn any_damage_gets_an_answer() {
+    NAMES
+        .map(named)
+        .into_iter()
+        .for_each(answers_whatever_the_damage);
+}
+
+#[test]
+fn work_grows_no_faster_than_the_text() {
+    NAMES
+        .map(named)
+        .into_iter()
+        .for_each(work_grows_with_the_text);
+}
