@@ -1,44 +1,234 @@
-"""`homenode import`: listings of a real server made into a scenario."""
+"""`homenode import`: recordings and listings of real servers made into a scenario."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from homenode.cli.output import JsonOption, show_json, tell
+from homenode.cli.progress import progress_bar
+from homenode.errors import InputError
 
-FilesArgument = Annotated[
+if TYPE_CHECKING:
+    from homenode.importing import Imported
+    from homenode.importing.assemble import Assembled, AssembleOptions
+    from homenode.importing.bounds import Limits
+    from homenode.importing.facts import Facts
+    from homenode.units import Kind
+
+PathsArgument = Annotated[
     list[Path],
     typer.Argument(
-        help="Outputs of vparstatus -v, vparstatus -M and parstatus -C of one server.",
-        metavar="FILE...",
+        help="Recordings, listings, dumps of /proc and /sys; folders and archives of them.",
+        metavar="PATH...",
+    ),
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        help="Folder to make; of vparstatus listings, the scenario file.",
+        metavar="FOLDER",
+    ),
+]
+MachineOption = Annotated[
+    str | None,
+    typer.Option("--machine", help="Machine, if no recording names it.", metavar="MODEL"),
+]
+SystemOption = Annotated[
+    str | None,
+    typer.Option("--system", help="Server to take, if several were recorded.", metavar="KEY"),
+]
+StepOption = Annotated[
+    str | None,
+    typer.Option("--step", help="Simulated time for which a window is played.", metavar="TIME"),
+]
+WindowOption = Annotated[
+    str | None,
+    typer.Option("--window", help="Recorded time that makes a window.", metavar="TIME"),
+]
+ConvertOption = Annotated[
+    bool,
+    typer.Option(
+        "--convert/--no-convert",
+        help="Try the scenario to find the work that recorded cores were.",
+    ),
+]
+UnpackedOption = Annotated[
+    str | None,
+    typer.Option(
+        "--unpacked", help="What archives may unpack to; 16 GiB if not given.", metavar="SIZE"
+    ),
+]
+TablesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--tables",
+        help="Keep all sections of recordings as Parquet there; make no scenario.",
+        metavar="FOLDER",
     ),
 ]
 
 
-def import_listings(
-    files: FilesArgument,
-    machine: Annotated[
-        str | None,
-        typer.Option("--machine", help="Machine, if no listing names it.", metavar="MODEL"),
+def import_recordings(
+    paths: PathsArgument,
+    output: OutputOption = None,
+    machine: MachineOption = None,
+    system: SystemOption = None,
+    profile: Annotated[
+        str, typer.Option("--profile", help="Work profile of the recorded demand.", metavar="NAME")
+    ] = "oltp",
+    step: StepOption = None,
+    window: WindowOption = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="Name of the scenario.", metavar="NAME")
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="Scenario file to write.", metavar="SCENARIO"),
-    ] = None,
+    convert: ConvertOption = True,
+    unpacked: UnpackedOption = None,
+    tables: TablesOption = None,
+    look: Annotated[
+        bool, typer.Option("--look", help="Say what the files are; make no scenario.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a scenario of what a real server's tools say of its partitions.
+    """Make a scenario of what real servers' tools recorded or list.
 
-    Every value of it says the line it was read from, or what was assumed. It is printed if no file
-    is named.
+    Says what was taken and what was left and why. The folder holds scenario.toml and the recorded
+    demand; listings of virtual partitions are printed as a scenario if no file is named.
     """
-    from homenode.importing import import_files
+    from homenode.importing import import_paths, read_paths
 
-    imported = import_files(files, machine)
+    limits = _limits(unpacked)
+    if look:
+        _tell_reading(read_paths(paths, limits), as_json=as_json)
+        return
+    if tables is not None:
+        _keep_tables(paths, tables, limits, force=force, as_json=as_json)
+        return
+    options = _options(name, machine, system, profile, step, window, convert=convert)
+    with progress_bar(f"importing {paths[0].name}") as progress:
+        outcome = import_paths(
+            paths,
+            options,
+            limits=limits,
+            progress=progress,
+            reading=None if as_json else _tell_facts,
+        )
+    if outcome.imported is not None:
+        _answer_listings(outcome.imported, output, as_json=as_json)
+    if outcome.assembled is not None:
+        folder = output or _default_folder(paths)
+        outcome.assembled.save(folder, force=force)
+        _answer(outcome.facts, outcome.assembled, folder, as_json=as_json)
+
+
+def _options(
+    name: str | None,
+    machine: str | None,
+    system: str | None,
+    profile: str,
+    step: str | None,
+    window: str | None,
+    *,
+    convert: bool,
+) -> AssembleOptions:
+    from homenode.importing.assemble import AssembleOptions
+
+    return AssembleOptions(
+        name=name,
+        machine=machine,
+        system=system,
+        profile=profile,
+        step_ns=_duration("--step", step),
+        window_ns=_duration("--window", window),
+        convert=convert,
+    )
+
+
+def _duration(option: str, text: str | None) -> int | None:
+    from homenode.units import TIME
+
+    return None if text is None else _positive(option, text, TIME)
+
+
+def _limits(unpacked: str | None) -> Limits:
+    from homenode.importing.bounds import Limits
+    from homenode.units import SIZE
+
+    return Limits() if unpacked is None else Limits(_positive("--unpacked", unpacked, SIZE))
+
+
+def _positive(option: str, text: str, kind: Kind) -> int:
+    """A quantity above 0 in its base unit."""
+    from homenode.units import UnitError
+
+    try:
+        value = int(kind.parse(text))
+    except UnitError as error:
+        raise InputError(f"{option}: {error}") from error
+    if value <= 0:
+        step = f"write it like '{kind.example}'"
+        raise InputError(f"{option}: {text} is no {kind.name} above 0", next_step=step)
+    return value
+
+
+def _tell_facts(facts: Facts) -> None:
+    from homenode.importing.telling import sentences
+
+    for line in sentences(facts):
+        tell(line)
+
+
+def _tell_reading(facts: Facts, *, as_json: bool) -> None:
+    from homenode.importing.telling import summary
+
+    if as_json:
+        show_json(summary(facts))
+    else:
+        _tell_facts(facts)
+
+
+def _keep_tables(
+    paths: list[Path], folder: Path, limits: Limits, *, force: bool, as_json: bool
+) -> None:
+    from homenode.importing.tables import write_tables
+
+    files = write_tables(paths, folder, limits=limits, force=force)
+    if as_json:
+        show_json({"files": [str(file) for file in files]})
+    else:
+        tell(f"{folder}: {len(files)} files")
+
+
+def _default_folder(paths: list[Path]) -> Path:
+    """A folder here that is called like the recording."""
+    only = paths[0].resolve() if len(paths) == 1 else Path("imported")
+    name = only.name.split(".", 1)[0] or "imported"
+    return Path(f"{name}-imported" if only.is_dir() else name)
+
+
+def _answer(facts: Facts, assembled: Assembled, folder: Path, *, as_json: bool) -> None:
+    scenario = folder / "scenario.toml"
+    if as_json:
+        from homenode.importing.telling import note_data, summary
+
+        read = summary(facts)
+        read["notes"] += [note_data(notice) for notice in assembled.notices]
+        show_json({"scenario": str(scenario), **assembled.summary(), **read})
+        return
+    for notice in assembled.notices:
+        tell(f"note: {notice}")
+    count = len(assembled.scenario.partitions)
+    plural = "s" if count > 1 else ""
+    tell(f"{scenario}: {count} partition{plural} of {assembled.scenario.machine.title}")
+
+
+def _answer_listings(imported: Imported, output: Path | None, *, as_json: bool) -> None:
     if output is not None:
         imported.save(output)
     for notice in imported.notices:

@@ -6,6 +6,17 @@ value of it says where it comes from; what no recording tells is assumed and sai
 """
 
 from homenode.importing.cellular import Imported, import_files, import_sources
+from homenode.importing.front import Outcome, import_paths, read_paths
 from homenode.importing.sources import ListingError, Notice, Source
 
-__all__ = ["Imported", "ListingError", "Notice", "Source", "import_files", "import_sources"]
+__all__ = [
+    "Imported",
+    "ListingError",
+    "Notice",
+    "Outcome",
+    "Source",
+    "import_files",
+    "import_paths",
+    "import_sources",
+    "read_paths",
+]

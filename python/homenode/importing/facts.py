@@ -7,7 +7,7 @@ decided in `assemble`. Units: cores, bytes, hertz, seconds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
@@ -92,6 +92,8 @@ class PartitionFacts:
     desired: dict[str, Told[float]] = field(default_factory=dict)
     memory_by_node: dict[int, Told[int]] = field(default_factory=dict)
     """Bytes by affinity domain (SRAD, NUMA node), with the domain's number as its guest sees it."""
+    processors_by_node: dict[int, Told[int]] = field(default_factory=dict)
+    """How many of its logical processors are in each of these domains."""
 
 
 Quantity = Literal["physc", "used"]
@@ -168,6 +170,7 @@ class Left:
 
     file: str
     why: str
+    line: int | None = None
 
 
 @dataclass
@@ -182,6 +185,10 @@ class Facts:
     notices: list[Notice] = field(default_factory=list)
     took: list[Took] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
+    afterwards: list[Callable[[], None]] = field(default_factory=list)
+    """What readers do once all files are read: one file may tell what another needs."""
+    between: dict[str, dict[str, float]] = field(default_factory=dict)
+    """What files of one format tell each other, by the name of the format."""
 
     def system(self, key: str) -> SystemFacts:
         """The server of that key; a new one if there is none."""
@@ -199,7 +206,7 @@ class Facts:
         if there is None:
             setattr(of, attribute, told)
         elif there.value != told.value:
-            name = of.name if isinstance(of, PartitionFacts) else of.key
+            name = of.name if isinstance(of, PartitionFacts) else of.key or "the server"
             kept = f"{there.value} of {there.where} counts"
             text = f"{attribute} of {name} is {told.value} here; {kept}"
             self.notices.append(Notice(text, told.where))

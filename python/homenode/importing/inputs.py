@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from typing import BinaryIO, Protocol
 
 from homenode.errors import Where
+from homenode.importing.contents import Content, beginning
 from homenode.importing.facts import Facts
+from homenode.importing.sources import ListingError
 
 HEAD_BYTES = 65_536
 """How much of a file its format is recognised by."""
@@ -20,6 +22,11 @@ class Input(Protocol):
     @property
     def file(self) -> str:
         """Its name in messages; `archive.tar.gz:member` of one in an archive."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """Its name without folder and without the suffix of its compression."""
         ...
 
     @property
@@ -38,6 +45,35 @@ class Input(Protocol):
     def at(self, line: int | None = None) -> Where:
         """A line of it."""
         ...
+
+
+class GivenInput:
+    """An `Input` of some content."""
+
+    def __init__(self, file: str, name: str, content: Content) -> None:
+        self.file, self.name = file, name
+        self._content = content
+        self.head = beginning(content, HEAD_BYTES)
+
+    def open(self) -> BinaryIO:
+        """See `Input.open`."""
+        return self._content.open()
+
+    def read(self, most: int) -> bytes:
+        """See `Input.read`."""
+        data = self.head
+        if len(data) == HEAD_BYTES:
+            data = beginning(self._content, most + 1)
+        if len(data) > most:
+            step = "is it the right file? No recording of this format is that long"
+            raise ListingError(
+                f"it is longer than {most >> 20} MiB", where=self.at(), next_step=step
+            )
+        return data
+
+    def at(self, line: int | None = None) -> Where:
+        """See `Input.at`."""
+        return Where(self.file, line)
 
 
 class Tree(Protocol):

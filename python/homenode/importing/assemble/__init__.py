@@ -1,1 +1,11 @@
-"""From what recordings say to a scenario: the machine, the partitions, the recorded demand."""
+"""A scenario made of facts: machine, partitions, and recorded use as demand.
+
+>>> from homenode.importing.assemble import AssembleOptions, assemble  # doctest: +SKIP
+>>> assemble(facts, AssembleOptions(profile="java")).save(Path("imported"))  # doctest: +SKIP
+"""
+
+from homenode.importing.assemble.assembled import Assembled
+from homenode.importing.assemble.options import AssembleOptions
+from homenode.importing.assemble.scenario import assemble
+
+__all__ = ["AssembleOptions", "Assembled", "assemble"]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from homenode.catalog import MachineDescription
 from homenode.importing.cellular.findings import VirtualPartition
 from homenode.importing.cellular.hardware import Chosen, Npartition, Sizes, Value
+from homenode.importing.lines import line, plain, value_text
 from homenode.scenario.cellular.paths import cores_of_cell
 
 PLACEHOLDER_PROFILE = "compute"
 _MB_PER_GB = 1024
-_WIDTH = 100
 _ASSUMED_GUEST = "assumed: HP-UX 11i v3 with its defaults"
 
 
@@ -27,11 +26,11 @@ def scenario_text(
     cores of `pinned` partitions are named one by one.
     """
     lines = [
-        f"# Imported from {', '.join(_plain(file) for file in files)}. Behind each value stands",
+        f"# Imported from {', '.join(plain(file) for file in files)}. Behind each value stands",
         "# the line it was read from, or what was assumed.",
         "",
         "[machine]",
-        _line("model", chosen.machine.name, chosen.reason),
+        line("model", chosen.machine.name, chosen.reason),
     ]
     for npartition in npartitions:
         lines += ["", *_npartition(npartition)]
@@ -45,33 +44,33 @@ def scenario_text(
 
 def _npartition(of: Npartition) -> Iterator[str]:
     yield "[[npartition]]"
-    yield _line("name", of.name.value, of.name.origin)
-    yield _line("cells", [f"cell{cell}" for cell in of.cells], of.cells_origin)
-    yield _line("memory", _sizes(of.memory), of.memory.origin)
-    yield _line("clm", _sizes(of.local), of.local.origin)
+    yield line("name", of.name.value, of.name.origin)
+    yield line("cells", [f"cell{cell}" for cell in of.cells], of.cells_origin)
+    yield line("memory", _sizes(of.memory), of.memory.origin)
+    yield line("clm", _sizes(of.local), of.local.origin)
     if not of.vpars:
-        yield _line("vpars", False, "assumed: no virtual partition of it is listed")
+        yield line("vpars", False, "assumed: no virtual partition of it is listed")
         return
-    yield _line("ilm_granule", _size(of.ilm_granule.value), of.ilm_granule.origin)
-    yield _line("clm_granule", _size(of.clm_granule.value), of.clm_granule.origin)
+    yield line("ilm_granule", _size(of.ilm_granule.value), of.ilm_granule.origin)
+    yield line("clm_granule", _size(of.clm_granule.value), of.clm_granule.origin)
 
 
 def _virtual(
     member: VirtualPartition, npartition: Npartition, names: Mapping[str, str], pinned: bool
 ) -> Iterator[str]:
     yield "[[partition]]"
-    yield _line("name", names[member.name], str(member.where("name")))
-    yield _line("npartition", npartition.name.value, "by its cells")
-    yield _line("processors", _processors(member, pinned), _processor_lines(member, pinned))
+    yield line("name", names[member.name], str(member.where("name")))
+    yield line("npartition", npartition.name.value, "by its cells")
+    yield line("processors", _processors(member, pinned), _processor_lines(member, pinned))
     if member.io:
-        yield _line("io", f"cell{io_cell(member)}", str(member.where("io")))
+        yield line("io", f"cell{io_cell(member)}", str(member.where("io")))
     parts = list(_memory(member))
     if len(parts) == 1:
-        yield _line("memory", [parts[0][0]], parts[0][1])
+        yield line("memory", [parts[0][0]], parts[0][1])
     else:
         yield "memory = ["
         for part, origin in parts:
-            yield f"  {_value(part)},  # {_plain(origin)}"
+            yield f"  {value_text(part)},  # {plain(origin)}"
         yield "]"
     yield from _work(member.cores)
 
@@ -84,27 +83,27 @@ def _alone(npartition: Npartition, machine: MachineDescription) -> Iterator[str]
     own = zip(npartition.cells, local, strict=True)
     parts += [{"size": _size(size), "on": f"cell{cell}"} for cell, size in own if size]
     yield "[[partition]]"
-    yield _line("name", npartition.name.value, "assumed: the name of its nPartition")
-    yield _line("npartition", npartition.name.value, "the whole of it")
+    yield line("name", npartition.name.value, "assumed: the name of its nPartition")
+    yield line("npartition", npartition.name.value, "the whole of it")
     processors = {"mode": "dedicated", "cores": cores}
-    yield _line("processors", processors, npartition.cells_origin)
+    yield line("processors", processors, npartition.cells_origin)
     if len(npartition.chassis) == 1:
         cell = npartition.chassis[0]
-        yield _line("io", f"cell{cell.number}", f"{cell.where}: the only cell with a chassis")
+        yield line("io", f"cell{cell.number}", f"{cell.where}: the only cell with a chassis")
     kept = [part for part in parts if part["size"] != _size(0)]
-    yield _line("memory", kept, npartition.memory.origin)
+    yield line("memory", kept, npartition.memory.origin)
     yield from _work(cores)
 
 
 def _work(cores: int) -> Iterator[str]:
-    yield _line("guest", {"os": "hp-ux"}, _ASSUMED_GUEST)
+    yield line("guest", {"os": "hp-ux"}, _ASSUMED_GUEST)
     workload = {
         "kind": "loops",
         "count": cores,
         "endless": True,
         "profile": PLACEHOLDER_PROFILE,
     }
-    yield _line("workload", workload, "assumed, a placeholder: a busy loop for each core")
+    yield line("workload", workload, "assumed, a placeholder: a busy loop for each core")
 
 
 def io_cell(member: VirtualPartition) -> int:
@@ -142,7 +141,7 @@ def _span(places: Sequence[str]) -> str:
     files = {file for file, _, _ in split}
     if len(files) != 1 or len(split) == 1:
         return "; ".join(dict.fromkeys(places))
-    lines = sorted(int(line) for _, _, line in split)
+    lines = sorted(int(number) for _, _, number in split)
     return f"{files.pop()}:{lines[0]}-{lines[-1]}"
 
 
@@ -166,25 +165,3 @@ def _size(megabytes: int) -> str:
 def _sizes(value: Value[Sizes]) -> list[str] | str:
     texts = [_size(size) for size in value.value]
     return texts[0] if len(set(texts)) == 1 else texts
-
-
-def _line(key: str, value: object, origin: str) -> str:
-    """A key with its value; where it comes from stands above it if the line would be long."""
-    text, comment = f"{key} = {_value(value)}", f"# {_plain(origin)}"
-    whole = f"{text}  {comment}"
-    return whole if len(whole) <= _WIDTH else f"{comment}\n{text}"
-
-
-def _plain(text: str) -> str:
-    """A text that fits a comment."""
-    return "".join(c if c.isprintable() else "?" for c in text)
-
-
-def _value(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Mapping):
-        return f"{{ {', '.join(f'{key} = {_value(entry)}' for key, entry in value.items())} }}"
-    if isinstance(value, list):
-        return f"[{', '.join(_value(entry) for entry in value)}]"
-    return json.dumps(value)

@@ -1,0 +1,104 @@
+"""From recorded cores to work, with machines whose answer is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+import pytest
+
+from homenode.importing.assemble.convert import Target, by_factor, convert, deviation, shown
+from homenode.importing.assemble.probe import Probe, Used
+
+STEP = 20_000_000_000
+Answer = Callable[[Mapping[str, float]], Mapping[str, float]]
+
+
+def machine(answer: Answer, calls: list[int] | None = None) -> Probe:
+    """A stand-in that answers each step by a formula."""
+
+    def probe(
+        rates: Mapping[str, Sequence[float]], step_ns: int, replication: int, _done: Any = None
+    ) -> dict[str, Used]:
+        if calls is not None:
+            calls.append(replication)
+        names = list(rates)
+        steps = [
+            answer(dict(zip(names, step, strict=True)))
+            for step in zip(*rates.values(), strict=True)
+        ]
+        return {
+            name: Used(tuple(step[name] for step in steps), (0.0,) * len(steps)) for name in names
+        }
+
+    return cast(Probe, probe)
+
+
+def alone(cores: Sequence[float | None], limit: float = 8.0) -> list[Target]:
+    return [Target("a", tuple(cores), 1e9, limit)]
+
+
+def test_a_straight_line_is_found_at_once() -> None:
+    calls: list[int] = []
+    probe = machine(lambda work: {"a": 0.01 + work["a"] / 2.5e9}, calls)
+    done = convert(alone([0.01, 0.51, 2.01]), probe, STEP)
+    assert done.rates["a"] == pytest.approx((0.0, 1.25e9, 5e9), rel=1e-6, abs=1.0)
+    assert done.residuals["a"].beyond == 0
+    assert len(calls) == 3
+    assert min(calls) >= 1_000_000
+
+
+def test_a_curve_is_followed() -> None:
+    """Work of which ever less is needed for a further core."""
+    probe = machine(lambda work: {"a": 0.02 + (work["a"] / 1e9) ** 0.8})
+    wanted = (0.05, 0.5, 1.0, 3.0)
+    done = convert(alone(wanted), probe, STEP)
+    used = [0.02 + (work / 1e9) ** 0.8 for work in done.rates["a"]]
+    assert used == pytest.approx(wanted, rel=0.01)
+
+
+def test_neighbours_that_slow_each_other_are_converted_together() -> None:
+    def answer(work: Mapping[str, float]) -> Mapping[str, float]:
+        both = sum(work.values())
+        return {name: own / 1e9 * (1 + both / 2e10) for name, own in work.items()}
+
+    targets = [Target("a", (1.0, 2.0, 0.5), 1e9, 8.0), Target("b", (0.5, 3.0, 4.0), 1e9, 8.0)]
+    done = convert(targets, machine(answer), STEP)
+    assert all(one.most_pct < 2.0 for one in done.residuals.values())
+
+
+def test_no_more_than_all_processors_is_asked_for() -> None:
+    probe = machine(lambda work: {"a": min(2.0, work["a"] / 1e9)})
+    done = convert(alone([2.0, 2.4], limit=2.0), probe, STEP)
+    assert done.rates["a"] == pytest.approx((1.99e9, 1.99e9), rel=1e-3)
+    assert done.residuals["a"].short == 1
+    assert done.residuals["a"].beyond == 1
+
+
+def test_what_was_not_recorded_is_idle_and_not_counted() -> None:
+    done = convert(alone([None, 1.0]), machine(lambda work: {"a": work["a"] / 1e9}), STEP)
+    assert done.rates["a"][0] == 0.0
+    assert done.residuals["a"].windows == 1
+
+
+def test_less_than_an_idle_guest_takes_is_no_work() -> None:
+    probe = machine(lambda work: {"a": 0.1 + work["a"] / 1e9})
+    done = convert(alone([0.05, 1.0]), probe, STEP)
+    assert done.rates["a"][0] == 0.0
+    assert done.residuals["a"].beyond == 1
+
+
+def test_one_factor_without_asking() -> None:
+    assert by_factor(alone([0.5, None])) == {"a": (5e8, 0.0)}
+
+
+def test_deviations_of_very_little_are_told_of_a_hundredth_of_a_core() -> None:
+    assert deviation(1.0, 1.03) == pytest.approx(0.03)
+    assert deviation(0.001, 0.002) == pytest.approx(0.1)
+
+
+def test_residuals_are_told() -> None:
+    done = convert(alone([0.05, 1.0]), machine(lambda work: {"a": 0.1 + work["a"] / 1e9}), STEP)
+    assert shown(done.residuals) == [
+        "a: 2 windows off by 50.00 % in the mean, 100.00 % at most, 1 beyond 2 %"
+    ]

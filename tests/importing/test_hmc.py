@@ -1,0 +1,164 @@
+"""Rows and metrics of a Hardware Management Console as facts and recorded use."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("homenode._engine", reason="the compiled engine is not installed")
+
+from homenode.importing.facts import Facts
+from homenode.importing.front import read_paths
+
+FRAME = """\
+name=frame9,type_model=9119-FHB,serial_num=0278A1B2C,state=Operating,sys_time=11/10/2020 09:00:00
+configurable_sys_proc_units=48.0,curr_avail_sys_proc_units=9.8,installed_sys_proc_units=64.0
+configurable_pool_proc_units=40.0,curr_avail_pool_proc_units=9.8
+configurable_sys_mem=1048576,curr_avail_sys_mem=20480,installed_sys_mem=1048576
+name=web7,lpar_id=12,lpar_env=aixlinux,state=Running,os_version=AIX 7.1 7100-05-07-2038
+name=old1,lpar_id=14,lpar_env=aixlinux,state=Not Activated,os_version=Unknown
+lpar_name=web7,lpar_id=12,curr_shared_proc_pool_id=2,curr_shared_proc_pool_name=web,\
+curr_proc_mode=shared,curr_min_proc_units=0.1,curr_proc_units=0.8,curr_max_proc_units=4.0,\
+curr_min_procs=1,curr_procs=3,curr_max_procs=6,curr_sharing_mode=uncap,curr_uncap_weight=64
+lpar_name=vios1,lpar_id=1,curr_proc_mode=ded,curr_procs=2,curr_sharing_mode=share_idle_procs
+lpar_name=old1,lpar_id=14,curr_proc_mode=shared,curr_proc_units=0.5,curr_procs=1
+lpar_name=web7,lpar_id=12,curr_min_mem=4096,curr_mem=12288,curr_max_mem=16384
+name=web,shared_proc_pool_id=2,max_pool_proc_units=4.0,"lpar_names=web7,web8"
+name=normal,lpar_name=web7,lpar_id=12,desired_mem=12288,desired_proc_units=0.9,desired_procs=3
+lpar_name=web7,lpar_id=12,curr_lpar_score=87
+"""
+
+
+def imported(folder: Path, name: str, text: str) -> Facts:
+    path = folder / name
+    path.write_text(text)
+    return read_paths([path])
+
+
+def test_a_frame_with_its_partitions(tmp_path: Path) -> None:
+    facts = imported(tmp_path, "frame.txt", FRAME)
+    system = facts.systems["0278A1B2C"]
+    told = {name: getattr(system, name).value for name in
+            ("model", "cores", "installed_cores", "pool_cores", "memory_bytes")}  # fmt: skip
+    assert told == {
+        "model": "9119-FHB", "cores": 48, "installed_cores": 64, "pool_cores": 40,
+        "memory_bytes": 1 << 40,
+    }  # fmt: skip
+    assert list(facts.partitions) == [("0278A1B2C", "web7"), ("0278A1B2C", "vios1")]
+    web, vios = facts.partitions.values()
+    told = {name: getattr(web, name).value for name in
+            ("mode", "capped", "entitlement", "virtual", "weight", "pool", "pool_maximum",
+             "memory_bytes", "number", "os")}  # fmt: skip
+    assert told == {
+        "mode": "shared", "capped": False, "entitlement": 0.8, "virtual": 3, "weight": 64,
+        "pool": "2", "pool_maximum": 4.0, "memory_bytes": 12288 << 20, "number": 12, "os": "aix",
+    }  # fmt: skip
+    assert web.minimum["memory_bytes"].value == 4096 << 20
+    assert web.desired["entitlement"].value == 0.9
+    assert vios.mode is not None
+    assert vios.mode.value == "dedicated"
+    assert vios.donating is not None
+    assert vios.donating.value is True
+    texts = [notice.text for notice in facts.notices]
+    assert "not running, so left out: old1" in texts
+    assert any("affinity score of web7, of 100: curr_lpar_score 87" in text for text in texts)
+
+
+def sample(minute: int, cycles: int, capped: int, uncapped: int) -> str:
+    when = f"12/12/2013 16:{minute:02}:00"
+    return (
+        f"time={when},event_type=sample,resource_type=lpar,sys_time={when},time_cycles={cycles},"
+        "lpar_name=web7,lpar_id=12,curr_proc_mode=shared,curr_proc_units=0.8,curr_procs=3,"
+        "curr_sharing_mode=uncap,curr_uncap_weight=64,curr_mem=12288,entitled_cycles=7,"
+        f"capped_cycles={capped},uncapped_cycles={uncapped},idle_cycles=1\n"
+    )
+
+
+def test_counters_of_lslparutil_become_cores(tmp_path: Path) -> None:
+    rows = [sample(20, 1000, 100, 0), sample(25, 3000, 1100, 500), sample(30, 5000, 1200, 500)]
+    event = "time=12/12/2013 16:22:00,event_type=state_change,resource_type=lpar,lpar_name=web7\n"
+    facts = imported(tmp_path, "util.txt", "".join(reversed(rows)) + event)
+    (series,) = facts.series
+    assert series.quantity == "physc"
+    # (1000 + 500) of 2000 cycles, then 100 of 2000.
+    assert series.table["cores"].to_list() == [0.75, 0.05]
+    assert series.table["seconds"].to_list() == [300.0, 300.0]
+    assert series.table["time"][0].isoformat() == "2013-12-12T16:25:00"
+    assert series.table["memory"].to_list() == [float(12288 << 20)] * 2
+    (partition,) = facts.partitions.values()
+    assert partition.entitlement is not None
+    assert partition.entitlement.value == 0.8
+
+
+def test_a_partition_that_was_started_anew_loses_one_sample(tmp_path: Path) -> None:
+    rows = [sample(20, 1000, 900, 0), sample(25, 3000, 100, 0), sample(30, 5000, 300, 0)]
+    facts = imported(tmp_path, "util.txt", "".join(rows))
+    assert facts.series[0].table["cores"].to_list() == [0.1]
+    assert facts.took[0].dropped == 1
+    assert any("counters go back" in notice.text for notice in facts.notices)
+
+
+def document(samples: list[tuple[int, float]], mode: str = "uncap") -> dict[str, Any]:
+    def one(second: int, cores: float) -> dict[str, Any]:
+        processor = {
+            "poolId": 2, "weight": 64, "mode": mode, "currentVirtualProcessors": [3.0],
+            "entitledProcUnits": [0.8], "utilizedProcUnits": [0.0, cores],
+        }  # fmt: skip
+        stamp = f"2020-11-10T09:00:{second:02}+0100"
+        server = {"totalProcUnits": [0.0, 20.0], "configurableProcUnits": [0.0, 16.0]}
+        return {
+            "sampleInfo": {"timeStamp": stamp},
+            "serverUtil": {"processor": server},
+            "lparsUtil": [
+                {"id": 12, "name": "web7", "state": "Running", "osType": "AIX",
+                 "memory": {"logicalMem": [0.0, 4096.0]}, "processor": processor}
+            ],
+        }  # fmt: skip
+
+    info = {
+        "metricType": "Processed", "frequency": 30, "mtms": "9009-42A*78A1B2C", "name": "frame9",
+        "metricArrayOrder": ["MIN", "AVG"],
+    }  # fmt: skip
+    return {"systemUtil": {"utilInfo": info, "utilSamples": [one(*pair) for pair in samples]}}
+
+
+def test_processed_metrics_become_cores(tmp_path: Path) -> None:
+    facts = imported(tmp_path, "pcm.json", json.dumps(document([(0, 0.25), (30, 0.5)])))
+    (series,) = facts.series
+    assert series.quantity == "physc"
+    assert series.table["cores"].to_list() == [0.25, 0.5]
+    assert series.table["seconds"].to_list() == [30.0, 30.0]
+    ((key, partition),) = facts.partitions.items()
+    assert key == ("78A1B2C", "web7")
+    assert partition.entitlement is not None
+    assert partition.entitlement.value == 0.8
+    system = facts.systems["78A1B2C"]
+    assert system.model is not None
+    assert system.model.value == "9009-42A"
+    assert system.cores is not None
+    assert system.cores.value == 16
+
+
+def test_dedicated_partitions_are_used_not_dispatched(tmp_path: Path) -> None:
+    text = json.dumps(document([(0, 0.25)], mode="keep_idle_procs"))
+    facts = imported(tmp_path, "pcm.json", text)
+    assert facts.series[0].quantity == "used"
+
+
+def test_metrics_that_are_cut_off_keep_whole_samples(tmp_path: Path) -> None:
+    text = json.dumps(document([(0, 0.25), (30, 0.5)]), indent=1)
+    facts = imported(tmp_path, "pcm.json", text[: text.rfind("utilizedProcUnits")])
+    assert facts.series[0].table["cores"].to_list() == [0.25]
+    assert facts.took[0].dropped == 1
+    assert any("cut off" in notice.text for notice in facts.notices)
+
+
+def test_raw_metrics_are_left_with_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "raw.json"
+    path.write_text(json.dumps(document([(0, 0.25)])).replace("Processed", "Raw"))
+    facts = read_paths([path])
+    assert facts.took == []
+    assert "processed metrics" in facts.left[0].why

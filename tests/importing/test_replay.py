@@ -1,0 +1,146 @@
+"""Recorded use against simulated: the whole way with the compiled engine."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from facts_made import machines, one_lpar
+from homenode.errors import NotFoundError, RunError
+from homenode.importing.assemble import AssembleOptions, assemble
+from homenode.importing.replay import rank_correlation, replay
+from homenode.results import Run
+from homenode.runner import run_scenario
+
+pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
+
+CORES = [0.19, 0.2, 1.2, 1.25, 2.6, 3.1, 0.6, 0.18]
+FOLDED = [2.0, 2.0, 1.0, 0.0, 0.0, 0.0, 1.0, 2.0]
+Homenode = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run of one recorded partition, with other random numbers than it was converted with."""
+    found = assemble(one_lpar(CORES, folded=FOLDED))
+    return run_scenario(found.scenario, out=tmp_path_factory.mktemp("runs"), replications=2)
+
+
+def test_every_window_uses_what_was_recorded(kept: Run) -> None:
+    rows = replay(kept).rows
+    assert [row.recorded for row in rows] == CORES
+    for row in rows:
+        assert row.deviation_pct is not None
+        assert abs(row.deviation_pct) < 2.0, row
+
+
+def test_folding_has_the_recorded_direction(kept: Run) -> None:
+    (one,) = replay(kept).summaries()
+    assert one.folded_rank is not None
+    assert one.folded_rank > 0.5
+    assert one.folded_where_folded is not None
+    assert one.folded_where_none is not None
+    assert one.folded_where_folded > one.folded_where_none
+
+
+def test_a_summary_is_of_its_windows(kept: Run) -> None:
+    found = replay(kept)
+    (one,) = found.summaries()
+    assert (one.partition, one.windows, one.beyond, one.quantity) == ("lpar", 8, 0, "physc")
+    assert one.recorded == pytest.approx(sum(CORES) / 8)
+    assert one.max_deviation_pct == max(abs(row.deviation_pct or 0) for row in found.rows)
+
+
+def test_the_work_of_each_window_is_in_the_run(kept: Run) -> None:
+    """What was converted is what was done, within the bursts under way at a window's end."""
+    workload = kept.partition_spec("lpar")["workload"]
+    table = kept.intervals().filter(replication=0)
+    unit = kept.partition_spec("lpar")["profile"]["instructions_per_unit"]
+    for done, per_s in zip(table["instructions"], workload["instructions_per_s"], strict=True):
+        extra = done - per_s * 20  # daemons and ticks are work as well
+        assert -12 * unit < extra < 12 * unit + 0.03 * done
+
+
+def test_the_scenario_says_how_far_it_is_off() -> None:
+    found = assemble(one_lpar(CORES))
+    assert "# lpar: 8 windows off by 0." in found.text
+    assert found.residuals["lpar"].most_pct < 1.0
+    assert "are off by more than 2 %" not in "".join(str(one) for one in found.notices)
+
+
+def test_on_another_machine_the_work_stays_and_the_cores_change(kept: Run, tmp_path: Path) -> None:
+    found = assemble(one_lpar(CORES)).scenario
+    moved = found.with_({"machine.model": "ibm-power-e1080", "machine.active_cores": None})
+    assert moved.spec()["partitions"][0]["workload"] == found.spec()["partitions"][0]["workload"]
+    there = replay(run_scenario(moved, out=tmp_path)).summaries()[0]
+    here = replay(kept).summaries()[0]
+    assert there.simulated < 0.95 * here.simulated
+
+
+def test_busy_time_is_held_against_busy_time(tmp_path: Path) -> None:
+    found = assemble(machines(2, 1))
+    run = run_scenario(found.scenario, out=tmp_path)
+    summaries = replay(run).summaries()
+    assert [one.quantity for one in summaries] == ["used", "used"]
+    assert all(one.max_deviation_pct < 2.0 for one in summaries)
+
+
+def test_a_run_of_no_recording_has_no_replay(tmp_path: Path) -> None:
+    facts = one_lpar([0.5])
+    facts.series.clear()
+    found = assemble(facts).scenario.with_({"run.duration": "1 s"})
+    run = run_scenario(found, out=tmp_path)
+    with pytest.raises(NotFoundError, match=r"no partition of .* plays recorded use"):
+        replay(run)
+
+
+def test_intervals_must_end_where_windows_do(tmp_path: Path) -> None:
+    found = assemble(one_lpar(CORES), AssembleOptions(convert=False))
+    odd = found.scenario.with_({"run.interval": "32 s"})
+    with pytest.raises(RunError, match="do not end where its recorded windows do"):
+        replay(run_scenario(odd, out=tmp_path))
+
+
+def test_shorter_intervals_are_put_together(tmp_path: Path) -> None:
+    found = assemble(one_lpar(CORES[:3]), AssembleOptions(convert=False))
+    whole = replay(run_scenario(found.scenario, out=tmp_path))
+    fine = found.scenario.with_({"run.interval": "5 s"})
+    parts = replay(run_scenario(fine, out=tmp_path / "fine"))
+    assert [row.simulated for row in parts.rows] == [row.simulated for row in whole.rows]
+
+
+def test_a_shorter_run_has_its_first_windows(tmp_path: Path) -> None:
+    found = assemble(one_lpar(CORES), AssembleOptions(convert=False))
+    short = found.scenario.with_({"run.duration": "40 s"})
+    assert len(replay(run_scenario(short, out=tmp_path)).rows) == 2
+
+
+def test_the_command(kept: Run, homenode: Homenode) -> None:
+    out = str(kept.path.parent)
+    shown = homenode("replay", kept.id, "--out", out)
+    assert shown.returncode == 0, shown.stderr
+    assert "2016-02-10 17:28:10" in shown.stdout
+    assert "lpar             8" in shown.stdout.replace("\t", " ")
+    assert "rank correlation of" in " ".join(shown.stdout.split())
+    brief = homenode("replay", kept.id, "--out", out, "--summary")
+    assert "2016-02-10" not in brief.stdout
+    data = json.loads(homenode("replay", kept.id, "--out", out, "--json").stdout)
+    assert data["partitions"][0]["beyond"] == 0
+    assert [row["recorded"] for row in data["windows"]] == CORES
+    wrong = homenode("replay", kept.id, "--out", out, "-p", "lpr")
+    assert wrong.returncode == 2
+    assert "lpar" in wrong.stderr
+
+
+def test_rank_correlation_by_hand() -> None:
+    assert rank_correlation([(1, 10), (2, 20), (3, 30)]) == pytest.approx(1.0)
+    assert rank_correlation([(1, 3), (2, 2), (3, 1)]) == pytest.approx(-1.0)
+    # Ranks 0.5, 0.5, 2, 3 against 0, 1, 2.5, 2.5: deviations from 1.5 multiply to 4.0,
+    # those of each side squared to 4.5.
+    assert rank_correlation([(0, 1), (0, 2), (1, 5), (2, 5)]) == pytest.approx(4.0 / 4.5)
+    assert rank_correlation([(1, 1), (1, 2)]) is None
+    assert rank_correlation([]) is None
