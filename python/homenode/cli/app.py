@@ -12,14 +12,17 @@ from homenode.cli import (
     compare,
     demo,
     explain,
+    export,
     importing,
     layout,
     mainframe,
+    replay,
     run,
     scaling,
     sql,
     study,
     tools,
+    topology,
     walk,
 )
 
@@ -62,7 +65,10 @@ app.command()(catalog.machines)
 app.command()(catalog.profiles)
 app.command("control-program")(catalog.control_program)
 app.command()(demo.demo)
-app.command("import")(importing.import_listings)
+app.command("import")(importing.import_recordings)
+app.command()(replay.replay)
+app.command()(topology.topology)
+app.command("export")(export.export_run)
 layout.register(app)
 mainframe.register(app)
 tools.register(app)

@@ -30,7 +30,6 @@ _PASS_ON: dict[str, Any] = {
     "help_option_names": ["--help"],
 }
 LATEST = "latest"
-_LIMITS = ("capacity", "processors", "memory")
 
 
 def register(app: typer.Typer) -> None:
@@ -59,7 +58,7 @@ def _command(tool: str) -> Callable[..., None]:
         from homenode.results import Run
 
         found = Run.load(run, out)
-        view = tools.KeptRunView(found, replication, configuration_details(found))
+        view = tools.KeptRunView.of(found, replication)
         arguments = ["-p", chosen(found, partition, run), *context.args]
         if as_json:
             show_json(tools.rows(tool, view, arguments))
@@ -81,15 +80,3 @@ def chosen(found: Run, partition: str | None, run: str) -> str:
         elif run != LATEST:
             step = "name a partition of this run, or another run with -r"
         raise NotFoundError(error.problem, asked=partition, next_step=step) from None
-
-
-def configuration_details(run: Run) -> dict[str, dict[str, Any]]:
-    """What the tools print of the partitions beside the frozen scenario."""
-    from homenode.tools import Limits
-
-    return {
-        partition: {
-            name: Limits(*value) if name in _LIMITS else value for name, value in details.items()
-        }
-        for partition, details in run.details.items()
-    }

@@ -95,6 +95,21 @@ class SystemConfiguration:
     """Affinity domains, in order of their number."""
 
     @property
+    def capacity_limits(self) -> Limits:
+        """Limits of the entitled capacity; where none are told, what there is."""
+        return self.capacity or Limits(self.ent, self.ent, self.ent)
+
+    @property
+    def processor_limits(self) -> Limits:
+        """Limits of the virtual processors; where none are told, what is online."""
+        return self.processors or Limits(self.vps, self.vps, self.vps)
+
+    @property
+    def memory_limits(self) -> Limits:
+        """Limits of the memory [MB]; where none are told, what is online."""
+        return self.memory or Limits(self.mem_mb, self.mem_mb, self.mem_mb)
+
+    @property
     def lcpu(self) -> int:
         """Online logical processors."""
         return self.vps * self.smt

@@ -39,6 +39,8 @@ class GuestView:
     """Machine type and model, such as 3906-M05; empty where they are not known."""
     characterized: Mapping[str, int] = field(default_factory=dict)
     """Cores by type, where the scenario says how many there are of which."""
+    node_name: str = ""
+    """What the machine's users call a node, such as drawer; empty where it is not known."""
 
     @property
     def seconds(self) -> float:
@@ -152,6 +154,7 @@ def view_of(run: Run, replication: int = 0) -> GuestView:
         details=run.details,
         model=str(facts.get("model", "")),
         characterized=facts.get("characterized", {}),
+        node_name=str(facts.get("node_name", "")),
     )
 
 

@@ -60,7 +60,7 @@ def sysinfo(view: GuestView, partition: str, guest: str | None = None) -> Facts:
     machine = view.spec["machine"]
     return Facts(
         machine=[*_model(view)],
-        topology=[*_topology(machine)],
+        topology=[*_topology(view)],
         processors=[*_processors(machine, table_of(machine))],
         partition=[*_partition(view, partition)],
         virtual_machine=[] if guest is None else [*_guest(view, partition, guest)],
@@ -86,9 +86,21 @@ def _model(view: GuestView) -> Iterator[Line]:
     yield _named("Model", f"{'':<16} {model:<16.16}")
 
 
-def _topology(machine: Mapping[str, Any]) -> Iterator[Line]:
-    """Containers by level, the outermost first; below them the cores of a chip."""
+def nodes_of_drawer(node_name: str) -> int | None:
+    """How many nodes make a drawer, by what a node is called; None where there are no drawers but
+    books.
+    """
+    return {"drawer": 1, "node": 2}.get(node_name)
+
+
+def _topology(view: GuestView) -> Iterator[Line]:
+    """Containers by level, the outermost first: drawers where there are any, books, chips; below
+    them the cores of a chip.
+    """
+    machine, of_drawer = view.spec["machine"], nodes_of_drawer(view.node_name)
     levels = [machine["nodes"], machine["chips_per_node"], machine["cores_per_chip"]]
+    if of_drawer is not None:
+        levels[:1] = [machine["nodes"] // of_drawer, of_drawer]
     counts = "".join(f" {count}" for count in [0] * (_LEVELS - len(levels)) + levels)
     for kind in ("HW", "SW"):
         yield f"CPU Topology {kind}:     ", counts

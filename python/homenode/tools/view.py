@@ -9,13 +9,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from homenode.errors import NotFoundError, nearest
-from homenode.tools.configuration import SystemConfiguration, from_spec
+from homenode.tools.configuration import Limits, SystemConfiguration, from_spec
 from homenode.tools.errors import ToolError
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from homenode.results import Run
+
 Table = Literal["partition", "cpu", "pool"]
+_LIMITS = ("capacity", "processors", "memory")
 _SYSTEMS = {"hpux": "HP-UX", "linux": "Linux", "zvm": "z/VM"}
 
 
@@ -93,6 +96,11 @@ class KeptRunView:
     replication: int = 0
     details: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, run: Run, replication: int = 0) -> KeptRunView:
+        """One replication of a run, with all that was kept beside the frozen scenario."""
+        return cls(run, replication, configuration_details(run))
+
     def __post_init__(self) -> None:
         if not 0 <= self.replication < self.run.replications:
             raise NotFoundError(
@@ -132,3 +140,13 @@ class KeptRunView:
         if table == "pool":
             return rows.filter(pl.col("pool_index") == 0)
         return rows.filter(pl.col("partition") == partition)
+
+
+def configuration_details(run: Run) -> dict[str, dict[str, Any]]:
+    """What the tools print of the partitions beside the frozen scenario, by partition."""
+    return {
+        partition: {
+            name: Limits(*value) if name in _LIMITS else value for name, value in details.items()
+        }
+        for partition, details in run.details.items()
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from homenode.tools.configuration import FIRST_GROUP_ID, Limits, SystemConfiguration
+from homenode.tools.configuration import FIRST_GROUP_ID, SystemConfiguration
 
 LABEL_WIDTH = 43
 NOTHING = "-"
@@ -56,7 +56,7 @@ def _type(c: SystemConfiguration) -> str:
 
 
 def _processors_and_memory(c: SystemConfiguration) -> Facts:
-    processors, memory = _limits(c.processors, c.vps), _limits(c.memory, c.mem_mb)
+    processors, memory = c.processor_limits, c.memory_limits
     return [
         ("Online Virtual CPUs", str(c.vps)),
         ("Maximum Virtual CPUs", f"{processors.maximum:.0f}"),
@@ -68,7 +68,7 @@ def _processors_and_memory(c: SystemConfiguration) -> Facts:
 
 
 def _capacity(c: SystemConfiguration) -> Facts:
-    capacity = _limits(c.capacity, c.ent)
+    capacity = c.capacity_limits
     return [
         ("Variable Capacity Weight", _weight(c)),
         ("Minimum Capacity", f"{capacity.minimum:.2f}"),
@@ -120,10 +120,10 @@ def _memory_pool() -> Facts:
 
 def _desired(c: SystemConfiguration) -> Facts:
     return [
-        ("Desired Virtual CPUs", f"{_limits(c.processors, c.vps).desired:.0f}"),
-        ("Desired Memory", f"{_limits(c.memory, c.mem_mb).desired:.0f} MB"),
+        ("Desired Virtual CPUs", f"{c.processor_limits.desired:.0f}"),
+        ("Desired Memory", f"{c.memory_limits.desired:.0f} MB"),
         ("Desired Variable Capacity Weight", _weight(c)),
-        ("Desired Capacity", f"{_limits(c.capacity, c.ent).desired:.2f}"),
+        ("Desired Capacity", f"{c.capacity_limits.desired:.2f}"),
     ]
 
 
@@ -146,7 +146,3 @@ def _weight(c: SystemConfiguration) -> str:
 def _physical_pct(c: SystemConfiguration) -> str:
     """How much of a core a virtual processor stands for."""
     return f"{100 * c.ent / c.vps if c.vps else 0.0:.2f}%"
-
-
-def _limits(limits: Limits | None, online: float) -> Limits:
-    return limits or Limits(online, online, online)

@@ -1,0 +1,54 @@
+"""`homenode replay`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from homenode.cli.output import JsonOption, OutOption, show, show_json, show_text
+
+
+def replay(
+    run: Annotated[
+        str, typer.Argument(help="Run id, beginning of one, or latest.", metavar="RUN")
+    ] = "latest",
+    partition: Annotated[
+        str | None,
+        typer.Option("-p", "--partition", help="Only this partition.", metavar="NAME"),
+    ] = None,
+    summary: Annotated[bool, typer.Option("--summary", help="No rows of single windows.")] = False,
+    out: OutOption = "runs",
+    as_json: JsonOption = False,
+) -> None:
+    """Recorded use against simulated, of a run of an imported recording.
+
+    A row a window where one partition is asked for or there is only one, and a summary.
+    """
+    from homenode.importing.replay import replay as replayed
+    from homenode.report.replays import folding_lines, replay_table, windows_table
+    from homenode.results import Run
+
+    kept = Run.load(run, out)
+    found = replayed(kept)
+    names = list(found.quantities) if partition is None else [kept.partition(partition)]
+    summaries = [one for one in found.summaries() if one.partition in names]
+    rows = [row for row in found.rows if row.partition in names]
+    if as_json:
+        answer: dict[str, Any] = {"run": kept.id, "partitions": [asdict(one) for one in summaries]}
+        if not summary:
+            answer["windows"] = [
+                {
+                    **asdict(row),
+                    "time": None if row.time is None else row.time.isoformat(),
+                    "deviation_pct": row.deviation_pct,
+                }
+                for row in rows
+            ]
+        show_json(answer)
+        return
+    if len(names) == 1 and not summary:
+        show(windows_table(rows))
+    show(replay_table(summaries))
+    show_text(folding_lines(summaries))
