@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 PROCESSES ?= 2
+FUZZ_SECONDS ?= 10
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -15,6 +16,8 @@ TOOLS_READY := $(VENV)/.ready-tools
 ENGINE := python/homenode/_engine.abi3.so
 DOCS_READY := .tools/docs/.ready
 PEERS_READY := .tools/peers/.ready
+FUZZ_READY := .tools/fuzz/.ready-0.13.2
+CLIENTS_READY := .tools/clients/.ready
 
 ENGINE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 	$(shell find crates -path '*/src/*.rs' -o -path '*/src/*.json' -o -name Cargo.toml)
@@ -26,7 +29,7 @@ export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup build demo test check lint fmt bench bench-peers studies docs lock clean
+.PHONY: help setup build demo test clients check lint fmt bench bench-peers fuzz studies docs lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -38,9 +41,13 @@ build: $(ENGINE) ## compile the engine and install homenode into .venv (editable
 demo: build ## the main job: what poor affinity costs four LPARs of a Power 795, and why
 	$(BIN)/homenode demo
 
-test: build ## all tests: Rust, then Python
+test: build $(CLIENTS_READY) ## all tests: Rust, then Python
 	cargo test --workspace --locked --quiet
 	$(BIN)/pytest -n $(PROCESSES)
+
+clients: ## fetch the real programs (Debian packages) that judge exports; say which cannot be had
+	@mkdir -p .tools/clients && rm -f $(CLIENTS_READY)
+	@$(MAKE) --no-print-directory $(CLIENTS_READY)
 
 check: ## exactly what CI runs: format, lints and types, then `make test`
 	@$(MAKE) --no-print-directory lint
@@ -61,8 +68,12 @@ fmt: $(TOOLS_READY) ## format all sources, repair what ruff can repair
 bench: ## the engine against the bare loop, as ratios, on this machine
 	cargo run --release --locked --quiet -p homenode-benches
 
-bench-peers: $(PEERS_READY) ## other simulators on the same work
+bench-peers: $(PEERS_READY) build ## other simulators, and another reader of nmon, on the same work
 	.tools/peers/bin/python benches/peers/run.py
+	$(BIN)/python benches/peers/nmon.py
+
+fuzz: $(FUZZ_READY) ## every parser against broken input, FUZZ_SECONDS each; needs nightly Rust
+	$(PYTHON) fuzz/run.py --cargo-fuzz .tools/fuzz/bin/cargo-fuzz --seconds $(FUZZ_SECONDS) $(TARGETS)
 
 studies: build ## every published result, side by side, with errors by role
 	$(BIN)/homenode study --all
@@ -107,4 +118,13 @@ $(DOCS_READY): $(UV_READY) requirements/docs.txt
 $(PEERS_READY): $(UV_READY) requirements/peers.txt
 	$(UV) venv --quiet --allow-existing --python $(PYTHON) .tools/peers
 	$(UV) pip install --quiet --python .tools/peers/bin/python --require-hashes -r requirements/peers.txt
+	@touch $@
+
+# What cannot be had is no failure: the tests that need it are skipped and say why.
+$(CLIENTS_READY): tests/clients/fetch.py
+	@$(PYTHON) tests/clients/fetch.py .tools/clients
+	@touch $@
+
+$(FUZZ_READY):
+	cargo install --quiet --locked --root .tools/fuzz --version $(@:.tools/fuzz/.ready-%=%) cargo-fuzz
 	@touch $@
