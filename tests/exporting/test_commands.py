@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 import subprocess
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -11,6 +13,39 @@ import pytest
 
 from homenode import Run
 from homenode.exporting import ExportError, ExportOptions, export, text
+
+ALIKE = """
+[machine]
+model = "ibm-z14"
+
+[[partition]]
+name = "zvm"
+processors = { mode = "dedicated", cores = 2, type = "ifl" }
+memory = "16 GiB"
+guest = { os = "zvm" }
+workload = { kind = "web", profile = "web-small", file = "8 KiB", files = 2, think = "1 ms" }
+
+[[partition.switch]]
+name = "web"
+layer = 2
+
+[[partition.virtual_machine]]
+name = "web"
+memory = "1 GiB"
+role = "client"
+switch = "web"
+
+[[partition.virtual_machine]]
+name = "Web"
+memory = "1 GiB"
+role = "server"
+switch = "web"
+
+[run]
+warmup = "10 ms"
+duration = "20 ms"
+replications = 1
+"""
 
 
 def domain(run: Run, folder: Path, partition: str) -> ET.Element:
@@ -135,6 +170,32 @@ def test_domain_of_dedicated_cores_is_pinned(kept: Run, tmp_path: Path) -> None:
     pins = [pin.get("cpuset") for pin in root.iterfind("cputune/vcpupin")]
     assert pins == [str(4 * core + thread) for core in cores for thread in range(smt)]
     assert {node.get("mode") for node in root.iterfind("numatune/memnode")} == {"strict"}
+
+
+def test_domain_of_a_mainframe_has_no_nodes_nor_threads(kept_z: Run, tmp_path: Path) -> None:
+    """KVM on IBM Z takes a domain with either for an error."""
+    spec = kept_z.partition_spec("trial")
+    assert spec["smt"] == 2
+    root = domain(kept_z, tmp_path, "trial")
+    shape = root.find("cpu/topology")
+    assert shape is not None
+    assert (shape.get("cores"), shape.get("threads")) == (root.findtext("vcpu"), "1")
+    assert len(root.findall("cputune/vcpupin")) == 16
+    assert root.find("cpu/numa") is None
+    assert root.find("numatune/memnode") is None
+    assert root.find("numatune/memory") is not None
+
+
+def test_zvm_refuses_names_that_are_one_to_it(simulated: Callable[[str], Run]) -> None:
+    run = simulated(ALIKE)
+    with pytest.raises(ExportError, match="cannot tell web from Web"):
+        text(run, "zvm")
+
+
+def test_text_without_room_for_it_is_told(kept: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
+    with pytest.raises(ExportError, match="no temporary file can be written"):
+        text(kept, "hmc")
 
 
 def test_forms_refuse_other_machines(kept: Run, kept_z: Run, kept_hp: Run, tmp_path: Path) -> None:

@@ -64,6 +64,7 @@ def test_configuration_is_told_in_every_snapshot(folder: Path) -> None:
         assert snapshot["partition_type"]["shared_enabled"] == 1
         assert snapshot["identity"]["hostname"] == "shop.example"
         assert snapshot["server"]["machine_type"] == "IBM,9117-MMC"
+        assert snapshot["processor_pool"]["entitled_capacity"] == 2, "of 2.8, cut off"
     (first, *_) = lines(folder / "night.njmon.json")
     assert first["partition_type"]["capped"] == 1
     (first, *_) = lines(folder / "database.njmon.json")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from homenode import Run, exporting, tools
+from homenode.exporting import ExportOptions
 
 BEGINS = 946_684_800
 """2000-01-01 in seconds of Unix."""
@@ -56,6 +58,15 @@ def test_processors_and_pools_have_families(families: dict[str, Metric], kept: R
     assert total == pytest.approx(mean, abs=1e-6)
     pools = {s.labels["pool"] for s in families["homenode_pool_busy_cores"].samples}
     assert pools == {pool["name"] for pool in kept.spec["pools"]}
+
+
+def test_a_beginning_between_seconds_is_kept(kept: Run, tmp_path: Path) -> None:
+    options = ExportOptions(start=datetime(2026, 6, 1, microsecond=250_000, tzinfo=UTC))
+    (path,) = exporting.export(kept, "openmetrics", tmp_path / "x", options)
+    found = text_string_to_metric_families(path.read_text(encoding="utf-8"))
+    physc = next(f for f in found if f.name == "homenode_partition_physc")
+    first = float(physc.samples[0].timestamp)
+    assert first == options.begins.timestamp() + 0.5
 
 
 def test_every_family_is_explained(families: dict[str, Metric]) -> None:

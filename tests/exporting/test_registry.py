@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -80,6 +81,20 @@ def test_a_file_does_not_take_the_place_of_a_folder(kept: Run, tmp_path: Path) -
     with pytest.raises(ExportError, match="is a folder"):
         exporting.export(kept, "xlsx", tmp_path, force=True)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_link_or_pipe_is_neither_filled_nor_replaced(kept: Run, tmp_path: Path) -> None:
+    file, pipe, link = (tmp_path / name for name in ("file", "pipe", "link"))
+    file.write_text("mine")
+    os.mkfifo(pipe)
+    link.symlink_to(file)
+    for target in (pipe, link):
+        for force in (False, True):
+            with pytest.raises(ExportError, match="is a link, a device or a pipe"):
+                exporting.export(kept, "xlsx", target, force=force)
+    assert pipe.is_fifo()
+    assert link.is_symlink()
+    assert file.read_text() == "mine"
 
 
 def test_nothing_half_written_stays(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import re
+import sys
 from datetime import datetime
 from pathlib import Path
 
@@ -18,6 +20,10 @@ from homenode.exporting.dispatches import DISTANCES, KINDS, REASONS
 SECOND = 1_000_000_000
 ROOT = Path(__file__).resolve().parents[2]
 TABLES = {"run", "configuration", "summary", "partition", "cpu", "pool", "dispatches"}
+
+
+FULL = Path("/dev/full")
+"""A file that takes nothing."""
 
 
 @pytest.fixture(scope="module")
@@ -208,3 +214,18 @@ def test_a_sheet_that_would_be_too_long_is_refused(
 def test_columns_of_a_sample_are_metrics() -> None:
     assert {column.name for column in figures.COLUMNS} <= set(METRICS)
     assert "physc" in figures.SAMPLED
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="SKIPPED: this system has no /dev/full")
+def test_a_workbook_on_a_full_disk_is_one_error(
+    kept: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And leaves no half-closed files behind, which complain when they are collected."""
+    complaints: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", complaints.append)
+    for name in ("run.xlsx", "run.xlsx.draft"):
+        (tmp_path / name).symlink_to(FULL)
+    with pytest.raises(OSError, match="No space left"):
+        exporting.exporter("xlsx").write(kept, tmp_path / "run.xlsx", ExportOptions())
+    gc.collect()
+    assert not complaints

@@ -247,3 +247,28 @@ def test_more_cores_than_a_server_has_are_left_out(tmp_path: Path) -> None:
     assert facts.series[0].table["cores"].to_list() == [0.12]
     assert facts.took[0].dropped == 1
     assert "no number of cores" in notices(facts)
+
+
+def test_mpstat_is_of_aix_though_it_prints_no_memory(tmp_path: Path) -> None:
+    text = (
+        "System configuration: lcpu=4 ent=0.5 mode=Uncapped\n\n"
+        "cpu  min  maj  mpc  int   cs  ics   rq  mig lpa sysc us sy wa id   pc  %ec  lcs\n"
+        "ALL    0    0    0    1    1    0    0    0 100    9 30 10  0 60 0.20 40.0   12\n"
+    )
+    path = tmp_path / "mpstat.txt"
+    path.write_text(text)
+    (partition,) = read_paths([path]).partitions.values()
+    assert partition.os is not None
+    assert partition.os.value == "aix"
+
+
+def test_sar_of_linux_tells_how_many_processors_there_are(tmp_path: Path) -> None:
+    text = (
+        "Linux 5.14.0 (app7) \t03/01/2024 \t_x86_64_\t(8 CPU)\n\n"
+        "10:00:01        CPU     %user     %nice   %system   %iowait    %steal     %idle\n"
+        "10:05:01        all     25.00      0.00      5.00      1.00      0.00     69.00\n"
+    )
+    partition, series = only(imported(tmp_path, "sar.txt", text))
+    assert partition.logical is not None
+    assert partition.logical.value == 8
+    assert series.table["cores"].to_list() == pytest.approx([2.4])

@@ -76,7 +76,12 @@ def test_the_very_model_is_taken_without_a_word() -> None:
 
 @pytest.mark.parametrize(
     ("model", "name"),
-    [("8408-E8E", "ibm-power-e880"), ("9080-HEX", "ibm-power-e1080"), ("9117-570", "ibm-p5-570")],
+    [
+        ("8408-E8E", "ibm-power-e880"),
+        ("9080-HEX", "ibm-power-e1080"),
+        ("9105-42A", "ibm-power-e1080"),
+        ("9117-570", "ibm-p5-570"),
+    ],
 )
 def test_generations_follow_from_types(model: str, name: str) -> None:
     facts = one_lpar([1.0])
@@ -288,6 +293,48 @@ def test_a_whole_server_has_the_threads_of_its_cores() -> None:
     facts.series.append(series("host", [0.5, 3.5], system="laptop", quantity="used"))
     found = assemble(facts, PLAIN).scenario.partitions[0]
     assert (found.virtual, found.smt) == (2, 2)
+
+
+def test_a_mainframe_of_no_told_model_is_none_of_power() -> None:
+    facts = Facts()
+    system = facts.system("CPCA")
+    system.architecture, system.cores = Told("s390x", at(1)), Told(30, at(2))
+    one = facts.partition("CPCA", "p1")
+    one.virtual, one.weight = Told(4, at(3)), Told(300, at(4))
+    facts.series.append(series("p1", [1.0, 2.0], system="CPCA"))
+    found = assemble(facts, PLAIN)
+    assert found.scenario.machine.name == "ibm-z15"
+    assert "active_cores = 30" in found.text
+    assert "IBM z15 (8561-T01) is assumed" in notes(found)
+
+
+def test_partitions_of_a_mainframe_share_its_cores_unless_told_otherwise() -> None:
+    facts = Facts()
+    system = facts.system("CEC")
+    system.hypervisor, system.cores = Told("pr/sm", at(1)), Told(24, at(1))
+    system.architecture = Told("s390x", at(1))
+    for name, size in (("p1", 20), ("p2", 16)):
+        facts.partition("CEC", name).virtual = Told(size, at(2))
+        facts.series.append(series(name, [1.0, 2.0], system="CEC"))
+    found = assemble(facts, PLAIN)
+    assert "active_cores = 24" in found.text
+    assert found.text.count('mode = "shared"') == 2
+
+
+def test_a_capped_guest_is_entitled_to_the_most_it_may_use() -> None:
+    facts = machines(4)
+    one = facts.partitions[None, "vm0"]
+    one.capped, one.maximum["entitlement"] = Told(True, at(5)), Told(2.0, at(6))
+    assert "entitlement = 2.0, virtual = 4, capped = true" in assemble(facts, PLAIN).text
+
+
+def test_threads_that_are_not_told_are_said_to_be_assumed() -> None:
+    facts = one_lpar([0.4])
+    one = facts.partitions["0123", "lpar"]
+    one.virtual = one.smt = None
+    one.logical = Told(8, at(2))
+    found = assemble(facts, PLAIN)
+    assert "each of its 8 logical processors is taken for a virtual one" in notes(found)
 
 
 def test_quiet_guests_keep_no_house_of_their_own() -> None:

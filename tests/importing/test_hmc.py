@@ -135,6 +135,8 @@ def test_processed_metrics_become_cores(tmp_path: Path) -> None:
     assert key == ("78A1B2C", "web7")
     assert partition.entitlement is not None
     assert partition.entitlement.value == 0.8
+    assert partition.memory_bytes is not None
+    assert partition.memory_bytes.value == 4096 << 20
     system = facts.systems["78A1B2C"]
     assert system.model is not None
     assert system.model.value == "9009-42A"

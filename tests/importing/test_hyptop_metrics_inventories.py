@@ -117,6 +117,8 @@ def test_formats_for_programs(form: str, tmp_path: Path) -> None:
     assert first.table["cores"].to_list() == pytest.approx([1.51, 0.26])
     assert second.table["cores"].to_list() == pytest.approx([0.01])
     assert first.table["time"][1] == datetime.fromisoformat("2024-03-01 00:00:20")
+    # One look of two: it is as long as those of the others.
+    assert second.table["seconds"].to_list() == [10.0]
     known = told(facts.partition("lnx", "a"))
     assert (known["virtual"], known["smt"]) == (4, 2)
     assert facts.notices == []
@@ -261,3 +263,10 @@ def test_a_workbook_whose_extent_is_wrong_is_read_whole(tmp_path: Path) -> None:
     facts = read(tmp_path, {"a.xlsx": wrong.getvalue()})
     assert facts.series[0].table["cores"].to_list() == [1.5] * 3
     assert facts.took[0].dropped == 2
+
+
+def test_one_sample_alone_is_said_to_be_of_assumed_length(tmp_path: Path) -> None:
+    facts = read(tmp_path, {"one.csv": "timestamp,name,cpu\n2024-03-01 10:00:00,vm1,1.0\n"})
+    (note,) = [one for one in facts.notices if "300 s are assumed" in one.text]
+    assert note.where is not None
+    assert note.where.line == 2

@@ -84,6 +84,24 @@ def test_a_shared_processor_partition_of_aix() -> None:
     assert notices(facts) == []
 
 
+def test_lines_of_the_recorder_itself_tell_the_size(tmp_path: Path) -> None:
+    lines = (SAMPLES / "aix.nmon").read_text().splitlines()
+    path = tmp_path / "plain.nmon"
+    path.write_text("".join(f"{line}\n" for line in lines if not line.startswith("BBBP,")))
+    facts, all_told = read(path), read(SAMPLES / "aix.nmon")
+    assert values(only(facts)) == values(only(all_told))
+    system = values(facts.systems["10AB12C"])
+    assert (system["cores"], system["pool_cores"]) == (12, 12)
+
+
+def test_columns_of_aix_are_of_aix(tmp_path: Path) -> None:
+    lines = (SAMPLES / "aix.nmon").read_text().splitlines()
+    path = tmp_path / "tail.nmon"
+    path.write_text("".join(f"{one}\n" for one in lines if not one.startswith(("AAA", "BBB"))))
+    told = values(only(read(path)))
+    assert (told["os"], told["smt"], told["entitlement"]) == ("aix", 4, 0.5)
+
+
 def test_cores_and_their_states() -> None:
     (series,) = read(SAMPLES / "aix.nmon").series
     table = series.table
@@ -157,7 +175,8 @@ def test_a_missing_stretch_is_no_long_sample(tmp_path: Path) -> None:
     assert series.table["seconds"].to_list() == [60.0] * 8
     assert series.table["time"][4] - series.table["time"][3] == dt.timedelta(seconds=7260)
     (told,) = notices(facts)
-    assert told.endswith("the sample after them counts as one interval")
+    assert "aix.nmon:" in told
+    assert told.endswith("such a sample counts as one interval")
 
 
 def test_a_cut_file_keeps_what_is_sound(tmp_path: Path) -> None:
@@ -180,6 +199,7 @@ def test_glued_recordings_are_two(tmp_path: Path) -> None:
     assert len(facts.partitions) == 1
     days = [series.table["time"][0].day for series in facts.series]
     assert days == [3, 4]
+    assert facts.took[0].what == "2 times 8 samples of 60 s of partition web1"
 
 
 def test_a_sorted_file_says_the_same(tmp_path: Path) -> None:

@@ -428,10 +428,40 @@ proptest! {
                 let counted: u64 = summary.found.tables.iter().map(|table| table.rows).sum();
                 prop_assert_eq!(rows as u64, counted);
                 let lines = bytes.split(|b| *b == b'\n').count() as u64;
-    prop_assert!(rows as u64 + summary.dropped <= lines);
+                prop_assert!(rows as u64 + summary.dropped <= lines);
             }
             (Err(whole), Err(cut)) => prop_assert_eq!(whole, cut),
             (whole, cut) => prop_assert!(false, "{:?} and {:?}", whole.err(), cut.err()),
+        }
+    }
+
+    /// Tables that nobody wants change nothing of those that are wanted: the same rows, the same
+    /// lines dropped.
+    #[test]
+    fn tables_left_out_leave_the_others_as_they_are(bytes in nearly_sound()) {
+        let wanted = ["LPAR", "CPU_ALL", "ZZZZ"];
+        let mut few = Reader::of(wanted.map(str::to_owned).into());
+        few.feed(&bytes);
+        let (few, all) = (few.finish(), read(&bytes));
+        match (few, all) {
+            (Ok((few, counted)), Ok((all, summary))) => {
+                let of_interest = |it: &&Batch| wanted.contains(&it.table.as_str());
+                let rows = |batches: &[Batch]| {
+                    let kept = batches.iter().filter(of_interest);
+                    let text = kept.map(|it| format!("{:?}", (&it.table, &it.lines, &it.values)));
+                    text.collect::<Vec<String>>()
+                };
+                prop_assert_eq!(rows(&few), rows(&all));
+                prop_assert!(few.iter().all(|it| wanted.contains(&it.table.as_str())));
+                prop_assert_eq!(counted.dropped, summary.dropped);
+                let tables = |it: &Lenient<Summary>| {
+                    let rows = it.found.tables.iter().map(|it| (it.table.clone(), it.rows));
+                    rows.collect::<Vec<_>>()
+                };
+                prop_assert_eq!(tables(&counted), tables(&summary));
+            }
+            (Err(few), Err(all)) => prop_assert_eq!(few, all),
+            (few, all) => prop_assert!(false, "{:?} and {:?}", few.err(), all.err()),
         }
     }
 }

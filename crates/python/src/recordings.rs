@@ -71,8 +71,8 @@ impl Reads for njmon::Reader {
 
 /// Reads a recording of `nmon` or `njmon` in chunks, in memory that does not grow with it.
 ///
-/// `wanted` names the tables to hand over, all if it is not given; what is left out is read and
-/// checked all the same.
+/// `wanted` names the tables to hand over, all if it is not given. Rows of the others are held
+/// against their headings; of nmon, their numbers are read only where an identity needs them.
 #[pyclass(module = "homenode._engine")]
 struct RecordingReader {
     reader: Option<Box<dyn Reads + Sync>>,
@@ -85,7 +85,10 @@ impl RecordingReader {
     #[pyo3(signature = (format, wanted=None))]
     fn new(format: &str, wanted: Option<HashSet<String>>) -> PyResult<Self> {
         let reader: Box<dyn Reads + Sync> = match format {
-            "nmon" => Box::new(nmon::Reader::new()),
+            "nmon" => Box::new(match &wanted {
+                Some(names) => nmon::Reader::of(names.clone()),
+                None => nmon::Reader::new(),
+            }),
             "njmon" => Box::new(njmon::Reader::new()),
             other => return Err(failed(format!("{other} is neither nmon nor njmon"))),
         };

@@ -56,15 +56,21 @@ def export(
 
 
 def text(run: Run, form: str, options: ExportOptions | None = None) -> str:
-    """What a form of one file would hold, as text."""
+    """What a form of one file would hold, as text. Raises as `export` does."""
     import tempfile
 
     options = options or ExportOptions()
     chosen = _checked(run, form, options)
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / f"export{chosen.suffix}"
-        chosen.write(run, file, options)
-        return file.read_text(encoding="utf-8")
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / f"export{chosen.suffix}"
+            chosen.write(run, file, options)
+            return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ExportError(
+            f"no temporary file can be written: {error.strerror or error}",
+            next_step="free some space, set TMPDIR to a folder that has some, or name a file",
+        ) from error
 
 
 def place_of(run: Run, form: Exporter, options: ExportOptions) -> Path:

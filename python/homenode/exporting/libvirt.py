@@ -7,7 +7,8 @@ threads of that many cores each period and no more (`global_quota`). Homes and m
 a dedicated partition every virtual processor to its thread and memory strictly to its nodes; of a
 shared one to the threads of its home chips and memory to its nodes by preference. KVM has no weight
 beside shares, pools of processors or lending: they are left out, and the file says so in its
-description.
+description. KVM on IBM Z shows a guest neither threads of a core nor NUMA nodes: there each virtual
+processor is a core of its own, and memory is bound as a whole.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ _MOST_SHARES = 10_000
 _PERIOD_US = 100_000
 _LEAST_QUOTA_US = 1000
 _KIB = 1024
+_FLAT = "s390x"
+"""The architecture whose guests see neither threads of a core nor NUMA nodes."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,11 @@ class Domain:
     def shared(self) -> bool:
         """Whether its processors are shared with others."""
         return bool(self.spec["processors"]["mode"] == "shared")
+
+    @property
+    def flat(self) -> bool:
+        """Whether it sees nothing but cores and memory."""
+        return self.kind[0] == _FLAT
 
     @property
     def cores(self) -> int:
@@ -236,6 +244,8 @@ def _numatune(root: ET.Element, domain: Domain) -> None:
     mode = "preferred" if domain.shared and len(nodes) == 1 else "strict"
     tune = ET.SubElement(root, "numatune")
     ET.SubElement(tune, "memory", mode=mode, nodeset=cpu_list(nodes))
+    if domain.flat:
+        return
     for cell, node in enumerate(nodes):
         ET.SubElement(tune, "memnode", cellid=str(cell), mode=mode, nodeset=str(node))
 
@@ -245,7 +255,11 @@ def _cpu(root: ET.Element, domain: Domain) -> None:
     node of the host that it has memory on.
     """
     cpu = ET.SubElement(root, "cpu")
-    ET.SubElement(cpu, "topology", sockets="1", cores=str(domain.cores), threads=str(domain.smt))
+    flat = domain.flat
+    cores, threads = (domain.cores * domain.smt, 1) if flat else (domain.cores, domain.smt)
+    ET.SubElement(cpu, "topology", sockets="1", cores=str(cores), threads=str(threads))
+    if flat:
+        return
     numa = ET.SubElement(cpu, "numa")
     sizes = domain.memory_kib
     for cell, (node, vcpus) in enumerate(domain.cells.items()):

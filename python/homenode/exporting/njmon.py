@@ -198,10 +198,11 @@ def _partition_type(told: SystemConfiguration, sample: Sample) -> Section:
 
 
 def _pool(told: SystemConfiguration) -> Section:
+    """Whole cores, as njmon has them: it cuts the rest off."""
     return {
         "pool_id": told.pool,
-        "max_capacity": round(told.pool_maximum),
-        "entitled_capacity": round(told.pool_entitled),
+        "max_capacity": int(told.pool_maximum),
+        "entitled_capacity": int(told.pool_entitled),
         "phys_cpus_pool": told.psize,
     }
 

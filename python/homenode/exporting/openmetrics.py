@@ -64,7 +64,7 @@ class OpenMetrics:
 
 
 def _lines(run: Run, options: ExportOptions) -> Iterator[str]:
-    began = int(options.begins.timestamp())
+    began = options.begins.timestamp()
     yield from _given(run, options)
     shown = {c.name: f"{c.meaning} [{c.unit}]" if c.unit else c.meaning for c in COLUMNS}
     families: dict[str, tuple[dict[str, str], Sequence[str]]] = {
@@ -103,7 +103,7 @@ def _points(
     table: pl.DataFrame,
     meanings: dict[str, str],
     labels: Sequence[str],
-    began: int,
+    began: float,
 ) -> Iterator[str]:
     """A family a column; the points of one set of labels stand together, in order of time."""
     parts = table.partition_by(*labels, as_dict=True, maintain_order=True)

@@ -22,7 +22,7 @@ def put(target: Path, write: Callable[[Path], object], *, force: bool) -> list[P
     """Call `write` with a temporary name beside `target`, then rename; the files that are there
     now, sorted. `ExportError` if something is in the way or cannot be written.
     """
-    target = Path(os.path.abspath(target))  # noqa: PTH100 - a link keeps its name
+    target = Path(os.path.abspath(target))  # noqa: PTH100 - a link is not followed
     _refuse_taken(target, force=force)
     aside = target.with_name(f".tmp-{target.name}-{os.getpid()}")
     try:
@@ -50,6 +50,12 @@ def files_of(path: Path) -> list[Path]:
 def _refuse_taken(target: Path, *, force: bool) -> None:
     if target.name in ("", ".."):
         raise ExportError(f"{target} is no place for an export", next_step="name another with -o")
+    plain = not target.is_symlink() and (target.is_file() or target.is_dir())
+    if _there(target) and not plain:
+        raise ExportError(
+            f"{target} is a link, a device or a pipe, which an export does not replace",
+            next_step="name a file with -o; the forms of commands are printed without it",
+        )
     if _there(target) and not force:
         raise ExportError(
             f"{target} is there already",
@@ -60,7 +66,7 @@ def _refuse_taken(target: Path, *, force: bool) -> None:
 def _replace(aside: Path, target: Path) -> None:
     if not _there(target):
         aside.rename(target)
-    elif target.is_dir() and not target.is_symlink():
+    elif target.is_dir():
         _replace_folder(aside, target)
     elif aside.is_dir():
         raise ExportError(

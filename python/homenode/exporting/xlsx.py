@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import tempfile
 import zipfile
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from homenode.exporting.errors import ExportError
 from homenode.exporting.figures import tables
@@ -47,12 +48,10 @@ class Xlsx:
         for name, table in tables(run, options):
             _refuse_long(name, table, run)
             _add(book, name, table)
-        draft = target.with_name(f"{target.name}.draft")
-        try:
+        # Not beside the target: openpyxl does not survive a full disk, but prints tracebacks.
+        with tempfile.TemporaryFile() as draft:
             book.save(draft)
             _without_clock(draft, target, options)
-        finally:
-            draft.unlink(missing_ok=True)
         return [target]
 
 
@@ -87,7 +86,7 @@ def _add(book: Workbook, name: str, table: pl.DataFrame) -> None:
         sheet.append(cells)
 
 
-def _without_clock(draft: Path, target: Path, options: ExportOptions) -> None:
+def _without_clock(draft: BinaryIO, target: Path, options: ExportOptions) -> None:
     """The workbook with no trace of when it was written, so that the same run gives the same
     bytes.
     """

@@ -8,7 +8,7 @@ asterisk starts a comment in both.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from homenode.exporting.commands import Commands
@@ -67,6 +67,8 @@ def _control_program(run: Run, name: str, guest: Mapping[str, Any]) -> Iterator[
     """CP commands: dispatching, virtual switches, who may couple to them, shares."""
     kind = str(run.details.get(name, {}).get("core_type", "all")).upper()
     kind = kind if kind in ("CP", "IFL", "ICF", "ZIIP") else "ALL"
+    for things in (guest["switches"], guest["machines"]):
+        _refuse_alike([thing["name"] for thing in things])
     yield "* CP commands"
     vertical = guest["vertical"]
     yield f"SET SRM POLARIZATION {'VERTICAL' if vertical else 'HORIZONTAL'}"
@@ -111,6 +113,19 @@ def _name(name: str) -> str:
             next_step="give it a shorter name in the scenario",
         )
     return name.upper()
+
+
+def _refuse_alike(names: Sequence[str]) -> None:
+    """`ExportError` where CP, which knows capital letters only, would take two for one."""
+    first: dict[str, str] = {}
+    for name in names:
+        other = first.setdefault(name.upper(), name)
+        if other != name:
+            raise ExportError(
+                f"z/VM cannot tell {other} from {name}",
+                there="its names have no small letters",
+                next_step="give one of them another name in the scenario",
+            )
 
 
 def _share(machine: Mapping[str, Any]) -> str:

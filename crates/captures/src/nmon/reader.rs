@@ -77,6 +77,15 @@ impl Reader {
         Self::default()
     }
 
+    /// One that hands over these tables, and the times. Rows of others are held against their
+    /// headings and counted; their numbers are not read, unless an identity needs them.
+    #[must_use]
+    pub fn of(wanted: HashSet<String>) -> Self {
+        let mut reader = Self::default();
+        reader.state.wanted = Some(wanted);
+        reader
+    }
+
     /// Reads the next bytes of the file; they may end anywhere.
     pub fn feed(&mut self, chunk: &[u8]) {
         let state = &mut self.state;
@@ -99,7 +108,7 @@ impl Reader {
     /// Hands over the samples read so far; times (`ZZZZ`) before the rows they belong to.
     pub fn take(&mut self) -> Vec<Batch> {
         self.state.take_all();
-        times_first(std::mem::take(&mut self.state.ready))
+        self.state.hand_over()
     }
 
     /// Ends the file: the last samples, and all else it says.
@@ -117,7 +126,7 @@ impl Reader {
         if !state.is_sound() {
             return Err(state.nothing());
         }
-        let batches = times_first(std::mem::take(&mut state.ready));
+        let batches = state.hand_over();
         let counted = state.tables.iter().map(|table| Counted {
             table: table.name().to_owned(),
             rows: table.rows,
@@ -134,6 +143,8 @@ impl Reader {
 
 #[derive(Debug, Default)]
 struct State {
+    /// Tables to hand over; none = all.
+    wanted: Option<HashSet<String>>,
     sections: Vec<Section>,
     by_name: HashMap<Vec<u8>, usize>,
     last_section: usize,
@@ -282,7 +293,12 @@ impl State {
         let next = self.tables.len();
         let index = *self.by_table.entry(table.clone()).or_insert(next);
         if index == next {
-            self.tables.push(Table::new(table, has_processors));
+            let unwanted = self.wanted.as_ref().is_some_and(|it| !it.contains(&table));
+            let mut table = Table::new(table, has_processors);
+            if unwanted && watched.is_none() {
+                table.only_count();
+            }
+            self.tables.push(table);
         }
         Kind::Rows {
             table: index,
@@ -361,6 +377,15 @@ impl State {
         }
     }
 
+    /// What is ready of the tables that are wanted.
+    fn hand_over(&mut self) -> Vec<Batch> {
+        let mut ready = std::mem::take(&mut self.ready);
+        if let Some(names) = &self.wanted {
+            ready.retain(|batch| names.contains(&batch.table) || batch.table == "ZZZZ");
+        }
+        times_first(ready)
+    }
+
     fn take_all(&mut self) {
         let recording = self.recordings.len().saturating_sub(1);
         let batches = self.tables.iter_mut().filter_map(|it| it.take(recording));
@@ -395,6 +420,9 @@ impl State {
             values: at + length + 1,
         };
         let table = &mut self.tables[table];
+        if table.counts(row) {
+            return;
+        }
         let taken = table.row(key, row, &mut self.damage);
         if let (true, Some(watched), true) = (taken, watched, snapshot == self.snapshot) {
             let printed = Printed {

@@ -147,6 +147,8 @@ pub(crate) struct Table {
     unknown: bool,
     /// Rows read so far, of all headings.
     pub rows: u64,
+    /// Whether its rows are only held against the heading and not taken apart.
+    counted: bool,
 }
 
 impl Table {
@@ -154,6 +156,7 @@ impl Table {
         Self {
             name,
             has_processors,
+            counted: false,
             layout: None,
             before: None,
             headings: 0,
@@ -165,6 +168,26 @@ impl Table {
             unknown: false,
             rows: 0,
         }
+    }
+
+    /// Its rows are of no use to anybody: those that fit are counted.
+    pub(crate) fn only_count(&mut self) {
+        self.counted = true;
+    }
+
+    /// Whether a row is one of those that are only counted. Any that is not plainly sound goes the
+    /// usual way, which tells what is wrong with it.
+    pub(crate) fn counts(&mut self, row: Row<'_>) -> bool {
+        let Some(layout) = self.layout.as_ref().filter(|it| it.settled && self.counted) else {
+            return false;
+        };
+        let (text, width) = (row.text(), layout.width());
+        // Of a process, its number stands before the snapshot.
+        let values = layout.heading.snapshot + memchr::memchr_iter(b',', text).count() + 1;
+        // A comma at the end is no value more.
+        let sound = values == width || values == width + 1 && text.ends_with(b",");
+        self.rows += u64::from(sound);
+        sound
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -420,10 +443,7 @@ impl Table {
         };
         let (columns, number) = (named(false).collect(), layout.number);
         let words = named(true).collect::<Vec<String>>();
-        // The next rows will be about as many.
-        let filled = self.values.len();
-        let keys = Vec::with_capacity(self.keys.len());
-        let keys = std::mem::replace(&mut self.keys, keys);
+        let keys = std::mem::take(&mut self.keys);
         Some(Batch {
             recording,
             table: self.name.clone(),
@@ -434,7 +454,7 @@ impl Table {
                 .has_processors
                 .then(|| keys.iter().map(|key| key.processor).collect()),
             columns,
-            values: std::mem::replace(&mut self.values, Vec::with_capacity(filled)),
+            values: std::mem::take(&mut self.values),
             words: words
                 .into_iter()
                 .zip(std::mem::take(&mut self.words))

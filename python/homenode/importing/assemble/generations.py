@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 
 _POWER_MODELS = (
-    (r"911[0357]-(5\d\d|59\d)|9119-59\d|9131-|9133-55A", 5.0),
-    (r"-(MMA|FHA|E4A|E8A|EMA)\b", 6.0),
-    (r"-(MM[BC]|MH[BC]|FHB|E\d[BC]|L\d[CST])\b", 7.0),
-    (r"-(MMD|MHD|E\dD)\b|8246-L\dD|8247-", 7.5),
-    (r"-(MME|MHE|E8E|44E|41A|42A|22A)\b|8284-|8286-|8348-|8335-G[CT]", 8.0),
-    (r"-(MR9|M9S)\b|9008-|9009-|9223-|8335-GTH", 9.0),
+    # Newest first: types of four digits tell apart what models such as 42A do not.
     (r"-(MRX|HEX)\b|9105-|9786-", 10.0),
+    (r"-(MR9|M9S)\b|9008-|9009-|9223-|8335-GTH", 9.0),
+    (r"-(MME|MHE|E8E|44E|41A|42A|22A)\b|8284-|8286-|8348-|8335-G[CT]", 8.0),
+    (r"-(MMD|MHD|E\dD)\b|8246-L\dD|8247-", 7.5),
+    (r"-(MM[BC]|MH[BC]|FHB|E\d[BC]|L\d[CST])\b", 7.0),
+    (r"-(MMA|FHA|E4A|E8A|EMA)\b", 6.0),
+    (r"911[0357]-(5\d\d|59\d)|9119-59\d|9131-|9133-55A", 5.0),
 )
 _POWER = re.compile(r"POWER\s*(?P<number>\d+)(?P<plus>\+?)", re.IGNORECASE)
 _Z_TYPES = {

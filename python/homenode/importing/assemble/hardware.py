@@ -20,6 +20,8 @@ from homenode.units import FREQUENCY, SIZE
 
 DEFAULT_MACHINE = "ibm-power-e1080"
 """For partitions that share cores of a server of which nothing is told."""
+DEFAULT_MAINFRAME = "ibm-z15"
+"""For those of a mainframe of which no model is told."""
 _SAME_CLOCK = 0.01
 MACHINE_FILE = "machine.toml"
 
@@ -197,21 +199,23 @@ def _made(topology: TopologyFacts | None, system: SystemFacts, need: Need) -> Ch
 
 
 def _assumed(system: SystemFacts, need: Need, why: str) -> ChosenMachine:
-    found = machine(DEFAULT_MACHINE)
+    is_mainframe = system.architecture is not None and system.architecture.value == "s390x"
+    found = machine(DEFAULT_MAINFRAME if is_mainframe else DEFAULT_MACHINE)
     if need.cores > found.cores:
         there = f"the partitions need {need.cores} cores, {found.title} has {found.cores}"
         raise ListingError(there, next_step="import fewer, or name a machine file with --machine")
     told = next((f" ({one.value})" for one in (system.model, system.processor) if one), "")
     text = f"what they ran on{told} is not told or has no description{why}"
     step = "choose another with --machine"
+    active, active_why, notices = _active(found, system, need)
     return ChosenMachine(
         found,
         ("model", found.name),
         "assumed: nothing is told of the hardware that a description fits",
-        max(found.active_cores, need.cores),
-        "all of them",
+        active,
+        active_why,
         _memory(found, need),
-        notices=(Notice(f"{text}; {found.title} is assumed, {step}"),),
+        notices=(Notice(f"{text}; {found.title} is assumed, {step}"), *notices),
     )
 
 

@@ -21,8 +21,8 @@ _ASSUMED_MEMORY = 4 << 30
 _MOST_WEIGHT = {"phyp": 255, "prsm": 999}
 _EQUAL_WEIGHT = 100
 _SYSTEMS = {"aix": "aix", "linux": "linux", "hp-ux": "linux"}
-_SHARING = ("kvm", "vmware", "z/vm")
-"""Hypervisors whose guests have no cores of their own."""
+_SHARING = ("kvm", "vmware", "z/vm", "pr/sm")
+"""Hypervisors whose guests have no cores of their own, or few of them do."""
 _SLACK = 1e-9
 _HOUSEKEEPING = 0.05
 """Below so many cores a guest's daemons, which are part of what was recorded, would count: they
@@ -178,6 +178,10 @@ def _shared(one: Planned, each: float, least: float, notices: list[Notice]) -> d
     facts = one.facts
     if facts.entitlement is not None:
         entitlement = Value(facts.entitlement.value, str(facts.entitlement.where))
+    elif facts.capped is not None and facts.capped.value and "entitlement" in facts.maximum:
+        # What it may use at most is told, and that is what entitles a capped partition.
+        most = facts.maximum["entitlement"]
+        entitlement = Value(most.value, f"{most.where}: the most it may use")
     else:
         share = max(0.01, floor(each * one.virtual * 100 + _SLACK) / 100)
         entitlement = Value(share, "assumed: what is left, by virtual processors")
@@ -259,6 +263,12 @@ def _set_threads(one: Planned, threads: int, notices: list[Notice]) -> None:
         found = Value(count, f"{facts.logical.where}: logical processors of each")
     else:
         found = Value(1, "assumed: a virtual processor is a thread to its guest")
+        if facts.logical is not None and facts.entitlement is not None:
+            text = (
+                f"how many threads a core {one.name} uses is not told: each of its"
+                f" {facts.logical.value} logical processors is taken for a virtual one"
+            )
+            notices.append(Notice(text, facts.logical.where))
     if int(found.value) > threads:
         text = f"{one.name} uses {found.value} threads of a core, the machine has {threads}"
         notices.append(Notice(text))

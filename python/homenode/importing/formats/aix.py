@@ -127,7 +127,11 @@ class _Session:
             )
         for banner in self.recording["banners"]:
             system = Told(banner["system"].lower(), self.source.at(banner["line"]))
-            self.facts.tell(self.owner(banner["line"]), "os", system)
+            owner = self.owner(banner["line"])
+            self.facts.tell(owner, "os", system)
+            if banner["processors"]:
+                processors = Told(banner["processors"], self.source.at(banner["line"]))
+                self.facts.tell(owner, "logical", processors)
         return what
 
     def uses(self, tables: Sequence[ReportTable]) -> tuple[list[str], int]:

@@ -211,7 +211,8 @@ def tell_configuration(
     tell("smt", threads(values))
     memory = values.get("mem", "")
     tell("memory_bytes", size(memory))
-    tell("os", _system(memory))
+    # Only AIX's mpstat has such a line without the memory.
+    tell("os", _system(memory) if memory else "aix")
     if _system(memory) != "linux":
         # Linux prints virtual processors under this name unless it is asked for logical ones.
         tell("logical", whole(values.get("lcpu", "")))

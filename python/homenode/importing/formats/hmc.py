@@ -279,6 +279,10 @@ def _series(reader: _Reader, usage: Sequence[Mapping[str, Any]], kind: str) -> l
         samples = one["samples"]
         if not samples["times"]:
             continue
+        sizes = zip(samples["memory_mb"], samples["lines"], strict=True)
+        size, line = next((told for told in sizes if told[0] is not None), (None, 0))
+        if of.memory_bytes is None and size is not None:
+            reader.tell(of, "memory_bytes", round(size * _MB), int(line or 0))
         quantity: Quantity = "physc" if of.mode is None or of.mode.value == "shared" else "used"
         table = _table(samples)
         note = f"{kind}: " + _NOTES[kind]

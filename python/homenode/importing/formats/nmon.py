@@ -8,6 +8,7 @@ and `BBBL` lines and from what the recorder let `lparstat -i`, `lssrad` and othe
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -88,8 +89,10 @@ class NmonFormat:
 
 
 def _together(whats: list[str]) -> str:
-    """Each thing once, in the order of the file."""
-    return "; ".join(dict.fromkeys(whats)) or "nothing about a partition"
+    """Each thing once, in the order of the file, with how often it is there."""
+    counts = Counter(whats)
+    said = (what if count == 1 else f"{count} times {what}" for what, count in counts.items())
+    return "; ".join(said) or "nothing about a partition"
 
 
 class _Recording:
@@ -130,7 +133,8 @@ class _Recording:
     @property
     def is_aix(self) -> bool:
         """Whether it is of AIX, not of Linux."""
-        return "AIX" in self.said or self.text("build") == "AIX"
+        entitled = self.lpar is not None and "EC_User%" in self.lpar.columns
+        return "AIX" in self.said or self.text("build") == "AIX" or entitled
 
     def _lines_of_lparcfg(self) -> list[tuple[int, str]]:
         for block in self.recording["blocks"]:

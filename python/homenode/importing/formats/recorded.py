@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from homenode.errors import Where
 from homenode.importing.facts import Facts, PartitionFacts, Told
+from homenode.importing.formats.aixfacts import counted
 from homenode.importing.inputs import Input
 from homenode.importing.sources import ListingError, Notice
 
@@ -159,7 +160,8 @@ def clock_of(
         interval = _usual(moments)
     if interval is None:
         return None
-    ends, lengths, shift, missing = [], [], 0.0, 0
+    ends, lengths, shift = [], [], 0.0
+    late: list[Where] = []
     before = begun
     for index, moment in enumerate(moments):
         length = interval if before is None else moment + shift - before
@@ -170,16 +172,15 @@ def clock_of(
             shift += interval - length
             length = interval
         elif not 0 < length <= _LATE * interval:
-            missing += index > 0
+            late += [where] if index else []
             length = interval
         before = moment + shift
         ends.append(round(before * 1e6))
         lengths.append(length)
-    if missing:
-        text = (
-            f"{missing} times more than {_LATE:g} intervals of {interval:g} s lie between samples"
-        )
-        notices.append(Notice(f"{text}; the sample after them counts as one interval", source.at()))
+    if late:
+        apart = f"more than {_LATE:g} intervals of {interval:g} s after the one before"
+        text = f"from here on {counted(len(late), 'sample')} came {apart}"
+        notices.append(Notice(f"{text}; such a sample counts as one interval", late[0]))
     table = pl.DataFrame(
         {
             "snapshot": times["snapshot"],

@@ -61,6 +61,7 @@ def add_use(facts: Facts, source: Input, system: str | None, use: Use) -> Added:
         facts.notices.append(Notice(text, source.at()))
     same = 0
     parts = sound.partition_by("name", as_dict=True, maintain_order=True)
+    usual = _usual(parts.values())
     for (name,), rows in parts.items():
         if not rows["time"].is_sorted():
             moved += 1
@@ -68,7 +69,10 @@ def add_use(facts: Facts, source: Input, system: str | None, use: Use) -> Added:
         kept = kept.unique("time", keep="first", maintain_order=True)
         same += rows.height - kept.height
         samples += kept.height
-        table = _with_seconds(kept.drop("name"))
+        if kept.height == 1 and usual is None and "seconds" not in kept.columns:
+            text = f"{name} has one sample, whose length is not told: {_ALONE_S:g} s are assumed"
+            facts.notices.append(Notice(text, source.at(int(kept["line"][0]))))
+        table = _with_seconds(kept.drop("name"), usual or _ALONE_S)
         series = Series(str(name), system, use.quantity, table, source.file, use.note)
         facts.series.append(series)
         facts.partition(system, str(name))
@@ -97,15 +101,25 @@ def fold(facts: Facts) -> None:
             facts.series[place] = replace(series, table=table)
 
 
-def _with_seconds(table: pl.DataFrame) -> pl.DataFrame:
-    """With the length of every sample: from the one before it, or the usual one after a gap."""
+def _usual(parts: Iterable[pl.DataFrame]) -> float | None:
+    """How far samples of one name are apart [s], the least of all names; none if each has one."""
+    import polars as pl
+
+    apart = (part.select(pl.col("time").unique().sort().diff().median()).item() for part in parts)
+    return min((one.total_seconds() for one in apart if one is not None), default=None)
+
+
+def _with_seconds(table: pl.DataFrame, alone: float) -> pl.DataFrame:
+    """With the length of every sample: from the one before it, or the usual one after a gap; of a
+    single one, `alone`.
+    """
     import polars as pl
 
     if "seconds" in table.columns:
         return table
     apart = table["time"].diff().dt.total_microseconds() / 1e6
     median = apart.median()
-    usual = float(median) if isinstance(median, (int, float)) else _ALONE_S
+    usual = float(median) if isinstance(median, (int, float)) else alone
     length = (
         pl.when(apart.is_not_null() & (apart <= _GAP * usual)).then(apart).otherwise(pl.lit(usual))
     )
