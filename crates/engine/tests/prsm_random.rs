@@ -153,9 +153,7 @@ fn high_cores_stay_at_home(spec: &Spec, outcome: &Outcome) {
         else {
             continue;
         };
-        // One whose slice a limit cuts short goes on elsewhere beyond it.
-        let limited = prsm.cap.is_some() || prsm.group.is_some();
-        if prsm.polarization == Polarization::Horizontal || limited {
+        if prsm.polarization == Polarization::Horizontal {
             continue;
         }
         let high = i64::from(polarize(*entitlement, *r#virtual).high);

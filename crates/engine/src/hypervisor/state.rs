@@ -60,6 +60,8 @@ pub struct Vp {
     pub mode: Mode,
     /// Account it runs or waits on.
     pub capacity: Capacity,
+    /// Whether it woke within this window, so that it has no claim on all of its slice.
+    pub late: bool,
     /// Entitled time left in this window [ns].
     pub slice_ns: u64,
     /// Reserved from a limited pool for the current stretch [ns]; `u64::MAX` where the pool has no
@@ -263,6 +265,7 @@ impl Vp {
             last_core: NO_CORE,
             mode: Mode::Inactive,
             capacity: Capacity::Entitled,
+            late: false,
             slice_ns: 0,
             grant_ns: u64::MAX,
             ready_at: 0,

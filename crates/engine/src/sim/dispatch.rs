@@ -14,6 +14,7 @@ impl World {
         self.hv.count_active(partition);
         let v = &mut self.hv.vps[vp as usize];
         debug_assert_eq!(v.mode, Mode::Inactive);
+        v.late = true;
         let left = self.window_end - self.now;
         v.slice_ns = self.hv.shares[partition].reclaim(v.index, left);
         let away = self.now - self.runs[vp as usize].ceded_at;

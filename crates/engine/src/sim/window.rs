@@ -24,6 +24,7 @@ impl World {
         let exhausted = self.exhausted();
         self.manage();
         self.hand_out();
+        self.hv.vps.iter_mut().for_each(|vp| vp.late = false);
         self.renew_running();
         for vp in waiting {
             self.hv.vps[vp as usize].slice_ns = self.slice_of(vp);

@@ -209,7 +209,7 @@ fn random_workload(dice: &mut Dice, threads: u32) -> Workload {
     let (bursts, wait_ns) = dice.pick(&[(1.0, 0), (3.0, MS), (2.5, 100_000)]);
     let count = u32::from(dice.between(1, 12));
     let rate_per_s = dice.real(10.0, 1_000.0);
-    match dice.next() % 9 {
+    match dice.next() % 10 {
         0 | 6 => Workload::Loops {
             count: threads + count - 1,
             endless: true,
@@ -237,6 +237,10 @@ fn random_workload(dice: &mut Dice, threads: u32) -> Workload {
         },
         5 => Workload::Idle,
         7 => Workload::Warehouses { count },
+        8 => Workload::Trace {
+            lengths_ns: vec![7 * MS, 30 * MS, 13 * MS],
+            instructions_per_s: vec![rate_per_s * 1e6, 0.0, 3e8],
+        },
         _ => Workload::Warehouses {
             count: threads + count - 1,
         },

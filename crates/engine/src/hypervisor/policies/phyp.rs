@@ -99,18 +99,23 @@ impl Policy for Phyp {
         }
     }
 
-    fn spare(&self, state: &State, _vp: VpId, left_ns: u64) -> Option<CoreId> {
-        // One that woke too late for its whole slice can't get it anyway; else who needs least.
+    fn spare(&self, state: &State, vp: VpId, left_ns: u64) -> Option<CoreId> {
+        // One that woke too late for its whole slice can't get it anyway; else who needs least. If
+        // none can spare any, those that slept are in the way of one that had work all the window:
+        // what they did not use then is gone, what it is entitled to is guaranteed.
+        let on_time = !state.vps[vp as usize].late;
         let need = |core: CoreId| {
             let runner = state.cores[usize::from(core)].running;
             if runner == NO_VP || state.own_core(runner).is_some() {
                 return None;
             }
-            let slice = state.vps[runner as usize].slice_ns;
-            (slice != left_ns).then_some((slice < left_ns && slice > 0, slice, core))
+            let it = &state.vps[runner as usize];
+            let (slice, needs_all) = (it.slice_ns, it.slice_ns == left_ns);
+            let rank = (needs_all, slice < left_ns && slice > 0, slice, core);
+            (!needs_all || on_time && it.late).then_some(rank)
         };
         let cores = 0..state.tree.active_cores;
-        cores.filter_map(need).min().map(|(_, _, core)| core)
+        cores.filter_map(need).min().map(|(_, _, _, core)| core)
     }
 
     fn overdrawn(&self, state: &State) -> Option<CoreId> {

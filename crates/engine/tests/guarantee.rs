@@ -1,0 +1,42 @@
+//! What is entitled to a core's time gets it in every window in which it always had work, whoever
+//! wakes in between.
+
+mod common;
+
+use common::*;
+use homenode_engine::spec::Workload;
+
+/// Why a dispatch ended: the time was another's, who could not wait any longer.
+const PREEMPTED: i64 = 4;
+/// Nine tenths of a core, always used.
+const STEADY_NS: i64 = 9 * MS as i64;
+
+#[test]
+fn who_wakes_late_takes_nothing_from_who_was_there_all_the_window() {
+    // In the middle of a window three virtual processors wake, each entitled to a third of it: with
+    // what is left of the steady one's slice that is more than two cores have left to give. At two
+    // thirds of the window the two that wait must run, or lose; both cores are theirs then. The
+    // steady one still has time to go, and must have a core back for all of it.
+    let mut steady = partition("steady", capped(0.9, 1), loops(1));
+    steady.profile.instructions_per_unit = 1e6;
+    let burst = Workload::Trace {
+        lengths_ns: vec![25 * MS, MS / 10],
+        instructions_per_s: vec![0.0, 3e11],
+    };
+    let mut late = partition("late", shared(1.0, 3), burst);
+    late.profile.instructions_per_unit = 1e7;
+    let mut spec = spec(machine("core:2"), vec![steady, late]);
+    spec.duration_ns = 100 * MS;
+    spec.record_dispatches = true;
+    let outcome = run(&spec, 0);
+    assert_all(&spec, &outcome);
+    let busy = outcome.series("steady", "busy_ns");
+    assert!(busy.iter().all(|ns| *ns == STEADY_NS), "{busy:?}");
+    // It was thrown off for one of them, and one of them for it.
+    let reason = outcome.dispatches.at("reason");
+    let preempted = |partition| {
+        let rows = outcome.dispatches.only("partition", partition);
+        rows.filter(|row| row[reason] == PREEMPTED).count()
+    };
+    assert!(preempted(0) > 0 && preempted(1) > 1, "nobody is in the way");
+}
