@@ -32,7 +32,7 @@ from homenode.importing.bounds import Limits
 from homenode.importing.facts import Facts, Series
 
 SEEDS = Path(__file__).resolve().parents[2] / "fuzz" / "seeds"
-CASES = int(os.environ.get("DAMAGE_CASES", "120"))
+CASES = int(os.environ.get("DAMAGED_FILES", "120"))
 LIMITS = Limits(unpacked=64 << 20, free=16 << 20)
 LISTINGS = {"vparstatus", "parstatus"}
 LONGEST = 600
