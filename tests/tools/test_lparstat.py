@@ -6,6 +6,7 @@ import pytest
 from counted import SECOND, dedicated, partition, sample, shared, view
 
 from homenode.tools import Limits, UsageError, lparstat
+from homenode.tools.lparstat import hypervisor
 
 # GROUP2 of the micro-partitioning article: two loops on two cores, the idle sibling keeps 1/16.
 TWO_LOOPS = partition(
@@ -204,3 +205,10 @@ def test_rows_are_unrounded_under_the_tool_s_headings() -> None:
     assert lparstat.rows(run, ["-i"])[0]["Mode"] == "Uncapped"
     assert {call["call"] for call in lparstat.rows(run, ["-H"]) if call["calls"]} == set()
     assert lparstat.rows(run, ["-E"])[0]["user"] == pytest.approx(1.874)
+
+
+def test_numbers_wider_than_their_column_stay_apart() -> None:
+    row = hypervisor.Call("cede", 412_361, 22.7, 100.0, 57_545_716.0, 3_510_579_921_748.0)
+    assert hypervisor.lines([row])[-2].split()[1:] == [
+        "412361", "22.7", "100.0", "57545716", "3510579921748",
+    ]  # fmt: skip

@@ -95,7 +95,8 @@ def lines(rows: list[Call]) -> list[str]:
 
 
 def _line(row: Call) -> str:
+    # A blank before each number, for those that are wider than their column must stay apart.
     return (
-        f"{row.call:<24}{row.calls:>10}{row.total_pct:>15.1f}{row.hypervisor_pct:>14.1f}"
-        f"{row.avg_ns:>11.0f}{row.max_ns:>12.0f}"
+        f"{row.call:<24} {row.calls:>9} {row.total_pct:>14.1f} {row.hypervisor_pct:>13.1f}"
+        f" {row.avg_ns:>10.0f} {row.max_ns:>11.0f}"
     )
