@@ -19,11 +19,17 @@ from homenode.importing.facts import (
     Series,
     SystemFacts,
     Told,
-    Took,
 )
 from homenode.importing.formats import lparcfg
 from homenode.importing.formats.aixfacts import NO_SERVER, counted, named_after
-from homenode.importing.formats.recorded import CLOCK, Recorded, clock_of, read, tell_threads, timed
+from homenode.importing.formats.recorded import (
+    CLOCK,
+    Recorded,
+    clock_of,
+    read_recording,
+    tell_threads,
+    timed,
+)
 from homenode.importing.inputs import FileFormat, Input
 from homenode.importing.sources import Notice
 
@@ -59,16 +65,7 @@ class NjmonFormat:
 
     def read(self, source: Input, facts: Facts) -> None:
         """See `FileFormat.read`."""
-        found = read(source, "njmon", _WANTED)
-        found.tell(facts, source)
-        whats, dropped = [], int(found.summary["dropped"])
-        for index, host in enumerate(found.summary["found"]["hosts"]):
-            reader = _Host(source, facts, found, index, host)
-            reader.tell()
-            what, left = reader.series()
-            whats.append(what)
-            dropped += left
-        facts.took.append(Took(source.file, self.name, "; ".join(whats), dropped))
+        read_recording(source, facts, "njmon", _WANTED, "hosts", _Host)
 
     def write_tables(self, source: Input, folder: Path) -> list[Path]:
         """All sections as Parquet files in an empty folder."""

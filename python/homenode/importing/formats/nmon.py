@@ -8,7 +8,6 @@ and `BBBL` lines and from what the recorder let `lparstat -i`, `lssrad` and othe
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,6 @@ from homenode.importing.facts import (
     Series,
     SystemFacts,
     Told,
-    Took,
 )
 from homenode.importing.formats import lparcfg
 from homenode.importing.formats.aixfacts import (
@@ -33,7 +31,14 @@ from homenode.importing.formats.aixfacts import (
     tell_srads,
     whole,
 )
-from homenode.importing.formats.recorded import CLOCK, Recorded, clock_of, read, tell_threads, timed
+from homenode.importing.formats.recorded import (
+    CLOCK,
+    Recorded,
+    clock_of,
+    read_recording,
+    tell_threads,
+    timed,
+)
 from homenode.importing.inputs import FileFormat, Input
 from homenode.importing.sources import Notice
 
@@ -70,29 +75,13 @@ class NmonFormat:
 
     def read(self, source: Input, facts: Facts) -> None:
         """See `FileFormat.read`."""
-        found = read(source, "nmon", _WANTED)
-        found.tell(facts, source)
-        whats, dropped = [], int(found.summary["dropped"])
-        for index, recording in enumerate(found.summary["found"]["recordings"]):
-            reader = _Recording(source, facts, found, index, recording)
-            reader.tell()
-            what, left = reader.series()
-            whats.append(what)
-            dropped += left
-        facts.took.append(Took(source.file, self.name, _together(whats), dropped))
+        read_recording(source, facts, "nmon", _WANTED, "recordings", _Recording)
 
     def write_tables(self, source: Input, folder: Path) -> list[Path]:
         """All sections as Parquet files in an empty folder."""
         from homenode.importing.formats.columns import write_tables
 
         return write_tables(source, "nmon", folder)
-
-
-def _together(whats: list[str]) -> str:
-    """Each thing once, in the order of the file, with how often it is there."""
-    counts = Counter(whats)
-    said = (what if count == 1 else f"{count} times {what}" for what, count in counts.items())
-    return "; ".join(said) or "nothing about a partition"
 
 
 class _Recording:

@@ -7,13 +7,14 @@ long as the tables that are kept do not.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from homenode.errors import Where
-from homenode.importing.facts import Facts, PartitionFacts, Told
+from homenode.importing.facts import Facts, PartitionFacts, Told, Took
 from homenode.importing.formats.aixfacts import counted
 from homenode.importing.inputs import Input
 from homenode.importing.sources import ListingError, Notice
@@ -82,6 +83,46 @@ def read(source: Input, form: Form, wanted: Sequence[str]) -> Recorded:
             key = (piece["recording"], piece["table"])
             found.batches.setdefault(key, []).append(piece)
     return found
+
+
+class Reader(Protocol):
+    """What makes facts of one recording of a file."""
+
+    def tell(self) -> None:
+        """Add what it says of the partition and its server."""
+        ...
+
+    def series(self) -> tuple[str, int]:
+        """Add its samples; what they are in words, and how many were left out."""
+        ...
+
+
+def read_recording(
+    source: Input,
+    facts: Facts,
+    form: Form,
+    wanted: Sequence[str],
+    parts: str,
+    reader: Callable[[Input, Facts, Recorded, int, dict[str, Any]], Reader],
+) -> None:
+    """Read a file and all its recordings, which its summary lists under `parts`."""
+    found = read(source, form, wanted)
+    found.tell(facts, source)
+    whats, dropped = [], int(found.summary["dropped"])
+    for index, part in enumerate(found.summary["found"][parts]):
+        one = reader(source, facts, found, index, part)
+        one.tell()
+        what, left = one.series()
+        whats.append(what)
+        dropped += left
+    facts.took.append(Took(source.file, form, _together(whats), dropped))
+
+
+def _together(whats: list[str]) -> str:
+    """Each thing once, in the order of the file, with how often it is there."""
+    counts = Counter(whats)
+    said = (what if count == 1 else f"{count} times {what}" for what, count in counts.items())
+    return "; ".join(said) or "nothing about a partition"
 
 
 def frame(batch: Batch) -> pl.DataFrame:
