@@ -1,0 +1,1 @@
+"""Real hosts measured by the yardsticks of the simulated ones."""

@@ -1,0 +1,1 @@
+"""The host at hand: control groups, processes, accounting, environment."""
