@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use homenode_engine::spec::Spec;
+use homenode_engine::spec::{Policy, Spec};
 
 use crate::load::{Dispatches, Waits};
 use crate::rounds::{Case, Outcome, Sample};
-use crate::{bare, costs, devices, engine, kernel, scenarios, zvm};
+use crate::{bare, costs, devices, engine, hosts, kernel, scenarios, zvm};
 
 const W1: &str = "W1: a queue of 64 servers, load 0.8";
 const W2: &str = "W2: 64 cores, 4 partitions of 30 virtual processors";
@@ -44,6 +44,16 @@ pub fn all() -> Vec<Case> {
             FRAMES,
             "z/VM: 76 processors, 180 web guests",
             vec![zvm::tiles()],
+        ),
+        model(
+            FRAMES,
+            "Linux host: 64 processors, 40 KVM guests of 4",
+            vec![hosts::host(Policy::Linux)],
+        ),
+        model(
+            FRAMES,
+            "Xen host: the same under credit2",
+            vec![hosts::host(Policy::Credit2)],
         ),
         two_cores(),
     ];

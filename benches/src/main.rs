@@ -12,6 +12,7 @@ mod cells;
 mod costs;
 mod devices;
 mod engine;
+mod hosts;
 mod kernel;
 mod load;
 mod nmon;

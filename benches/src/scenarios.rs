@@ -4,8 +4,8 @@
 
 use homenode_engine::spec::{
     Accounting, Aix, ByDistance, Cache, CacheScope, Coherence, Distribution, Eviction, Guest,
-    Hypervisor, LogicalCores, Machine, MemoryBeside, MemoryPart, MemoryPolicy, Partition, Policy,
-    Pool, PrSm, Processors, Profile, Smt, Spec, Workload,
+    Hypervisor, HostThreads, LogicalCores, Machine, MemoryBeside, MemoryPart, MemoryPolicy, Partition, Policy,
+    Pool, Credit2, Linux, PrSm, Processors, Profile, Smt, Spec, Workload,
 };
 
 use crate::load::{SLEEP_NS, VPS};
@@ -33,6 +33,7 @@ pub fn w2_load() -> Spec {
                 bursts: 1.0,
                 wait_ns: 0,
                 burst_work: Distribution::Exponential,
+think: Distribution::Exponential,
             }
         } else {
             Workload::Loops {
@@ -79,6 +80,7 @@ pub fn full_frame() -> Spec {
                 bursts: 90.5,
                 wait_ns: 5 * MS,
                 burst_work: Distribution::Exponential,
+think: Distribution::Exponential,
             },
             8 => Workload::Loops {
                 count: 3,
@@ -111,6 +113,7 @@ pub fn spec(name: &str, partitions: Vec<Partition>) -> Spec {
             cores: None,
         }],
         groups: vec![],
+        cgroups: vec![],
         partitions,
     }
 }
@@ -135,6 +138,7 @@ pub fn partition(name: String, entitlement: f64, vps: u16, workload: Workload) -
             weight: 128,
             pool: 0,
             prsm: LogicalCores::default(),
+            host: HostThreads::default(),
         },
         smt: 2,
         memory: Vec::new(),
@@ -270,6 +274,9 @@ pub fn hypervisor(policy: Policy) -> Hypervisor {
         counts_redispatch: true,
         eviction: Eviction::OtherPartition,
         prsm: PrSm::default(),
+ siblings: 1,
+ linux: Linux::default(),
+ credit2: Credit2::default(),
     }
 }
 

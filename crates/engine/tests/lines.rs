@@ -131,7 +131,7 @@ fn lines_stand_between_the_other_columns_and_the_books() {
     let names = columns::partition();
     let first = names.iter().position(|name| name == "lines_l2");
     let first = first.expect("a column of lines");
-    assert_eq!(names[first - 1], "prorated_ns");
+    assert_eq!(names[first - 1], "numa_moved_bytes");
     let wanted: Vec<String> = LINE_NAMES.iter().map(|n| format!("lines_{n}")).collect();
     assert_eq!(names[first..first + wanted.len()], wanted[..]);
     assert_eq!(names[first + wanted.len()], "book_useful");

@@ -44,6 +44,12 @@ impl Spread {
         &self.memory[usize::from(chip)]
     }
 
+    /// Its data lie elsewhere from now on; `memory` as at the start.
+    pub fn set_memory(&mut self, memory: Vec<Vec<(u16, f64)>>) {
+        debug_assert_eq!(memory.len(), self.memory.len());
+        self.memory = memory;
+    }
+
     /// Cores that it kept busy on each chip, running average.
     pub fn cores(&self) -> &[f64] {
         &self.cores

@@ -40,10 +40,13 @@ impl Table {
         for (index, partition) in partitions.iter().enumerate() {
             first.push(owner.len() as u32);
             for chip in 0..tree.chips() {
-                owner.extend((0..=partition.smt).map(|threads| (index as u16, chip, threads)));
+                let threads = 0..=together(partition, &tree);
+                owner.extend(threads.map(|threads| (index as u16, chip, threads)));
             }
         }
+        let width = |partition| u32::from(together(partition, &tree)) + 1;
         Self {
+            width: partitions.iter().map(width).collect(),
             occupancy: Occupancy::new(&tree),
             contention: Contention::new(&machine.smt),
             machine: machine.clone(),
@@ -52,7 +55,6 @@ impl Table {
             first,
             classes: vec![Class::default(); owner.len()],
             hot: vec![(0, 0.0); owner.len()],
-            width: partitions.iter().map(|p| u32::from(p.smt) + 1).collect(),
             used_ns: vec![0.0; owner.len()],
             owner,
             epoch: 1,
@@ -138,7 +140,8 @@ impl Table {
         self.occupancy.hold(&self.tree, chip, ns, far_lines);
     }
 
-    /// Adds core time spent in a class (reload apart).
+    /// Adds core time spent in a class (reload apart); time of one hardware thread where these are
+    /// counted one by one.
     #[inline]
     pub fn spend(&mut self, id: ClassId, ns: f64) {
         let used = &mut self.used_ns[id as usize];
@@ -155,9 +158,14 @@ impl Table {
             let (partition, chip, threads) = self.owner[id as usize];
             let class = &self.classes[id as usize];
             let ns = std::mem::take(&mut self.used_ns[id as usize]);
+            let threads = f64::from(threads.max(1));
             let mut books = Books::default();
             books.add_scaled(&class.books, ns / class.ns);
-            let instructions = ns * f64::from(threads.max(1)) / class.ns;
+            let (instructions, ns) = if self.tree.siblings == 1 {
+                (ns * threads / class.ns, ns)
+            } else {
+                (ns / class.ns, ns / threads)
+            };
             let mut lines = Lines::default();
             lines.add_scaled(&class.lines, instructions);
             each(partition, &books, &lines, instructions);
@@ -178,4 +186,9 @@ impl Table {
         }
         self.epoch += 1;
     }
+}
+
+/// Most threads that run on a core together, one of the partition's among them.
+fn together(partition: &Partition, tree: &Topology) -> u8 {
+    partition.smt.max(tree.siblings as u8)
 }

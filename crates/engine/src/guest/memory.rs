@@ -16,22 +16,52 @@ use crate::spec::{Machine, MemoryPart, MemoryPolicy, Partition, Processors};
 /// For every chip, the domains that a core there reads from, with their shares of its lines from
 /// memory; they add up to 1.
 pub fn place(machine: &Machine, tree: &Topology, partition: &Partition) -> Vec<Vec<(u16, f64)>> {
-    let placement = Placement::of(machine, tree, partition);
-    let profile = &partition.profile;
-    let (private, io) = (profile.private_data, profile.io_data);
-    let common = placement.common();
-    let structures = io_structures(tree, partition);
-    let reads = |chip: u16| {
-        let own = placement.own[usize::from(tree.domain_of(chip))].as_ref();
-        let own = own.unwrap_or(&common);
-        let share = |domain: u16| {
-            let at = usize::from(domain);
-            private * own[at] + io * structures[at] + (1.0 - private - io) * common[at]
+    Placed::of(machine, tree, partition).reads(tree)
+}
+
+/// Where a partition's data lie, as shares by domain.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// Data of the threads' own, by the domain on which these run.
+    pub own: Vec<Vec<f64>>,
+    /// Data common to all threads.
+    pub common: Vec<f64>,
+    structures: Vec<f64>,
+    private: f64,
+    io: f64,
+}
+
+impl Placed {
+    /// Where the allocators have put it.
+    pub fn of(machine: &Machine, tree: &Topology, partition: &Partition) -> Self {
+        let placement = Placement::of(machine, tree, partition);
+        let common = placement.common();
+        let own = placement.own.into_iter();
+        Self {
+            own: own.map(|own| own.unwrap_or_else(|| common.clone())).collect(),
+            common,
+            structures: io_structures(tree, partition),
+            private: partition.profile.private_data,
+            io: partition.profile.io_data,
+        }
+    }
+
+    /// For every chip, the domains that a core there reads from.
+    pub fn reads(&self, tree: &Topology) -> Vec<Vec<(u16, f64)>> {
+        let (private, io) = (self.private, self.io);
+        let reads = |chip: u16| {
+            let own = &self.own[usize::from(tree.domain_of(chip))];
+            let share = |domain: u16| {
+                let at = usize::from(domain);
+                private * own[at]
+                    + io * self.structures[at]
+                    + (1.0 - private - io) * self.common[at]
+            };
+            let shares = (0..tree.domains()).map(|domain| (domain, share(domain)));
+            shares.filter(|(_, share)| *share > 0.0).collect()
         };
-        let shares = (0..tree.domains()).map(|domain| (domain, share(domain)));
-        shares.filter(|(_, share)| *share > 0.0).collect()
-    };
-    (0..tree.chips()).map(reads).collect()
+        (0..tree.chips()).map(reads).collect()
+    }
 }
 
 /// An allocator with the strict policy that does not get its data into its own domain.

@@ -86,6 +86,8 @@ pub struct Shape {
     pub work: Distribution,
     /// Mean think time [ns]; none for open arrivals.
     pub think_ns: Option<f64>,
+    /// Its distribution.
+    pub think: Distribution,
     /// Mean time between arrivals [ns]; none for a closed workload.
     pub arrival_ns: Option<f64>,
 }
@@ -100,6 +102,7 @@ impl Shape {
             wait_ns: wait_ns as f64,
             work,
             think_ns,
+            think: Distribution::Exponential,
             arrival_ns,
         };
         match *workload {
@@ -114,8 +117,12 @@ impl Shape {
                 bursts,
                 wait_ns,
                 burst_work,
+                think,
                 ..
-            } => tx(bursts, wait_ns, burst_work, Some(think_ns as f64), None),
+            } => Self {
+                think,
+                ..tx(bursts, wait_ns, burst_work, Some(think_ns as f64), None)
+            },
             Workload::Warehouses { .. }
             | Workload::Loops { .. }
             | Workload::Web { .. }

@@ -7,16 +7,20 @@
 
 mod average;
 mod budget;
+pub mod halt;
+mod host;
 mod idle;
 mod limits;
 mod places;
 mod polarization;
+pub mod numa;
 pub mod policies;
 mod queues;
 mod state;
 
 pub use average::RollingAverage;
 pub use budget::{PoolBudget, Share};
+pub use host::{HostCount, HostScheduler};
 pub use idle::CoreSets;
 pub use polarization::{entitlements, polarize, Kind, Split};
 pub use queues::Queues;

@@ -36,10 +36,13 @@ pub struct Topology {
     pub nodes: u16,
     /// Chips in each node.
     pub chips_per_node: u16,
-    /// Cores in each chip.
+    /// Cores in each chip; on a host that puts threads on hardware threads, its logical processors.
     pub cores_per_chip: u16,
-    /// Activated cores, from the first on.
+    /// Activated cores, from the first on; logical processors likewise.
     pub active_cores: u16,
+    /// Logical processors of a core that are counted one by one, neighbours in the numbering; 1
+    /// where cores are.
+    pub siblings: u16,
     node_of_chip: Vec<u16>,
     chip_of_core: Vec<u16>,
     memory_beside: MemoryBeside,
@@ -49,14 +52,17 @@ impl Topology {
     /// Reads the tree out of a machine description.
     pub fn new(machine: &Machine) -> Self {
         let chips = machine.nodes * machine.chips_per_node;
-        let cores = chips * machine.cores_per_chip;
+        let siblings = u16::from(machine.hypervisor.siblings.max(1));
+        let cores_per_chip = machine.cores_per_chip * siblings;
+        let cores = chips * cores_per_chip;
         Self {
             nodes: machine.nodes,
             chips_per_node: machine.chips_per_node,
-            cores_per_chip: machine.cores_per_chip,
-            active_cores: machine.active_cores.min(cores),
+            cores_per_chip,
+            active_cores: (machine.active_cores * siblings).min(cores),
+            siblings,
             node_of_chip: (0..chips).map(|c| c / machine.chips_per_node).collect(),
-            chip_of_core: (0..cores).map(|c| c / machine.cores_per_chip).collect(),
+            chip_of_core: (0..cores).map(|c| c / cores_per_chip).collect(),
             memory_beside: machine.memory_beside,
         }
     }
@@ -178,6 +184,16 @@ mod tests {
         assert_eq!(tree.chip_of(255), 31);
         assert_eq!(tree.node_of(31), 7);
         assert_eq!(tree.chips_of(5), 20..24);
+    }
+
+    #[test]
+    fn threads_that_count_as_processors_stay_on_their_core() {
+        let mut machine = parse_short("chip:2 core:3 pu:2").unwrap();
+        machine.active_cores = 5;
+        machine.hypervisor.siblings = 2;
+        let tree = Topology::new(&machine);
+        assert_eq!((tree.cores_per_chip, tree.active_cores), (6, 10));
+        assert_eq!((tree.chip_of(5), tree.chip_of(6)), (0, 1));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! and a chip cache, memory at 100 / 200 / 300 ns.
 
 use crate::spec::{
-    Accounting, ByDistance, Cache, CacheScope, Coherence, Eviction, Hypervisor, Machine,
+    Accounting, ByDistance, Cache, CacheScope, Coherence, Credit2, Eviction, Hypervisor, Linux, Machine,
     MemoryBeside, Policy, PrSm, Smt,
 };
 
@@ -113,6 +113,9 @@ fn round_numbers() -> Machine {
             counts_redispatch: true,
             eviction: Eviction::OtherPartition,
             prsm: PrSm::default(),
+ siblings: 1,
+ linux: Linux::default(),
+ credit2: Credit2::default(),
         },
     }
 }

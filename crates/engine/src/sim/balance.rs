@@ -124,10 +124,7 @@ impl World {
     /// anew.
     pub fn drained(&mut self, vp: VpId) {
         match (self.vp(vp).mode, self.mask(vp)) {
-            (Mode::Running, 0) => {
-                self.count_voluntary(vp);
-                self.cede(vp);
-            }
+            (Mode::Running, 0) => self.cede(vp),
             (Mode::Running, _) => self.replan(vp),
             (Mode::Ready | Mode::Exhausted, 0) => self.withdraw(vp),
             _ => {}
@@ -136,6 +133,9 @@ impl World {
 
     /// A virtual processor that waited for a core has no work any more.
     pub fn withdraw(&mut self, vp: VpId) {
+        if self.is_host() {
+            return self.host_withdraw(vp);
+        }
         let partition = self.vp(vp).partition;
         self.hv.queues.remove(partition, vp);
         self.hv.count_inactive(usize::from(partition));

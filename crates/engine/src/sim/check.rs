@@ -98,6 +98,30 @@ pub enum SpecFault {
         /// The machine.
         machine: String,
     },
+    /// Something of a host on a machine that is none.
+    #[error(
+        "{owner}: control groups, pins, slices, KVM's settings and threads as processors are a \
+         Linux or Xen host's, machine {machine} has another hypervisor; leave them out or take a \
+         host"
+    )]
+    NotHost {
+        /// Whose.
+        owner: String,
+        /// The machine.
+        machine: String,
+    },
+    /// Something of other hypervisors on a host.
+    #[error("{owner}: {what} is not to be had on the host {machine}; {instead}")]
+    NotOnHost {
+        /// Whose.
+        owner: String,
+        /// What it asks for.
+        what: String,
+        /// The machine.
+        machine: String,
+        /// What to do instead.
+        instead: String,
+    },
     /// Sharing of what is not there.
     #[error(
         "{owner}: pool {pool} has no physical core that is not dedicated; give it cores or make \
@@ -189,6 +213,7 @@ pub(super) fn check(spec: &Spec) -> Checked {
     check_cores(spec)?;
     super::check_memory::check_room(spec)?;
     super::check_prsm::check_machine(spec)?;
+    super::check_host::check_machine(spec)?;
     check_capacity(spec)
 }
 
@@ -278,7 +303,7 @@ fn check_partition(spec: &Spec, partition: &Partition) -> Checked {
 /// Without a dispatcher nobody can share a core or borrow one; PR/SM lends none.
 fn check_policy(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
     match spec.machine.hypervisor.policy {
-        Policy::Phyp => return Ok(()),
+        Policy::Phyp | Policy::Linux | Policy::Credit2 => return Ok(()),
         Policy::Prsm => return check_lending(spec, partition, owner),
         Policy::Dedicated => {}
     }
@@ -306,6 +331,7 @@ fn check_lending(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
 
 fn check_processors(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
     check_policy(spec, partition, owner)?;
+    super::check_host::check(spec, partition, owner)?;
     match &partition.processors {
         Processors::Shared {
             entitlement,
@@ -330,9 +356,11 @@ fn check_processors(spec: &Spec, partition: &Partition, owner: &str) -> Checked 
                     "1 or more, 4096 logical processors at most",
                 ));
             }
-            super::check_prsm::check(spec, partition, owner)?;
+            if !super::check_host::is_host(spec) {
+                super::check_prsm::check(spec, partition, owner)?;
+            }
             let most = f64::from(*r#virtual);
-            let weighed = spec.machine.hypervisor.policy == Policy::Prsm;
+            let weighed = !matches!(spec.machine.hypervisor.policy, Policy::Phyp);
             let fits = *entitlement > 0.0 && *entitlement <= most + 1e-9;
             if !(weighed || fits) {
                 return Err(range(
@@ -399,7 +427,7 @@ fn check_cores(spec: &Spec) -> Checked {
 }
 
 fn check_capacity(spec: &Spec) -> Checked {
-    if spec.machine.hypervisor.policy == Policy::Prsm {
+    if spec.machine.hypervisor.policy == Policy::Prsm || super::check_host::is_host(spec) {
         return Ok(()); // Weights can't promise more than there is.
     }
     let dedicated: usize = spec.partitions.iter().map(|p| cores_of(p).len()).sum();

@@ -20,7 +20,7 @@ pub const GAUGES: [&str; 12] = [
 ];
 
 /// Columns of the partition table before its lines and books.
-const PARTITION: [&str; 64] = [
+const PARTITION: [&str; 75] = [
     "time_ns",
     "partition",
     "busy_ns",
@@ -85,6 +85,17 @@ const PARTITION: [&str; 64] = [
     "thread_ns",
     "mt1_ns",
     "prorated_ns",
+    "nvcsw",
+    "nivcsw",
+    "host_migrations",
+    "halt_poll_ns",
+    "steal_ns",
+    "quota_periods",
+    "throttled_periods",
+    "throttled_ns",
+    "pause_exits",
+    "directed_yields",
+    "numa_moved_bytes",
 ];
 
 /// Columns of the logical processor table.

@@ -10,6 +10,9 @@ use crate::kernel::Key;
 impl World {
     /// A virtual processor has work again: it claims capacity and asks for a core.
     pub fn wake_vp(&mut self, vp: VpId) {
+        if self.is_host() {
+            return self.host_wake(vp);
+        }
         let partition = usize::from(self.hv.vps[vp as usize].partition);
         self.hv.count_active(partition);
         let v = &mut self.hv.vps[vp as usize];
@@ -150,6 +153,7 @@ impl World {
         v.core = core;
         v.dispatched_at = self.now;
         let (partition, waited) = (v.partition, self.now - v.ready_at);
+        self.settle_siblings(core);
         self.hv.cores[usize::from(core)].running = vp;
         self.start_record(vp);
         self.meters.dispatched(partition, waited, distance);
@@ -163,10 +167,14 @@ impl World {
         self.chill(vp, core);
         self.count_thread_dispatches(vp, distance);
         self.plan(core);
+        self.plan_siblings(core);
     }
 
     /// Starts a stretch on the claimed account: until when may it run?
     pub fn grant(&mut self, vp: VpId) {
+        if self.is_host() {
+            return self.host_grant(vp);
+        }
         let v = &mut self.hv.vps[vp as usize];
         let share = &self.hv.shares[usize::from(v.partition)];
         let start = self.slots[usize::from(v.core)].settled_at.max(self.now);
@@ -192,6 +200,9 @@ impl World {
 
     /// Ends a stretch: what was reserved and not used goes back.
     fn return_grant(&mut self, vp: VpId) {
+        if self.is_host() {
+            return;
+        }
         let v = &mut self.hv.vps[vp as usize];
         let share = &self.hv.shares[usize::from(v.partition)];
         if !share.is_dedicated() {
@@ -205,15 +216,16 @@ impl World {
     pub fn undispatch(&mut self, vp: VpId, reason: Reason) -> CoreId {
         let core = self.hv.vps[vp as usize].core;
         self.settle(core);
+        self.settle_siblings(core);
         self.return_grant(vp);
         self.record_dispatch(vp, core, reason);
         let c = &mut self.hv.cores[usize::from(core)];
         c.running = NO_VP;
         self.hv.sets.set_excess(c.chip, core, false);
-        let slot = &mut self.slots[usize::from(core)];
-        slot.key = Key::NONE;
-        self.runs[vp as usize].left_clock = slot.clock;
+        self.slots[usize::from(core)].key = Key::NONE;
+        self.runs[vp as usize].left_clock = self.core_clock(core);
         self.hv.vps[vp as usize].core = NO_CORE;
+        self.plan_siblings(core);
         self.meters.partitions[usize::from(self.hv.vps[vp as usize].partition)].vcsw += 1;
         core
     }
@@ -239,6 +251,10 @@ impl World {
     /// All threads of a virtual processor are idle: it gives its core and the rest of its slice
     /// back.
     pub fn cede(&mut self, vp: VpId) {
+        if self.is_host() {
+            return self.host_cede(vp);
+        }
+        self.count_voluntary(vp);
         let core = self.undispatch(vp, Reason::Cede);
         let v = &mut self.hv.vps[vp as usize];
         v.mode = Mode::Inactive;

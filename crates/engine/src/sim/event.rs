@@ -30,6 +30,12 @@ pub enum Event {
     Park(u16),
     /// A virtual machine that has used up its limit may run again.
     Limit(u16, u32),
+    /// The scheduler of a host has something to do.
+    HostTimer,
+    /// Part of a partition's memory is made to fault.
+    Numa(u16),
+    /// A virtual processor of KVM comes to a lock.
+    Lock(u32),
     /// An entitled virtual processor that still waits must run from now on to get its slice.
     LastChance(u32),
 }

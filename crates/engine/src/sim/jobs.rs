@@ -102,6 +102,7 @@ impl World {
         match mode {
             Mode::Running => {
                 let core = self.vp(vp).core;
+                self.found_work(vp);
                 self.plan(core);
             }
             Mode::Inactive => {
@@ -216,11 +217,12 @@ impl World {
                 self.rotate(vp, at, thread);
             }
         }
-        if self.hv.cores[usize::from(core)].running != vp {
+        if self.is_host() {
+            self.host_event(core, vp);
+        } else if self.hv.cores[usize::from(core)].running != vp {
             // Its own work woke a sibling that threw it off this core.
             self.drained(vp);
         } else if self.mask(vp) == 0 {
-            self.count_voluntary(vp);
             self.cede(vp);
         } else if self.slots[usize::from(core)].grant_end <= self.now {
             self.end_grant(vp);

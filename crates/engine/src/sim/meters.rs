@@ -107,6 +107,18 @@ pub struct PartitionMeter {
     pub blocked: u32,
     /// Transactions inside.
     pub inside: u64,
+    /// Switches of a host's threads of their own will: they went to sleep.
+    pub nvcsw: u64,
+    /// Switches of a host's threads against their will.
+    pub nivcsw: u64,
+    /// Core time in which halted virtual processors polled for work [ns].
+    pub halt_poll_ns: u64,
+    /// Exits of virtual processors that were caught spinning.
+    pub pause_exits: u64,
+    /// Those after which one yielded to a sibling.
+    pub directed_yields: u64,
+    /// Memory that NUMA balancing moved [bytes].
+    pub numa_bytes: u64,
     /// Up to when the integrals are taken [ns].
     pub integrated_to: u64,
 }

@@ -5,6 +5,7 @@
 
 mod balance;
 mod check;
+mod check_host;
 mod check_memory;
 mod check_prsm;
 mod check_work;
@@ -14,10 +15,12 @@ mod confer;
 mod counting;
 mod dispatch;
 mod event;
+mod host;
 mod jobs;
 mod meters;
 mod progress;
 mod rows;
+mod siblings;
 mod steady;
 mod summary;
 mod warmth;
@@ -246,6 +249,7 @@ impl World {
         lent.into_iter().for_each(|core| self.hand_on(core));
         self.open_window();
         self.start_workloads();
+        self.start_numa();
     }
 
     /// Warm-up is over: distributions and extremes start anew.
@@ -286,6 +290,9 @@ impl World {
             Event::Paging(partition) => self.page_event(partition),
             Event::Park(partition) => self.park(partition),
             Event::Limit(partition, vm) => self.lift_limit(partition, vm),
+            Event::HostTimer => self.host_timer(),
+            Event::Numa(partition) => self.scan_memory(partition),
+            Event::Lock(vp) => self.reach_lock(vp, key),
         }
         self.events += 1;
     }

@@ -33,6 +33,7 @@ impl World {
         let ran = (elapsed - stalled) as f64;
         if mask == 0 {
             meter.books.add(Book::GuestIdle, ran);
+            meter.halt_poll_ns += elapsed - stalled;
         }
         if self.cps[partition].is_some() {
             let lost = if mask == 0 { elapsed } else { stalled };
@@ -142,7 +143,11 @@ impl World {
     fn set_rate(&mut self, vp: u32, core: CoreId, mask: u8) {
         let at = usize::from(core);
         let partition = self.hv.vps[vp as usize].partition;
-        let threads = self.snooze(vp, core, mask);
+        let threads = if self.hv.tree.siblings == 1 {
+            self.snooze(vp, core, mask)
+        } else {
+            self.threads_together(vp, core)
+        };
         let chip = self.hv.cores[at].chip;
         let id = self.table.id(partition, chip, threads);
         let ns = self.table.instruction_ns(&self.spec.partitions, id);

@@ -211,6 +211,7 @@ impl World {
         row.push(i64::from(self.guests[partition].queues.unfolded()));
         row.push(meter.exhausted_ns as i64);
         row.extend(self.read_cp(partition));
+        row.extend(self.read_host(partition));
         row.extend(whole(&meter.lines.0, meter.lines.total().round() as i64));
         row.extend(books);
         debug_assert_eq!(row.len(), columns::partition().len());

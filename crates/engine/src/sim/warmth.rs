@@ -29,7 +29,7 @@ impl World {
     pub fn chill(&mut self, vp: VpId, core: CoreId) {
         let partition = self.vp(vp).partition;
         let chip = self.hv.cores[usize::from(core)].chip;
-        let threads = self.mask(vp).count_ones().max(1) as u8;
+        let threads = self.threads_together(vp, core).max(1);
         let id = self.table.id(partition, chip, threads);
         let class = *self.table.class(&self.spec.partitions, id);
         let cold = self.cold(vp, core, &class, threads);
@@ -57,8 +57,8 @@ impl World {
         let chip = self.hv.cores[usize::from(core)].chip;
         let (lost, own_from) = match v.last_core {
             NO_CORE => (1.0, Distance::Near),
-            last if last == core => {
-                let others = slot.clock - self.runs[vp as usize].left_clock;
+            last if self.same_core(last, core) => {
+                let others = self.core_clock(core) - self.runs[vp as usize].left_clock;
                 (displaced(others as f64, class, threads), Distance::Local)
             }
             last => (

@@ -20,6 +20,10 @@ impl World {
         self.windows += 1;
         self.window_end = self.now + window;
         self.schedule(self.window_end, Event::Window);
+        if self.is_host() {
+            self.host_window();
+            return self.tick_second(window);
+        }
         let waiting = self.hv.queues.drain();
         let exhausted = self.exhausted();
         self.manage();
@@ -41,6 +45,11 @@ impl World {
         self.send_home();
         // Last, so that whoever is moved or woken runs on the new window's capacity.
         self.rouse_all();
+        self.tick_second(window);
+    }
+
+    /// Once a second guests fold and donors decide.
+    fn tick_second(&mut self, window: u64) {
         if self.now > 0 && self.now / SECOND_NS != (self.now - window) / SECOND_NS {
             self.every_second();
         }

@@ -6,7 +6,7 @@ use crate::guest::workload::{Job, JobId, JobKind, NO_CPU};
 use crate::guest::Playback;
 use crate::hypervisor::VpId;
 use crate::kernel::Time;
-use crate::spec::{Distribution, Workload};
+use crate::spec::{Distribution, Policy, Processors, Workload};
 
 impl World {
     /// Starts every workload at time 0.
@@ -16,7 +16,7 @@ impl World {
                 Workload::Transactions { .. } => self.next_arrival(partition),
                 Workload::Trace { .. } => self.next_recorded(partition),
                 Workload::Users { count, .. } => {
-                    (0..count).for_each(|_| self.start_user(partition))
+                    (0..count).for_each(|user| self.start_user(partition, user))
                 }
                 Workload::Warehouses { count } => {
                     (0..count).for_each(|_| self.start_warehouse(partition))
@@ -43,12 +43,29 @@ impl World {
         self.schedule(at, Event::Arrival(partition));
     }
 
-    fn start_user(&mut self, partition: u16) {
+    /// A user thinks, then has something to do. Of plain processes, each is its user's own.
+    fn start_user(&mut self, partition: u16, user: u32) {
         let job = self.new_transaction(partition);
+        if self.are_processes(partition) {
+            let cpus = u32::from(self.hv.shares[usize::from(partition)].vps)
+                * u32::from(self.guests[usize::from(partition)].smt);
+            self.jobs.get(job).last_cpu = (user % cpus) as u16;
+        }
         let guest = &mut self.guests[usize::from(partition)];
-        let think = guest.waits.exponential(guest.shape.think_ns.unwrap_or(0.0)) as u64;
+        let mean = guest.shape.think_ns.unwrap_or(0.0);
+        let think = match guest.shape.think {
+            Distribution::Constant => mean as u64,
+            Distribution::Exponential => guest.waits.exponential(mean) as u64,
+        };
         self.jobs.get(job).arrived_at = NEVER;
         self.schedule(self.now + think, Event::Wake(job));
+    }
+
+    /// Whether a partition is plain processes of a Linux host, not a guest.
+    fn are_processes(&self, partition: u16) -> bool {
+        let processors = &self.spec.partitions[usize::from(partition)].processors;
+        let guest = matches!(processors, Processors::Shared { host, .. } if host.kvm.is_some());
+        self.spec.machine.hypervisor.policy == Policy::Linux && !guest
     }
 
     fn start_loop(&mut self, partition: u16, last_cpu: u16) {
@@ -215,13 +232,14 @@ impl World {
                 self.schedule(now + wait, Event::Wake(id));
             }
             JobKind::Transaction => {
+                let user = u32::from(job.last_cpu);
                 meter.tx_done += 1;
                 meter.inside -= 1;
                 meter.response_ns += now - arrived;
                 self.meters.responses[usize::from(partition)].record(Time::from_ns(now - arrived));
                 self.jobs.remove(id);
                 if self.guests[usize::from(partition)].shape.think_ns.is_some() {
-                    self.start_user(partition);
+                    self.start_user(partition, user);
                 }
             }
             JobKind::Warehouse => unreachable!("a warehouse's thread never ends"),

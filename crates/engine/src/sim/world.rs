@@ -1,6 +1,7 @@
 //! Everything a simulation holds while it runs.
 
 use super::event::Event;
+use super::host::Host;
 use super::meters::Meters;
 use super::zvm::Cp;
 use crate::cost::{ClassId, Spread, Table};
@@ -135,6 +136,8 @@ pub struct World {
     pub hv: State,
     /// The dispatcher.
     pub policy: Dispatcher,
+    /// The scheduler of a host, if the machine is one.
+    pub host: Option<Box<Host>>,
     /// Cost classes.
     pub table: Table,
     /// Guests, by partition.
@@ -196,6 +199,7 @@ impl World {
             meters: Meters::new(&spec, &hv),
             jobs: JobTable::default(),
             policy: Dispatcher::of(spec.machine.hypervisor.policy),
+            host: Host::of(&spec, &hv, replication),
             window_end: 0,
             windows: 0,
             share_check: false,

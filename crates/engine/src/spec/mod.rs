@@ -6,11 +6,15 @@
 //! this.
 
 mod devices;
+mod linux;
 mod prsm;
 mod workload;
 mod zvm;
 
 pub use devices::{Layer, Paging, StorageServer, Switch};
+pub use linux::{
+    Balance, Cgroup, Credit2, FairClass, HostThreads, Kvm, Linux, NumaBalancing, PauseLoop, RunQueues,
+};
 pub use prsm::{DefinedCapacity, Group, LogicalCores, Polarization, PrSm};
 pub use workload::{Distribution, Workload};
 pub use zvm::{CpLocks, CpPaths, CpShare, ExcessUse, Role, Unparking, VirtualMachine, Zvm};
@@ -40,6 +44,9 @@ pub struct Spec {
     /// Partitions that PR/SM limits together.
     #[serde(default)]
     pub groups: Vec<Group>,
+    /// Control groups of a Linux host, parents before children.
+    #[serde(default)]
+    pub cgroups: Vec<Cgroup>,
     /// The partitions, in order of their index in every result table.
     pub partitions: Vec<Partition>,
 }
@@ -238,6 +245,21 @@ pub struct Hypervisor {
     /// What PR/SM has besides.
     #[serde(default)]
     pub prsm: PrSm,
+    /// Hardware threads of a core that a host uses as logical processors, each by itself: 1 = SMT
+    /// is off, at most the machine's `threads_per_core`. Only for a host's policies. Logical
+    /// processor `core * siblings + thread` is meant wherever one is named.
+    #[serde(default = "one")]
+    pub siblings: u8,
+    /// The Linux scheduler.
+    #[serde(default)]
+    pub linux: Linux,
+    /// Xen's scheduler credit2.
+    #[serde(default)]
+    pub credit2: Credit2,
+}
+
+fn one() -> u8 {
+    1
 }
 
 /// Dispatching policies, a file each in `hypervisor/policies`.
@@ -250,6 +272,10 @@ pub enum Policy {
     Prsm,
     /// Every partition has cores of its own, for good.
     Dedicated,
+    /// The Linux scheduler, with KVM or without.
+    Linux,
+    /// Xen's scheduler credit2.
+    Credit2,
 }
 
 /// Victims of an entitled requester on its home node.
@@ -349,13 +375,17 @@ pub enum Processors {
         r#virtual: u16,
         /// Whether use beyond the entitlement is forbidden.
         capped: bool,
-        /// Weight for excess capacity, 0..=255; with PR/SM for all capacity, 1..=999.
+        /// Weight for excess capacity, 0..=255; with PR/SM for all capacity, 1..=999; with credit2
+        /// for all, 1..=65535. With Linux the control groups have the weights.
         weight: u16,
         /// Index of its shared processor pool.
         pool: u16,
         /// What PR/SM knows of them besides.
         #[serde(default)]
         prsm: LogicalCores,
+        /// What a Linux or Xen host knows of them.
+        #[serde(default)]
+        host: HostThreads,
     },
     /// Whole cores of its own.
     Dedicated {

@@ -21,7 +21,7 @@ pub enum Workload {
     Users {
         /// Users.
         count: u32,
-        /// Mean think time [ns] (exponential).
+        /// Mean think time [ns].
         think_ns: u64,
         /// Mean number of bursts of a transaction (geometric, at least 1).
         bursts: f64,
@@ -29,6 +29,9 @@ pub enum Workload {
         wait_ns: u64,
         /// Distribution of a burst's work.
         burst_work: Distribution,
+        /// Distribution of the think time.
+        #[serde(default = "exponential")]
+        think: Distribution,
     },
     /// `count` processor-bound jobs started together; each ends after `instructions_per_unit`, or
     /// never if `endless`.
@@ -71,6 +74,10 @@ pub enum Workload {
     },
     /// Nothing but the guest's own daemons.
     Idle,
+}
+
+fn exponential() -> Distribution {
+    Distribution::Exponential
 }
 
 /// Shape of a random amount of work with a given mean.

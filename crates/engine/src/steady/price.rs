@@ -155,7 +155,7 @@ impl<'a> Layout<'a> {
     }
 
     fn check_cores(&self, owner: &str, chip: usize, cores: f64) -> Result<(), PriceFault> {
-        let most = self.tree.cores_per_chip;
+        let most = self.tree.cores_per_chip / self.tree.siblings;
         if cores >= 0.0 && cores <= f64::from(most) + 1e-9 {
             return Ok(());
         }

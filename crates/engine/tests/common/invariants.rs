@@ -53,7 +53,7 @@ fn windows(spec: &Spec, length: i64) -> i64 {
 fn window_ns(spec: &Spec) -> u64 {
     let sharing = match spec.machine.hypervisor.policy {
         Policy::Prsm => run_time_ns(spec),
-        Policy::Phyp | Policy::Dedicated => None,
+        _ => None,
     };
     sharing.unwrap_or(spec.machine.hypervisor.window_ns)
 }
@@ -163,12 +163,17 @@ fn processor_rows_add_up(spec: &Spec, outcome: &Outcome) {
     }
 }
 
+/// Physical cores, or logical processors where a host counts them one by one.
+fn processors(spec: &Spec) -> i64 {
+    i64::from(spec.machine.active_cores) * i64::from(spec.machine.hypervisor.siblings)
+}
+
 fn cores_are_used_once(spec: &Spec, outcome: &Outcome) {
     let at = outcome.partition.at("busy_ns");
     let rows: Vec<_> = outcome.partition.rows().collect();
     for (rows, length) in rows.chunks(spec.partitions.len()).zip(lengths(spec)) {
         let busy: i64 = rows.iter().map(|row| row[at]).sum();
-        assert!(busy <= i64::from(spec.machine.active_cores) * length);
+        assert!(busy <= processors(spec) * length);
     }
     for (rows, length) in outcome
         .pool
@@ -176,7 +181,7 @@ fn cores_are_used_once(spec: &Spec, outcome: &Outcome) {
         .iter()
         .zip(lengths(spec))
     {
-        assert!((0..=i64::from(spec.machine.active_cores) * length).contains(rows));
+        assert!((0..=processors(spec) * length).contains(rows));
     }
 }
 

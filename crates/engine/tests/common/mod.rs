@@ -1,6 +1,7 @@
 //! Specs for tests, made of plain round numbers, and results by column name.
 #![allow(dead_code, unused_imports)] // Each test file takes what it needs of this.
 
+pub mod host;
 mod invariants;
 mod outcome;
 mod random;
@@ -13,8 +14,8 @@ pub use random::{dice, sound, DICE};
 
 use homenode_engine::machine::parse_short;
 use homenode_engine::spec::{
-    Aix, Distribution, Guest, LogicalCores, Machine, MemoryPart, MemoryPolicy, Partition, Pool,
-    Processors, Profile, Spec, Unix, Workload,
+    Aix, Distribution, Guest, HostThreads, LogicalCores, Machine, MemoryPart, MemoryPolicy,
+    Partition, Pool, Processors, Profile, Spec, Unix, Workload,
 };
 
 /// A millisecond [ns].
@@ -106,6 +107,7 @@ pub fn shared(entitlement: f64, vps: u16) -> Processors {
         weight: 128,
         pool: 0,
         prsm: LogicalCores::default(),
+        host: HostThreads::default(),
     }
 }
 
@@ -118,6 +120,7 @@ pub fn capped(entitlement: f64, vps: u16) -> Processors {
         weight: 0,
         pool: 0,
         prsm: LogicalCores::default(),
+        host: HostThreads::default(),
     }
 }
 
@@ -191,6 +194,7 @@ pub fn users(count: u32, think_ns: u64) -> Workload {
         bursts: 1.0,
         wait_ns: 0,
         burst_work: Distribution::Exponential,
+        think: Distribution::Exponential,
     }
 }
 
@@ -206,6 +210,7 @@ pub fn spec(machine: Machine, partitions: Vec<Partition>) -> Spec {
         machine,
         pools: vec![default_pool()],
         groups: vec![],
+        cgroups: vec![],
         partitions,
     }
 }

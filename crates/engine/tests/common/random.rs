@@ -2,8 +2,8 @@
 //! shrink towards it.
 
 use homenode_engine::spec::{
-    Accounting, Distribution, Eviction, Guest, LogicalCores, Machine, Partition, Policy, Pool,
-    Processors, Spec, Workload,
+    Accounting, Distribution, Eviction, Guest, HostThreads, LogicalCores, Machine, Partition,
+    Policy, Pool, Processors, Spec, Workload,
 };
 use proptest::prelude::*;
 
@@ -140,6 +140,7 @@ fn random_partition(dice: &mut Dice, machine: &Machine, index: usize, free: u16)
             weight: dice.pick(&[128, 200, 0, 255, 1]),
             pool: 0,
             prsm: LogicalCores::default(),
+            host: HostThreads::default(),
         }
     };
     let (threshold, smt_index) = (dice.real(0.0, 100.0), dice.next());
@@ -228,6 +229,7 @@ fn random_workload(dice: &mut Dice, threads: u32) -> Workload {
             bursts,
             wait_ns,
             burst_work,
+            think: Distribution::Exponential,
         },
         4 => Workload::Transactions {
             rate_per_s,

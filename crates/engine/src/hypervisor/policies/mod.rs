@@ -1,11 +1,17 @@
 //! Dispatching policies, one file each, named as the literature names them, and the choice among
 //! them.
 
+mod credit2;
 mod dedicated;
+mod host;
+mod linux;
 mod phyp;
 mod prsm;
 
+pub use credit2::Credit2;
 pub use dedicated::Dedicated;
+pub use host::{in_effect as host_in_effect, HostRoom};
+pub use linux::Linux;
 pub use phyp::Phyp;
 pub use prsm::{run_time_ns, shared_cores, slice_is_over, Prsm};
 
@@ -29,7 +35,10 @@ impl Dispatcher {
         match policy {
             spec::Policy::Phyp => Self::Phyp(Phyp),
             spec::Policy::Prsm => Self::Prsm(Prsm),
-            spec::Policy::Dedicated => Self::Dedicated(Dedicated),
+            // A host's scheduler decides by itself: this is never asked.
+            spec::Policy::Dedicated | spec::Policy::Linux | spec::Policy::Credit2 => {
+                Self::Dedicated(Dedicated)
+            }
         }
     }
 }
@@ -86,6 +95,7 @@ pub fn in_effect(spec: &mut Spec) {
     match spec.machine.hypervisor.policy {
         spec::Policy::Phyp => spec.machine.hypervisor.prsm = spec::PrSm::default(),
         spec::Policy::Dedicated => silence(&mut spec.machine.hypervisor),
+        spec::Policy::Linux | spec::Policy::Credit2 => host_in_effect(spec),
         spec::Policy::Prsm => match run_time_ns(spec) {
             None => silence(&mut spec.machine.hypervisor),
             Some(ns) => {

@@ -1,0 +1,85 @@
+//! Schedulers of hosts that put threads on logical processors by clocks of their own: Linux, Xen.
+//!
+//! PowerVM and PR/SM hand capacity out in windows; a host's scheduler does not. It keeps all
+//! of its state itself, is told what happens, and answers who should run where and when it must be
+//! asked again. The simulation carries that out. A thread of the host is a virtual processor here,
+//! whether of a guest or a process; a logical processor is a core.
+//!
+//! ```text
+//! told:    wake, sleep, look (the time it asked for has come), timer, yield_to
+//! answers: take_pending -> a core; pick(core) -> who runs there now; look_at(core), timer_at()
+//! ```
+//! After each thing told, the simulation takes all pending cores one by one and asks whom they run.
+
+use super::{CoreId, VpId};
+
+/// A host's scheduler. Times are absolute simulated times [ns].
+pub trait HostScheduler {
+    /// A thread that slept has work. `waker` is the core whose runner woke it; none = a timer or an
+    /// interrupt on the core where it ran last.
+    fn wake(&mut self, vp: VpId, waker: Option<CoreId>, now: u64);
+
+    /// A thread that ran or waited has no work any more. Its core becomes pending if it ran.
+    fn sleep(&mut self, vp: VpId, now: u64);
+
+    /// The time that `look_at` gave for a core has come: a tick, the end of a slice or of a quota.
+    fn look(&mut self, core: CoreId, now: u64);
+
+    /// When a core with a runner must be looked at next; `u64::MAX` = not before something else
+    /// happens there.
+    fn look_at(&self, core: CoreId, now: u64) -> u64;
+
+    /// The time that `timer_at` gave has come: periods of quotas, balancing of idle cores.
+    fn timer(&mut self, now: u64);
+
+    /// When that is; `u64::MAX` = no timer is set.
+    fn timer_at(&self) -> u64;
+
+    /// A core whose runner is to be chosen anew or whose `look_at` has changed; each once, in the
+    /// order in which they became so.
+    fn take_pending(&mut self) -> Option<CoreId>;
+
+    /// Whether somebody waits for a core besides its runner. A runner that only polls for work
+    /// makes room then.
+    fn has_waiting(&self, core: CoreId) -> bool {
+        let _ = core;
+        false
+    }
+
+    /// Threads that were put on a core and taken off again since the last question without running,
+    /// because several things happened at once. Each counts as switched against its will.
+    fn take_passed(&mut self, core: CoreId) -> Vec<VpId> {
+        let _ = core;
+        Vec::new()
+    }
+
+    /// Who runs on a core from now on, none = it idles. May be the one that runs there.
+    fn pick(&mut self, core: CoreId, now: u64) -> Option<VpId>;
+
+    /// A runner gives its core up for a sibling, as far as the rules let it; whether it does. Its
+    /// core becomes pending then.
+    fn yield_to(&mut self, vp: VpId, sibling: VpId, now: u64) -> bool;
+
+    /// A thread had better be on one of these cores, first and count, for its memory lies beside
+    /// them; one that runs elsewhere is moved there if a core idles or another thread would gain by
+    /// changing places. The cores concerned become pending.
+    fn draw_to(&mut self, vp: VpId, cores: (CoreId, u16), now: u64) {
+        let _ = (vp, cores, now);
+    }
+
+    /// What the scheduler itself has counted for a partition so far.
+    fn counted(&self, partition: u16, now: u64) -> HostCount;
+}
+
+/// Counters that only a host's scheduler knows, since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostCount {
+    /// Threads that were moved to another core.
+    pub migrations: u64,
+    /// Periods of the quota under which the partition stands.
+    pub periods: u64,
+    /// Those in which it ran out.
+    pub throttled_periods: u64,
+    /// Time for which it was throttled, summed over the processors [ns].
+    pub throttled_ns: u64,
+}

@@ -1,0 +1,122 @@
+//! Balancing between run queues: push one, pull one, or swap two, whichever evens out most.
+
+use super::load::ONE;
+use super::{Credit2, Doing};
+use crate::hypervisor::VpId;
+
+/// Difference of load from which on queues are evened out, none of them being overloaded
+/// (`credit2_balance_under`, 2^0).
+const UNDERLOADED: i64 = ONE;
+/// The same when one is (`credit2_balance_over`, 2^-3).
+const OVERLOADED: i64 = ONE / 8;
+
+impl Credit2 {
+    /// Evens a run queue out with the one that differs most from it.
+    pub(super) fn balance(&mut self, own: usize, now: u64) {
+        if self.queues.len() == 1 {
+            return;
+        }
+        let window = self.rules.load_window_shift;
+        for queue in &mut self.queues {
+            queue.load.update(queue.runnable, now, window);
+        }
+        let load = |at: usize| self.queues[at].load.average;
+        let apart = |at: usize| (load(own) - load(at)).abs();
+        let others = (0..self.queues.len()).filter(|at| *at != own);
+        let Some(other) = others.reduce(|a, b| if apart(b) > apart(a) { b } else { a }) else {
+            return;
+        };
+        let cpus = self.queues[own]
+            .cpus
+            .count()
+            .max(self.queues[other].cpus.count());
+        let overloaded = load(own).max(load(other)) >= i64::from(cpus) * ONE;
+        let least = if overloaded { OVERLOADED } else { UNDERLOADED };
+        if apart(other) < least {
+            return;
+        }
+        let (push, pull) = self.best_swap(own, other, now);
+        if let Some(vp) = push {
+            self.move_to(vp, other, now);
+        }
+        if let Some(vp) = pull {
+            self.move_to(vp, own, now);
+        }
+    }
+
+    /// Units to push and pull so that the loads differ least.
+    fn best_swap(&mut self, own: usize, other: usize, now: u64) -> (Option<VpId>, Option<VpId>) {
+        let pushed = self.movable(own, other, now);
+        let pulled = self.movable(other, own, now);
+        let difference = self.queues[own].load.average - self.queues[other].load.average;
+        let load = |vp: Option<VpId>| vp.map_or(0, |vp| self.units[vp as usize].load.average);
+        let mut best = (difference.abs(), (None, None));
+        let mut consider = |push: Option<VpId>, pull: Option<VpId>| {
+            let left = (difference - 2 * load(push) + 2 * load(pull)).abs();
+            if left < best.0 {
+                best = (left, (push, pull));
+            }
+        };
+        for push in pushed {
+            for pull in &pulled {
+                consider(Some(push), Some(*pull));
+            }
+            consider(Some(push), None);
+        }
+        for pull in pulled {
+            consider(None, Some(pull));
+        }
+        best.1
+    }
+
+    /// Units of a queue that may move to another, their loads brought up to date.
+    fn movable(&mut self, from: usize, to: usize, now: u64) -> Vec<VpId> {
+        let window = self.rules.load_window_shift;
+        let mut movable = self.queues[from].members.clone();
+        for vp in &movable {
+            let unit = self.unit(*vp);
+            let runnable = matches!(unit.doing, Doing::Running | Doing::Waiting);
+            unit.load.update(i64::from(runnable), now, window);
+        }
+        movable.retain(|vp| {
+            let unit = &self.units[*vp as usize];
+            unit.moves_to.is_none() && unit.affinity.meets(&self.queues[to].cpus)
+        });
+        movable
+    }
+
+    /// Moves a unit to another run queue, a runner as soon as it is off its processor.
+    fn move_to(&mut self, vp: VpId, to: usize, now: u64) {
+        let unit = &self.units[vp as usize];
+        let cpu = unit.cpu;
+        if self.current[usize::from(cpu)] == Some(vp) || unit.doing == Doing::Running {
+            self.unit(vp).moves_to = Some(to as u16);
+            self.push(cpu);
+            return;
+        }
+        let waits = unit.doing == Doing::Waiting;
+        if waits {
+            self.queue_of(vp).remove(vp);
+            self.queue_of(vp).runnable -= 1;
+        }
+        self.change_queue(vp, to as u16);
+        if waits {
+            self.queue_of(vp).runnable += 1;
+            self.queue_up(vp, now);
+        }
+    }
+
+    /// Makes a unit that neither runs nor waits belong to another run queue.
+    pub(super) fn change_queue(&mut self, vp: VpId, to: u16) {
+        let from = usize::from(self.units[vp as usize].queue);
+        self.queues[from].leave(&self.units, vp);
+        let target = &mut self.queues[usize::from(to)];
+        let unit = &mut self.units[vp as usize];
+        unit.queue = to;
+        unit.cpu = target
+            .turn(&unit.affinity)
+            .expect("it may use a processor there");
+        target.join(&self.units, vp);
+        self.counts[usize::from(self.units[vp as usize].domain)].migrations += 1;
+    }
+}

@@ -1,0 +1,288 @@
+//! The scheduler alone, under units that always have work or come and go.
+
+use super::*;
+use crate::machine::parse_short;
+use crate::spec::RunQueues;
+
+const MS: u64 = 1_000_000;
+const CREDIT: i64 = 10_000_000;
+
+/// Domains of endless loops on a machine, and the processor time that each unit has had.
+struct Host {
+    scheduler: Credit2,
+    now: u64,
+    ran: Vec<u64>,
+    since: Vec<u64>,
+    idle_ns: u64,
+    switches: u64,
+}
+
+fn domain(units: u16, weight: u16) -> Domain<'static> {
+    Domain {
+        units,
+        weight,
+        cap: None,
+        pins: &[],
+    }
+}
+
+impl Host {
+    fn new(machine: &str, siblings: u8, rules: spec::Credit2, domains: &[Domain]) -> Self {
+        let tree = Topology::new(&parse_short(machine).unwrap());
+        let mut scheduler = Credit2::on(&tree, rules, siblings);
+        domains.iter().for_each(|it| scheduler.add_domain(it));
+        Self {
+            ran: vec![0; scheduler.units.len()],
+            since: vec![0; scheduler.current.len()],
+            scheduler,
+            now: 0,
+            idle_ns: 0,
+            switches: 0,
+        }
+    }
+
+    fn wake(&mut self, vp: VpId) {
+        self.scheduler.wake(vp, None, self.now);
+        self.serve();
+    }
+
+    fn sleep(&mut self, vp: VpId) {
+        self.scheduler.sleep(vp, self.now);
+        self.serve();
+    }
+
+    fn book(&mut self, cpu: CoreId) {
+        let at = usize::from(cpu);
+        let time = self.now - std::mem::replace(&mut self.since[at], self.now);
+        match self.scheduler.current[at] {
+            Some(vp) => self.ran[vp as usize] += time,
+            None => self.idle_ns += time,
+        }
+    }
+
+    fn serve(&mut self) {
+        while let Some(cpu) = self.scheduler.take_pending() {
+            self.book(cpu);
+            let was = self.scheduler.current[usize::from(cpu)];
+            let is = self.scheduler.pick(cpu, self.now);
+            self.switches += u64::from(was.is_some() && was != is);
+            self.check();
+        }
+    }
+
+    /// What holds at any time: a unit runs on one processor at most, and one that may, and waits
+    /// while a processor of its queue idles, is about to be served.
+    fn check(&self) {
+        let it = &self.scheduler;
+        for (cpu, vp) in it.current.iter().enumerate() {
+            if let Some(vp) = vp {
+                assert_eq!(usize::from(it.units[*vp as usize].cpu), cpu);
+                let queue = &it.queues[usize::from(it.queue_of[cpu])];
+                assert!(!queue.idle.contains(cpu as u16) && !queue.waiting().contains(vp));
+            }
+        }
+        for queue in it.queues.iter().filter(|_| it.pending.is_empty()) {
+            let usable = |vp: &VpId| queue.idle.meets(&it.units[*vp as usize].affinity);
+            assert!(
+                !queue.waiting().iter().any(usable),
+                "waits beside an idle processor"
+            );
+        }
+    }
+
+    fn run_until(&mut self, end: u64) {
+        loop {
+            let cpus = 0..self.since.len() as CoreId;
+            let looks = cpus.map(|cpu| (self.scheduler.look_at(cpu, self.now), cpu));
+            let (at, cpu) = looks.min().unwrap();
+            let timer = self.scheduler.timer_at();
+            self.now = at.min(timer).min(end);
+            if self.now == end {
+                break;
+            }
+            if timer <= at {
+                self.scheduler.timer(self.now);
+            } else {
+                self.scheduler.look(cpu, self.now);
+            }
+            self.serve();
+        }
+        (0..self.since.len() as CoreId).for_each(|cpu| self.book(cpu));
+    }
+
+    fn loops(machine: &str, siblings: u8, rules: spec::Credit2, domains: &[Domain]) -> Self {
+        let mut host = Self::new(machine, siblings, rules, domains);
+        (0..host.ran.len() as VpId).for_each(|vp| host.wake(vp));
+        host.run_until(10_000 * MS);
+        host
+    }
+
+    /// Share of the machine that a range of units has had.
+    fn share(&self, units: std::ops::Range<usize>) -> f64 {
+        let all = self.since.len() as u64 * self.now;
+        self.ran[units].iter().sum::<u64>() as f64 / all as f64
+    }
+}
+
+fn rules() -> spec::Credit2 {
+    spec::Credit2::default()
+}
+
+fn near(value: f64, wanted: f64) -> bool {
+    (value - wanted).abs() < 0.01
+}
+
+#[test]
+fn loops_share_by_weight() {
+    let host = Host::loops(
+        "chip:1 core:1",
+        1,
+        rules(),
+        &[domain(1, 512), domain(1, 256)],
+    );
+    assert!(near(host.share(0..1), 2.0 / 3.0), "{}", host.share(0..1));
+    let host = Host::loops(
+        "chip:1 core:2",
+        1,
+        rules(),
+        &[domain(2, 512), domain(2, 256)],
+    );
+    assert!(near(host.share(0..2), 2.0 / 3.0), "{}", host.share(0..2));
+    assert_eq!(host.idle_ns, 0);
+}
+
+#[test]
+fn one_unit_has_one_processor_at_most_and_the_others_the_rest() {
+    let host = Host::loops(
+        "chip:1 core:2",
+        1,
+        rules(),
+        &[domain(1, 1024), domain(2, 128)],
+    );
+    assert!(near(host.share(0..1), 0.5), "{}", host.share(0..1));
+    assert!(near(host.share(1..3), 0.5));
+}
+
+#[test]
+fn caps_hold_over_periods() {
+    for (cap, units) in [(0.25, 1), (0.5, 2), (1.5, 4)] {
+        let capped = Domain {
+            cap: Some(cap),
+            ..domain(units, 256)
+        };
+        let host = Host::loops("chip:1 core:2", 1, rules(), &[capped, domain(2, 256)]);
+        let had = 2.0 * host.share(0..usize::from(units));
+        let fair = f64::from(units) * 2.0 / f64::from(units + 2);
+        assert!(near(had, cap.min(fair)), "{cap} cores of {units}: {had}");
+        let count = host.scheduler.counted(0, host.now);
+        assert_eq!(count.periods, 999);
+        if cap < fair {
+            assert!(
+                count.throttled_ns > 0 && count.throttled_periods > 900,
+                "{count:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_capped_domain_alone_leaves_the_rest_idle() {
+    let capped = Domain {
+        cap: Some(0.5),
+        ..domain(2, 256)
+    };
+    let host = Host::loops("chip:1 core:2", 1, rules(), &[capped]);
+    assert!(
+        near(2.0 * host.share(0..2), 0.5),
+        "{}",
+        2.0 * host.share(0..2)
+    );
+    let count = host.scheduler.counted(0, host.now);
+    assert_eq!(count.throttled_periods, count.periods);
+}
+
+#[test]
+fn run_queues_even_out() {
+    // Five loops on two queues of two: 3 + 2, then swapped in turn.
+    let rules = spec::Credit2 {
+        runqueue: RunQueues::Socket,
+        ..rules()
+    };
+    let host = Host::loops("node:2 chip:1 core:2", 1, rules, &[domain(5, 256)]);
+    assert_eq!(host.idle_ns, 0);
+    for vp in 0..5 {
+        assert!(host.share(vp..vp + 1) > 0.15, "{:?}", host.ran);
+    }
+    assert!(host.scheduler.counted(0, host.now).migrations > 0);
+}
+
+#[test]
+fn pinned_units_stay() {
+    let pins = vec![vec![1], vec![1], vec![0, 1]];
+    let pinned = Domain {
+        pins: &pins,
+        ..domain(3, 256)
+    };
+    let host = Host::loops("chip:1 core:2", 1, rules(), &[pinned]);
+    assert!(near(host.share(0..2), 0.5), "{:?}", host.ran);
+    assert!(near(host.share(2..3), 0.5), "{:?}", host.ran);
+}
+
+#[test]
+fn whole_cores_are_filled_first() {
+    let mut host = Host::new("chip:1 core:4", 2, rules(), &[domain(4, 256)]);
+    host.scheduler
+        .units
+        .iter_mut()
+        .for_each(|unit| unit.cpu = 0);
+    (0..4).for_each(|vp| host.wake(vp));
+    let cpus: Vec<CoreId> = host.scheduler.units.iter().map(|unit| unit.cpu).collect();
+    assert_eq!(cpus, [0, 2, 1, 3]);
+}
+
+/// Within the rate limit nobody is tickled: the waker waits until the runner's timer ends.
+#[test]
+fn a_waking_unit_preempts_after_the_rate_limit_only() {
+    let mut host = Host::new("chip:1 core:1", 1, rules(), &[domain(2, 256)]);
+    host.wake(0);
+    host.run_until(2 * MS);
+    host.wake(1);
+    assert_eq!(host.scheduler.current[0], Some(1));
+    host.sleep(1);
+    assert_eq!(host.scheduler.current[0], Some(0));
+    host.run_until(5 * MS / 2);
+    host.wake(1);
+    assert_eq!(host.scheduler.current[0], Some(0));
+    host.run_until(9 * MS);
+    assert_eq!(host.scheduler.current[0], Some(0));
+    host.run_until(11 * MS);
+    assert_eq!(host.scheduler.current[0], Some(1));
+}
+
+#[test]
+fn everybody_gets_credit_when_the_first_has_none() {
+    let mut host = Host::new("chip:1 core:1", 1, rules(), &[domain(2, 256)]);
+    (0..2).for_each(|vp| host.wake(vp));
+    host.run_until(19 * MS);
+    let credit = |host: &Host| -> i64 { host.scheduler.units.iter().map(|u| u.credit).sum() };
+    assert!(credit(&host) < 2 * CREDIT);
+    host.run_until(25 * MS);
+    assert!(credit(&host) > 0);
+    assert!(host
+        .scheduler
+        .units
+        .iter()
+        .all(|unit| unit.credit <= CREDIT + 500_000));
+}
+
+#[test]
+fn one_that_yields_makes_room_within_the_rate_limit() {
+    let mut host = Host::new("chip:1 core:1", 1, rules(), &[domain(2, 256)]);
+    (0..2).for_each(|vp| host.wake(vp));
+    assert_eq!(host.scheduler.current[0], Some(0));
+    host.now = MS / 10;
+    assert!(!host.scheduler.yield_to(1, 0, host.now));
+    assert!(host.scheduler.yield_to(0, 1, host.now));
+    host.serve();
+    assert_eq!(host.scheduler.current[0], Some(1));
+}

@@ -1,0 +1,62 @@
+//! Per-entity load tracking: averages that forget half of what was 32 periods of 1024 us ago.
+
+/// Time in which an average forgets half [ns].
+const HALF_LIFE: f64 = 32.0 * 1_024_000.0;
+
+/// An average that follows a value which stays the same between two updates.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Average {
+    value: f64,
+    at: u64,
+}
+
+impl Average {
+    /// An average that has been at `value` for long.
+    pub fn at(value: f64, now: u64) -> Self {
+        Self { value, at: now }
+    }
+
+    /// Brings the average up to `now`, with `target` the value since the last update.
+    pub fn update(&mut self, target: f64, now: u64) -> f64 {
+        let elapsed = now.saturating_sub(self.at);
+        if elapsed > 0 {
+            self.at = now;
+            if self.value != target {
+                let kept = (-(elapsed as f64) / HALF_LIFE).exp2();
+                self.value = target + (self.value - target) * kept;
+            }
+        }
+        self.value
+    }
+
+    /// What it would be at `now`.
+    pub fn peek(mut self, target: f64, now: u64) -> f64 {
+        self.update(target, now)
+    }
+
+    /// Time stood still for it: nothing is forgotten since the last update.
+    pub fn skip(&mut self, now: u64) {
+        self.at = now;
+    }
+
+    /// Adds what came, or takes off what went, at once.
+    pub fn add(&mut self, change: f64) {
+        self.value = (self.value + change).max(0.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_is_forgotten_in_32_periods_however_often_it_is_asked() {
+        let mut once = Average::at(1024.0, 0);
+        assert!((once.update(0.0, 32_768_000) - 512.0).abs() < 1e-9);
+        let mut often = Average::at(1024.0, 0);
+        (1..=64).for_each(|n| {
+            often.update(0.0, n * 512_000);
+        });
+        assert!((often.peek(0.0, 32_768_000) - 512.0).abs() < 1e-6);
+    }
+}

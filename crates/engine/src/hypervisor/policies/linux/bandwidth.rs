@@ -1,0 +1,338 @@
+//! Quotas: so much time of all processors in a period, handed to each processor in slices.
+//!
+//! A processor's queue that has used up what it has gets another slice from the group's pool; if
+//! the pool is empty, the queue is throttled: its tasks go into limbo one by one, until the period
+//! timer fills the pool again. What a queue still has when the period ends stays with it.
+
+use super::queue::{QueueId, NONE};
+use super::tree::{Arrival, TaskId, Tree};
+use crate::spec::Cgroup;
+
+/// Quota that an idle queue keeps for its next start [ns].
+const KEPT: i64 = 1_000_000;
+/// Time after which quota that was given back is dealt out [ns].
+const SLACK_PERIOD: u64 = 5_000_000;
+
+/// Quota of a group.
+#[derive(Clone, Debug)]
+pub struct Bandwidth {
+    /// Time per period [ns].
+    pub quota: u64,
+    /// Period [ns].
+    pub period: u64,
+    /// Time that may be saved up [ns].
+    pub burst: u64,
+    /// Where the grid of its periods starts [ns].
+    pub phase: u64,
+    /// Left in the pool [ns].
+    pub pool: u64,
+    /// When the period ends; `u64::MAX` while nobody uses it.
+    pub period_end: u64,
+    /// When quota that was given back is dealt out; `u64::MAX` = there is none.
+    pub slack_at: u64,
+    /// Whether nobody took any since the period began.
+    pub unused: bool,
+    /// Throttled queues, longest first.
+    pub throttled: Vec<QueueId>,
+    /// Periods.
+    pub periods: u64,
+    /// Those in which a queue was throttled.
+    pub throttled_periods: u64,
+    /// Time that queues were throttled, all together [ns].
+    pub throttled_ns: u64,
+}
+
+impl Bandwidth {
+    /// Quota of a control group; none = it has none.
+    pub fn new(group: &Cgroup, phase: u64) -> Option<Self> {
+        let quota = group.quota_ns?;
+        Some(Self {
+            quota,
+            period: group.period_ns,
+            burst: group.burst_ns,
+            phase,
+            pool: quota,
+            period_end: u64::MAX,
+            slack_at: u64::MAX,
+            unused: false,
+            throttled: Vec::new(),
+            periods: 0,
+            throttled_periods: 0,
+            throttled_ns: 0,
+        })
+    }
+
+    /// Takes quota from the pool. Its timer runs from the first use on, on the grid of periods.
+    fn take(&mut self, wanted: u64, now: u64) -> u64 {
+        if self.period_end == u64::MAX {
+            let periods = now.saturating_sub(self.phase) / self.period;
+            let since = now >= self.phase;
+            self.period_end = self.phase + (periods + u64::from(since)) * self.period;
+        }
+        let amount = wanted.min(self.pool);
+        if amount > 0 {
+            self.pool -= amount;
+            self.unused = false;
+        }
+        amount
+    }
+}
+
+impl Tree {
+    fn bandwidth_of(&mut self, queue: QueueId) -> Option<&mut Bandwidth> {
+        let group = self.queues[queue as usize].group;
+        self.groups[usize::from(group)].bandwidth.as_mut()
+    }
+
+    fn has_quota(&self, queue: QueueId) -> bool {
+        let group = self.queue(queue).group;
+        self.groups[usize::from(group)].bandwidth.is_some()
+    }
+
+    /// Books runtime against the quota at hand; fetches more where it is used up.
+    pub fn use_quota(&mut self, queue: QueueId, ran: u64) {
+        if !self.has_quota(queue) {
+            return;
+        }
+        let of = &mut self.queues[queue as usize];
+        of.quota_left -= ran as i64;
+        if of.quota_left > 0 || of.throttled {
+            return;
+        }
+        let slice = self.params.bandwidth_slice;
+        if !self.fetch_quota(queue, slice) && self.queue(queue).curr != NONE {
+            let cpu = self.queue(queue).cpu;
+            self.resched(cpu);
+        }
+    }
+
+    /// Fetches quota until so much is at hand; whether there is any then.
+    fn fetch_quota(&mut self, queue: QueueId, target: u64) -> bool {
+        let now = self.now;
+        let wanted = (target as i64 - self.queue(queue).quota_left).max(0) as u64;
+        let Some(bandwidth) = self.bandwidth_of(queue) else {
+            return true;
+        };
+        let amount = bandwidth.take(wanted, now);
+        let period_end = bandwidth.period_end;
+        self.quota_at = self.quota_at.min(period_end);
+        let of = &mut self.queues[queue as usize];
+        of.quota_left += amount as i64;
+        of.quota_left > 0
+    }
+
+    /// A queue that gets its first entity must have quota.
+    pub fn check_quota_on_arrival(&mut self, queue: QueueId) {
+        let of = self.queue(queue);
+        if of.curr != NONE || of.throttled || !self.has_quota(queue) {
+            return;
+        }
+        self.use_quota(queue, 0);
+        self.check_quota(queue);
+    }
+
+    /// Throttles a queue whose quota is used up.
+    pub fn check_quota(&mut self, queue: QueueId) {
+        let of = self.queue(queue);
+        if of.quota_left > 0 || of.throttled || !self.has_quota(queue) {
+            return;
+        }
+        if self.fetch_quota(queue, 1) {
+            return; // Somebody filled the pool meanwhile.
+        }
+        let now = self.now;
+        let of = &mut self.queues[queue as usize];
+        of.throttled = true;
+        of.throttled_from = now;
+        if let Some(bandwidth) = self.bandwidth_of(queue) {
+            bandwidth.throttled.push(queue);
+        }
+        self.count_throttles(queue, true);
+    }
+
+    /// Counts a throttled queue in all queues beneath it on its processor.
+    fn count_throttles(&mut self, queue: QueueId, more: bool) {
+        let (cpu, group) = (self.queue(queue).cpu, self.queue(queue).group);
+        for other in 0..self.groups.len() as u16 {
+            if self.is_within(other, group) {
+                let id = self.queue_of(other, cpu);
+                if more {
+                    self.update_queue_load(id);
+                }
+                let now = self.now;
+                let of = &mut self.queues[id as usize];
+                if more {
+                    of.throttles += 1;
+                } else {
+                    of.throttles -= 1;
+                    of.load.skip(now);
+                }
+            }
+        }
+    }
+
+    /// Whether a group is another one or beneath it.
+    pub fn is_within(&self, group: u16, above: u16) -> bool {
+        let mut at = group;
+        loop {
+            if at == above {
+                return true;
+            }
+            if at == 0 {
+                return false;
+            }
+            at = self.groups[usize::from(at)].parent;
+        }
+    }
+
+    /// A queue that has nobody left gives back what it need not keep.
+    pub fn give_quota_back(&mut self, queue: QueueId) {
+        if self.queue(queue).count > 0 || self.queue(queue).throttled || !self.has_quota(queue) {
+            return;
+        }
+        let spare = self.queue(queue).quota_left - KEPT;
+        if spare <= 0 {
+            return;
+        }
+        let (now, slice) = (self.now, self.params.bandwidth_slice);
+        self.queues[queue as usize].quota_left -= spare;
+        if let Some(bandwidth) = self.bandwidth_of(queue) {
+            bandwidth.pool += spare as u64;
+            let wanted = bandwidth.pool > slice && !bandwidth.throttled.is_empty();
+            if wanted && bandwidth.slack_at == u64::MAX {
+                bandwidth.slack_at = now + SLACK_PERIOD;
+                self.quota_at = self.quota_at.min(now + SLACK_PERIOD);
+            }
+        }
+    }
+
+    fn refresh_quota_at(&mut self) {
+        let of = |b: &Bandwidth| b.period_end.min(b.slack_at);
+        let all = self.groups.iter().filter_map(|g| g.bandwidth.as_ref());
+        self.quota_at = all.map(of).min().unwrap_or(u64::MAX);
+    }
+
+    /// Timers of quotas that are due.
+    pub fn quota_timers(&mut self) {
+        let now = self.now;
+        for group in 0..self.groups.len() {
+            let Some(bandwidth) = self.groups[group].bandwidth.as_mut() else {
+                continue;
+            };
+            let period_ends = bandwidth.period_end <= now;
+            let slack_due = bandwidth.slack_at <= now;
+            if slack_due {
+                bandwidth.slack_at = u64::MAX;
+            }
+            if period_ends {
+                if !bandwidth.end_period() {
+                    continue;
+                }
+                self.deal_out(group);
+            } else if slack_due {
+                self.deal_out(group);
+            }
+        }
+        self.refresh_quota_at();
+    }
+
+    /// Gives every throttled queue what it lacks, as far as the pool goes.
+    fn deal_out(&mut self, group: usize) {
+        let Some(bandwidth) = self.groups[group].bandwidth.as_mut() else {
+            return;
+        };
+        for queue in std::mem::take(&mut bandwidth.throttled) {
+            let lacks = (1 - self.queue(queue).quota_left).max(0) as u64;
+            let Some(bandwidth) = self.bandwidth_of(queue) else {
+                return;
+            };
+            let amount = lacks.min(bandwidth.pool);
+            bandwidth.pool -= amount;
+            self.queues[queue as usize].quota_left += amount as i64;
+            if self.queue(queue).quota_left > 0 {
+                self.unthrottle(queue);
+            } else if let Some(bandwidth) = self.bandwidth_of(queue) {
+                bandwidth.throttled.push(queue);
+            }
+        }
+    }
+
+    fn unthrottle(&mut self, queue: QueueId) {
+        let now = self.now;
+        let of = &mut self.queues[queue as usize];
+        of.throttled = false;
+        let (cpu, lasted) = (of.cpu, now - of.throttled_from);
+        if let Some(bandwidth) = self.bandwidth_of(queue) {
+            bandwidth.throttled_ns += lasted;
+        }
+        self.count_throttles(queue, false);
+        let all = std::mem::take(&mut self.cpus[usize::from(cpu)].limbo);
+        let (back, stay): (Vec<TaskId>, Vec<TaskId>) =
+            all.into_iter().partition(|task| !self.goes_to_limbo(*task));
+        self.cpus[usize::from(cpu)].limbo = stay;
+        for task in back {
+            self.tasks[task as usize].limbo = false;
+            self.enqueue(task, Arrival::Moved);
+        }
+        if self.cpus[usize::from(cpu)].curr == NONE {
+            self.resched(cpu);
+        } else {
+            self.look_again(cpu);
+        }
+    }
+
+    /// Whether a task's group is throttled where the task is.
+    pub fn goes_to_limbo(&self, task: TaskId) -> bool {
+        let t = &self.tasks[task as usize];
+        self.queue(self.queue_of(t.group, t.cpu)).throttles > 0
+    }
+
+    /// A task waits until its group's period ends.
+    pub fn enter_limbo(&mut self, task: TaskId) {
+        let t = &mut self.tasks[task as usize];
+        t.limbo = true;
+        self.cpus[usize::from(t.cpu)].limbo.push(task);
+    }
+
+    /// A task that sleeps leaves limbo, if it is there; whether it was.
+    pub fn leave_limbo(&mut self, task: TaskId) -> bool {
+        let t = &mut self.tasks[task as usize];
+        if std::mem::take(&mut t.limbo) {
+            self.cpus[usize::from(t.cpu)]
+                .limbo
+                .retain(|other| *other != task);
+            return true;
+        }
+        false
+    }
+
+    /// Time for which a group's queues have been throttled so far [ns].
+    pub fn throttled_ns(&self, group: u16, now: u64) -> u64 {
+        let Some(bandwidth) = &self.groups[usize::from(group)].bandwidth else {
+            return 0;
+        };
+        let open = bandwidth.throttled.iter();
+        let open = open.map(|queue| now.saturating_sub(self.queue(*queue).throttled_from));
+        bandwidth.throttled_ns + open.sum::<u64>()
+    }
+}
+
+impl Bandwidth {
+    /// A period ends: the pool is filled; `false` if nobody used it, so that the timer stops.
+    fn end_period(&mut self) -> bool {
+        self.periods += 1;
+        self.pool = (self.pool + self.quota).min(self.quota + self.burst);
+        if self.unused && self.throttled.is_empty() {
+            self.period_end = u64::MAX;
+            return false;
+        }
+        self.period_end += self.period;
+        if self.throttled.is_empty() {
+            self.unused = true;
+            return false;
+        }
+        self.throttled_periods += 1;
+        self.unused = false;
+        true
+    }
+}

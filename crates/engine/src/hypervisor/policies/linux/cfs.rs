@@ -1,0 +1,97 @@
+//! The completely fair scheduler, up to 6.5: the one with the least virtual runtime runs, for
+//! a part of the latency period by weight; sleepers come back with some credit.
+
+use super::queue::{virtual_ns, EntityId, QueueId, NONE};
+use super::tree::{Arrival, Tree};
+
+/// Runners that the latency period is for; beyond, it gets longer.
+const LATENCY_RUNNERS: u32 = 8;
+
+impl Tree {
+    /// The next one of a queue, its runner included.
+    pub fn pick_cfs(&self, queue: QueueId) -> EntityId {
+        let of = self.queue(queue);
+        let first = of.waiting().next().unwrap_or(NONE);
+        match self.runner(queue) {
+            Some(curr) if first == NONE || curr.vruntime < self.entity(first).vruntime => of.curr,
+            Some(_) | None => first,
+        }
+    }
+
+    /// Virtual runtime from which comers start: it only grows.
+    pub fn raise_floor(&mut self, queue: QueueId) {
+        let of = self.queue(queue);
+        let first = of.waiting().next().map(|id| self.entity(id).vruntime);
+        let runner = self.runner(queue).map(|e| e.vruntime);
+        if let Some(least) = first.into_iter().chain(runner).min() {
+            let of = &mut self.queues[queue as usize];
+            of.floor = of.floor.max(least);
+        }
+    }
+
+    /// Places one that comes: a new one at the end of a period, a sleeper with credit.
+    pub fn place_cfs(&mut self, id: EntityId, arrival: Arrival) {
+        let queue = self.entity(id).queue;
+        self.raise_floor(queue);
+        let floor = self.queue(queue).floor;
+        let credit = if self.params.gentle {
+            self.params.latency / 2
+        } else {
+            self.params.latency
+        };
+        let slice = self.cfs_slice(id);
+        let entity = &mut self.entities[id as usize];
+        match arrival {
+            Arrival::New => entity.vruntime = floor + entity.virtual_ns(slice),
+            Arrival::Woken => entity.vruntime = entity.vruntime.max(floor - credit as i64),
+            Arrival::Moved => entity.vruntime += floor,
+        }
+    }
+
+    /// Part of the period that an entity gets [ns].
+    fn cfs_slice(&self, id: EntityId) -> u64 {
+        let entity = self.entity(id);
+        let mut count = self.queue(entity.queue).count;
+        count += u32::from(!entity.queued);
+        let mut slice = if count > LATENCY_RUNNERS {
+            u64::from(count) * self.params.granularity
+        } else {
+            self.params.latency
+        } as f64;
+        let mut at = id;
+        while at != NONE {
+            let entity = self.entity(at);
+            let own = entity.weight as f64;
+            let mut all = self.queue(entity.queue).weight as f64;
+            if !entity.queued {
+                all += own;
+            }
+            slice *= own / all;
+            at = self.above(at);
+        }
+        slice as u64
+    }
+
+    /// At a tick: whether a queue's runner has had its part, or is too far ahead.
+    pub fn is_over_cfs(&self, queue: QueueId) -> bool {
+        let of = self.queue(queue);
+        if of.count < 2 || of.curr == NONE {
+            return false;
+        }
+        let curr = self.entity(of.curr);
+        let slice = self.cfs_slice(of.curr).min(self.params.latency);
+        if curr.stint > slice {
+            return true;
+        }
+        let first = of.waiting().next().map(|id| self.entity(id).vruntime);
+        curr.stint >= self.params.granularity
+            && first.is_some_and(|first| curr.vruntime - first > slice as i64)
+    }
+
+    /// Whether a woken one is far enough behind the runner to take its place.
+    pub fn preempts_cfs(&self, woken: EntityId, runner: EntityId) -> bool {
+        let woken = self.entity(woken);
+        let lead = self.entity(runner).vruntime - woken.vruntime;
+        lead > virtual_ns(self.params.wakeup_granularity, woken.weight)
+    }
+}

@@ -1,0 +1,137 @@
+//! Earliest eligible virtual deadline first: who comes next, where a comer is placed, and when the
+//! runner has had its slice.
+//!
+//! An entity asks for a slice and gets a deadline a slice of virtual time away. Of those that owe
+//! nothing, the one with the earliest deadline runs, and it is not preempted before its slice is
+//! used up (run to parity). One that leaves remembers its lag and is placed as far behind or ahead
+//! when it comes back, so that sleeping gains and loses nothing; one that owes when it goes to
+//! sleep stays queued until it does not (delayed dequeue).
+
+use super::queue::{virtual_ns, EntityId, QueueId, NONE};
+use super::tree::{Arrival, Tree};
+
+impl Tree {
+    /// Virtual time of a queue.
+    pub fn virtual_time(&self, queue: QueueId) -> i64 {
+        self.queue(queue).virtual_time(self.runner(queue))
+    }
+
+    /// Whether an entity owes nothing.
+    pub fn is_eligible(&self, id: EntityId) -> bool {
+        let entity = self.entity(id);
+        let queue = self.queue(entity.queue);
+        queue.is_eligible(entity.vruntime, self.runner(entity.queue))
+    }
+
+    /// Whether a runner may not be preempted yet.
+    pub fn is_protected(&self, id: EntityId) -> bool {
+        let entity = self.entity(id);
+        self.params.run_to_parity && entity.protected > entity.vruntime
+    }
+
+    /// The next one of a queue, its runner included; [`NONE`] if it is empty.
+    pub fn pick_eevdf(&self, queue: QueueId, protect: bool) -> EntityId {
+        let of = self.queue(queue);
+        let curr = if self.runner(queue).is_some() {
+            of.curr
+        } else {
+            NONE
+        };
+        if of.count == 1 {
+            return if curr == NONE {
+                of.waiting().next().unwrap_or(NONE)
+            } else {
+                curr
+            };
+        }
+        let stays = curr != NONE && self.is_eligible(curr);
+        if stays && protect && self.is_protected(curr) {
+            return curr;
+        }
+        let runner = self.runner(queue);
+        let best = of
+            .waiting()
+            .find(|id| of.is_eligible(self.entity(*id).vruntime, runner));
+        match best {
+            Some(best) if stays && self.entity(curr).deadline < self.entity(best).deadline => curr,
+            Some(best) => best,
+            None if curr != NONE => curr,
+            None => of.waiting().next().unwrap_or(NONE),
+        }
+    }
+
+    /// A new slice begins where the last one is used up; whether it does.
+    pub fn renew_deadline(&mut self, id: EntityId) -> bool {
+        let base = self.params.slice;
+        let entity = &mut self.entities[id as usize];
+        if entity.vruntime < entity.deadline {
+            return false;
+        }
+        if !entity.own_slice {
+            entity.slice = base;
+        }
+        entity.deadline = entity.vruntime + entity.virtual_ns(entity.slice);
+        true
+    }
+
+    /// Shortest slice that anyone in a queue asks for [ns].
+    pub fn shortest_slice(&self, queue: QueueId) -> u64 {
+        let of = self.queue(queue);
+        let runner = self.runner(queue).map(|e| e.slice);
+        let waiting = of.waiting().map(|id| self.entity(id).slice);
+        waiting.chain(runner).min().unwrap_or(self.params.slice)
+    }
+
+    /// One that has just been chosen is left alone until the shortest slice around is used up.
+    pub fn protect(&mut self, id: EntityId) {
+        let shortest = self.shortest_slice(self.entity(id).queue);
+        let entity = &mut self.entities[id as usize];
+        let slice = shortest.min(entity.slice);
+        entity.protected = entity.deadline;
+        if slice != entity.slice {
+            let early = entity.vruntime + entity.virtual_ns(slice);
+            entity.protected = entity.protected.min(early);
+        }
+    }
+
+    /// Notes how far behind its queue an entity is that leaves it, within bounds.
+    pub fn note_lag(&mut self, id: EntityId) {
+        let queue = self.entity(id).queue;
+        let time = self.virtual_time(queue);
+        let tick = self.params.tick;
+        let entity = &mut self.entities[id as usize];
+        let bound = virtual_ns((2 * entity.slice).max(tick), entity.weight);
+        entity.lag = (time - entity.vruntime).clamp(-bound, bound);
+    }
+
+    /// Places one that comes: as far from the queue's virtual time as when it left.
+    pub fn place_eevdf(&mut self, id: EntityId, arrival: Arrival) {
+        let queue = self.entity(id).queue;
+        let time = self.virtual_time(queue);
+        let of = self.queue(queue);
+        // A runner that is placed anew is out of the sums while that is done.
+        let runner = self.runner(queue).filter(|_| of.curr != id);
+        let load = of.virtual_weight(runner);
+        let (count, base) = (of.count, self.params.slice);
+        let keep_lag = self.params.place_lag && count > 0;
+        let entity = &mut self.entities[id as usize];
+        if !entity.own_slice {
+            entity.slice = base;
+        }
+        let mut lag = 0;
+        if keep_lag && entity.lag != 0 && load > 0 {
+            let all = i128::from(load + entity.weight);
+            lag = (i128::from(entity.lag) * all).div_euclid(i128::from(load)) as i64;
+        }
+        entity.vruntime = time - lag;
+        if std::mem::take(&mut entity.relative) {
+            entity.deadline += entity.vruntime;
+            return;
+        }
+        let mut slice = entity.virtual_ns(entity.slice);
+        if arrival == Arrival::New {
+            slice /= 2;
+        }
+        entity.deadline = entity.vruntime + slice;
+    }
+}

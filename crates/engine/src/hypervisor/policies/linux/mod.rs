@@ -1,0 +1,282 @@
+//! The Linux scheduler as the hypervisor of a host: KVM's virtual processors, or plain processes.
+//!
+//! Overview. Each processor has a queue for each control group; a group stands in its parent's
+//! queue like a task. From the root down, the fair class chooses: EEVDF the earliest virtual
+//! deadline among those that owe nothing, CFS the least virtual runtime. The choice is made
+//! when a runner sleeps, when somebody wakes that may take its place, and at ticks; so a slice
+//! ends at a tick, not before. Quotas freeze a group until its period ends. Processors take work
+//! from each other at intervals that grow with the domain, and at once when they run dry.
+//!
+//! ```text
+//! params, average    constants; load averages          tree, queue      groups x processors
+//! eevdf, cfs         who comes next                    moves, pick      in, out, down the tree
+//! bandwidth          quotas                            wakeup           where, and whose place
+//! domains, balance   moving tasks
+//! ```
+//!
+//! Typical use: KVM hosts; processes in control groups. Rules are those of Linux 6.18 (EEVDF) and
+//! 6.5 (CFS). Left out: real-time and deadline classes, core scheduling, asymmetric and energy
+//! aware placement, utilisation clamps, `sched_ext`, autogroups.
+
+mod average;
+mod balance;
+mod bandwidth;
+mod cfs;
+mod domains;
+#[cfg(test)]
+mod driver;
+mod due;
+mod eevdf;
+mod moves;
+mod numa;
+mod params;
+mod pick;
+#[cfg(test)]
+mod properties;
+mod queue;
+#[cfg(test)]
+mod tests;
+mod tree;
+#[cfg(test)]
+mod twin;
+mod wakeup;
+
+use crate::hypervisor::{CoreId, HostCount, HostScheduler, State, VpId};
+use crate::spec::Spec;
+use balance::Idleness;
+pub use due::due;
+use domains::Domains;
+use moves::Leaving;
+use queue::NONE;
+use tree::{Arrival, Tree};
+
+/// The scheduler of a Linux host.
+#[derive(Clone, Debug)]
+pub struct Linux {
+    tree: Tree,
+    domains: Domains,
+    /// When idle processors are balanced again, if somebody is overloaded.
+    idle_balance_at: u64,
+}
+
+impl Linux {
+    /// Everybody asleep.
+    pub fn new(spec: &Spec, state: &State, replication: u64) -> Self {
+        let hypervisor = &spec.machine.hypervisor;
+        let unit = hypervisor.linux.balance.interval_ns;
+        Self {
+            tree: Tree::new(spec, state.tree.active_cores, replication),
+            domains: Domains::new(&state.tree, hypervisor.siblings, unit),
+            idle_balance_at: 0,
+        }
+    }
+
+    /// Chooses the next task of a processor, from other processors' if it has none.
+    fn schedule(&mut self, cpu: u16) {
+        self.tree.cpus[usize::from(cpu)].resched = false;
+        let mut next = self.tree.pick_task(cpu);
+        if next == NONE {
+            // It leaves its last task before it looks around.
+            self.tree.switch(cpu, NONE);
+            if self.tree.balance_newly_idle(&mut self.domains, cpu) {
+                next = self.tree.pick_task(cpu);
+            }
+            if next == NONE {
+                self.tree.cpus[usize::from(cpu)].idle_from = self.tree.now;
+            }
+        }
+        self.tree.switch(cpu, next);
+        self.tree.cpus[usize::from(cpu)].resched = false;
+    }
+
+    /// A clock tick on a busy processor.
+    fn tick(&mut self, cpu: u16) {
+        let curr = self.tree.cpus[usize::from(cpu)].curr;
+        let mut id = curr;
+        while id != NONE {
+            let queue = self.tree.entity(id).queue;
+            self.tree.book(queue);
+            self.tree.update_load(id);
+            self.tree.update_group_weight(id);
+            if !self.tree.params.is_eevdf() && self.tree.is_over_cfs(queue) {
+                self.tree.resched(cpu);
+            }
+            id = self.tree.above(id);
+        }
+        if !self.tree.params.balance.enabled {
+            return;
+        }
+        if self.tree.now >= self.tree.balance_at(&self.domains, cpu, true) {
+            self.tree.balance(&mut self.domains, cpu, Idleness::Busy);
+        }
+        if self.tree.runnable(cpu) > 1 && self.tree.now >= self.idle_balance_at {
+            self.balance_idle();
+        }
+    }
+
+    /// A busy processor with too much to do has the idle ones balance.
+    fn balance_idle(&mut self) {
+        let mut next = u64::MAX;
+        for cpu in 0..self.tree.cpus.len() as u16 {
+            if !self.tree.is_idle(cpu) {
+                continue;
+            }
+            if self.tree.now >= self.tree.balance_at(&self.domains, cpu, false) {
+                self.tree.balance(&mut self.domains, cpu, Idleness::Idle);
+            }
+            next = next.min(self.tree.balance_at(&self.domains, cpu, false));
+        }
+        self.idle_balance_at = next.max(self.tree.now + self.tree.params.tick);
+        if next == u64::MAX {
+            self.idle_balance_at = self.tree.now + self.tree.params.tick;
+        }
+    }
+
+    /// Whether anything can be decided on a processor at its next tick.
+    fn needs_ticks(&self, cpu: u16) -> bool {
+        let mut id = self.tree.cpus[usize::from(cpu)].curr;
+        while id != NONE {
+            let queue = self.tree.queue(self.tree.entity(id).queue);
+            let limited = self.tree.groups[usize::from(queue.group)].bandwidth.is_some();
+            if queue.count > 1 || limited {
+                return true;
+            }
+            id = queue.entity;
+        }
+        false
+    }
+
+    /// Group whose quota a partition stands under.
+    fn limited_by(&self, partition: u16) -> Option<u16> {
+        let task = self.tree.tasks.iter().find(|t| t.partition == partition)?;
+        let mut group = task.group;
+        while group != 0 {
+            let of = &self.tree.groups[usize::from(group)];
+            if of.bandwidth.is_some() {
+                return Some(group);
+            }
+            group = of.parent;
+        }
+        None
+    }
+}
+
+impl HostScheduler for Linux {
+    fn wake(&mut self, vp: VpId, waker: Option<CoreId>, now: u64) {
+        self.tree.now = now;
+        let task = &mut self.tree.tasks[vp as usize];
+        task.awake = true;
+        let (prev, is_new) = (task.cpu, task.cpu == u16::MAX);
+        if self.tree.entity(vp).queued {
+            self.tree.requeue(vp);
+            let queue = self.tree.entity(vp).queue;
+            self.tree.count_tasks(queue, 0, 1);
+            self.tree.check_preempt(vp);
+            return;
+        }
+        let cpu = if is_new {
+            self.tree.idlest(&self.domains, vp)
+        } else {
+            self.tree.choose_cpu(&self.domains, vp, waker)
+        };
+        self.tree.settle_on(vp, cpu, prev);
+        if self.tree.goes_to_limbo(vp) {
+            self.tree.enter_limbo(vp);
+            return;
+        }
+        self.tree.note_idle_end(cpu);
+        let arrival = if is_new { Arrival::New } else { Arrival::Woken };
+        self.tree.enqueue(vp, arrival);
+        self.tree.check_preempt(vp);
+    }
+
+    fn sleep(&mut self, vp: VpId, now: u64) {
+        self.tree.now = now;
+        let task = &mut self.tree.tasks[vp as usize];
+        task.awake = false;
+        let cpu = task.cpu;
+        if self.tree.leave_limbo(vp) {
+            return;
+        }
+        self.tree.dequeue(vp, Leaving::Sleeping);
+        if self.tree.cpus[usize::from(cpu)].curr == vp {
+            self.tree.resched(cpu);
+        }
+    }
+
+    fn look(&mut self, core: CoreId, now: u64) {
+        self.tree.now = now;
+        self.tree.look_again(core);
+        self.tick(core);
+    }
+
+    fn look_at(&self, core: CoreId, now: u64) -> u64 {
+        let params = &self.tree.params;
+        if self.needs_ticks(core) {
+            return params.handles_tick(core, now, 0);
+        }
+        match self.tree.balance_at(&self.domains, core, true) {
+            u64::MAX => u64::MAX,
+            due => params.handles_tick(core, now, due),
+        }
+    }
+
+    fn timer(&mut self, now: u64) {
+        self.tree.now = now;
+        self.tree.quota_timers();
+    }
+
+    fn timer_at(&self) -> u64 {
+        self.tree.quota_at
+    }
+
+    fn take_pending(&mut self) -> Option<CoreId> {
+        let core = self.tree.pending.pop_front()?;
+        self.tree.cpus[usize::from(core)].pending = false;
+        Some(core)
+    }
+
+    fn pick(&mut self, core: CoreId, now: u64) -> Option<VpId> {
+        self.tree.now = now;
+        if self.tree.cpus[usize::from(core)].resched {
+            self.schedule(core);
+        }
+        let curr = self.tree.cpus[usize::from(core)].curr;
+        (curr != NONE).then_some(curr)
+    }
+
+    fn yield_to(&mut self, vp: VpId, sibling: VpId, now: u64) -> bool {
+        self.tree.now = now;
+        self.tree.hand_over(vp, sibling)
+    }
+
+    fn draw_to(&mut self, vp: VpId, cores: (CoreId, u16), now: u64) {
+        self.tree.now = now;
+        self.tree.draw_to(&self.domains, vp, cores);
+    }
+
+    fn counted(&self, partition: u16, now: u64) -> HostCount {
+        let of = |t: &&tree::Task| t.partition == partition;
+        let tasks = self.tree.tasks.iter().filter(of);
+        let mut count = HostCount {
+            migrations: tasks.map(|t| t.migrations).sum(),
+            ..HostCount::default()
+        };
+        if let Some(group) = self.limited_by(partition) {
+            if let Some(bandwidth) = &self.tree.groups[usize::from(group)].bandwidth {
+                count.periods = bandwidth.periods;
+                count.throttled_periods = bandwidth.throttled_periods;
+                count.throttled_ns = self.tree.throttled_ns(group, now);
+            }
+        }
+        count
+    }
+
+    fn has_waiting(&self, core: CoreId) -> bool {
+        self.tree.runnable(core) > 1
+    }
+
+    fn take_passed(&mut self, core: CoreId) -> Vec<VpId> {
+        std::mem::take(&mut self.tree.cpus[usize::from(core)].passed)
+    }
+}

@@ -1,0 +1,338 @@
+//! Into queues and out of them: booking runtime, enqueueing and dequeueing up the tree, and new
+//! weights.
+
+use super::queue::{EntityId, QueueId, NONE};
+use super::tree::{Arrival, TaskId, Tree};
+
+/// Why an entity leaves its queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leaving {
+    /// It sleeps, and may have to stay queued for a while.
+    Sleeping,
+    /// It slept, stayed queued, and owes nothing any more.
+    Released,
+    /// Its group's quota is used up.
+    Throttled,
+    /// It goes to another processor.
+    Moving,
+}
+
+impl Tree {
+    /// Books the runtime of a queue's runner, and what follows from it: deadline, quota, whether
+    /// another is to be chosen.
+    pub fn book(&mut self, queue: QueueId) {
+        let curr = self.queue(queue).curr;
+        if curr == NONE {
+            return;
+        }
+        let now = self.now;
+        let entity = &mut self.entities[curr as usize];
+        let ran = now.saturating_sub(entity.booked_to);
+        if ran == 0 {
+            return;
+        }
+        entity.stint += ran;
+        if self.params.is_eevdf() {
+            self.catch_up(curr);
+        }
+        let entity = &mut self.entities[curr as usize];
+        let rest = now - std::mem::replace(&mut entity.booked_to, now);
+        entity.vruntime += entity.virtual_ns(rest);
+        let of = self.queue(queue);
+        let (cpu, count) = (of.cpu, of.count);
+        if self.params.is_eevdf() {
+            let over = self.renew_deadline(curr);
+            self.use_quota(queue, ran);
+            if count > 1 && (over || !self.is_protected(curr)) {
+                self.resched(cpu);
+            }
+        } else {
+            self.raise_floor(queue);
+            self.use_quota(queue, ran);
+        }
+    }
+
+    /// Ticks at which nothing was to be decided were left out; a runner's deadline was renewed at
+    /// them all the same.
+    fn catch_up(&mut self, id: EntityId) {
+        let (tick, now) = (self.params.tick, self.now);
+        let entity = self.entity(id);
+        let mut at = self.params.tick_after(entity.booked_to);
+        if entity.slice <= tick {
+            // Each tick renews it, so that the last one is enough.
+            at = at.max((now - 1) / tick * tick);
+        }
+        while at < now {
+            let entity = &mut self.entities[id as usize];
+            let ran = at - std::mem::replace(&mut entity.booked_to, at);
+            entity.vruntime += entity.virtual_ns(ran);
+            self.renew_deadline(id);
+            at += tick;
+        }
+    }
+
+    /// Puts a task with work into its group's queue on its processor.
+    pub fn enqueue(&mut self, task: TaskId, arrival: Arrival) {
+        let (cpu, group) = {
+            let t = &self.tasks[task as usize];
+            (t.cpu, t.group)
+        };
+        let queue = self.queue_of(group, cpu);
+        self.entities[task as usize].queue = queue;
+        self.turn += 1;
+        self.tasks[task as usize].turn = self.turn;
+        self.cpus[usize::from(cpu)].tasks.push(task);
+        self.count_tasks(queue, 1, 1);
+        self.join(task, arrival);
+    }
+
+    /// An entity joins its queue, and the groups above theirs as far as they don't stand there.
+    fn join(&mut self, from: EntityId, arrival: Arrival) {
+        let mut id = from;
+        let mut slice = None;
+        let mut arrival = arrival;
+        while id != NONE {
+            if self.entity(id).queued {
+                if self.entity(id).delayed {
+                    self.requeue(id);
+                }
+                break;
+            }
+            self.take_slice(id, slice);
+            self.enqueue_entity(id, arrival);
+            slice = Some(self.shortest_slice(self.entity(id).queue));
+            id = self.above(id);
+            arrival = Arrival::Woken;
+        }
+        self.refresh_above(id, slice);
+    }
+
+    /// Loads, weights and slices of the groups above that stay where they are.
+    fn refresh_above(&mut self, from: EntityId, slice: Option<u64>) {
+        let (mut id, mut slice) = (from, slice);
+        while id != NONE {
+            self.update_load(id);
+            self.update_group_weight(id);
+            self.take_slice(id, slice);
+            slice = Some(self.shortest_slice(self.entity(id).queue));
+            id = self.above(id);
+        }
+    }
+
+    /// A group asks for the shortest slice of its members.
+    fn take_slice(&mut self, id: EntityId, slice: Option<u64>) {
+        if let Some(slice) = slice {
+            let entity = &mut self.entities[id as usize];
+            entity.slice = slice;
+            entity.own_slice = true;
+        }
+    }
+
+    fn enqueue_entity(&mut self, id: EntityId, arrival: Arrival) {
+        let queue = self.entity(id).queue;
+        let is_runner = self.queue(queue).curr == id;
+        self.book(queue);
+        self.update_load(id);
+        self.update_group_weight(id);
+        self.place(id, arrival);
+        let entity = &mut self.entities[id as usize];
+        entity.queued = true;
+        let weight = entity.weight;
+        let of = &mut self.queues[queue as usize];
+        of.count += 1;
+        of.weight += weight;
+        let first = of.count == 1;
+        if !is_runner {
+            self.insert(id);
+        }
+        if first {
+            self.check_quota_on_arrival(queue);
+        }
+    }
+
+    fn place(&mut self, id: EntityId, arrival: Arrival) {
+        if self.params.is_eevdf() {
+            self.place_eevdf(id, arrival);
+        } else {
+            self.place_cfs(id, arrival);
+        }
+    }
+
+    /// A sleeper that stayed queued wakes: it stays where it is, but not with more than its due.
+    pub fn requeue(&mut self, id: EntityId) {
+        let queue = self.entity(id).queue;
+        self.note_lag(id);
+        if self.entity(id).lag > 0 {
+            let is_runner = self.queue(queue).curr == id;
+            if !is_runner {
+                self.remove(id);
+            }
+            self.entities[id as usize].lag = 0;
+            self.queues[queue as usize].count -= 1;
+            let was = std::mem::replace(&mut self.entities[id as usize].queued, false);
+            self.place_eevdf(id, Arrival::Woken);
+            self.entities[id as usize].queued = was;
+            self.queues[queue as usize].count += 1;
+            if !is_runner {
+                self.insert(id);
+            }
+        }
+        self.update_load(id);
+        self.entities[id as usize].delayed = false;
+    }
+
+    /// Takes a task off its queue; `false` if it stays there for what it owes.
+    pub fn dequeue(&mut self, task: TaskId, why: Leaving) -> bool {
+        let was_delayed = self.entity(task).delayed;
+        if self.leave(task, why) {
+            let queue = self.entity(task).queue;
+            let runnable = if was_delayed { 0 } else { -1 };
+            self.count_tasks(queue, -1, runnable);
+            self.unlist(task);
+            return true;
+        }
+        let queue = self.entity(task).queue;
+        self.count_tasks(queue, 0, -1);
+        false
+    }
+
+    fn unlist(&mut self, task: TaskId) {
+        let cpu = self.tasks[task as usize].cpu;
+        let tasks = &mut self.cpus[usize::from(cpu)].tasks;
+        if let Some(at) = tasks.iter().position(|t| *t == task) {
+            tasks.swap_remove(at);
+        }
+    }
+
+    /// An entity leaves its queue, and the groups above theirs where nobody is left.
+    pub fn leave(&mut self, from: EntityId, why: Leaving) -> bool {
+        let (mut id, mut why) = (from, why);
+        let mut slice = None;
+        while id != NONE {
+            let queue = self.entity(id).queue;
+            if !self.dequeue_entity(id, why) {
+                if id == from && self.entity(id).is_task() {
+                    return false;
+                }
+                slice = Some(self.shortest_slice(queue));
+                break;
+            }
+            let rest = self.queue(queue).count;
+            id = self.above(id);
+            if rest > 0 {
+                slice = Some(self.shortest_slice(queue));
+                break;
+            }
+            if why != Leaving::Throttled {
+                why = Leaving::Sleeping;
+            }
+        }
+        self.refresh_above(id, slice);
+        true
+    }
+
+    fn dequeue_entity(&mut self, id: EntityId, why: Leaving) -> bool {
+        let queue = self.entity(id).queue;
+        self.book(queue);
+        self.update_load(id);
+        let stays = why == Leaving::Sleeping
+            && self.params.delay_dequeue
+            && !self.entity(id).delayed
+            && !self.is_eligible(id);
+        self.note_lag(id);
+        if stays {
+            self.entities[id as usize].delayed = true;
+            return false;
+        }
+        let time = self.virtual_time(queue);
+        if self.queue(queue).curr != id {
+            self.remove(id);
+        }
+        let entity = &mut self.entities[id as usize];
+        if !matches!(why, Leaving::Sleeping | Leaving::Released) {
+            entity.deadline -= entity.vruntime;
+            entity.relative = true;
+        }
+        if std::mem::take(&mut entity.delayed) && entity.lag > 0 {
+            entity.lag = 0;
+        }
+        entity.queued = false;
+        let (weight, at) = (entity.weight, entity.vruntime);
+        let of = &mut self.queues[queue as usize];
+        of.count -= 1;
+        of.weight -= weight;
+        if self.params.is_eevdf() {
+            of.floor = if of.count == 0 {
+                at.max(of.floor)
+            } else {
+                time
+            };
+        } else if why == Leaving::Moving || why == Leaving::Throttled {
+            let floor = of.floor;
+            self.entities[id as usize].vruntime -= floor;
+        }
+        self.give_quota_back(queue);
+        self.update_group_weight(id);
+        true
+    }
+
+    /// An entity gets another weight; what it is owed or owes in real time stays the same.
+    pub fn reweigh(&mut self, id: EntityId, weight: u64) {
+        let old = self.entity(id).weight;
+        if !self.entity(id).queued {
+            self.set_weight(id, old, weight);
+            return;
+        }
+        let queue = self.entity(id).queue;
+        self.book(queue);
+        let is_runner = self.queue(queue).curr == id;
+        if !self.params.is_eevdf() {
+            if !is_runner {
+                self.remove(id);
+            }
+            self.set_weight(id, old, weight);
+        } else {
+            self.note_lag(id);
+            let vruntime = self.entity(id).vruntime;
+            if !is_runner {
+                self.remove(id);
+            }
+            let entity = &mut self.entities[id as usize];
+            entity.deadline -= vruntime;
+            entity.relative = true;
+            entity.queued = false;
+            self.set_weight(id, old, weight);
+            self.queues[queue as usize].count -= 1;
+            self.place_eevdf(id, Arrival::Woken);
+            self.queues[queue as usize].count += 1;
+            self.entities[id as usize].queued = true;
+        }
+        let of = &mut self.queues[queue as usize];
+        of.weight = of.weight - old + weight;
+        if !is_runner {
+            self.insert(id);
+        }
+    }
+
+    fn set_weight(&mut self, id: EntityId, old: u64, weight: u64) {
+        let scale = |n: i64| (i128::from(n) * i128::from(old) / i128::from(weight)) as i64;
+        let now = self.now;
+        let entity = &mut self.entities[id as usize];
+        let target = entity.load_now();
+        let load = entity.load.update(target, now);
+        let change = load * (weight as f64 / old as f64 - 1.0);
+        entity.load.add(change);
+        entity.lag = scale(entity.lag);
+        if entity.relative {
+            entity.deadline = scale(entity.deadline);
+        }
+        entity.weight = weight;
+        let queue = entity.queue;
+        if self.queue(queue).throttles == 0 {
+            let target = self.queue(queue).weight as f64 / 1024.0;
+            let of = &mut self.queues[queue as usize];
+            of.load.update(target, now);
+            of.load.add(change);
+        }
+    }
+}

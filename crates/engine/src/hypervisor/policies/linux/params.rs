@@ -1,0 +1,165 @@
+//! The scheduler's constants as the kernel works them out for the number of processors.
+
+use crate::spec::{Balance, FairClass, Linux};
+
+/// Weight of a task of nice 0, in the kernel's high resolution.
+pub const NICE_0: u64 = 1 << 20;
+/// Weight of a task or group that runs only where nobody else wants to.
+pub const IDLE_WEIGHT: u64 = 3 << 10;
+/// Least weight of a group on a processor.
+pub const LEAST_WEIGHT: u64 = 2 << 10;
+
+/// Weights of the nice values -20..=19 (`sched_prio_to_weight`): 1.25 from one to the next.
+const NICE: [u64; 40] = [
+    88_761, 71_755, 56_483, 46_273, 36_291, 29_154, 23_254, 18_705, 14_949, 11_916, 9_548, 7_620,
+    6_100, 4_904, 3_906, 3_121, 2_501, 1_991, 1_586, 1_277, 1_024, 820, 655, 526, 423, 335, 272,
+    215, 172, 137, 110, 87, 70, 56, 45, 36, 29, 23, 18, 15,
+];
+
+/// Weight of a nice value.
+pub fn nice_weight(nice: i8) -> u64 {
+    NICE[(i16::from(nice) + 20).clamp(0, 39) as usize] << 10
+}
+
+/// Weight of a group by its `cpu.weight`, which is shares of 1024 for 100.
+pub fn group_weight(weight: u32, idle: bool) -> u64 {
+    if idle {
+        return IDLE_WEIGHT;
+    }
+    ((u64::from(weight) * 1024 + 50) / 100).clamp(2, 1 << 18) << 10
+}
+
+/// Constants in effect.
+#[derive(Clone, Debug)]
+pub struct Params {
+    /// Which fair class.
+    pub class: FairClass,
+    /// Clock tick [ns].
+    pub tick: u64,
+    /// Base slice of EEVDF [ns].
+    pub slice: u64,
+    /// Most by which the tick's interrupt comes late [ns].
+    pub late: u64,
+    /// What that lateness is drawn from.
+    pub seed: u64,
+    /// Whether a runner is protected until its slice is used up.
+    pub run_to_parity: bool,
+    /// Whether lag is kept over a sleep.
+    pub place_lag: bool,
+    /// Whether those that owe stay queued when they sleep.
+    pub delay_dequeue: bool,
+    /// Period in which CFS serves everybody [ns].
+    pub latency: u64,
+    /// Least slice of CFS [ns].
+    pub granularity: u64,
+    /// Lead with which a woken one preempts under CFS [ns].
+    pub wakeup_granularity: u64,
+    /// Whether sleepers get half a period's credit.
+    pub gentle: bool,
+    /// Slice in which quota is handed out [ns].
+    pub bandwidth_slice: u64,
+    /// For how long one that ran is warm [ns].
+    pub migration_cost: u64,
+    /// Most tasks moved in one go.
+    pub migrate_most: usize,
+    /// Whether waking tasks are drawn to their wakers.
+    pub wake_affine: bool,
+    /// Balancing.
+    pub balance: Balance,
+}
+
+impl Params {
+    /// Reads the constants for a host of so many processors.
+    pub fn new(linux: &Linux, cpus: u16, seed: u64) -> Self {
+        let factor = u64::from(1 + cpus.clamp(1, 8).ilog2());
+        let scaled = |given: Option<u64>, ns: u64| given.unwrap_or(ns * factor);
+        Self {
+            class: linux.scheduler,
+            tick: linux.tick_ns,
+            late: linux.tick_late_ns.min(linux.tick_ns / 4),
+            seed,
+            slice: scaled(linux.base_slice_ns, 700_000),
+            run_to_parity: linux.run_to_parity,
+            place_lag: linux.place_lag,
+            delay_dequeue: linux.delay_dequeue && linux.scheduler == FairClass::Eevdf,
+            latency: scaled(linux.latency_ns, 6_000_000),
+            granularity: scaled(linux.min_granularity_ns, 750_000),
+            wakeup_granularity: scaled(linux.wakeup_granularity_ns, 1_000_000),
+            gentle: linux.gentle_sleepers,
+            bandwidth_slice: linux.bandwidth_slice_ns,
+            migration_cost: linux.migration_cost_ns,
+            migrate_most: linux.migrate_most as usize,
+            wake_affine: linux.wake_affine,
+            balance: linux.balance,
+        }
+    }
+
+    /// Whether the fair class is EEVDF.
+    pub fn is_eevdf(&self) -> bool {
+        self.class == FairClass::Eevdf
+    }
+
+    /// The first multiple of the tick after a time.
+    pub fn tick_after(&self, now: u64) -> u64 {
+        (now / self.tick + 1) * self.tick
+    }
+
+    /// When a processor handles its first tick after `now` and not before `due`. All processors
+    /// tick together; who handles it first is left to chance.
+    pub fn handles_tick(&self, cpu: u16, now: u64, due: u64) -> u64 {
+        let mut number = now.max(due) / self.tick;
+        loop {
+            let at = number * self.tick + self.lateness(cpu, number);
+            if at > now && number * self.tick >= due {
+                return at;
+            }
+            number += 1;
+        }
+    }
+
+    /// Evenly spread over what is possible, the same for the same tick of the same run.
+    fn lateness(&self, cpu: u16, number: u64) -> u64 {
+        if self.late == 0 {
+            return 0;
+        }
+        let mut mixed = self.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mixed = mixed.wrapping_add(u64::from(cpu).wrapping_mul(0xd1b5_4a32_d192_ed03));
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % (self.late + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_base_slice_grows_with_the_logarithm_of_the_processors_up_to_eight() {
+        let slice = |cpus| Params::new(&Linux::default(), cpus, 0).slice;
+        assert_eq!(slice(1), 700_000);
+        assert_eq!(slice(2), 1_400_000);
+        assert_eq!(slice(6), 2_100_000);
+        assert_eq!(slice(8), 2_800_000);
+        assert_eq!(slice(256), 2_800_000);
+    }
+
+    #[test]
+    fn a_weight_of_100_is_worth_a_task_of_nice_0() {
+        assert_eq!(group_weight(100, false), NICE_0);
+        assert_eq!(nice_weight(0), NICE_0);
+        assert_eq!(group_weight(200, false), 2 * NICE_0);
+        assert_eq!(group_weight(10_000, true), IDLE_WEIGHT);
+    }
+
+    #[test]
+    fn ticks_come_at_multiples() {
+        let params = Params::new(&Linux::default(), 2, 0);
+        assert_eq!(params.tick_after(0), 4_000_000);
+        assert_eq!(params.tick_after(3_999_999), 4_000_000);
+        assert_eq!(params.tick_after(4_000_000), 8_000_000);
+        let at = params.handles_tick(1, 0, 12_000_000);
+        assert!((12_000_000..=12_000_000 + params.late).contains(&at));
+        assert!(params.handles_tick(1, at, 0) >= 16_000_000);
+    }
+}

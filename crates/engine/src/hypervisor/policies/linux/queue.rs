@@ -1,0 +1,274 @@
+//! One run queue of one group on one processor, and the entities that stand in it: tasks, and
+//! groups further down the tree.
+//!
+//! Virtual time is nanoseconds of an entity of nice 0; an entity of twice the weight gets older
+//! half as fast. The queue's own virtual time is the mean of its entities' by weight: who is behind
+//! it is owed time (positive lag), who is ahead of it owes some.
+
+use super::average::Average;
+use super::params::NICE_0;
+
+/// Index of an entity: tasks first, then groups by processor.
+pub type EntityId = u32;
+/// Index of a queue: group by group, processor by processor.
+pub type QueueId = u32;
+/// No entity, queue or task.
+pub const NONE: u32 = u32::MAX;
+
+/// A task, or a group on one processor.
+#[derive(Clone, Debug)]
+pub struct Entity {
+    /// Weight; [`NICE_0`] is one.
+    pub weight: u64,
+    /// Virtual runtime [ns].
+    pub vruntime: i64,
+    /// Virtual deadline [ns]; relative to the virtual runtime while it is on no queue.
+    pub deadline: i64,
+    /// Virtual runtime up to which it may not be preempted [ns].
+    pub protected: i64,
+    /// How far it was behind its queue when it left it [virtual ns].
+    pub lag: i64,
+    /// Slice that it asks for [ns].
+    pub slice: u64,
+    /// Whether the slice is its own, not the base slice.
+    pub own_slice: bool,
+    /// Whether it stands in its queue or runs from it.
+    pub queued: bool,
+    /// Whether it sleeps, but stays queued until it owes nothing.
+    pub delayed: bool,
+    /// Whether the deadline is relative.
+    pub relative: bool,
+    /// Up to when its runtime is booked [ns].
+    pub booked_to: u64,
+    /// Runtime since it was last chosen [ns].
+    pub stint: u64,
+    /// Queue in which it stands.
+    pub queue: QueueId,
+    /// Queue of its own members, for a group.
+    pub own: QueueId,
+    /// Average of its weight while queued.
+    pub load: Average,
+}
+
+impl Entity {
+    /// One that has never run.
+    pub fn new(weight: u64, slice: u64, queue: QueueId, own: QueueId) -> Self {
+        Self {
+            weight,
+            vruntime: 0,
+            deadline: 0,
+            protected: 0,
+            lag: 0,
+            slice,
+            own_slice: false,
+            queued: false,
+            delayed: false,
+            relative: false,
+            booked_to: 0,
+            stint: 0,
+            queue,
+            own,
+            load: Average::default(),
+        }
+    }
+
+    /// Whether it is a task.
+    #[inline]
+    pub fn is_task(&self) -> bool {
+        self.own == NONE
+    }
+
+    /// Virtual time of real time [ns].
+    #[inline]
+    pub fn virtual_ns(&self, ns: u64) -> i64 {
+        virtual_ns(ns, self.weight)
+    }
+
+    /// What its load average follows.
+    #[inline]
+    pub fn load_now(&self) -> f64 {
+        if self.queued && !self.delayed {
+            self.weight as f64 / 1024.0
+        } else {
+            0.0
+        }
+    }
+}
+
+/// Virtual time that `ns` of real time are at a weight [ns].
+#[inline]
+pub fn virtual_ns(ns: u64, weight: u64) -> i64 {
+    if weight == NICE_0 {
+        ns as i64
+    } else if ns < 1 << 43 {
+        ((ns << 20) / weight) as i64
+    } else {
+        ((u128::from(ns) << 20) / u128::from(weight)) as i64
+    }
+}
+
+/// A run queue.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    /// Processor.
+    pub cpu: u16,
+    /// Group.
+    pub group: u16,
+    /// Entity of the group in the queue above; [`NONE`] for the root.
+    pub entity: EntityId,
+    /// Waiting entities, by deadline (EEVDF) or virtual runtime (CFS), then by arrival.
+    waiting: Vec<(i64, EntityId)>,
+    /// The one that runs.
+    pub curr: EntityId,
+    /// Entities, the runner included.
+    pub count: u32,
+    /// Tasks beneath, sleepers that owe included.
+    pub tasks: u32,
+    /// Tasks beneath that want to run.
+    pub runnable: u32,
+    /// Weight of all entities, the runner included.
+    pub weight: u64,
+    /// Sum of weight times virtual runtime of the waiting ones.
+    sum: i128,
+    /// Sum of their weights.
+    sum_weight: u64,
+    /// Virtual time below which it does not fall, for CFS.
+    pub floor: i64,
+    /// Average of its weight.
+    pub load: Average,
+    /// What of that the group knows of.
+    pub contribution: f64,
+    /// When the group was told last [ns].
+    pub told_at: u64,
+    /// Quota at hand [ns].
+    pub quota_left: i64,
+    /// Whether its own quota is used up.
+    pub throttled: bool,
+    /// Queues from here to the root whose quota is used up.
+    pub throttles: u32,
+    /// Since when it has been throttled [ns].
+    pub throttled_from: u64,
+}
+
+impl Queue {
+    /// An empty queue.
+    pub fn new(cpu: u16, group: u16, entity: EntityId) -> Self {
+        Self {
+            cpu,
+            group,
+            entity,
+            waiting: Vec::new(),
+            curr: NONE,
+            count: 0,
+            tasks: 0,
+            runnable: 0,
+            weight: 0,
+            sum: 0,
+            sum_weight: 0,
+            floor: 0,
+            load: Average::default(),
+            contribution: 0.0,
+            told_at: 0,
+            quota_left: 0,
+            throttled: false,
+            throttles: 0,
+            throttled_from: 0,
+        }
+    }
+
+    /// Adds a waiting entity.
+    pub fn insert(&mut self, key: i64, id: EntityId, of: &Entity) {
+        let at = self.waiting.partition_point(|(other, _)| *other <= key);
+        self.waiting.insert(at, (key, id));
+        self.sum += i128::from(of.vruntime) * i128::from(of.weight);
+        self.sum_weight += of.weight;
+    }
+
+    /// Takes a waiting entity out.
+    pub fn remove(&mut self, key: i64, id: EntityId, of: &Entity) {
+        let from = self.waiting.partition_point(|(other, _)| *other < key);
+        let at = from
+            + self.waiting[from..]
+                .iter()
+                .position(|(_, other)| *other == id)
+                .expect("an entity waits where it says");
+        self.waiting.remove(at);
+        self.sum -= i128::from(of.vruntime) * i128::from(of.weight);
+        self.sum_weight -= of.weight;
+    }
+
+    /// The waiting ones in order.
+    pub fn waiting(&self) -> impl Iterator<Item = EntityId> + '_ {
+        self.waiting.iter().map(|(_, id)| *id)
+    }
+
+    /// Sum of weighted virtual runtimes and of weights; `curr` is the runner, if it is queued.
+    fn sums(&self, curr: Option<&Entity>) -> (i128, i128) {
+        let (mut sum, mut weight) = (self.sum, i128::from(self.sum_weight));
+        if let Some(curr) = curr {
+            sum += i128::from(curr.vruntime) * i128::from(curr.weight);
+            weight += i128::from(curr.weight);
+        }
+        (sum, weight)
+    }
+
+    /// The queue's virtual time; that of `curr` or zero where it is empty.
+    pub fn virtual_time(&self, curr: Option<&Entity>) -> i64 {
+        let (sum, weight) = self.sums(curr);
+        if weight == 0 {
+            return self.floor;
+        }
+        sum.div_euclid(weight) as i64
+    }
+
+    /// Weight of all that count in the virtual time.
+    pub fn virtual_weight(&self, curr: Option<&Entity>) -> u64 {
+        self.sum_weight + curr.map_or(0, |curr| curr.weight)
+    }
+
+    /// Whether an entity at that virtual runtime owes nothing.
+    pub fn is_eligible(&self, vruntime: i64, curr: Option<&Entity>) -> bool {
+        let (sum, weight) = self.sums(curr);
+        sum >= i128::from(vruntime) * weight
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entity(vruntime: i64, weight: u64) -> Entity {
+        Entity {
+            vruntime,
+            weight,
+            ..Entity::new(weight, 0, 0, NONE)
+        }
+    }
+
+    #[test]
+    fn virtual_time_is_the_mean_by_weight() {
+        let (a, b) = (entity(100, NICE_0), entity(400, 2 * NICE_0));
+        let mut queue = Queue::new(0, 0, NONE);
+        queue.insert(1, 0, &a);
+        assert_eq!(queue.virtual_time(None), 100);
+        assert_eq!(queue.virtual_time(Some(&b)), 300);
+        assert!(queue.is_eligible(300, Some(&b)) && !queue.is_eligible(301, Some(&b)));
+        queue.remove(1, 0, &a);
+        assert_eq!(queue.virtual_weight(None), 0);
+    }
+
+    #[test]
+    fn equals_stand_in_the_order_of_their_arrival() {
+        let mut queue = Queue::new(0, 0, NONE);
+        for id in [3, 1, 2] {
+            queue.insert(7, id, &entity(0, NICE_0));
+        }
+        assert_eq!(queue.waiting().collect::<Vec<_>>(), vec![3, 1, 2]);
+    }
+
+    #[test]
+    fn twice_the_weight_ages_half_as_fast() {
+        assert_eq!(virtual_ns(4_000_000, 2 * NICE_0), 2_000_000);
+        assert_eq!(virtual_ns(1 << 44, 2 * NICE_0), 1 << 43);
+    }
+}

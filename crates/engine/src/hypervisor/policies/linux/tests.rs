@@ -1,0 +1,379 @@
+//! The scheduler alone: what was recorded on a guest of two processors (kernel 6.18, 250 ticks a
+//! second, kernel's defaults), and properties that hold whatever the load.
+//!
+//! Recorded figures are means of three repeats; they stand beside
+//! each assertion. The guest's own kernel threads took a processor some 20 times a second;
+//! they are not simulated here, so switches are compared where others are many.
+
+use super::driver::{Came, Does, Driver};
+use super::Linux;
+use crate::hypervisor::{HostScheduler, State};
+use crate::machine::parse_short;
+use crate::spec::{Cgroup, FairClass, HostThreads, LogicalCores, Partition, Policy, Processors};
+use crate::spec::{Guest, MemoryPart, MemoryPolicy, Pool, Profile, Spec, Unix, Workload};
+
+const MS: u64 = 1_000_000;
+const SECOND: u64 = 1_000_000_000;
+
+pub fn group(name: &str, weight: u32) -> Cgroup {
+    Cgroup {
+        name: name.into(),
+        parent: None,
+        weight,
+        quota_ns: None,
+        period_ns: 100 * MS,
+        burst_ns: 0,
+        cpuset: None,
+        idle: false,
+    }
+}
+
+fn partition(name: &str, threads: u16, cgroup: Option<u16>) -> Partition {
+    Partition {
+        name: name.into(),
+        processors: Processors::Shared {
+            entitlement: 0.0,
+            r#virtual: threads,
+            capped: false,
+            weight: 100,
+            pool: 0,
+            prsm: LogicalCores::default(),
+            host: HostThreads {
+                cgroup,
+                ..HostThreads::default()
+            },
+        },
+        smt: 1,
+        memory: vec![MemoryPart {
+            domains: vec![0],
+            bytes: 1 << 30,
+        }],
+        memory_policy: MemoryPolicy::Proportional,
+        data_bytes: 1 << 30,
+        io_domain: None,
+        page_bytes: 4096,
+        hypervisor_share: 0.0,
+        home: vec![0],
+        guest: Guest::Linux(Unix {
+            tick_ns: SECOND,
+            tick_cost_ns: 0,
+            timeslice_ns: SECOND,
+            rebalance_ns: None,
+            daemon_rate_per_s: 0.0,
+            daemon_ns: 0,
+        }),
+        workload: Workload::Idle,
+        profile: profile(),
+    }
+}
+
+fn profile() -> Profile {
+    Profile {
+        name: "plain".into(),
+        instructions_per_unit: 1e6,
+        system_share: 0.0,
+        eicpi: 1.0,
+        issue_share: 1.0,
+        miss_m0: 0.0,
+        miss_c0_bytes: 1024.0,
+        miss_exponent: 0.5,
+        sharing: 0.0,
+        footprint_bytes: 0,
+        footprint_common: 0.0,
+        overlap: 0.0,
+        lock_share: 0.0,
+        lock_hold_instructions: 1_000.0,
+        private_data: 0.0,
+        io_data: 0.0,
+        store_share: 0.0,
+        store_run: 1.0,
+    }
+}
+
+/// Threads by group on so many processors.
+pub fn spec(cpus: u16, groups: Vec<Cgroup>, threads: &[u16]) -> Spec {
+    let mut machine = parse_short(&format!("core:{cpus}")).unwrap();
+    machine.hypervisor.policy = Policy::Linux;
+    let own = |at: usize| (at < groups.len()).then_some(at as u16);
+    let partitions = threads
+        .iter()
+        .enumerate()
+        .map(|(at, count)| partition(&format!("p{at}"), *count, own(at)))
+        .collect();
+    Spec {
+        name: "test".into(),
+        seed: 1,
+        warmup_ns: 0,
+        duration_ns: SECOND,
+        interval_ns: SECOND,
+        record_dispatches: false,
+        machine,
+        pools: vec![Pool {
+            name: "DefaultPool".into(),
+            maximum: None,
+            reserved: 0.0,
+            cores: None,
+        }],
+        groups: vec![],
+        cgroups: groups,
+        partitions,
+    }
+}
+
+pub fn scheduler(spec: &Spec, replication: u64) -> Linux {
+    Linux::new(spec, &State::new(spec), replication)
+}
+
+const SPIN: Does = Does::Compute(u64::MAX / 4);
+
+fn sum(came: &[Came], of: impl Fn(&Came) -> u64) -> f64 {
+    came.iter().map(of).sum::<u64>() as f64
+}
+
+/// Threads by group, for so many seconds; what came of each group, and the scheduler.
+fn play(spec: &Spec, does: &[Does], split: &[usize], seconds: u64) -> (Vec<Vec<Came>>, Linux) {
+    let cpus = usize::from(spec.machine.active_cores);
+    let driver = Driver::new(scheduler(spec, 0), cpus, does);
+    let (came, linux) = driver.run(seconds * SECOND);
+    let mut rest = came.into_iter();
+    let by_group = split.iter().map(|n| rest.by_ref().take(*n).collect());
+    (by_group.collect(), linux)
+}
+
+/// Processors that a group used.
+fn cpus(came: &[Came], seconds: u64) -> f64 {
+    sum(came, |c| c.ran) / (seconds * SECOND) as f64
+}
+
+fn close(value: f64, recorded: f64, part: f64) {
+    let off = value / recorded - 1.0;
+    assert!(
+        off.abs() <= part,
+        "{value} for {recorded}: {:+.1} %",
+        100.0 * off
+    );
+}
+
+fn capped(name: &str, weight: u32, quota_ns: u64) -> Cgroup {
+    Cgroup {
+        quota_ns: Some(quota_ns),
+        ..group(name, weight)
+    }
+}
+
+/// Ends of equal loops of a second each: last, first, and switches for a second of processor time.
+fn loops(count: u16, replication: u64) -> (f64, f64, f64) {
+    let spec = spec(2, vec![], &[count]);
+    let does = vec![Does::Compute(SECOND); usize::from(count)];
+    let driver = Driver::new(scheduler(&spec, replication), 2, &does);
+    let (came, _) = driver.run(20 * SECOND);
+    let ends = came.iter().map(|c| c.ended as f64 * 1e-9);
+    let switches = sum(&came, |c| c.lost) / sum(&came, |c| c.ran) * 1e9;
+    (
+        ends.clone().fold(0.0, f64::max),
+        ends.fold(f64::INFINITY, f64::min),
+        switches,
+    )
+}
+
+#[test]
+fn equal_loops_end_when_they_were_recorded_to() {
+    // Recorded makespans relative to one loop alone.
+    let recorded = [
+        (2, 0.997),
+        (3, 1.551),
+        (4, 2.018),
+        (5, 2.562),
+        (6, 3.086),
+        (8, 4.033),
+    ];
+    for (count, makespan) in recorded {
+        close(loops(count, 0).0, makespan, 0.04);
+    }
+    // Seven loops were recorded at 3.633 and 3.658, without the repeat that was disturbed.
+    close(loops(7, 0).0, 3.645, 0.045);
+}
+
+#[test]
+fn a_slice_ends_at_a_tick() {
+    // Recorded: 264 switches a second of processor time with two loops or more on each; 127 with
+    // three loops.
+    for count in [4, 5, 6, 8] {
+        close(loops(count, 0).2, 264.0, 0.15);
+    }
+    close(loops(3, 0).2, 127.0, 0.15);
+    assert_eq!(loops(2, 0).2, 0.0);
+}
+
+#[test]
+fn an_odd_loop_is_passed_around_so_that_some_end_early() {
+    // Recorded: the first of three ends at 1.30 to 1.38, the last at 1.55 of ideally 1.5.
+    let runs: Vec<_> = (0..16).map(|replication| loops(3, replication)).collect();
+    let mean = |of: fn(&(f64, f64, f64)) -> f64| runs.iter().map(of).sum::<f64>() / 16.0;
+    close(mean(|r| r.0), 1.551, 0.04);
+    let first = mean(|r| r.1);
+    assert!((1.25..1.45).contains(&first), "{first}");
+}
+
+#[test]
+fn saturated_groups_share_by_weight() {
+    // Recorded: .6617/.3383, 1105 to 1118 switches of the first group's threads in 6 s.
+    let spec_b1 = spec(2, vec![group("a", 200), group("b", 100)], &[2, 2]);
+    let (came, _) = play(&spec_b1, &[SPIN; 4], &[2, 2], 6);
+    assert!((cpus(&came[0], 6) / 2.0 - 0.6617).abs() < 0.01);
+    close(sum(&came[0], |c| c.lost), 1105.0, 0.15);
+    close(sum(&came[1], |c| c.lost), 1019.0, 0.15);
+    // On one processor: .6662/.3338; 516 and 509 switches: 7.8 ms a turn and 3.9 ms.
+    let spec_b2 = spec(1, vec![group("a", 200), group("b", 100)], &[1, 1]);
+    let (came, _) = play(&spec_b2, &[SPIN; 2], &[1, 1], 6);
+    assert!((cpus(&came[0], 6) - 0.6662).abs() < 0.01);
+    close(sum(&came[0], |c| c.lost), 516.0, 0.15);
+    close(sum(&came[1], |c| c.lost), 509.0, 0.15);
+    // Three groups 3:2:1: .500/.333/.168.
+    let three = vec![group("a", 300), group("b", 200), group("c", 100)];
+    let (came, _) = play(&spec(2, three, &[2, 2, 2]), &[SPIN; 6], &[2, 2, 2], 6);
+    for (came, share) in came.iter().zip([0.500, 0.333, 0.168]) {
+        assert!((cpus(came, 6) / 2.0 - share).abs() < 0.01);
+    }
+}
+
+#[test]
+fn one_thread_of_twice_the_weight_gets_a_processor_and_no_more() {
+    // Recorded: .498/.502, 1543 to 1556 switches of the other group.
+    let spec = spec(2, vec![group("a", 200), group("b", 100)], &[1, 2]);
+    let (came, _) = play(&spec, &[SPIN; 3], &[1, 2], 6);
+    assert!((cpus(&came[0], 6) / 2.0 - 0.498).abs() < 0.01);
+    close(sum(&came[1], |c| c.lost), 1551.0, 0.15);
+}
+
+#[test]
+fn a_capped_group_gets_its_quota_and_the_rest_goes_to_the_other() {
+    // Recorded: .507/1.483 of two processors; 60 of 62 periods throttled; 889 to 969 switches.
+    let spec = spec(2, vec![capped("a", 100, 50 * MS), group("b", 100)], &[2, 2]);
+    let (came, linux) = play(&spec, &[SPIN; 4], &[2, 2], 6);
+    close(cpus(&came[0], 6), 0.507, 0.025);
+    close(cpus(&came[1], 6), 1.483, 0.025);
+    close(sum(&came[0], |c| c.lost), 889.0, 0.15);
+    assert!(linux.counted(0, 6 * SECOND).throttled_periods >= 59);
+}
+
+#[test]
+fn two_capped_groups_do_not_disturb_each_other() {
+    // Recorded: .508/.510 of a processor each, 50 or 51 of 53 periods throttled.
+    let groups = vec![capped("a", 100, 50 * MS), capped("b", 100, 50 * MS)];
+    let (came, _) = play(&spec(2, groups, &[2, 2]), &[SPIN; 4], &[2, 2], 5);
+    close(cpus(&came[0], 5), 0.508, 0.025);
+    close(cpus(&came[1], 5), 0.510, 0.025);
+    // One alone: .509 of a processor, 7.49 to 7.55 s throttled.
+    let spec = spec(2, vec![capped("a", 100, 50 * MS)], &[2]);
+    let (came, linux) = play(&spec, &[SPIN; 2], &[2], 5);
+    close(cpus(&came[0], 5), 0.509, 0.025);
+    let throttled = linux.counted(0, 5 * SECOND).throttled_ns as f64 * 1e-9;
+    close(throttled, 7.52, 0.025);
+}
+
+/// Two threads that compute 2 ms and sleep 8.06 ms, beside two that never sleep.
+fn sleepers(weight: u32) -> (f64, f64, f64, f64) {
+    let spec = spec(2, vec![group("a", weight), group("b", 100)], &[2, 2]);
+    let turns = Does::Turns(2 * MS, 8_060_000);
+    let (came, _) = play(&spec, &[turns, turns, SPIN, SPIN], &[2, 2], 5);
+    let bursts = sum(&came[0], |c| c.bursts);
+    let delay = sum(&came[0], |c| c.waited) / bursts * 1e-6;
+    (cpus(&came[0], 5), bursts, delay, sum(&came[0], |c| c.lost))
+}
+
+#[test]
+fn sleepers_wait_as_long_as_recorded() {
+    // Recorded at 2:1: .382 of a processor, 953 bursts, .45 ms of waiting in each.
+    let (used, bursts, delay, _) = sleepers(200);
+    close(used, 0.382, 0.025);
+    close(bursts, 953.0, 0.025);
+    close(delay, 0.45, 0.20);
+    // At 1:4: .324, 805 and 2.4 ms.
+    let (used, bursts, delay, _) = sleepers(25);
+    close(used, 0.324, 0.035);
+    close(bursts, 805.0, 0.04);
+    close(delay, 2.4, 0.20);
+}
+
+#[test]
+fn the_older_class_gives_the_same_shares_in_longer_turns() {
+    let mut spec = spec(2, vec![group("a", 200), group("b", 100)], &[2, 2]);
+    spec.machine.hypervisor.linux.scheduler = FairClass::Cfs;
+    let (came, _) = play(&spec, &[SPIN; 4], &[2, 2], 6);
+    assert!((cpus(&came[0], 6) / 2.0 - 0.667).abs() < 0.01);
+    // A period of 12 ms for two: turns of 8 and 4 ms, cut at ticks.
+    let turns = sum(&came[0], |c| c.lost);
+    assert!((600.0..1100.0).contains(&turns), "{turns}");
+}
+
+#[test]
+fn groups_in_groups_share_what_their_parent_gets() {
+    let inner = |name: &str, weight| Cgroup {
+        parent: Some(0),
+        ..group(name, weight)
+    };
+    let groups = vec![
+        group("a", 100),
+        inner("a1", 300),
+        inner("a2", 100),
+        group("b", 100),
+    ];
+    let mut spec = spec(2, groups, &[2, 2, 2]);
+    for (partition, cgroup) in spec.partitions.iter_mut().zip([1, 2, 3]) {
+        if let Processors::Shared { host, .. } = &mut partition.processors {
+            host.cgroup = Some(cgroup);
+        }
+    }
+    let (came, _) = play(&spec, &[SPIN; 6], &[2, 2, 2], 6);
+    for (came, share) in came.iter().zip([0.375, 0.125, 0.5]) {
+        let got = cpus(came, 6) / 2.0;
+        assert!((got - share).abs() < 0.01, "{got} for {share}");
+    }
+}
+
+#[test]
+fn nobody_leaves_their_cpuset_and_overlaps_are_shared() {
+    let on = |name: &str, cpus: &[u16]| Cgroup {
+        cpuset: Some(cpus.to_vec()),
+        ..group(name, 100)
+    };
+    let groups = vec![on("a", &[0, 1]), on("b", &[1, 2])];
+    let (came, _) = play(&spec(3, groups, &[3, 3]), &[SPIN; 6], &[3, 3], 6);
+    close(cpus(&came[0], 6), 1.5, 0.05);
+    close(cpus(&came[1], 6), 1.5, 0.05);
+    let alone = vec![on("a", &[2])];
+    let (came, _) = play(&spec(3, alone, &[3]), &[SPIN; 3], &[3], 1);
+    close(cpus(&came[0], 1), 1.0, 1e-3);
+}
+
+#[test]
+fn a_group_marked_idle_gets_what_is_left() {
+    let idle = Cgroup {
+        idle: true,
+        ..group("b", 100)
+    };
+    let (came, _) = play(
+        &spec(1, vec![group("a", 100), idle], &[1, 1]),
+        &[SPIN; 2],
+        &[1, 1],
+        6,
+    );
+    assert!(cpus(&came[0], 6) > 0.98, "{}", cpus(&came[0], 6));
+}
+
+#[test]
+fn burst_lets_a_group_use_what_it_saved() {
+    let of = |burst_ns| {
+        let limited = Cgroup {
+            burst_ns,
+            ..capped("a", 100, 20 * MS)
+        };
+        // 60 ms of work every 400 ms: more than a period's quota, less than four periods'.
+        let turns = Does::Turns(60 * MS, 340 * MS);
+        let (came, _) = play(&spec(1, vec![limited], &[1]), &[turns], &[1], 20);
+        sum(&came[0], |c| c.waited) / sum(&came[0], |c| c.bursts) * 1e-6
+    };
+    assert!(of(0) > 100.0, "{}", of(0));
+    assert!(of(60 * MS) < 5.0, "{}", of(60 * MS));
+}

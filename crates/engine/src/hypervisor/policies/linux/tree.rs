@@ -1,0 +1,435 @@
+//! The tree of control groups on every processor: queues of queues, down to the tasks.
+//!
+//! A group stands in its parent's queue on each processor as one entity. Its weight there is the
+//! group's weight times the part of the group's load that is on this processor, so that a group
+//! gets what it is worth over all processors together, wherever its tasks are.
+
+use std::collections::VecDeque;
+
+use super::average::Average;
+use super::bandwidth::Bandwidth;
+use super::params::{group_weight, nice_weight, Params, LEAST_WEIGHT};
+use super::queue::{Entity, EntityId, Queue, QueueId, NONE};
+use crate::kernel::Stream;
+use crate::spec::{HostThreads, Processors, Spec};
+
+/// Index of a task: the virtual processor's.
+pub type TaskId = u32;
+
+/// A control group; 0 is the root.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// The group above; the root's own is itself.
+    pub parent: u16,
+    /// Weight against its siblings.
+    pub weight: u64,
+    /// Whether it runs only where nobody else wants to.
+    pub idle: bool,
+    /// Sum of what its queues contribute to its load.
+    pub load: f64,
+    /// Its quota.
+    pub bandwidth: Option<Bandwidth>,
+}
+
+/// A thread of the host.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// Partition.
+    pub partition: u16,
+    /// Group.
+    pub group: u16,
+    /// Processor it is on, or was on last; `u16::MAX` if it has never run.
+    pub cpu: u16,
+    /// Processors it may use, as a mask.
+    pub allowed: Vec<u64>,
+    /// Whether it has work.
+    pub awake: bool,
+    /// Whether it was taken off because its group is throttled.
+    pub limbo: bool,
+    /// Place in its processor's list, least recently run first.
+    pub turn: u64,
+    /// Times it was moved.
+    pub migrations: u64,
+    /// Processors beside its memory, first and count; none = anywhere is as good.
+    pub preferred: Option<(u16, u16)>,
+}
+
+impl Task {
+    /// Whether it may use a processor.
+    #[inline]
+    pub fn may_use(&self, cpu: u16) -> bool {
+        self.allowed[usize::from(cpu / 64)] >> (cpu % 64) & 1 == 1
+    }
+}
+
+/// A processor.
+#[derive(Clone, Debug)]
+pub struct Cpu {
+    /// Task that runs, or [`NONE`].
+    pub curr: TaskId,
+    /// Whether another task is to be chosen.
+    pub resched: bool,
+    /// Tasks that stand in its queues.
+    pub tasks: Vec<TaskId>,
+    /// Average of its busy time [1024 = all].
+    pub busy: Average,
+    /// Average of the number of tasks that want to run [1024 = one].
+    pub runnable: Average,
+    /// Since when it has idled [ns].
+    pub idle_from: u64,
+    /// Average length of its idle times [ns].
+    pub idle_mean: u64,
+    /// Switches of throttled tasks on their way off the processor, by task.
+    pub passed: Vec<TaskId>,
+    /// Tasks in limbo.
+    pub limbo: Vec<TaskId>,
+    /// Whether it is among those to be looked at.
+    pub pending: bool,
+}
+
+/// All queues of all groups.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    /// Constants.
+    pub params: Params,
+    /// Groups.
+    pub groups: Vec<Group>,
+    /// Tasks.
+    pub tasks: Vec<Task>,
+    /// Entities: tasks, then groups by processor.
+    pub entities: Vec<Entity>,
+    /// Queues, group by group.
+    pub queues: Vec<Queue>,
+    /// Processors.
+    pub cpus: Vec<Cpu>,
+    /// Processors to be looked at, in order.
+    pub pending: VecDeque<u16>,
+    /// Processors with more than one task that wants to run.
+    pub overloaded: u32,
+    /// When the next period of a quota ends or slack is dealt out [ns].
+    pub quota_at: u64,
+    /// Last place given in a list.
+    pub turn: u64,
+    /// Present time [ns].
+    pub now: u64,
+}
+
+/// How a task comes into its queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// It has just been made.
+    New,
+    /// It slept.
+    Woken,
+    /// It comes from another processor, or from being throttled.
+    Moved,
+}
+
+impl Tree {
+    /// All tasks asleep, all queues empty.
+    pub fn new(spec: &Spec, cpus: u16, replication: u64) -> Self {
+        let params = Params::new(
+            &spec.machine.hypervisor.linux,
+            cpus,
+            Stream::new(spec.seed, replication, "ticks").below(u64::MAX),
+        );
+        let mut tree = Self {
+            groups: groups(spec, replication),
+            tasks: Vec::new(),
+            entities: Vec::new(),
+            queues: Vec::new(),
+            cpus: (0..cpus).map(|_| Cpu::new(params.migration_cost)).collect(),
+            pending: VecDeque::new(),
+            overloaded: 0,
+            quota_at: u64::MAX,
+            turn: 0,
+            now: 0,
+            params,
+        };
+        tree.add_tasks(spec, cpus);
+        tree.add_queues(cpus);
+        tree
+    }
+
+    fn add_tasks(&mut self, spec: &Spec, cpus: u16) {
+        for (index, partition) in spec.partitions.iter().enumerate() {
+            let Processors::Shared {
+                r#virtual, host, ..
+            } = &partition.processors
+            else {
+                continue;
+            };
+            let group = host.cgroup.map_or(0, |group| group + 1);
+            for vp in 0..*r#virtual {
+                let allowed = allowed(spec, host, vp, cpus);
+                self.tasks.push(Task::new(index as u16, group, allowed));
+                let slice = host.slice_ns.unwrap_or(self.params.slice);
+                let mut entity = Entity::new(nice_weight(host.nice), slice, NONE, NONE);
+                entity.own_slice = host.slice_ns.is_some();
+                self.entities.push(entity);
+            }
+        }
+    }
+
+    fn add_queues(&mut self, cpus: u16) {
+        let count = self.groups.len() as u16;
+        for group in 0..count {
+            for cpu in 0..cpus {
+                let own = self.queue_of(group, cpu);
+                let entity = if group == 0 {
+                    NONE
+                } else {
+                    let above = self.queue_of(self.groups[usize::from(group)].parent, cpu);
+                    let weight = self.groups[usize::from(group)].weight;
+                    let entity = Entity::new(weight, self.params.slice, above, own);
+                    self.entities.push(entity);
+                    (self.entities.len() - 1) as EntityId
+                };
+                self.queues.push(Queue::new(cpu, group, entity));
+            }
+        }
+    }
+
+    /// Queue of a group on a processor.
+    #[inline]
+    pub fn queue_of(&self, group: u16, cpu: u16) -> QueueId {
+        u32::from(group) * self.cpus.len() as u32 + u32::from(cpu)
+    }
+
+    /// An entity.
+    #[inline]
+    pub fn entity(&self, id: EntityId) -> &Entity {
+        &self.entities[id as usize]
+    }
+
+    /// A queue.
+    #[inline]
+    pub fn queue(&self, id: QueueId) -> &Queue {
+        &self.queues[id as usize]
+    }
+
+    /// The runner of a queue, if it still stands in it.
+    #[inline]
+    pub fn runner(&self, queue: QueueId) -> Option<&Entity> {
+        let curr = self.queue(queue).curr;
+        (curr != NONE)
+            .then(|| self.entity(curr))
+            .filter(|e| e.queued)
+    }
+
+    /// Entity of the group in whose queue this one stands; [`NONE`] in the root.
+    #[inline]
+    pub fn above(&self, entity: EntityId) -> EntityId {
+        self.queue(self.entity(entity).queue).entity
+    }
+
+    /// A processor is to choose anew.
+    pub fn resched(&mut self, cpu: u16) {
+        self.cpus[usize::from(cpu)].resched = true;
+        self.look_again(cpu);
+    }
+
+    /// A processor is to be looked at.
+    pub fn look_again(&mut self, cpu: u16) {
+        if !std::mem::replace(&mut self.cpus[usize::from(cpu)].pending, true) {
+            self.pending.push_back(cpu);
+        }
+    }
+
+    /// Counts tasks in all queues from one up to the root.
+    pub fn count_tasks(&mut self, from: QueueId, tasks: i32, runnable: i32) {
+        let cpu = self.queue(from).cpu;
+        if runnable != 0 {
+            let root = self.queue_of(0, cpu);
+            let before = f64::from(self.queue(root).runnable) * 1024.0;
+            let now = self.now;
+            self.cpus[usize::from(cpu)].runnable.update(before, now);
+        }
+        let mut at = from;
+        loop {
+            let queue = &mut self.queues[at as usize];
+            queue.tasks = queue.tasks.wrapping_add_signed(tasks);
+            queue.runnable = queue.runnable.wrapping_add_signed(runnable);
+            if queue.entity == NONE {
+                let (before, now) = (
+                    queue.runnable.wrapping_add_signed(-runnable),
+                    queue.runnable,
+                );
+                self.overloaded += u32::from(now > 1 && before <= 1);
+                self.overloaded -= u32::from(before > 1 && now <= 1);
+                break;
+            }
+            at = self.entities[queue.entity as usize].queue;
+        }
+    }
+
+    /// Key by which an entity is ordered in its queue.
+    #[inline]
+    pub fn key(&self, id: EntityId) -> i64 {
+        let entity = self.entity(id);
+        if self.params.is_eevdf() {
+            entity.deadline
+        } else {
+            entity.vruntime
+        }
+    }
+
+    /// Puts an entity among the waiting ones of its queue.
+    pub fn insert(&mut self, id: EntityId) {
+        let key = self.key(id);
+        let entity = &self.entities[id as usize];
+        self.queues[entity.queue as usize].insert(key, id, entity);
+    }
+
+    /// Takes it from among them.
+    pub fn remove(&mut self, id: EntityId) {
+        let key = self.key(id);
+        let entity = &self.entities[id as usize];
+        self.queues[entity.queue as usize].remove(key, id, entity);
+    }
+
+    /// Brings the load averages of an entity and of its queue up to now.
+    pub fn update_load(&mut self, id: EntityId) {
+        let now = self.now;
+        let entity = &mut self.entities[id as usize];
+        let target = entity.load_now();
+        entity.load.update(target, now);
+        let queue = entity.queue;
+        self.update_queue_load(queue);
+    }
+
+    /// Brings the load average of a queue up to now, and tells the group, once a millisecond.
+    pub fn update_queue_load(&mut self, id: QueueId) {
+        let now = self.now;
+        let queue = &mut self.queues[id as usize];
+        if queue.throttles > 0 {
+            queue.load.skip(now);
+            return;
+        }
+        let load = queue.load.update(queue.weight as f64 / 1024.0, now);
+        if queue.group == 0 || now - queue.told_at < 1_000_000 && queue.told_at > 0 {
+            return;
+        }
+        let change = load - queue.contribution;
+        if change.abs() > queue.contribution / 64.0 {
+            queue.contribution = load;
+            queue.told_at = now;
+            self.groups[usize::from(queue.group)].load += change;
+        }
+    }
+
+    /// Works out a group entity's weight anew from where the group's load is.
+    pub fn update_group_weight(&mut self, id: EntityId) {
+        let entity = self.entity(id);
+        if entity.is_task() {
+            return;
+        }
+        let queue = self.queue(entity.own);
+        // A group that becomes empty keeps its weight, for as long as it stays queued.
+        if queue.throttles > 0 || queue.weight == 0 {
+            return;
+        }
+        let group = &self.groups[usize::from(queue.group)];
+        let load = (queue.weight as f64 / 1024.0).max(queue.load.peek(0.0, 0));
+        let all = group.load - queue.contribution + load;
+        let shares = group.weight as f64;
+        let part = if all > 0.0 {
+            shares * load / all
+        } else {
+            shares
+        };
+        let weight = (part as u64).clamp(LEAST_WEIGHT.min(group.weight), group.weight);
+        if weight != self.entity(id).weight {
+            self.reweigh(id, weight);
+        }
+    }
+
+    /// Tasks of a processor that want to run.
+    pub fn runnable(&self, cpu: u16) -> u32 {
+        self.queue(self.queue_of(0, cpu)).runnable
+    }
+
+    /// Whether a processor idles and will go on to.
+    #[inline]
+    pub fn is_idle(&self, cpu: u16) -> bool {
+        let it = &self.cpus[usize::from(cpu)];
+        it.curr == NONE && self.queue(self.queue_of(0, cpu)).tasks == 0
+    }
+
+    /// Load of a processor: average weight of what wants to run there.
+    pub fn cpu_load(&self, cpu: u16) -> f64 {
+        let queue = self.queue(self.queue_of(0, cpu));
+        queue.load.peek(queue.weight as f64 / 1024.0, self.now)
+    }
+}
+
+impl Task {
+    fn new(partition: u16, group: u16, allowed: Vec<u64>) -> Self {
+        Self {
+            partition,
+            group,
+            cpu: u16::MAX,
+            allowed,
+            awake: false,
+            limbo: false,
+            turn: 0,
+            migrations: 0,
+            preferred: None,
+        }
+    }
+}
+
+impl Cpu {
+    fn new(migration_cost: u64) -> Self {
+        Self {
+            curr: NONE,
+            resched: false,
+            tasks: Vec::new(),
+            busy: Average::default(),
+            runnable: Average::default(),
+            idle_from: 0,
+            idle_mean: 2 * migration_cost,
+            passed: Vec::new(),
+            limbo: Vec::new(),
+            pending: false,
+        }
+    }
+}
+
+/// The root and the scenario's groups. Period grids start anywhere, by chance.
+fn groups(spec: &Spec, replication: u64) -> Vec<Group> {
+    let group = |parent: Option<u16>, weight: u32, idle: bool, bandwidth| Group {
+        parent: parent.map_or(0, |p| p + 1),
+        weight: group_weight(weight, idle),
+        idle,
+        load: 0.0,
+        bandwidth,
+    };
+    let mut all = vec![group(None, 100, false, None)];
+    for of in &spec.cgroups {
+        let name = format!("{}/period", of.name);
+        let phase = Stream::new(spec.seed, replication, &name).below(of.period_ns.max(1));
+        let bandwidth = Bandwidth::new(of, phase);
+        all.push(group(of.parent, of.weight, of.idle, bandwidth));
+    }
+    all
+}
+
+/// Processors that a virtual processor may use, as a mask: its own pins within the cpusets of its
+/// groups.
+fn allowed(spec: &Spec, host: &HostThreads, vp: u16, cpus: u16) -> Vec<u64> {
+    let mut mask = vec![0u64; usize::from(cpus).div_ceil(64)];
+    let mut sets: Vec<&[u16]> = Vec::new();
+    if let Some(pins) = host.pins.get(usize::from(vp)).filter(|p| !p.is_empty()) {
+        sets.push(pins);
+    }
+    let mut group = host.cgroup;
+    while let Some(of) = group.map(|g| &spec.cgroups[usize::from(g)]) {
+        sets.extend(of.cpuset.as_deref());
+        group = of.parent;
+    }
+    for cpu in (0..cpus).filter(|cpu| sets.iter().all(|set| set.contains(cpu))) {
+        mask[usize::from(cpu / 64)] |= 1 << (cpu % 64);
+    }
+    mask
+}

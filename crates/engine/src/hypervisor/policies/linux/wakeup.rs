@@ -1,0 +1,216 @@
+//! Waking: which processor a task goes to, and whether it takes its runner's place.
+
+use super::domains::Domains;
+use super::queue::NONE;
+use super::tree::{TaskId, Tree};
+
+impl Tree {
+    /// Processor for a task that wakes: the one it was on or its waker's, or an idle one that
+    /// shares the last cache level with it.
+    pub fn choose_cpu(&self, domains: &Domains, task: TaskId, waker: Option<u16>) -> u16 {
+        let t = &self.tasks[task as usize];
+        let prev = t.cpu;
+        if !t.may_use(prev) {
+            return self.idlest(domains, task);
+        }
+        let target = match waker {
+            Some(waker) if waker != prev && self.params.wake_affine && t.may_use(waker) => {
+                self.drawn_to(domains, prev, waker)
+            }
+            _ => prev,
+        };
+        self.idle_near(domains, task, target)
+    }
+
+    /// Whether a task is drawn from where it was to its waker.
+    fn drawn_to(&self, domains: &Domains, prev: u16, waker: u16) -> u16 {
+        if self.is_idle(prev) {
+            return prev;
+        }
+        if domains.share_cache(prev, waker) && self.is_idle(waker) {
+            return waker;
+        }
+        if self.cpu_load(waker) < self.cpu_load(prev) {
+            waker
+        } else {
+            prev
+        }
+    }
+
+    /// An idle processor that shares the last cache level with `target`: that one itself, then
+    /// one of an idle core, then any.
+    fn idle_near(&self, domains: &Domains, task: TaskId, target: u16) -> u16 {
+        let t = &self.tasks[task as usize];
+        if self.is_idle(target) {
+            return target;
+        }
+        let prev = t.cpu;
+        if domains.share_cache(prev, target) && self.is_idle(prev) {
+            return prev;
+        }
+        let (first, count) = domains.cache[usize::from(target)];
+        let around = (1..count).map(|step| first + (target - first + step) % count);
+        let mut found = target;
+        for cpu in around.filter(|cpu| t.may_use(*cpu) && self.is_idle(*cpu)) {
+            if domains.siblings == 1 || domains.core_of(cpu).all(|c| self.is_idle(c)) {
+                return cpu;
+            }
+            if found == target {
+                found = cpu;
+            }
+        }
+        found
+    }
+
+    /// Processor for a new task: of the emptiest node, the emptiest cache, an idle core, a thread;
+    /// the least loaded where none is idle.
+    pub fn idlest(&self, domains: &Domains, task: TaskId) -> u16 {
+        let t = &self.tasks[task as usize];
+        let mine = (0..self.cpus.len() as u16).filter(|cpu| t.may_use(*cpu));
+        let idle_in = |cpu: u16, seat: usize| {
+            let seat = &domains.seats[usize::from(cpu)][seat];
+            let group = &domains.all[usize::from(seat.domain)].groups[usize::from(seat.own)];
+            group.iter().filter(|cpu| self.is_idle(**cpu)).count()
+        };
+        let rank = |cpu: u16| {
+            let levels = domains.seats[usize::from(cpu)].len();
+            let idle: Vec<usize> = (0..levels).rev().map(|seat| idle_in(cpu, seat)).collect();
+            let load = (self.cpu_load(cpu) * 1024.0) as u64;
+            (idle, self.is_idle(cpu), std::cmp::Reverse(load))
+        };
+        mine.map(|cpu| (rank(cpu), std::cmp::Reverse(cpu)))
+            .max()
+            .map_or(0, |(_, cpu)| cpu.0)
+    }
+
+    /// Whether a woken task takes its processor from the runner.
+    pub fn check_preempt(&mut self, task: TaskId) {
+        let cpu = self.tasks[task as usize].cpu;
+        let it = &self.cpus[usize::from(cpu)];
+        let curr = it.curr;
+        if curr == NONE {
+            self.resched(cpu);
+            return;
+        }
+        if curr == task || it.resched || self.goes_to_limbo(task) {
+            self.look_again(cpu);
+            return;
+        }
+        self.look_again(cpu);
+        let Some((runner, woken)) = self.in_one_queue(curr, task) else {
+            return;
+        };
+        let queue = self.entity(woken).queue;
+        let idle = |tree: &Self, id: u32| {
+            let entity = tree.entity(id);
+            !entity.is_task() && {
+                let group = tree.queue(entity.own).group;
+                tree.groups[usize::from(group)].idle
+            }
+        };
+        match (idle(self, runner), idle(self, woken)) {
+            (true, false) => return self.resched(cpu),
+            (false, true) => return,
+            _ => {}
+        }
+        self.book(queue);
+        if !self.params.is_eevdf() {
+            if self.preempts_cfs(woken, runner) {
+                self.resched(cpu);
+            }
+            return;
+        }
+        let shorter = self.entity(woken).slice < self.entity(runner).slice;
+        if self.pick_eevdf(queue, !shorter) == woken {
+            if shorter {
+                let vruntime = self.entity(runner).vruntime;
+                self.entities[runner as usize].protected = vruntime;
+            }
+            self.resched(cpu);
+        } else if shorter && self.params.run_to_parity {
+            let slice = self.shortest_slice(queue);
+            let entity = &mut self.entities[runner as usize];
+            let early = entity.vruntime + entity.virtual_ns(slice);
+            entity.protected = entity.protected.min(early);
+        }
+    }
+
+    /// The entities of two tasks, or of groups above them, that stand in the same queue.
+    fn in_one_queue(&self, a: TaskId, b: TaskId) -> Option<(u32, u32)> {
+        let path = |task: TaskId| {
+            let mut path = vec![task];
+            let mut id = self.above(task);
+            while id != NONE {
+                path.push(id);
+                id = self.above(id);
+            }
+            path
+        };
+        let (mut a, mut b) = (path(a), path(b));
+        while let (Some(x), Some(y)) = (a.last(), b.last()) {
+            if x != y {
+                return Some((*x, *y));
+            }
+            a.pop();
+            b.pop();
+        }
+        None
+    }
+}
+
+impl Tree {
+    /// A task that wakes is on this processor from now on.
+    pub fn settle_on(&mut self, task: TaskId, cpu: u16, prev: u16) {
+        let group = self.tasks[task as usize].group;
+        if prev == u16::MAX {
+            // A new task counts as one that has always wanted to run.
+            self.tasks[task as usize].cpu = cpu;
+            let queue = self.queue_of(group, cpu);
+            let now = self.now;
+            let entity = &mut self.entities[task as usize];
+            entity.queue = queue;
+            entity.load = super::average::Average::at(entity.weight as f64 / 1024.0, now);
+            self.attach_load(task);
+        } else if prev != cpu {
+            self.detach_load(task);
+            let t = &mut self.tasks[task as usize];
+            t.cpu = cpu;
+            t.migrations += 1;
+            self.entities[task as usize].queue = self.queue_of(group, cpu);
+            self.attach_load(task);
+        }
+    }
+
+    /// A processor that idled gets work: its idle times are averaged.
+    pub fn note_idle_end(&mut self, cpu: u16) {
+        if !self.is_idle(cpu) {
+            return;
+        }
+        let (now, most) = (self.now, 2 * self.params.migration_cost);
+        let it = &mut self.cpus[usize::from(cpu)];
+        let lasted = now - it.idle_from;
+        let mean = it.idle_mean as i64 + (lasted as i64 - it.idle_mean as i64) / 8;
+        it.idle_mean = (mean.max(0) as u64).min(most);
+    }
+
+    /// A runner leaves its processor to a sibling: it goes to the end of its queue, and the sibling
+    /// comes next if it stands there.
+    pub fn hand_over(&mut self, task: TaskId, sibling: TaskId) -> bool {
+        let cpu = self.tasks[task as usize].cpu;
+        let to = self.tasks[sibling as usize].cpu;
+        let stands = self.entity(sibling).queued && !self.entity(sibling).delayed;
+        if self.cpus[usize::from(cpu)].curr != task || !stands {
+            return false;
+        }
+        let queue = self.entity(task).queue;
+        self.book(queue);
+        let entity = &mut self.entities[task as usize];
+        entity.deadline += entity.virtual_ns(entity.slice);
+        entity.protected = entity.vruntime;
+        self.resched(cpu);
+        if to != cpu {
+            self.resched(to);
+        }
+        true
+    }
+}

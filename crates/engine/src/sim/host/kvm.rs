@@ -1,0 +1,372 @@
+//! KVM's part: virtual processors that halt poll for a while before they sleep; those that spin on
+//! a lock whose holder has lost its core are caught and yield to it.
+//!
+//! One lock a guest, as in the cost of spinning on a running holder (`cost::lock`): who loses its
+//! core holds it with the chance that the profile's `lock_share` says. While the holder is away,
+//! each sibling that runs comes to the lock after a time that is exponential around the mean between
+//! two of its critical sections, and spins from then on. With pause-loop exits it leaves the guest
+//! after each window and yields to a sibling that waits, round robin from the one boosted last, three
+//! tries at most. Once the holder runs, waiters get the lock one holding time after the other.
+
+use super::Host;
+use crate::hypervisor::halt::next_poll_ns;
+use crate::hypervisor::{CoreId, HostScheduler, Mode, VpId, NO_VP};
+use crate::kernel::Key;
+use crate::sim::event::Event;
+use crate::sim::world::{World, NEVER};
+use crate::spec::{Kvm, Processors, Spec};
+
+/// Siblings that a spinning virtual processor tries to yield to (`kvm_vcpu_on_spin`).
+const TRIES: u32 = 3;
+
+/// What KVM keeps of a virtual processor.
+#[derive(Clone, Debug)]
+pub struct Vcpu {
+    /// For how long it polls at the next halt [ns].
+    poll_ns: u64,
+    /// Until when it polls now; `NEVER` = it does not.
+    polls_until: u64,
+    /// Since when it has been halted; `NEVER` = it is not.
+    halted_at: u64,
+    /// Whether it waits for the lock whose holder is away.
+    spins: bool,
+    /// When the processor notices; `NEVER` = it does not.
+    caught_at: u64,
+    /// When it comes to the lock, as long as the holder is away.
+    reaches: Key,
+}
+
+/// What KVM keeps of a guest.
+#[derive(Clone, Debug)]
+pub struct Guest {
+    kvm: Kvm,
+    /// Virtual processor that has lost its core with the lock, or `NO_VP`.
+    holder: VpId,
+    /// The one yielded to last, by index.
+    boosted: u32,
+}
+
+impl Vcpu {
+    /// One that runs.
+    pub fn new() -> Self {
+        Self {
+            poll_ns: 0,
+            polls_until: NEVER,
+            halted_at: NEVER,
+            spins: false,
+            caught_at: NEVER,
+            reaches: Key::NONE,
+        }
+    }
+}
+
+/// KVM's guests among the partitions.
+pub fn guests(spec: &Spec) -> Vec<Option<Guest>> {
+    let guest = |processors: &Processors| match processors {
+        Processors::Shared { host, .. } => host.kvm.clone().map(|kvm| Guest {
+            kvm,
+            holder: NO_VP,
+            boosted: 0,
+        }),
+        Processors::Dedicated { .. } => None,
+    };
+    spec.partitions
+        .iter()
+        .map(|partition| guest(&partition.processors))
+        .collect()
+}
+
+impl Host {
+    fn vcpu(&mut self, vp: VpId) -> &mut Vcpu {
+        &mut self.vcpus[vp as usize]
+    }
+}
+
+impl World {
+    fn kvm(&self, vp: VpId) -> Option<&Kvm> {
+        let partition = usize::from(self.vp(vp).partition);
+        let guest = self.host.as_ref()?.guests[partition].as_ref()?;
+        Some(&guest.kvm)
+    }
+
+    fn guest(&mut self, partition: u16) -> &mut Guest {
+        let guests = &mut self.host.as_mut().expect("a host").guests;
+        guests[usize::from(partition)].as_mut().expect("a guest")
+    }
+
+    fn vcpu(&mut self, vp: VpId) -> &mut Vcpu {
+        self.host.as_mut().expect("a host").vcpu(vp)
+    }
+
+    /// Whether a runner has halted and looks for work.
+    pub(super) fn is_polling(&self, vp: VpId) -> bool {
+        let host = self.host.as_ref().expect("a host");
+        host.vcpus[vp as usize].polls_until != NEVER
+    }
+
+    /// When a runner must be looked at for KVM's sake.
+    pub(super) fn kvm_until(&self, vp: VpId) -> u64 {
+        let vcpu = &self.host.as_ref().expect("a host").vcpus[vp as usize];
+        vcpu.polls_until.min(vcpu.caught_at)
+    }
+
+    /// A runner has no work left: does it stay and poll?
+    pub(super) fn kvm_polls(&mut self, vp: VpId) -> bool {
+        if self.kvm(vp).is_none() {
+            return false;
+        }
+        let (now, core) = (self.now, self.vp(vp).core);
+        let waiting = self.room().has_waiting(core);
+        let vcpu = self.vcpu(vp);
+        vcpu.halted_at = now;
+        vcpu.spins = false;
+        vcpu.caught_at = NEVER;
+        if vcpu.poll_ns == 0 || waiting {
+            return false;
+        }
+        vcpu.polls_until = now + vcpu.poll_ns;
+        let slot = &mut self.slots[usize::from(core)];
+        slot.stall_until = slot.stall_until.min(now);
+        self.host_grant(vp);
+        self.plan(core);
+        true
+    }
+
+    /// Ends polling, whatever comes next.
+    pub(super) fn stop_polling(&mut self, vp: VpId) {
+        self.vcpu(vp).polls_until = NEVER;
+    }
+
+    /// A runner got work while it polled: it goes back into the guest.
+    pub fn found_work(&mut self, vp: VpId) {
+        if !self.is_host() || !self.is_polling(vp) {
+            return;
+        }
+        self.stop_polling(vp);
+        self.end_halt(vp);
+        let core = self.vp(vp).core;
+        let path = self.kvm(vp).map_or(0, |kvm| kvm.exit_ns + kvm.entry_ns);
+        let slot = &mut self.slots[usize::from(core)];
+        slot.stall_until = self.now + path;
+        slot.spin_from = slot.stall_until;
+        self.host_grant(vp);
+    }
+
+    /// A halt is over: how long will it poll the next time?
+    fn end_halt(&mut self, vp: VpId) {
+        let now = self.now;
+        let halted = std::mem::replace(&mut self.vcpu(vp).halted_at, NEVER);
+        if halted == NEVER {
+            return;
+        }
+        let before = self.vcpu(vp).poll_ns;
+        if let Some(kvm) = self.kvm(vp) {
+            let poll_ns = next_poll_ns(kvm, before, now - halted);
+            self.vcpu(vp).poll_ns = poll_ns;
+        }
+    }
+
+    /// Whether what was due on a core was KVM's affair, and has been seen to.
+    pub(super) fn kvm_due(&mut self, vp: VpId) -> bool {
+        let now = self.now;
+        let vcpu = self.vcpu(vp);
+        if vcpu.polls_until <= now {
+            self.stop_polling(vp);
+            self.host_block(vp);
+            true
+        } else if vcpu.caught_at <= now {
+            self.pause_exit(vp);
+            true
+        } else {
+            false
+        }
+    }
+
+    /// A virtual processor leaves its core, to sleep or against its will: it is out of its guest.
+    pub(super) fn kvm_left(&mut self, vp: VpId) {
+        let Some(kvm) = self.kvm(vp) else { return };
+        let path = kvm.exit_ns + kvm.entry_ns;
+        self.runs[vp as usize].debt_ns += path;
+        let vcpu = self.vcpu(vp);
+        vcpu.caught_at = NEVER;
+        vcpu.reaches = Key::NONE;
+    }
+
+    /// A virtual processor with work has lost its core, perhaps with the lock in its hands.
+    pub(super) fn kvm_preempted(&mut self, vp: VpId) {
+        self.kvm_left(vp);
+        let partition = self.vp(vp).partition;
+        let profile = &self.spec.partitions[usize::from(partition)].profile;
+        let share = profile.lock_share;
+        let switched_on = self.kvm(vp).is_some_and(|kvm| kvm.lock_holder_preemption);
+        if share <= 0.0 || !switched_on || self.vcpu(vp).spins {
+            return;
+        }
+        if self.guest(partition).holder != NO_VP {
+            return;
+        }
+        if self.guests[usize::from(partition)].locks.chance(share) {
+            self.guest(partition).holder = vp;
+            for sibling in self.siblings_of(partition) {
+                self.will_reach(sibling);
+            }
+        }
+    }
+
+    /// A virtual processor was put on a core.
+    pub(super) fn kvm_entered(&mut self, vp: VpId) {
+        if self.kvm(vp).is_none() {
+            return;
+        }
+        self.end_halt(vp);
+        let partition = self.vp(vp).partition;
+        let holder = self.guest(partition).holder;
+        if holder == vp {
+            self.holder_is_back(partition);
+        } else if holder != NO_VP {
+            if self.vcpu(vp).spins {
+                self.spin(vp);
+            } else {
+                self.will_reach(vp);
+            }
+        }
+    }
+
+    /// A virtual processor that waited for a core has lost its work to a sibling, the lock with it.
+    pub(super) fn kvm_withdrawn(&mut self, vp: VpId) {
+        if self.kvm(vp).is_none() {
+            return;
+        }
+        self.vcpu(vp).spins = false;
+        let partition = self.vp(vp).partition;
+        if self.guest(partition).holder == vp {
+            self.holder_is_back(partition);
+        }
+    }
+
+    pub(super) fn siblings_of(&self, partition: u16) -> std::ops::Range<VpId> {
+        let share = &self.hv.shares[usize::from(partition)];
+        share.first_vp..share.first_vp + u32::from(share.vps)
+    }
+
+    /// Holding time of the lock, and mean time between two turns of one virtual processor, on its
+    /// core [ns].
+    fn lock_times(&self, vp: VpId, core: CoreId) -> (f64, f64) {
+        let partition = usize::from(self.vp(vp).partition);
+        let profile = &self.spec.partitions[partition].profile;
+        let held = profile.lock_hold_instructions * self.slots[usize::from(core)].instruction_ns;
+        (held, held * (1.0 / profile.lock_share - 1.0))
+    }
+
+    /// A sibling that runs will come to the lock some time.
+    fn will_reach(&mut self, vp: VpId) {
+        let v = self.vp(vp);
+        let (partition, core) = (usize::from(v.partition), v.core);
+        if v.mode != Mode::Running || self.mask(vp) == 0 || self.vcpu(vp).spins {
+            return;
+        }
+        let (_, outside) = self.lock_times(vp, core);
+        let after = self.guests[partition].locks.exponential(outside) as u64;
+        let key = self.schedule(self.now + after, Event::Lock(vp));
+        self.vcpu(vp).reaches = key;
+    }
+
+    /// A virtual processor comes to a lock; if the holder is still away, it spins.
+    pub fn reach_lock(&mut self, vp: VpId, key: Key) {
+        if self.vcpu(vp).reaches != key {
+            return;
+        }
+        self.vcpu(vp).reaches = Key::NONE;
+        let v = self.vp(vp);
+        let (partition, runs) = (v.partition, v.mode == Mode::Running);
+        if runs && self.mask(vp) != 0 && self.guest(partition).holder != NO_VP {
+            self.vcpu(vp).spins = true;
+            let core = self.vp(vp).core;
+            self.settle(core);
+            self.spin(vp);
+        }
+    }
+
+    /// A runner makes no progress until the holder is back; the processor notices after a window.
+    fn spin(&mut self, vp: VpId) {
+        let core = self.vp(vp).core;
+        let slot = &mut self.slots[usize::from(core)];
+        let from = slot.settled_at.max(self.now);
+        slot.spin_from = if slot.stall_until > from {
+            slot.stall_until
+        } else {
+            from
+        };
+        slot.stall_until = NEVER;
+        let clock_hz = self.spec.machine.clock_hz;
+        let spin_from = self.slots[usize::from(core)].spin_from;
+        let window = self.kvm(vp).and_then(|kvm| kvm.pause_loop);
+        self.vcpu(vp).caught_at = window.map_or(NEVER, |pause_loop| {
+            spin_from + (f64::from(pause_loop.window_cycles) / clock_hz * 1e9) as u64
+        });
+        self.host_grant(vp);
+        self.plan(core);
+    }
+
+    /// The processor has noticed that a runner spins: it leaves the guest, and may yield.
+    fn pause_exit(&mut self, vp: VpId) {
+        let core = self.vp(vp).core;
+        let partition = self.vp(vp).partition;
+        let Some(kvm) = self.kvm(vp) else { return };
+        let (path, yields) = (kvm.exit_ns + kvm.entry_ns, kvm.directed_yield);
+        self.meters.partitions[usize::from(partition)].pause_exits += 1;
+        self.settle(core);
+        self.vcpu(vp).caught_at = NEVER;
+        self.slots[usize::from(core)].stall_until = self.now + path;
+        self.spin(vp);
+        if yields {
+            self.yield_to_sibling(vp, partition);
+        }
+    }
+
+    /// Tries siblings that wait for a core, from the one after the one boosted last.
+    fn yield_to_sibling(&mut self, vp: VpId, partition: u16) {
+        let siblings = self.siblings_of(partition);
+        let (first, count) = (siblings.start, siblings.end - siblings.start);
+        let from = self.guest(partition).boosted + 1;
+        let now = self.now;
+        let mut tries = TRIES;
+        for step in 0..count {
+            let index = (from + step) % count;
+            let sibling = first + index;
+            if sibling == vp || self.vp(sibling).mode != Mode::Ready || tries == 0 {
+                continue;
+            }
+            tries -= 1;
+            let room = &mut self.host.as_mut().expect("a host").room;
+            if room.yield_to(vp, sibling, now) {
+                self.guest(partition).boosted = index;
+                self.meters.partitions[usize::from(partition)].directed_yields += 1;
+                break;
+            }
+        }
+        self.serve();
+    }
+
+    /// The holder runs again: those that wait get the lock one holding time after the other.
+    fn holder_is_back(&mut self, partition: u16) {
+        self.guest(partition).holder = NO_VP;
+        let mut turn = 0;
+        for vp in self.siblings_of(partition) {
+            self.vcpu(vp).reaches = Key::NONE;
+            if !std::mem::take(&mut self.vcpu(vp).spins) || self.vp(vp).mode != Mode::Running {
+                continue;
+            }
+            let core = self.vp(vp).core;
+            turn += 1;
+            self.settle(core);
+            self.vcpu(vp).caught_at = NEVER;
+            let (held, _) = self.lock_times(vp, core);
+            let slot = &mut self.slots[usize::from(core)];
+            slot.spin_from = slot.spin_from.max(self.now);
+            slot.stall_until = slot.spin_from + held as u64 * turn;
+            self.host_grant(vp);
+            self.plan(core);
+        }
+    }
+}

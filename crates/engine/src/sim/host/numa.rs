@@ -1,0 +1,195 @@
+//! NUMA balancing: memory moves to the threads, threads move to the memory.
+//!
+//! A guest's memory is one address space of which `scan_bytes` are made to fault a scan; of plain
+//! processes each has its own. Nodes are memory domains. The partition's threads prefer the domain
+//! that holds most of what they share; where they are more than its processors, they are dealt out
+//! by what each domain holds.
+
+use crate::guest::memory::Placed;
+use crate::hypervisor::numa::{move_common, move_own, next_period_ns};
+use crate::hypervisor::{CoreId, HostScheduler, State, VpId};
+use crate::sim::event::Event;
+use crate::sim::world::{World, NEVER};
+use crate::spec::{MemoryPolicy, NumaBalancing, Policy, Processors, Spec};
+
+/// Mean number of busy cores from which on a partition is taken to run at all: below it nothing
+/// touches its memory. Assumed, 0.001 to 0.05.
+const RUNS_AT_ALL: f64 = 0.01;
+
+/// What is kept of a partition's memory.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    placed: Placed,
+    period_ns: u64,
+    spaces: u32,
+}
+
+/// Memory of the partitions that is balanced: all but what is bound to a node.
+pub fn memories(spec: &Spec, state: &State) -> Vec<Option<Memory>> {
+    let hypervisor = &spec.machine.hypervisor;
+    let numa = hypervisor.linux.numa_balancing;
+    let on = hypervisor.policy == Policy::Linux && state.tree.domains() > 1;
+    let memory = |partition: &crate::spec::Partition| {
+        let period_ns = numa.filter(|_| on)?.scan_period_min_ns;
+        let Processors::Shared {
+            r#virtual, host, ..
+        } = &partition.processors
+        else {
+            return None;
+        };
+        let bound = partition.memory_policy == MemoryPolicy::Strict;
+        (!bound && partition.data_bytes > 0).then(|| Memory {
+            placed: Placed::of(&spec.machine, &state.tree, partition),
+            period_ns,
+            spaces: if host.kvm.is_some() {
+                1
+            } else {
+                u32::from(*r#virtual)
+            },
+        })
+    };
+    spec.partitions.iter().map(memory).collect()
+}
+
+impl World {
+    /// Sets the first scans.
+    pub fn start_numa(&mut self) {
+        let Some(host) = &self.host else { return };
+        let numa = self.spec.machine.hypervisor.linux.numa_balancing;
+        let first = numa.map_or(NEVER, |numa| numa.scan_delay_ns);
+        for partition in 0..host.memories.len() {
+            if self
+                .host
+                .as_ref()
+                .is_some_and(|h| h.memories[partition].is_some())
+            {
+                self.schedule(self.now + first, Event::Numa(partition as u16));
+            }
+        }
+    }
+
+    /// A partition's memory is scanned, and what the faults say is done.
+    pub fn scan_memory(&mut self, partition: u16) {
+        let Some(numa) = self.spec.machine.hypervisor.linux.numa_balancing else {
+            return;
+        };
+        let mut period_ns = numa.scan_period_min_ns;
+        let used = self.domain_use(partition);
+        if used.iter().sum::<f64>() > RUNS_AT_ALL {
+            period_ns = self.balance_memory(partition, &used, &numa);
+            self.draw_threads(partition);
+        }
+        self.schedule(self.now + period_ns, Event::Numa(partition));
+    }
+
+    /// Cores that a partition keeps busy beside each memory domain.
+    fn domain_use(&self, partition: u16) -> Vec<f64> {
+        let tree = &self.hv.tree;
+        let mut used = vec![0.0; usize::from(tree.domains())];
+        let cores = self.table.spreads[usize::from(partition)].cores();
+        for (chip, cores) in cores.iter().enumerate() {
+            used[usize::from(tree.domain_of(chip as u16))] += cores;
+        }
+        used
+    }
+
+    /// Moves pages and charges the faults; the time to the next scan [ns].
+    fn balance_memory(&mut self, partition: u16, used: &[f64], numa: &NumaBalancing) -> u64 {
+        let at = usize::from(partition);
+        let part = &self.spec.partitions[at];
+        let (data, page) = (part.data_bytes as f64, part.page_bytes.max(1) as f64);
+        let private = part.profile.private_data;
+        let host = self.host.as_mut().expect("a host");
+        let memory = host.memories[at].as_mut().expect("memory that is balanced");
+        let scanned = (numa.scan_bytes as f64 * f64::from(memory.spaces) / data).min(1.0);
+        let all: f64 = used.iter().sum();
+        let shares: Vec<f64> = used.iter().map(|cores| cores / all).collect();
+        let pairs = shares.iter().zip(&memory.placed.common);
+        let local: f64 = pairs.map(|(share, there)| share * there).sum();
+        let mut moved = (1.0 - private) * move_common(&mut memory.placed.common, &shares, scanned);
+        for (domain, share) in shares.iter().enumerate().filter(|(_, share)| **share > 0.0) {
+            let own = &mut memory.placed.own[domain];
+            moved += private * share * move_own(own, domain, scanned);
+        }
+        memory.period_ns = next_period_ns(numa, memory.period_ns, local, private);
+        let period_ns = memory.period_ns;
+        if moved > 0.0 {
+            let reads = memory.placed.reads(&self.hv.tree);
+            self.table.spreads[at].set_memory(reads);
+            self.meters.partitions[at].numa_bytes += (moved * data).round() as u64;
+        }
+        let faults = scanned * data / page * numa.fault_ns as f64;
+        let moves = moved * data / page * numa.move_ns as f64;
+        self.delay_runners(partition, (faults + moves).min(period_ns as f64));
+        period_ns
+    }
+
+    /// Kernel time that a partition's runners share.
+    fn delay_runners(&mut self, partition: u16, ns: f64) {
+        let runners: Vec<(VpId, CoreId)> = self
+            .siblings_of(partition)
+            .filter(|vp| self.vp(*vp).mode == crate::hypervisor::Mode::Running)
+            .map(|vp| (vp, self.vp(vp).core))
+            .collect();
+        let each = (ns / runners.len().max(1) as f64) as u64;
+        for (_, core) in runners {
+            self.settle(core);
+            let slot = &mut self.slots[usize::from(core)];
+            if slot.stall_until == NEVER {
+                continue; // It spins on a lock meanwhile.
+            }
+            slot.stall_until = slot.stall_until.max(self.now) + each;
+            slot.spin_from = slot.stall_until;
+            self.plan(core);
+        }
+    }
+
+    /// A partition's threads go to where most of their memory is.
+    fn draw_threads(&mut self, partition: u16) {
+        let now = self.now;
+        for (vp, domain) in self.preferred(partition) {
+            let cores = self.cores_beside(domain);
+            self.room_mut().draw_to(vp, cores, now);
+            self.serve();
+        }
+    }
+
+    /// Domain that each of a partition's threads prefers.
+    fn preferred(&self, partition: u16) -> Vec<(VpId, u16)> {
+        let host = self.host.as_ref().expect("a host");
+        let Some(memory) = &host.memories[usize::from(partition)] else {
+            return Vec::new();
+        };
+        let common = &memory.placed.common;
+        let threads: Vec<VpId> = self.siblings_of(partition).collect();
+        let most = (0..common.len())
+            .reduce(|a, b| if common[b] > common[a] { b } else { a })
+            .unwrap_or(0) as u16;
+        if threads.len() <= usize::from(self.cores_beside(most).1) {
+            return threads.into_iter().map(|vp| (vp, most)).collect();
+        }
+        let count = threads.len() as f64;
+        let domain_at = |index: usize| {
+            let place = (index as f64 + 0.5) / count;
+            let mut sum = 0.0;
+            let mut domains = common.iter().enumerate();
+            let found = domains.find(|(_, share)| {
+                sum += **share;
+                sum >= place
+            });
+            found.map_or(most, |(domain, _)| domain as u16)
+        };
+        let dealt = threads.into_iter().enumerate();
+        dealt.map(|(index, vp)| (vp, domain_at(index))).collect()
+    }
+
+    /// First processor beside a memory domain, and how many there are.
+    fn cores_beside(&self, domain: u16) -> (CoreId, u16) {
+        let tree = &self.hv.tree;
+        let first = tree.chip_beside(domain);
+        let chips = (first..tree.chips()).take_while(|chip| tree.domain_of(*chip) == domain);
+        let first = first * tree.cores_per_chip;
+        let count = chips.count() as u16 * tree.cores_per_chip;
+        (first, count.min(tree.active_cores.saturating_sub(first)))
+    }
+}

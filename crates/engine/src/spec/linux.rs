@@ -1,0 +1,331 @@
+//! Linux and Xen as hypervisors: control groups, host threads, and the constants of their
+//! schedulers.
+//!
+//! Defaults are the kernel's (6.18 unless told otherwise) and Xen's (4.19). A default of `None`
+//! means that the kernel works the value out itself, from the number of processors.
+
+use super::{Deserialize, Serialize};
+
+/// A control group of the host's processor controller, version 2 in its terms.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cgroup {
+    /// Name, unique in the machine.
+    pub name: String,
+    /// Index of its parent, which comes before it; none = below the root.
+    #[serde(default)]
+    pub parent: Option<u16>,
+    /// `cpu.weight`, 1..=10000; shares of version 1 are `weight * 1024 / 100`.
+    #[serde(default = "default_weight")]
+    pub weight: u32,
+    /// Time that it may use in a period, all processors together (`cpu.max`) [ns]; none = no limit.
+    #[serde(default)]
+    pub quota_ns: Option<u64>,
+    /// The period [ns].
+    #[serde(default = "default_period")]
+    pub period_ns: u64,
+    /// Time that may be saved up beyond the quota (`cpu.max.burst`) [ns].
+    #[serde(default)]
+    pub burst_ns: u64,
+    /// Logical processors of the host (`cpuset.cpus`), by index; none = its parent's.
+    #[serde(default)]
+    pub cpuset: Option<Vec<u16>>,
+    /// Whether it runs only where nobody else wants to (`cpu.idle`).
+    #[serde(default)]
+    pub idle: bool,
+}
+
+fn default_weight() -> u32 {
+    100
+}
+
+fn default_period() -> u64 {
+    100_000_000
+}
+
+/// What a host knows of a partition's threads: virtual processors of a KVM guest, or processes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct HostThreads {
+    /// Control group that they belong to; none = the root.
+    pub cgroup: Option<u16>,
+    /// Logical processors of the host that each may use, by virtual processor; empty = all of its
+    /// control group's.
+    pub pins: Vec<Vec<u16>>,
+    /// Slice asked for by the threads (`sched_attr.sched_runtime`) [ns]; none = the base slice.
+    pub slice_ns: Option<u64>,
+    /// Nice value, -20..=19.
+    pub nice: i8,
+    /// KVM's part, if the threads are virtual processors of a guest; none = plain processes.
+    pub kvm: Option<Kvm>,
+    /// Most that Xen lets the domain use (`cap`) [cores]; none = no cap.
+    pub cap: Option<f64>,
+}
+
+/// What KVM does for a guest's virtual processors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Kvm {
+    /// Longest time that a halted virtual processor keeps polling for work (`halt_poll_ns`) [ns].
+    pub halt_poll_ns: u64,
+    /// Length with which polling starts (`halt_poll_ns_grow_start`) [ns].
+    pub halt_poll_grow_start_ns: u64,
+    /// Factor by which polling gets longer (`halt_poll_ns_grow`); 0 = never.
+    pub halt_poll_grow: u32,
+    /// Divisor by which it gets shorter (`halt_poll_ns_shrink`); 0 = down to nothing at once.
+    pub halt_poll_shrink: u32,
+    /// Time from a halt in the guest to the host's scheduler [ns].
+    pub exit_ns: u64,
+    /// Time from the host's scheduler into the guest [ns].
+    pub entry_ns: u64,
+    /// Detection of spin loops by the processor; none = spinning is never noticed.
+    pub pause_loop: Option<PauseLoop>,
+    /// Whether a virtual processor caught spinning yields to one that may hold the lock.
+    pub directed_yield: bool,
+    /// Whether a virtual processor may lose its processor while its guest holds a lock that
+    /// siblings spin on; off = as if critical sections were never interrupted.
+    pub lock_holder_preemption: bool,
+}
+
+impl Default for Kvm {
+    fn default() -> Self {
+        Self {
+            halt_poll_ns: 200_000,
+            halt_poll_grow_start_ns: 10_000,
+            halt_poll_grow: 2,
+            halt_poll_shrink: 2,
+            exit_ns: 1_000,
+            entry_ns: 1_000,
+            pause_loop: Some(PauseLoop::default()),
+            directed_yield: true,
+            lock_holder_preemption: true,
+        }
+    }
+}
+
+/// Pause-loop exiting: how the processor tells that a guest spins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PauseLoop {
+    /// Longest time between two pauses of one loop (`ple_gap`) [cycles].
+    pub gap_cycles: u32,
+    /// Time in a loop after which it exits (`ple_window`) [cycles].
+    pub window_cycles: u32,
+}
+
+impl Default for PauseLoop {
+    fn default() -> Self {
+        Self {
+            gap_cycles: 128,
+            window_cycles: 4096,
+        }
+    }
+}
+
+/// Class of the kernel's fair schedulers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FairClass {
+    /// Earliest eligible virtual deadline first, since 6.6.
+    #[default]
+    Eevdf,
+    /// Completely fair scheduler, up to 6.5.
+    Cfs,
+}
+
+/// Constants of the Linux scheduler.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Linux {
+    /// Which fair class.
+    pub scheduler: FairClass,
+    /// Clock tick (`CONFIG_HZ`) [ns].
+    pub tick_ns: u64,
+    /// Most by which a processor handles its tick late [ns]; assumed, 0 to 50 us.
+    pub tick_late_ns: u64,
+    /// Slice of EEVDF (`base_slice_ns`) [ns]; none = 0.7 ms * (1 + log2 of at most 8 processors).
+    pub base_slice_ns: Option<u64>,
+    /// Whether a runner keeps its processor until its slice or its lag is used up
+    /// (`RUN_TO_PARITY`).
+    pub run_to_parity: bool,
+    /// Whether a sleeper keeps the lag it left with (`PLACE_LAG`).
+    pub place_lag: bool,
+    /// Whether a sleeper that has had too much stays queued until it has not (`DELAY_DEQUEUE`).
+    pub delay_dequeue: bool,
+    /// Period in which CFS serves everybody (`sched_latency_ns`) [ns]; none = 6 ms * that factor.
+    pub latency_ns: Option<u64>,
+    /// Least slice of CFS (`sched_min_granularity_ns`) [ns]; none = 0.75 ms * that factor.
+    pub min_granularity_ns: Option<u64>,
+    /// Lead that a woken one needs to preempt under CFS (`sched_wakeup_granularity_ns`) [ns];
+    /// none = 1 ms * that factor.
+    pub wakeup_granularity_ns: Option<u64>,
+    /// Whether CFS gives sleepers half a period of credit rather than a whole one
+    /// (`GENTLE_FAIR_SLEEPERS`).
+    pub gentle_sleepers: bool,
+    /// Slice in which a quota is handed to a processor (`sched_cfs_bandwidth_slice_us`) [ns].
+    pub bandwidth_slice_ns: u64,
+    /// Time for which one that ran is taken to be warm (`migration_cost_ns`) [ns].
+    pub migration_cost_ns: u64,
+    /// Most tasks moved in one go (`nr_migrate`).
+    pub migrate_most: u32,
+    /// Direct cost of a switch between two tasks [ns].
+    pub switch_ns: u64,
+    /// Whether a waking task may be drawn to its waker's processor (`WA_IDLE`, `WA_WEIGHT`).
+    pub wake_affine: bool,
+    /// Load balancing by domain.
+    pub balance: Balance,
+    /// Movement of tasks and memory towards each other; none = off.
+    pub numa_balancing: Option<NumaBalancing>,
+}
+
+impl Default for Linux {
+    fn default() -> Self {
+        Self {
+            scheduler: FairClass::Eevdf,
+            tick_ns: 4_000_000,
+            tick_late_ns: 5_000,
+            base_slice_ns: None,
+            run_to_parity: true,
+            place_lag: true,
+            delay_dequeue: true,
+            latency_ns: None,
+            min_granularity_ns: None,
+            wakeup_granularity_ns: None,
+            gentle_sleepers: true,
+            bandwidth_slice_ns: 5_000_000,
+            migration_cost_ns: 500_000,
+            migrate_most: 32,
+            switch_ns: 1_500,
+            wake_affine: true,
+            balance: Balance::default(),
+            numa_balancing: Some(NumaBalancing::default()),
+        }
+    }
+}
+
+/// Load balancing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Balance {
+    /// Whether processors take work from others at all.
+    pub enabled: bool,
+    /// Whether one that becomes idle looks for work at once.
+    pub newly_idle: bool,
+    /// Shortest time between two attempts of an idle processor, for each processor of the domain
+    /// [ns].
+    pub interval_ns: u64,
+    /// Factor on that time while the processor is busy (`busy_factor`).
+    pub busy_factor: u32,
+    /// Load of the busiest over the own at which it is worth the while [percent], between hardware
+    /// threads of a core.
+    pub imbalance_smt_pct: u32,
+    /// The same between cores, chips and nodes.
+    pub imbalance_pct: u32,
+}
+
+impl Default for Balance {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            newly_idle: true,
+            interval_ns: 1_000_000,
+            busy_factor: 16,
+            imbalance_smt_pct: 110,
+            imbalance_pct: 117,
+        }
+    }
+}
+
+/// Automatic NUMA balancing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct NumaBalancing {
+    /// Time before a new task's memory is scanned (`scan_delay_ms`) [ns].
+    pub scan_delay_ns: u64,
+    /// Least time between two scans (`scan_period_min_ms`) [ns].
+    pub scan_period_min_ns: u64,
+    /// Longest (`scan_period_max_ms`) [ns].
+    pub scan_period_max_ns: u64,
+    /// Memory made to fault in a scan (`scan_size_mb`) [bytes].
+    pub scan_bytes: u64,
+    /// Time of such a fault [ns]. Assumed, 500 to 3000.
+    pub fault_ns: u64,
+    /// Time to move a page, besides [ns]. Assumed, 1000 to 10000 for 4 KiB.
+    pub move_ns: u64,
+}
+
+impl Default for NumaBalancing {
+    fn default() -> Self {
+        Self {
+            scan_delay_ns: 1_000_000_000,
+            scan_period_min_ns: 1_000_000_000,
+            scan_period_max_ns: 60_000_000_000,
+            scan_bytes: 256 << 20,
+            fault_ns: 1_000,
+            move_ns: 2_000,
+        }
+    }
+}
+
+/// Which processors of a Xen host share a run queue (`credit2_runqueue`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunQueues {
+    /// One for each logical processor.
+    Cpu,
+    /// The threads of a core.
+    Core,
+    /// A chip.
+    #[default]
+    Socket,
+    /// A memory node.
+    Node,
+    /// The whole machine.
+    All,
+}
+
+/// Constants of Xen's scheduler `credit2`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Credit2 {
+    /// Least time that one runs before another may take its processor (`sched_ratelimit_us`) [ns].
+    pub rate_limit_ns: u64,
+    /// Who shares a run queue.
+    pub runqueue: RunQueues,
+    /// Most processors of a run queue (`sched_credit2_max_cpus_runqueue`).
+    pub max_per_queue: u16,
+    /// Credit with which everybody starts anew [ns].
+    pub credit_init_ns: u64,
+    /// Credit at or below which all start anew [ns of the greatest weight].
+    pub reset_below_ns: i64,
+    /// Shortest time to the next look at the queue [ns].
+    pub min_timer_ns: u64,
+    /// Longest [ns].
+    pub max_timer_ns: u64,
+    /// Credit by which one on another processor must lead to be moved [ns].
+    pub migrate_resist_ns: u64,
+    /// Period of caps [ns].
+    pub cap_period_ns: u64,
+    /// Window of the average load is 2^this [ns].
+    pub load_window_shift: u8,
+    /// Direct cost of a switch [ns].
+    pub switch_ns: u64,
+}
+
+impl Default for Credit2 {
+    fn default() -> Self {
+        Self {
+            rate_limit_ns: 1_000_000,
+            runqueue: RunQueues::Socket,
+            max_per_queue: 16,
+            credit_init_ns: 10_000_000,
+            reset_below_ns: 0,
+            min_timer_ns: 500_000,
+            max_timer_ns: 10_000_000,
+            migrate_resist_ns: 500_000,
+            cap_period_ns: 10_000_000,
+            load_window_shift: 30,
+            switch_ns: 2_000,
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! KVM on a Linux host: halt polling, exits, steal, spinning on a lock whose holder is away.
+
+mod common;
+
+use common::host::{group, host_machine, host_spec, of_kvm, on_off, plain_kvm, threads};
+use common::{loops, run, Outcome, MS, SECOND};
+use homenode_engine::spec::{HostThreads, Kvm, Partition, PauseLoop, Policy, Spec, Workload};
+
+fn guest(name: &str, vcpus: u16, kvm: Kvm, workload: Workload) -> Partition {
+    group(name, threads(vcpus, 100, of_kvm(kvm)), workload)
+}
+
+fn linux(machine: &str, partitions: Vec<Partition>) -> Spec {
+    let mut spec = host_spec(host_machine(Policy::Linux, machine), vec![], partitions);
+    spec.duration_ns = SECOND;
+    spec
+}
+
+/// One guest that works for 50 us and sleeps for so long.
+fn napper(kvm: Kvm, sleep_ns: u64) -> Outcome {
+    let mut one = guest("a", 1, kvm, loops(1));
+    on_off(1, 50_000.0, sleep_ns, &mut one);
+    run(&linux("core:1", vec![one]), 0)
+}
+
+#[test]
+fn short_sleeps_are_polled_through_at_the_cost_of_the_core() {
+    let polling = Kvm {
+        halt_poll_ns: 200_000,
+        ..plain_kvm()
+    };
+    let outcome = napper(polling, 150_000);
+    let polled = outcome.total("a", "halt_poll_ns");
+    // 5000 turns of 200 us: 150 us of each are polled but for the first five, that grow to 160 us.
+    assert!((polled - 0.75e9).abs() < 1e6, "{polled}");
+    assert!((outcome.total("a", "busy_ns") - 1e9).abs() < 1e6);
+    let worked = outcome.total("a", "user_ns") + outcome.total("a", "sys_ns");
+    assert!((worked - 0.25e9).abs() < 1e6, "{worked}");
+    assert_eq!(outcome.total("a", "nvcsw"), 5.0);
+}
+
+#[test]
+fn long_sleeps_are_not() {
+    let polling = Kvm {
+        halt_poll_ns: 200_000,
+        ..plain_kvm()
+    };
+    let outcome = napper(polling, 5 * MS);
+    assert_eq!(outcome.total("a", "halt_poll_ns"), 0.0);
+    assert!(outcome.total("a", "nvcsw") > 190.0);
+}
+
+#[test]
+fn exits_and_entries_are_paid_for_each_halt() {
+    let costly = Kvm {
+        exit_ns: 3_000,
+        entry_ns: 2_000,
+        ..plain_kvm()
+    };
+    let turns = |outcome: &Outcome| outcome.total("a", "tx_done");
+    let (plain, paid) = (napper(plain_kvm(), MS), napper(costly, MS));
+    // 1.050 ms a turn, or 1.055.
+    assert!((turns(&plain) - 952.0).abs() <= 1.0, "{}", turns(&plain));
+    assert!((turns(&paid) - 947.0).abs() <= 1.0, "{}", turns(&paid));
+    let hypervisor = paid.total("a", "book_hypervisor");
+    assert!(
+        (hypervisor - 947.0 * 5_000.0).abs() < 20_000.0,
+        "{hypervisor}"
+    );
+}
+
+#[test]
+fn a_poller_makes_room_for_whoever_waits() {
+    let polling = Kvm {
+        halt_poll_ns: 200_000,
+        ..plain_kvm()
+    };
+    let mut napping = guest("a", 1, polling, loops(1));
+    on_off(1, 50_000.0, 150_000, &mut napping);
+    let busy = guest("b", 1, plain_kvm(), loops(1));
+    let outcome = run(&linux("core:1", vec![napping, busy]), 0);
+    assert_eq!(outcome.total("a", "halt_poll_ns"), 0.0);
+    let idle = outcome.summary.pool_idle_ns;
+    assert_eq!(idle, 0);
+    assert!(outcome.total("b", "busy_ns") > 0.49e9);
+}
+
+#[test]
+fn a_guest_sees_as_steal_what_it_waits() {
+    let of = |name| guest(name, 1, plain_kvm(), loops(1));
+    let outcome = run(&linux("core:1", vec![of("a"), of("b")]), 0);
+    for name in ["a", "b"] {
+        let steal = outcome.total(name, "steal_ns");
+        let busy = outcome.total(name, "busy_ns");
+        assert!(
+            (steal + busy - 1e9).abs() < 10e6,
+            "{name}: {steal} + {busy}"
+        );
+        assert!((busy - 0.5e9).abs() < 0.01e9, "{name}: {busy}");
+    }
+}
+
+/// A guest with a lock on two processors, one of which it shares with another guest: one sibling
+/// runs all the time, the other half of it.
+fn contended(kvm: Kvm) -> Outcome {
+    let pinned = |cpus: u16, kvm| HostThreads {
+        pins: (0..cpus).map(|cpu| vec![cpu]).collect(),
+        ..of_kvm(kvm)
+    };
+    let mut locking = group("a", threads(2, 100, pinned(2, kvm)), loops(2));
+    locking.profile.lock_share = 0.3;
+    locking.profile.lock_hold_instructions = 5_000.0;
+    let others = group("b", threads(1, 100, pinned(1, plain_kvm())), loops(1));
+    let mut spec = linux("core:2", vec![locking, others]);
+    spec.duration_ns = 4 * SECOND;
+    run(&spec, 0)
+}
+
+#[test]
+fn a_preempted_holder_makes_siblings_spin_and_directed_yield_helps() {
+    let with = |holders, pause_loop, directed_yield| {
+        contended(Kvm {
+            lock_holder_preemption: holders,
+            pause_loop,
+            directed_yield,
+            ..plain_kvm()
+        })
+    };
+    let spun = |outcome: &Outcome| outcome.total("a", "book_spin");
+    let window = Some(PauseLoop::default());
+    let (never, spinning, yielding) = (
+        with(false, None, false),
+        with(true, None, false),
+        with(true, window, true),
+    );
+    // What is spun on a holder that runs stays as it is.
+    let idly = |outcome: &Outcome| spun(outcome) - spun(&never);
+    assert!(idly(&spinning) > spun(&never), "{}", idly(&spinning));
+    assert!(
+        idly(&yielding) < 0.8 * idly(&spinning),
+        "{}",
+        idly(&yielding)
+    );
+    assert_eq!(spinning.total("a", "pause_exits"), 0.0);
+    assert!(yielding.total("a", "directed_yields") > 0.0);
+    assert!(yielding.total("a", "pause_exits") >= yielding.total("a", "directed_yields"));
+}
