@@ -2,6 +2,7 @@
 //! here.
 
 mod batch;
+mod kernels;
 mod listings;
 mod others;
 mod price;
@@ -170,5 +171,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     texts::register(module)?;
     topology::register(module)?;
     others::register(module)?;
+    kernels::register(module)?;
     Ok(())
 }

@@ -1,0 +1,203 @@
+//! What the memory system gives, by size of the buffer: read, written, copied, zeroed, and read and
+//! written in part.
+//!
+//! The loops are what the compiler makes for a portable program, 16 bytes at a time on x86, so that
+//! they and not the cache bound what small buffers give; copy and zero are the C library's.
+
+use std::hint::black_box;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{json, Value};
+
+use crate::region::{Pages, Region};
+use crate::{batches, parameters, threads, Fault, Outcome};
+
+/// What is done to the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Operation {
+    /// All words are added up.
+    Read,
+    /// All words are stored to.
+    Write,
+    /// One half of the buffer is copied to the other; the copied bytes count, once.
+    Copy,
+    /// All bytes are set to 0.
+    Zero,
+    /// A word of each line of 64 bytes is read; the whole line counts, for the whole line moves.
+    PartialRead,
+    /// A word of each line is stored to; the whole line counts.
+    PartialWrite,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    seconds: f64,
+    /// `CLOCK_MONOTONIC` before which it does not begin; 0 is at once [ns].
+    #[serde(default)]
+    start_ns: u64,
+    operation: Operation,
+    /// Size of each thread's buffer.
+    bytes: usize,
+    #[serde(default)]
+    pages: Pages,
+    #[serde(default = "one")]
+    threads: usize,
+}
+
+fn one() -> usize {
+    1
+}
+
+/// Words of a line.
+const LINE: usize = 8;
+
+/// Refuses buffers that are none, or beyond any host's address space.
+pub(crate) fn checked(bytes: usize) -> Result<usize, Fault> {
+    if (1024..=1 << 40).contains(&bytes) {
+        return Ok(bytes);
+    }
+    Err(Fault::Wrong(format!(
+        "bytes is {bytes}; it must be from 1024 to {}",
+        1_u64 << 40
+    )))
+}
+
+/// Bandwidth of an operation on a buffer of a size, by one thread or by several with one each.
+pub(crate) fn memory(json: &str) -> Outcome {
+    let asked: Parameters = parameters(json)?;
+    let seconds = batches::checked(asked.seconds)?;
+    let bytes = checked(asked.bytes)?;
+    let threads = threads::checked(asked.threads)?;
+    let plan = threads::Plan {
+        threads,
+        start_ns: asked.start_ns,
+        seconds,
+    };
+    let found = threads::together(
+        plan,
+        |_| Region::new(bytes, asked.pages).map_err(|fault| Fault::Host("mapping memory", fault)),
+        |region, passes| pass(asked.operation, region.words_mut(), passes),
+    )?;
+    let moved = moved(asked.operation, found[0].0.words().len()) as u64;
+    let (passes, elapsed) = threads::sum(found.iter().map(|(_, timing)| timing));
+    let rates = found
+        .iter()
+        .map(|(_, timing)| moved as f64 / timing.median() * 1e3);
+    Ok(json!({
+        "kernel": "memory",
+        "operation": asked.operation,
+        "bytes": bytes,
+        "pages": asked.pages,
+        "huge_bytes": found.iter().map(|(region, _)| region.huge_bytes()).sum::<Option<u64>>(),
+        "threads": threads,
+        "start_ns": found.iter().map(|(_, timing)| timing.start).min(),
+        "seconds": elapsed,
+        "moved_bytes": passes * moved,
+        "mb_per_s": rates.clone().sum::<f64>(),
+        "mb_per_s_by_thread": rates.collect::<Vec<_>>(),
+        "batches_mb_per_s": series(&found[0].1.batches, moved),
+    }))
+}
+
+/// The first thread's batches, as bandwidth.
+fn series(batches: &[f64], moved: u64) -> Value {
+    batches
+        .iter()
+        .map(|ns| moved as f64 / ns * 1e3)
+        .collect::<Vec<_>>()
+        .into()
+}
+
+/// Bytes that one pass moves.
+fn moved(operation: Operation, words: usize) -> usize {
+    match operation {
+        Operation::Copy => words / 2 * 8,
+        _ => words * 8,
+    }
+}
+
+fn pass(operation: Operation, words: &mut [u64], passes: u64) {
+    for turn in 0..passes {
+        let words = black_box(&mut *words);
+        match operation {
+            Operation::Read => {
+                black_box(sum(words));
+            }
+            Operation::Write => words.fill(black_box(turn | 1 << 40)),
+            Operation::Copy => {
+                let (from, to) = words.split_at_mut(words.len() / 2);
+                to[..from.len()].copy_from_slice(from);
+            }
+            Operation::Zero => words.fill(0),
+            Operation::PartialRead => {
+                black_box(sum_of_lines(words));
+            }
+            Operation::PartialWrite => {
+                for line in words.chunks_exact_mut(LINE) {
+                    line[0] = turn;
+                }
+            }
+        }
+        black_box(&*words);
+    }
+}
+
+/// Sum of all words, in eight running sums so that no addition waits for the one before.
+fn sum(words: &[u64]) -> u64 {
+    let mut sums = [0_u64; LINE];
+    for line in words.chunks_exact(LINE) {
+        for (sum, word) in sums.iter_mut().zip(line) {
+            *sum = sum.wrapping_add(*word);
+        }
+    }
+    sums.into_iter().fold(0, u64::wrapping_add)
+}
+
+/// Sum of the first words of all lines.
+fn sum_of_lines(words: &[u64]) -> u64 {
+    let mut sums = [0_u64; 4];
+    for lines in words.chunks(4 * LINE) {
+        for (sum, line) in sums.iter_mut().zip(lines.chunks(LINE)) {
+            *sum = sum.wrapping_add(line[0]);
+        }
+    }
+    sums.into_iter().fold(0, u64::wrapping_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_those_of_the_words() {
+        let words: Vec<u64> = (0..64).collect();
+        assert_eq!(sum(&words), 63 * 64 / 2);
+        assert_eq!(
+            sum_of_lines(&words),
+            (0..8).map(|line| line * 8).sum::<u64>()
+        );
+    }
+
+    #[test]
+    fn each_operation_does_what_it_says() {
+        let mut words = vec![3_u64; 64];
+        words[..32].copy_from_slice(&[7; 32]);
+        pass(Operation::Copy, &mut words, 1);
+        assert_eq!(words, [7; 64]);
+        pass(Operation::PartialWrite, &mut words, 2);
+        assert_eq!(words[0..3], [1, 7, 7]);
+        assert_eq!(words[56..58], [1, 7]);
+        pass(Operation::Write, &mut words, 1);
+        assert_eq!(words, [1 << 40; 64]);
+        pass(Operation::Zero, &mut words, 1);
+        assert_eq!(words, [0; 64]);
+    }
+
+    #[test]
+    fn a_copy_counts_what_it_copied_once() {
+        assert_eq!(moved(Operation::Copy, 64), 256);
+        assert_eq!(moved(Operation::Zero, 64), 512);
+    }
+}

@@ -1,0 +1,200 @@
+//! Every kernel runs for a moment and tells figures that hang together.
+
+use std::time::{Duration, Instant};
+
+use homenode_kernels::{run, KernelError, NAMES};
+use serde_json::Value;
+
+fn found(name: &str, json: &str) -> Value {
+    serde_json::from_str(&run(name, json).unwrap()).unwrap()
+}
+
+fn number(found: &Value, key: &str) -> f64 {
+    found[key]
+        .as_f64()
+        .unwrap_or_else(|| panic!("{key} is missing: {found}"))
+}
+
+#[test]
+fn kernels_of_the_system_time_their_operations() {
+    let ring = r#"{"seconds": 0.02, "processes": 3}"#;
+    let short = r#"{"seconds": 0.02}"#;
+    let simple = [
+        "getpid",
+        "read",
+        "write",
+        "stat",
+        "open-close",
+        "select",
+        "signal-install",
+        "fork-exit",
+        "fork-exec",
+        "pipe",
+        "unix",
+    ];
+    for (name, json) in simple
+        .map(|name| (name, short))
+        .into_iter()
+        .chain([("context", ring)])
+    {
+        let found = found(name, json);
+        let (operations, ns) = (number(&found, "operations"), number(&found, "ns"));
+        let seconds = number(&found, "seconds");
+        assert!(operations >= 1.0 && seconds >= 0.02, "{found}");
+        assert!(number(&found, "ns_min") <= ns, "{found}");
+        // No operation of the system is below a nanosecond or beyond a second.
+        assert!((1.0..1e9).contains(&ns), "{found}");
+        assert!(
+            operations * number(&found, "ns_min") <= seconds * 1e9,
+            "{found}"
+        );
+    }
+}
+
+#[test]
+fn memory_moves_what_it_says() {
+    for operation in [
+        "read",
+        "write",
+        "copy",
+        "zero",
+        "partial-read",
+        "partial-write",
+    ] {
+        for threads in [1, 2] {
+            let json = format!(
+                r#"{{"seconds": 0.01, "operation": "{operation}", "bytes": 65536,
+                     "threads": {threads}}}"#
+            );
+            let found = found("memory", &json);
+            assert!(number(&found, "moved_bytes") >= 32768.0, "{found}");
+            let each = found["mb_per_s_by_thread"].as_array().unwrap();
+            assert_eq!(each.len(), threads);
+            let sum: f64 = each.iter().filter_map(Value::as_f64).sum();
+            assert!(
+                (sum - number(&found, "mb_per_s")).abs() < 1e-6 * sum,
+                "{found}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_chase_through_memory_is_slower_than_one_through_a_cache() {
+    let near = found("chase", r#"{"seconds": 0.1, "bytes": 8192}"#);
+    let far = found("chase", r#"{"seconds": 0.3, "bytes": 268435456}"#);
+    assert!(
+        number(&far, "ns") > 3.0 * number(&near, "ns"),
+        "{near} {far}"
+    );
+}
+
+#[test]
+fn loops_start_together_and_each_does_all_its_turns() {
+    let found = found("loops", r#"{"count": 3, "iterations": 3000000}"#);
+    let start = found["start_ns"].as_u64().unwrap();
+    let loops = found["loops"].as_array().unwrap();
+    assert_eq!(loops.len(), 3);
+    for each in loops {
+        assert_eq!(each["iterations"], 3_000_000);
+        assert!(each["start_ns"].as_u64().unwrap() >= start, "{each}");
+        assert!(number(each, "cpu_ns") > 0.0, "{each}");
+        assert!(
+            number(each, "end_ns") - start as f64 <= number(&found, "elapsed_ns"),
+            "{each}"
+        );
+    }
+}
+
+#[test]
+fn a_loop_of_some_time_ends_by_then() {
+    let began = Instant::now();
+    let found = found("loop", r#"{"seconds": 0.05}"#);
+    assert!(began.elapsed() >= Duration::from_millis(50));
+    assert!(number(&found, "iterations") >= 32768.0, "{found}");
+    assert!(
+        number(&found, "end_ns") - number(&found, "start_ns") >= 5e7,
+        "{found}"
+    );
+}
+
+#[test]
+fn bursts_and_sleeps_take_turns() {
+    let json = r#"{"seconds": 0.05, "iterations": 10000, "sleep_ns": 2000000}"#;
+    let found = found("onoff", json);
+    let bursts = found["burst_ns"].as_array().unwrap();
+    let lates = found["wakeup_late_ns"].as_array().unwrap();
+    assert_eq!(bursts.len(), lates.len());
+    assert_eq!(number(&found, "bursts"), bursts.len() as f64);
+    // At most one burst for every 2 ms, and the last one may follow the end.
+    assert!((1..=26).contains(&bursts.len()), "{found}");
+    assert_eq!(number(&found, "iterations"), 10_000.0 * bursts.len() as f64);
+    let sum = |values: &[Value]| values.iter().filter_map(Value::as_f64).sum::<f64>();
+    let length = number(&found, "end_ns") - number(&found, "start_ns");
+    assert!(sum(bursts) + sum(&lates[1..]) <= length, "{found}");
+}
+
+#[test]
+fn parameters_are_checked() {
+    for (name, json, part) in [
+        ("getpid", r#"{"seconds": 0}"#, "0.001"),
+        ("getpid", r#"{"second": 1}"#, "unknown field"),
+        ("context", r#"{"seconds": 1, "processes": 1}"#, "2 to 256"),
+        (
+            "select",
+            r#"{"seconds": 1, "descriptors": 5000}"#,
+            "1 to 900",
+        ),
+        (
+            "memory",
+            r#"{"seconds": 1, "operation": "read", "bytes": 1}"#,
+            "from 1024",
+        ),
+        (
+            "memory",
+            r#"{"seconds": 1, "operation": "red", "bytes": 4096}"#,
+            "unknown variant",
+        ),
+        (
+            "chase",
+            r#"{"seconds": 1, "bytes": 4096, "chains": 3}"#,
+            "1, 2, 4, 8 and 12",
+        ),
+        (
+            "chase",
+            r#"{"seconds": 1, "bytes": 4096, "threads": 0}"#,
+            "from 1 to",
+        ),
+        ("loop", "{}", "either iterations or seconds"),
+        (
+            "loop",
+            r#"{"iterations": 5, "seconds": 1}"#,
+            "either iterations or seconds",
+        ),
+        ("loops", r#"{"count": 0, "iterations": 5}"#, "count is 0"),
+        (
+            "onoff",
+            r#"{"seconds": 1, "iterations": 0, "sleep_ns": 1}"#,
+            "at least 1",
+        ),
+        (
+            "fork-exec",
+            r#"{"seconds": 0.01, "program": "/no/such/program"}"#,
+            "127",
+        ),
+    ] {
+        let fault = run(name, json).unwrap_err();
+        assert!(fault.to_string().starts_with(name), "{fault}");
+        assert!(fault.to_string().contains(part), "{fault}");
+    }
+}
+
+#[test]
+fn an_unknown_name_is_answered_with_the_known_ones() {
+    let fault = run("nothing", "{}").unwrap_err();
+    assert!(matches!(fault, KernelError::Unknown { .. }));
+    assert!(
+        NAMES.iter().all(|name| fault.to_string().contains(name)),
+        "{fault}"
+    );
+}
