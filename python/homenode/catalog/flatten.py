@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from homenode.catalog.hosts import HOST_POLICIES
 from homenode.catalog.machine import Distances, MachineDescription
 
 
@@ -56,8 +57,16 @@ def machine_spec(machine: MachineDescription) -> dict[str, Any]:
             "reference_stall_share": machine.smt.reference_stall_share.value,
         },
         "accounting": machine.accounting.value,
-        "hypervisor": machine.hypervisor.spec(),
+        "hypervisor": _hypervisor(machine),
     }
+
+
+def _hypervisor(machine: MachineDescription) -> dict[str, Any]:
+    """Its constants; of a host also how many threads of a core it counts as processors."""
+    spec = machine.hypervisor.spec()
+    if machine.hypervisor.policy in HOST_POLICIES:
+        spec["siblings"] = machine.host_threads
+    return spec
 
 
 def _stores(machine: MachineDescription) -> dict[str, Any] | None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field
 
 from homenode.catalog.figure import Figure
+from homenode.catalog.hosts import Credit2Host, LinuxHost
 from homenode.document import Quantity, Table, TagDefault
 from homenode.units import TIME
 
@@ -147,5 +148,6 @@ class OwnCores(Table):
 
 
 Hypervisor = Annotated[
-    Annotated[PowerVm | PrSm | OwnCores, Discriminator("policy")], TagDefault("policy", "phyp")
+    Annotated[PowerVm | PrSm | OwnCores | LinuxHost | Credit2Host, Discriminator("policy")],
+    TagDefault("policy", "phyp"),
 ]

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from homenode.catalog.figure import CatalogName, Figure, Latency
+from homenode.catalog.hosts import Credit2Host, LinuxHost
 from homenode.catalog.hypervisor import Hypervisor
 from homenode.catalog.platform import Platform
 from homenode.catalog.streams import Streams
@@ -211,6 +212,19 @@ class MachineDescription(Table):
     def active_cores(self) -> int:
         """Activated cores, from the first chip on."""
         return self.topology.active_cores.value
+
+    @property
+    def host_threads(self) -> int:
+        """Threads of a core that a Linux or Xen host counts as processors; 1 elsewhere."""
+        hypervisor = self.hypervisor
+        if isinstance(hypervisor, (LinuxHost, Credit2Host)) and hypervisor.smt.value:
+            return self.threads_per_core
+        return 1
+
+    @property
+    def host_cpus(self) -> int:
+        """Processors as a host counts them: core times threads plus thread is their number."""
+        return self.active_cores * self.host_threads
 
     @property
     def chips(self) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from homenode.results import nest, zvm
+from homenode.results import host, nest, zvm
 from homenode.results.books import CAUSES, FINITE_CACHE, cycles_of
 from homenode.results.metric import Formula, Metric
 from homenode.results.totals import NS_PER_S, Totals, ratio
@@ -99,6 +99,10 @@ def _nest_share(name: str) -> Formula:
 
 def _elapsed(t: Totals) -> float | None:
     return ratio(sum(t.finished_ns), len(t.finished_ns) * NS_PER_S)
+
+
+def _elapsed_shortest(t: Totals) -> float | None:
+    return min(t.finished_ns) / NS_PER_S if t.finished_ns else None
 
 
 def _elapsed_longest(t: Totals) -> float | None:
@@ -193,6 +197,7 @@ _WORK = [
         needs_steady=True,
     ),
     Metric("response_ms_mean", "ms", "response time, mean", _response("mean"), needs_steady=True),
+    Metric("response_ms_p50", "ms", "response time, median", _response("p50"), needs_steady=True),
     Metric(
         "response_ms_p95",
         "ms",
@@ -207,7 +212,9 @@ _WORK = [
         _response("p99"),
         needs_steady=True,
     ),
+    Metric("response_ms_max", "ms", "response time, longest", _response("max"), needs_steady=True),
     Metric("elapsed_s", "s", "elapsed time of a loop, mean over those that ended", _elapsed),
+    Metric("elapsed_s_min", "s", "elapsed time of the fastest loop", _elapsed_shortest),
     Metric("elapsed_s_max", "s", "elapsed time of the slowest loop", _elapsed_longest),
     Metric(
         "cpi", "cycles", "cycles per instruction", lambda t: ratio(t["cycles"], t["instructions"])
@@ -247,13 +254,16 @@ _BOOKS = [
 ]
 
 METRICS: dict[str, Metric] = {
-    metric.name: metric for metric in (*_TOOL, *_DISPATCH, *_WORK, *zvm.METRICS, *_NEST, *_BOOKS)
+    metric.name: metric
+    for metric in (*_TOOL, *_DISPATCH, *host.METRICS, *_WORK, *zvm.METRICS, *_NEST, *_BOOKS)
 }
 """All metrics of a partition by name, in the order they are shown."""
 
 BATCHED = frozenset(
     name
     for name in METRICS
-    if not name.startswith(("response_ms_p", "dispatch_wait_us_p", "elapsed_s"))
+    if not name.startswith(
+        ("response_ms_p", "response_ms_max", "dispatch_wait_us_p", "run_delay_ms_p", "elapsed_s")
+    )
 )
 """Metrics that can be computed for a part of a replication, from its intervals alone."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from homenode.results import control_program
+from homenode.results import control_program, host_remedies
 from homenode.results.advice import moved_advice, page_advice, rehomed_saving
 from homenode.results.situation import Situation
 
@@ -29,6 +29,8 @@ def remedy(family: str, at: Situation) -> str:
     """The sentences on how to avoid a family of causes."""
     if at.runs_guests and family in control_program.REMEDIES:
         return control_program.REMEDIES[family](at)
+    if at.shape.on_host and family in host_remedies.REMEDIES:
+        return host_remedies.REMEDIES[family](at)
     if at.is_dedicated and family in _DEDICATED:
         return _DEDICATED[family](at)
     return _REMEDIES[family](at)

@@ -39,7 +39,7 @@ def summarize(
     """The content of `summary.json`; `folder` holds the interval tables, `machine` what of the
     machine the engine need not know.
     """
-    shapes = [shape_of(partition, spec["machine"]) for partition in spec["partitions"]]
+    shapes = [_shape(spec, index) for index in range(len(spec["partitions"]))]
     steady = {shape.name: steadiness(raw, index) for index, shape in enumerate(shapes)}
     batches = _batches(shapes, folder, spec, machine) if len(raw) == 1 else {}
     partitions: dict[str, dict[str, Any]] = {}
@@ -68,9 +68,20 @@ def replication_totals(
     spec: Mapping[str, Any], raw: Sequence[Raw], index: int, machine: Mapping[str, Any]
 ) -> list[Totals]:
     """A partition's counters in each replication."""
-    seconds = spec["duration_ns"] / NS_PER_S
-    shape = shape_of(spec["partitions"][index], spec["machine"])
-    return [totals_of(summary["partitions"][index], shape, seconds, machine) for summary in raw]
+    seconds, shape = spec["duration_ns"] / NS_PER_S, _shape(spec, index)
+    return [
+        totals_of(summary["partitions"][index], shape, seconds, machine, _all_busy(summary))
+        for summary in raw
+    ]
+
+
+def _shape(spec: Mapping[str, Any], index: int) -> Shape:
+    return shape_of(spec["partitions"][index], spec["machine"])
+
+
+def _all_busy(summary: Raw) -> float:
+    """Core time of all partitions in a replication [ns]."""
+    return float(sum(one["totals"].get("busy_ns", 0) for one in summary["partitions"]))
 
 
 def with_gauges(raw: Sequence[Raw], folder: Path) -> list[dict[str, Any]]:
@@ -157,13 +168,16 @@ def _batches(
         .collect()
     )
     guests = guest_sums(folder, spec, "batch", numbered)
+    together = sums.group_by("batch").agg(pl.sum("busy_ns"))
+    busy = dict(zip(together["batch"], together["busy_ns"], strict=True))
     found: dict[int, list[Totals]] = {}
     start_ns = 0
     for row in sums.iter_rows(named=True):
         start_ns = 0 if row["batch"] == 0 else start_ns
         batch = _batch(row, shapes[row["partition"]], start_ns, machine)
         counted = guests.get((row["batch"], row["partition"]), {})
-        found.setdefault(row["partition"], []).append(replace(batch, guests=counted))
+        batch = replace(batch, guests=counted, all_busy_ns=float(busy[row["batch"]]))
+        found.setdefault(row["partition"], []).append(batch)
         start_ns = row["end_ns"]
     return found
 

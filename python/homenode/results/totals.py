@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from homenode.catalog.hosts import HOST_POLICIES
 from homenode.results.guests import guest_of
 
 NS_PER_S = 1_000_000_000
@@ -30,6 +31,10 @@ class Shape:
     """Whether it runs z/VM, whose virtual machines are counted by themselves."""
     volumes: int = 0
     """Paging volumes."""
+    on_host: bool = False
+    """Whether Linux or Xen dispatches its threads one by one."""
+    is_kvm: bool = False
+    """Whether these are virtual processors of a KVM guest."""
 
     @property
     def logical_cpus(self) -> int:
@@ -55,6 +60,8 @@ def shape_of(partition: Mapping[str, Any], machine: Mapping[str, Any]) -> Shape:
         core_cycles=cycles,
         runs_guests=zvm is not None,
         volumes=0 if paging is None else int(paging["volumes"]),
+        on_host=shared and machine["hypervisor"]["policy"] in HOST_POLICIES,
+        is_kvm=processors.get("host", {}).get("kvm") is not None,
     )
 
 
@@ -71,6 +78,8 @@ class Totals:
     dispatch_wait_ns: Mapping[str, float] = field(default_factory=dict)
     finished_ns: tuple[float, ...] = ()
     """Elapsed times of the loops that ended."""
+    all_busy_ns: float = 0.0
+    """Core time of all partitions together [ns]."""
     rni: Mapping[str, float] | None = None
     """The machine's weights of the relative nest intensity; None where it has none."""
     guests: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -104,7 +113,11 @@ class Totals:
 
 
 def totals_of(
-    summary: Mapping[str, Any], shape: Shape, seconds: float, machine: Mapping[str, Any]
+    summary: Mapping[str, Any],
+    shape: Shape,
+    seconds: float,
+    machine: Mapping[str, Any],
+    all_busy_ns: float = 0.0,
 ) -> Totals:
     """From one partition of the summary of a replication; `machine` are the facts of the machine
     that the engine need not know.
@@ -117,6 +130,7 @@ def totals_of(
         response_ns=summary.get("response_ns") or {},
         dispatch_wait_ns=summary.get("dispatch_wait_ns") or {},
         finished_ns=tuple(summary.get("finished") or ()),
+        all_busy_ns=all_busy_ns,
         rni=machine.get("rni"),
         guests=summary.get("guests") or {},
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import floor
 
 from homenode.catalog import MachineDescription
+from homenode.catalog.hosts import HOST_POLICIES
 from homenode.catalog.hypervisor import PowerVm
 from homenode.document import Problems
 from homenode.document.positions import Path
@@ -76,6 +77,9 @@ def check_partition(
     """What can be said of one partition alone."""
     path: Path = ("partition", row)
     processors = table.processors
+    if machine.hypervisor.policy in HOST_POLICIES:
+        _check_bounds(table, path, problems)
+        return
     if isinstance(processors, Shared) and machine.hypervisor.policy != "prsm":
         _check_shares(processors, (*path, "processors"), machine, problems)
         if processors.pool not in pools:

@@ -7,6 +7,7 @@ from typing import Any
 
 from homenode.catalog.flatten import machine_spec
 from homenode.scenario.guest import Aix, Unix
+from homenode.scenario.host.placing import host_threads_spec
 from homenode.scenario.mainframe.flatten import shared_spec, web_spec, zvm_spec
 from homenode.scenario.mainframe.placing import pool_name
 from homenode.scenario.models import DEFAULT_WEIGHT, Run, Shared
@@ -18,6 +19,7 @@ def flatten(name: str, run: Run, resolved: Resolved) -> dict[str, Any]:
     """The engine's input (`crates/engine/src/spec/`)."""
     pools = {pool.name: index for index, pool in enumerate(resolved.pools)}
     groups = {group.name: index for index, group in enumerate(resolved.groups)}
+    cgroups = [group.spec() for group in resolved.cgroups]
     limits = [{"name": group.name, "cap": group.cap} for group in resolved.groups]
     return {
         "name": name,
@@ -29,6 +31,7 @@ def flatten(name: str, run: Run, resolved: Resolved) -> dict[str, Any]:
         "machine": machine_spec(resolved.machine),
         "pools": _pools(resolved),
         **({"groups": limits} if limits else {}),
+        **({"cgroups": cgroups} if cgroups else {}),
         "partitions": [_partition(partition, pools, groups) for partition in resolved.partitions],
     }
 
@@ -74,6 +77,8 @@ def _processors(
     if isinstance(processors, Shared) and partition.mainframe is not None:
         pool = pools[pool_name(partition.mainframe.types[0])]
         return shared_spec(processors, partition.mainframe, pool, groups)
+    if isinstance(processors, Shared) and partition.host is not None:
+        return host_threads_spec(processors, partition.host)
     if isinstance(processors, Shared):
         return {
             "mode": "shared",
@@ -133,6 +138,7 @@ def _workload(partition: PlacedPartition) -> dict[str, Any]:
             "kind": "users",
             "count": workload.count,
             "think_ns": workload.think,
+            **_constant_think(workload),
             **_bursts(workload),
         }
     if isinstance(workload, Loops):
@@ -142,6 +148,12 @@ def _workload(partition: PlacedPartition) -> dict[str, Any]:
     if isinstance(workload, Web):
         return web_spec(workload)
     return {"kind": "idle"}
+
+
+def _constant_think(workload: Users) -> dict[str, str]:
+    """The distribution of the think time where it is not the usual one."""
+    told = workload.think_distribution
+    return {} if told == "exponential" else {"think": told}
 
 
 def _bursts(workload: Transactions | Users) -> dict[str, Any]:

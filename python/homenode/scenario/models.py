@@ -9,6 +9,20 @@ from pydantic_core import PydanticCustomError
 
 from homenode.document import Form, OrText, Quantity, Table
 from homenode.scenario.guest import Aix, Guest
+from homenode.scenario.host.tables import (
+    DEFAULT_PERIOD_NS,
+    Burst,
+    Cgroup,
+    Cpus,
+    GroupName,
+    Kvm,
+    Period,
+    Pins,
+    Quota,
+    Shares,
+    Slice,
+    one_weight,
+)
 from homenode.scenario.mainframe.tables import (
     ByType,
     Cap,
@@ -58,6 +72,9 @@ class MachineChoice(Table):
     )
     file: str | None = Field(
         None, min_length=1, description="path of a machine file, from the scenario's folder"
+    )
+    policy: Literal["linux", "credit2"] | None = Field(
+        None, description="on an x86 server, who dispatches: linux, or Xen's credit2"
     )
     active_cores: Annotated[int, Field(ge=1, le=4096)] | None = Field(
         None, description="how many cores are activated, from the first chip on"
@@ -164,7 +181,8 @@ class Shared(Processors):
         None,
         description=(
             "weight for excess capacity, 0 to 255, 128 if not given; under PR/SM 1 to 999, which"
-            " also gives the entitlement"
+            " also gives the entitlement; under Linux cpu.weight of a group of its own, 1 to 10000,"
+            " 100 if not given; under Xen 1 to 65535, 256 if not given"
         ),
     )
     pool: Name = Field(DEFAULT_POOL, description="name of its shared processor pool")
@@ -175,16 +193,52 @@ class Shared(Processors):
             " not given"
         ),
     )
-    cap: Cap | None = Field(None, description="under PR/SM, absolute cap in cores")
+    cap: Cap | None = Field(
+        None, description="under PR/SM, absolute cap in cores; under Xen, in processors"
+    )
     group: Name | None = Field(None, description="under PR/SM, name of its [[group]]")
     defined_capacity: SoftCap | None = Field(
         None, description="under PR/SM, most that its rolling average may be, in cores"
+    )
+    cgroup: GroupName | None = Field(
+        None,
+        description=(
+            "under Linux, name of the [[cgroup]] it is in, / for the root; a group of its own if"
+            " not given"
+        ),
+    )
+    shares: Shares | None = Field(
+        None, description="under Linux, cpu.shares of version 1 in place of weight"
+    )
+    quota: Quota | None = Field(
+        None, description="under Linux, time that it may use in a period, all processors together"
+    )
+    period: Period = Field(DEFAULT_PERIOD_NS, description="the period of the quota")
+    burst: Burst = Field(0, description="under Linux, time saved up beyond the quota")
+    cpuset: Cpus | None = Field(None, description="under Linux, processors that it may use")
+    pins: Pins | None = Field(
+        None,
+        description=(
+            "under Linux or Xen, processors that each virtual processor may use, in order; one"
+            " entry is for all"
+        ),
+    )
+    nice: Annotated[int, Field(ge=-20, le=19)] = Field(
+        0, description="under Linux, the nice value of its threads"
+    )
+    slice: Slice | None = Field(
+        None, description="under Linux, the slice its threads ask for; the base slice if not given"
     )
 
     @model_validator(mode="before")
     @classmethod
     def _types_make_all(cls, data: Any) -> Any:
         return spell_types(data, "virtual")
+
+    @model_validator(mode="after")
+    def _weighs_once(self) -> Shared:
+        one_weight(self.weight, self.shares)
+        return self
 
 
 class Dedicated(Processors):
@@ -350,6 +404,13 @@ class Partition(Table):
             ' [partition.cp.paths] frame = { value = 2500, why = "..." }'
         ),
     )
+    kvm: Kvm | None = Field(
+        None,
+        description=(
+            "under Linux, {} if its threads are virtual processors of a KVM guest; processes of the"
+            " host if not given"
+        ),
+    )
     minimum: Resources | None = Field(None, description="least it may have, for `lparstat -i`")
     maximum: Resources | None = Field(None, description="most it may have, for `lparstat -i`")
     desired: Resources | None = Field(None, description="what it wishes, for `lparstat -i`")
@@ -398,6 +459,9 @@ class ScenarioFile(Table):
     group: Annotated[list[Group], Field(max_length=64)] = Field(
         default_factory=list,
         description="under PR/SM, partitions that may use so many cores together",
+    )
+    cgroup: Annotated[list[Cgroup], Field(max_length=1024)] = Field(
+        default_factory=list, description="under Linux, control groups, outer ones first"
     )
     partition: Annotated[list[Partition], Field(min_length=1, max_length=1024)] = Field(
         description="write [[partition]] and under it name, processors, memory and workload"

@@ -10,17 +10,19 @@ from typing import Any
 
 from homenode.catalog import MachineDescription, machines
 from homenode.catalog.check import check_machine
+from homenode.catalog.hosts import HOST_POLICIES, OPTIONAL, completed
 from homenode.catalog.names import load_machine, machine, machine_document
 from homenode.document import Document, Problems, read_document, validate
 from homenode.document.positions import Path
 from homenode.errors import MachineError, NotFoundError, ScenarioError, listed, suggestion
 from homenode.scenario.models import MachineChoice
 
-_NOT_OVERRIDES = ("model", "file", "active_cores", "characterized")
+_NOT_OVERRIDES = ("model", "file", "policy", "active_cores", "characterized")
 _MAY_BE_ADDED: tuple[Path, ...] = (
     ("machine", "node_distance"),
     ("machine", "core_rate"),
     ("machine", "hypervisor", "run_time"),
+    *(("machine", "hypervisor", name) for name in OPTIONAL),
 )
 """Numbers that a description may leave out."""
 
@@ -38,10 +40,11 @@ def choose_machine(
     active = _active(choice, base, problems)
     if len(problems) > before:
         return None
-    if not replaced and active is None:
+    if not replaced and active is None and choice.policy is None:
         return machine(choice.model) if choice.model is not None else load_machine(base)
     load_machine(base)  # its own mistakes are reported as its own
     data = copy.deepcopy(base.data)
+    _set_policy(data, choice)
     if active is not None:
         data["topology"]["active_cores"] = {
             "value": active,
@@ -53,6 +56,16 @@ def choose_machine(
     described = validate(MachineDescription, document, ScenarioError, data, ("machine",))
     check_machine(described, problems, ("machine",))
     return described if len(problems) == before else None
+
+
+def _set_policy(data: dict[str, Any], choice: MachineChoice) -> None:
+    """Another hypervisor of a host, with its usual numbers; every number that may be replaced."""
+    table = data.get("hypervisor", {})
+    if table.get("policy") not in HOST_POLICIES:
+        return  # refused where words are looked at
+    if choice.policy not in (None, table["policy"]):
+        table = {"policy": choice.policy}
+    data["hypervisor"] = copy.deepcopy(completed(table))
 
 
 def _active(choice: MachineChoice, base: Document, problems: Problems) -> int | None:

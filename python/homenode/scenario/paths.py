@@ -18,7 +18,7 @@ from homenode.document.positions import split_key
 from homenode.document.tables import Table
 from homenode.errors import ScenarioError, listed, nearest
 
-_PLAIN_MACHINE_KEYS = ("model", "file", "active_cores", "characterized")
+_PLAIN_MACHINE_KEYS = ("model", "file", "policy", "active_cores", "characterized")
 
 
 def changed(data: Mapping[str, Any], changes: Mapping[str, Any], reason: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from homenode.catalog import MachineDescription
 from homenode.scenario.cellular.cores import AssignedCores
 from homenode.scenario.cellular.hardware import PlacedNpartition
 from homenode.scenario.cellular.memory import GrantedMemory
+from homenode.scenario.host.groups import OnHost, PlacedCgroup
 from homenode.scenario.mainframe.placing import InMainframe
 from homenode.scenario.mainframe.tables import Group
 from homenode.scenario.models import Partition, Pool, Shared
@@ -69,6 +70,8 @@ class PlacedPartition:
     """On a machine of cells, what its configuration says of it."""
     mainframe: InMainframe | None = None
     """On a mainframe, its mode, core types, entitlement and virtual machines."""
+    host: OnHost | None = None
+    """On a Linux or Xen host, what it knows of its threads."""
     demand: Played | None = None
     """What its workload plays, if that is recorded demand."""
 
@@ -80,6 +83,8 @@ class PlacedPartition:
             return float(processors.cores)
         if self.mainframe is not None:
             return self.mainframe.entitlement
+        if self.host is not None:
+            return self.host.entitlement
         return processors.entitlement or 0.0
 
     @property
@@ -119,6 +124,8 @@ class Resolved:
     partitions: tuple[PlacedPartition, ...]
     npartitions: tuple[PlacedNpartition, ...] = ()
     groups: tuple[Group, ...] = ()
+    cgroups: tuple[PlacedCgroup, ...] = ()
+    """Control groups of a Linux host, outer ones first."""
     pool_members: tuple[tuple[int, ...] | None, ...] = (None,)
     """Cores of each pool, where a pool has cores of its own; else None."""
 

@@ -14,6 +14,8 @@ from homenode.scenario.cellular.hardware import PlacedNpartition, divide
 from homenode.scenario.cellular.refuse import refuse_cells, refuse_whole
 from homenode.scenario.cellular.seating import seat_in_cells
 from homenode.scenario.demand import with_demand
+from homenode.scenario.host.placing import Hosted, is_host, place_on_host, with_usual_guests
+from homenode.scenario.host.refuse import check_host, refuse_host_words
 from homenode.scenario.mainframe.kinds import is_mainframe
 from homenode.scenario.mainframe.placing import Mainframe, divide_cores, place_in_mainframe
 from homenode.scenario.mainframe.refuse import refuse_words
@@ -35,26 +37,33 @@ def resolve(file: ScenarioFile, document: Document, folder: FilePath) -> Resolve
     problems = Problems(document, ScenarioError)
     checks.check_run(file.run, problems)
     checks.check_pools(file.pool, problems)
+    machine = choose_machine(file.machine, document, folder, problems)
+    if machine is not None and is_host(machine):
+        file = with_usual_guests(file, machine, problems)
     entries = spell_out(file.partition, problems)
     rows = list(enumerate(file.partition))
     profiles = {row: choose_profile(table, row, folder, problems) for row, table in rows}
-    machine = choose_machine(file.machine, document, folder, problems)
     if machine is None:
         problems.raise_any()
         raise AssertionError("a machine that cannot be had is noted as a problem")
     pools = (Pool(name=DEFAULT_POOL), *file.pool)
     refuse_words(file, machine, problems)
+    (check_host if is_host(machine) else refuse_host_words)(file, machine, problems)
     for row, table in rows:
         checks.check_partition(table, row, machine, [pool.name for pool in pools], problems)
         checks.check_burst(table, row, profiles[row], machine, problems)
-    mainframe, before = None, len(problems)
+    mainframe, hosted, before = None, None, len(problems)
     if is_mainframe(machine):
         mainframe = place_in_mainframe(file, entries, machine, problems)
+    if is_host(machine):
+        problems.raise_any()  # what groups get follows from what they are
+        hosted = place_on_host(file, entries, machine)
     if len(problems) > before:
         problems.raise_any()  # where partitions go follows from what they are
-    npartitions, partitions = _seat(file, entries, profiles, machine, mainframe, problems)
+    npartitions, partitions = _seat(file, entries, profiles, machine, mainframe, hosted, problems)
     partitions = with_demand(partitions, dict(rows), folder, file.run, problems)
-    resolved = Resolved(machine, pools, partitions, npartitions)
+    cgroups = () if hosted is None else hosted.groups
+    resolved = Resolved(machine, pools, partitions, npartitions, cgroups=cgroups)
     if mainframe is not None and mainframe.is_shared:
         resolved = _with_types(resolved, mainframe, file)
     # Sums say nothing while one of their terms is wrong.
@@ -80,6 +89,7 @@ def _seat(
     profiles: Mapping[int, Numbers],
     machine: MachineDescription,
     mainframe: Mainframe | None,
+    hosted: Hosted | None,
     problems: Problems,
 ) -> tuple[tuple[PlacedNpartition, ...], tuple[PlacedPartition, ...]]:
     """nPartitions, if the machine is made of cells, and the partitions at their places."""
@@ -90,7 +100,8 @@ def _seat(
         if len(problems) > before:
             return (), ()
         said = None if mainframe is None else mainframe.partitions
-        return (), seat_all(entries, profiles, machine, problems, said)
+        threads = None if hosted is None else hosted.partitions
+        return (), seat_all(entries, profiles, machine, problems, said, threads)
     if refuse_whole(file, machine, problems):
         return (), ()
     npartitions = tuple(divide(file.npartition, machine, platform, problems))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from homenode.results import Run as KeptRun
 
 _MOST_POINTS = 100_000
-_TOP = ("machine", "pool", "npartition", "group", "partition", "run")
+_TOP = ("machine", "pool", "npartition", "group", "cgroup", "partition", "run")
 """Tables that a sweep may change."""
 
 

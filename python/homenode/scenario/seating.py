@@ -8,6 +8,7 @@ from homenode.catalog import MachineDescription
 from homenode.document import Problems
 from homenode.document.positions import Path
 from homenode.scenario.guest import Zvm
+from homenode.scenario.host.groups import OnHost, chips_of
 from homenode.scenario.mainframe.numbering import ONE_THREAD
 from homenode.scenario.mainframe.placing import InMainframe
 from homenode.scenario.models import Dedicated, Partition
@@ -27,15 +28,19 @@ def seat_all(
     machine: MachineDescription,
     problems: Problems,
     mainframe: Mapping[str, InMainframe] | None = None,
+    hosted: Mapping[str, OnHost] | None = None,
 ) -> tuple[PlacedPartition, ...]:
     """Partitions in the order of the entries; `profiles` holds one a row of the file, `mainframe`
-    what a mainframe says of each by name.
+    what a mainframe says of each by name, `hosted` what a Linux or Xen host does.
     """
-    said = mainframe or {}
+    said, threads = mainframe or {}, hosted or {}
     rows = {entry.row: entry.table for entry in entries}
     homes = {row: _home(table, row, machine, problems) for row, table in rows.items()}
     memories = {row: _memory_places(table, row, machine, problems) for row, table in rows.items()}
-    wishes = [_wish(entry.table, homes[entry.row], said.get(entry.name)) for entry in entries]
+    wishes = [
+        _wish(entry.table, homes[entry.row], said.get(entry.name), threads.get(entry.name), machine)
+        for entry in entries
+    ]
     seats = place(machine, wishes)
     placed = []
     for entry, seat in zip(entries, seats, strict=True):
@@ -47,7 +52,7 @@ def seat_all(
                 number=entry.number,
                 table=entry.table,
                 row=entry.row,
-                smt=_threads(entry.table, said.get(entry.name), machine),
+                smt=1 if threads else _threads(entry.table, said.get(entry.name), machine),
                 memory_bytes=_memory_bytes(entry.table),
                 home=home,
                 cores=seat.cores,
@@ -55,6 +60,7 @@ def seat_all(
                 profile=profiles[entry.row],
                 page_bytes=page_of(machine, entry.table.guest.page),
                 mainframe=said.get(entry.name),
+                host=threads.get(entry.name),
             )
         )
     return tuple(placed)
@@ -74,10 +80,20 @@ def _threads(table: Partition, mainframe: InMainframe | None, machine: MachineDe
     return 1 if single else machine.threads_per_core
 
 
-def _wish(table: Partition, home: Chips | None, mainframe: InMainframe | None) -> Wish:
+def _wish(
+    table: Partition,
+    home: Chips | None,
+    mainframe: InMainframe | None,
+    host: OnHost | None,
+    machine: MachineDescription,
+) -> Wish:
     processors = table.processors
     if isinstance(processors, Dedicated):
         return Wish(processors.cores, _memory_bytes(table), dedicated=True, chips=home)
+    if host is not None:
+        cores = host.entitlement / machine.host_threads
+        chips = home or chips_of(host, machine)
+        return Wish(cores, _memory_bytes(table), dedicated=False, chips=chips)
     told = processors.entitlement if mainframe is None else mainframe.entitlement
     return Wish(told or 0.0, _memory_bytes(table), dedicated=False, chips=home)
 

@@ -45,8 +45,9 @@ def check_capacity(resolved: Resolved, problems: Problems) -> None:
         return
     for partition in resolved.partitions:
         processors = partition.table.processors
-        if not isinstance(processors, Shared) or partition.mainframe is not None:
-            continue  # the weights of a mainframe divide what there is
+        weighed = partition.mainframe is not None or partition.host is not None
+        if not isinstance(processors, Shared) or weighed:
+            continue  # the weights of a mainframe or a host divide what there is
         path: Path = ("partition", partition.row, "processors", "entitlement")
         asked, pool = partition.entitlement, processors.pool
         limit = maximum[pool]

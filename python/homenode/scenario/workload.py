@@ -132,6 +132,9 @@ class Users(Table):
     kind: Literal["users"] = Field(description="which kind of work it is")
     count: Annotated[int, Field(ge=1, le=1_000_000)] = Field(description="how many users there are")
     think: Wait = Field(description='mean think time, such as "5 s"')
+    think_distribution: BurstWork = Field(
+        "exponential", description="distribution of the think time"
+    )
     bursts: Annotated[float, Field(ge=1, le=1e6)] = Field(
         1.0, description="mean number of processor bursts"
     )

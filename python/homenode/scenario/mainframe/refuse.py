@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from homenode.catalog import MachineDescription
+from homenode.catalog.hosts import HOST_POLICIES
 from homenode.document import Problems
 from homenode.document.positions import Path
 from homenode.scenario.guest import Zvm
@@ -55,6 +56,8 @@ def _refuse_prsm(
 ) -> None:
     """What only PR/SM understands."""
     there = f"only PR/SM knows it, {machine.title} is no mainframe"
+    if machine.hypervisor.policy in HOST_POLICIES:
+        return  # told with what stands for it there
     for key in ("type", "types", *_OF_PRSM):
         if getattr(table.processors, key, None) is not None:
             step = f"leave {key} out"
