@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from homenode.cli import (
+    calibrate,
     capacity,
     catalog,
     compare,
@@ -16,6 +17,7 @@ from homenode.cli import (
     importing,
     layout,
     mainframe,
+    measure,
     replay,
     run,
     scaling,
@@ -56,6 +58,7 @@ app.command()(run.run)
 app.command()(run.runs)
 app.command()(explain.explain)
 app.command()(study.study)
+app.command()(calibrate.calibrate)
 app.command()(scaling.scaling)
 app.command()(compare.compare_machines)
 app.command()(walk.walk)
@@ -69,6 +72,7 @@ app.command("import")(importing.import_recordings)
 app.command()(replay.replay)
 app.command()(topology.topology)
 app.command("export")(export.export_run)
+app.add_typer(measure.app, name="measure")
 layout.register(app)
 mainframe.register(app)
 tools.register(app)

@@ -7,8 +7,8 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -16,8 +16,17 @@ if TYPE_CHECKING:
 SHOW_AFTER_S = 1.0
 
 
+class Update(Protocol):
+    """Takes the share that is done, the seconds left, and what is being done."""
+
+    def __call__(
+        self, share: float, seconds_left: float | None, doing: str | None = None, /
+    ) -> None:
+        """Show it."""
+
+
 @contextlib.contextmanager
-def progress_bar(title: str) -> Iterator[Callable[[float, float | None], None] | None]:
+def progress_bar(title: str) -> Iterator[Update | None]:
     """Something to report progress to; None where nobody would see it."""
     if not sys.stderr.isatty():
         yield None
@@ -37,15 +46,16 @@ class _Bar:
         self._started = time.monotonic()
         self._progress: Progress | None = None
 
-    def update(self, share: float, seconds_left: float | None) -> None:
+    def update(self, share: float, seconds_left: float | None, doing: str | None = None, /) -> None:
         """Show how much is done and how long it will take."""
+        self._title = doing or self._title
         if self._progress is None:
             if time.monotonic() - self._started < SHOW_AFTER_S:
                 return
             self._open()
         if self._progress is not None:
             left = "" if seconds_left is None else f"{_duration(seconds_left)} left"
-            self._progress.update(self._task, completed=share, left=left)
+            self._progress.update(self._task, completed=share, left=left, description=self._title)
 
     def close(self) -> None:
         """Remove the bar."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from homenode.measure.record import Better
 
@@ -83,6 +83,9 @@ class Started(Protocol):
     def output(self) -> bytes:
         """What it has printed so far, both streams."""
 
+    def wait(self, *, limit_s: float, good: Sequence[int] = (0,)) -> Finished:
+        """Wait for its end, as `Bench.run` does; for clients that run beside each other."""
+
 
 class Bench(Protocol):
     """Where a repetition runs; made and torn down by the runner.
@@ -93,7 +96,10 @@ class Bench(Protocol):
     folder: Path
     """For this repetition only; removed after it."""
     data: Path
-    """Of this case, kept between its repetitions: databases, files."""
+    """Of this case, kept between its repetitions: databases, files; removed after the session."""
+    cache: Path
+    """Of this adapter, kept between sessions: archives, generated data. Write under another name
+    and rename, so that nothing half-written is taken for whole."""
     processors: Sequence[int]
     """Logical processors allowed."""
 
@@ -106,9 +112,13 @@ class Bench(Protocol):
         env: Mapping[str, str] | None = None,
         stdin: bytes | None = None,
         folder: Path | None = None,
+        user: str | None = None,
         good: Sequence[int] = (0,),
     ) -> Finished:
-        """Run a program to its end. Its output is kept raw beside the result."""
+        """Run a program to its end. Its output is kept raw beside the result.
+
+        `user` counts for root only: who else it runs as.
+        """
 
     def start(
         self,
@@ -122,7 +132,18 @@ class Bench(Protocol):
         """Start a program that goes on until the repetition ends; the runner ends it by its id."""
 
     def wait_for_port(self, port: int, *, limit_s: float, of: Started | None = None) -> None:
-        """Wait until something listens on loopback."""
+        """Wait until something listens on loopback, where the case's processes run; nothing
+        connects. Fails at once when `of` has ended.
+        """
+
+    def free_port(self) -> int:
+        """A TCP port that nothing listens on now."""
+
+    def program(self, name: str) -> str:
+        """Full path of a program, also of those that are not on the path, such as `postgres`."""
+
+    def give(self, path: Path, user: str) -> None:
+        """Let another user own a file or a folder with all in it; nothing where not root."""
 
     def measuring(self) -> None:
         """Processor time and switches count from here on.
@@ -187,3 +208,17 @@ class Adapter(Protocol):
 
     def version(self, bench: Bench) -> str:
         """The tool's version, as it prints it."""
+
+
+@runtime_checkable
+class Fetches(Protocol):
+    """An adapter that brings something itself: `homenode measure tools --install` asks it to.
+
+    What its `Need`s of source `maven` name is there when `fetched` says so.
+    """
+
+    def fetched(self, cache: Path) -> bool:
+        """Whether the adapter's cache holds it, whole."""
+
+    def fetch(self, cache: Path) -> None:
+        """Bring it, checked against pinned sums."""

@@ -1,0 +1,116 @@
+"""`homenode calibrate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from homenode.cli.output import JobsOption, JsonOption, OutOption, show, show_json, tell
+from homenode.cli.progress import progress_bar
+from homenode.errors import HomenodeError
+from homenode.units import RATE, SHARE, Kind, UnitError
+
+if TYPE_CHECKING:
+    from homenode.calibrate import Fitted
+
+
+def calibrate(
+    recordings: Annotated[
+        list[str],
+        typer.Argument(
+            help="Kept runs, a FILE.json of homenode measure, or folders that import reads; several"
+            " of one workload under several layouts tell more.",
+            metavar="RECORDING...",
+        ),
+    ],
+    base: Annotated[
+        str, typer.Option("--base", help="Profile to start from: a name or a FILE.toml.")
+    ] = "oltp",
+    partition: Annotated[
+        str | None, typer.Option("-p", "--partition", help="Partition that was recorded.")
+    ] = None,
+    scenario: Annotated[
+        Path | None, typer.Option("--scenario", help="Scenario of the host that was measured.")
+    ] = None,
+    know: Annotated[
+        str | None,
+        typer.Option("--know", help="Figures that are known, such as cpu_per_tx_us,cpi."),
+    ] = None,
+    free: Annotated[
+        str | None,
+        typer.Option("--free", help="Parameters to fit: instructions,miss_m0,sharing,footprint."),
+    ] = None,
+    rate: Annotated[
+        str | None, typer.Option("--rate", help='Units of work done, such as "1400/s".')
+    ] = None,
+    cpi: Annotated[
+        float | None, typer.Option("--cpi", help="Cycles an instruction, where they were counted.")
+    ] = None,
+    accuracy: Annotated[
+        str, typer.Option("--accuracy", help="By how much a recorded figure may be off.")
+    ] = "0.3 %",
+    replications: Annotated[
+        int, typer.Option("--replications", min=1, help="Replications of each trial.")
+    ] = 3,
+    name: Annotated[str, typer.Option("--name", help="Name of the profile.")] = "calibrated",
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="File of the profile; NAME.toml if not given."),
+    ] = None,
+    jobs: JobsOption = None,
+    root: OutOption = "runs",
+    as_json: JsonOption = False,
+) -> None:
+    """Fit a workload profile to a recorded run.
+
+    Says which of its parameters the recording determines, and writes a profile that a scenario
+    takes with profile = "NAME.toml".
+    """
+    from homenode.calibrate import fit_profile
+
+    with progress_bar("calibrate") as progress:
+        fitted = fit_profile(
+            *recordings,
+            base=base,
+            name=name,
+            partition=partition,
+            scenario=scenario,
+            know=_names(know),
+            rate=None if rate is None else _read(RATE, rate, "--rate"),
+            cpi=cpi,
+            accuracy=_read(SHARE, accuracy, "--accuracy"),
+            replications=replications,
+            jobs=jobs,
+            root=root,
+            progress=progress,
+            **({} if free is None else {"free": _names(free) or ()}),
+        )
+    path = fitted.write(output or Path(f"{name}.toml"))
+    if as_json:
+        show_json({**fitted.as_json(), "file": str(path)})
+        return
+    show_fitted(fitted, path)
+
+
+def _names(text: str | None) -> list[str] | None:
+    return None if text is None else [one.strip() for one in text.split(",") if one.strip()]
+
+
+def _read(kind: Kind, text: str, option: str) -> float:
+    try:
+        return float(kind.parse(text))
+    except UnitError as error:
+        raise HomenodeError(f"{option}: {error}") from error
+
+
+def show_fitted(fitted: Fitted, path: Path) -> None:
+    """Tables and sentences."""
+    from homenode.report.calibration import calibration_lines, calibration_tables
+
+    for table in calibration_tables(fitted):
+        show(table)
+    for line in calibration_lines(fitted):
+        tell(line)
+    tell(f'{path}; in a scenario profile = "{path}"')

@@ -1,0 +1,407 @@
+"""`homenode measure`: a suite of real benchmarks on this host, and what goes with it."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+import typer.core
+
+from homenode.cli import measured
+from homenode.cli.measuring import session_progress
+from homenode.cli.numbers import whole_numbers
+from homenode.cli.output import JsonOption, show, show_json, show_text, tell
+from homenode.errors import HomenodeError, Interrupted
+
+if TYPE_CHECKING:
+    from homenode.measure.result import Result
+    from homenode.measure.run import Kept
+    from homenode.measure.session import Options
+    from homenode.measure.settings import System
+
+SUITE_HELP = "A suite's name, or its TOML file."
+SuiteArgument = Annotated[str, typer.Argument(help=SUITE_HELP, metavar="SUITE")]
+OnlyOption = Annotated[
+    str | None,
+    typer.Option("--only", help="Only these adapters or cases.", metavar="A,B"),
+]
+RepeatsOption = Annotated[
+    int | None,
+    typer.Option("--repeats", min=1, help="Repetitions, in place of the suite's.", metavar="N"),
+]
+SecondsOption = Annotated[
+    float | None,
+    typer.Option(
+        "--seconds", min=0.01, help="Length of one, in place of the suite's.", metavar="S"
+    ),
+]
+ProcessorsOption = Annotated[
+    str | None,
+    typer.Option("--processors", help="A scaling set: numbers of processors.", metavar="N,N,..."),
+]
+FileOption = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", help="Result file; raw outputs beside it.", metavar="FILE.json"),
+]
+AnonymousOption = Annotated[
+    bool, typer.Option("--anonymous", help="Keep nothing that names the host.")
+]
+GateOption = Annotated[
+    str,
+    typer.Option(
+        "--gate", help="Share of the host that others may use; `off` to count all.", metavar="PCT"
+    ),
+]
+PatienceOption = Annotated[
+    float,
+    typer.Option(
+        "--patience",
+        min=0,
+        help="Seconds to wait and repeat for a quiet host, in all.",
+        metavar="S",
+    ),
+]
+FolderOption = Annotated[
+    Path | None,
+    typer.Option("--folder", help="Where databases and files are made.", metavar="FOLDER"),
+]
+SeedOption = Annotated[int, typer.Option("--seed", help="Draws the order of turns.", metavar="N")]
+
+
+class _Commands(typer.core.TyperGroup):
+    """`homenode measure SUITE` is short for `homenode measure run SUITE`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the word in where it is left out."""
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    name="measure",
+    cls=_Commands,
+    help="Measure this host by real benchmarks: `homenode measure SUITE`.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    subcommand_metavar="SUITE | COMMAND ...",
+)
+
+
+@app.command()
+def run(
+    suite: SuiteArgument,
+    only: OnlyOption = None,
+    repeats: RepeatsOption = None,
+    seconds: SecondsOption = None,
+    processors: ProcessorsOption = None,
+    output: FileOption = None,
+    gate: GateOption = "3 %",
+    patience: PatienceOption = 120.0,
+    folder: FolderOption = None,
+    seed: SeedOption = 1,
+    system: Annotated[
+        str, typer.Option("--system", help="Name of this host in the result.", metavar="NAME")
+    ] = "host",
+    anonymous: AnonymousOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Run a suite on this host: throughput, processor time and their ratios, case by case."""
+    from homenode.measure.settings import System
+
+    options = _options(only, repeats, seconds, processors, gate, patience, folder, seed)
+    kept = _measure(suite, [System(system)], options, output, anonymous=anonymous)
+    _show(kept.result, as_json=as_json)
+    _tell_kept(kept)
+
+
+@app.command()
+def ab(
+    suite: SuiteArgument,
+    a: Annotated[str, typer.Option("--a", help="Setting of side a.", metavar="WORDS")] = "",
+    b: Annotated[str, typer.Option("--b", help="Setting of side b.", metavar="WORDS")] = "",
+    only: OnlyOption = None,
+    repeats: RepeatsOption = None,
+    seconds: SecondsOption = None,
+    processors: ProcessorsOption = None,
+    output: FileOption = None,
+    gate: GateOption = "3 %",
+    patience: PatienceOption = 120.0,
+    folder: FolderOption = None,
+    seed: SeedOption = 1,
+    claim: Annotated[
+        str | None, typer.Option("--claim", help=measured.CLAIM_HELP, metavar="PCT")
+    ] = None,
+    anonymous: AnonymousOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Two settings of this host in turns: a b b a ...
+
+    A setting is words such as "cpus=0-1 weight=200 quota=0.5 period=50ms env=NAME=value", or
+    switch='command' (and back='command'), which sets the host up before each repetition.
+    Equal words on both sides measure the noise.
+    """
+    from homenode.measure.comparison import compare_settings
+    from homenode.measure.settings import parse
+
+    pct = None if claim is None else measured.percentage(claim, "--claim")
+    options = _options(only, repeats, seconds, processors, gate, patience, folder, seed)
+    systems = [parse("a", a), parse("b", b)]
+    kept = _measure(suite, systems, options, output, anonymous=anonymous)
+    measured.show_comparison(compare_settings(kept.result, claim_pct=pct), as_json=as_json)
+    _tell_left(kept.result)
+    _tell_kept(kept)
+
+
+@app.command("list")
+def list_suites(
+    suite: Annotated[str | None, typer.Argument(help=SUITE_HELP, metavar="SUITE")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the suites, or the cases of one."""
+    from homenode.measure import suite as suites
+    from homenode.report.suites import cases_json, cases_table, suites_table
+
+    if suite is not None:
+        found = suites.load(suite)
+        if as_json:
+            show_json(cases_json(found))
+        else:
+            show(cases_table(found))
+        return
+    every = [suites.load(name) for name in suites.names()]
+    if as_json:
+        show_json([{"suite": s.name, "title": s.title, "cases": len(s.rows)} for s in every])
+    else:
+        show(suites_table(every))
+
+
+@app.command()
+def tools(
+    suite: Annotated[str, typer.Argument(help=SUITE_HELP, metavar="SUITE")] = "linux-full",
+    install: Annotated[
+        bool, typer.Option("--install", help="Install what is missing (Debian: as root).")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which tools a suite needs, which are missing, and what brings them."""
+    from homenode.measure.host import packages
+    from homenode.measure.suite import load
+    from homenode.measure.tools import needs_of
+    from homenode.report.suites import tools_json, tools_table
+
+    found = needs_of(load(suite))
+    wanted = [(n.adapter, n.need) for n in found if not n.there and not n.need.plug_in]
+    if install and wanted:
+        for line in packages.install(wanted):
+            tell(line)
+        found = needs_of(load(suite))
+        wanted = [(n.adapter, n.need) for n in found if not n.there and not n.need.plug_in]
+    if as_json:
+        show_json(tools_json(found))
+        return
+    show(tools_table(found))
+    if wanted:
+        show_text(["", f"To have all: {packages.remedy([need for _, need in wanted])}"])
+        if any(need.package == "postgresql" for _, need in wanted):
+            show_text(
+                "Debian's postgresql also makes and starts a cluster of its own, which no "
+                "measurement uses; see /etc/postgresql-common/createcluster.conf."
+            )
+
+
+@app.command("show")
+def show_result(
+    file: Annotated[Path, typer.Argument(help="Result file.", metavar="FILE.json")],
+    machine: Annotated[
+        str | None,
+        typer.Option("--machine", help="Hold scaling against this machine's curve.", metavar="M"),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print a kept result again."""
+    from homenode.measure.comparison import compare_settings
+    from homenode.measure.result import load
+
+    result = load(file)
+    if set(result.systems) == {"a", "b"}:
+        measured.show_comparison(compare_settings(result), as_json=as_json)
+        return
+    _show(result, machine, as_json=as_json)
+
+
+@app.command()
+def validate(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer experiments, shorter and less often.")
+    ] = False,
+    only: OnlyOption = None,
+    repeats: Annotated[
+        int | None, typer.Option("--repeats", min=1, help="Passes over all.", metavar="N")
+    ] = None,
+    seconds: SecondsOption = None,
+    processors: Annotated[
+        int, typer.Option("--processors", min=1, help="Logical processors to use.", metavar="N")
+    ] = 2,
+    against: Annotated[
+        Path | None, typer.Option("--against", help="An earlier report.", metavar="FILE.json")
+    ] = None,
+    database: Annotated[
+        bool, typer.Option("--database/--no-database", help="With PostgreSQL under two weights.")
+    ] = True,
+    gate: GateOption = "3 %",
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Keep the report.", metavar="FILE.json")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let this host judge the simulator: the same experiments live and simulated."""
+    from homenode.measure import validate as judge
+    from homenode.report.validation import sentences, tables
+
+    with session_progress("validating") as progress, _ended_by_signals():
+        report = judge.run(
+            quick=quick,
+            passes=repeats,
+            seconds=seconds,
+            processors=processors,
+            only=_names(only),
+            against=against,
+            with_database=database,
+            foreign_limit=_limit(gate),
+            progress=lambda share, doing: progress(doing, share, None),
+        )
+    if output is not None:
+        report.save(output)
+        tell(f"kept in {output}")
+    if as_json:
+        show_json(report.as_json())
+        return
+    show(*tables(report))
+    show_text(["", *sentences(report)])
+    if report.interrupted:
+        raise Interrupted("interrupted: what is shown comes from the trials that were finished")
+
+
+app.command("compare")(measured.compare_files)
+app.command("beside")(measured.beside)
+app.command("needed")(measured.needed)
+
+
+def _options(
+    only: str | None,
+    repeats: int | None,
+    seconds: float | None,
+    processors: str | None,
+    gate: str,
+    patience: float,
+    folder: Path | None,
+    seed: int,
+) -> Options:
+    from homenode.measure.session import Options
+
+    counts = whole_numbers(processors, "--processors") if processors else []
+    return Options(
+        only=_names(only),
+        repeats=repeats,
+        seconds=seconds,
+        processors=tuple(dict.fromkeys(counts)),
+        foreign_limit=_limit(gate),
+        patience_s=patience,
+        seed=seed,
+        folder=folder,
+    )
+
+
+def _names(only: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (only or "").split(",") if name.strip())
+
+
+def _limit(gate: str) -> float | None:
+    """Share of the host; None where all runs count."""
+    limit = None if gate == "off" else measured.percentage(gate, "--gate") / 100
+    if limit is not None and not 0 < limit <= 1:
+        raise HomenodeError(f"--gate {gate} makes no sense", next_step="write 3 %, or off")
+    return limit
+
+
+def _measure(
+    suite: str,
+    systems: list[System],
+    options: Options,
+    output: Path | None,
+    *,
+    anonymous: bool,
+) -> Kept:
+    from homenode.measure.run import run_suite
+
+    with session_progress(f"measuring {suite}") as progress, _ended_by_signals():
+        return run_suite(
+            suite, systems, options, out=output, anonymous=anonymous, progress=progress
+        )
+
+
+@contextlib.contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """A request to end is like Ctrl-C; a second one does not break the tidying."""
+    asked: list[int] = []
+
+    def stop(number: int, _frame: object) -> None:
+        if asked:
+            tell("ending what runs, a moment")
+            return
+        asked.append(number)
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _show(result: Result, machine: str | None = None, *, as_json: bool) -> None:
+    from homenode.measure.reduce import summary_json
+    from homenode.report.measured import sentences, tables
+
+    if as_json:
+        show_json(summary_json(result))
+        return
+    if machine is None:
+        show(*tables(result))
+    else:
+        from homenode.capacity import capability_of
+
+        curve = capability_of(machine)
+        show(*tables(result, curve.capability, curve.source))
+    show_text(["", *sentences(result)])
+
+
+def _tell_left(result: Result) -> None:
+    """What was left out and what failed, where the tables do not say it."""
+    for left in result.left_out:
+        tell(f"left out: {left['case']}: {left['why']}")
+    for failure in result.failures:
+        tell(f"failed: {failure['case']} ({failure['system']}): {failure['why']}")
+
+
+def _tell_kept(kept: Kept) -> None:
+    """What is kept where, and what next; an interrupted session ends as one."""
+    result = kept.result
+    count = len(result.used())
+    rejected = len(result.records) - count
+    note = f", {rejected} rejected" if rejected else ""
+    said = f"{count} repetitions{note}, kept in {kept.path}, raw outputs in {kept.raw}"
+    if result.interrupted:
+        raise Interrupted(f"interrupted: {said}")
+    tell(said)
+    if rejected:
+        tell(
+            "the host was not quiet: end what else runs on it and measure again, or count "
+            "disturbed repetitions too with a wider gate, as --gate 10%"
+        )

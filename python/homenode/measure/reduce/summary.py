@@ -1,0 +1,52 @@
+"""A whole result reduced: its cells, its scaling sets, what was rejected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from homenode.measure.reduce.cells import Cell, cells_of
+from homenode.measure.reduce.measured import Measured
+from homenode.measure.reduce.scaling import Capability, ScalingSet, scaling_sets
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Of one result."""
+
+    cells: tuple[Cell, ...]
+    sets: tuple[ScalingSet, ...]
+
+    @property
+    def rejections(self) -> dict[str, int]:
+        """Why repetitions were rejected, and how many."""
+        found: dict[str, int] = {}
+        for cell in self.cells:
+            for reason, count in cell.reasons.items():
+                found[reason] = found.get(reason, 0) + count
+        return found
+
+    def as_json(self) -> dict[str, Any]:
+        """Its part of `--json`."""
+        return {
+            "cells": [cell.as_json() for cell in self.cells],
+            "scaling": [one.as_json() for one in self.sets],
+            "rejected": self.rejections,
+        }
+
+
+def summarize(
+    result: Measured, capability: Capability | None = None, source: str = "linear scaling"
+) -> Summary:
+    """Reduce a result. `capability` is what scaling sets are held against, `source` what it is."""
+    cells = cells_of(result.records)
+    return Summary(tuple(cells), tuple(scaling_sets(cells, capability, source)))
+
+
+def summary_json(result: Measured) -> dict[str, Any]:
+    """What `--json` prints of a result."""
+    return {
+        "suite": dict(result.suite),
+        "left_out": [dict(one) for one in result.left_out],
+        **summarize(result).as_json(),
+    }

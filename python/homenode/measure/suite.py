@@ -1,0 +1,225 @@
+"""Suites: which cases of which adapters, how long and how often. One TOML a suite.
+
+Those that come with homenode lie in `suites/`; a path to a file of one's own works as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from homenode.errors import HomenodeError, Where, hint, listed
+from homenode.measure.adapter import Adapter, Case
+from homenode.measure.adapters.registry import adapter
+from homenode.measure.errors import MeasureError
+
+FOLDER = Path(__file__).with_name("suites")
+SCHEMA = 1
+_TOP = {"schema", "name", "title", "defaults", "case"}
+_DEFAULTS = {"repeats", "seconds", "warm_up"}
+_ROW = {"adapter", "name", "load", "processors", "parameters", *_DEFAULTS}
+_MOST_REPEATS = 1_000
+_MOST_SECONDS = 86_400.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """A case with its adapter and how it is repeated."""
+
+    adapter: Adapter
+    case: Case
+    repeats: int
+    """Recorded repetitions of a system."""
+    seconds: float
+    """Asked length of a repetition [s]."""
+    warm_up: bool
+    """Whether an unrecorded repetition comes first."""
+    processors: tuple[int, ...]
+    """Numbers of logical processors to run it with; empty for all there are."""
+    where: Where
+
+    @property
+    def id(self) -> str:
+        """`adapter/case`."""
+        return f"{self.adapter.name}/{self.case.name}"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """All cases, in the order of the file."""
+
+    name: str
+    title: str
+    rows: tuple[Row, ...]
+    sha256: str
+    """Of the file: equal sums are equal suites."""
+
+    def only(self, wanted: Sequence[str]) -> tuple[Row, ...]:
+        """Rows of these adapters or cases; all if none is named.
+
+        Raises `MeasureError` for a name that matches nothing.
+        """
+        if not wanted:
+            return self.rows
+        names = {row.adapter.name for row in self.rows} | {row.id for row in self.rows}
+        for name in wanted:
+            if name not in names:
+                adapters = sorted({row.adapter.name for row in self.rows})
+                raise MeasureError(
+                    f"suite {self.name} has no {name}{hint(name, names)}",
+                    there=f"its adapters are {listed(adapters, 30)}",
+                    next_step=f"`homenode measure list {self.name}` lists its cases",
+                )
+        return tuple(r for r in self.rows if r.adapter.name in wanted or r.id in wanted)
+
+
+def names() -> list[str]:
+    """Suites that come with homenode."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def load(name: str) -> Suite:
+    """The suite of that name, or in that file.
+
+    Raises `MeasureError` for one that is not there or whose file is wrong, with file and line.
+    """
+    path = FOLDER / f"{name}.toml" if name in names() else Path(name)
+    if not path.is_file():
+        raise MeasureError(
+            f"there is no suite {name}{hint(name, names())}",
+            there=f"there are {listed(names())}",
+            next_step="name one of these, or a TOML file of your own",
+        )
+    text = path.read_text(encoding="utf-8")
+    shown = path.name if path.parent == FOLDER else str(path)
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise MeasureError(
+            f"the suite is not TOML: {error}", where=Where(shown), next_step="correct it"
+        ) from error
+    return _suite(data, text, shown)
+
+
+def _suite(data: Mapping[str, Any], text: str, shown: str) -> Suite:
+    whole = Where(shown)
+    _known(data, _TOP, whole)
+    if data.get("schema") != SCHEMA:
+        raise MeasureError(
+            f"the suite's schema is {data.get('schema')}",
+            where=whole,
+            next_step=f"this homenode reads `schema = {SCHEMA}`",
+        )
+    defaults = data.get("defaults", {})
+    _known(defaults, _DEFAULTS, whole)
+    lines = [
+        number
+        for number, line in enumerate(text.splitlines(), start=1)
+        if re.match(r"\s*\[\[\s*case\s*\]\]", line)
+    ]
+    tables = data.get("case", [])
+    if not tables:
+        raise MeasureError("the suite has no [[case]]", where=whole, next_step="write one")
+    rows: list[Row] = []
+    for index, table in enumerate(tables):
+        where = Where(shown, lines[index] if index < len(lines) else None)
+        row = _row({**defaults, **table}, where)
+        if row.id in {other.id for other in rows}:
+            raise MeasureError(
+                f"{row.id} is there twice", where=where, next_step="name each case once"
+            )
+        rows.append(row)
+    return Suite(
+        name=str(data.get("name") or Path(shown).stem),
+        title=str(data.get("title", "")),
+        rows=tuple(rows),
+        sha256=hashlib.sha256(text.encode()).hexdigest(),
+    )
+
+
+def _row(table: Mapping[str, Any], where: Where) -> Row:
+    _known(table, _ROW, where)
+    for key in ("adapter", "name"):
+        if not isinstance(table.get(key), str) or not table[key]:
+            raise MeasureError(
+                f"a case has no {key}", where=where, next_step=f'write {key} = "..."'
+            )
+    parameters = table.get("parameters", {})
+    if not isinstance(parameters, dict):
+        raise MeasureError(
+            "parameters is not a table", where=where, next_step="write parameters = { a = 1 }"
+        )
+    if "load" in table:
+        parameters = {"load": table["load"], **parameters}
+    try:
+        made = adapter(table["adapter"])
+        case = made.case(table["name"], parameters)
+    except HomenodeError as error:
+        raise MeasureError(f"{where}: {error}") from error
+    return Row(
+        adapter=made,
+        case=case,
+        repeats=int(_number(table, "repeats", 3, 1, _MOST_REPEATS, where, whole=True)),
+        seconds=_number(table, "seconds", 5.0, 0.001, _MOST_SECONDS, where),
+        warm_up=_yes_or_no(table, "warm_up", where),
+        processors=_processors(table.get("processors", []), where),
+        where=where,
+    )
+
+
+def _known(table: Mapping[str, Any], keys: set[str], where: Where) -> None:
+    for key in table:
+        if key not in keys:
+            raise MeasureError(
+                f"the suite's key {key} is not known{hint(key, keys)}",
+                there=f"known are {listed(sorted(keys))}",
+                where=where,
+            )
+
+
+def _number(
+    table: Mapping[str, Any],
+    key: str,
+    default: float,
+    least: float,
+    most: float,
+    where: Where,
+    *,
+    whole: bool = False,
+) -> float:
+    value = table.get(key, default)
+    fits = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+    if not fits or not least <= value <= most:
+        kind = "a whole number" if whole else "a number"
+        raise MeasureError(
+            f"{key} = {value!r} makes no sense",
+            where=where,
+            next_step=f"write {kind} from {least:g} to {most:g}",
+        )
+    return float(value)
+
+
+def _yes_or_no(table: Mapping[str, Any], key: str, where: Where) -> bool:
+    value = table.get(key, False)
+    if not isinstance(value, bool):
+        raise MeasureError(
+            f"{key} = {value!r} makes no sense", where=where, next_step="write true or false"
+        )
+    return value
+
+
+def _processors(value: object, where: Where) -> tuple[int, ...]:
+    if not isinstance(value, list) or not all(
+        isinstance(count, int) and not isinstance(count, bool) and count > 0 for count in value
+    ):
+        raise MeasureError(
+            f"processors = {value!r} makes no sense",
+            where=where,
+            next_step="write numbers of logical processors, such as [1, 2, 4]",
+        )
+    return tuple(dict.fromkeys(value))

@@ -1,0 +1,227 @@
+"""What the adapters start, in which order, and what of it is counted; without the tools."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from scripted import Answer, ScriptedBench
+
+from homenode.measure.adapter import Finished
+from homenode.measure.adapters.integer.programs import PROGRAMS
+from homenode.measure.adapters.jmh import archives
+from homenode.measure.adapters.registry import adapter
+from homenode.measure.errors import MeasureError
+
+SAMPLES = Path(__file__).parent / "samples"
+Given = dict[str, str | int | float | bool]
+
+
+def recorded(tool: str, file: str) -> bytes:
+    return (SAMPLES / tool / file).read_bytes()
+
+
+def python() -> str:
+    import sys
+
+    return Path(sys.executable).name
+
+
+def bench_of_kernels(tmp_path: Path, text: bytes) -> ScriptedBench:
+    return ScriptedBench(tmp_path, {python(): [Answer(text)]})
+
+
+def words(call: Sequence[str]) -> list[str]:
+    return list(call)
+
+
+def test_a_kernel_is_loaded_before_the_accounts_begin(tmp_path: Path) -> None:
+    bench = bench_of_kernels(tmp_path, recorded("kernels", "context-4.json"))
+    one = adapter("kernels")
+    case = one.case("ring", {"kernel": "context", "load": 4})
+    one.measure(case, bench, seconds=0.05)
+    (call,) = bench.calls
+    assert call.argv[1:4] == ("-m", "homenode.measure.kernels", "context")
+    assert json.loads(call.argv[4]) == {"seconds": 0.05, "processes": 4}
+    assert call.argv[5].isdecimal()
+    assert bench.marks == [("measuring", 1), ("measured", 1)]
+
+
+def test_buffers_are_made_before_the_accounts_begin(tmp_path: Path) -> None:
+    bench = bench_of_kernels(tmp_path, recorded("kernels", "copy-1m-2.json"))
+    one = adapter("kernels")
+    given: Given = {"kernel": "memory", "operation": "copy", "bytes": 1 << 20, "load": 2}
+    one.measure(one.case("copy", given), bench, seconds=0.05)
+    (call,) = bench.calls
+    told = json.loads(call.argv[4])
+    assert told.pop("start_ns") > 0
+    assert told == {
+        "seconds": 0.05,
+        "operation": "copy",
+        "bytes": 1 << 20,
+        "pages": "small",
+        "threads": 2,
+    }
+    assert len(call.argv) == 5
+
+
+def test_tbench_starts_its_server_first_and_counts_from_the_client_on(tmp_path: Path) -> None:
+    answers = {"tbench": [Answer(recorded("tbench", "loopback-2.txt"))]}
+    bench = ScriptedBench(tmp_path, answers)
+    one = adapter("tbench")
+    one.measure(one.case("x", {"load": 2}), bench, seconds=1.0)
+    assert [call.program for call in bench.calls] == ["tbench_srv", "tbench"]
+    assert bench.listening == 7003
+    assert words(bench.calls[1].argv) == ["tbench", "-t", "2", "2", "127.0.0.1"]
+    assert bench.marks == [("measuring", 2), ("measured", 2)]
+
+
+def test_dbench_leaves_nothing_in_memory(tmp_path: Path) -> None:
+    bench = ScriptedBench(tmp_path, {"dbench": [Answer(recorded("dbench", "disk-2.txt"))]})
+    one = adapter("dbench")
+    one.measure(one.case("x", {"load": 2, "on": "memory"}), bench, seconds=0.1)
+    (call,) = bench.calls
+    assert call.argv[:3] == ("dbench", "-t", "2")
+    folder = Path(call.argv[4])
+    assert folder.parent == Path("/dev/shm")
+    assert not folder.exists()
+
+
+def test_a_mix_runs_all_its_kinds_at_once(tmp_path: Path) -> None:
+    bench = ScriptedBench(tmp_path)
+    (bench.folder / "report.yaml").write_bytes(recorded("stressng", "compute-2.yaml"))
+    one = adapter("stressng")
+    one.measure(one.case("compute", {"load": 2}), bench, seconds=2.2)
+    (call,) = bench.timed()
+    for kind in ("--cpu", "--fp", "--matrix", "--bsearch", "--qsort"):
+        assert call.argv[call.argv.index(kind) + 1] == "2"
+    assert call.argv[call.argv.index("--timeout") + 1] == "2s"
+
+
+def test_a_mix_without_a_report_is_no_measurement(tmp_path: Path) -> None:
+    bench = ScriptedBench(tmp_path, {"stress-ng": [Answer(b"", b"aborted")]})
+    one = adapter("stressng")
+    with pytest.raises(MeasureError, match="aborted"):
+        one.measure(one.case("compute", {}), bench, seconds=1.0)
+
+
+def test_hackbench_over_pipes(tmp_path: Path) -> None:
+    bench = ScriptedBench(tmp_path, {"hackbench": [Answer(recorded("hackbench", "sockets-2.txt"))]})
+    one = adapter("hackbench")
+    case = one.case("x", {"load": 2, "loops": 200, "over": "pipes"})
+    one.measure(case, bench, seconds=1.0)
+    (call,) = bench.timed()
+    assert words(call.argv) == ["hackbench", "-g", "2", "-l", "200", "-p"]
+
+
+def test_a_program_s_product_is_summed_without_its_remarks(tmp_path: Path) -> None:
+    sums = []
+    for number, remark in enumerate(("# today\n", "# another day\n")):
+        base = tmp_path / str(number)
+        base.mkdir()
+        bench = ScriptedBench(base)
+        (bench.folder / "product").write_text(f"{remark}s1 - 12.5\n")
+        one = adapter("integer")
+        output = one.measure(one.case("hmmsearch", {}), bench, seconds=1.0)
+        assert output.score == pytest.approx(0.1)
+        sums.append(output.details["product_sha256"])
+    assert sums[0] == sums[1]
+
+
+def test_a_program_that_writes_nothing_is_no_measurement(tmp_path: Path) -> None:
+    one = adapter("integer")
+    with pytest.raises(MeasureError, match="made nothing"):
+        one.measure(one.case("gcc", {}), ScriptedBench(tmp_path), seconds=1.0)
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in {"perl", "stockfish"}])
+def test_every_program_reads_only_inputs_that_were_made(name: str, tmp_path: Path) -> None:
+    program = PROGRAMS[name]
+    program.make(tmp_path, {"gcc": 5, "minisat": 20}.get(name, 30))
+    made = {str(path) for path in tmp_path.iterdir()}
+    if program.ready is not None:
+        made |= {word for word in program.ready(tmp_path) if word.startswith(str(tmp_path))}
+    used = [word for word in program.command(tmp_path, Path("/product")) if str(tmp_path) in word]
+    assert used
+    assert made.issuperset(used)
+
+
+class Warming(ScriptedBench):
+    """A virtual machine that warms up for two looks."""
+
+    looks = 0
+
+    def start(self, *arguments: object, **more: object) -> object:  # type: ignore[override]
+        started = super().start(*arguments, **more)  # type: ignore[arg-type]
+        texts = (b"# Warmup Iteration   1:", b"# Warmup Iteration   1: 5\nIteration   1:")
+
+        class Printing:
+            pid = started.pid
+
+            def alive(_) -> bool:  # noqa: N805
+                return True
+
+            def output(_) -> bytes:  # noqa: N805
+                self.looks += 1
+                return texts[self.looks > 2]
+
+            def wait(_, *, limit_s: float, good: Sequence[int] = (0,)) -> Finished:  # noqa: N805
+                return replace(started.finished)
+
+        return Printing()
+
+
+def jmh_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "fetched", lambda cache: True)
+
+
+def test_java_counts_from_the_end_of_its_warm_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jmh_there(monkeypatch)
+    bench = Warming(tmp_path)
+    one = adapter("jmh")
+    case = one.case("warehouses", {"load": 2, "warm_up_s": 2.0})
+    one.prepare(case, bench)
+    (compiler,) = bench.calls
+    assert compiler.program == "javac"
+    (bench.folder / "report.json").write_bytes(recorded("jmh", "two-warehouses.json"))
+    one.measure(case, bench, seconds=2.0)
+    java = bench.calls[1].argv
+    assert java[java.index("-w") + 1] == "1000ms"
+    assert java[java.index("-r") + 1] == "500ms"
+    assert java[java.index("-t") + 1] == "2"
+    assert bench.looks == 3
+    # What was compiled is kept under a name that says of what, and not compiled again.
+    one.prepare(case, bench)
+    assert len(bench.calls) == 2
+
+
+def test_java_without_its_archives_says_what_brings_them(tmp_path: Path) -> None:
+    one = adapter("jmh")
+    with pytest.raises(MeasureError, match="tools --install"):
+        one.prepare(one.case("x", {}), ScriptedBench(tmp_path))
+
+
+def test_archives_with_another_content_are_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def other(coordinates: str, folder: Path) -> None:
+        _, name, version = coordinates.split(":")
+        (folder / f"{name}-{version}.jar").write_bytes(b"something else")
+
+    monkeypatch.setattr(archives, "_copy", other)
+    monkeypatch.setattr(archives.shutil, "which", lambda name: f"/opt/{name}")
+    with pytest.raises(MeasureError, match="not what it was"):
+        archives.fetch(tmp_path)
+    assert not list(tmp_path.iterdir())
+    assert not archives.fetched(tmp_path)
+
+
+def test_archives_without_maven_name_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives.shutil, "which", lambda name: None)
+    with pytest.raises(MeasureError, match="apt-get install maven"):
+        archives.fetch(tmp_path)

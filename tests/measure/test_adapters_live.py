@@ -1,0 +1,68 @@
+"""Kernels and tools once, as short as they go, where they are installed: that our commands still
+are some, and that what is printed today is read. What a loaded host gives is not looked at.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from homenode.measure.adapters.registry import adapter
+from homenode.measure.host.packages import missing, remedy
+from homenode.measure.result import load
+
+ROWS = [
+    ("kernels", "context", "load = 2"),
+    ("kernels", "fork-exec", ""),
+    ("kernels", "memory", 'operation = "zero", bytes = 65536, load = 2'),
+    ("kernels", "chase", 'bytes = 65536, pages = "huge", chains = 2'),
+    ("loops", "three", "load = 3, turns = 5000000"),
+    ("dbench", "memory", 'on = "memory", load = 2'),
+    ("tbench", "loopback", "load = 2"),
+    ("stressng", "compute", "load = 1"),
+    ("hackbench", "pipes", 'over = "pipes", load = 1, loops = 50'),
+    *(("integer", name, "") for name in ("gcc", "gnugo", "hmmsearch", "stockfish", "x264")),
+    ("jmh", "warehouses", "load = 1, warm_up_s = 1.0, heap_mib = 128"),
+]
+SUITE = """\
+schema = 1
+name = "live"
+title = "one case"
+
+[defaults]
+repeats = 1
+seconds = 0.2
+
+[[case]]
+adapter = "{adapter}"
+name = "{name}"
+parameters = {{ {parameters} }}
+"""
+
+
+@pytest.mark.parametrize(("tool", "name", "parameters"), ROWS)
+def test_live(
+    tool: str,
+    name: str,
+    parameters: str,
+    homenode: Callable[..., subprocess.CompletedProcess[str]],
+    tmp_path: Path,
+) -> None:
+    one = adapter(tool)
+    absent = missing(one.requires(one.case(name, {})).needs, one)
+    if absent:
+        programs = ", ".join(need.program for need in absent)
+        pytest.skip(f"not measured live: {programs} is not here; {remedy(absent)}")
+    suite = tmp_path / "live.toml"
+    suite.write_text(SUITE.format(adapter=tool, name=name, parameters=parameters))
+    kept = tmp_path / "live.json"
+    done = homenode("measure", "run", suite, "--gate", "off", "-o", kept)
+    assert done.returncode == 0, done.stderr
+    (record,) = load(kept).records
+    assert record.rejected is None, record.rejected
+    assert min(record.work, record.seconds, record.score) > 0.0
+    assert record.cpu is not None
+    assert record.cpu.total > 0.0

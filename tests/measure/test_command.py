@@ -1,0 +1,157 @@
+"""`homenode measure` as a person types it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import fake_adapter
+import pytest
+from fake_adapter import row, write_suite
+
+from homenode.cli import call
+from homenode.measure.host import packages
+
+Answer = tuple[int, str, str]
+Type = Callable[..., Answer]
+
+
+@pytest.fixture
+def homenode_here(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> Type:
+    """Call the command line in this process, which knows the fake adapter."""
+    fake_adapter.register(monkeypatch)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+    def typed(*words: str | Path) -> Answer:
+        code = call([str(word) for word in words])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return typed
+
+
+def test_a_suite_prints_its_table_and_keeps_its_file(homenode_here: Type, tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, row("one", "print(10)"), row("two", "print(20)"))
+    code, out, err = homenode_here("measure", suite, "--gate", "off", "-o", "r.json")
+    assert (code, err.count("kept in r.json")) == (0, 1)
+    assert "fake/one" in out
+    assert "things/s" in out
+    again = homenode_here("measure", "show", "r.json")
+    assert again[1] == out
+    data = json.loads((tmp_path / "r.json").read_text())
+    assert data["suite"]["name"] == "fakes"
+    assert len(data["records"]) == 4
+
+
+def test_options_take_the_place_of_the_suites(homenode_here: Type, tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, row("one", "print(10)"), row("two", "print(20)"))
+    words = ("--only", "fake/two", "--repeats", "1", "--seconds", "0.2", "--processors", "1")
+    code, _, _ = homenode_here("measure", *words, "--gate", "off", suite, "-o", "r.json")
+    assert code == 0
+    data = json.loads((tmp_path / "r.json").read_text())
+    (record,) = data["records"]
+    assert (record["case"], record["processors"]) == ("fake/two", 1)
+    assert data["cases"]["fake/two"]["seconds"] == 0.2
+
+
+def test_json_is_nothing_but_json(homenode_here: Type, tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, row("one", "print(10)"))
+    words = ("--gate", "off", "--json", "--anonymous", "-o", "r.json")
+    code, out, _ = homenode_here("measure", suite, *words)
+    assert code == 0
+    assert json.loads(out)
+    data = json.loads((tmp_path / "r.json").read_text())
+    assert "host" not in data["environment"]
+
+
+def test_two_settings_are_compared(homenode_here: Type, tmp_path: Path) -> None:
+    code = "import os; print(os.environ['N'])"
+    suite = write_suite(tmp_path, row("one", code), defaults="repeats = 6\nseconds = 0.1")
+    sides = ("--a", "env=N=100", "--b", "env=N=900", "--gate", "off", "-o", "ab.json")
+    exit_code, out, err = homenode_here("measure", "ab", suite, *sides)
+    assert exit_code == 0, err
+    assert "fake/one" in out
+    assert homenode_here("measure", "show", "ab.json")[1] == out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("linux-quik",), "did you mean linux-quick?"),
+        (("fakes.toml", "--only", "fake/thre"), "no fake/thre"),
+        (("fakes.toml", "--gate", "loud"), "--gate loud"),
+        (("fakes.toml", "--gate", "0"), "--gate 0 makes no sense"),
+        (("fakes.toml", "--processors", "1,x"), "x is not a plain whole number"),
+        (("fakes.toml", "-o", "r.csv"), "ends in .json"),
+        (("fakes.toml", "--repeats", "0"), "--repeats"),
+        (("ab", "fakes.toml", "--a", "wait=1"), "known are cpus, weight"),
+        (("show", "none.json"), "cannot be read"),
+        (("show", "fakes.toml"), "is not JSON"),
+        (("list", "nothing"), "there is no suite nothing"),
+        (("fakes.toml", "--folder", "/proc/none"), "no folder can be made"),
+    ],
+)
+def test_wrong_words_get_one_message(
+    homenode_here: Type, tmp_path: Path, words: tuple[str, ...], message: str
+) -> None:
+    write_suite(tmp_path, row("one", "print(1)"))
+    code, out, err = homenode_here("measure", *words)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.startswith("homenode: ")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    assert {file.name for file in tmp_path.iterdir()} <= {"fakes.toml", "cache"}
+
+
+def test_suites_and_their_cases_are_listed(homenode_here: Type, tmp_path: Path) -> None:
+    code, out, _ = homenode_here("measure", "list", "--json")
+    assert code == 0
+    assert {"linux-quick", "linux-full"} <= {suite["suite"] for suite in json.loads(out)}
+    suite = write_suite(tmp_path, row("one", "print(1)", load=3))
+    code, out, _ = homenode_here("measure", "list", suite, "--json")
+    (case,) = json.loads(out)["cases"]
+    assert (case["case"], case["load"], case["unit"]) == ("fake/one", 3.0, "things/s")
+    assert "fake/one" in homenode_here("measure", "list", suite)[1]
+
+
+def test_missing_tools_are_told_with_the_line_that_brings_them(
+    homenode_here: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = write_suite(
+        tmp_path,
+        row("one", "print(1)", needs="no-such-tool"),
+        row("two", "print(1)", needs="no-such-plug", plug_in=True),
+    )
+    code, out, _ = homenode_here("measure", "tools", suite)
+    assert code == 0
+    line = "To have all: apt-get install --no-install-recommends no-such-tool-package"
+    assert line in out
+    assert "no-such-plug-package" not in out.split("To have all")[1]
+    asked: list[str] = []
+
+    def install(wanted: list[tuple[object, object]]) -> list[str]:
+        asked.extend(need.package for _, need in wanted)  # type: ignore[attr-defined]
+        return ["done"]
+
+    monkeypatch.setattr(packages, "install", install)
+    code, out, err = homenode_here("measure", "tools", suite, "--install", "--json")
+    assert (code, err) == (0, "done\n")
+    assert asked == ["no-such-tool-package"]
+    there = {tool["program"]: tool["there"] for tool in json.loads(out)}
+    assert there == {"python3": True, "no-such-tool": False, "no-such-plug": False}
+
+
+def test_what_fails_is_told_beside_the_table(homenode_here: Type, tmp_path: Path) -> None:
+    suite = write_suite(
+        tmp_path, row("bad", "import sys; sys.exit('out of luck')"), row("good", "print(1)")
+    )
+    code, out, err = homenode_here("measure", suite, "--gate", "off", "-o", "r.json")
+    assert code == 0
+    assert "fake/good" in out
+    assert "out of luck" in out + err
+    assert "2 repetitions, kept in r.json" in err

@@ -1,0 +1,89 @@
+"""Kernels in processes of their own: the load generators, and the words for what is wrong."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+
+from homenode import _engine
+
+
+def kernel(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "homenode.measure.kernels", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def found(name: str, *more: str, **parameters: object) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(kernel(name, json.dumps(parameters), *more).stdout)
+    return told
+
+
+def test_a_loop_does_its_turns_from_its_start_on() -> None:
+    start = time.monotonic_ns() + 700_000_000
+    told = found("loop", start_ns=start, iterations=1_000_000)
+    assert told["iterations"] == 1_000_000
+    assert told["start_ns"] >= start
+    assert told["start_ns"] - start == told["start_late_ns"]
+    assert told["end_ns"] > told["start_ns"]
+    assert 0 < told["cpu_ns"] <= told["end_ns"] - told["start_ns"] + 1_000_000
+    assert {"nvcsw", "nivcsw", "run_delay_ns", "timeslices"} <= told.keys()
+
+
+def test_a_loop_gives_way_only_when_made_to() -> None:
+    told = found("loop", seconds=0.05)
+    assert told["nvcsw"] == 0
+    assert told["end_ns"] - told["start_ns"] >= 50_000_000
+
+
+def test_bursts_are_followed_by_sleeps() -> None:
+    told = found("onoff", seconds=0.1, iterations=100_000, sleep_ns=5_000_000)
+    assert told["bursts"] == len(told["burst_ns"]) == len(told["wakeup_late_ns"])
+    assert 2 <= told["bursts"] <= 21
+    assert told["iterations"] == 100_000 * told["bursts"]
+    assert told["nvcsw"] >= told["bursts"] - 1
+
+
+def test_a_process_waits_for_its_start() -> None:
+    start = time.monotonic_ns() + 600_000_000
+    assert found("getpid", str(start), seconds=0.01)["start_ns"] >= start
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "give a kernel"),
+        (("loop", "{}", "soon"), "give a kernel"),
+        (("lop",), "there is no kernel lop"),
+        (("loop", '{"turns": 5}'), "unknown field `turns`"),
+        (("loop", "{"), "loop: "),
+        (("getpid", '{"seconds": 1e9}'), "0.001 to 3600"),
+    ],
+)
+def test_wrong_words_are_told(arguments: tuple[str, ...], words: str) -> None:
+    done = kernel(*arguments, code=2)
+    assert words in done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+
+
+def test_what_the_host_refuses_is_told() -> None:
+    done = kernel("fork-exec", '{"seconds": 0.01, "program": "/no/such"}', code=1)
+    assert "fork-exec: waiting for a child" in done.stderr
+
+
+def test_all_kernels_are_named() -> None:
+    assert {"getpid", "context", "memory", "chase", "loop", "loops", "onoff"} <= set(
+        _engine.KERNELS
+    )

@@ -1,0 +1,375 @@
+"""Sessions with a tool of our own: real processes, groups where the host has them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import fake_adapter
+import pytest
+from fake_adapter import SPIN, row, write_suite
+
+from homenode.measure.errors import MeasureError
+from homenode.measure.host import gate, host
+from homenode.measure.host.cgroups import gone
+from homenode.measure.run import Kept, run_suite
+from homenode.measure.session import Options
+from homenode.measure.settings import System, parse
+
+LOOSE = Options(foreign_limit=None)
+LISTEN = (
+    "import socket, sys\ns = socket.create_server(('127.0.0.1', int(sys.argv[1])))\n"
+    "while True: s.accept()"
+)
+
+
+@pytest.fixture(autouse=True)
+def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    fake_adapter.register(monkeypatch)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    yield
+    assert not list(Path("/var/tmp").glob(f"homenode-measure-*/{tmp_path.name}"))
+
+
+def measure(tmp_path: Path, *rows: str, options: Options = LOOSE, **more: object) -> Kept:
+    suite = write_suite(tmp_path, *rows)
+    return run_suite(str(suite), options=options, out=tmp_path / "r.json", **more)  # type: ignore[arg-type]
+
+
+def test_a_session_leaves_a_record_a_repetition(tmp_path: Path) -> None:
+    kept = measure(tmp_path, row("one", "print(10)"), row("two", "print(20)"))
+    records = kept.result.records
+    assert not kept.result.failures
+    assert [(r.case, r.replicate, r.order) for r in records] == [
+        ("fake/one", 0, 0),
+        ("fake/two", 0, 1),
+        ("fake/two", 1, 2),
+        ("fake/one", 1, 3),
+    ]
+    assert all(r.rejected is None and r.cpu is not None for r in records)
+    assert kept.result.versions["fake"].startswith("Python 3")
+    assert kept.result.finished >= kept.result.started
+    names = {file.name for file in tmp_path.iterdir()}
+    assert names == {"r.json", "r.raw", "fakes.toml", "cache"}
+    raw = (kept.raw / f"fake-one-{records[0].processors}-host-0").iterdir()
+    assert "10\n" in [file.read_text() for file in raw]
+
+
+def test_processor_time_is_what_was_used(tmp_path: Path) -> None:
+    """The tool spins for 0.3 CPU seconds; Python's own start comes on top."""
+    (record,) = measure(tmp_path, row("spin", SPIN.format(0.3), "repeats = 1")).result.records
+    assert record.cpu is not None
+    assert 0.3 <= record.cpu.total <= 0.6
+    if record.cpu.user is not None and record.cpu.system is not None:
+        assert record.cpu.user + record.cpu.system == pytest.approx(record.cpu.total, rel=0.01)
+
+
+def test_servers_have_an_account_of_their_own_and_do_not_survive(tmp_path: Path) -> None:
+    server = LISTEN.replace("s = ", "import os; open('/proc/self/comm').read(); s = ")
+    kept = measure(tmp_path, row("served", SPIN.format(0.1), "repeats = 1", server=server))
+    (record,) = kept.result.records
+    assert record.cpu is not None
+    if "roles" in kept.result.environment["cgroups"]["can"]:
+        assert set(record.cpu.by_role) == {"server", "client"}
+        assert record.cpu.by_role["client"] >= 0.1 > record.cpu.by_role["server"]
+        assert sum(record.cpu.by_role.values()) == pytest.approx(record.cpu.total, rel=0.05)
+
+
+def test_a_process_that_runs_away_is_ended(tmp_path: Path) -> None:
+    """It leaves its parent, its session and its process group."""
+    note = tmp_path / "pid"
+    away = (
+        "import os, sys, time\n"
+        "if os.fork(): print(1); sys.exit()\n"
+        "os.setsid()\n"
+        f"if os.fork(): os._exit(0)\nopen({str(note)!r}, 'w').write(str(os.getpid()))\n"
+        "time.sleep(60)"
+    )
+    client = f"import os, time\nwhile not os.path.exists({str(note)!r}): time.sleep(.01)\nprint(1)"
+    code = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {away!r}])\n{client}"
+    measure(tmp_path, row("away", code, "repeats = 1"))
+    assert gone(int(note.read_text()))
+
+
+@pytest.mark.parametrize("kind", ["v1", "v2", "none"])
+def test_nothing_runs_on_with_any_kind_of_groups(tmp_path: Path, kind: str) -> None:
+    from homenode.measure.host import Host
+
+    note = tmp_path / "pid"
+    code = (
+        "import os, time; os.setsid() if os.fork() == 0 else os._exit(0)\n"
+        f"open({str(note)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
+    )
+    with Host.open(prefer=kind) as opened:
+        if opened.groups.kind != kind:
+            pytest.skip(f"this host has no control groups of {kind} for us")
+        group = opened.group("a")
+        opened.start([sys.executable, "-c", code], group=group).wait(limit_s=10)
+        while not note.exists() or not note.read_text():
+            time.sleep(0.01)
+        opened.end(group)
+        assert gone(int(note.read_text()))
+
+
+def test_a_tool_that_dies_leaves_the_others(tmp_path: Path) -> None:
+    dies = "import sys; sys.stderr.write('no such engine'); sys.exit(3)"
+    kept = measure(tmp_path, row("dies", dies, "repeats = 5"), row("lives", "print(1)"))
+    assert [r.case for r in kept.result.records] == ["fake/lives"] * 2
+    # Left after two failures.
+    assert [f["replicate"] for f in kept.result.failures] == [0, 1]
+    assert "ended with code 3" in kept.result.failures[0]["why"]
+    assert "it printed: no such engine" in kept.result.failures[0]["why"]
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("print('garbage')", "printed no number"),
+        ("pass", "printed no number"),
+        ("print('nan')", "make no sense"),
+        ("print(-5)", "make no sense"),
+        ("import os; os.kill(os.getpid(), 9)", "signal 9"),
+    ],
+)
+def test_what_tools_do_wrong_is_told(tmp_path: Path, code: str, why: str) -> None:
+    with pytest.raises(MeasureError, match=why):
+        measure(tmp_path, row("wrong", code, "repeats = 1"))
+    assert not (tmp_path / "r.json").exists()
+    assert not list(tmp_path.glob("*.raw"))
+    assert not list(tmp_path.glob(".r*"))
+
+
+def test_a_tool_that_is_late_is_ended(tmp_path: Path) -> None:
+    with pytest.raises(MeasureError, match=r"did not end within 0\.5 s"):
+        measure(tmp_path, row("late", "import time; time.sleep(60)", "repeats = 1", limit=0.5))
+
+
+def test_a_server_that_dies_is_told_at_once(tmp_path: Path) -> None:
+    server = "import sys; sys.exit('the port is taken')"
+    began = time.monotonic()
+    with pytest.raises(MeasureError, match=r"before it listened.*the port is taken"):
+        measure(tmp_path, row("dead", "print(1)", "repeats = 1", server=server))
+    assert time.monotonic() - began < 30
+
+
+def test_what_is_missing_is_left_out_with_its_package(tmp_path: Path) -> None:
+    kept = measure(
+        tmp_path,
+        row("tool", "print(1)", needs="no-such-tool"),
+        row("plug", "print(1)", needs="no-such-tool", plug_in=True),
+        row("disk", "print(1)", disk_bytes=1 << 60),
+        row("memory", "print(1)", memory_bytes=1 << 60),
+        row("fine", "print(1)"),
+    )
+    why = {left["case"]: left["why"] for left in kept.result.left_out}
+    assert "apt-get install --no-install-recommends no-such-tool-package" in why["fake/tool"]
+    assert why["fake/plug"].startswith("optional plug-in")
+    assert "1073741824.0 GiB of disk" in why["fake/disk"]
+    assert "of memory" in why["fake/memory"]
+    assert {r.case for r in kept.result.records} == {"fake/fine"}
+
+
+def test_a_case_that_was_named_must_be_there(tmp_path: Path) -> None:
+    rows = (row("tool", "print(1)", needs="no-such-tool"), row("fine", "print(1)"))
+    options = Options(only=("fake/tool",), foreign_limit=None)
+    with pytest.raises(
+        MeasureError, match=r"fake/tool cannot be run here: no-such-tool is missing"
+    ):
+        measure(tmp_path, *rows, options=options)
+    assert not list(tmp_path.glob("*.json"))
+
+
+def test_disturbed_repetitions_are_repeated_and_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shares = iter([0.5, 0.0, 0.5, 0.5])
+
+    class Disturbed(gate.Watch):
+        def done(self) -> gate.Quiet:
+            return gate.Quiet(1.0, 1.0, 0.0, 0.0, next(shares), 0.0, 0)
+
+    monkeypatch.setattr(gate.Gate, "wait_quiet", lambda *_, **__: True)
+    monkeypatch.setattr(gate.Gate, "watch", lambda self: Disturbed(self._host))
+    kept = measure(
+        tmp_path,
+        row("one", "print(1)"),
+        options=Options(foreign_limit=0.03, retries=1),
+    )
+    assert [(r.replicate, r.rejected is not None) for r in kept.result.records] == [
+        (0, True),
+        (0, False),
+        (1, True),
+        (1, True),
+    ]
+    assert kept.result.records[0].rejected == "others used 50.0 % of the host (limit 3 %)"
+    assert len(kept.result.used()) == 1
+
+
+def test_patience_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a host that is never quiet a session waits so long in all, then takes what comes."""
+
+    class Disturbed(gate.Watch):
+        def done(self) -> gate.Quiet:
+            return gate.Quiet(1.0, 1.0, 0.0, 0.0, 0.5, 0.0, 0)
+
+    waited: list[float] = []
+
+    def wait(_self: object, limit_s: float, **_: object) -> bool:
+        waited.append(limit_s)
+        time.sleep(limit_s)
+        return False
+
+    monkeypatch.setattr(gate.Gate, "wait_quiet", wait)
+    monkeypatch.setattr(gate.Gate, "watch", lambda self: Disturbed(self._host))
+    kept = measure(
+        tmp_path,
+        row("one", "print(1)", "repeats = 8"),
+        options=Options(wait_quiet_s=0.2, patience_s=0.5, retries=1),
+    )
+    assert 0.4 <= sum(waited) <= 0.9
+    assert {r.rejected is not None for r in kept.result.records} == {True}
+    assert {r.replicate for r in kept.result.records} == set(range(8))
+    assert len(kept.result.records) < 16
+
+
+def test_an_account_that_covers_more_than_was_measured_is_not_used(tmp_path: Path) -> None:
+    (record,) = measure(
+        tmp_path, row("loose", SPIN.format(0.2), "repeats = 1", loose=True)
+    ).result.records
+    assert record.cpu is None
+    assert "the tool measured 0.001 s" in record.details["cpu_unknown"]
+
+
+def test_two_settings_in_turns(tmp_path: Path) -> None:
+    code = "import os; print(int(os.environ.get('SIDE', 5)))"
+    suite = write_suite(tmp_path, row("one", code), defaults="repeats = 4\nseconds = 0.1")
+    systems = [parse("a", "env=SIDE=1"), parse("b", f"switch='echo x >> {tmp_path}/switched'")]
+    kept = run_suite(str(suite), systems, LOOSE, out=tmp_path / "ab.json")
+    by_system = {s: [r for r in kept.result.records if r.system == s] for s in "ab"}
+    assert {r.work for r in by_system["a"]} == {1.0}
+    assert {r.work for r in by_system["b"]} == {5.0}
+    assert [r.replicate for r in by_system["b"]] == [0, 1, 2, 3]
+    order = "".join(r.system for r in sorted(kept.result.records, key=lambda r: r.order))
+    assert order[:4] in {"abba", "baab"}
+    assert (tmp_path / "switched").read_text().count("x") == 4
+    assert kept.result.systems["a"]["env"] == {"SIDE": "1"}
+
+
+def test_a_quota_is_held_and_told(tmp_path: Path) -> None:
+    from homenode.measure.host import Host
+
+    with Host.open() as opened:
+        if "quota" not in opened.groups.can:
+            pytest.skip(f"no quota can be set on this host: {opened.groups.why_not}")
+    suite = write_suite(tmp_path, row("spin", SPIN.format(0.5), "repeats = 1"))
+    systems = [parse("a", "quota=0.25 period=20ms")]
+    (record,) = run_suite(str(suite), systems, LOOSE, out=tmp_path / "r.json").result.records
+    # Half a second of work at a quarter of a processor.
+    assert record.seconds > 1.5
+    assert record.throttled_s is not None
+    assert record.throttled_s > 0.5
+    assert record.details["throttled_periods"] > 10
+
+
+def test_a_scaling_set_allows_so_many_processors(tmp_path: Path) -> None:
+    code = "import os; print(len(os.sched_getaffinity(0)))"
+    most = len(os.sched_getaffinity(0))
+    counts = tuple({1, most})
+    kept = measure(
+        tmp_path, row("scale", code), options=Options(processors=counts, foreign_limit=None)
+    )
+    assert {(r.processors, r.work) for r in kept.result.records} == {(n, float(n)) for n in counts}
+    with pytest.raises(MeasureError, match=f"{most + 1} logical processors are asked"):
+        measure(tmp_path, row("scale", code), options=Options(processors=(most + 1,)))
+
+
+def test_a_namespace_has_only_loopback(tmp_path: Path) -> None:
+    code = (
+        "import socket; names = [n for _, n in socket.if_nameindex()]; assert names == ['lo']\n"
+        "socket.create_connection(('127.0.0.1', 21000)).close(); print(1)"
+    )
+    try:
+        kept = measure(tmp_path, row("net", code, "repeats = 1", server=LISTEN, net=True))
+    except MeasureError as error:
+        if "no network namespace" in str(error):
+            pytest.skip(str(error))
+        raise
+    assert len(kept.result.records) == 1
+
+
+def test_warm_up_leaves_no_record(tmp_path: Path) -> None:
+    note = tmp_path / "count"
+    code = f"open({str(note)!r}, 'a').write('x'); print(1)"
+    kept = measure(tmp_path, row("one", code, "warm_up = true"))
+    assert len(kept.result.records) == 2
+    assert note.read_text() == "xxx"
+
+
+def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
+    """As a user meets it: a command line of its own, and a signal in the third repetition."""
+    note = tmp_path / "count"
+    code = (
+        f"import os, time; open({str(note)!r}, 'a').write('x')\n"
+        f"time.sleep(60 if os.path.getsize({str(note)!r}) > 2 else 0); print(1)"
+    )
+    suite = write_suite(tmp_path, row("one", code, "repeats = 9"))
+    script = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from homenode.measure.adapters import registry\n"
+        "registry.ADAPTERS['fake'] = 'fake_adapter:Fake'\n"
+        "from homenode.cli import call\n"
+        f"sys.exit(call(['measure', {str(suite)!r}, '--gate', 'off', '-o', 'r.json']))"
+    )
+    here = str(Path(__file__).parent)
+    with subprocess.Popen(
+        [sys.executable, "-c", script, here],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as running:
+        while not note.exists() or len(note.read_text()) < 3:
+            assert running.poll() is None, running.communicate()
+            time.sleep(0.05)
+        running.send_signal(signal.SIGINT)
+        _, told = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "interrupted: 2 repetitions, kept in r.json" in told
+    data = json.loads((tmp_path / "r.json").read_text())
+    assert data["interrupted"]
+    assert len(data["records"]) == 2
+    assert not list(tmp_path.glob(".r*"))
+
+
+def test_systems_are_refused_before_anything_starts(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, row("one", "print(1)"))
+    few = host.allowed()
+    system = System("a", setting=parse("a", "cpus=0").setting)
+    options = Options(processors=(len(few) + 1,), foreign_limit=None)
+    with pytest.raises(MeasureError, match="logical processors are asked"):
+        run_suite(str(suite), [system], options, out=tmp_path / "r.json")
+    with pytest.raises(MeasureError, match=r"ends in \.json"):
+        run_suite(str(suite), out=tmp_path / "r.txt")
+
+
+def test_a_fault_of_an_adapter_costs_its_case_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parse = fake_adapter.Fake.parse
+
+    def faulty(self: fake_adapter.Fake, case: object, text: bytes) -> object:
+        if b"bad" in text:
+            raise KeyError("iops")
+        return parse(self, case, text)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(fake_adapter.Fake, "parse", faulty)
+    kept = measure(tmp_path, row("bad", "print('bad')"), row("good", "print(1)"))
+    assert [f["why"] for f in kept.result.failures] == ["KeyError: 'iops'"] * 2
+    assert [r.case for r in kept.result.records] == ["fake/good"] * 2

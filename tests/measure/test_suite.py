@@ -1,0 +1,111 @@
+"""Suites: what is read, and what a wrong one is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import fake_adapter
+import pytest
+from fake_adapter import row, write_suite
+
+from homenode.measure import suite as suites
+from homenode.measure.adapters.registry import ADAPTERS, adapter
+from homenode.measure.errors import MeasureError
+
+
+@pytest.fixture(autouse=True)
+def fake(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_adapter.register(monkeypatch)
+
+
+def test_rows_take_the_defaults_and_their_own(tmp_path: Path) -> None:
+    path = write_suite(
+        tmp_path,
+        row("one", "print(1)"),
+        row("two", "print(2)", "repeats = 7\nseconds = 3\nload = 4\nprocessors = [1, 2, 2]"),
+        defaults="repeats = 5\nseconds = 1.5\nwarm_up = true",
+    )
+    one, two = suites.load(str(path)).rows
+    assert (one.id, one.repeats, one.seconds, one.warm_up) == ("fake/one", 5, 1.5, True)
+    assert (two.repeats, two.seconds, two.processors) == (7, 3.0, (1, 2))
+    assert two.case.load == 4.0
+    assert one.processors == ()
+
+
+def test_only_takes_adapters_and_cases(tmp_path: Path) -> None:
+    suite = suites.load(str(write_suite(tmp_path, row("one", "1"), row("two", "2"))))
+    assert [r.id for r in suite.only(["fake/two"])] == ["fake/two"]
+    assert [r.id for r in suite.only(["fake"])] == ["fake/one", "fake/two"]
+    assert suite.only([]) == suite.rows
+    with pytest.raises(MeasureError, match=r"no fake/tow; did you mean fake/two"):
+        suite.only(["fake/tow"])
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("schema = 1", r"mine\.toml: the suite has no \[\[case\]\]"),
+        ("schema = 2\n[[case]]", "schema is 2"),
+        ("schema = 1\ncases = 1", r"key cases is not known; did you mean case\?"),
+        ("schema = 1\n[defaults]\nrepeat = 1", "did you mean repeats"),
+        ("schema = ", "not TOML"),
+        ("schema = 1\n\n[[case]]\nname = 'x'", r"mine\.toml:3: a case has no adapter"),
+        ("schema = 1\n[[case]]\nadapter = 'fake'", r"mine\.toml:2: a case has no name"),
+        ("schema = 1\n[[case]]\nadapter = 'fkae'\nname = 'x'", r":2: .*did you mean fake\?"),
+        (
+            "schema = 1\n[[case]]\nadapter = 'fake'\nname = 'x'\nparameters = { speed = 1 }",
+            r"mine\.toml:2: fake takes no speed",
+        ),
+        (
+            "schema = 1\n" + 2 * "[[case]]\nadapter = 'fake'\nname = 'x'\nparameters = {}\n",
+            r"mine\.toml:6: fake/x is there twice",
+        ),
+        ("schema = 1\n[[case]]\nadapter = 'fake'\nname = 'x'\nrepeats = 0", "repeats = 0"),
+        ("schema = 1\n[[case]]\nadapter = 'fake'\nname = 'x'\nrepeats = 1.5", "whole number"),
+        ("schema = 1\n[[case]]\nadapter = 'fake'\nname = 'x'\nseconds = '1'", "seconds = '1'"),
+        ("schema = 1\n[[case]]\nadapter = 'fake'\nname = 'x'\nwarm_up = 1", "true or false"),
+        ("schema = 1\n[[case]]\nadapter = 'fake'\nname = 'x'\nprocessors = [0]", r"\[0\] makes"),
+        ("schema = 1\n[[case]]\nadapter = 'fake'\nname = 'x'\nparameters = 3", "not a table"),
+    ],
+)
+def test_wrong_suites(tmp_path: Path, body: str, message: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(body)
+    with pytest.raises(MeasureError, match=message):
+        suites.load(str(path))
+
+
+def test_a_suite_that_is_not_there() -> None:
+    with pytest.raises(MeasureError, match=r"no suite linux-quik; did you mean linux-quick\?"):
+        suites.load("linux-quik")
+
+
+def test_equal_suites_have_equal_sums(tmp_path: Path) -> None:
+    first = suites.load(str(write_suite(tmp_path, row("one", "1")))).sha256
+    assert suites.load(str(write_suite(tmp_path, row("one", "1")))).sha256 == first
+    assert suites.load(str(write_suite(tmp_path, row("one", "2")))).sha256 != first
+
+
+@pytest.mark.parametrize("name", suites.names())
+def test_shipped_suites_can_be_read(name: str) -> None:
+    suite = suites.load(name)
+    assert suite.name == name
+    assert suite.title
+    for each in suite.rows:
+        wanted = each.adapter.requires(each.case)
+        assert all(need.package for need in wanted.needs)
+        assert each.case.unit
+        assert each.adapter.limit_s > each.seconds
+
+
+def test_every_adapter_is_in_the_quick_suite() -> None:
+    shipped = {name for name in ADAPTERS if name != "fake"}
+    assert {each.adapter.name for each in suites.load("linux-quick").rows} == shipped
+
+
+@pytest.mark.parametrize("name", sorted(ADAPTERS))
+def test_adapters_are_named_as_registered(name: str) -> None:
+    made = adapter(name)
+    assert made.name == name
+    assert made.title
+    assert made.stands_for

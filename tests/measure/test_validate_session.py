@@ -1,0 +1,173 @@
+"""A validation as a whole: plans, calibration, reports, and a short live one where the host lets
+us set control groups.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
+
+from homenode.measure.errors import MeasureError
+from homenode.measure.validate.experiments import Judged
+from homenode.measure.validate.judge import judge
+from homenode.measure.validate.report import HostFacts, Report, compare_again, load
+from homenode.measure.validate.scene import Alone
+from homenode.measure.validate.session import Plan, calibrated, make_plan, run
+from homenode.measure.validate.trial import Trial, reason_of
+from homenode.report.validation import sentences, tables
+
+ROW = judge("quota-50", Judged("a", "cpus", 2.5, "percent"), [0.50, 0.51, 0.505], [0.507])
+HOST = HostFacts("Made-up CPU", "6.18.1", (0, 1), 1, 1, "v1", {"tick": (4_000_000, "made up")}, ())
+
+
+def made(**more: Any) -> Report:
+    trial = Trial("quota-50", {"a": {"cpus": 0.5}}, 0.01, 0.0)
+    plain = Report(
+        "0", "2000-01-01T00:00:00+00:00", HOST, 4.0, 3, Alone(1e9), [ROW], [trial], ["KVM"]
+    )
+    return replace(plain, **more)
+
+
+def plan(**more: Any) -> Plan:
+    asked: dict[str, Any] = {
+        "quick": False,
+        "passes": None,
+        "seconds": None,
+        "processors": 2,
+        "only": (),
+        "with_database": False,
+    }
+    return make_plan(**(asked | more))
+
+
+def test_the_quick_plan_is_a_part_of_the_whole() -> None:
+    whole, quick = plan(), plan(quick=True)
+    names = {one.name for one in whole.experiments}
+    assert {one.name for one in quick.experiments} < names
+    assert quick.passes < whole.passes
+    assert {f"loops-{n}" for n in range(1, 9)} <= names
+
+
+def test_what_calibrates_is_always_in_it() -> None:
+    found = [one.name for one in plan(only=("quota-50",)).experiments]
+    assert found == ["loops-1", "on-off-alone", "quota-50"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"only": ("qouta-50",)}, "quota-50"),
+        ({"passes": 1000}, "1000 passes"),
+        ({"seconds": 0.1}, "0.1 s"),
+    ],
+)
+def test_senseless_plans_are_refused(asked: dict[str, Any], said: str) -> None:
+    with pytest.raises(MeasureError, match=said):
+        plan(**asked)
+
+
+def test_calibration_takes_only_what_ran_alone() -> None:
+    loops = {"cpu_s": 1.02, "elapsed_s": 1.03, "bursts": 0.0, "iterations": 1.0, "involuntary": 31}
+    bursts = {"cpu_s": 0.4, "elapsed_s": 2.0, "bursts": 200.0, "iterations": 1.0, "involuntary": 0}
+    trials = [
+        Trial("loops-1", {}, 0.0, 0.0, {"a": loops}),
+        Trial("on-off-alone", {}, 0.0, 0.0, {"a": bursts}),
+        Trial("loops-1", {}, 0.5, 0.0, {"a": {**loops, "cpu_s": 9.0}}, rejected="others"),
+        Trial("weights-2:1", {}, 0.0, 0.0, {"a": {**loops, "cpu_s": 9.0}}),
+    ]
+    alone = calibrated(trials, 2.5e9, 1.0)
+    assert alone.job_stretch == pytest.approx(1.02)
+    assert alone.run_s == pytest.approx(0.002)
+    assert alone.sleep_s == pytest.approx(0.008)
+    assert alone.switches_per_s == pytest.approx(31 / 1.03)
+    assert alone.transaction_s == 0.0
+
+
+def test_without_a_quiet_trial_nothing_is_calibrated() -> None:
+    busy = Trial("loops-1", {}, 0.5, 0.0, {}, rejected="others used 50.0 % of the host")
+    with pytest.raises(MeasureError, match="nothing can be calibrated") as raised:
+        calibrated([busy], 1e9, 1.0)
+    assert "others used" in str(raised.value)
+
+
+def test_busy_and_late_trials_do_not_count() -> None:
+    quiet = Trial("x", {}, 0.01, 0.0)
+    assert reason_of(quiet, 0.03) is None
+    assert "others" in str(reason_of(replace(quiet, foreign=0.2), 0.03))
+    assert reason_of(replace(quiet, foreign=0.2), None) is None
+    assert "stolen" in str(reason_of(replace(quiet, steal=0.2), 0.03))
+    assert "after the others" in str(reason_of(replace(quiet, late_s=0.2), None))
+
+
+def test_a_report_is_read_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    made().save(path)
+    assert load(path) == json.loads(json.dumps(made().as_json()))
+    assert [file.name for file in tmp_path.iterdir()] == ["report.json"]
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"kind": "homenode-measurement"}', "\x00"])
+def test_other_files_are_no_reports(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "other.json"
+    path.write_text(text)
+    with pytest.raises(MeasureError):
+        load(path)
+
+
+def test_a_report_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(MeasureError, match="cannot be written"):
+        made().save(tmp_path / "no" / "report.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_rerun_repeats_or_does_not(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    made().save(path)
+    near = judge(ROW.experiment, Judged("a", "cpus", 2.5, "percent"), [0.504, 0.506], [0.5])
+    far = judge(ROW.experiment, Judged("a", "cpus", 2.5, "percent"), [0.704, 0.706], [0.5])
+    other = replace(near, experiment="another")
+    again = compare_again([near, far, other], load(path))
+    assert [one.repeats for one in again] == [True, False]
+
+
+def test_a_damaged_report_is_refused() -> None:
+    with pytest.raises(MeasureError, match="damaged"):
+        compare_again([ROW], {"rows": [{"experiment": 1}]})
+
+
+def test_the_report_says_what_it_shows_and_what_not() -> None:
+    text = " ".join(sentences(made(interrupted=True, left_out=("the databases",))))
+    for word in ("Made-up CPU", "tick 4 ms (made up)", "1 agrees", "interrupted", "KVM"):
+        assert word in text
+    assert tables(made())[0].row_count == 1
+
+
+def test_live() -> None:
+    """One experiment, for real: the shares are as weighted, whatever else goes on."""
+    from homenode.measure.host import Host
+
+    with Host.open() as host:
+        lacking = {"weight", "quota", "cpuset", "account"} - host.groups.can
+        if lacking or len(host.cpus) < 2:
+            pytest.skip(f"this host does not let us set {sorted(lacking)}, or has one processor")
+    report = run(
+        quick=True,
+        passes=1,
+        seconds=1.0,
+        only=("pinned-2:1",),
+        with_database=False,
+        foreign_limit=None,
+    )
+    rows = {row.metric: row for row in report.rows if row.group == "a"}
+    share = rows["share_pct"]
+    if share.measured is None:
+        pytest.skip("the host is too busy for a common start")
+    assert share.measured.mean == pytest.approx(66.7, abs=15.0)
+    assert share.simulated is not None
+    assert share.simulated.mean == pytest.approx(66.7, abs=1.0)
