@@ -38,11 +38,15 @@ def commands() -> str:
     parts.append(_text(_help()))
     for name in sorted(_visible(group)):
         parts += [f"## homenode {name}\n", _text(_help(name))]
+        for inner in _visible(group.commands[name]):
+            parts += [f"### homenode {name} {inner}\n", _text(_help(name, inner))]
     return "\n".join(parts)
 
 
 def _visible(group: Any) -> Iterator[str]:
-    return (name for name, command in group.commands.items() if not command.hidden)
+    """Commands of a group; none of a command that is no group."""
+    commands = getattr(group, "commands", {})
+    return (name for name, command in commands.items() if not command.hidden)
 
 
 def _help(*words: str) -> str:

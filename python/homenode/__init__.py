@@ -27,6 +27,7 @@ from homenode.errors import (
 )
 
 if TYPE_CHECKING:
+    from homenode.calibrate import fit_profile
     from homenode.results import METRICS, Run
     from homenode.results.explain import explain
     from homenode.results.query import query
@@ -55,6 +56,7 @@ __all__ = [
     "Where",
     "calibrate",
     "explain",
+    "fit_profile",
     "list_studies",
     "load_scenario",
     "load_study",
@@ -69,6 +71,7 @@ _LATER = {
     "Scenario": "homenode.scenario:Scenario",
     "calibrate": "homenode.study:calibrate",
     "explain": "homenode.results.explain:explain",
+    "fit_profile": "homenode.calibrate:fit_profile",
     "list_studies": "homenode.study:list_studies",
     "load_scenario": "homenode.scenario:load",
     "load_study": "homenode.study:load_study",

@@ -97,7 +97,8 @@ def test_what_is_told_has_its_source_and_what_is_not_a_range() -> None:
     for name, figure in found.figures():
         told = figure.source is not None
         assert told or figure.range is not None, name
-        assert told == (name.startswith("topology.") or name in TOLD), name
+        if not name.startswith("hypervisor."):  # those of the kernel have their own sources
+            assert told == (name.startswith("topology.") or name in TOLD), name
 
 
 TOLD = ("clock", "line", "cache.L1.size", "cache.L1.ways", "cache.L3.size", "memory.maximum")

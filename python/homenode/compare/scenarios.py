@@ -5,10 +5,13 @@ of its own, or several beside each other, one frozen spec for each load.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from homenode.catalog import MachineDescription
+from homenode.catalog import machine as find_machine
+from homenode.catalog.hosts import HOST_POLICIES
 from homenode.catalog.names import is_path
 from homenode.compare.suite import Case, GuestPart, Suite, WorkClass
 from homenode.document import to_toml
@@ -67,11 +70,16 @@ def _scenario(suite: Suite, group: WorkClass, case: Case, machine: str) -> Scena
 def scenario_data(suite: Suite, group: WorkClass, case: Case, machine: str) -> dict[str, Any]:
     """A case on a machine as a scenario file has it."""
     timing = suite.timing(group, case)
+    parts = _parts(suite, group, case)
+    partitions = [_partition(group, part) for part in parts]
+    described = find_machine(machine)
+    if described.hypervisor.policy in HOST_POLICIES:
+        _pin(partitions, described)
     return {
         "name": case.name,
         "title": f"{group.title}: {case.title}",
         "machine": {"file" if is_path(machine) else "model": machine},
-        "partition": [_partition(group, part) for part in _parts(suite, group, case)],
+        "partition": partitions,
         "run": {
             "warmup": TIME.format(timing.warmup),
             "duration": TIME.format(timing.duration),
@@ -94,6 +102,16 @@ def _parts(suite: Suite, group: WorkClass, case: Case) -> list[GuestPart]:
     if loads is not None:
         workload = {**workload, "count": loads.values[0] * loads.each}
     return [GuestPart(name=GUEST, cores=cores, profile=profile, workload=workload)]
+
+
+def _pin(partitions: Sequence[dict[str, Any]], machine: MachineDescription) -> None:
+    """On a host, a thread of a core for each core, next to each other."""
+    core = 0
+    for partition in partitions:
+        count = partition["processors"]["cores"]
+        pins = [str((core + one) * machine.host_threads) for one in range(count)]
+        partition["processors"] = {"mode": "shared", "virtual": count, "pins": pins}
+        core += count
 
 
 def _partition(group: WorkClass, part: GuestPart) -> dict[str, Any]:

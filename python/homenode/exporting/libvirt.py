@@ -7,8 +7,10 @@ threads of that many cores each period and no more (`global_quota`). Homes and m
 a dedicated partition every virtual processor to its thread and memory strictly to its nodes; of a
 shared one to the threads of its home chips and memory to its nodes by preference. KVM has no weight
 beside shares, pools of processors or lending: they are left out, and the file says so in its
-description. KVM on IBM Z shows a guest neither threads of a core nor NUMA nodes: there each virtual
-processor is a core of its own, and memory is bound as a whole.
+description. Of a partition of a Linux host its weight, quota and pins are written as they are, and
+the control group it is in as libvirt's resource partition. KVM on IBM Z shows a guest neither
+threads of a core nor NUMA nodes: there each virtual processor is a core of its own, and memory is
+bound as a whole.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+from homenode.catalog.hosts import HOST_POLICIES
 from homenode.exporting.errors import ExportError
 from homenode.exporting.options import ExportOptions
 from homenode.exporting.registry import Exporter, Kind
@@ -47,8 +50,15 @@ class Host:
 
     @property
     def threads(self) -> int:
-        """Hardware threads of a core."""
+        """Hardware threads of a core that it numbers."""
+        if self.is_linux:
+            return int(self.machine["hypervisor"]["siblings"])
         return int(self.machine["threads_per_core"])
+
+    @property
+    def is_linux(self) -> bool:
+        """Whether the run's partitions are threads of a Linux or Xen host already."""
+        return self.machine["hypervisor"]["policy"] in HOST_POLICIES
 
     def threads_of(self, core: int) -> list[int]:
         """Numbers of a core's threads."""
@@ -91,6 +101,8 @@ class Domain:
     memory_mb: int
     host: Host
     kind: tuple[str, str]
+    groups: tuple[Mapping[str, Any], ...] = ()
+    """Control groups of the host that its threads are in, the innermost first."""
 
     @property
     def shared(self) -> bool:
@@ -125,6 +137,9 @@ class Domain:
         """Threads of the host on which a virtual processor may run."""
         if not self.shared:
             return [self.host.threads_of(self.spec["processors"]["cores"][core])[thread]]
+        told = self.spec["processors"].get("host", {}).get("pins")
+        if told:
+            return [int(cpu) for cpu in told[core * self.smt + thread]]
         chips = sorted(set(self.spec["home"] or [0]))
         return [one for chip in chips for one in self.host.threads_of_chip(chip)]
 
@@ -187,17 +202,32 @@ def domain_of(run: Run, name: str) -> Domain:
             f"partition {name} of run {run.id} runs z/VM, which is no guest of KVM here",
             next_step="name another with -p, or use the form zvm",
         )
-    return Domain(name, spec, int(run.details.get(name, {}).get("mem_mb", 0)), host, kind)
+    memory = int(run.details.get(name, {}).get("mem_mb", 0))
+    return Domain(name, spec, memory, host, kind, _groups(run.spec, spec))
+
+
+def _groups(whole: Mapping[str, Any], spec: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    """From its own control group up to the root."""
+    every = whole.get("cgroups", [])
+    at, found = spec["processors"].get("host", {}).get("cgroup"), []
+    while at is not None:
+        found.append(every[at])
+        at = every[at]["parent"]
+    return tuple(found)
 
 
 def xml(domain: Domain) -> str:
     """The domain's file."""
-    root = ET.Element("domain", type="kvm")
+    xen = domain.host.machine["hypervisor"]["policy"] == "credit2"
+    root = ET.Element("domain", type="xen" if xen else "kvm")
     _text(root, "name", domain.name)
     _text(root, "description", _description(domain))
     _text(root, "memory", domain.memory_mb * _KIB, unit="KiB")
     _text(root, "vcpu", domain.cores * domain.smt, placement="static")
-    _cputune(root, domain)
+    if domain.host.is_linux:
+        _host_cputune(root, domain)
+    else:
+        _cputune(root, domain)
     _numatune(root, domain)
     architecture, machine = domain.kind
     _text(ET.SubElement(root, "os"), "type", "hvm", arch=architecture, machine=machine)
@@ -216,6 +246,8 @@ def _description(domain: Domain) -> str:
         lends = ", lends what is idle (KVM cannot)" if processors["donating"] else ""
         return f"{domain.cores} dedicated core{'' if domain.cores == 1 else 's'}{lends}"
     count = f"{domain.cores} virtual processor{'' if domain.cores == 1 else 's'}"
+    if domain.host.is_linux:
+        return f"{count}, {processors['entitlement']:.3g} of the host's if all want theirs"
     told = f"entitled to {processors['entitlement']:g} cores, {count}"
     if processors["capped"]:
         return f"{told}, capped"
@@ -237,6 +269,30 @@ def _cputune(root: ET.Element, domain: Domain) -> None:
             pinned = cpu_list(domain.pinned(core, thread))
             vcpu = str(core * domain.smt + thread)
             ET.SubElement(tune, "vcpupin", vcpu=vcpu, cpuset=pinned)
+
+
+def _host_cputune(root: ET.Element, domain: Domain) -> None:
+    """Weight, quota and pins of a partition of a host, as they are; under Xen weight and cap."""
+    processors = domain.spec["processors"]
+    host = processors["host"]
+    own = domain.groups[0] if domain.groups else None
+    tune = ET.SubElement(root, "cputune")
+    _text(tune, "shares", processors["weight"] if own is None else own["weight"])
+    if own is not None and own["quota_ns"] is not None:
+        _text(tune, "global_period", own["period_ns"] // 1000)
+        _text(tune, "global_quota", own["quota_ns"] // 1000)
+    elif host["cap"] is not None:
+        _text(tune, "global_period", _PERIOD_US)
+        _text(tune, "global_quota", round(host["cap"] * _PERIOD_US))
+    allowed = next((group["cpuset"] for group in domain.groups if group["cpuset"]), None)
+    for vcpu in range(domain.cores * domain.smt):
+        pins = host["pins"][vcpu] if host["pins"] else allowed
+        if pins:
+            ET.SubElement(tune, "vcpupin", vcpu=str(vcpu), cpuset=cpu_list(pins))
+    outer = [str(group["name"]) for group in reversed(domain.groups[1:])]
+    if outer:
+        resource = ET.SubElement(root, "resource")
+        _text(resource, "partition", "/" + "/".join(outer))
 
 
 def _numatune(root: ET.Element, domain: Domain) -> None:

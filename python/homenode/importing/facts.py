@@ -83,6 +83,14 @@ class PartitionFacts:
     """Name or number of its shared processor pool."""
     pool_maximum: Amount | None = None
     """Cores."""
+    hypervisor: Text | None = None
+    """Whose guest it is, where its own listing tells: kvm, qemu, xen, virtual machine."""
+    quota: Told[tuple[int, int]] | None = None
+    """Time of the host's processors that it may use in a period, both in microseconds."""
+    pins: dict[int, Told[str]] = field(default_factory=dict)
+    """Processors of the host for each virtual one, as a list of the kernel's form."""
+    cpuset: Text | None = None
+    """Processors of the host for all of it."""
     core_type: Text | None = None
     """On a mainframe: cp, ifl, ziip, icf."""
     memory_bytes: Count | None = None

@@ -36,6 +36,18 @@ _WORK = [
     ("loop s", "elapsed_s", 2),
 ]
 
+_HOST = [
+    ("share %", "cpu_share_pct", 1),
+    ("nvcsw/s", "nvcsw_per_s", 0),
+    ("nivcsw/s", "nivcsw_per_s", 0),
+    ("migr/s", "migrations_per_s", 1),
+    ("delay ms", "run_delay_ms", 3),
+    ("p99 ms", "run_delay_ms_p99", 2),
+    ("steal %", "steal_pct", 1),
+    ("poll %", "halt_poll_pct", 1),
+    ("throttled %", "throttled_pct", 1),
+    ("of periods %", "throttled_periods_pct", 0),
+]
 _NEST = [
     ("CPI", "cpi", 3),
     ("EICPI", "eicpi", 3),
@@ -51,12 +63,13 @@ _NEST = [
 
 
 def run_tables(run: Run) -> list[Table]:
-    """Processor, place and work of each partition; what is known as its nest, where the machine
-    has such figures; what PR/SM and z/VM tell.
+    """Processor, threads of a host, place and work of each partition; what is known as its nest,
+    where the machine has such figures; what PR/SM and z/VM tell.
     """
     nest = any(run.metrics[partition]["rni"].mean is not None for partition in run.partitions)
-    tables = [_processor_table(run), _work_table(run), *([_nest_table(run)] if nest else [])]
-    return [*tables, *mainframe_tables(run)]
+    hosted = any(run.metrics[name]["nvcsw_per_s"].mean is not None for name in run.partitions)
+    tables = [_processor_table(run), *([_host_table(run)] if hosted else []), _work_table(run)]
+    return [*tables, *([_nest_table(run)] if nest else []), *mainframe_tables(run)]
 
 
 def _processor_table(run: Run) -> Table:
@@ -72,6 +85,20 @@ def _processor_table(run: Run) -> Table:
         ]
         shares = [metrics[name].mean for _, name in _PLACE]
         cells += [NOTHING if share is None else f"{100 * share:.1f} %" for share in shares]
+        table.add_row(escape(partition), *cells)
+    return table
+
+
+def _host_table(run: Run) -> Table:
+    """Threads of a Linux or Xen host, columns that hold nothing left out."""
+    shown = [
+        entry
+        for entry in _HOST
+        if any(run.metrics[name][entry[1]].mean is not None for name in run.partitions)
+    ]
+    table = plain_table("partition", *(title for title, *_ in shown), title="Threads on the host")
+    for partition in run.partitions:
+        cells = [_mean(run, partition, name, digits) for _, name, digits in shown]
         table.add_row(escape(partition), *cells)
     return table
 

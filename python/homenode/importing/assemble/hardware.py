@@ -5,10 +5,11 @@ one made from a topology, or, where recordings tell nothing of the hardware, an 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from homenode.catalog import MachineDescription, machine, machines
+from homenode.catalog.hosts import HOST_POLICIES
 from homenode.catalog.hypervisor import PowerVm
 from homenode.catalog.names import is_path
 from homenode.document import read_text
@@ -20,6 +21,8 @@ from homenode.units import FREQUENCY, SIZE
 
 DEFAULT_MACHINE = "ibm-power-e1080"
 """For partitions that share cores of a server of which nothing is told."""
+DEFAULT_HOSTS = ("intel-xeon-6240-2s", "amd-epyc-7742-2s")
+"""For guests of an x86 server of which nothing is told, the smaller first."""
 DEFAULT_MAINFRAME = "ibm-z15"
 """For those of a mainframe of which no model is told."""
 _SAME_CLOCK = 0.01
@@ -35,6 +38,12 @@ class Need:
     memory_bytes: int
     shares: bool
     """Whether any partition shares cores."""
+    under: str | None = None
+    """Hypervisor of an x86 server, or `processes`; None for any other server."""
+    threads: int = 1
+    """Virtual processors of the largest, as threads; of a host no more are needed, since guests
+    take turns.
+    """
 
 
 @dataclass(frozen=True)
@@ -69,18 +78,21 @@ def choose_machine(
     """
     if asked is not None:
         return _named(asked, need)
+    if need.under is not None:
+        need = replace(need, cores=1)
     system = system or SystemFacts("")
     for name in machines():
         found = machine(name)
         if system.model is not None and _same_model(found.model, system.model.value):
             return _of_catalog(found, f"{system.model.where}", system, need)
-    topology = _topology(facts, system)
+    topology = real_topology(facts, system)
     wanted = _generation(system)
     nearest = None if wanted is None else _nearest(wanted, need)
     if nearest is not None and (wanted == _generation_of(nearest) or topology is None):
         return _by_generation(nearest, system, wanted, need)
     why = ""
-    if topology is not None or (system.cores is not None and not need.shares):
+    hosted = need.under is not None
+    if topology is not None or (system.cores is not None and (hosted or not need.shares)):
         try:
             made = _made(topology, system, need)
         except InputError as error:
@@ -94,6 +106,8 @@ def choose_machine(
 def _named(asked: str, need: Need) -> ChosenMachine:
     found = machine(asked)
     _refuse_cells(found)
+    if found.hypervisor.policy in HOST_POLICIES:
+        need = replace(need, cores=1)
     own = read_text(Path(asked), MachineError) if is_path(asked) else None
     reference = ("model", asked) if own is None else ("file", MACHINE_FILE)
     if need.cores > found.cores:
@@ -119,7 +133,7 @@ def _same_model(one: str, other: str) -> bool:
     return plain(one) == plain(other)
 
 
-def _topology(facts: Facts, system: SystemFacts) -> TopologyFacts | None:
+def real_topology(facts: Facts, system: SystemFacts) -> TopologyFacts | None:
     """A topology of the hardware itself, of this server or of none that is named."""
     real = [one for one in facts.topologies if not one.virtual]
     own = [one for one in real if one.system == system.key]
@@ -181,7 +195,8 @@ def _made(topology: TopologyFacts | None, system: SystemFacts, need: Need) -> Ch
     name = "imported"
     made = machine_file(topology, system if system.key else None, name)
     found = load_machine(parse_document(made.text, MACHINE_FILE, MachineError))
-    if found.cores < need.cores or (need.shares and not isinstance(found.hypervisor, PowerVm)):
+    policy = found.hypervisor.policy
+    if found.cores < need.cores or (need.shares and policy not in ("phyp", *HOST_POLICIES)):
         return None
     where = "" if topology is None else f"{topology.where}: "
     reason = f"{where}no machine with a description; made of what is told"
@@ -201,6 +216,8 @@ def _made(topology: TopologyFacts | None, system: SystemFacts, need: Need) -> Ch
 def _assumed(system: SystemFacts, need: Need, why: str) -> ChosenMachine:
     is_mainframe = system.architecture is not None and system.architecture.value == "s390x"
     found = machine(DEFAULT_MAINFRAME if is_mainframe else DEFAULT_MACHINE)
+    hosts = [machine(name) for name in DEFAULT_HOSTS] if need.under is not None else []
+    found = next((one for one in hosts if need.threads <= one.host_cpus), found)
     if need.cores > found.cores:
         there = f"the partitions need {need.cores} cores, {found.title} has {found.cores}"
         raise ListingError(there, next_step="import fewer, or name a machine file with --machine")

@@ -24,8 +24,6 @@ from homenode.units import FREQUENCY, SIZE
 Figure = dict[str, Any]
 _FAMILIES = {"ppc": "ibm-power-e1080", "power": "ibm-power-e1080", "s390": "ibm-z15"}
 _ITANIUM = "hp-superdome-sx2000"
-_SHARING = "ibm-power-e1080"
-"""Whose rules stand for those of KVM and VMware, of which there is no model."""
 _QUANTITY = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<unit> ?[A-Za-z/]+)?")
 _NAMED_CLOCK = re.compile(r"@ ?(\d+\.\d+) ?GHz")
 """As in names of Intel's processors."""
@@ -65,7 +63,7 @@ def machine_file(
     told = _told(topology, system)
     shape = _counted(system) if topology is None else shape_of(topology)
     _refuse_large(shape, topology)
-    base = _base(told)
+    base = _base(told, system)
     source = told["source"]
     notices = [Notice(text, told["where"]) for text in shape.remarks]
     table: dict[str, Any] = {
@@ -150,7 +148,7 @@ def _refuse_large(shape: Shape, topology: TopologyFacts | None) -> None:
             )
 
 
-def _base(told: dict[str, Any]) -> _Base:
+def _base(told: dict[str, Any], system: SystemFacts | None) -> _Base:
     architecture = str(told.get("architecture") or "x86_64")
     family = next((name for key, name in _FAMILIES.items() if architecture.startswith(key)), None)
     if architecture == "ia64":
@@ -158,7 +156,7 @@ def _base(told: dict[str, Any]) -> _Base:
     wanted = generation_of(told.get("processor"), told.get("model"))
     if wanted is not None:
         family = _nearest(wanted) or family
-    return _plain() if family is None else _shipped(family)
+    return _plain(system) if family is None else _shipped(family)
 
 
 def _nearest(wanted: tuple[str, float]) -> str | None:
@@ -184,12 +182,13 @@ def _shipped(name: str) -> _Base:
     return _Base(title, figures, caches, str(data.get("coherence", "owner")))
 
 
-def _plain() -> _Base:
-    """Plain assumptions for x86-64."""
+def _plain(system: SystemFacts | None) -> _Base:
+    """Plain assumptions for x86-64; Linux dispatches unless Xen is told."""
     file = resources.files("homenode") / "importing" / "assemble" / "x86_64.toml"
     data = tomllib.loads(file.read_text(encoding="utf-8"))
-    sharing = _shipped(_SHARING)
-    data["hypervisor"] = sharing.figures["hypervisor"]
+    told = None if system is None else system.hypervisor
+    xen = told is not None and told.value == "xen"
+    data["hypervisor"] = {"policy": "credit2" if xen else "linux"}
     return _Base("x86-64 servers in general", data, data["cache"])
 
 

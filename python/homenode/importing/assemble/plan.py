@@ -21,7 +21,7 @@ _ASSUMED_MEMORY = 4 << 30
 _MOST_WEIGHT = {"phyp": 255, "prsm": 999}
 _EQUAL_WEIGHT = 100
 _SYSTEMS = {"aix": "aix", "linux": "linux", "hp-ux": "linux"}
-_SHARING = ("kvm", "vmware", "z/vm", "pr/sm")
+_SHARING = ("kvm", "qemu", "vmware", "xen", "virtual machine", "z/vm", "pr/sm")
 """Hypervisors whose guests have no cores of their own, or few of them do."""
 _SLACK = 1e-9
 _HOUSEKEEPING = 0.05
@@ -55,6 +55,10 @@ class Planned:
     parts_origin: str = ""
     home: tuple[str, ...] = ()
     home_origin: str = ""
+    kvm: Value | None = None
+    """That it is a KVM guest of a Linux host."""
+    pins: tuple[str, ...] = ()
+    """Processors of a host that each virtual processor may use, as lists of the kernel's form."""
     guest: Value = field(default_factory=lambda: Value("linux", "assumed"))
 
     @property
@@ -154,7 +158,7 @@ def set_on_power(
     planned: Sequence[Planned], cores: int, least: float, threads: int, notices: list[Notice]
 ) -> None:
     """Processors as PowerVM has them: entitlement, virtual processors, weight, pool."""
-    _scaled_weights(planned, _MOST_WEIGHT["phyp"], notices)
+    scaled_weights(planned, _MOST_WEIGHT["phyp"], notices)
     told = sum(one.entitlement for one in planned if one.shared)
     own = sum(one.virtual for one in planned if not one.shared)
     untold = [one for one in planned if one.shared and one.facts.entitlement is None]
@@ -165,7 +169,7 @@ def set_on_power(
             one.processors = _shared(one, each, least, notices)
         else:
             one.processors = _dedicated(one)
-        one.guest = _guest(one.facts, runs_aix=True, notices=notices)
+        one.guest = guest_of(one.facts, runs_aix=True, notices=notices)
 
 
 def _each(untold: Sequence[Planned], left: float) -> float:
@@ -195,7 +199,7 @@ def _shared(one: Planned, each: float, least: float, notices: list[Notice]) -> d
         text = f"{one.name} has {one.virtual} virtual processors for {capacity:g} cores"
         notices.append(Notice(f"{text}; {one.virtual} count"))
         entitlement = Value(float(one.virtual), "as many as its virtual processors")
-    found = {"mode": _mode(facts, "shared"), "entitlement": entitlement, "virtual": _count(one)}
+    found = {"mode": mode_of(facts, "shared"), "entitlement": entitlement, "virtual": _count(one)}
     if facts.capped is not None:
         found["capped"] = Value(facts.capped.value, str(facts.capped.where))
     if facts.weight is not None:
@@ -206,13 +210,13 @@ def _shared(one: Planned, each: float, least: float, notices: list[Notice]) -> d
 
 
 def _dedicated(one: Planned) -> dict[str, Value]:
-    found = {"mode": _mode(one.facts, "dedicated"), "cores": _count(one)}
+    found = {"mode": mode_of(one.facts, "dedicated"), "cores": _count(one)}
     if one.facts.donating is not None and one.facts.donating.value:
         found["donating"] = Value(True, str(one.facts.donating.where))
     return found
 
 
-def _scaled_weights(planned: Sequence[Planned], most: int, notices: list[Notice]) -> None:
+def scaled_weights(planned: Sequence[Planned], most: int, notices: list[Notice]) -> None:
     """Weights of another scale, such as vSphere's shares, in proportion to the largest."""
     told = [one.facts.weight for one in planned if one.shared and one.facts.weight is not None]
     largest = max((one.value for one in told), default=0)
@@ -230,27 +234,27 @@ def set_without_sharing(planned: Sequence[Planned], threads: int, notices: list[
     """Processors of a machine on which every partition has cores of its own."""
     for one in planned:
         _set_threads(one, threads, notices)
-        one.processors = {"mode": _mode(one.facts, "dedicated"), "cores": _count(one)}
-        one.guest = _guest(one.facts, runs_aix=False, notices=notices)
+        one.processors = {"mode": mode_of(one.facts, "dedicated"), "cores": _count(one)}
+        one.guest = guest_of(one.facts, runs_aix=False, notices=notices)
 
 
 def set_on_mainframe(planned: Sequence[Planned], threads: int, notices: list[Notice]) -> None:
     """Processors as PR/SM has them: logical cores, weight, type."""
-    _scaled_weights(planned, _MOST_WEIGHT["prsm"], notices)
+    scaled_weights(planned, _MOST_WEIGHT["prsm"], notices)
     for one in planned:
         _set_threads(one, threads, notices)
         if one.shared:
-            found = {"mode": _mode(one.facts, "shared"), "virtual": _count(one)}
+            found = {"mode": mode_of(one.facts, "shared"), "virtual": _count(one)}
             found["weight"] = _weight(one, 1, _MOST_WEIGHT["prsm"], notices)
             if one.facts.capped is not None:
                 found["capped"] = Value(one.facts.capped.value, str(one.facts.capped.where))
         else:
-            found = {"mode": _mode(one.facts, "dedicated"), "cores": _count(one)}
+            found = {"mode": mode_of(one.facts, "dedicated"), "cores": _count(one)}
         if one.facts.core_type is not None:
             kind = one.facts.core_type
             found["type"] = Value(kind.value, str(kind.where))
         one.processors = found
-        one.guest = _guest(one.facts, runs_aix=False, notices=notices)
+        one.guest = guest_of(one.facts, runs_aix=False, notices=notices)
 
 
 def _set_threads(one: Planned, threads: int, notices: list[Notice]) -> None:
@@ -276,7 +280,8 @@ def _set_threads(one: Planned, threads: int, notices: list[Notice]) -> None:
     one.smt = found
 
 
-def _mode(facts: PartitionFacts, mode: str) -> Value:
+def mode_of(facts: PartitionFacts, mode: str) -> Value:
+    """The kind of its processors, with who told of it."""
     told = facts.mode
     return Value(mode, "assumed" if told is None else str(told.where))
 
@@ -305,7 +310,8 @@ def pool_of(facts: PartitionFacts) -> str | None:
     return f"pool{name}" if name.isdigit() else name or None
 
 
-def _guest(facts: PartitionFacts, *, runs_aix: bool, notices: list[Notice]) -> Value:
+def guest_of(facts: PartitionFacts, *, runs_aix: bool, notices: list[Notice]) -> Value:
+    """Its operating system, or the one that stands for it."""
     told: Told[str] | None = facts.os
     asked = "" if told is None else told.value
     known = _SYSTEMS.get(asked)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
 
+from homenode.catalog.hosts import HOST_POLICIES
 from homenode.errors import HomenodeError, InputError, listed
 from homenode.importing.assemble.assembled import (
     SCENARIO_FILE,
@@ -28,7 +30,9 @@ from homenode.importing.assemble.hardware import (
     Need,
     chip_names,
     choose_machine,
+    real_topology,
 )
+from homenode.importing.assemble.hosting import hosting, set_on_host
 from homenode.importing.assemble.members import members, recorded_of
 from homenode.importing.assemble.options import AssembleOptions
 from homenode.importing.assemble.places import lay_out
@@ -72,10 +76,15 @@ def assemble(
     system, every = members(facts, chosen)
     notices: list[Notice] = []
     begin, found = recorded_of(facts, every, notices)
-    hypervisor = system.hypervisor.value if system and system.hypervisor else None
+    under = hosting(system, every)
+    hypervisor = system.hypervisor.value if system and system.hypervisor else under
     planned = plan(every, found, hypervisor, notices)
-    machine = choose_machine(facts, system, chosen.machine, _need(planned))
+    need = replace(_need(planned), under=under)
+    machine = choose_machine(facts, system, chosen.machine, need)
     notices.extend(machine.notices)
+    if machine.description.hypervisor.policy in HOST_POLICIES:
+        topology = real_topology(facts, system or SystemFacts(""))
+        set_on_host(planned, machine.description, under, topology, notices)
     _set(planned, machine, notices)
     windows, step_ns = _windows(planned, begin, chosen, notices)
     name = chosen.name or _name(system, planned)
@@ -89,7 +98,8 @@ def _need(planned: Sequence[Planned]) -> Need:
     largest = max((one.virtual for one in planned if one.shared), default=0)
     cores = own + max(ceil(entitled - 1e-9), ceil(used), largest)
     memory = sum(int(one.memory.value) for one in planned)
-    return Need(max(1, cores), memory, any(one.shared for one in planned))
+    threads = max(one.virtual * (one.facts.smt.value if one.facts.smt else 1) for one in planned)
+    return Need(max(1, cores), memory, any(one.shared for one in planned), threads=threads)
 
 
 def _set(planned: list[Planned], machine: ChosenMachine, notices: list[Notice]) -> None:
@@ -100,7 +110,7 @@ def _set(planned: list[Planned], machine: ChosenMachine, notices: list[Notice]) 
         set_on_power(planned, machine.active_cores, least, threads, notices)
     elif described.hypervisor.policy == "prsm":
         set_on_mainframe(planned, threads, notices)
-    else:
+    elif described.hypervisor.policy not in HOST_POLICIES:
         for one in planned:
             one.shared = False
         set_without_sharing(planned, threads, notices)

@@ -103,7 +103,9 @@ def _partition(one: Planned, step_ns: int, profile: str) -> Iterator[str]:
     if facts.number is not None:
         yield line("number", facts.number.value, str(facts.number.where))
     origins = together([value.origin for value in one.processors.values()])
-    values = {key: value.value for key, value in one.processors.items()}
+    values: dict[str, object] = {key: value.value for key, value in one.processors.items()}
+    if one.pins:
+        values["pins"] = list(one.pins)
     yield line("processors", values, origins)
     if one.smt is not None:
         yield line("smt", one.smt.value, one.smt.origin)
@@ -114,6 +116,8 @@ def _partition(one: Planned, step_ns: int, profile: str) -> Iterator[str]:
         yield line("memory", size(int(one.memory.value)), one.memory.origin)
     if one.home:
         yield line("home", list(one.home), one.home_origin)
+    if one.kvm is not None:
+        yield line("kvm", {}, one.kvm.origin)
     guest: dict[str, object] = {"os": one.guest.value}
     origin = one.guest.origin
     if one.is_quiet:

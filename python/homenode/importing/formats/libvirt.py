@@ -1,8 +1,8 @@
 """libvirt's XML of domains, as `virsh dumpxml` prints it.
 
 `shares` become the weight, `quota` the cap: so many processors' time of the host, as many of them
-to a core as the guest is shown threads of one. Pins and bound memory are told in words: a scenario
-places partitions by home.
+to a core as the guest is shown threads of one. Where the host is a Linux one, quota and pins stand
+in the scenario as they are; on other machines they are told in words, as bound memory is.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from homenode.importing.sources import ListingError, Notice, head_text, text_of
 _DOMAIN = re.compile(PROLOGUE + r"<(?:domain|domains|domstatus)[\s>]", re.DOTALL)
 DEFAULT_PERIOD_US = 100_000
 """libvirt's period where only a quota is given (formatdomain, CPU Tuning)."""
+_KINDS = ("kvm", "qemu", "xen")
 _SYSTEMS = {"win": "windows", "microsoft": "windows"}
 
 
@@ -67,6 +68,8 @@ def _tell(domain: Mapping[str, Any], where: Where, facts: Facts) -> None:
         if value:
             facts.tell(partition, attribute, Told(value, where))
     facts.tell(partition, "os", Told(_system(domain["os"]), where))
+    if domain["kind"] in _KINDS and str(domain["architecture"] or "x86_64").startswith("x86"):
+        facts.tell(partition, "hypervisor", Told(domain["kind"], where))
     _tell_maximum(domain, partition, where)
     _tell_cap(domain, partition, where, facts)
     _tell_pins(domain, partition, where, facts)
@@ -100,15 +103,18 @@ def _tell_cap(
     domain: Mapping[str, Any], partition: PartitionFacts, where: Where, facts: Facts
 ) -> None:
     """The quota of each processor, or of all together; the smaller counts."""
-    caps = []
+    caps, quotas = [], []
     if domain["quota_us"] and domain["vcpus"]:
         period = domain["period_us"] or DEFAULT_PERIOD_US
         caps.append(domain["vcpus"] * min(1.0, domain["quota_us"] / period))
+        quotas.append((domain["vcpus"] * min(domain["quota_us"], period), period))
     if domain["global_quota_us"]:
         period = domain["global_period_us"] or DEFAULT_PERIOD_US
         caps.append(domain["global_quota_us"] / period)
+        quotas.append((domain["global_quota_us"], period))
     facts.tell(partition, "capped", Told(bool(caps), where))
     if caps:
+        partition.quota = Told(min(quotas, key=lambda pair: pair[0] / pair[1]), where)
         threads = _threads(domain)
         cap = min(caps) / threads
         partition.maximum.setdefault("entitlement", Told(cap, where))
@@ -126,12 +132,15 @@ def _tell_pins(
     pins = [pin["cpus"] for pin in domain["pins"]]
     alone = len(set(pins)) == len(pins) == domain["vcpus"] and all(one.isdecimal() for one in pins)
     facts.tell(partition, "mode", Told("dedicated" if alone and pins else "shared", where))
+    partition.pins |= {pin["vcpu"]: Told(pin["cpus"], where) for pin in domain["pins"]}
+    step = "a Linux host in a scenario has pins; on another machine set home instead"
     if pins and not alone:
         text = f"processors of {partition.name} are pinned to {', '.join(dict.fromkeys(pins))}"
-        facts.notices.append(Notice(f"{text}; a scenario has no pins, set home instead", where))
+        facts.notices.append(Notice(f"{text}; {step}", where))
     elif domain["cpuset"]:
+        facts.tell(partition, "cpuset", Told(domain["cpuset"], where))
         text = f"{partition.name} runs on processors {domain['cpuset']} of the host"
-        facts.notices.append(Notice(f"{text}; set home accordingly", where))
+        facts.notices.append(Notice(f"{text}; {step}", where))
 
 
 def _tell_memory(

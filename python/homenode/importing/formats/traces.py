@@ -91,6 +91,7 @@ class Bitbrains:
             return
         partition, where = facts.partition(None, name), source.at(last[0]["line"])
         facts.tell(partition, "virtual", Told(round(last[0]["count"]), where))
+        facts.tell(partition, "hypervisor", Told("virtual machine", where))
         if last[0]["size"] > 0:
             facts.tell(partition, "memory_bytes", Told(round(last[0]["size"]), where))
         if table["count"].n_unique() > 1:
@@ -135,7 +136,9 @@ class PlanetLab:
             "cores",
             pl.col("line").cast(pl.Int64),
         )
-        facts.tell(facts.partition(None, name), "virtual", Told(1, source.at(1)))
+        partition = facts.partition(None, name)
+        facts.tell(partition, "virtual", Told(1, source.at(1)))
+        facts.tell(partition, "hypervisor", Told("virtual machine", source.at(1)))
         text = "the file tells no time: samples of 5 min from 1970 on; of one processor"
         facts.notices.append(Notice(text, source.at()))
         remark_all(facts, source, rest["remarks"])

@@ -1,0 +1,206 @@
+"""`fit_profile`: from recordings to a fitted profile."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from homenode.calibrate.fitted import Deviation, Fitted, Parameter, spell
+from homenode.calibrate.free import FREE, NAMES, Free
+from homenode.calibrate.model import Model, Recording
+from homenode.calibrate.reading import read_recordings
+from homenode.calibrate.solve import DETERMINED, Solution, solve
+from homenode.catalog import ProfileDescription
+from homenode.catalog import profile as base_profile
+from homenode.errors import HomenodeError, listed, suggestion
+from homenode.scenario import Scenario
+
+ProgressFn = Callable[[float, float | None], None]
+ACCURACY = 0.003
+"""How far a recorded figure may be off by itself, as a share: counters and clocks agree to a few
+thousandths.
+"""
+_Z95 = 1.96
+_MOST = 60
+"""Trials of a fit, roughly, for the bar."""
+
+
+def fit_profile(
+    *recordings: str | Path,
+    base: str | Path = "oltp",
+    name: str = "calibrated",
+    partition: str | None = None,
+    scenario: Scenario | str | Path | None = None,
+    know: Sequence[str] | None = None,
+    free: Sequence[str] = NAMES,
+    rate: float | None = None,
+    cpi: float | None = None,
+    accuracy: float = ACCURACY,
+    replications: int = 3,
+    jobs: int | None = None,
+    root: str | Path = "runs",
+    progress: ProgressFn | None = None,
+) -> Fitted:
+    """Fit the free parameters of a profile to kept runs, measured results or imported recordings.
+
+    `know` names the figures that are known of them, `rate` [1/s] and `cpi` what an imported
+    recording does not tell, `accuracy` is the share by which any figure may be off. Raises
+    `HomenodeError` where a recording tells nothing or cannot be played.
+    """
+    chosen = _chosen(free)
+    described = base_profile(base)
+    where = Scenario.load(scenario) if isinstance(scenario, (str, Path)) else scenario
+    recording = read_recordings(
+        recordings,
+        partition=partition,
+        scenario=where,
+        know=know,
+        accuracy=accuracy,
+        rate=rate,
+        cpi=cpi,
+        root=root,
+    )
+    model = Model(recording, described.spec(), replications, jobs or os.cpu_count() or 1)
+    residuals = _Residuals(recording, model, chosen, progress)
+    start = [one.start(described) for one in chosen]
+    widths = [one.width(described) for one in chosen]
+    solution = solve(residuals, start, widths)
+    return _told(name, recording, described, chosen, solution, model)
+
+
+def _chosen(free: Sequence[str]) -> tuple[Free, ...]:
+    unknown = [one for one in free if one not in NAMES]
+    if unknown or not free:
+        asked = unknown[0] if unknown else "nothing"
+        step = suggestion(asked, NAMES, "")
+        raise HomenodeError(
+            f"{asked} is no free parameter", there=f"there is {listed(NAMES)}", next_step=step
+        )
+    return tuple(one for one in FREE if one.name in free)
+
+
+class _Residuals:
+    """Deviations of a point on the scales from what was recorded."""
+
+    def __init__(
+        self,
+        recording: Recording,
+        model: Model,
+        free: Sequence[Free],
+        progress: ProgressFn | None,
+    ) -> None:
+        self._recorded = recording.observations
+        self._model, self._free, self._progress = model, free, progress
+        self._trials = 0
+
+    def __call__(self, x: Any) -> tuple[Any, Any]:
+        import numpy as np
+
+        shown = self._model(values_at(x, self._free))
+        self._trials += 1
+        if self._progress is not None:
+            self._progress(min(0.99, self._trials / _MOST), None)
+        logs = np.array([math.log(one.value) for one in self._recorded])
+        errors = np.array([one.error for one in self._recorded])
+        return np.array(shown.logs) - logs, np.hypot(errors, np.array(shown.errors))
+
+
+def values_at(x: Sequence[float], free: Sequence[Free]) -> dict[str, float]:
+    """Values in their own units."""
+    return {one.name: one.from_scale(float(at)) for one, at in zip(free, x, strict=True)}
+
+
+def _told(
+    name: str,
+    recording: Recording,
+    base: ProfileDescription,
+    free: Sequence[Free],
+    solution: Solution,
+    model: Model,
+) -> Fitted:
+    parameters = tuple(
+        _parameter(place, one, base, free, solution) for place, one in enumerate(free)
+    )
+    shown = model(values_at(solution.x, free))
+    deviations = tuple(
+        Deviation(
+            recording.conditions[one.condition].title,
+            one.metric,
+            one.value,
+            math.exp(log),
+            float(off),
+        )
+        for one, log, off in zip(
+            recording.observations, shown.logs, solution.deviations, strict=True
+        )
+    )
+    cpi = next(
+        (
+            math.exp(log)
+            for one, log in zip(recording.observations, shown.logs, strict=True)
+            if one.metric == "cpi"
+        ),
+        None,
+    )
+    busy = base.eicpi.value
+    stall = None if cpi is None else max(0.0, 1.0 - busy / cpi)
+    return Fitted(
+        name,
+        recording,
+        base,
+        parameters,
+        deviations,
+        solution.quality,
+        solution.singular,
+        stall,
+        recording.notes,
+    )
+
+
+def _parameter(
+    place: int,
+    one: Free,
+    base: ProfileDescription,
+    free: Sequence[Free],
+    solution: Solution,
+) -> Parameter:
+    fitted = place in solution.fitted
+    x, sd = float(solution.x[place]), float(solution.sd[place])
+    start, width = one.start(base), one.width(base)
+    low, high = (x - _Z95 * sd, x + _Z95 * sd) if fitted else (start - width, start + width)
+    return Parameter(
+        name=one.name,
+        words=one.words,
+        value=one.from_scale(x),
+        low=one.from_scale(low),
+        high=one.from_scale(high),
+        determined=fitted,
+        base=one.from_scale(start),
+        effect=solution.alone[place],
+        said=_said(place, one, free, solution, (low, high)),
+    )
+
+
+def _said(
+    place: int,
+    one: Free,
+    free: Sequence[Free],
+    solution: Solution,
+    ends: tuple[float, float],
+) -> str:
+    """Whether the data determine it, in words."""
+    if place in solution.fitted:
+        return "determined"
+    low, high = (spell(one.name, one.from_scale(end)) for end in ends)
+    effect = solution.alone[place]
+    if effect < DETERMINED:
+        return (
+            f"all of {low} to {high} looks the same within {effect:.1f} standard errors of what was"
+            " recorded"
+        )
+    others = [free[other].words for other in solution.alike.get(place, ())]
+    imitated = f" by {listed(others)}" if others else " by the others together"
+    return f"what it changes is as well changed{imitated}; it stays at the base's"

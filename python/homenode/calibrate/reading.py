@@ -1,0 +1,275 @@
+"""What a recording says that a profile must explain: kept runs, results of `homenode measure`, and
+recordings that `homenode import` reads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from homenode.calibrate.model import Condition, Observation, Recording, mean_error
+from homenode.errors import HomenodeError, listed, suggestion
+from homenode.results.metrics import METRICS
+from homenode.results.run import Run
+from homenode.scenario import Scenario
+
+if TYPE_CHECKING:
+    from homenode.measure.record import RunRecord
+
+KNOWN = ("cpu_per_tx_us", "cpi", "etr_per_s", "instructions_per_tx", "efcpi", "physc")
+"""Figures that tell of a profile; what is printed of a real system under each name is in the guide.
+"""
+USUAL = ("cpu_per_tx_us", "cpi")
+_CLOSED = ("users", "warehouses", "web")
+_Z95 = 1.96
+
+
+def read_recordings(
+    names: Sequence[str | Path],
+    *,
+    partition: str | None,
+    scenario: Scenario | None,
+    know: Sequence[str] | None,
+    accuracy: float,
+    rate: float | None,
+    cpi: float | None,
+    root: str | Path,
+) -> Recording:
+    """All recordings together. Raises `HomenodeError` for what tells nothing of a profile."""
+    if not names:
+        raise HomenodeError("name a recording", next_step="a run, a FILE.json or a folder")
+    unknown = [one for one in know or () if one not in KNOWN]
+    if unknown:
+        there = f"there is {listed(KNOWN, 10)}"
+        step = suggestion(unknown[0], KNOWN, "")
+        raise HomenodeError(f"{unknown[0]} tells nothing here", there=there, next_step=step)
+    parts = [
+        _read(Path(name), partition, scenario, know, accuracy, (rate, cpi), Path(root))
+        for name in names
+    ]
+    conditions: list[Condition] = []
+    observations: list[Observation] = []
+    for part in parts:
+        first = len(conditions)
+        conditions += part.conditions
+        observations += [
+            Observation(first + one.condition, one.metric, one.value, one.error)
+            for one in part.observations
+        ]
+    notes = tuple(note for part in parts for note in part.notes)
+    title = ", ".join(dict.fromkeys(part.title for part in parts))
+    return Recording(title, tuple(conditions), tuple(observations), notes)
+
+
+def _read(
+    path: Path,
+    partition: str | None,
+    scenario: Scenario | None,
+    know: Sequence[str] | None,
+    accuracy: float,
+    told: tuple[float | None, float | None],
+    root: Path,
+) -> Recording:
+    if path.suffix == ".json" and path.is_file():
+        return read_measured(path, scenario, partition, know, accuracy)
+    is_run = (path / "replications.json").is_file()
+    if path.exists() and not is_run:
+        return read_imported(path, partition, accuracy, *told)
+    run = Run.load(path if is_run else str(path), root)
+    return read_run(run, partition, know, accuracy)
+
+
+def read_run(
+    run: Run, partition: str | None, know: Sequence[str] | None, accuracy: float
+) -> Recording:
+    """A kept run as a recording of its partition."""
+    name = run.partition(partition)
+    scenario = Scenario.load(run.path / "scenario.toml")
+    closed = run.partition_spec(name)["workload"]["kind"] in _CLOSED
+    metrics = tuple(know or (*USUAL, *(("etr_per_s",) if closed else ())))
+    found, missing = [], []
+    for metric in metrics:
+        logs = [math.log(value) for value in run.values(name, metric) if value > 0]
+        if not logs:
+            missing.append(metric)
+            continue
+        mean, error = mean_error(logs)
+        if len(logs) == 1:
+            told = run.metric(name, metric)
+            error = (told.ci95 or 0.0) / (_Z95 * (told.mean or 1.0))
+        found.append(Observation(0, metric, math.exp(mean), math.hypot(error, accuracy)))
+    if not found:
+        reason = run.unsteady_reason(name)
+        there = reason or f"it has no {listed(missing)}"
+        raise HomenodeError(
+            f"{name} of run {run.id} tells nothing of its profile",
+            there=there,
+            next_step=f"name others with --know: {listed(KNOWN, 10)}",
+        )
+    notes = tuple(f"{run.id} has no {metric} of {name}" for metric in missing)
+    condition = Condition(f"{run.id} {name}", scenario, name)
+    return Recording(f"run {run.id}", (condition,), tuple(found), notes)
+
+
+def read_measured(
+    path: Path,
+    scenario: Scenario | None,
+    partition: str | None,
+    know: Sequence[str] | None,
+    accuracy: float,
+) -> Recording:
+    """A result of `homenode measure`: a condition for each number of processors and load."""
+    from homenode.measure.result import load
+
+    result = load(path)
+    if scenario is None:
+        raise HomenodeError(
+            f"{path.name} says what was measured, not on which machine",
+            next_step="name the scenario of that host with --scenario; import makes one of lscpu's",
+        )
+    name = _of(scenario, partition)
+    groups: dict[tuple[str, int, float], list[RunRecord]] = {}
+    for record in result.used():
+        if record.cpu is not None and record.work > 0:
+            groups.setdefault((record.case, record.processors, record.load), []).append(record)
+    cases = {case for case, _, _ in groups}
+    if len(cases) > 1:
+        raise HomenodeError(
+            f"{path.name} has several cases, which are several workloads",
+            there=listed(sorted(cases), 8),
+            next_step="measure one alone with --only CASE",
+        )
+    if not groups:
+        raise HomenodeError(
+            f"{path.name} has no repetition with work and processor time that counts",
+            next_step="measure again, or name another file",
+        )
+    closed = scenario.partition(name).table.workload.kind in _CLOSED
+    conditions: list[Condition] = []
+    observations: list[Observation] = []
+    for (case, processors, load_level), records in groups.items():
+        changed = _set(scenario, name, processors, load_level)
+        title = f"{case}, {processors} processors" + (
+            f", load {load_level:g}" if load_level else ""
+        )
+        figures = _figures(records, closed)
+        for metric in know or figures:
+            logs = [math.log(value) for value in figures.get(metric, [])]
+            if logs:
+                mean, error = mean_error(logs)
+                error = math.hypot(error, accuracy)
+                observations.append(Observation(len(conditions), metric, math.exp(mean), error))
+        conditions.append(Condition(title, changed, name))
+    stamp = result.finished[:10] or "unknown day"
+    return Recording(f"{path.name} of {stamp}", tuple(conditions), tuple(observations))
+
+
+def _figures(records: Sequence[RunRecord], closed: bool) -> dict[str, list[float]]:
+    """Values of each figure, one a repetition."""
+    found: dict[str, list[float]] = {"cpu_per_tx_us": []}
+    for one in records:
+        if one.cpu is not None and one.cpu.total > 0:
+            found["cpu_per_tx_us"].append(1e6 * one.cpu.total / one.work)
+        if closed:
+            found.setdefault("etr_per_s", []).append(one.work / one.seconds)
+        if one.instructions:
+            found.setdefault("instructions_per_tx", []).append(one.instructions / one.work)
+        if one.instructions and one.cycles:
+            found.setdefault("cpi", []).append(one.cycles / one.instructions)
+    return found
+
+
+def _of(scenario: Scenario, partition: str | None) -> str:
+    """The partition that was measured; the only one if none is named."""
+    names = [one.name for one in scenario.partitions]
+    if partition is None and len(names) == 1:
+        return names[0]
+    if partition is None:
+        step = f"name one of {listed(names)} with -p"
+        raise HomenodeError(f"{scenario.name} has {len(names)} partitions", next_step=step)
+    return scenario.partition(partition).name
+
+
+def _set(scenario: Scenario, name: str, processors: int, load: float) -> Scenario:
+    """The scenario with as many processors and as much load."""
+    table = scenario.partition(name).table
+    path = f"partition.{table.name}"
+    count = "cores" if table.processors.mode == "dedicated" else "virtual"
+    changes: dict[str, object] = {f"{path}.processors.{count}": processors}
+    told = getattr(table.processors, "entitlement", None)
+    if told is not None:
+        each = min(1.0, told / scenario.partition(name).virtual)
+        changes[f"{path}.processors.entitlement"] = max(0.01, round(each * processors, 2))
+    pins = getattr(table.processors, "pins", None)
+    if pins is not None and len(pins) > 1:
+        changes[f"{path}.processors.pins"] = [list(pin) for pin in pins[:processors]]
+    if load and hasattr(table.workload, "count"):
+        changes[f"{path}.workload.count"] = round(load)
+    return scenario.with_(changes, why="as measured")
+
+
+def read_imported(
+    path: Path,
+    partition: str | None,
+    accuracy: float,
+    rate: float | None,
+    cpi: float | None,
+) -> Recording:
+    """What `homenode import` reads: recorded cores, which tell of a profile only where the rate of
+    its work is known too.
+    """
+    from homenode.importing.assemble import AssembleOptions, assemble
+    from homenode.importing.front import read_paths
+
+    if rate is None:
+        raise HomenodeError(
+            f"{path.name} tells how many cores were used, not how much work was done",
+            next_step='say so with --rate "1400/s"; without it no number of a profile follows',
+        )
+    made = assemble(read_paths([path]), AssembleOptions(convert=False))
+    scenario = made.scenario
+    name = _of(scenario, partition)
+    placed = scenario.partition(name)
+    if placed.demand is None:
+        raise HomenodeError(f"nothing in {path.name} tells what {name} used")
+    cores = _recorded(made.files["demand.parquet"], name)
+    table = placed.table
+    workload = {"kind": "transactions", "rate": f"{rate:g}/s", "profile": "oltp"}
+    changed = scenario.with_(
+        {
+            f"partition.{table.name}.workload": workload,
+            "run.duration": "20 s",
+            "run.interval": None,
+        },
+        why="as recorded",
+    )
+    logs = [math.log(value) for value in cores if value > 0]
+    mean, error = mean_error(logs)
+    found = [Observation(0, "physc", math.exp(mean), math.hypot(error, accuracy))]
+    if cpi is not None:
+        found.append(Observation(0, "cpi", cpi, accuracy))
+    notes = (
+        f"physc is the mean of {len(logs)} windows in which {rate:g}/s are taken to be steady",
+    )
+    return Recording(
+        path.name, (Condition(f"{path.name} {name}", changed, name),), tuple(found), notes
+    )
+
+
+def _recorded(packed: bytes, name: str) -> list[float]:
+    """Recorded cores of each window."""
+    import io
+
+    import polars as pl
+
+    table = pl.read_parquet(io.BytesIO(packed)).filter(pl.col("partition") == name)
+    if "cores" not in table.columns:
+        raise HomenodeError(f"the recording of {name} has no cores")
+    return [float(value) for value in table["cores"].drop_nulls()]
+
+
+def check_metrics() -> bool:
+    """Whether all that is known by name here is a metric."""
+    return all(name in METRICS for name in KNOWN)

@@ -1,0 +1,192 @@
+"""Least squares with its singular values: what the data determine is fitted, what they do not stays
+where it was.
+
+On the scale of the parameters' own ranges and the observations' own errors, a singular value says
+by how many standard errors the data move when the profile moves through its range along that
+direction. Directions that move them by less than two are not determined. A parameter counts as
+determined if nearly all of it lies in determined directions; of those that do not, the last in the
+list is held at its base, its uncertainty goes into the intervals of the others, and the question is
+asked anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Array = Any
+"""Of numpy, which is imported when it is needed."""
+Residuals = Callable[[Array], tuple[Array, Array]]
+"""From a point on the scales to the deviations in logarithms, and their standard errors."""
+DETERMINED = 2.0
+"""Standard errors by which the data must move over the range of a direction."""
+_WHOLE = 0.9
+_STEP = 0.1
+_MOST_STEPS = 8
+_LONGEST = 0.7
+_DONE = 0.1
+"""A step of less than this share of the interval ends the search."""
+
+
+@dataclass
+class Solution:
+    """Where the deviations are least, and what is known of it."""
+
+    x: Array
+    sd: Array
+    """Standard errors on the scales; those of parameters that are held are their ranges' halves."""
+    fitted: tuple[int, ...]
+    """Places of the parameters that the data determine."""
+    alone: tuple[float, ...]
+    """By how many standard errors the data move when a parameter alone moves by its range."""
+    alike: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """Of each that is held though it moves the data, those fitted that move them alike."""
+    deviations: Array = None
+    """In standard errors, at the solution."""
+    quality: float = 1.0
+    """Mean square deviation a degree of freedom; 1 where there is none to spare."""
+    singular: tuple[float, ...] = ()
+    """Of all parameters, at the start."""
+
+
+def solve(residuals: Residuals, start: Sequence[float], widths: Sequence[float]) -> Solution:
+    """Fit what can be fitted; `widths` are halves of the plausible ranges, on the scales."""
+    import numpy as np
+
+    x, width = np.array(start, dtype=float), np.array(widths, dtype=float)
+    deviations, errors = residuals(x)
+    slopes = _slopes(residuals, x, width, deviations)
+    first = _scaled(slopes, errors, width)
+    singular = tuple(float(value) for value in np.linalg.svd(first, compute_uv=False))
+    fitted = tuple(range(len(x)))
+    for _ in range(_MOST_STEPS):
+        fitted = determined(_scaled(slopes, errors, width), fitted)
+        if not fitted:
+            break
+        move = _move(slopes, deviations, errors, fitted, len(x))
+        move = np.clip(move, -_LONGEST * width, _LONGEST * width)
+        x, deviations, errors, better = _search(residuals, x, move, deviations, errors)
+        sd, _ = _spread(slopes, errors, width, fitted)
+        if not better or np.all(np.abs(move[list(fitted)]) <= _DONE * sd[list(fitted)]):
+            break
+        slopes = _slopes(residuals, x, width, deviations)
+    return _solution(x, slopes, deviations, errors, width, fitted, singular)
+
+
+def _slopes(residuals: Residuals, x: Array, width: Array, there: Array) -> Array:
+    """Forward differences, a column a parameter."""
+    import numpy as np
+
+    found = np.empty((len(there), len(x)))
+    for place in range(len(x)):
+        aside = x.copy()
+        aside[place] += min(_STEP, width[place])
+        found[:, place] = (residuals(aside)[0] - there) / (aside[place] - x[place])
+    return found
+
+
+def _scaled(slopes: Array, errors: Array, width: Array) -> Array:
+    return slopes / errors[:, None] * width[None, :]
+
+
+def determined(scaled: Array, candidates: Sequence[int]) -> tuple[int, ...]:
+    """The places of parameters that the data determine, of those that may be fitted."""
+    import numpy as np
+
+    kept = list(candidates)
+    while kept:
+        _, sizes, rows = np.linalg.svd(scaled[:, kept], full_matrices=False)
+        inside = np.zeros(len(kept))
+        for size, row in zip(sizes, rows, strict=True):
+            if size >= DETERMINED:
+                inside += row**2
+        weak = [place for place, share in zip(kept, inside, strict=True) if share < _WHOLE]
+        if not weak:
+            break
+        kept.remove(max(weak))
+    return tuple(kept)
+
+
+def _move(
+    slopes: Array, deviations: Array, errors: Array, fitted: Sequence[int], count: int
+) -> Array:
+    import numpy as np
+
+    move = np.zeros(count)
+    weighted = slopes[:, list(fitted)] / errors[:, None]
+    move[list(fitted)] = -np.linalg.lstsq(weighted, deviations / errors, rcond=None)[0]
+    return move
+
+
+def _search(
+    residuals: Residuals, x: Array, move: Array, deviations: Array, errors: Array
+) -> tuple[Array, Array, Array, bool]:
+    """The whole step, or a half or a quarter of it where that is too far."""
+    before = float(((deviations / errors) ** 2).sum())
+    for share in (1.0, 0.5, 0.25):
+        there = x + share * move
+        after, spread = residuals(there)
+        if float(((after / spread) ** 2).sum()) < before:
+            return there, after, spread, True
+    return x, deviations, errors, False
+
+
+def _spread(
+    slopes: Array, errors: Array, width: Array, fitted: Sequence[int]
+) -> tuple[Array, Array]:
+    """Standard errors of the fitted from the data alone and from what is held, on the scales."""
+    import numpy as np
+
+    sd = width / 2
+    kept = list(fitted)
+    held = [place for place in range(len(width)) if place not in fitted]
+    weighted = slopes / errors[:, None]
+    inverse = np.linalg.pinv(weighted[:, kept])
+    own = inverse @ inverse.T
+    carried = inverse @ weighted[:, held] * (width[held] / 2)[None, :]
+    sd[kept] = np.sqrt(np.diag(own))
+    return sd, np.sqrt((carried**2).sum(axis=1)) if held else np.zeros(len(kept))
+
+
+def _solution(
+    x: Array,
+    slopes: Array,
+    deviations: Array,
+    errors: Array,
+    width: Array,
+    fitted: tuple[int, ...],
+    singular: tuple[float, ...],
+) -> Solution:
+    import numpy as np
+
+    scaled = _scaled(slopes, errors, width)
+    alone = np.sqrt((scaled**2).sum(axis=0))
+    free = len(deviations) - len(fitted)
+    chi = float(((deviations / errors) ** 2).sum())
+    quality = chi / free if free > 0 else 1.0
+    sd = width / 2
+    alike = {}
+    if fitted:
+        own, carried = _spread(slopes, errors, width, fitted)
+        sd = own
+        sd[list(fitted)] = np.hypot(own[list(fitted)] * max(1.0, quality) ** 0.5, carried)
+        alike = {
+            place: _alike(scaled, place, fitted)
+            for place in range(len(x))
+            if place not in fitted and alone[place] >= DETERMINED
+        }
+    told = tuple(float(one) for one in alone)
+    return Solution(x, sd, fitted, told, alike, deviations / errors, quality, singular)
+
+
+def _alike(scaled: Array, place: int, fitted: Sequence[int]) -> tuple[int, ...]:
+    """Those fitted that can imitate a held one, the likest first."""
+    import numpy as np
+
+    own = scaled[:, place]
+    shares = {}
+    for other in fitted:
+        size = float(np.linalg.norm(own) * np.linalg.norm(scaled[:, other]))
+        shares[other] = abs(float(own @ scaled[:, other])) / size if size else 0.0
+    return tuple(sorted((one for one in fitted if shares[one] > 0.5), key=lambda o: -shares[o]))

@@ -1,0 +1,162 @@
+"""One result: what each case gave, scaling sets, what was rejected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.markup import escape
+from rich.table import Table
+
+from homenode.errors import listed
+from homenode.measure.reduce import Cell, Measured, ScalingSet, identities, summarize
+from homenode.measure.reduce.scaling import Capability
+from homenode.measure.statistics import detectable
+from homenode.report.measured.scaling import scaling_sentences, scaling_table
+from homenode.report.measured.words import counted, percent, reasons
+from homenode.report.numbers import NOTHING, number, significant
+from homenode.report.tables import plain_table
+
+_LATENCY = ("p99", "p95", "max", "mean")
+"""The one that is shown: the first that the tool tells."""
+_HOW_TO_READ = (
+    "result: geometric mean of the runs; CV: variation from run to run; busy: of the processors "
+    "that the case was allowed; us/unit: processor time of a unit of work."
+)
+
+
+def tables(
+    result: Measured, capability: Capability | None = None, source: str = "linear scaling"
+) -> list[Table]:
+    """A table a system with a row a case, then one for each scaling set."""
+    summary = summarize(result, capability, source)
+    by_system: dict[str, list[Cell]] = {}
+    for cell in summary.cells:
+        by_system.setdefault(cell.key.system, []).append(cell)
+    name = result.suite.get("name", "")
+    return [
+        *(_system_table(str(name), system, cells) for system, cells in by_system.items()),
+        *(scaling_table(one) for one in summary.sets),
+    ]
+
+
+def _system_table(suite: str, system: str, cells: Sequence[Cell]) -> Table:
+    several = len({cell.key.processors for cell in cells}) > 1
+    table = plain_table(
+        "case",
+        "result",
+        "unit",
+        "CV %",
+        "busy %",
+        "us/unit",
+        "tail ms",
+        "runs",
+        title=f"{escape(suite)} on {escape(system)}",
+    )
+    table.columns[2].justify = "left"
+    area = None
+    for cell in cells:
+        if area not in (None, cell.key.area):
+            table.add_section()
+        area = cell.key.area
+        table.add_row(*_row(cell, several=several))
+    return table
+
+
+def _row(cell: Cell, *, several: bool) -> list[str]:
+    shown = cell if cell.runs else Cell(cell.key, cell.rejected)
+    score, each = shown.score, shown.spread_of(identities.cpu_per_unit)
+    name = escape(cell.key.case)
+    figures = [
+        NOTHING if score is None else significant(score.mean),
+        NOTHING if score is None else percent(score.cv),
+        percent(shown.busy),
+        NOTHING if each is None else significant(1e6 * each.mean),
+        _tail(shown),
+    ]
+    if not cell.runs:
+        figures = [figure if figure == NOTHING else f"({figure})" for figure in figures]
+    return [
+        f"{name}, {cell.key.processors} CPUs" if several else name,
+        figures[0],
+        escape(cell.unit),
+        *figures[1:],
+        f"{len(cell.runs)}{f' of {len(cell.runs) + len(cell.rejected)}' if cell.rejected else ''}",
+    ]
+
+
+def _tail(cell: Cell) -> str:
+    for name in _LATENCY:
+        found = cell.latency(name)
+        if found is not None:
+            return f"{number(found, 3 if found < 1.0 else 2)} {name}"
+    return NOTHING
+
+
+def sentences(
+    result: Measured, capability: Capability | None = None, source: str = "linear scaling"
+) -> list[str]:
+    """How to read the tables, what the scaling sets say, what was rejected and left out."""
+    summary = summarize(result, capability, source)
+    lines = [_HOW_TO_READ, *_noise_lines(summary.cells)]
+    for one in summary.sets:
+        lines += scaling_sentences(one)
+    rejected = summary.rejections
+    lost = [cell.key.case for cell in summary.cells if not cell.runs]
+    if lost:
+        lines.append(
+            f"In brackets, {listed(lost, 6)}: no run counts, the host was not quiet. Figures to "
+            "look at, never to compare."
+        )
+    if rejected:
+        total = sum(rejected.values())
+        verb = "was" if total == 1 else "were"
+        lines.append(f"{counted(total, 'run')} {verb} rejected: {reasons(rejected)}.")
+    unsettled = [cell.key.case for cell in summary.cells if cell.unsettled]
+    if unsettled:
+        lines.append(
+            f"Still warming up, by their own seconds: {listed(unsettled)}; lengthen these runs."
+        )
+    return lines + _left_out(result)
+
+
+def _noise_lines(cells: Sequence[Cell]) -> list[str]:
+    """Which differences such runs could show at all."""
+    found = []
+    for cell in cells:
+        score = cell.score
+        if score is not None and score.cv is not None:
+            least = detectable(score.cv, score.count)
+            found.append((least, score.count, cell.key.case))
+    known = sorted((least, case) for least, _, case in found if least is not None)
+    if known:
+        (best, best_case), (worst, worst_case) = known[0], known[-1]
+        line = (
+            "Against another host measured alike, these runs would show a difference from "
+            f"{100 * best:.1f} % upward at the best ({best_case}) and {100 * worst:.1f} % at the "
+            f"worst ({worst_case}), four times in five."
+        )
+        return [line]
+    if found:
+        most = max(count for _, count, _ in found)
+        line = (
+            f"With {counted(most, 'run')} a case no difference to another host can be decided; "
+            "it takes 4 of each, or 6 pairs in turn: --repeats."
+        )
+        return [line]
+    return []
+
+
+def _left_out(result: Measured) -> list[str]:
+    by_reason: dict[str, list[str]] = {}
+    for one in result.left_out:
+        by_reason.setdefault(str(one.get("why", "")), []).append(str(one.get("case", "")))
+    lines = [f"left out: {listed(names)}: {why}" for why, names in by_reason.items()]
+    failed = getattr(result, "failures", ())
+    return lines + [
+        f"failed: {one.get('case')}, run {one.get('replicate')}: {one.get('why')}" for one in failed
+    ]
+
+
+def sets_of(result: Measured) -> tuple[ScalingSet, ...]:
+    """The scaling sets of a result."""
+    return summarize(result).sets

@@ -1,0 +1,101 @@
+"""Suites of measurements and their tools, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from homenode.measure.suite import Suite
+    from homenode.measure.tools import Wanted
+
+
+def suites_table(suites: Sequence[Suite]) -> Table:
+    """What there is to measure."""
+    from rich.table import Table
+
+    table = Table(title="Suites")
+    table.add_column("suite", no_wrap=True)
+    table.add_column("cases", justify="right")
+    table.add_column("adapters", justify="right")
+    table.add_column("what it is")
+    for suite in suites:
+        adapters = {row.adapter.name for row in suite.rows}
+        table.add_row(suite.name, str(len(suite.rows)), str(len(adapters)), suite.title)
+    return table
+
+
+def cases_table(suite: Suite) -> Table:
+    """The cases of a suite."""
+    from rich.table import Table
+
+    table = Table(title=f"{suite.name}: {suite.title}")
+    for name in ("case", "what it is", "stands for"):
+        table.add_column(name, no_wrap=name == "case")
+    for name in ("repeats", "s each"):
+        table.add_column(name, justify="right")
+    table.add_column("unit", no_wrap=True)
+    for row in suite.rows:
+        table.add_row(
+            row.id,
+            row.case.title,
+            row.adapter.stands_for,
+            str(row.repeats),
+            f"{row.seconds:g}",
+            f"{row.case.unit} ({row.case.better} is better)",
+        )
+    return table
+
+
+def cases_json(suite: Suite) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        "suite": suite.name,
+        "title": suite.title,
+        "cases": [
+            {
+                "case": row.id,
+                "title": row.case.title,
+                "stands_for": row.adapter.stands_for,
+                "metric": row.case.metric,
+                "unit": row.case.unit,
+                "better": row.case.better,
+                "load": row.case.load,
+                "repeats": row.repeats,
+                "seconds": row.seconds,
+                "parameters": dict(row.case.parameters),
+            }
+            for row in suite.rows
+        ],
+    }
+
+
+def tools_table(wanted: Sequence[Wanted]) -> Table:
+    """Which tools are here."""
+    from rich.table import Table
+
+    table = Table(title="Tools")
+    for name in ("adapter", "program", "here", "package", "from"):
+        table.add_column(name, no_wrap=True)
+    for one in wanted:
+        here = "yes" if one.there else "no, optional" if one.need.plug_in else "no"
+        table.add_row(one.adapter.name, one.need.program, here, one.need.package, one.need.source)
+    return table
+
+
+def tools_json(wanted: Sequence[Wanted]) -> list[dict[str, Any]]:
+    """The same for programs."""
+    return [
+        {
+            "adapter": one.adapter.name,
+            "program": one.need.program,
+            "there": one.there,
+            "package": one.need.package,
+            "source": one.need.source,
+            "plug_in": one.need.plug_in,
+            "cases": list(one.cases),
+        }
+        for one in wanted
+    ]

@@ -1,0 +1,70 @@
+"""Metrics of threads on a host, from counters by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from homenode.results import METRICS
+from homenode.results.host import METRICS as OF_HOST
+from homenode.results.totals import Shape, Totals
+
+SHAPE = Shape("a", 1.0, 2, 1, is_shared=True, on_host=True, is_kvm=True)
+COUNTERS: dict[str, float] = {
+    "busy_ns": 2_000_000_000,
+    "nvcsw": 400,
+    "nivcsw": 100,
+    "host_migrations": 8,
+    "ready_ns": 1_000_000_000,
+    "steal_ns": 800_000_000,
+    "halt_poll_ns": 200_000_000,
+    "quota_periods": 40,
+    "throttled_periods": 30,
+    "throttled_ns": 6_000_000_000,
+}
+WAITS = {"count": 500, "mean": 2_000_000.0, "p99": 4_000_000}
+TOTALS = Totals(SHAPE, 4.0, COUNTERS, dispatch_wait_ns=WAITS, all_busy_ns=8_000_000_000)
+BY_HAND = {
+    "cpu_share_pct": 25.0,
+    "nvcsw_per_s": 100.0,
+    "nivcsw_per_s": 25.0,
+    "nivcsw_per_cpu_s": 50.0,
+    "migrations_per_s": 2.0,
+    "run_delay_cores": 0.25,
+    "run_delay_ms": 2.0,
+    "run_delay_ms_p99": 4.0,
+    "steal_pct": 10.0,
+    "halt_poll_pct": 10.0,
+    "throttled_periods_pct": 75.0,
+    "throttled_cores": 1.5,
+    "throttled_pct": 75.0,
+}
+
+
+def values(totals: Totals) -> dict[str, Any]:
+    """All of them."""
+    return {metric.name: METRICS[metric.name].formula(totals) for metric in OF_HOST}
+
+
+def test_by_hand() -> None:
+    """Four seconds of two threads."""
+    assert values(TOTALS) == pytest.approx(BY_HAND)
+
+
+def test_only_where_they_mean_something() -> None:
+    """Nothing of a host elsewhere, no steal of processes, nothing throttled without a quota."""
+    elsewhere = replace(TOTALS, shape=replace(SHAPE, on_host=False))
+    assert set(values(elsewhere).values()) == {None}
+    processes = values(replace(TOTALS, shape=replace(SHAPE, is_kvm=False)))
+    assert {name for name, value in processes.items() if value is None} == {
+        "steal_pct",
+        "halt_poll_pct",
+    }
+    free = values(replace(TOTALS, counters={**COUNTERS, "quota_periods": 0}))
+    assert {name for name, value in free.items() if value is None} == {
+        "throttled_periods_pct",
+        "throttled_cores",
+        "throttled_pct",
+    }
