@@ -85,7 +85,10 @@ fn guest(policy: Policy, at: u16) -> Partition {
     });
     guest.profile.instructions_per_unit = 2.15e6;
     if let Processors::Shared {
-        host, entitlement, weight, ..
+        host,
+        entitlement,
+        weight,
+        ..
     } = &mut guest.processors
     {
         *entitlement = 0.0;

@@ -13,7 +13,7 @@ import pytest
 
 import homenode
 from homenode import catalog
-from homenode.calibrate.free import FREE, NAMES
+from homenode.calibrate.free import FREE, NAMES, Free
 from homenode.calibrate.reading import KNOWN
 from homenode.calibrate.solve import determined, solve
 from homenode.cli import call
@@ -206,10 +206,10 @@ def test_known_figures_are_metrics() -> None:
 
 
 @pytest.mark.parametrize("free", FREE, ids=lambda one: one.name)
-def test_scales_go_there_and_back(free: object) -> None:
+def test_scales_go_there_and_back(free: Free) -> None:
     """Within rounding."""
     for value in (0.01, 0.2, 0.9):
-        assert free.from_scale(free.to_scale(value)) == pytest.approx(value)  # type: ignore[attr-defined]
+        assert free.from_scale(free.to_scale(value)) == pytest.approx(value)
 
 
 def test_a_line_with_two_unknowns_alike_keeps_the_first() -> None:

@@ -40,7 +40,7 @@ class ScriptedProcess:
     finished: Finished
 
     def alive(self) -> bool:
-        return True
+        return self.finished.code == 0
 
     def output(self) -> bytes:
         return self.finished.stdout + self.finished.stderr

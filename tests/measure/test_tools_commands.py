@@ -12,6 +12,7 @@ from scripted import Answer, ScriptedBench
 
 from homenode.measure.adapter import Output
 from homenode.measure.adapters.registry import adapter
+from homenode.measure.errors import MeasureError
 
 SAMPLES = Path(__file__).parent / "samples"
 Given = dict[str, str | int | float | bool]
@@ -97,6 +98,15 @@ def test_sysbench_tells_the_hit_ratio_of_the_measured_time(tmp_path: Path) -> No
     ready(bench)
     output = measured("sysbench", {"hits": "low"}, bench)
     assert output.details["buffer_hit_share"] == pytest.approx(300 / 400)
+
+
+def test_a_server_that_dies_at_once_is_quoted(tmp_path: Path) -> None:
+    refused = Answer(stderr=b"could not bind: Address already in use", code=1)
+    bench = ScriptedBench(tmp_path, {"postgres": [refused]})
+    ready(bench)
+    (bench.data / "postgres" / "cluster" / "postmaster.pid").unlink()
+    with pytest.raises(MeasureError, match="Address already in use"):
+        measured("sysbench", {}, bench)
 
 
 def ready(bench: ScriptedBench) -> None:

@@ -22,7 +22,9 @@ KNOWN = ("cpu_per_tx_us", "cpi", "etr_per_s", "instructions_per_tx", "efcpi", "p
 """Figures that tell of a profile; what is printed of a real system under each name is in the guide.
 """
 USUAL = ("cpu_per_tx_us", "cpi")
-_CLOSED = ("users", "warehouses", "web")
+"""Without the throughput: where every processor is busy it says the same as the processor time, and
+one fact counted twice makes intervals too narrow.
+"""
 _Z95 = 1.96
 
 
@@ -87,8 +89,7 @@ def read_run(
     """A kept run as a recording of its partition."""
     name = run.partition(partition)
     scenario = Scenario.load(run.path / "scenario.toml")
-    closed = run.partition_spec(name)["workload"]["kind"] in _CLOSED
-    metrics = tuple(know or (*USUAL, *(("etr_per_s",) if closed else ())))
+    metrics = tuple(know or USUAL)
     found, missing = [], []
     for metric in metrics:
         logs = [math.log(value) for value in run.values(name, metric) if value > 0]
@@ -146,7 +147,6 @@ def read_measured(
             f"{path.name} has no repetition with work and processor time that counts",
             next_step="measure again, or name another file",
         )
-    closed = scenario.partition(name).table.workload.kind in _CLOSED
     conditions: list[Condition] = []
     observations: list[Observation] = []
     for (case, processors, load_level), records in groups.items():
@@ -154,8 +154,8 @@ def read_measured(
         title = f"{case}, {processors} processors" + (
             f", load {load_level:g}" if load_level else ""
         )
-        figures = _figures(records, closed)
-        for metric in know or figures:
+        figures = _figures(records)
+        for metric in know or (*USUAL, "instructions_per_tx"):
             logs = [math.log(value) for value in figures.get(metric, [])]
             if logs:
                 mean, error = mean_error(logs)
@@ -166,14 +166,13 @@ def read_measured(
     return Recording(f"{path.name} of {stamp}", tuple(conditions), tuple(observations))
 
 
-def _figures(records: Sequence[RunRecord], closed: bool) -> dict[str, list[float]]:
+def _figures(records: Sequence[RunRecord]) -> dict[str, list[float]]:
     """Values of each figure, one a repetition."""
     found: dict[str, list[float]] = {"cpu_per_tx_us": []}
     for one in records:
         if one.cpu is not None and one.cpu.total > 0:
             found["cpu_per_tx_us"].append(1e6 * one.cpu.total / one.work)
-        if closed:
-            found.setdefault("etr_per_s", []).append(one.work / one.seconds)
+        found.setdefault("etr_per_s", []).append(one.work / one.seconds)
         if one.instructions:
             found.setdefault("instructions_per_tx", []).append(one.instructions / one.work)
         if one.instructions and one.cycles:

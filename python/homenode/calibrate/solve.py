@@ -50,39 +50,75 @@ class Solution:
     """Of all parameters, at the start."""
 
 
+@dataclass
+class _Point:
+    """A point with what is known there."""
+
+    x: Array
+    deviations: Array
+    errors: Array
+
+
 def solve(residuals: Residuals, start: Sequence[float], widths: Sequence[float]) -> Solution:
-    """Fit what can be fitted; `widths` are halves of the plausible ranges, on the scales."""
+    """Fit what can be fitted; `widths` are halves of the plausible ranges, on the scales.
+
+    One parameter after the other joins those before it, so that a later one is not driven to an
+    end of its range to make up for an earlier one that is still far off.
+    """
     import numpy as np
 
     x, width = np.array(start, dtype=float), np.array(widths, dtype=float)
-    deviations, errors = residuals(x)
-    slopes = _slopes(residuals, x, width, deviations)
-    first = _scaled(slopes, errors, width)
-    singular = tuple(float(value) for value in np.linalg.svd(first, compute_uv=False))
-    fitted = tuple(range(len(x)))
-    for _ in range(_MOST_STEPS):
-        fitted = determined(_scaled(slopes, errors, width), fitted)
-        if not fitted:
-            break
-        move = _move(slopes, deviations, errors, fitted, len(x))
-        move = np.clip(move, -_LONGEST * width, _LONGEST * width)
-        x, deviations, errors, better = _search(residuals, x, move, deviations, errors)
-        sd, _ = _spread(slopes, errors, width, fitted)
-        if not better or np.all(np.abs(move[list(fitted)]) <= _DONE * sd[list(fitted)]):
-            break
-        slopes = _slopes(residuals, x, width, deviations)
-    return _solution(x, slopes, deviations, errors, width, fitted, singular)
+    at = _Point(x, *residuals(x))
+    every = range(len(x))
+    singular = np.linalg.svd(
+        _scaled(_slopes(residuals, at, width, every), at.errors, width), compute_uv=False
+    )
+    for count in range(1, len(x) + 1):
+        at = _descend(residuals, at, width, range(count))
+    slopes = _slopes(residuals, at, width, every)
+    fitted = determined(_scaled(slopes, at.errors, width), tuple(every))
+    held = [place for place in every if place not in fitted]
+    if any(at.x[place] != start[place] for place in held):
+        back = at.x.copy()
+        back[held] = np.array(start)[held]
+        at = _descend(residuals, _Point(back, *residuals(back)), width, fitted)
+        slopes = _slopes(residuals, at, width, every)
+        fitted = determined(_scaled(slopes, at.errors, width), fitted)
+    told = tuple(float(value) for value in singular)
+    return _solution(at, slopes, width, fitted, told)
 
 
-def _slopes(residuals: Residuals, x: Array, width: Array, there: Array) -> Array:
-    """Forward differences, a column a parameter."""
+def _descend(residuals: Residuals, at: _Point, width: Array, candidates: Sequence[int]) -> _Point:
+    """Gauss-Newton steps of those candidates that the data determine, until they are small."""
     import numpy as np
 
-    found = np.empty((len(there), len(x)))
-    for place in range(len(x)):
-        aside = x.copy()
+    for _ in range(_MOST_STEPS):
+        slopes = _slopes(residuals, at, width, candidates)
+        fitted = determined(_scaled(slopes, at.errors, width), candidates)
+        if not fitted:
+            break
+        move = _move(slopes, at, fitted)
+        move = np.clip(move, -_LONGEST * width, _LONGEST * width)
+        there = _search(residuals, at, move)
+        if there is None:
+            break
+        sd, _ = _spread(slopes, at.errors, width, fitted)
+        at = there
+        if np.all(np.abs(move[list(fitted)]) <= _DONE * sd[list(fitted)]):
+            break
+    return at
+
+
+def _slopes(residuals: Residuals, at: _Point, width: Array, columns: Sequence[int]) -> Array:
+    """Forward differences, a column a parameter; those that are not asked for are 0."""
+    import numpy as np
+
+    found = np.zeros((len(at.deviations), len(at.x)))
+    for place in columns:
+        aside = at.x.copy()
         aside[place] += min(_STEP, width[place])
-        found[:, place] = (residuals(aside)[0] - there) / (aside[place] - x[place])
+        change = residuals(aside)[0] - at.deviations
+        found[:, place] = change / (aside[place] - at.x[place])
     return found
 
 
@@ -108,28 +144,30 @@ def determined(scaled: Array, candidates: Sequence[int]) -> tuple[int, ...]:
     return tuple(kept)
 
 
-def _move(
-    slopes: Array, deviations: Array, errors: Array, fitted: Sequence[int], count: int
-) -> Array:
+def _move(slopes: Array, at: _Point, fitted: Sequence[int]) -> Array:
     import numpy as np
 
-    move = np.zeros(count)
-    weighted = slopes[:, list(fitted)] / errors[:, None]
-    move[list(fitted)] = -np.linalg.lstsq(weighted, deviations / errors, rcond=None)[0]
+    move = np.zeros(len(at.x))
+    weighted = slopes[:, list(fitted)] / at.errors[:, None]
+    move[list(fitted)] = -np.linalg.lstsq(weighted, at.deviations / at.errors, rcond=None)[0]
     return move
 
 
-def _search(
-    residuals: Residuals, x: Array, move: Array, deviations: Array, errors: Array
-) -> tuple[Array, Array, Array, bool]:
-    """The whole step, or a half or a quarter of it where that is too far."""
-    before = float(((deviations / errors) ** 2).sum())
+def _search(residuals: Residuals, at: _Point, move: Array) -> _Point | None:
+    """After the whole step, or a half or a quarter of it where that is too far; None if none is
+    better.
+    """
+    before = _size(at)
     for share in (1.0, 0.5, 0.25):
-        there = x + share * move
-        after, spread = residuals(there)
-        if float(((after / spread) ** 2).sum()) < before:
-            return there, after, spread, True
-    return x, deviations, errors, False
+        there = at.x + share * move
+        after = _Point(there, *residuals(there))
+        if _size(after) < before:
+            return after
+    return None
+
+
+def _size(at: _Point) -> float:
+    return float(((at.deviations / at.errors) ** 2).sum())
 
 
 def _spread(
@@ -150,16 +188,15 @@ def _spread(
 
 
 def _solution(
-    x: Array,
+    at: _Point,
     slopes: Array,
-    deviations: Array,
-    errors: Array,
     width: Array,
     fitted: tuple[int, ...],
     singular: tuple[float, ...],
 ) -> Solution:
     import numpy as np
 
+    x, deviations, errors = at.x, at.deviations, at.errors
     scaled = _scaled(slopes, errors, width)
     alone = np.sqrt((scaled**2).sum(axis=0))
     free = len(deviations) - len(fitted)

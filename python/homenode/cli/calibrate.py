@@ -70,6 +70,7 @@ def calibrate(
     """
     from homenode.calibrate import fit_profile
 
+    told = {} if free is None else {"free": _names(free) or ()}
     with progress_bar("calibrate") as progress:
         fitted = fit_profile(
             *recordings,
@@ -85,13 +86,16 @@ def calibrate(
             jobs=jobs,
             root=root,
             progress=progress,
-            **({} if free is None else {"free": _names(free) or ()}),
+            **told,
         )
-    path = fitted.write(output or Path(f"{name}.toml"))
+    _finish(fitted, fitted.write(output or Path(f"{name}.toml")), as_json=as_json)
+
+
+def _finish(fitted: Fitted, path: Path, *, as_json: bool) -> None:
     if as_json:
         show_json({**fitted.as_json(), "file": str(path)})
-        return
-    show_fitted(fitted, path)
+    else:
+        show_fitted(fitted, path)
 
 
 def _names(text: str | None) -> list[str] | None:

@@ -36,6 +36,8 @@ from homenode.measure.settings import System
 from homenode.measure.suite import Row, Suite
 
 _PREPARE_LIMIT_S = 600.0
+_ON_DISK = Path("/var/tmp")  # noqa: S108 - a folder of our own is made in it
+"""Not `/tmp`, which is memory on many hosts."""
 _FAILURES_OF_A_CELL = 2
 """A cell that has failed so often is left."""
 _OVERHEAD_GUESS_S = 3.0
@@ -401,10 +403,7 @@ def work_folder(where: Path | None) -> Iterator[Path]:
     """A folder to work in, removed afterwards; others may pass through it, so that a server that
     refuses to be root finds its data.
     """
-    place = where or next(
-        (path for path in (Path("/var/tmp"), Path(tempfile.gettempdir())) if path.is_dir()),  # noqa: S108
-        Path(),
-    )
+    place = where or (_ON_DISK if _ON_DISK.is_dir() else Path(tempfile.gettempdir()))
     try:
         folder = Path(tempfile.mkdtemp(prefix="homenode-measure-", dir=place))
     except OSError as error:

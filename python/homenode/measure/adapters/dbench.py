@@ -72,7 +72,14 @@ class Dbench:
         """Clients for so many whole seconds, at least one, and one more."""
         if case.parameters["on"] == "disk":
             return self._on(bench.folder, case, bench, seconds)
-        with tempfile.TemporaryDirectory(prefix="homenode-", dir=_SHARED) as folder:
+        try:
+            shared = tempfile.TemporaryDirectory(prefix="homenode-", dir=_SHARED)
+        except OSError as error:
+            raise MeasureError(
+                f"no folder can be made in {_SHARED}: {error.strerror}",
+                next_step='set the case\'s `on` to "disk"',
+            ) from error
+        with shared as folder:
             return self._on(Path(folder), case, bench, seconds)
 
     def _on(self, folder: Path, case: Case, bench: Bench, seconds: float) -> Output:

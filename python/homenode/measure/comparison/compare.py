@@ -67,7 +67,8 @@ def compare_settings(
     names = systems_of(result.records)
     if len(names) != 2:
         raise MeasureError(
-            f"a comparison takes two systems: the result has {listed(names) or 'none'}",
+            f"a comparison takes two systems: the result has runs of {listed(names) or 'none'}",
+            there=_failure(result),
             next_step="measure two settings with `homenode measure ab`",
         )
     a, b = sorted(names)
@@ -170,6 +171,13 @@ def _floors_between(
         )
         for p in pairs
     }
+
+
+def _failure(result: Measured) -> str | None:
+    """Why a side has no run, if the session says so."""
+    for one in getattr(result, "failures", ()):
+        return f"{one.get('case')} failed on {one.get('system')}: {one.get('why')}"
+    return None
 
 
 def _some(pairs: list[Pair], missing: Sequence[str]) -> tuple[Pair, ...]:

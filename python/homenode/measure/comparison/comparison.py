@@ -24,7 +24,7 @@ class Area:
     @cached_property
     def speed(self) -> GeometricMean:
         """Over its cases."""
-        return mean_of(self.pairs, speed)
+        return mean_speed(self.pairs)
 
     @property
     def range_pct(self) -> tuple[float, float]:
@@ -87,7 +87,7 @@ class Comparison:
     @cached_property
     def speed(self) -> GeometricMean:
         """Over all cases."""
-        return mean_of(self.pairs, speed)
+        return mean_speed(self.pairs)
 
     @cached_property
     def saving(self) -> GeometricMean | None:
@@ -140,6 +140,16 @@ class Comparison:
             "missing": list(self.missing),
             "rejected": {name: dict(why) for name, why in (self.rejected or {}).items()},
         }
+
+
+def mean_speed(pairs: Sequence[Pair]) -> GeometricMean:
+    """Geometric mean over cases of what the second does by what the first does; of a single case
+    its own ratio, whose interval a bootstrap of few runs would make too narrow.
+    """
+    if len(pairs) == 1:
+        only = pairs[0].speed
+        return GeometricMean(only.mean, only.low, only.high, 1)
+    return mean_of(pairs, speed)
 
 
 def mean_of(pairs: Iterable[Pair], figure: Callable[[RunRecord], float | None]) -> GeometricMean:

@@ -7,7 +7,7 @@ import os
 import resource
 import signal
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -55,18 +55,18 @@ class Host:
         self.close()
 
     def close(self) -> None:
-        """End what still runs and remove our groups."""
-        for group in reversed(self._groups):
-            self.end(group)
-        for process in [*self._processes.values()]:
-            process.end()
-        for namespace in self._namespaces:
-            namespace.close()
-        self._namespaces.clear()
-        self.groups.close()
-        self.ledger.close()
-        self._reap_orphans()
-        _adopt_orphans(False)
+        """End what still runs and remove our groups; what does not end is told at the end."""
+        with ExitStack() as last_first:
+            last_first.callback(_adopt_orphans, False)
+            last_first.callback(self._reap_orphans)
+            last_first.callback(self.ledger.close)
+            last_first.callback(self.groups.close)
+            for namespace in self._namespaces:
+                last_first.callback(namespace.close)
+            for process in self._processes.values():
+                last_first.callback(process.end)
+            for group in self._groups:
+                last_first.callback(self.end, group)
 
     def group(
         self, name: str, setting: Setting | None = None, *, parent: Group | None = None

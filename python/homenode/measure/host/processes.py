@@ -126,8 +126,10 @@ class Process:
         if self.ended is not None:
             return True
         if self._descriptor is not None:
-            ready = select.select([self._descriptor], [], [], seconds)[0]
-            return bool(ready)
+            # Not select: hundreds of clients are more descriptors than it takes.
+            waiting = select.poll()
+            waiting.register(self._descriptor, select.POLLIN)
+            return bool(waiting.poll(seconds * 1000))
         until = time.monotonic() + seconds
         while not (over := gone(self.pid)) and time.monotonic() < until:
             time.sleep(0.002)

@@ -11,7 +11,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from homenode.measure.errors import MeasureError
 from homenode.measure.reduce import identities
@@ -26,9 +26,17 @@ from homenode.measure.statistics import (
     fit_usl,
     ratio_of_samples,
 )
-from homenode.scaling.curve import Point, Step, capability_ratios, first_bend, steps
+from homenode.scaling.curve import (
+    FRACTION,
+    Point,
+    Step,
+    capability_ratios,
+    first_bend,
+    steps,
+)
 
 Law = TypeVar("Law")
+Shape = Literal["inflection", "gradual", "undecided"]
 Capability = Callable[[int], float]
 """Of a number of processors [processors that are alone]."""
 
@@ -83,13 +91,37 @@ class ScalingSet:
     sizes: tuple[Size, ...]
     steps: tuple[Step, ...]
     bend: Step | None
-    """The first step that brings less than three quarters of what the reference offers."""
+    """The first step that brings less than three quarters of what the reference offers, by the
+    means alone; whether that is more than chance says `verdict`."""
     reference: str
     """What the sizes are held against, in words."""
     usl: Usl | None
     """Fitted to ITR; None with fewer than four sizes."""
     sqrt_law: SqrtLaw | None
     """None with fewer than three sizes."""
+
+    @property
+    def verdict(self) -> Shape:
+        """Whether it bends, as far as chance leaves it open: a step counts only where the whole
+        interval of its gain says so.
+        """
+        ends = [self._fractions(step) for step in self.steps]
+        if any(high is not None and high < FRACTION for _, high in ends):
+            return "inflection"
+        if all(low is not None and low >= FRACTION for low, _ in ends):
+            return "gradual"
+        return "undecided"
+
+    def _fractions(self, step: Step) -> tuple[float | None, float | None]:
+        """Ends of the interval of what a step brings of what it should."""
+        by_count = {size.processors: size for size in self.sizes}
+        start, end = by_count[step.start.processors], by_count[step.end.processors]
+        ratio = _itr_ratio(start.cell, end.cell)
+        if ratio.low is None or ratio.high is None:
+            return None, None
+        worth = 1.0 if start.itr_ratio is None else start.itr_ratio.mean
+        low, high = (worth * (bound - 1.0) / step.offered for bound in (ratio.low, ratio.high))
+        return low, high
 
     @property
     def unmatched(self) -> bool:
@@ -139,6 +171,7 @@ class ScalingSet:
                 for step in self.steps
             ],
             "inflection": None if self.bend is None else self.bend.end.processors,
+            "verdict": self.verdict,
             "usl": None if self.usl is None else self.usl.as_json(),
             "sqrt_law": None if self.sqrt_law is None else self.sqrt_law.as_json(),
             "unmatched_busy": self.unmatched,

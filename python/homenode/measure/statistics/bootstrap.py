@@ -1,7 +1,8 @@
 """The geometric mean of ratios over cases, with an interval by bootstrap over cases and runs.
 
 Per cents cannot be averaged; ratios can, geometrically. A new set of cases would give another mean,
-and so would new runs of the same cases: both are drawn anew. One case alone is drawn by its runs.
+and so would new runs of the same cases: both are drawn anew. Draws of a small sample spread less
+than new samples would, by `sqrt((n - 1) / n)`: cases and runs are both widened by that much.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ def geometric_mean(cases: Sequence[Samples], *, paired: bool = False) -> Geometr
     by_case = np.stack([_draws(generator, a, b, paired=paired) for a, b in arrays])
     chosen = generator.integers(len(arrays), size=by_case.shape)
     means = np.take_along_axis(by_case, chosen, axis=0).mean(axis=0)
+    means = middle + _widening(len(arrays)) * (means - middle)
     low, high = np.quantile(means, (0.025, 0.975))
     return GeometricMean(math.exp(middle), math.exp(float(low)), math.exp(float(high)), len(arrays))
 
@@ -63,5 +65,13 @@ def _draws(
     """Mean log ratios of runs drawn anew."""
     first = generator.integers(len(a), size=(DRAWS, len(a)))
     second = first if paired else generator.integers(len(b), size=(DRAWS, len(b)))
-    means: np.ndarray = b[second].mean(axis=1) - a[first].mean(axis=1)
+    moved = [
+        one.mean() + _widening(len(one)) * (one[drawn].mean(axis=1) - one.mean())
+        for one, drawn in ((a, first), (b, second))
+    ]
+    means: np.ndarray = moved[1] - moved[0]
     return means
+
+
+def _widening(count: int) -> float:
+    return math.sqrt(count / (count - 1)) if count > 1 else 1.0

@@ -76,13 +76,13 @@ def _power(runs: int, distance: float, *, paired: bool) -> float:
     """Of the t test, with runs worth a little less since ranks decide; `distance` in standard
     deviations of a run's (or pair's) logarithm.
     """
-    from scipy import stats
+    from scipy.special import nctdtr, stdtrit
 
     worth = runs * _EFFICIENCY
     degrees = worth - 1.0 if paired else 2.0 * (worth - 1.0)
     shift = distance * math.sqrt(worth if paired else worth / 2.0)
-    edge = float(stats.t.ppf(1.0 - ALPHA / 2.0, degrees))
+    edge = float(stdtrit(degrees, 1.0 - ALPHA / 2.0))
     if shift > edge + 30.0:
         # So far out the tail is nothing, and its series need not be summed.
         return 1.0
-    return float(stats.nct.sf(edge, degrees, shift) + stats.nct.cdf(-edge, degrees, shift))
+    return float(1.0 - nctdtr(degrees, shift, edge) + nctdtr(degrees, shift, -edge))

@@ -6,15 +6,18 @@ reach 5 % with too few runs (3 against 3: at best 10 %), and then nothing is dec
 
 from __future__ import annotations
 
-import itertools
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
 
 ALPHA = 0.05
 """Chance of a wrong call on equal systems, two-sided."""
-MOST_WAYS = 20_000
-"""That are counted one by one where values tie, for which tables do not hold; beyond it the normal
-law is near enough."""
+MOST_RUNS = 80
+"""Of which all ways are counted, ties included; beyond it the normal law is near enough."""
 
 
 def fewest_runs(*, paired: bool) -> int:
@@ -58,35 +61,56 @@ def _of_sums(values: Sequence[float], count: int) -> float:
     """Mann and Whitney: of all ways to choose so many of the values, how many have a sum of ranks
     as far out as the first ones have.
     """
-    from scipy import stats
+    import numpy as np
 
-    tied = len(set(values)) < len(values)
-    if not tied or math.comb(len(values), count) > MOST_WAYS:
-        found = stats.mannwhitneyu(values[:count], values[count:], alternative="two-sided")
-        return float(found.pvalue)
-    ranks = [float(rank) for rank in stats.rankdata(values)]
-    sums = [math.fsum(chosen) for chosen in itertools.combinations(ranks, count)]
-    return _as_far_out(sums, math.fsum(ranks[:count]), math.fsum(ranks) * count / len(ranks))
+    ranks = _double_ranks(values)
+    found, total = sum(ranks[:count]), sum(ranks)
+    middle = total * count / len(ranks)
+    if len(ranks) > MOST_RUNS:
+        mean = total / len(ranks)
+        spread = math.fsum((rank - mean) ** 2 for rank in ranks) / (len(ranks) - 1)
+        return _normal(found - middle, spread * count * (len(ranks) - count) / len(ranks))
+    # How many ways lead to each sum, by how many have been chosen.
+    ways = np.zeros((count + 1, total + 1))
+    ways[0, 0] = 1.0
+    for rank in ranks:
+        ways[1:, rank:] += ways[:-1, : total + 1 - rank].copy()
+    return _as_far_out(ways[count], found, middle)
 
 
 def _of_signs(differences: Sequence[float]) -> float:
     """Wilcoxon: of all ways to give the differences signs, how many have a sum of ranks of those
     above zero as far out.
     """
-    from scipy import stats
+    import numpy as np
 
-    if 2 ** len(differences) > MOST_WAYS:
-        return float(stats.wilcoxon(differences, alternative="two-sided").pvalue)
-    ranks = [float(rank) for rank in stats.rankdata([abs(one) for one in differences])]
-    sums = [
-        math.fsum(rank for rank, sign in zip(ranks, signs, strict=True) if sign)
-        for signs in itertools.product((False, True), repeat=len(ranks))
-    ]
-    above = math.fsum(rank for rank, one in zip(ranks, differences, strict=True) if one > 0.0)
-    return _as_far_out(sums, above, math.fsum(ranks) / 2.0)
+    ranks = _double_ranks([abs(one) for one in differences])
+    found, total = sum(r for r, d in zip(ranks, differences, strict=True) if d > 0.0), sum(ranks)
+    if len(ranks) > MOST_RUNS:
+        return _normal(found - total / 2.0, math.fsum(rank * rank for rank in ranks) / 4.0)
+    ways = np.zeros(total + 1)
+    ways[0] = 1.0
+    for rank in ranks:
+        ways[rank:] += ways[: total + 1 - rank].copy()
+    return _as_far_out(ways, found, total / 2.0)
 
 
-def _as_far_out(sums: Sequence[float], found: float, middle: float) -> float:
-    """Share of the sums at least as far from the middle as the one that was found."""
-    away = abs(found - middle) - 1e-9
-    return sum(abs(one - middle) >= away for one in sums) / len(sums)
+def _double_ranks(values: Sequence[float]) -> list[int]:
+    """Twice the rank of each; those that tie share the mean of their ranks, which is then whole."""
+    order = sorted(values)
+    return [bisect_left(order, value) + bisect_right(order, value) + 1 for value in values]
+
+
+def _as_far_out(ways: np.ndarray, found: float, middle: float) -> float:
+    """Share of the ways whose sum is at least as far from the middle as the one that was found."""
+    import numpy as np
+
+    away = np.abs(np.arange(len(ways)) - middle) >= abs(found - middle) - 1e-9
+    return float(ways[away].sum() / ways.sum())
+
+
+def _normal(distance: float, variance: float) -> float:
+    """Two-sided, less half a step of ranks that count double."""
+    if variance == 0.0:
+        return 1.0
+    return math.erfc(max(abs(distance) - 1.0, 0.0) / math.sqrt(2.0 * variance))

@@ -207,6 +207,7 @@ def run(
     with Host.open() as host, tempfile.TemporaryDirectory(prefix="homenode-validate-") as name:
         _check(host)
         session = Session(host, pick(processors), plan, foreign_limit, progress)
+        Path(name).chmod(0o711)  # the database's user passes through
         session.measure(Path(name))
         kind = host.groups.kind
     simulation = Simulation(twin, session.processors, plan.seconds)

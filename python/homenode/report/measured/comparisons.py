@@ -9,7 +9,7 @@ from rich.table import Table
 
 from homenode.measure.comparison import Comparison
 from homenode.measure.reduce import Cell, Pair, identities
-from homenode.report.measured.words import between, deviation, percent, span
+from homenode.report.measured.words import between, counted, deviation, percent, span
 from homenode.report.numbers import NOTHING, number, signed, significant
 from homenode.report.tables import plain_table
 
@@ -146,7 +146,7 @@ def _name(found: Comparison, pair: Pair) -> str:
     if a.processors != b.processors:
         return f"{name}, {a.processors} and {b.processors} CPUs"
     if len({other.first.key.processors for other in same}) > 1:
-        name += f", {a.processors} CPUs"
+        name += f", {counted(a.processors, 'CPU')}"
     if len({other.first.key.load for other in same}) > 1:
         name += f", load {a.load:g}"
     return name

@@ -65,7 +65,7 @@ def _system_table(suite: str, system: str, cells: Sequence[Cell]) -> Table:
 def _row(cell: Cell, *, several: bool) -> list[str]:
     shown = cell if cell.runs else Cell(cell.key, cell.rejected)
     score, each = shown.score, shown.spread_of(identities.cpu_per_unit)
-    name = escape(cell.key.case)
+    name, count = escape(cell.key.case), cell.key.processors
     figures = [
         NOTHING if score is None else significant(score.mean),
         NOTHING if score is None else percent(score.cv),
@@ -76,7 +76,7 @@ def _row(cell: Cell, *, several: bool) -> list[str]:
     if not cell.runs:
         figures = [figure if figure == NOTHING else f"({figure})" for figure in figures]
     return [
-        f"{name}, {cell.key.processors} CPUs" if several else name,
+        f"{name}, {counted(count, 'CPU')}" if several else name,
         figures[0],
         escape(cell.unit),
         *figures[1:],

@@ -94,6 +94,14 @@ def scaling_sentences(found: ScalingSet) -> list[str]:
 
 def _verdict(found: ScalingSet) -> str:
     start = f"{found.case} on {found.system}, against {found.reference}"
+    if found.verdict == "undecided":
+        least = min(found.steps, key=lambda step: step.fraction)
+        return (
+            f"{start}: undecided, gradual or with an inflection: the step from "
+            f"{least.start.processors} to {least.end.processors} processors brings "
+            f"{100 * least.fraction:.0f} % of what it should, and chance leaves both open; more "
+            "runs would tell."
+        )
     if found.bend is not None:
         step = found.bend
         return (

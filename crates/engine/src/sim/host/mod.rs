@@ -214,6 +214,10 @@ impl World {
             self.throw_off(was);
         }
         if next != NO_VP {
+            if self.vp(next).mode == Mode::Running {
+                // Balancing has moved a runner; the core that it leaves is still to be served.
+                self.throw_off(next);
+            }
             self.dispatch(next, core);
             self.kvm_entered(next);
         }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tempfile
 import time
 from importlib.resources import files
 from pathlib import Path
@@ -77,14 +78,18 @@ class Jmh:
         classes = self._classes(bench)
         if classes.is_dir():
             return
-        made = bench.folder / "classes"
-        made.mkdir()
-        source = bench.folder / "Warehouses.java"
-        source.write_bytes(_source())
         path = ":".join(map(str, archives.paths(bench.cache)))
-        words = ["javac", "-nowarn", "-cp", path, "-processorpath", path, "-d", str(made)]
-        bench.run([*words, str(source)], limit_s=120.0)
-        made.rename(classes)
+        words = ["javac", "-nowarn", "-cp", path, "-processorpath", path]
+        with tempfile.TemporaryDirectory(prefix=".compile-", dir=bench.cache) as folder:
+            source, made = Path(folder, "Warehouses.java"), Path(folder, "classes")
+            source.write_bytes(_source())
+            made.mkdir()
+            bench.run([*words, "-d", str(made), str(source)], limit_s=120.0)
+            try:
+                made.rename(classes)
+            except OSError:
+                if not classes.is_dir():  # else another session was quicker
+                    raise
 
     def measure(self, case: Case, bench: Bench, *, seconds: float) -> Output:
         """A fresh virtual machine: warm-up, then iterations of so many seconds in all."""

@@ -272,7 +272,7 @@ impl Tree {
         self.cpus[usize::from(cpu)].limbo = stay;
         for task in back {
             self.tasks[task as usize].limbo = false;
-            self.enqueue(task, Arrival::Moved);
+            self.enqueue(task, Arrival::Woken);
         }
         if self.cpus[usize::from(cpu)].curr == NONE {
             self.resched(cpu);

@@ -87,7 +87,11 @@ mod tests {
             quota_ns: Some(50_000_000),
             ..group("a", 300)
         };
-        let spec = spec(2, vec![limited, group("b", 200), group("c", 100)], &[2, 2, 2]);
+        let spec = spec(
+            2,
+            vec![limited, group("b", 200), group("c", 100)],
+            &[2, 2, 2],
+        );
         let due = due(&spec, 2.0);
         assert!((due[0] - 0.5).abs() < 1e-9);
         assert!((due[1] - 1.0).abs() < 1e-9);

@@ -44,8 +44,8 @@ mod wakeup;
 use crate::hypervisor::{CoreId, HostCount, HostScheduler, State, VpId};
 use crate::spec::Spec;
 use balance::Idleness;
-pub use due::due;
 use domains::Domains;
+pub use due::due;
 use moves::Leaving;
 use queue::NONE;
 use tree::{Arrival, Tree};
@@ -137,7 +137,9 @@ impl Linux {
         let mut id = self.tree.cpus[usize::from(cpu)].curr;
         while id != NONE {
             let queue = self.tree.queue(self.tree.entity(id).queue);
-            let limited = self.tree.groups[usize::from(queue.group)].bandwidth.is_some();
+            let limited = self.tree.groups[usize::from(queue.group)]
+                .bandwidth
+                .is_some();
             if queue.count > 1 || limited {
                 return true;
             }

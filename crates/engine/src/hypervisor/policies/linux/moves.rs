@@ -249,7 +249,7 @@ impl Tree {
             self.remove(id);
         }
         let entity = &mut self.entities[id as usize];
-        if !matches!(why, Leaving::Sleeping | Leaving::Released) {
+        if why == Leaving::Moving {
             entity.deadline -= entity.vruntime;
             entity.relative = true;
         }
@@ -267,7 +267,7 @@ impl Tree {
             } else {
                 time
             };
-        } else if why == Leaving::Moving || why == Leaving::Throttled {
+        } else if why == Leaving::Moving {
             let floor = of.floor;
             self.entities[id as usize].vruntime -= floor;
         }

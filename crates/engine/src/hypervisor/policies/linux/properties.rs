@@ -23,6 +23,11 @@ fn does() -> impl Strategy<Value = Does> {
     ]
 }
 
+/// Weight, quota [ms] if at least 5, and threads of a group.
+fn limited() -> impl Strategy<Value = (u32, u64, Vec<Does>)> {
+    (1u32..1000, 0u64..200, prop::collection::vec(does(), 1..4))
+}
+
 fn play(spec: &Spec, does: &[Does], until: u64) -> Vec<Came> {
     let cpus = usize::from(spec.machine.active_cores);
     Driver::new(scheduler(spec, 0), cpus, does).run(until).0
@@ -40,7 +45,7 @@ proptest! {
     fn time_is_conserved_and_quotas_are_kept(
         cpus in 1u16..6,
         class in classes(),
-        groups in prop::collection::vec((1u32..1000, 0u64..200, prop::collection::vec(does(), 1..4)), 1..5),
+        groups in prop::collection::vec(limited(), 1..5),
     ) {
         let named = groups.iter().enumerate().map(|(at, (weight, quota, _))| Cgroup {
             quota_ns: (*quota >= 5).then_some(quota * MS),

@@ -119,9 +119,9 @@ pub struct Tree {
 pub enum Arrival {
     /// It has just been made.
     New,
-    /// It slept.
+    /// It slept, or was throttled.
     Woken,
-    /// It comes from another processor, or from being throttled.
+    /// It comes from another processor.
     Moved,
 }
 
