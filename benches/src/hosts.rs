@@ -1,4 +1,4 @@
-//! A host of 64 processors in two nodes under load, with the Linux scheduler and with Xen's credit2.
+//! A host of 64 processors in two nodes under load: the Linux scheduler, and Xen's credit2.
 
 use homenode_engine::machine::parse_short;
 use homenode_engine::spec::{

@@ -291,6 +291,20 @@ def test_a_scaling_set_allows_so_many_processors(tmp_path: Path) -> None:
         measure(tmp_path, row("scale", code), options=Options(processors=(most + 1,)))
 
 
+def test_sides_of_different_size_use_their_own_processors(tmp_path: Path) -> None:
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        pytest.skip("this host has one processor: two sides cannot differ in it")
+    code = "import os; print(len(os.sched_getaffinity(0)))"
+    suite = write_suite(tmp_path, row("one", code), defaults="repeats = 1\nseconds = 0.1")
+    systems = [parse("a", f"cpus={cpus[0]}"), parse("b", f"cpus={cpus[0]},{cpus[1]}")]
+    kept = run_suite(str(suite), systems, LOOSE, out=tmp_path / "ab.json")
+    assert {(r.system, r.processors, r.work) for r in kept.result.records} == {
+        ("a", 1, 1.0),
+        ("b", 2, 2.0),
+    }
+
+
 def test_a_namespace_has_only_loopback(tmp_path: Path) -> None:
     code = (
         "import socket; names = [n for _, n in socket.if_nameindex()]; assert names == ['lo']\n"
@@ -356,6 +370,8 @@ def test_systems_are_refused_before_anything_starts(tmp_path: Path) -> None:
     options = Options(processors=(len(few) + 1,), foreign_limit=None)
     with pytest.raises(MeasureError, match="logical processors are asked"):
         run_suite(str(suite), [system], options, out=tmp_path / "r.json")
+    with pytest.raises(MeasureError, match="system b asks for processors 900-901"):
+        run_suite(str(suite), [parse("b", "cpus=900,901")], LOOSE, out=tmp_path / "r.json")
     with pytest.raises(MeasureError, match=r"ends in \.json"):
         run_suite(str(suite), out=tmp_path / "r.txt")
 

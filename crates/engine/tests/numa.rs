@@ -57,7 +57,8 @@ fn memory_comes_to_threads_that_are_pinned_elsewhere() {
         moved > 0.9 * GIB as f64 && moved <= 1.0 * GIB as f64,
         "{moved}"
     );
-    assert!(moving.total("a", "instructions") > 1.1 * still.total("a", "instructions"));
+    let gain = moving.total("a", "instructions") / still.total("a", "instructions");
+    assert!(gain > 1.03, "{gain}");
     assert!(moving.total("a", "book_hypervisor") > 0.0);
 }
 

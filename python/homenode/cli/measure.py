@@ -372,14 +372,14 @@ def _show(result: Result, machine: str | None = None, *, as_json: bool) -> None:
     if as_json:
         show_json(summary_json(result))
         return
-    if machine is None:
-        show(*tables(result))
-    else:
+    of_machine: tuple[Any, ...] = ()
+    if machine is not None:
         from homenode.capacity import capability_of
 
         curve = capability_of(machine)
-        show(*tables(result, curve.capability, curve.source))
-    show_text(["", *sentences(result)])
+        of_machine = (curve.capability, curve.source)
+    show(*tables(result, *of_machine))
+    show_text(["", *sentences(result, *of_machine)])
 
 
 def _tell_left(result: Result) -> None:

@@ -24,6 +24,7 @@ from homenode.measure.adapter import Output
 from homenode.measure.bench import Account, HostBench, Place
 from homenode.measure.errors import MeasureError
 from homenode.measure.host import Host
+from homenode.measure.host.cgroups import cpu_list
 from homenode.measure.host.cpus import pick
 from homenode.measure.host.gate import FOREIGN_LIMIT
 from homenode.measure.host.network import Loopback
@@ -78,7 +79,8 @@ class Cell:
     """A case with a number of processors."""
 
     row: Row
-    processors: int
+    processors: int | None
+    """None for all that a system has."""
     failures: int = 0
     prepared: set[str] = field(default_factory=set)
     seconds: list[float] = field(default_factory=list)
@@ -132,6 +134,13 @@ class Session:
         self._host, self._work = host, work
         for system in self._systems.values():
             host.groups.check(system.setting)
+            absent = sorted(set(system.setting.cpus or ()) - set(host.cpus))
+            if absent:
+                raise MeasureError(
+                    f"system {system.name} asks for processors {cpu_list(absent)}",
+                    there=f"this process may use {cpu_list(host.cpus)}",
+                    next_step="name some of these",
+                )
         cells = self._cells()
         self._describe(cells)
         planned = [self._repeats(cell.row) for cell in cells]
@@ -161,9 +170,11 @@ class Session:
                 refused.append(refusal)
                 self.result.left_out.append({"case": row.id, "why": refusal.why})
                 continue
-            counts = self.options.processors or row.processors or (len(self._host.cpus),)
+            counts: tuple[int | None, ...] = self.options.processors or row.processors or (None,)
             for count in counts:
-                pick(count, self._host.cpus)
+                for system in self._systems.values():
+                    if count is not None:
+                        pick(count, self._cpus(system))
                 found.append(Cell(row, count))
         named = [r for r in refused if r.case in self.options.only]
         if named or not found:
@@ -250,7 +261,7 @@ class Session:
                 {
                     "case": cell.id,
                     "system": system.name,
-                    "processors": cell.processors,
+                    "processors": self._count(cell, system),
                     "replicate": turn.replicate,
                     "why": why(error),
                 }
@@ -264,7 +275,7 @@ class Session:
         """Once a case, number of processors and system: data, the tool's version, a warm-up."""
         if system.name in cell.prepared:
             return
-        name = f"prepare-{cell.id}-{cell.processors}-{system.name}"
+        name = f"prepare-{cell.id}-{self._count(cell, system)}-{system.name}"
         with self._bench(cell, system, name, _PREPARE_LIMIT_S) as bench:
             row = cell.row
             if row.adapter.name not in self.result.versions:
@@ -280,17 +291,26 @@ class Session:
         row, limit = cell.row, self.options.foreign_limit
         if limit is not None:
             self._wait_quiet(limit)
-        name = f"{cell.id}-{cell.processors}-{system.name}-{turn.replicate}" + (
+        name = f"{cell.id}-{self._count(cell, system)}-{system.name}-{turn.replicate}" + (
             f"-again{attempt}" if attempt else ""
         )
         with self._bench(cell, system, name, row.adapter.limit_s) as bench:
             output = row.adapter.measure(row.case, bench, seconds=self._seconds(row))
             account = bench.account()
-        record = make_record(cell, system, turn, self._order, output, account)
+        record = make_record(
+            cell, system, turn, output, account, order=self._order, processors=len(bench.processors)
+        )
         self._order += 1
         if limit is not None:
             record = replace(record, rejected=account.quiet.reason(limit))
         return record
+
+    def _cpus(self, system: System) -> tuple[int, ...]:
+        return system.setting.cpus or self._host.cpus
+
+    def _count(self, cell: Cell, system: System) -> int:
+        """Logical processors of a repetition."""
+        return cell.processors or len(self._cpus(system))
 
     def _wait_quiet(self, limit: float) -> None:
         """Wait for others to end what they do, as long as there is patience."""
@@ -305,13 +325,11 @@ class Session:
     def _bench(self, cell: Cell, system: System, name: str, limit_s: float) -> Iterator[HostBench]:
         """A bench for one repetition, torn down after it whatever happens."""
         host = self._host
-        cpus = pick(cell.processors, system.setting.cpus or host.cpus)
+        cpus = pick(self._count(cell, system), self._cpus(system))
         setting = replace(system.setting, cpus=cpus if "cpuset" in host.groups.can else None)
         plain = name.replace("/", "-")
         folder = _made(self._work / "runs" / plain)
-        data = _made(
-            self._work / "data" / f"{cell.id.replace('/', '-')}-{cell.processors}-{system.name}"
-        )
+        data = _made(self._work / "data" / f"{cell.id.replace('/', '-')}-{len(cpus)}-{system.name}")
         needs_net = cell.row.adapter.requires(cell.row.case).network_namespace
         group = host.group(plain, setting)
         bench = HostBench(
@@ -338,7 +356,14 @@ class Session:
 
 
 def make_record(
-    cell: Cell, system: System, turn: Turn, order: int, output: Output, account: Account
+    cell: Cell,
+    system: System,
+    turn: Turn,
+    output: Output,
+    account: Account,
+    *,
+    order: int,
+    processors: int,
 ) -> RunRecord:
     """What the tool told and what we counted, in one record.
 
@@ -354,7 +379,7 @@ def make_record(
     case = cell.row.case
     details = {**output.details, **account.details}
     cpu: CpuTime | None = account.cpu
-    if account.cpu.total > _MOST_BUSY * output.seconds * cell.processors:
+    if account.cpu.total > _MOST_BUSY * output.seconds * processors:
         cpu = None
         details["cpu_unknown"] = (
             f"{account.cpu.total:.3g} CPU seconds were counted in {account.seconds:.3g} s, "
@@ -365,7 +390,7 @@ def make_record(
         case=cell.id,
         metric=case.metric,
         better=case.better,
-        processors=cell.processors,
+        processors=processors,
         load=case.load,
         replicate=turn.replicate,
         order=order,

@@ -149,7 +149,7 @@ def _kernel_threads(numbers: Sequence[int], alone: Alone) -> str:
             think=f'"{think * 1e9:.0f} ns"',
             burst_work='"constant"',
         )
-        shared = f'{{ mode = "shared", virtual = 1, pins = ["{number}"] }}'
+        shared = f'{{ mode = "shared", virtual = 1, cgroup = "/", pins = ["{number}"] }}'
         parts.append(
             f'[[partition]]\nname = "{name}"\nprocessors = {shared}\nmemory = "256 MiB"\n\n'
             f"[partition.workload]\n{work}"

@@ -4,9 +4,10 @@
 //! One lock a guest, as in the cost of spinning on a running holder (`cost::lock`): who loses its
 //! core holds it with the chance that the profile's `lock_share` says. While the holder is away,
 //! each sibling that runs comes to the lock after a time that is exponential around the mean
-//! between two of its critical sections, and spins from then on. With pause-loop exits it leaves the guest
-//! after each window and yields to a sibling that waits, round robin from the one boosted last,
-//! three tries at most. Once the holder runs, waiters get the lock one holding time after the other.
+//! between two of its critical sections, and spins from then on. With pause-loop exits it leaves
+//! the guest after each window and yields to a sibling that waits, round robin from the one
+//! boosted last, three tries at most. Once the holder runs, waiters get the lock one holding time
+//! after the other.
 
 use super::Host;
 use crate::hypervisor::halt::next_poll_ns;
