@@ -3,9 +3,9 @@
 //! `machines/ibm-power-795.toml` and `profiles/oltp.toml`, which say where they come from.
 
 use homenode_engine::spec::{
-    Accounting, Aix, ByDistance, Cache, CacheScope, Coherence, Distribution, Eviction, Guest,
-    Hypervisor, HostThreads, LogicalCores, Machine, MemoryBeside, MemoryPart, MemoryPolicy, Partition, Policy,
-    Pool, Credit2, Linux, PrSm, Processors, Profile, Smt, Spec, Workload,
+    Accounting, Aix, ByDistance, Cache, CacheScope, Coherence, Credit2, Distribution, Eviction,
+    Guest, HostThreads, Hypervisor, Linux, LogicalCores, Machine, MemoryBeside, MemoryPart,
+    MemoryPolicy, Partition, Policy, Pool, PrSm, Processors, Profile, Smt, Spec, Workload,
 };
 
 use crate::load::{SLEEP_NS, VPS};
@@ -33,7 +33,7 @@ pub fn w2_load() -> Spec {
                 bursts: 1.0,
                 wait_ns: 0,
                 burst_work: Distribution::Exponential,
-think: Distribution::Exponential,
+                think: Distribution::Exponential,
             }
         } else {
             Workload::Loops {
@@ -80,7 +80,7 @@ pub fn full_frame() -> Spec {
                 bursts: 90.5,
                 wait_ns: 5 * MS,
                 burst_work: Distribution::Exponential,
-think: Distribution::Exponential,
+                think: Distribution::Exponential,
             },
             8 => Workload::Loops {
                 count: 3,
@@ -274,9 +274,9 @@ pub fn hypervisor(policy: Policy) -> Hypervisor {
         counts_redispatch: true,
         eviction: Eviction::OtherPartition,
         prsm: PrSm::default(),
- siblings: 1,
- linux: Linux::default(),
- credit2: Credit2::default(),
+        siblings: 1,
+        linux: Linux::default(),
+        credit2: Credit2::default(),
     }
 }
 

@@ -29,7 +29,7 @@ def commands() -> str:
 
     from homenode.cli.app import app
 
-    group = typer.main.get_command(app)
+    group: Any = typer.main.get_command(app)
     parts = [
         HEAD,
         "# Commands\n",

@@ -156,7 +156,7 @@ fn a_woken_thread_stays_on_its_processor_while_that_is_free() {
             bursts: 20.0,
             wait_ns: 5 * MS,
             burst_work: Distribution::Constant,
-think: Distribution::Exponential,
+            think: Distribution::Exponential,
         };
         let mut one = vpar("a", 0..8, bursts);
         one.guest = guest;

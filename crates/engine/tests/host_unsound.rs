@@ -175,11 +175,7 @@ fn the_machine() {
     let reset = |s: &mut Spec| s.machine.hypervisor.credit2.reset_below_ns = 1;
     refused(Policy::Credit2, reset, "reset_below_ns is 1");
     let own = |s: &mut Spec| s.partitions[0].processors = common::dedicated(0..1, false);
-    refused(
-        Policy::Linux,
-        own,
-        "a core of its own is not to be had",
-    );
+    refused(Policy::Linux, own, "a core of its own is not to be had");
 }
 
 #[test]

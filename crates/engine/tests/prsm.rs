@@ -6,8 +6,8 @@ use common::*;
 use homenode_engine::hypervisor::policies::by_weight;
 use homenode_engine::sim::check;
 use homenode_engine::spec::{
-    DefinedCapacity, Distribution, Group, HostThreads, LogicalCores, Machine, Partition, Polarization, Policy,
-    Processors, Spec, Workload,
+    DefinedCapacity, Distribution, Group, HostThreads, LogicalCores, Machine, Partition,
+    Polarization, Policy, Processors, Spec, Workload,
 };
 
 /// A machine with PR/SM, a slice of 10 ms and no overheads.
@@ -32,7 +32,7 @@ fn lpar(name: &str, of_weight: u16, cores: u16, workload: Workload) -> Partition
         weight: of_weight,
         pool: 0,
         prsm: LogicalCores::default(),
-            host: HostThreads::default(),
+        host: HostThreads::default(),
     };
     partition(name, processors, workload)
 }

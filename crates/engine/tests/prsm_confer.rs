@@ -6,7 +6,9 @@ mod common;
 
 use common::*;
 use homenode_engine::hypervisor::policies::by_weight;
-use homenode_engine::spec::{HostThreads, LogicalCores, Partition, Polarization, Policy, Processors};
+use homenode_engine::spec::{
+    HostThreads, LogicalCores, Partition, Polarization, Policy, Processors,
+};
 
 /// Why a dispatch ended: its time went to a sibling.
 const CONFER: i64 = 5;

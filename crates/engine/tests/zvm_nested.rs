@@ -8,7 +8,8 @@ use common::zvm::{
 use common::{assert_all, default_pool, missing_profile, run, spec, MS, SECOND};
 use homenode_engine::hypervisor::policies::by_weight;
 use homenode_engine::spec::{
-    HostThreads, LogicalCores, Machine, Partition, Polarization, Policy, Processors, Spec, Unparking, Workload,
+    HostThreads, LogicalCores, Machine, Partition, Polarization, Policy, Processors, Spec,
+    Unparking, Workload,
 };
 
 fn z(chips: u16, cores: u16) -> Machine {

@@ -38,7 +38,9 @@ impl Placed {
         let common = placement.common();
         let own = placement.own.into_iter();
         Self {
-            own: own.map(|own| own.unwrap_or_else(|| common.clone())).collect(),
+            own: own
+                .map(|own| own.unwrap_or_else(|| common.clone()))
+                .collect(),
             common,
             structures: io_structures(tree, partition),
             private: partition.profile.private_data,

@@ -1,10 +1,10 @@
 //! NUMA balancing, the memory's side: pages go to the node whose threads use them.
 //!
-//! Now and then part of a task's memory is made to fault, to see who touches it. A page moves to the
-//! node of the thread that faults if the last fault came from that node, too (the two-stage filter
-//! of `should_numa_migrate_memory`): so one that is common to threads on several nodes moves to a
-//! node with the square of that node's share, and a thread's own page with certainty. The next scan
-//! comes later the more faults were local or private, and sooner the fewer
+//! Now and then part of a task's memory is made to fault, to see who touches it. A page moves to
+//! the node of the thread that faults if the last fault came from that node, too (the two-stage
+//! filter of `should_numa_migrate_memory`): so one that is common to threads on several nodes moves
+//! to a node with the square of that node's share, and a thread's own page with certainty. The next
+//! scan comes later the more faults were local or private, and sooner the fewer
 //! (`update_task_scan_period`, threshold 7 of 10).
 
 use crate::spec::NumaBalancing;

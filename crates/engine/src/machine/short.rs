@@ -5,8 +5,8 @@
 //! and a chip cache, memory at 100 / 200 / 300 ns.
 
 use crate::spec::{
-    Accounting, ByDistance, Cache, CacheScope, Coherence, Credit2, Eviction, Hypervisor, Linux, Machine,
-    MemoryBeside, Policy, PrSm, Smt,
+    Accounting, ByDistance, Cache, CacheScope, Coherence, Credit2, Eviction, Hypervisor, Linux,
+    Machine, MemoryBeside, Policy, PrSm, Smt,
 };
 
 /// A short form that does not parse.
@@ -113,9 +113,9 @@ fn round_numbers() -> Machine {
             counts_redispatch: true,
             eviction: Eviction::OtherPartition,
             prsm: PrSm::default(),
- siblings: 1,
- linux: Linux::default(),
- credit2: Credit2::default(),
+            siblings: 1,
+            linux: Linux::default(),
+            credit2: Credit2::default(),
         },
     }
 }

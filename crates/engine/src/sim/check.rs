@@ -207,13 +207,13 @@ pub(super) fn check(spec: &Spec) -> Checked {
             name: pair[0].into(),
         });
     }
+    super::check_host::check_machine(spec)?;
     for partition in &spec.partitions {
         check_partition(spec, partition)?;
     }
     check_cores(spec)?;
     super::check_memory::check_room(spec)?;
     super::check_prsm::check_machine(spec)?;
-    super::check_host::check_machine(spec)?;
     check_capacity(spec)
 }
 

@@ -345,13 +345,7 @@ fn check_domain(spec: &Spec, vps: u16, weight: u16, host: &HostThreads, owner: &
         "a control group, a slice or a nice value",
         instead,
     )?;
-    refuse_if(
-        spec,
-        owner,
-        host.kvm.is_some(),
-        "KVM",
-        "leave them out",
-    )
+    refuse_if(spec, owner, host.kvm.is_some(), "KVM", "leave them out")
 }
 
 /// Threads of Linux.

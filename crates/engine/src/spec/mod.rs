@@ -13,7 +13,8 @@ mod zvm;
 
 pub use devices::{Layer, Paging, StorageServer, Switch};
 pub use linux::{
-    Balance, Cgroup, Credit2, FairClass, HostThreads, Kvm, Linux, NumaBalancing, PauseLoop, RunQueues,
+    Balance, Cgroup, Credit2, FairClass, HostThreads, Kvm, Linux, NumaBalancing, PauseLoop,
+    RunQueues,
 };
 pub use prsm::{DefinedCapacity, Group, LogicalCores, Polarization, PrSm};
 pub use workload::{Distribution, Workload};

@@ -86,8 +86,8 @@ impl RunQueue {
     }
 }
 
-/// Sets of processors that share a run queue. Where the rule gives more than `most`, they are spread
-/// evenly over as many queues as it takes; siblings of a core stay together.
+/// Sets of processors that share a run queue. Where the rule gives more than `most`, they are
+/// spread evenly over as many queues as it takes; siblings of a core stay together.
 pub fn groups(tree: &Topology, siblings: u16, by: RunQueues, most: u16) -> Vec<Vec<CoreId>> {
     let of = |cpu: CoreId| match by {
         RunQueues::Cpu => cpu,
