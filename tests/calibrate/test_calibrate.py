@@ -14,7 +14,7 @@ import pytest
 import homenode
 from homenode import catalog
 from homenode.calibrate.free import FREE, NAMES, Free
-from homenode.calibrate.reading import KNOWN
+from homenode.calibrate.reading import KNOWN, window_mean
 from homenode.calibrate.solve import determined, solve
 from homenode.cli import call
 from homenode.errors import HomenodeError
@@ -185,6 +185,11 @@ def test_it_is_a_command(root: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
         ({"free": ["speed"]}, "speed is no free parameter"),
         ({"partition": "web"}, "has no partition web"),
         ({"know": ["efcpi"], "partition": "app", "base": "idel"}, 'no profile is called "idel"'),
+        ({"accuracy": 0.0}, "an accuracy of 0 is none"),
+        ({"cpi": float("nan")}, "nan is no number of cycles an instruction"),
+        ({"rate": -1.0}, "-1 is no rate of work"),
+        ({"rate": 100.0}, "leave --rate and --cpi out"),
+        ({"name": "My Profile"}, '"My Profile" is no name of a profile'),
     ],
 )
 def test_wrong_wishes_are_told(root: Path, options: dict[str, object], message: str) -> None:
@@ -198,6 +203,48 @@ def test_recorded_cores_without_a_rate_tell_nothing(tmp_path: Path) -> None:
     (tmp_path / "vm.csv").write_text("timestamp,name,cpu\n2020-01-01T00:00:00,a,0.5\n")
     with pytest.raises(HomenodeError, match="not how much work was done"):
         homenode.fit_profile(tmp_path, base="oltp")
+
+
+def test_recorded_cores_and_the_rate_of_work_give_instructions(tmp_path: Path) -> None:
+    """Idle in every other window: the mean of all of them is what the work took, one core for 100
+    units a second, which a profile that was fitted shows again.
+    """
+    rows = [f"{300 * at},a,{2 * (at % 2)}" for at in range(16)]
+    (tmp_path / "lab.csv").write_text("\n".join(["timestamp,name,cores", *rows]) + "\n")
+    fitted = homenode.fit_profile(tmp_path, base="oltp", rate=100.0, replications=1)
+    (row,) = fitted.deviations
+    assert row.metric == "physc"
+    assert row.recorded == pytest.approx(1.0)
+    assert row.shown == pytest.approx(1.0, rel=0.02)
+    assert [one.name for one in fitted.parameters if one.determined] == ["instructions"]
+    assert "16 windows" in fitted.notes[0]
+
+
+def test_the_mean_of_windows_has_the_error_of_stretches_of_them() -> None:
+    """By hand: two stretches with means of 0.5 and 1.5, t(0.975, 1) = 12.7062."""
+    assert window_mean([0.0, 1.0, 0.0, 3.0]) == pytest.approx((1.0, 0.5 * 12.7062 / 1.96), rel=1e-5)
+    assert window_mean([]) == (0.0, 0.0)
+
+
+def test_a_profile_that_cannot_be_written_leaves_nothing(root: Path, tmp_path: Path) -> None:
+    """Where a folder has the name."""
+    (tmp_path / "mine.toml").mkdir()
+    fitted = homenode.fit_profile("one", free=["instructions"], replications=1, root=root)
+    with pytest.raises(HomenodeError, match="write it elsewhere"):
+        fitted.write(tmp_path / "mine.toml")
+    assert [one.name for one in tmp_path.iterdir()] == ["mine.toml"]
+
+
+def test_a_fit_that_does_not_get_there_is_no_good_one() -> None:
+    """As many figures as parameters, but the way is too long: what is left counts."""
+
+    def residuals(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return x - 100.0, np.array([0.01])
+
+    found = solve(residuals, [0.0], [1.0])
+    assert found.x[0] < 50
+    assert found.quality > 1e6
+    assert found.sd[0] > 10
 
 
 def test_known_figures_are_metrics() -> None:

@@ -138,6 +138,44 @@ def test_a_server_without_a_hypervisor_runs_processes(tmp_path: Path) -> None:
     assert one.host.kvm is None
 
 
+def test_those_without_a_pin_may_use_the_cpuset(tmp_path: Path) -> None:
+    """One that has a pin may not."""
+    pin = "<vcpupin vcpu='0' cpuset='1'/>"
+    found = assembled(tmp_path, host=HOST, a=domain("a", pin, cpuset=" cpuset='0-1,4-5'"))
+    assert processors(found)["a"]["pins"] == ["2", "0-3"]
+
+
+def test_a_group_of_several_is_no_guest_s_own(tmp_path: Path) -> None:
+    """Its quota is that of all together and stays with it."""
+    text = """
+    [machine]
+    model = "intel-xeon-6240-2s"
+    [[cgroup]]
+    name = "batch"
+    weight = 700
+    quota = "100 ms"
+    [[partition]]
+    name = "a"
+    count = 2
+    processors = { mode = "shared", virtual = 2, cgroup = "batch" }
+    kvm = {}
+    memory = "4 GiB"
+    workload = { kind = "idle" }
+    [run]
+    warmup = "0 s"
+    duration = "10 ms"
+    replications = 1
+    """
+    run = Scenario.from_toml(text).run(out=tmp_path / "runs")
+    folder = tmp_path / "domains"
+    exporting.export(Run.load(run.path), "libvirt", folder)
+    for name in ("a1", "a2"):
+        listing = (folder / f"{name}.xml").read_text()
+        assert "<partition>/batch</partition>" in listing
+        assert "global_quota" not in listing
+        assert "<shares>100</shares>" in listing
+
+
 def test_there_and_back(tmp_path: Path) -> None:
     """A run exported to libvirt and imported again has the same processors."""
     text = """

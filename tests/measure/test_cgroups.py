@@ -9,9 +9,9 @@ import fake_groups
 import pytest
 
 from homenode.measure.errors import MeasureError
-from homenode.measure.host import cgroups
+from homenode.measure.host import cgroups, cgroups_v2
 from homenode.measure.host.cgroups import Setting, Usage, cpu_list, parse_cpu_list
-from homenode.measure.host.cgroups_v2 import GroupsV2
+from homenode.measure.host.cgroups_v2 import GroupsV2, places_for_groups
 from homenode.measure.host.detect import open_groups
 
 
@@ -105,6 +105,39 @@ def test_version_2_builds_below_the_own_group(tmp_path: Path) -> None:
     groups = open_groups(name="ours", proc=fake_groups.v2(tmp_path, own="/user/scope"))
     assert isinstance(groups, GroupsV2)
     assert groups.base.folder == tmp_path / "unified" / "user" / "scope" / "ours"
+
+
+def test_places_go_from_the_own_group_to_the_root(tmp_path: Path) -> None:
+    fake_groups.v2(tmp_path, own="/user/scope")
+    root = tmp_path / "unified"
+    (root / "user" / "cgroup.procs").touch()
+    places = places_for_groups(root, "/user/scope")
+    assert places == [root / "user" / "scope", root / "user", root]
+    assert places_for_groups(root, "/") == [root]
+    assert places_for_groups(root, "/../outside") == [root]
+
+
+def test_the_place_that_hands_all_down_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A login's scope holds others, so the controllers come from further up."""
+    enabled = cgroups_v2.GroupV2.hand_down
+
+    def hand_down(self: cgroups_v2.GroupV2) -> None:
+        enabled(self)
+        full = text(self.folder.parent / "cgroup.procs")
+        given = "" if full else "cpu cpuset"
+        (self.folder / "cgroup.subtree_control").write_text(given)
+
+    monkeypatch.setattr(cgroups_v2.GroupV2, "hand_down", hand_down)
+    proc = fake_groups.v2(tmp_path, own="/scope")
+    scope = tmp_path / "unified" / "scope"
+    (scope / "cgroup.procs").write_text("1\n2\n")
+    groups = open_groups(name="ours", proc=proc)
+    assert isinstance(groups, GroupsV2)
+    assert groups.base.folder == tmp_path / "unified" / "ours"
+    assert {"weight", "quota", "cpuset"} <= groups.can
+    assert not (scope / "ours").exists()
 
 
 def test_a_group_full_of_others_keeps_its_controllers(tmp_path: Path) -> None:

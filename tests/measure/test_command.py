@@ -89,6 +89,9 @@ def test_two_settings_are_compared(homenode_here: Type, tmp_path: Path) -> None:
         (("fakes.toml", "-o", "r.csv"), "ends in .json"),
         (("fakes.toml", "--repeats", "0"), "--repeats"),
         (("ab", "fakes.toml", "--a", "wait=1"), "known are cpus, weight"),
+        (("fakes.toml", "--seconds", "inf"), "--seconds inf makes no sense"),
+        (("fakes.toml", "-o", "/proc/x.json"), "nothing can be written to /proc"),
+        (("validate", "-o", "/proc/no/x.json"), "nothing can be written"),
         (("show", "none.json"), "cannot be read"),
         (("show", "fakes.toml"), "is not JSON"),
         (("list", "nothing"), "there is no suite nothing"),
@@ -155,3 +158,26 @@ def test_what_fails_is_told_beside_the_table(homenode_here: Type, tmp_path: Path
     assert "fake/good" in out
     assert "out of luck" in out + err
     assert "2 repetitions, kept in r.json" in err
+
+
+def test_what_cannot_be_compared_is_kept_and_told(homenode_here: Type, tmp_path: Path) -> None:
+    """One side fails always."""
+    code = "import os; print(os.environ['N'])"
+    suite = write_suite(tmp_path, row("one", code), defaults="repeats = 2\nseconds = 0.1")
+    sides = ("--a", "env=N=100", "--b", "env=N=none", "--gate", "off", "-o", "ab.json")
+    exit_code, _, err = homenode_here("measure", "ab", suite, *sides)
+    assert exit_code == 2
+    assert "2 repetitions, kept in ab.json" in err
+    code, out, err = homenode_here("measure", "show", "ab.json")
+    assert code == 0
+    assert "fake/one" in out
+    assert "not compared" in err
+
+
+def test_a_session_that_ends_early_says_so(homenode_here: Type, tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, row("one", "print(1)"))
+    sides = ("--a", "back=false", "--b", "back=false", "--gate", "off", "-o", "ab.json")
+    code, _, err = homenode_here("measure", "ab", suite, *sides)
+    assert code == 2
+    assert "ended early: the switch `false` failed with code 1" in err
+    assert "1 repetitions, kept in ab.json" in err

@@ -151,7 +151,7 @@ def test_all_rejected_is_refused_and_one_case_is_named() -> None:
 
 def test_another_session_of_the_first_host_is_a_floor() -> None:
     """What 8 % between two sessions of one host hides: 4 % between two hosts."""
-    first, second = host("old", 1, 1.0), host("new", 2, 1.04)
+    first, second = host("old", 1, 1.0), host("new", 2, 1.06)
     assert {pair.verdict for pair in compare(first, second).pairs} == {"better"}
     found = compare(first, second, again=host("old", 3, 1.08))
     assert {pair.why for pair in found.pairs} == {"within the noise floor"}
@@ -160,7 +160,7 @@ def test_another_session_of_the_first_host_is_a_floor() -> None:
 
 
 def test_another_session_must_be_of_the_same_host() -> None:
-    first, second = host("old", 1, 1.0), host("new", 2, 1.04)
+    first, second = host("old", 1, 1.0), host("new", 2, 1.06)
     other = host("old", 3, 1.0, environment={"kernel": {"release": "5.10"}})
     with pytest.raises(MeasureError, match=r"another host: kernel: 6\.18 and 5\.10"):
         compare(first, second, again=other)
@@ -333,3 +333,28 @@ def test_a_mean_of_equal_ratios_is_that_ratio() -> None:
     assert found.pairs[0].noise == 0.0
     assert math.isclose(found.pairs[0].speed.low or 0.0, 1.3)
     assert record().case == found.pairs[0].first.key.case
+
+
+def test_what_only_stands_alone_among_many_is_marked() -> None:
+    """Four runs reach 2 of 70 at best: enough for one case, not for two together."""
+    first = [*runs(noisy(1, 500, 0.001, 4)), *runs(noisy(2, 700, 0.001, 4), case="fio/write")]
+    second = [replace(run, system="new", score=1.3 * run.score) for run in first]
+    found = compare(result(first), result(second))
+    assert found.lone == (True, True)
+    assert [case["may_be_chance"] for case in found.as_json()["cases"]] == [True, True]
+    assert found.as_json()["false_calls_expected"] == pytest.approx(0.1)
+    assert told(comparison_sentences(found), "Holm").startswith("* 2 cases of 2 are decided alone")
+    rows = cells(comparison_tables(found)[1])
+    assert [any("faster[/] *" in text for text in row) for row in rows] == [True, True]
+    one = compare(result(first), result(second), only=["fio/read"])
+    assert one.lone == (False,)
+
+
+def test_false_calls_to_expect_are_told_from_one_upward() -> None:
+    """A risk of 5 % each: 1 of 20 cases, none worth a sentence of 19."""
+    for count, sentences_told in ((19, 0), (20, 1)):
+        names = [f"fio/{i}" for i in range(count)]
+        first = [run for name in names for run in runs([500.0, 501.0] * 2, case=name)]
+        second = [replace(run, system="new") for run in first]
+        lines = comparison_sentences(compare(result(first), result(second)))
+        assert sum("up to 1 would be called" in line for line in lines) == sentences_told

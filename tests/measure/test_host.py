@@ -444,3 +444,17 @@ def test_the_end_of_an_output_is_told() -> None:
     assert told(b"a\n b\xff") == "it printed: a b\N{REPLACEMENT CHARACTER}"
     assert told(b"x" * 5000).startswith("it printed: ...xxx")
     assert len(told(b"x" * 5000)) < 700
+
+
+def test_a_port_that_somebody_else_listens_on_is_no_sign_of_ours() -> None:
+    """Two sessions at once: the own server died because the other's took its port."""
+    import socket
+
+    from homenode.measure.host.network import wait_for_port
+
+    with Host.open(prefer="none") as opened, socket.create_server(("127.0.0.1", 0)) as other:
+        server = opened.start([sys.executable, "-c", "raise SystemExit('address in use')"])
+        while server.alive():
+            time.sleep(0.01)
+        with pytest.raises(MeasureError, match="something else listens"):
+            wait_for_port(other.getsockname()[1], limit_s=5, pid="self", of=server)

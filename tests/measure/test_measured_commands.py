@@ -44,6 +44,32 @@ def test_what_is_known_of_the_recorded_hosts_comes_out(
     assert single["claim"] == "does not hold"
 
 
+def test_processor_time_that_is_not_known_is_named(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Three runs whose account was cut short, and one whose account was as long again as it."""
+    assert call(["measure", "show", "old.json"]) == 0
+    assert "loops/stage (1 of 6), loops/single (3 of 6)" in capsys.readouterr().out
+    assert call(["measure", "compare", "old.json", "new.json"]) == 0
+    found = " ".join(capsys.readouterr().out.split())
+    assert "Not compared by processor time: loops/stage, loops/single" in found
+
+
+@pytest.mark.parametrize(
+    "damage", [{"score": 0.0}, {"processors": 0}, {"score": 1e308}, {"seconds": 1e-320}]
+)
+def test_senseless_records_end_with_two(
+    here: Path, capsys: pytest.CaptureFixture[str], damage: dict[str, float]
+) -> None:
+    data = json.loads((here / "old.json").read_text(encoding="utf-8"))
+    for one in data["records"][1::3]:
+        one.update(damage)
+    (here / "bad.json").write_text(json.dumps(data), encoding="utf-8")
+    assert call(["measure", "compare", "bad.json", "new.json"]) == 2
+    assert "internal" not in capsys.readouterr().err
+    assert call(["measure", "show", "bad.json"]) == (0 if damage == {"score": 0.0} else 2)
+
+
 def test_files_that_were_not_measured_alike_end_with_two(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -70,6 +70,43 @@ def test_unknown_processor_time_gives_no_figure_of_it() -> None:
     assert row["etr_per_s"] == pytest.approx(500.0)
 
 
+def test_itr_is_etr_by_busy_of_the_means_too() -> None:
+    uneven = [
+        run for i, busy in enumerate((0.2, 0.5, 0.9)) for run in runs([500.0 + 90 * i], busy=busy)
+    ]
+    uneven = [replace(run, replicate=i, order=i) for i, run in enumerate(uneven)]
+    row = cell(uneven).as_json()
+    assert row["busy_pct"] == pytest.approx(100 * (0.2 * 0.5 * 0.9) ** (1 / 3))
+    assert row["itr_per_s"] == pytest.approx(row["etr_per_s"] / (row["busy_pct"] / 100), rel=1e-12)
+    assert row["cpu_per_unit_us"] == pytest.approx(2e6 / row["itr_per_s"], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        ({"score": 1e308}, "score of 1e\\+308"),
+        ({"score": 1e-320}, "score of"),
+        ({"score": float("nan")}, "score of nan"),
+        ({"processors": 0}, "processors of 0"),
+        ({"seconds": 0.0}, "seconds of 0"),
+        ({"series": [1.0, float("inf")]}, "series of inf"),
+        ({"latency_ms": {"p99": float("nan")}}, "latency_ms.p99 of nan"),
+        ({"cpu": CpuTime(total=-1.0)}, "cpu.total of -1"),
+        ({"work": 10**400}, "work of 1000"),
+    ],
+)
+def test_senseless_figures_are_refused_by_name(given: dict[str, object], word: str) -> None:
+    with pytest.raises(MeasureError, match=word):
+        cells_of([record(**given)])
+
+
+def test_a_time_of_nothing_has_no_speed() -> None:
+    first = [replace(run, better="lower", unit="s") for run in runs([1.0] * 4)]
+    second = [replace(run, score=0.0, system="new") for run in first]
+    with pytest.raises(MeasureError, match="has no speed"):
+        pair(first, second)
+
+
 def pair(
     first: list[RunRecord],
     second: list[RunRecord],

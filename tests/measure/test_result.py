@@ -72,6 +72,10 @@ def test_nothing_half_written_is_left(tmp_path: Path) -> None:
         (lambda d: d["records"][0].update(seconds="two"), r"damaged: records\.0\.seconds"),
         (lambda d: d["records"][0].pop("work"), r"damaged: records\.0\.work"),
         (lambda d: d.pop("cases"), "damaged: cases"),
+        (lambda d: d["records"][0].update(processors=0), r"records\.0\.processors makes no"),
+        (lambda d: d["records"][0].update(processors=10**400), "damaged"),
+        (lambda d: d["records"][0].update(seconds=0), r"records\.0\.seconds makes no"),
+        (lambda d: d["records"][0].update(score=float("nan")), r"records\.0\.score makes no"),
         (lambda d: d["records"][0].update(better="bigger"), r"damaged: records\.0\.better"),
     ],
 )
@@ -98,14 +102,44 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 
 def test_raw_outputs_appear_at_once(tmp_path: Path) -> None:
     place = raw_folder(tmp_path / "r.json")
-    place.mkdir()
-    (place / "old").touch()
+    older = RawOutputs(place)
+    (older.folder("zero") / "out").write_text("old")
+    older.keep()
     raw = RawOutputs(place)
     (raw.folder("one") / "out").write_text("new")
-    assert (place / "old").exists()
+    assert (place / "zero").exists()
     assert raw.keep() == place
-    assert [file.name for file in place.iterdir()] == ["one"]
+    assert {file.name for file in place.iterdir()} == {"one", ".homenode-raw"}
     dropped = RawOutputs(tmp_path / "other.raw")
     dropped.folder("x")
     dropped.drop()
     assert sorted(file.name for file in tmp_path.iterdir()) == ["r.raw"]
+
+
+def test_deep_nesting_is_told(tmp_path: Path) -> None:
+    (tmp_path / "deep.json").write_text("[" * 200_000)
+    with pytest.raises(MeasureError, match="is not JSON"):
+        load(tmp_path / "deep.json")
+
+
+def test_a_folder_of_others_is_never_replaced(tmp_path: Path) -> None:
+    place = raw_folder(tmp_path / "r.json")
+    place.mkdir()
+    (place / "thesis").write_text("years")
+    with pytest.raises(MeasureError, match="not made by homenode"):
+        RawOutputs(place).keep()
+    assert (place / "thesis").read_text() == "years"
+
+
+def test_half_a_character_pair_is_kept(tmp_path: Path) -> None:
+    result = made()
+    result.failures.append({"case": "x", "why": "said \udc80"})
+    save(result, tmp_path / "r.json")
+    assert load(tmp_path / "r.json").failures[-1]["why"] == "said \udc80"
+
+
+def test_a_name_is_replaced_in_outputs(tmp_path: Path) -> None:
+    raw = RawOutputs(tmp_path / "r.raw")
+    (raw.folder("one") / "out").write_text("Linux box 6.18, boxes, my-box\n")
+    raw.replace("box", "host")
+    assert (raw.folder("one") / "out").read_text() == "Linux host 6.18, boxes, my-box\n"

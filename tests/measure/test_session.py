@@ -9,12 +9,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import fake_adapter
 import pytest
 from fake_adapter import SPIN, row, write_suite
 
+from homenode.measure import session
 from homenode.measure.errors import MeasureError
 from homenode.measure.host import gate, host
 from homenode.measure.host.cgroups import gone
@@ -30,12 +32,16 @@ LISTEN = (
 
 
 @pytest.fixture(autouse=True)
-def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+def fake(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    disk = tmp_path_factory.mktemp("disk")
+    monkeypatch.setattr(session, "_ON_DISK", disk)
     fake_adapter.register(monkeypatch)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     yield
-    assert not list(Path("/var/tmp").glob(f"homenode-measure-*/{tmp_path.name}"))
+    assert not list(disk.iterdir())
 
 
 def measure(tmp_path: Path, *rows: str, options: Options = LOOSE) -> Kept:
@@ -247,6 +253,37 @@ def test_an_account_that_covers_more_than_was_measured_is_not_used(tmp_path: Pat
     assert "the tool measured 0.001 s" in record.details["cpu_unknown"]
 
 
+def test_an_account_that_began_late_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = fake_adapter.Fake.measure
+
+    def longer(*given: object, **named: object) -> object:
+        output = measured(*given, **named)  # type: ignore[arg-type]
+        return replace(output, seconds=output.seconds * 1.5)
+
+    monkeypatch.setattr(fake_adapter.Fake, "measure", longer)
+    (record,) = measure(tmp_path, row("late", SPIN.format(0.2), "repeats = 1")).result.records
+    assert record.cpu is None
+    assert "that the tool measured" in record.details["cpu_unknown"]
+
+
+def test_a_suites_number_of_processors_gives_way_to_the_sides_own(tmp_path: Path) -> None:
+    cpu = min(os.sched_getaffinity(0))
+    suite = str(write_suite(tmp_path, row("one", "print(1)", "processors = [900]")))
+    kept = run_suite(suite, [parse("a", f"cpus={cpu}")], LOOSE, out=tmp_path / "r.json")
+    assert {r.processors for r in kept.result.records} == {1}
+
+
+def test_the_command_lies_beside_its_outputs(tmp_path: Path) -> None:
+    kept = measure(tmp_path, row("one", "print(1 + 1)", "repeats = 1"))
+    (record,) = kept.result.records
+    folder = kept.raw / f"fake-one-{record.processors}-host-0"
+    (command,) = folder.glob("*.cmd")
+    done = subprocess.run(["/bin/sh", command], capture_output=True, check=True)
+    assert done.stdout == b"2\n"
+
+
 def test_two_settings_in_turns(tmp_path: Path) -> None:
     code = "import os; print(int(os.environ.get('SIDE', 5)))"
     suite = write_suite(tmp_path, row("one", code), defaults="repeats = 4\nseconds = 0.1")
@@ -327,7 +364,8 @@ def test_warm_up_leaves_no_record(tmp_path: Path) -> None:
     assert note.read_text() == "xxx"
 
 
-def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, number: signal.Signals) -> None:
     """As a user meets it: a command line of its own, and a signal in the third repetition."""
     note = tmp_path / "count"
     code = (
@@ -353,9 +391,9 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
         while not note.exists() or len(note.read_text()) < 3:
             assert running.poll() is None, running.communicate()
             time.sleep(0.05)
-        running.send_signal(signal.SIGINT)
+        running.send_signal(number)
         _, told = running.communicate(timeout=60)
-    assert running.returncode == 130
+    assert running.returncode == 128 + number
     assert "interrupted: 2 repetitions, kept in r.json" in told
     data = json.loads((tmp_path / "r.json").read_text())
     assert data["interrupted"]

@@ -17,6 +17,7 @@ from homenode.measure.statistics import (
     detectable,
     fewest_runs,
     geometric_mean,
+    holm,
     noise_floor,
     rank_p,
     ratio_of_pairs,
@@ -150,12 +151,14 @@ def test_senseless_claims_are_refused(cv: float, deviation: float, word: str) ->
 
 
 def test_noise_floor_of_four_by_hand() -> None:
-    """Logarithms 0 1 2 4: halves differ by 2.5, 1.5 and 0.5; the largest, by root 2."""
+    """Logarithms 0 1 2 4: halves differ by 2.5, 1.5 and 0.5; the largest, by root 2,
+    is widened by t of 3 degrees over 1.96.
+    """
     found = noise_floor([math.exp(x) for x in (0, 1, 2, 4)])
-    assert found == pytest.approx(math.expm1(2.5 / math.sqrt(2)))
-    # Neighbours differ by 1 and 2: means of 1.5 and 0.5.
+    assert found == pytest.approx(math.expm1(2.5 / math.sqrt(2) * 3.182446 / 1.959964))
+    # Neighbours differ by 1 and 2: means of 1.5 and 0.5; 2 degrees.
     turned = noise_floor([math.exp(x) for x in (0, 1, 2, 4)], paired=True)
-    assert turned == pytest.approx(math.expm1(1.5 / math.sqrt(2)))
+    assert turned == pytest.approx(math.expm1(1.5 / math.sqrt(2) * 4.302653 / 1.959964))
     assert noise_floor([1.0, 1.1, 1.2]) is None
 
 
@@ -168,11 +171,12 @@ def test_noise_floor_shows_a_drift_that_pairs_do_not_have() -> None:
 
 
 @pytest.mark.parametrize("paired", [True, False])
-def test_noise_floor_is_what_equals_stay_below(*, paired: bool) -> None:
+@pytest.mark.parametrize("count", [4, 6, 10])
+def test_noise_floor_is_what_equals_stay_below(*, paired: bool, count: int) -> None:
     below = 0
     for trial in range(200):
-        first = noisy(3 * trial, 1.0, 0.03, 10)
-        second = noisy(3 * trial + 1, 1.0, 0.03, 10)
+        first = noisy(3 * trial, 1.0, 0.03, count)
+        second = noisy(3 * trial + 1, 1.0, 0.03, count)
         floor = noise_floor(first, paired=paired)
         assert floor is not None
         below += abs(ratio_of_samples(first, second).mean - 1.0) <= floor
@@ -184,6 +188,23 @@ def test_many_runs_have_a_floor_in_no_time() -> None:
     assert found is not None
     # 1.96 x 3 % x sqrt(2 / 400).
     assert found == pytest.approx(0.0042, rel=0.35)
+
+
+def test_tests_that_stand_together() -> None:
+    """Holm's steps: 0.05 / 4, / 3, / 2, / 1; what comes after one that fails, fails too."""
+    assert holm([0.012, 0.001, 0.9, 0.02]) == [True, True, False, True]
+    assert holm([0.03, 0.001, 0.9, 0.03]) == [False, True, False, False]
+    assert holm([]) == []
+
+
+def test_runs_as_far_apart_as_numbers_go_are_refused() -> None:
+    """1e-200 and 1e200: neither their mean's interval nor their spread is a number."""
+    wild = [1e-200, 1e200]
+    for figure in (spread, lambda found: ratio_of_samples(found, found)):
+        with pytest.raises(MeasureError, match="so far apart"):
+            figure(wild)
+    with pytest.raises(MeasureError, match="so far apart"):
+        noise_floor([1e-300, 1e-300, 1e300, 1e300])
 
 
 def test_geometric_mean_over_cases() -> None:

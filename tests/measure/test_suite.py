@@ -49,6 +49,15 @@ def test_only_takes_adapters_and_cases(tmp_path: Path) -> None:
         ("schema = 1\ncases = 1", r"key cases is not known; did you mean case\?"),
         ("schema = 1\n[defaults]\nrepeat = 1", "did you mean repeats"),
         ("schema = ", "not TOML"),
+        ("schema = true", "schema is True"),
+        ("schema = 1\ndefaults = 5", "defaults is not a table"),
+        ("schema = 1\ncase = 5", "no list of tables"),
+        ("schema = 1\ncase = 'abc'", "no list of tables"),
+        ("schema = 1\ncase = [1, 2]", "no list of tables"),
+        ("schema = 1\n[case]\nname = 'x'", "no list of tables"),
+        ("schema = 1\nname = [1]", r"name = \[1\] is no text"),
+        ("schema = 1\ntitle = { a = 1 }", "is no text"),
+        ("schema = 1\n[[case]]\nadapter = 'fake'\nname = '../../etc/x'", "name is '../../etc"),
         ("schema = 1\n\n[[case]]\nname = 'x'", r"mine\.toml:3: a case has no adapter"),
         ("schema = 1\n[[case]]\nadapter = 'fake'", r"mine\.toml:2: a case has no name"),
         ("schema = 1\n[[case]]\nadapter = 'fkae'\nname = 'x'", r":2: .*did you mean fake\?"),
@@ -109,3 +118,9 @@ def test_adapters_are_named_as_registered(name: str) -> None:
     assert made.name == name
     assert made.title
     assert made.stands_for
+
+
+def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
+    (tmp_path / "ls").write_bytes(b"\x7fELF\xff\xfe")
+    with pytest.raises(MeasureError, match="not TOML"):
+        suites.load(str(tmp_path / "ls"))

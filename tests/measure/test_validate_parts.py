@@ -254,6 +254,7 @@ def test_a_deviation_beyond_it_misses() -> None:
 
 def test_a_measurement_that_scatters_more_than_the_tolerance_decides_nothing() -> None:
     assert judge("quota", ROW, [0.40, 0.50, 0.60], [0.55]).verdict == "undecided"
+    assert judge("quota", ROW, [0.40, 0.50, 0.60], [0.50]).verdict == "undecided"
 
 
 def test_points_are_of_the_figure_itself() -> None:

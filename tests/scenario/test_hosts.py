@@ -126,6 +126,28 @@ def test_xen_has_weights_and_caps_on_one_level(scenario: Scenario) -> None:
     assert part(xen, "rest")["guest"]["tick_cost_ns"] == 5_000
 
 
+def test_a_domain_gets_more_with_more_virtual_processors(scenario: Scenario) -> None:
+    """Under credit2 each has the domain's weight: 4 of 512 beside 4 and 4 and 80 of 256."""
+    xen = scenario.with_({**XEN, "partition.batch.processors": {"mode": "shared", "virtual": 4}})
+    xen = xen.with_({"partition.batch.processors.weight": 512, "machine.active_cores": 9})
+    told = {one.name: one.entitlement for one in xen.partitions}
+    each = 18 / (4 * 2 + 4 + 4 + 80)
+    assert told == pytest.approx(
+        {"batch": 8 * each, "vm1": 4 * each, "vm2": 4 * each, "rest": 80 * each}
+    )
+
+
+def test_an_idle_group_weighs_three_of_a_thousand() -> None:
+    """3 beside a weight of 100, which is 1024."""
+    plain = {"parent": None, "weight": 100, "quota_ns": None, "period_ns": 1, "burst_ns": 0}
+    groups = [
+        PlacedCgroup(name=name, cpuset=None, idle=name == "idle", **plain)
+        for name in ("idle", "other")
+    ]
+    found = entitlements(groups, [Threads("a", 0, 1), Threads("b", 1, 1)], 1)
+    assert found["a"] == pytest.approx(3 / 1027)
+
+
 def test_numbers_of_the_host_can_be_replaced(scenario: Scenario) -> None:
     """Those that the kernel works out itself too; without smt a core is one processor."""
     changed = scenario.with_(
@@ -197,6 +219,13 @@ REFUSED = [
         {"partition.vm.processors.cpuset": "6", "partition.vm.processors.pins": "2"},
         "none of them is in its cpuset",
     ),
+    ({"cgroup.inner.cpuset": "8-9"}, "group tenants leaves it none of them"),
+    ({"partition.batch.processors.pins": ["0", "8"]}, "group inner leaves it none of them"),
+    (
+        {"partition.vm.processors.cpuset": "8", "partition.vm.processors.pins": None},
+        "group tenants leaves it none of them",
+    ),
+    ({"cgroup.tenants.name": "vm1.scope"}, "groups are named that partitions have to themselves"),
     ({"partition.vm.processors": {"mode": "dedicated", "cores": 2}}, "a host gives no cores away"),
     ({"partition.vm.smt": 2}, "a virtual processor is one thread of the host"),
     ({"partition.vm.guest": {"os": "aix"}}, "runs Linux guests here, not aix"),
@@ -204,6 +233,10 @@ REFUSED = [
     ({**XEN, "cgroup": [{"name": "a"}]}, "Xen has no control groups"),
     ({**XEN, "partition.vm.processors.quota": "1 ms"}, "only Linux knows it"),
     ({**XEN, "partition.vm.processors.cap": 5.0}, "4 virtual processors can use no more"),
+    ({**XEN, "partition.vm.processors.cap": 0.001}, "0.01 is the least"),
+    ({"machine.hypervisor.tick": "20 ms"}, "at most 10 ms is possible"),
+    ({"machine.hypervisor.kvm.exit": "2 ms"}, "at most 1 ms is possible"),
+    ({**XEN, "machine.hypervisor.load_window": 40}, "at most 36 is possible"),
     ({**XEN, "partition.vm.processors.weight": 65_536}, "1 to 65535 is possible"),
     ({"machine.model": "ibm-power-795"}, "only a Linux host has it"),
     (

@@ -30,7 +30,7 @@ fn cores(outcome: &Outcome, name: &str) -> f64 {
 }
 
 #[test]
-fn domains_share_by_weight_whatever_their_number_of_processors() {
+fn each_virtual_processor_has_the_weight_of_its_domain() {
     let domains = vec![
         domain("a", 2, 512),
         domain("b", 2, 256),

@@ -124,13 +124,17 @@ class Fitted:
     def write(self, path: str | Path) -> Path:
         """Keep the file; what was there is replaced at once or not at all."""
         path = Path(path)
+        new = None
         try:
             handle, name = tempfile.mkstemp(".toml", ".profile-", path.parent)
+            new = Path(name)
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 file.write(self.to_toml())
-            Path(name).chmod(0o644)
-            Path(name).replace(path)
+            new.chmod(0o644)
+            new.replace(path)
         except OSError as error:
+            if new is not None:
+                new.unlink(missing_ok=True)
             step = "write it elsewhere with -o"
             text = f"{path} cannot be written: {error.strerror}"
             raise HomenodeError(text, next_step=step) from error

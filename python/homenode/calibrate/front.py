@@ -8,13 +8,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from homenode.calibrate.fitted import Deviation, Fitted, Parameter, spell
 from homenode.calibrate.free import FREE, NAMES, Free
-from homenode.calibrate.model import Model, Recording
+from homenode.calibrate.model import Z95, Model, Recording
 from homenode.calibrate.reading import read_recordings
 from homenode.calibrate.solve import DETERMINED, Solution, solve
 from homenode.catalog import ProfileDescription
 from homenode.catalog import profile as base_profile
+from homenode.catalog.figure import CatalogName
 from homenode.errors import HomenodeError, listed, suggestion
 from homenode.scenario import Scenario
 
@@ -23,7 +26,6 @@ ACCURACY = 0.003
 """How far a recorded figure may be off by itself, as a share: counters and clocks agree to a few
 thousandths.
 """
-_Z95 = 1.96
 _MOST = 60
 """Trials of a fit, roughly, for the bar."""
 
@@ -51,6 +53,7 @@ def fit_profile(
     `HomenodeError` where a recording tells nothing or cannot be played.
     """
     chosen = _chosen(free)
+    _check(name, accuracy, rate, cpi)
     described = base_profile(base)
     where = Scenario.load(scenario) if isinstance(scenario, (str, Path)) else scenario
     recording = read_recordings(
@@ -80,6 +83,22 @@ def _chosen(free: Sequence[str]) -> tuple[Free, ...]:
             f"{asked} is no free parameter", there=f"there is {listed(NAMES)}", next_step=step
         )
     return tuple(one for one in FREE if one.name in free)
+
+
+def _check(name: str, accuracy: float, rate: float | None, cpi: float | None) -> None:
+    """A name and numbers that cannot be."""
+    try:
+        TypeAdapter(CatalogName).validate_python(name)
+    except ValidationError as error:
+        there = "a name has up to 64 small letters, digits and . -"
+        raise HomenodeError(f'"{name}" is no name of a profile', there=there) from error
+    if not 0 < accuracy < 1:
+        there = "no figure is exact, and one that may be off by all of itself tells nothing"
+        raise HomenodeError(f"an accuracy of {accuracy:g} is none", there=there)
+    for words, value in (("rate of work", rate), ("number of cycles an instruction", cpi)):
+        if value is not None and not (value > 0 and math.isfinite(value)):
+            there = "it must be more than 0"
+            raise HomenodeError(f"{value:g} is no {words}", there=there)
 
 
 class _Residuals:
@@ -170,7 +189,7 @@ def _parameter(
     fitted = place in solution.fitted
     x, sd = float(solution.x[place]), float(solution.sd[place])
     start, width = one.start(base), one.width(base)
-    low, high = (x - _Z95 * sd, x + _Z95 * sd) if fitted else (start - width, start + width)
+    low, high = (x - Z95 * sd, x + Z95 * sd) if fitted else (start - width, start + width)
     return Parameter(
         name=one.name,
         words=one.words,

@@ -17,11 +17,14 @@ from typing import Any
 from homenode.catalog.profile import ENGINE_NAMES
 from homenode.errors import HomenodeError
 from homenode.results.metrics import METRICS
+from homenode.results.stats import student_t
 from homenode.results.summarize import replication_totals
 from homenode.runner.details import machine_facts
 from homenode.runner.engine import load_engine
 from homenode.scenario import Scenario
 
+Z95 = 1.96
+"""Standard errors to either side of a 95 % interval."""
 FIRST_REPLICATION = 2_000_000
 """Apart from those of runs and of imports."""
 
@@ -164,9 +167,12 @@ def _filled(spec: Mapping[str, Any], numbers: Mapping[str, float]) -> dict[str, 
 
 
 def mean_error(values: Sequence[float]) -> tuple[float, float]:
-    """Mean and its standard error; 0 for a single value, whose error nobody knows."""
+    """Mean and its standard error; 0 for a single value, whose error nobody knows. That of a few is
+    so much greater that 1.96 of it are Student's interval.
+    """
     mean = math.fsum(values) / len(values)
     if len(values) < 2:
         return mean, 0.0
     variance = math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
-    return mean, math.sqrt(variance / len(values))
+    wider = student_t(len(values) - 1) / Z95
+    return mean, wider * math.sqrt(variance / len(values))

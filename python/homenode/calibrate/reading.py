@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from homenode.calibrate.model import Condition, Observation, Recording, mean_error
+from homenode.calibrate.model import Z95, Condition, Observation, Recording, mean_error
 from homenode.errors import HomenodeError, listed, suggestion
 from homenode.results.metrics import METRICS
 from homenode.results.run import Run
@@ -25,7 +26,6 @@ USUAL = ("cpu_per_tx_us", "cpi")
 """Without the throughput: where every processor is busy it says the same as the processor time, and
 one fact counted twice makes intervals too narrow.
 """
-_Z95 = 1.96
 
 
 def read_recordings(
@@ -47,9 +47,14 @@ def read_recordings(
         there = f"there is {listed(KNOWN, 10)}"
         step = suggestion(unknown[0], KNOWN, "")
         raise HomenodeError(f"{unknown[0]} tells nothing here", there=there, next_step=step)
+    told = (rate, cpi)
+    if told != (None, None) and not any(_is_import(Path(name)) for name in names):
+        raise HomenodeError(
+            f"{listed([str(name) for name in names])}: how much work was done is recorded",
+            next_step="leave --rate and --cpi out: they are for recordings that import reads",
+        )
     parts = [
-        _read(Path(name), partition, scenario, know, accuracy, (rate, cpi), Path(root))
-        for name in names
+        _read(Path(name), partition, scenario, know, accuracy, told, Path(root)) for name in names
     ]
     conditions: list[Condition] = []
     observations: list[Observation] = []
@@ -60,9 +65,21 @@ def read_recordings(
             Observation(first + one.condition, one.metric, one.value, one.error)
             for one in part.observations
         ]
+    if not observations:
+        raise HomenodeError(
+            f"{listed([part.title for part in parts])} tells nothing of a profile",
+            there=f"it has none of {listed(list(know or USUAL), 10)}",
+            next_step=f"name others with --know: {listed(KNOWN, 10)}",
+        )
     notes = tuple(note for part in parts for note in part.notes)
     title = ", ".join(dict.fromkeys(part.title for part in parts))
     return Recording(title, tuple(conditions), tuple(observations), notes)
+
+
+def _is_import(path: Path) -> bool:
+    """Whether it is neither a measured result nor a kept run."""
+    measured = path.suffix == ".json" and path.is_file()
+    return path.exists() and not measured and not (path / "replications.json").is_file()
 
 
 def _read(
@@ -76,9 +93,9 @@ def _read(
 ) -> Recording:
     if path.suffix == ".json" and path.is_file():
         return read_measured(path, scenario, partition, know, accuracy)
-    is_run = (path / "replications.json").is_file()
-    if path.exists() and not is_run:
+    if _is_import(path):
         return read_imported(path, partition, accuracy, *told)
+    is_run = (path / "replications.json").is_file()
     run = Run.load(path if is_run else str(path), root)
     return read_run(run, partition, know, accuracy)
 
@@ -99,7 +116,7 @@ def read_run(
         mean, error = mean_error(logs)
         if len(logs) == 1:
             told = run.metric(name, metric)
-            error = (told.ci95 or 0.0) / (_Z95 * (told.mean or 1.0))
+            error = (told.ci95 or 0.0) / (Z95 * (told.mean or 1.0))
         found.append(Observation(0, metric, math.exp(mean), math.hypot(error, accuracy)))
     if not found:
         reason = run.unsteady_reason(name)
@@ -244,17 +261,32 @@ def read_imported(
         },
         why="as recorded",
     )
-    logs = [math.log(value) for value in cores if value > 0]
-    mean, error = mean_error(logs)
-    found = [Observation(0, "physc", math.exp(mean), math.hypot(error, accuracy))]
+    mean, error = window_mean(cores)
+    if not mean > 0:
+        raise HomenodeError(f"{name} used no processor in {path.name}")
+    found = [Observation(0, "physc", mean, math.hypot(error, accuracy))]
     if cpi is not None:
         found.append(Observation(0, "cpi", cpi, accuracy))
     notes = (
-        f"physc is the mean of {len(logs)} windows in which {rate:g}/s are taken to be steady",
+        f"physc is the mean of {len(cores)} windows in which {rate:g}/s are taken to be steady",
     )
     return Recording(
         path.name, (Condition(f"{path.name} {name}", changed, name),), tuple(found), notes
     )
+
+
+def window_mean(values: Sequence[float]) -> tuple[float, float]:
+    """Mean of windows, idle ones too, and its standard error as a share of it. Windows follow from
+    one another; their error is that of stretches of them, some square root of their number.
+    """
+    if not values:
+        return 0.0, 0.0
+    mean = math.fsum(values) / len(values)
+    count = math.isqrt(len(values))
+    ends = [len(values) * at // count for at in range(count + 1)]
+    pairs = pairwise(ends)
+    _, error = mean_error([math.fsum(values[low:high]) / (high - low) for low, high in pairs])
+    return mean, error / mean if mean > 0 else 0.0
 
 
 def _recorded(packed: bytes, name: str) -> list[float]:

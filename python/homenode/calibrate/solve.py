@@ -45,7 +45,9 @@ class Solution:
     deviations: Array = None
     """In standard errors, at the solution."""
     quality: float = 1.0
-    """Mean square deviation a degree of freedom; 1 where there is none to spare."""
+    """Mean square deviation a degree of freedom; where none is to spare, the whole of it, which is
+    beyond 1 only if the figures cannot be met, and 1 at least.
+    """
     singular: tuple[float, ...] = ()
     """Of all parameters, at the start."""
 
@@ -201,7 +203,7 @@ def _solution(
     alone = np.sqrt((scaled**2).sum(axis=0))
     free = len(deviations) - len(fitted)
     chi = float(((deviations / errors) ** 2).sum())
-    quality = chi / free if free > 0 else 1.0
+    quality = chi / free if free > 0 else max(1.0, chi)
     sd = width / 2
     alike = {}
     if fitted:

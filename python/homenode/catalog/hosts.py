@@ -18,13 +18,20 @@ from homenode.units import SIZE, TIME
 
 Tick = Annotated[int, Quantity(TIME, "100 us", "1 s")]
 Short = Annotated[int, Quantity(TIME, "0 ns", "10 ms")]
+Clock = Annotated[int, Quantity(TIME, "1 ms", "10 ms")]
+Direct = Annotated[int, Quantity(TIME, "0 ns", "1 ms")]
+Part = Annotated[int, Quantity(TIME, "100 us", "1 s")]
 Turn = Annotated[int, Quantity(TIME, "10 us", "1 s")]
+Limit = Annotated[int, Quantity(TIME, "0 ns", "500 ms")]
+CapPeriod = Annotated[int, Quantity(TIME, "1 ms", "1 s")]
 Long = Annotated[int, Quantity(TIME, "0 ns", "1 s")]
 Period = Annotated[int, Quantity(TIME, "1 ms", "1 h")]
-Credit = Annotated[int, Quantity(TIME, "0 ns", "1 s")]
+Credit = Annotated[int, Quantity(TIME, "1 ms", "1 s")]
+Reset = Annotated[int, Quantity(TIME, "0 ns", "0 ns")]
 Percent = Annotated[int, Field(ge=100, le=1000)]
 Few = Annotated[int, Field(ge=0, le=64)]
 Cycles = Annotated[int, Field(ge=1, le=10_000_000)]
+Spun = Annotated[int, Field(ge=128, le=10_000_000)]
 ScanSize = Annotated[int, Quantity(SIZE, "1 MiB", "1 TiB")]
 
 HOST_POLICIES = ("linux", "credit2")
@@ -40,10 +47,10 @@ class Balance(Table):
     newly_idle: Figure[bool] = Field(
         description="whether one that becomes idle looks for work at once"
     )
-    interval: Figure[Turn] = Field(
+    interval: Figure[Part] = Field(
         description="time between two attempts of an idle processor, for each one of the domain"
     )
-    busy_factor: Figure[Annotated[int, Field(ge=1, le=1024)]] = Field(
+    busy_factor: Figure[Annotated[int, Field(ge=1, le=1000)]] = Field(
         description="factor on that while the processor is busy"
     )
     imbalance_smt: Figure[Percent] = Field(
@@ -100,13 +107,13 @@ class KvmHost(Table):
     halt_poll_shrink: Figure[Few] = Field(
         description="halt_poll_ns_shrink: divisor by which it gets shorter; 0 is to nothing at once"
     )
-    exit: Figure[Short] = Field(description="time from a halt to the host's scheduler")
-    entry: Figure[Short] = Field(description="time from the host's scheduler into the guest")
+    exit: Figure[Direct] = Field(description="time from a halt to the host's scheduler")
+    entry: Figure[Direct] = Field(description="time from the host's scheduler into the guest")
     pause_loop: Figure[bool] = Field(description="whether the processor notices loops of pauses")
     pause_gap: Figure[Cycles] = Field(
         description="ple_gap: most cycles between two pauses of one loop"
     )
-    pause_window: Figure[Cycles] = Field(
+    pause_window: Figure[Spun] = Field(
         description="ple_window: cycles in a loop after which it exits"
     )
     directed_yield: Figure[bool] = Field(
@@ -139,11 +146,11 @@ class LinuxHost(Table):
     window: Figure[Tick] = Field(description="how often the load of caches and links is taken anew")
     smt: Figure[bool] = Field(description="whether all threads of a core are in use (not nosmt)")
     scheduler: Figure[Literal["eevdf", "cfs"]] = Field(description="which fair class")
-    tick: Figure[Tick] = Field(description="clock tick, 1 / CONFIG_HZ")
+    tick: Figure[Clock] = Field(description="clock tick, 1 / CONFIG_HZ")
     tick_late: Figure[Short] = Field(
         description="most by which a processor handles its tick late, each tick by chance"
     )
-    base_slice: Figure[Turn] | None = Field(
+    base_slice: Figure[Part] | None = Field(
         None,
         description=(
             "base_slice_ns of EEVDF; 0.7 ms times 1 + log2 of the processors, eight at most, if not"
@@ -155,10 +162,10 @@ class LinuxHost(Table):
     delay_dequeue: Figure[bool] = Field(
         description="whether a sleeper that has had too much stays queued until it has not"
     )
-    latency: Figure[Turn] | None = Field(
+    latency: Figure[Part] | None = Field(
         None, description="sched_latency_ns of CFS; 6 ms times that factor if not given"
     )
-    min_granularity: Figure[Turn] | None = Field(
+    min_granularity: Figure[Part] | None = Field(
         None, description="sched_min_granularity_ns of CFS; 0.75 ms times that factor"
     )
     wakeup_granularity: Figure[Long] | None = Field(
@@ -167,14 +174,14 @@ class LinuxHost(Table):
     gentle_sleepers: Figure[bool] = Field(
         description="whether CFS gives sleepers half a period of credit, not a whole one"
     )
-    bandwidth_slice: Figure[Turn] = Field(
+    bandwidth_slice: Figure[Part] = Field(
         description="slice in which a quota is handed to a processor"
     )
     migration_cost: Figure[Long] = Field(description="time for which one that ran is taken as warm")
     migrate_most: Figure[Annotated[int, Field(ge=1, le=1024)]] = Field(
         description="most tasks moved in one go"
     )
-    switch: Figure[Short] = Field(description="direct cost of a switch between two tasks")
+    switch: Figure[Direct] = Field(description="direct cost of a switch between two tasks")
     wake_affine: Figure[bool] = Field(
         description="whether a waking task may be drawn to its waker's processor"
     )
@@ -211,7 +218,7 @@ class Credit2Host(Table):
     policy: Literal["credit2"] = Field(description="which of the kinds it is")
     window: Figure[Tick] = Field(description="how often the load of caches and links is taken anew")
     smt: Figure[bool] = Field(description="whether all threads of a core are in use (smt=on)")
-    rate_limit: Figure[Long] = Field(
+    rate_limit: Figure[Limit] = Field(
         description="sched_ratelimit_us: least time that one runs before another may take over"
     )
     runqueue: Figure[Literal["cpu", "core", "socket", "node", "all"]] = Field(
@@ -221,17 +228,17 @@ class Credit2Host(Table):
         description="sched_credit2_max_cpus_runqueue: most processors of a run queue"
     )
     credit_init: Figure[Credit] = Field(description="credit with which everybody starts anew")
-    reset_below: Figure[Credit] = Field(description="credit at or below which all start anew")
+    reset_below: Figure[Reset] = Field(description="credit at or below which all start anew")
     min_timer: Figure[Turn] = Field(description="shortest time to the next look at the queue")
     max_timer: Figure[Turn] = Field(description="longest time to the next look at the queue")
     migrate_resist: Figure[Long] = Field(
         description="sched_credit2_migrate_resist: lead that one needs to be moved"
     )
-    cap_period: Figure[Period] = Field(description="credit2_cap_period_ms: period of caps")
-    load_window: Figure[Annotated[int, Field(ge=10, le=40)]] = Field(
+    cap_period: Figure[CapPeriod] = Field(description="credit2_cap_period_ms: period of caps")
+    load_window: Figure[Annotated[int, Field(ge=20, le=36)]] = Field(
         description="credit2_load_window_shift: the load is averaged over 2^this ns"
     )
-    switch: Figure[Short] = Field(description="direct cost of a switch")
+    switch: Figure[Direct] = Field(description="direct cost of a switch")
 
     @model_validator(mode="before")
     @classmethod

@@ -152,7 +152,14 @@ def ab(
     options = _options(only, repeats, seconds, processors, gate, patience, folder, seed)
     systems = [parse("a", a), parse("b", b)]
     kept = _measure(suite, systems, options, output, anonymous=anonymous)
-    measured.show_comparison(compare_settings(kept.result, claim_pct=pct), as_json=as_json)
+    try:
+        measured.show_comparison(compare_settings(kept.result, claim_pct=pct), as_json=as_json)
+    except HomenodeError as error:
+        # Nothing can be compared; what was measured is kept all the same.
+        _tell_left(kept.result)
+        tell(f"not compared: {error}")
+        _tell_kept(kept)
+        raise
     _tell_left(kept.result)
     _tell_kept(kept)
 
@@ -229,8 +236,12 @@ def show_result(
 
     result = load(file)
     if set(result.systems) == {"a", "b"}:
-        measured.show_comparison(compare_settings(result), as_json=as_json)
-        return
+        try:
+            measured.show_comparison(compare_settings(result), as_json=as_json)
+        except HomenodeError as error:
+            tell(f"not compared: {error}")
+        else:
+            return
     _show(result, machine, as_json=as_json)
 
 
@@ -261,13 +272,17 @@ def validate(
 ) -> None:
     """Let this host judge the simulator: the same experiments live and simulated."""
     from homenode.measure import validate as judge
+    from homenode.measure.keeping import check_file
+    from homenode.measure.validate.report import KIND
     from homenode.report.validation import sentences, tables
 
-    with session_progress("validating") as progress, _ended_by_signals():
+    if output is not None:
+        check_file(output, KIND)
+    with session_progress("validating") as progress, _ended_by_signals(), _told_when_too_early():
         report = judge.run(
             quick=quick,
             passes=repeats,
-            seconds=seconds,
+            seconds=_length(seconds),
             processors=processors,
             only=_names(only),
             against=against,
@@ -275,16 +290,18 @@ def validate(
             foreign_limit=_limit(gate),
             progress=lambda share, doing: progress(doing, share, None),
         )
-    if output is not None:
-        report.save(output)
-        tell(f"kept in {output}")
-    if as_json:
-        show_json(report.as_json())
-        return
-    show(*tables(report))
-    show_text(["", *sentences(report)])
+    try:
+        if as_json:
+            show_json(report.as_json())
+        else:
+            show(*tables(report))
+            show_text(["", *sentences(report)])
+    finally:
+        if output is not None:
+            report.save(output)
+            tell(f"kept in {output}")
     if report.interrupted:
-        raise Interrupted("interrupted: what is shown comes from the trials that were finished")
+        raise _interrupted("interrupted: what is shown comes from the trials that were finished")
 
 
 app.command("compare")(measured.compare_files)
@@ -308,7 +325,7 @@ def _options(
     return Options(
         only=_names(only),
         repeats=repeats,
-        seconds=seconds,
+        seconds=_length(seconds),
         processors=tuple(dict.fromkeys(counts)),
         foreign_limit=_limit(gate),
         patience_s=patience,
@@ -319,6 +336,18 @@ def _options(
 
 def _names(only: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in (only or "").split(",") if name.strip())
+
+
+def _length(seconds: float | None) -> float | None:
+    """Of a repetition [s]; what a suite may ask for too."""
+    from homenode.measure.suite import MOST_SECONDS
+
+    if seconds is not None and not 0 < seconds <= MOST_SECONDS:
+        raise HomenodeError(
+            f"--seconds {seconds} makes no sense",
+            next_step=f"write a number up to {MOST_SECONDS:g}",
+        )
+    return seconds
 
 
 def _limit(gate: str) -> float | None:
@@ -346,23 +375,55 @@ def _measure(
 
 
 @contextlib.contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """A request to end is like Ctrl-C; a second one does not break the tidying."""
-    asked: list[int] = []
-
-    def stop(number: int, _frame: object) -> None:
-        if asked:
-            tell("ending what runs, a moment")
-            return
-        asked.append(number)
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+def _told_when_too_early() -> Iterator[None]:
+    """An end that was asked for is no fault of the host's, though nothing can be shown."""
     try:
         yield
+    except HomenodeError as error:
+        if not _asked:
+            raise
+        raise _interrupted(f"interrupted before there was anything to show: {error}") from error
+
+
+@contextlib.contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """A request to end is like Ctrl-C; a second one does not break the tidying."""
+    _asked.clear()
+
+    def stop(number: int, _frame: object) -> None:
+        if _asked:
+            # The terminal may be gone.
+            with contextlib.suppress(OSError):
+                tell("ending what runs, a moment")
+            return
+        _asked.append(number)
+        raise KeyboardInterrupt
+
+    before = {
+        number: signal.signal(number, stop)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        # Under nohup a lost terminal is to be ignored.
+        if number is not signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN
+    }
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise _interrupted(str(error) or "interrupted: nothing is kept") from error
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+_asked: list[int] = []
+"""The signal that asked for the end, if one did."""
+
+
+def _interrupted(said: str) -> Interrupted:
+    """Ends as a shell expects of a program that a signal ended."""
+    error = Interrupted(said)
+    if _asked:
+        error.exit_code = 128 + _asked[0]
+    return error
 
 
 def _show(result: Result, machine: str | None = None, *, as_json: bool) -> None:
@@ -396,9 +457,13 @@ def _tell_kept(kept: Kept) -> None:
     count = len(result.used())
     rejected = len(result.records) - count
     note = f", {rejected} rejected" if rejected else ""
+    for path in kept.recovered:
+        tell(f"what a session that was killed had finished is now in {path}")
     said = f"{count} repetitions{note}, kept in {kept.path}, raw outputs in {kept.raw}"
+    if kept.trouble is not None:
+        raise HomenodeError(f"ended early: {kept.trouble}", there=said)
     if result.interrupted:
-        raise Interrupted(f"interrupted: {said}")
+        raise _interrupted(f"interrupted: {said}")
     tell(said)
     if rejected:
         tell(

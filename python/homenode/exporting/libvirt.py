@@ -26,6 +26,7 @@ from homenode.exporting.errors import ExportError
 from homenode.exporting.options import ExportOptions
 from homenode.exporting.registry import Exporter, Kind
 from homenode.exporting.tree import cpu_list
+from homenode.scenario.host.groups import SCOPE
 
 if TYPE_CHECKING:
     from homenode import Run
@@ -103,6 +104,14 @@ class Domain:
     kind: tuple[str, str]
     groups: tuple[Mapping[str, Any], ...] = ()
     """Control groups of the host that its threads are in, the innermost first."""
+
+    @property
+    def own_group(self) -> Mapping[str, Any] | None:
+        """The group that its threads have to themselves; None if others are in it too, whose weight
+        and quota are not its own.
+        """
+        inner = self.groups[0] if self.groups else None
+        return inner if inner is not None and inner["name"] == self.name + SCOPE else None
 
     @property
     def shared(self) -> bool:
@@ -275,7 +284,7 @@ def _host_cputune(root: ET.Element, domain: Domain) -> None:
     """Weight, quota and pins of a partition of a host, as they are; under Xen weight and cap."""
     processors = domain.spec["processors"]
     host = processors["host"]
-    own = domain.groups[0] if domain.groups else None
+    own = domain.own_group
     tune = ET.SubElement(root, "cputune")
     _text(tune, "shares", processors["weight"] if own is None else own["weight"])
     if own is not None and own["quota_ns"] is not None:
@@ -289,7 +298,8 @@ def _host_cputune(root: ET.Element, domain: Domain) -> None:
         pins = host["pins"][vcpu] if host["pins"] else allowed
         if pins:
             ET.SubElement(tune, "vcpupin", vcpu=str(vcpu), cpuset=cpu_list(pins))
-    outer = [str(group["name"]) for group in reversed(domain.groups[1:])]
+    around = domain.groups if own is None else domain.groups[1:]
+    outer = [str(group["name"]) for group in reversed(around)]
     if outer:
         resource = ET.SubElement(root, "resource")
         _text(resource, "partition", "/" + "/".join(outer))

@@ -5,6 +5,7 @@ accounts between `measuring` and `measured`.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -24,6 +25,7 @@ from homenode.measure.record import CpuTime, Switches
 
 _FIRST_PORT = 21_000
 _LAST_PORT = 29_999
+_PORTS_APART = 61
 _BASE = {"LANG": "C"} | {k: v for k, v in os.environ.items() if k == "PYTHONPATH"}
 """Nothing of the user's surroundings, but what a Python of ours may need to find us."""
 
@@ -126,7 +128,12 @@ class HostBench:
 
     def free_port(self) -> int:
         """A port that nothing listens on now."""
-        for port in range(_FIRST_PORT, _LAST_PORT):
+        every = range(_FIRST_PORT, _LAST_PORT + 1)
+        # Two sessions at once begin at different places, or each could take the other's server
+        # for its own; in a namespace there is nobody else.
+        first = 0 if self.namespace is not None else os.getpid() * _PORTS_APART % len(every)
+        ports: list[int] = [*every[first:], *every[:first]]
+        for port in ports:
             if port not in self._ports and not listening(port, self._net()):
                 self._ports.add(port)
                 return port
@@ -226,6 +233,8 @@ class HostBench:
         if stdin is not None:
             fed = self.place.raw / f"{stem}.in"
             fed.write_bytes(stdin)
+        command = shlex.join(words) + (f" < {fed.name}" if fed else "") + "\n"
+        (self.place.raw / f"{stem}.cmd").write_text(command, "utf-8", "backslashreplace")
         process = self.host.start(
             words,
             group=self._role(role),

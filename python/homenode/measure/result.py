@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
+import math
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,6 +20,9 @@ from homenode.measure.record import RunRecord
 
 SCHEMA = 1
 KIND = "homenode-measurement"
+_MARK = ".homenode-raw"
+"""File that says that a folder of raw outputs is ours, to be replaced."""
+_MOST_PROCESSORS = 1 << 20
 
 
 @dataclass
@@ -77,7 +83,7 @@ def load(path: str | Path) -> Result:
         ) from error
     try:
         data = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise MeasureError(
             f"{path} is not JSON: {error}",
             next_step="give the FILE.json that `homenode measure` kept",
@@ -109,24 +115,56 @@ def _checked(data: dict[str, Any], path: Path) -> Result:
             f"{path} is damaged: {place}: {first['msg']}",
             next_step="copy it again from the host that made it",
         ) from error
+    for number, record in enumerate(result.records):
+        wrong = _senseless(record)
+        if wrong:
+            raise MeasureError(
+                f"{path} is damaged: records.{number}.{wrong} makes no sense",
+                next_step="copy it again from the host that made it",
+            )
     return result
+
+
+def _senseless(record: RunRecord) -> str | None:
+    """The name of a figure that no repetition can have."""
+    if not 1 <= record.processors <= _MOST_PROCESSORS:
+        return "processors"
+    if record.seconds <= 0:
+        return "seconds"
+    for name, value in dataclasses.asdict(record).items():
+        if not _finite(value):
+            return name
+    return None
+
+
+def _finite(value: object) -> bool:
+    if isinstance(value, dict):
+        return all(map(_finite, value.values()))
+    if isinstance(value, list | tuple):
+        return all(map(_finite, value))
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def save(result: Result, path: str | Path) -> Path:
     """Write the file whole or not at all."""
     path = Path(path)
     text = json.dumps(result.as_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    # Half a character pair of a tool's output cannot be written but as JSON's own escape.
+    data = text.encode("utf-8", "backslashreplace")
     staged = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        staged.write_text(text, encoding="utf-8")
+        staged.write_bytes(data)
         staged.replace(path)
     except OSError as error:
-        staged.unlink(missing_ok=True)
         raise MeasureError(
             f"{path} cannot be written: {error.strerror}",
             next_step="give another place with -o, or free some space",
         ) from error
+    finally:
+        # Also after Ctrl-C; once in place there is none.
+        with contextlib.suppress(OSError):
+            staged.unlink()
     result.path = path
     return path
 
@@ -136,30 +174,54 @@ def raw_folder(path: Path) -> Path:
     return path.with_name(f"{path.stem}.raw")
 
 
+def is_raw(folder: Path) -> bool:
+    """Whether a folder is one of ours, or empty."""
+    if folder.is_symlink() or not folder.is_dir():
+        return False
+    return (folder / _MARK).is_file() or not any(folder.iterdir())
+
+
 class RawOutputs:
     """Raw outputs of a session, collected aside and put in place with the result."""
 
     def __init__(self, place: Path) -> None:
         self._place = place
-        self._staged = place.with_name(f".{place.name}.{os.getpid()}")
-        self._staged.mkdir(parents=True, exist_ok=True)
+        self.staged = place.with_name(f".{place.name}.{os.getpid()}")
+        self.staged.mkdir(parents=True, exist_ok=True)
+        (self.staged / _MARK).write_text("raw outputs of a homenode measurement\n")
 
     def folder(self, name: str) -> Path:
         """A folder for one repetition."""
-        folder = self._staged / name
+        folder = self.staged / name
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
+    def replace(self, name: str, by: str) -> None:
+        """Write another word in place of a name, in all outputs."""
+        word = re.compile(rb"(?<![\w-])" + re.escape(name.encode()) + rb"(?![\w-])")
+        for file in self.staged.rglob("*"):
+            if file.is_file() and not file.is_symlink():
+                data = file.read_bytes()
+                if word.search(data):
+                    file.write_bytes(word.sub(by.encode(), data))
+
     def keep(self) -> Path:
-        """Put all in place; an older folder of that name is replaced."""
+        """Put all in place; an older folder of ours of that name is replaced.
+
+        Raises `MeasureError` for a folder that is not ours.
+        """
+        older = self._place.with_name(f".{self._place.name}.older.{os.getpid()}")
         if self._place.exists():
-            shutil.rmtree(self._place)
-        self._staged.rename(self._place)
+            if not is_raw(self._place):
+                raise MeasureError(f"{self._place} was not made by homenode")
+            self._place.rename(older)
+        self.staged.rename(self._place)
+        shutil.rmtree(older, ignore_errors=True)
         return self._place
 
     def drop(self) -> None:
         """Throw all away."""
-        shutil.rmtree(self._staged, ignore_errors=True)
+        shutil.rmtree(self.staged, ignore_errors=True)
 
 
 def record_json(record: RunRecord) -> Mapping[str, Any]:

@@ -10,8 +10,9 @@ from pathlib import Path
 from homenode.measure.errors import MeasureError
 from homenode.measure.host import Host
 from homenode.measure.host.environment import capture
-from homenode.measure.result import RawOutputs, Result, raw_folder, save
-from homenode.measure.session import Options, Progress, Session, work_folder
+from homenode.measure.keeping import Keeper
+from homenode.measure.result import Result
+from homenode.measure.session import Options, Progress, Session, now, why, work_folder
 from homenode.measure.settings import System
 from homenode.measure.suite import Suite, load
 
@@ -23,6 +24,10 @@ class Kept:
     result: Result
     path: Path
     raw: Path
+    trouble: str | None = None
+    """What ended the session early, such as a command of a side that failed."""
+    recovered: tuple[Path, ...] = ()
+    """Results of sessions that were killed, found beside this one."""
 
 
 def run_suite(
@@ -38,32 +43,37 @@ def run_suite(
 
     `out` is the result's file, `<suite>-<time>.json` in the current folder if not given; raw
     outputs lie in a folder beside it. Ctrl-C keeps what is finished: the result says so.
+    From the first finished repetition on whatever goes wrong keeps what is finished too, with
+    `trouble` saying what it was.
     Raises `MeasureError` when nothing could be measured; nothing is kept then.
     """
     suite = load(suite) if isinstance(suite, str) else suite
     options = options or Options()
     path = out or Path(f"{suite.name}-{datetime.now().astimezone():%Y%m%d-%H%M%S}.json")
-    _writable(path)
-    unfinished = path.with_name(f".{path.stem}.unfinished.json")
-    raw = RawOutputs(raw_folder(path))
+    keeper = Keeper(path, anonymous=anonymous)
+    session: Session | None = None
+    trouble: str | None = None
     try:
         environment = capture(anonymous=anonymous)
         with Host.open() as host, work_folder(options.folder) as work:
-
-            def keep(result: Result) -> None:
-                save(result, unfinished)
-
-            session = Session(suite, systems, options, raw=raw, progress=progress, keep=keep)
+            session = Session(
+                suite, systems, options, raw=keeper.raw, progress=progress, keep=keeper.so_far
+            )
             session.result.environment = environment | {"cgroups": _cgroups(host)}
-            result = session.run(host, work)
-        _refuse_empty(result)
-        place = raw.keep()
-        return Kept(result, save(result, path), place)
-    except BaseException:
-        raw.drop()
-        raise
-    finally:
-        unfinished.unlink(missing_ok=True)
+            session.run(host, work)
+        _refuse_empty(session.result)
+    except BaseException as error:
+        if session is None or not session.result.records:
+            keeper.drop()
+            raise
+        # Something went wrong beside the repetitions: these stay, and it is told.
+        session.result.interrupted = True
+        if not isinstance(error, KeyboardInterrupt):
+            trouble = why(error)
+    result = session.result
+    result.finished = result.finished or now()
+    path, raw = keeper.finish(result)
+    return Kept(result, path, raw, trouble, tuple(keeper.recovered))
 
 
 def _cgroups(host: Host) -> dict[str, object]:
@@ -73,21 +83,6 @@ def _cgroups(host: Host) -> dict[str, object]:
         "why_not": host.groups.why_not,
         "exact_ends": host.ledger.exact,
     }
-
-
-def _writable(path: Path) -> None:
-    """Before the long part: whether the result can be kept."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise MeasureError(
-            f"{path.parent} cannot be made: {error.strerror}",
-            next_step="give another place with -o",
-        ) from error
-    if path.is_dir() or path.suffix != ".json":
-        raise MeasureError(
-            f"{path} is no name for a result", next_step="give a file that ends in .json"
-        )
 
 
 def _refuse_empty(result: Result) -> None:

@@ -27,6 +27,7 @@ from homenode.measure.host import Host
 from homenode.measure.host.cgroups import cpu_list
 from homenode.measure.host.cpus import pick
 from homenode.measure.host.gate import FOREIGN_LIMIT
+from homenode.measure.host.leftovers import hold, sweep_folders
 from homenode.measure.host.network import Loopback
 from homenode.measure.host.packages import cache_of
 from homenode.measure.order import Turn, turns
@@ -39,9 +40,12 @@ from homenode.measure.suite import Row, Suite
 _PREPARE_LIMIT_S = 600.0
 _ON_DISK = Path("/var/tmp")  # noqa: S108 - a folder of our own is made in it
 """Not `/tmp`, which is memory on many hosts."""
+_PREFIX = "homenode-measure-"
 _FAILURES_OF_A_CELL = 2
 """A cell that has failed so often is left."""
 _OVERHEAD_GUESS_S = 3.0
+_LEAST_COVERED = 0.99
+"""Of the measured time must be in the account; less means that counting began late."""
 _MOST_BUSY = 1.05
 """Of what the processors can give in the measured time; more means that the account covers more
 than the tool measured.
@@ -171,6 +175,9 @@ class Session:
                 self.result.left_out.append({"case": row.id, "why": refusal.why})
                 continue
             counts: tuple[int | None, ...] = self.options.processors or row.processors or (None,)
+            if not self.options.processors and self._sides_have_cpus():
+                # Sides that name processors are compared with these, not with a suite's number.
+                counts = (None,)
             for count in counts:
                 for system in self._systems.values():
                     if count is not None:
@@ -185,6 +192,9 @@ class Session:
                 next_step=first.next_step,
             )
         return found
+
+    def _sides_have_cpus(self) -> bool:
+        return any(system.setting.cpus is not None for system in self._systems.values())
 
     def _describe(self, cells: Sequence[Cell]) -> None:
         """What the result says beside the records."""
@@ -220,6 +230,10 @@ class Session:
 
     def _seconds(self, row: Row) -> float:
         return self.options.seconds or row.seconds
+
+    def _limit_s(self, row: Row) -> float:
+        """The adapter's limit, on top of the time that was asked for."""
+        return row.adapter.limit_s + self._seconds(row)
 
     def _tell(self, cells: Sequence[Cell], plan: Sequence[Turn], number: int) -> None:
         """Say what comes, how much is done, and how long the rest will take."""
@@ -282,7 +296,7 @@ class Session:
                 self.result.versions[row.adapter.name] = row.adapter.version(bench)
             row.adapter.prepare(row.case, bench)
         if row.warm_up:
-            with self._bench(cell, system, f"warm-up-{name}", row.adapter.limit_s) as bench:
+            with self._bench(cell, system, f"warm-up-{name}", self._limit_s(row)) as bench:
                 row.adapter.measure(row.case, bench, seconds=self._seconds(row))
         cell.prepared.add(system.name)
 
@@ -294,7 +308,7 @@ class Session:
         name = f"{cell.id}-{self._count(cell, system)}-{system.name}-{turn.replicate}" + (
             f"-again{attempt}" if attempt else ""
         )
-        with self._bench(cell, system, name, row.adapter.limit_s) as bench:
+        with self._bench(cell, system, name, self._limit_s(row)) as bench:
             output = row.adapter.measure(row.case, bench, seconds=self._seconds(row))
             account = bench.account()
         record = make_record(
@@ -370,10 +384,13 @@ def make_record(
     Raises `MeasureError` for figures that make no sense.
     """
     figures = {"work": output.work, "seconds": output.seconds, "score": output.score}
+    figures |= {f"latency {name}": value for name, value in output.latency_ms.items()}
+    figures |= {f"second {number}": value for number, value in enumerate(output.series)}
     wrong = [name for name, value in figures.items() if not math.isfinite(value) or value < 0]
     if wrong or output.seconds <= 0:
         raise MeasureError(
-            f"{cell.id} gives figures that make no sense: {figures}",
+            f"{cell.id} gives figures that make no sense: "
+            + ", ".join(f"{name} {figures[name]}" for name in wrong or ["seconds"]),
             next_step="see the raw outputs beside the result",
         )
     case = cell.row.case
@@ -384,6 +401,12 @@ def make_record(
         details["cpu_unknown"] = (
             f"{account.cpu.total:.3g} CPU seconds were counted in {account.seconds:.3g} s, "
             f"the tool measured {output.seconds:.3g} s of them"
+        )
+    elif account.seconds < _LEAST_COVERED * output.seconds:
+        cpu = None
+        details["cpu_unknown"] = (
+            f"CPU seconds were counted in {account.seconds:.3g} s of the "
+            f"{output.seconds:.3g} s that the tool measured"
         )
     return RunRecord(
         system=system.name,
@@ -429,8 +452,10 @@ def work_folder(where: Path | None) -> Iterator[Path]:
     refuses to be root finds its data.
     """
     place = where or (_ON_DISK if _ON_DISK.is_dir() else Path(tempfile.gettempdir()))
+    sweep_folders(place, _PREFIX)
     try:
-        folder = Path(tempfile.mkdtemp(prefix="homenode-measure-", dir=place))
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
+        lock = hold(folder)
     except OSError as error:
         raise MeasureError(
             f"no folder can be made in {place}: {error.strerror}",
@@ -441,6 +466,7 @@ def work_folder(where: Path | None) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        lock.close()
 
 
 def _made(folder: Path) -> Path:
@@ -450,7 +476,7 @@ def _made(folder: Path) -> Path:
     return folder
 
 
-def why(error: Exception) -> str:
+def why(error: BaseException) -> str:
     """What went wrong, for the result; anything but our own errors is named by its kind."""
     if isinstance(error, HomenodeError):
         return str(error)

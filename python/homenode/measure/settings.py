@@ -15,7 +15,7 @@ from typing import Any
 
 from homenode.errors import hint, listed
 from homenode.measure.errors import MeasureError
-from homenode.measure.host.cgroups import Setting, cpu_list, parse_cpu_list
+from homenode.measure.host.cgroups import MOST_PROCESSORS, Setting, cpu_list, parse_cpu_list
 from homenode.measure.host.processes import told
 
 _WORDS = ("cpus", "weight", "quota", "period", "burst", "idle", "env", "switch", "back")
@@ -78,10 +78,7 @@ def _with(system: System, key: str, value: str, part: str) -> System:
     setting = system.setting
     try:
         if key == "cpus":
-            cpus = parse_cpu_list(value)
-            if not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", value) or not cpus:
-                raise ValueError
-            return replace(system, setting=replace(setting, cpus=cpus))
+            return replace(system, setting=replace(setting, cpus=_processors(value)))
         if key == "weight":
             return replace(system, setting=replace(setting, weight=int(value)))
         if key == "quota":
@@ -90,9 +87,11 @@ def _with(system: System, key: str, value: str, part: str) -> System:
             return replace(system, setting=replace(setting, period_us=_microseconds(value)))
         if key == "burst":
             return replace(system, setting=replace(setting, burst_us=_microseconds(value)))
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise _wrong(system.name, part, "this is no such value") from error
     if key == "idle":
+        if value or "=" in part:
+            raise _wrong(system.name, part, "idle takes no value: write it, or leave it out")
         return replace(system, setting=replace(setting, idle=True))
     if key == "env":
         variable, there, text = value.partition("=")
@@ -102,6 +101,18 @@ def _with(system: System, key: str, value: str, part: str) -> System:
     if not value:
         raise _wrong(system.name, part, f"{key} needs a command")
     return replace(system, switch=value) if key == "switch" else replace(system, back=value)
+
+
+def _processors(text: str) -> tuple[int, ...]:
+    if not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", text):
+        raise ValueError(text)
+    # Before the list is made, which could fill the memory.
+    if any(int(number) >= MOST_PROCESSORS for number in re.findall(r"\d+", text)):
+        raise ValueError(text)
+    cpus = parse_cpu_list(text)
+    if not cpus:
+        raise ValueError(text)
+    return cpus
 
 
 def _microseconds(text: str) -> int:

@@ -24,7 +24,9 @@ _TOP = {"schema", "name", "title", "defaults", "case"}
 _DEFAULTS = {"repeats", "seconds", "warm_up"}
 _ROW = {"adapter", "name", "load", "processors", "parameters", *_DEFAULTS}
 _MOST_REPEATS = 1_000
-_MOST_SECONDS = 86_400.0
+MOST_SECONDS = 86_400.0
+_NAME = re.compile(r"\w[\w.+-]{0,99}")
+_NAME_RULE = "write up to 100 letters, digits, and . + - _ after the first: folders are named so"
 
 
 @dataclass(frozen=True)
@@ -95,11 +97,13 @@ def load(name: str) -> Suite:
             there=f"there are {listed(names())}",
             next_step="name one of these, or a TOML file of your own",
         )
-    text = path.read_text(encoding="utf-8")
     shown = path.name if path.parent == FOLDER else str(path)
     try:
+        text = path.read_text(encoding="utf-8")
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except OSError as error:
+        raise MeasureError(f"{path} cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise MeasureError(
             f"the suite is not TOML: {error}", where=Where(shown), next_step="correct it"
         ) from error
@@ -109,13 +113,26 @@ def load(name: str) -> Suite:
 def _suite(data: Mapping[str, Any], text: str, shown: str) -> Suite:
     whole = Where(shown)
     _known(data, _TOP, whole)
-    if data.get("schema") != SCHEMA:
+    if data.get("schema") != SCHEMA or isinstance(data["schema"], bool):
         raise MeasureError(
             f"the suite's schema is {data.get('schema')}",
             where=whole,
             next_step=f"this homenode reads `schema = {SCHEMA}`",
         )
     defaults = data.get("defaults", {})
+    if not isinstance(defaults, dict):
+        raise MeasureError(
+            "defaults is not a table", where=whole, next_step="write [defaults] and keys below it"
+        )
+    for key in ("name", "title"):
+        if not isinstance(data.get(key, ""), str):
+            raise MeasureError(
+                f"{key} = {data[key]!r} is no text", where=whole, next_step=f'write {key} = "..."'
+            )
+    if not _NAME.fullmatch(data.get("name") or "suite"):
+        raise MeasureError(
+            f"name = {data['name']!r} cannot name a file", where=whole, next_step=_NAME_RULE
+        )
     _known(defaults, _DEFAULTS, whole)
     lines = [
         number
@@ -123,6 +140,12 @@ def _suite(data: Mapping[str, Any], text: str, shown: str) -> Suite:
         if re.match(r"\s*\[\[\s*case\s*\]\]", line)
     ]
     tables = data.get("case", [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise MeasureError(
+            "case is no list of tables",
+            where=whole,
+            next_step="write [[case]] in front of each case, with its keys below it",
+        )
     if not tables:
         raise MeasureError("the suite has no [[case]]", where=whole, next_step="write one")
     rows: list[Row] = []
@@ -149,6 +172,8 @@ def _row(table: Mapping[str, Any], where: Where) -> Row:
             raise MeasureError(
                 f"a case has no {key}", where=where, next_step=f'write {key} = "..."'
             )
+    if not _NAME.fullmatch(table["name"]):
+        raise MeasureError(f"a case's name is {table['name']!r}", where=where, next_step=_NAME_RULE)
     parameters = table.get("parameters", {})
     if not isinstance(parameters, dict):
         raise MeasureError(
@@ -165,7 +190,7 @@ def _row(table: Mapping[str, Any], where: Where) -> Row:
         adapter=made,
         case=case,
         repeats=int(_number(table, "repeats", 3, 1, _MOST_REPEATS, where, whole=True)),
-        seconds=_number(table, "seconds", 5.0, 0.001, _MOST_SECONDS, where),
+        seconds=_number(table, "seconds", 5.0, 0.001, MOST_SECONDS, where),
         warm_up=_yes_or_no(table, "warm_up", where),
         processors=_processors(table.get("processors", []), where),
         where=where,

@@ -143,20 +143,23 @@ def _places(
     """The processors that it may use, by the numbers of the scenario's machine."""
     facts = one.facts
     found: dict[str, Value] = {}
+    told_set = facts.cpuset
+    own = [] if told_set is None else _mapped(told_set.value, cpus, numbers)
     if facts.pins:
         told = [facts.pins.get(vp) for vp in range(one.virtual)]
         lists = [None if pin is None else _mapped(pin.value, cpus, numbers) for pin in told]
-        every = f"0-{cpus - 1}"
+        every = _spans(own or range(cpus))  # of those that have no pin of their own
         first = next(iter(facts.pins.values()))
         if [] in lists:
             text = f"{one.name} is pinned to processors that the machine here has not; left out"
             notices.append(Notice(text, first.where))
         else:
             one.pins = tuple(every if pin is None else _spans(pin) for pin in lists)
-    if facts.cpuset is not None and policy == "linux" and not facts.pins:
-        own = _mapped(facts.cpuset.value, cpus, numbers)
-        if own:
-            found["cpuset"] = Value(_spans(own), str(facts.cpuset.where))
+    elif told_set is not None and own:
+        if policy == "linux":
+            found["cpuset"] = Value(_spans(own), str(told_set.where))
+        else:
+            one.pins = (_spans(own),)
     return found
 
 

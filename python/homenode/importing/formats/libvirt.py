@@ -134,11 +134,12 @@ def _tell_pins(
     facts.tell(partition, "mode", Told("dedicated" if alone and pins else "shared", where))
     partition.pins |= {pin["vcpu"]: Told(pin["cpus"], where) for pin in domain["pins"]}
     step = "a Linux host in a scenario has pins; on another machine set home instead"
+    if domain["cpuset"]:
+        facts.tell(partition, "cpuset", Told(domain["cpuset"], where))
     if pins and not alone:
         text = f"processors of {partition.name} are pinned to {', '.join(dict.fromkeys(pins))}"
         facts.notices.append(Notice(f"{text}; {step}", where))
     elif domain["cpuset"]:
-        facts.tell(partition, "cpuset", Told(domain["cpuset"], where))
         text = f"{partition.name} runs on processors {domain['cpuset']} of the host"
         facts.notices.append(Notice(f"{text}; {step}", where))
 

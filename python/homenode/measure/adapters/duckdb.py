@@ -70,6 +70,8 @@ class DuckDb:
     def prepare(self, case: Case, bench: Bench) -> None:
         """Generate the tables and load them into a database file."""
         tables = bench.data / "tables"
+        shutil.rmtree(tables, ignore_errors=True)  # what a try that failed has left
+        (bench.data / "database").unlink(missing_ok=True)
         tables.mkdir()
         argv = [bench.program(_GENERATOR), "parquet", "-s", f"{case.parameters['scale']:g}"]
         bench.run([*argv, "--output-dir", str(tables)], limit_s=_PATIENCE_S)

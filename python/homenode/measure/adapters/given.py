@@ -44,7 +44,9 @@ class Given:
     def amount(self, key: str, default: float, *, least: float, most: float) -> float:
         """A number within bounds, both allowed."""
         value = self._given.get(key, default)
-        if isinstance(value, bool | str) or not least <= value <= most:
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise self._refused(key, value, f"a number from {least:g} to {most:g}")
+        if not least <= value <= most:
             raise self._refused(key, value, f"a number from {least:g} to {most:g}")
         self.taken[key] = float(value)
         return float(value)

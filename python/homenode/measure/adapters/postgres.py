@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -45,6 +46,7 @@ class Cluster:
 
         Raises `MeasureError` where PostgreSQL is missing or refuses.
         """
+        shutil.rmtree(folder, ignore_errors=True)  # what a try that failed has left
         folder.mkdir(parents=True)
         words = folder / "password"
         words.write_text(secrets.token_hex(16))

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from homenode.measure.statistics.samples import exponential
+
 ClaimVerdict = Literal["holds", "does not hold", "undecided"]
 
 
@@ -47,6 +49,6 @@ def claim_of(
     """Widen the interval to what a system deviates from itself, where that is more."""
     if low is not None and high is not None and floor is not None:
         wide = math.log1p(floor)
-        low = min(low, mean * math.exp(-wide))
-        high = max(high, mean * math.exp(wide))
+        low = min(low, exponential(math.log(mean) - wide))
+        high = max(high, exponential(math.log(mean) + wide))
     return Claim(pct, mean, low, high)

@@ -11,7 +11,7 @@ from homenode.measure.comparison.claim import Claim, claim_of
 from homenode.measure.record import RunRecord
 from homenode.measure.reduce import Pair
 from homenode.measure.reduce.identities import cpu_per_unit, speed
-from homenode.measure.statistics import GeometricMean, geometric_mean
+from homenode.measure.statistics import ALPHA, GeometricMean, geometric_mean, holm
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,28 @@ class Comparison:
         return mean_of(matched, cpu_per_unit) if matched else None
 
     @property
+    def tested(self) -> int:
+        """Cases with runs enough for a rank test."""
+        return sum(pair.speed.p is not None for pair in self.pairs)
+
+    @property
+    def false_calls(self) -> float:
+        """Cases that chance alone calls at most, on average, if all of them are alike."""
+        return ALPHA * self.tested
+
+    @cached_property
+    def lone(self) -> tuple[bool, ...]:
+        """By case, whether it was called faster or slower by a test that stands alone, but not
+        among so many as these (Holm).
+        """
+        kept = iter(holm([pair.speed.p for pair in self.pairs if pair.speed.p is not None]))
+        stands = [pair.speed.p is not None and next(kept) for pair in self.pairs]
+        return tuple(
+            pair.verdict != "undecided" and not stood
+            for pair, stood in zip(self.pairs, stands, strict=True)
+        )
+
+    @property
     def floor(self) -> float | None:
         """Of the mean over all cases: the mean of theirs, since a session moves them together
         [ratio less one]; None where a case has none.
@@ -134,12 +156,20 @@ class Comparison:
             "floors_from": self.floors_from,
             "claim": None if self.claim is None else self.claim.as_json(),
             "areas": [area.as_json() for area in self.areas],
-            "cases": [{**pair.as_json(), "claim": claim.verdict} for pair, claim in self.claims()]
-            or [pair.as_json() for pair in self.pairs],
+            "cases": self._cases_json(),
+            "false_calls_expected": self.false_calls,
             "hosts_differ": list(self.hosts_differ),
             "missing": list(self.missing),
             "rejected": {name: dict(why) for name, why in (self.rejected or {}).items()},
         }
+
+    def _cases_json(self) -> list[dict[str, Any]]:
+        rows = [
+            {**pair.as_json(), "may_be_chance": lone}
+            for pair, lone in zip(self.pairs, self.lone, strict=True)
+        ]
+        claims = [{"claim": claim.verdict} for _, claim in self.claims()] or [{}] * len(rows)
+        return [row | claim for row, claim in zip(rows, claims, strict=True)]
 
 
 def mean_speed(pairs: Sequence[Pair]) -> GeometricMean:

@@ -23,6 +23,8 @@ DEFAULT_WEIGHT = 100
 DEFAULT_PERIOD_US = 100_000
 LEAST_QUOTA_US = 1_000
 """The kernel refuses a quota or period below 1 ms."""
+MOST_PROCESSORS = 8_192
+"""Of a Linux kernel on x86 (its build option NR_CPUS)."""
 WEIGHTS = range(1, 10_001)
 _ENDING_STEP_S = 0.02
 _REMOVE_TRIES = 50
@@ -74,7 +76,17 @@ class Setting:
                 f"a period of {self.period_us} us is out of range",
                 next_step="the kernel takes 1000 us to 1000000 us",
             )
+        if self.quota is not None and not 0 < self.quota <= MOST_PROCESSORS:
+            raise MeasureError(
+                f"a quota of {self.quota} processors makes no sense",
+                next_step="write processors' worth of time, such as 0.5 or 2",
+            )
         quota = self.quota_us()
+        if quota is not None and self.burst_us > quota:
+            raise MeasureError(
+                f"a burst of {self.burst_us} us is more than the quota of {quota} us a period",
+                next_step="the kernel takes a burst up to the quota",
+            )
         if quota is not None and quota < LEAST_QUOTA_US:
             raise MeasureError(
                 f"a quota of {self.quota} processors is {quota} us a period of {self.period_us} us",

@@ -86,6 +86,7 @@ class GroupsV2(Groups):
 
     def __init__(self, place: Path, name: str) -> None:
         self._moved: Path | None = None
+        self._enabled: list[str] = []
         self._place = place
         self._room_for_controllers(name)
         self.base = GroupV2(name, None, place / name)
@@ -121,7 +122,9 @@ class GroupsV2(Groups):
                 (aside / "cgroup.procs").write_text(str(os.getpid()))
                 self._moved = aside
         for controller in _CONTROLLERS:
-            _enable(self._place, controller)
+            if controller not in _words(self._place / "cgroup.subtree_control"):
+                _enable(self._place, controller)
+                self._enabled.append(controller)
 
     def make(self, name: str, *, parent: Group | None = None, account_only: bool = False) -> Group:
         """A group; controllers are handed down along the way, but for the account alone."""
@@ -141,9 +144,9 @@ class GroupsV2(Groups):
     def close(self) -> None:
         """End all, remove our folder, go back where we were."""
         self.base.end()
+        for controller in self._enabled:
+            _enable(self._place, controller, sign="-")
         if self._moved is not None:
-            for controller in _CONTROLLERS:
-                _enable(self._place, controller, sign="-")
             with contextlib.suppress(OSError):
                 (self._place / "cgroup.procs").write_text(str(os.getpid()))
             cgroups.remove_folder(self._moved)
@@ -174,10 +177,17 @@ def _enable(folder: Path, controller: str, sign: str = "+") -> None:
             write(folder / "cgroup.subtree_control", f"{sign}{controller}", what=controller)
 
 
-def place_for_groups(root: Path, own: str) -> Path | None:
-    """Where in the tree we may make groups: below our own group, or at the root."""
-    for folder in (root / own.lstrip("/"), root):
-        writable = os.access(folder, os.W_OK) and os.access(folder / "cgroup.procs", os.W_OK)
-        if (folder / "cgroup.procs").exists() and writable:
-            return folder
-    return None
+def places_for_groups(root: Path, own: str) -> list[Path]:
+    """Where in the tree we may make groups: our own group, those around it, the root last.
+
+    A login's own group holds processes and so hands nothing down; one around it may.
+    """
+    folder = root / own.strip("/")
+    around = [folder, *folder.parents] if ".." not in own.split("/") else []
+    wanted = [place for place in around if place != root and place.is_relative_to(root)]
+    return [place for place in [*wanted, root] if _is_ours(place)]
+
+
+def _is_ours(folder: Path) -> bool:
+    procs = folder / "cgroup.procs"
+    return procs.exists() and os.access(folder, os.W_OK) and os.access(procs, os.W_OK)

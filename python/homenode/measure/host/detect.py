@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from homenode.measure.errors import MeasureError
 from homenode.measure.host.cgroups import Group, Groups, Setting, Usage, gone
 from homenode.measure.host.cgroups_v1 import GroupsV1, writable_trees
-from homenode.measure.host.cgroups_v2 import GroupsV2, place_for_groups
+from homenode.measure.host.cgroups_v2 import GroupsV2, places_for_groups
+from homenode.measure.host.leftovers import sweep_groups
 
 _CONTROLLERS_V1 = {"cpu", "cpuacct", "cpuset"}
 
@@ -96,7 +97,9 @@ def open_groups(
     name = name or f"homenode-{os.getpid()}"
     trees_v1, root_v2 = mounts(proc)
     own = own_groups(proc)
-    reasons = []
+    places_v2 = [] if root_v2 is None else places_for_groups(root_v2, own.get("", "/"))
+    sweep_groups([*writable_trees(trees_v1, own).values(), *places_v2])
+    reasons: list[str] = []
     if prefer in (None, "v1") and "cpuacct" in trees_v1:
         writable = writable_trees(trees_v1, own)
         if "cpuacct" in writable:
@@ -106,14 +109,30 @@ def open_groups(
                 reasons.append(str(error))
         reasons.append("the trees of version 1 are not writable")
     if prefer in (None, "v2") and root_v2 is not None:
-        place = place_for_groups(root_v2, own.get("", "/"))
-        if place is not None:
-            try:
-                return GroupsV2(place, name)
-            except (OSError, MeasureError) as error:
-                reasons.append(str(error))
+        found = _open_v2(places_v2, name, reasons)
+        if found is not None:
+            return found
         reasons.append("the tree of version 2 is not writable")
     return GroupsNone("; ".join(reasons) or "no control groups are mounted")
+
+
+def _open_v2(places: Sequence[Path], name: str, reasons: list[str]) -> Groups | None:
+    """Our folder in the first place that hands all down, else in the one that does most."""
+    less: list[tuple[int, Path]] = []
+    for place in places:
+        try:
+            groups = GroupsV2(place, name)
+        except (OSError, MeasureError) as error:
+            reasons.append(str(error))
+            continue
+        if not groups.why_not or (place is places[-1] and not less):
+            return groups
+        less.append((len(groups.can), place))
+        groups.close()
+    if not less:
+        return None
+    most = max(can for can, _ in less)
+    return GroupsV2(next(place for can, place in less if can == most), name)
 
 
 def mounts(proc: Path) -> tuple[dict[str, Path], Path | None]:

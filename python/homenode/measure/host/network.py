@@ -108,3 +108,9 @@ def wait_for_port(port: int, *, limit_s: float, pid: int | str, of: Process | No
                 next_step="see whether the server needs longer, or listens elsewhere",
             )
         time.sleep(0.02)
+    if of is not None and not of.alive():
+        raise MeasureError(
+            f"{Path(of.argv[0]).name} ended, and something else listens on port {port}",
+            there=told(of.output()),
+            next_step="see `ss -ltnp` for who does, and measure again",
+        )

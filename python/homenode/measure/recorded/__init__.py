@@ -3,7 +3,8 @@
 All were measured on one guest of two processors, which stood for two hosts by a quota: `old` and
 `old-again` had 1 processor's worth of time, `new` 1.3, so that the truth is known: what is bound
 by that time is 30 % faster, what a single thread does is not. Other work ran on the guest
-meanwhile, with the gate off: they are recordings to learn from, not figures to quote.
+meanwhile, with the gate off: they are recordings to learn from, not figures to quote. Of four
+runs of `old` the processor time is left out: it was counted over another time than the run's.
 """
 
 from __future__ import annotations

@@ -14,7 +14,9 @@ from homenode.errors import listed
 from homenode.measure.errors import MeasureError
 from homenode.measure.record import Better, RunRecord
 from homenode.measure.reduce import identities
-from homenode.measure.statistics import Spread, slope_of_rest, spread, warm_up
+from homenode.measure.reduce.sane import refuse_senseless
+from homenode.measure.statistics import Spread, log_mean, slope_of_rest, spread, warm_up
+from homenode.measure.statistics.samples import exponential
 
 SLOPE = 0.05
 """Of a run's last third; more is not steady (assumed)."""
@@ -86,11 +88,18 @@ class Cell:
 
     @property
     def busy(self) -> float | None:
-        """Mean share of the processors in use [0..1]; None unless every run has it."""
+        """Share of the processors in use [0..1]; None unless every run has it. The geometric mean,
+        as those of ETR and ITR, so that `ITR = ETR / busy` holds of the means too.
+        """
         values = self.values(identities.busy)
         if not values or len(values) != len(self.runs):
             return None
-        return math.fsum(values) / len(values)
+        return exponential(log_mean(values)) if min(values) > 0.0 else 0.0
+
+    @property
+    def unknown_cpu(self) -> int:
+        """Runs whose processor time is not known."""
+        return sum(run.cpu is None for run in self.runs)
 
     @property
     def reasons(self) -> Mapping[str, int]:
@@ -122,6 +131,7 @@ class Cell:
             "runs": len(self.runs),
             "rejected": dict(self.reasons),
             "unsettled": self.unsettled,
+            "cpu_unknown": self.unknown_cpu,
             "score": None if score is None else _spread_json(score),
             "scores": self.values(lambda run: run.score),
             "scores_rejected": [run.score for run in self.rejected],
@@ -182,6 +192,7 @@ def cells_of(records: Iterable[RunRecord]) -> list[Cell]:
     """Every cell, in the order in which its case first appears; runs by their order."""
     gathered: dict[Key, list[RunRecord]] = {}
     for record in sorted(records, key=lambda one: one.order):
+        refuse_senseless(record)
         key = Key(record.system, record.case, record.processors, record.load)
         gathered.setdefault(key, []).append(record)
     cells = []

@@ -57,7 +57,15 @@ def speed(record: RunRecord) -> float:
     """The case's own figure such that more is better: the score, or the inverse of one that is
     better when lower.
     """
-    return record.score if record.better == "higher" else 1.0 / record.score
+    if record.better == "higher":
+        return record.score
+    if not record.score > 0.0:
+        raise MeasureError(
+            f"{record.case}: a {record.metric} of {record.score:g} {record.unit}, which is better "
+            "when lower, has no speed",
+            next_step="look at the run's raw output",
+        )
+    return 1.0 / record.score
 
 
 def itr_of_rates(etr_per_s: float, busy_pct: float) -> float:

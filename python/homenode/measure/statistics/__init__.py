@@ -9,7 +9,7 @@ from homenode.measure.statistics.bootstrap import GeometricMean, geometric_mean
 from homenode.measure.statistics.floor import noise_floor
 from homenode.measure.statistics.laws import SqrtLaw, Usl, fit_sqrt_law, fit_usl
 from homenode.measure.statistics.power import detectable, runs_needed
-from homenode.measure.statistics.ranks import ALPHA, fewest_runs, rank_p
+from homenode.measure.statistics.ranks import ALPHA, fewest_runs, holm, rank_p
 from homenode.measure.statistics.ratio import Ratio, ratio_of_pairs, ratio_of_samples
 from homenode.measure.statistics.samples import Spread, cv, log_mean, spread
 from homenode.measure.statistics.warmup import WarmUp, batch_count, slope_of_rest, warm_up
@@ -29,6 +29,7 @@ __all__ = [
     "fit_sqrt_law",
     "fit_usl",
     "geometric_mean",
+    "holm",
     "log_mean",
     "noise_floor",
     "rank_p",

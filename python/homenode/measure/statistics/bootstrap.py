@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from homenode.measure.errors import MeasureError
-from homenode.measure.statistics.samples import logs
+from homenode.measure.statistics.samples import exponential, logs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,14 +49,15 @@ def geometric_mean(cases: Sequence[Samples], *, paired: bool = False) -> Geometr
     arrays = [(np.array(logs(a)), np.array(logs(b))) for a, b in cases]
     middle = math.fsum(float(b.mean() - a.mean()) for a, b in arrays) / len(arrays)
     if all(len(a) < 2 or len(b) < 2 for a, b in arrays) and len(arrays) < 2:
-        return GeometricMean(math.exp(middle), None, None, len(arrays))
+        return GeometricMean(exponential(middle), None, None, len(arrays))
     generator = np.random.default_rng(SEED)
     by_case = np.stack([_draws(generator, a, b, paired=paired) for a, b in arrays])
     chosen = generator.integers(len(arrays), size=by_case.shape)
     means = np.take_along_axis(by_case, chosen, axis=0).mean(axis=0)
     means = middle + _widening(len(arrays)) * (means - middle)
     low, high = np.quantile(means, (0.025, 0.975))
-    return GeometricMean(math.exp(middle), math.exp(float(low)), math.exp(float(high)), len(arrays))
+    ends = exponential(float(low)), exponential(float(high))
+    return GeometricMean(exponential(middle), *ends, len(arrays))
 
 
 def _draws(

@@ -5,6 +5,9 @@ of independent runs, all splits into two halves (even against odd, first half ag
 of runs in turn, neighbours as pairs with either one first. The floor is what 95 % of these
 comparisons stay below. A half has half the runs, and so its mean `sqrt(2)` times the spread: the
 floor is brought back to that of a comparison with as many runs as were made.
+
+Few runs show too little of their own spread: what is found is widened by Student's t over its limit
+for many, as an interval of so many runs is.
 """
 
 from __future__ import annotations
@@ -13,12 +16,15 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 
-from homenode.measure.statistics.samples import logs
+from homenode.measure.statistics.samples import exponential, logs
+from homenode.results.stats import student_t
 
 QUANTILE = 0.95
 MOST_RUNS = 12
 """Above it there are too many ways: every run is then dealt in turn to `MOST_RUNS` groups that stay
 together."""
+_NORMAL = 1.959964
+"""Student's t of many runs [97.5 %]."""
 LEAST_RUNS = 4
 """Two against two: three splits."""
 
@@ -32,7 +38,10 @@ def noise_floor(values: Sequence[float], *, paired: bool = False) -> float | Non
     found = logs(values)
     distances = sorted(_of_pairs(found) if paired else _of_halves(_grouped(found)))
     index = math.ceil(QUANTILE * len(distances)) - 1
-    return math.expm1(distances[index] / math.sqrt(2.0))
+    # Differences of neighbours are taken about 0: each of them is a degree of freedom.
+    degrees = min(len(values) // 2 if paired else len(values) - 1, MOST_RUNS - 1)
+    widened = distances[index] * student_t(degrees) / _NORMAL
+    return exponential(widened / math.sqrt(2.0)) - 1.0
 
 
 def _grouped(values: Sequence[float]) -> list[float]:

@@ -26,15 +26,15 @@ FEWEST = 4
 """Sizes that a fit of three parameters takes at least."""
 ENOUGH = 6
 """Sizes from which its parameters mean something."""
-DRAWS = 1000
-SEED = 20
 _ZERO = 1e-9
+_MOST_LOG = 100.0
+"""Of an interval's half-width; more is no interval."""
 _PARAMETERS = 3
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A parameter with its 95 % bootstrap interval."""
+    """A parameter with its 95 % interval."""
 
     value: float
     low: float | None = None
@@ -127,22 +127,20 @@ class SqrtLaw:
 def fit_usl(counts: Sequence[float], throughputs: Sequence[float]) -> Usl:
     """Fit to one throughput a size (the geometric mean of its runs).
 
-    Intervals are those of a bootstrap over the relative residuals, widened for the parameters that
-    were fitted; with fewer than six sizes there are none.
+    Intervals are Student's, of the fit of all three parameters: that coherence is left out, where
+    its interval includes 0, is a choice by the same data and makes none of the others surer. With
+    fewer than six sizes there are none.
     """
     import numpy as np
 
     _check(counts, throughputs, FEWEST)
     n, x = np.asarray(counts, dtype=float), np.asarray(throughputs, dtype=float)
-    free = [0, 1, 2]
-    best = _solve(n, x, free)
-    draws = _draws(n, x, best, free) if len(n) >= ENOUGH else None
-    if draws is not None and np.quantile(draws[:, 2], 0.025) <= _ZERO:
-        free = [0, 1]
-        best = _solve(n, x, free)
-        draws = _draws(n, x, best, free)
+    best = _solve(n, x, (0, 1, 2))
+    ends = _ends(n, x) if len(n) >= ENOUGH else None
+    if ends is not None and ends[2][0] <= _ZERO:
+        best = _solve(n, x, (0, 1))
     gamma, alpha, beta = (
-        _interval(best[i], None if draws is None else draws[:, i]) for i in range(_PARAMETERS)
+        _interval(best[i], None if ends is None else ends[i]) for i in range(_PARAMETERS)
     )
     fitted = _curve(n, best)
     return Usl(gamma, alpha, beta, tuple(float(r) for r in fitted / x - 1.0), len(n))
@@ -190,34 +188,43 @@ def _curve(n: np.ndarray, parameters: np.ndarray) -> np.ndarray:
     return curve
 
 
-def _draws(
-    n: np.ndarray, x: np.ndarray, best: np.ndarray, free: Sequence[int]
-) -> np.ndarray | None:
-    """Parameters of fits to the curve with its own residuals dealt out anew; None where a set that
-    was dealt has no fit.
+def _ends(n: np.ndarray, x: np.ndarray) -> list[tuple[float, float]] | None:
+    """95 % intervals of `gamma, alpha, beta` by the fit of all three without bounds, which is
+    linear in `1, alpha, beta` by gamma: Student's t with the degrees of freedom that are left, and
+    first-order errors of the quotients. None where that fit has no curve.
     """
     import numpy as np
+    from scipy.special import stdtrit
 
-    curve = _curve(n, best)
-    residuals = np.log(x / curve)
-    residuals = (residuals - residuals.mean()) * math.sqrt(len(n) / (len(n) - len(free)))
-    generator = np.random.default_rng(SEED)
-    found = []
-    for chosen in generator.integers(len(n), size=(DRAWS, len(n))):
-        try:
-            found.append(_solve(n, curve * np.exp(residuals[chosen]), free))
-        except MeasureError:
-            return None
-    return np.array(found)
+    columns = np.stack([np.ones_like(n), n - 1.0, n * (n - 1.0)], axis=1)
+    scale = columns.max(axis=0)
+    rows = columns / scale * (x / n)[:, None]
+    solved = np.linalg.lstsq(rows, np.ones_like(n), rcond=None)[0]
+    left = len(n) - _PARAMETERS
+    variance = float(np.sum((rows @ solved - 1.0) ** 2)) / left
+    covariance = variance * np.linalg.inv(rows.T @ rows) / np.outer(scale, scale)
+    one, *losses = solved / scale
+    if one <= 0.0:
+        return None
+    edge = float(stdtrit(left, 0.975))
+    wide = min(edge * math.sqrt(covariance[0, 0]) / one, _MOST_LOG)
+    found = [(math.exp(-wide) / one, math.exp(wide) / one)]
+    for index, value in enumerate(losses, start=1):
+        slope = np.zeros(_PARAMETERS)
+        slope[index], slope[0] = 1.0 / one, -value / one**2
+        half = edge * math.sqrt(max(0.0, float(slope @ covariance @ slope)))
+        found.append((float(value / one - half), float(value / one + half)))
+    return found
 
 
-def _interval(value: float, draws: np.ndarray | None) -> Interval:
-    import numpy as np
-
-    if draws is None:
+def _interval(value: float, ends: tuple[float, float] | None) -> Interval:
+    """Cut at 0, below which no parameter lies, and never without the value itself, which may be of
+    the fit with coherence left out.
+    """
+    if ends is None:
         return Interval(float(value))
-    low, high = np.quantile(draws, (0.025, 0.975))
-    return Interval(float(value), float(low), float(high))
+    low, high = (max(0.0, end) for end in ends)
+    return Interval(float(value), float(min(low, value)), float(max(high, value)))
 
 
 def _check(counts: Sequence[float], throughputs: Sequence[float], fewest: int) -> None:

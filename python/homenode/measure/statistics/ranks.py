@@ -41,6 +41,18 @@ def can_decide(first: int, second: int, *, paired: bool) -> bool:
     return 2.0 / orders <= ALPHA
 
 
+def holm(ps: Sequence[float]) -> list[bool]:
+    """Which of so many tests stand together at `ALPHA`: step-down by Holm (1979), so that the
+    chance of any false one among all is no larger.
+    """
+    found, order = [False] * len(ps), sorted(range(len(ps)), key=lambda i: ps[i])
+    for rank, index in enumerate(order):
+        if not ps[index] * (len(ps) - rank) < ALPHA:
+            break
+        found[index] = True
+    return found
+
+
 def rank_p(first: Sequence[float], second: Sequence[float], *, paired: bool) -> float | None:
     """Two-sided chance of such a difference between equal systems; None where so few runs cannot
     decide. Of pairs, `first` and `second` are as long and each index is a pair; their ratios are

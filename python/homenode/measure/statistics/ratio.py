@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from homenode.measure.errors import MeasureError
 from homenode.measure.statistics.ranks import ALPHA, rank_p
-from homenode.measure.statistics.samples import logs
+from homenode.measure.statistics.samples import exponential, logs
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def _ratio(
     *,
     paired: bool,
 ) -> Ratio:
-    at: Callable[[float], float] = math.exp
+    at = exponential
     return Ratio(
         mean=at(middle),
         low=None if half is None else at(middle - half),

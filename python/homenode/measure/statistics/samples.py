@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from homenode.measure.errors import MeasureError
 from homenode.results.stats import student_t
 
+MOST_LOG = 690.0
+"""Beyond it `exp` is 1e300 or 1e-300."""
+
 
 @dataclass(frozen=True)
 class Spread:
@@ -47,6 +50,16 @@ def logs(values: Sequence[float]) -> list[float]:
     return [math.log(value) for value in values]
 
 
+def exponential(logarithm: float) -> float:
+    """`exp`, refused where the result leaves what a number can hold."""
+    if not abs(logarithm) <= MOST_LOG:
+        raise MeasureError(
+            "runs of one case lie so far apart that no figure can be made of them",
+            next_step="look at the runs' raw outputs: some of these figures cannot be right",
+        )
+    return math.exp(logarithm)
+
+
 def log_mean(values: Sequence[float]) -> float:
     """Mean of the logarithms."""
     found = logs(values)
@@ -64,7 +77,9 @@ def cv(values: Sequence[float]) -> float | None:
     """
     if len(values) < 2:
         return None
-    return math.sqrt(math.expm1(log_sd(values) ** 2))
+    variance = log_sd(values) ** 2
+    exponential(variance)
+    return math.sqrt(math.expm1(variance))
 
 
 def spread(values: Sequence[float]) -> Spread | None:
@@ -73,8 +88,7 @@ def spread(values: Sequence[float]) -> Spread | None:
         return None
     middle, count = log_mean(values), len(values)
     if count == 1:
-        return Spread(1, math.exp(middle), None, None, None)
+        return Spread(1, exponential(middle), None, None, None)
     half = student_t(count - 1) * log_sd(values) / math.sqrt(count)
-    return Spread(
-        count, math.exp(middle), cv(values), math.exp(middle - half), math.exp(middle + half)
-    )
+    low, high = exponential(middle - half), exponential(middle + half)
+    return Spread(count, exponential(middle), cv(values), low, high)

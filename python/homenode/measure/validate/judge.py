@@ -133,10 +133,11 @@ def _verdict(
     if unit == 0:
         return None, "agrees" if difference == 0 else "misses"
     deviation = difference / unit
-    if abs(deviation) <= judged.tolerance:
-        return deviation, "agrees"
     doubt = (measured.half or 0.0) / unit
-    return deviation, "undecided" if abs(deviation) - doubt <= judged.tolerance else "misses"
+    if abs(deviation) - doubt > judged.tolerance:
+        return deviation, "misses"
+    known = doubt <= judged.tolerance
+    return deviation, "agrees" if known and abs(deviation) <= judged.tolerance else "undecided"
 
 
 def counts(rows: Sequence[Row]) -> Mapping[str, int]:

@@ -80,7 +80,7 @@ def _throughput(found: Comparison) -> Table:
         title="Throughput, case by case",
     )
     table.columns[3].justify = table.columns[7].justify = "left"
-    for pair in found.pairs:
+    for pair, lone in zip(found.pairs, found.lone, strict=True):
         table.add_row(
             _name(found, pair),
             _score(pair.first),
@@ -89,7 +89,7 @@ def _throughput(found: Comparison) -> Table:
             deviation(pair.speed.mean),
             between(pair.speed.low, pair.speed.high),
             percent(pair.floor),
-            _verdict(pair),
+            f"{_verdict(pair)}{' *' if lone else ''}",
             *([claims[id(pair)]] if claims else []),
             f"{pair.speed.first_runs}/{pair.speed.second_runs}",
         )

@@ -111,6 +111,7 @@ def sentences(
         total = sum(rejected.values())
         verb = "was" if total == 1 else "were"
         lines.append(f"{counted(total, 'run')} {verb} rejected: {reasons(rejected)}.")
+    lines += _unknown_lines(summary.cells)
     unsettled = [cell.key.case for cell in summary.cells if cell.unsettled]
     if unsettled:
         lines.append(
@@ -144,6 +145,22 @@ def _noise_lines(cells: Sequence[Cell]) -> list[str]:
         )
         return [line]
     return []
+
+
+def _unknown_lines(cells: Sequence[Cell]) -> list[str]:
+    """Cases whose processor time is not known for every run."""
+    found = [
+        f"{cell.key.case} ({cell.unknown_cpu} of {len(cell.runs)})"
+        for cell in cells
+        if cell.unknown_cpu
+    ]
+    if not found:
+        return []
+    line = (
+        f"Runs whose processor time is not known, and no busy of their case: {listed(found, 6)}; "
+        "why, says the record's cpu_unknown."
+    )
+    return [line]
 
 
 def _left_out(result: Measured) -> list[str]:

@@ -123,6 +123,8 @@ def _law(found: ScalingSet, law: Usl) -> str:
             f"{start}, coherence {law.beta.value:.2g}; {law.sizes} sizes for 3 parameters: any "
             "curve would fit, so neither is to be relied on (6 sizes are the least)."
         )
+    if law.alpha.low is None:
+        return f"{start}, coherence {law.beta.value:.2g}; how sure they are cannot be told."
     text = f"{start} ({law.alpha.low:.4f} to {law.alpha.high:.4f})"
     if not law.beta.above_zero:
         return f"{text}; coherence cannot be told from 0, and so no size is the best."

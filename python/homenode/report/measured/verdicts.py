@@ -106,15 +106,21 @@ def _undecided_lines(found: Comparison) -> list[str]:
 
 
 def _chance_line(found: Comparison) -> list[str]:
-    """How many of so many cases are called by chance alone."""
-    tested = sum(pair.speed.p is not None for pair in found.pairs)
-    if ALPHA * tested < 1.0:
-        return []
-    line = (
-        f"Of {tested} cases that are alike, about {ALPHA * tested:.0f} would be called faster or "
-        "slower by chance."
-    )
-    return [line]
+    """How many of so many cases are called by chance alone, and which may be such."""
+    lines = []
+    if found.false_calls >= 1.0:
+        lines.append(
+            f"Of {found.tested} cases that are alike, up to {found.false_calls:.0f} would be "
+            "called faster or slower by chance."
+        )
+    marked = sum(found.lone)
+    if marked:
+        verb = "is" if marked == 1 else "are"
+        lines.append(
+            f"* {counted(marked, 'case')} of {found.tested} {verb} decided alone, but not at a "
+            f"risk of {100 * ALPHA:.0f} % for all of them together (Holm): more runs would tell."
+        )
+    return lines
 
 
 def _doubts(found: Comparison) -> list[str]:
@@ -142,6 +148,11 @@ def _doubts(found: Comparison) -> list[str]:
                 f"{case}: {pair.first.key.processors} and {pair.second.key.processors} processors: "
                 "hosts are compared, not processors."
             )
+    unknown = [p.first.key.case for p in found.pairs if p.first.unknown_cpu or p.second.unknown_cpu]
+    if unknown:
+        lines.append(
+            f"Not compared by processor time: {listed(unknown, 6)}: that of some runs is not known."
+        )
     unmatched = [p.first.key.case for p in found.pairs if p.cpu is not None and not p.matched]
     if unmatched:
         lines.append(

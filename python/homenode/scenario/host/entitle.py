@@ -17,6 +17,8 @@ from homenode.scenario.host.groups import PlacedCgroup
 _THREAD = 100.0
 _NICE = 1.25
 """Ratio of weights between two neighbouring nice values."""
+_IDLE = 300 / 1024
+"""Of a group with `cpu.idle`: 3 where 1024 are a weight of 100 (`WEIGHT_IDLEPRIO`)."""
 
 
 @dataclass
@@ -70,7 +72,7 @@ def entitlements(
             float(cpus) if group.cap is None else group.cap,
             float(cpus if group.cpuset is None else len(group.cpuset)),
         )
-        node = _Node(0.01 if group.idle else float(group.weight), most)
+        node = _Node(_IDLE if group.idle else float(group.weight), most)
         nodes.append(node)
         (root if group.parent is None else nodes[group.parent]).groups.append(node)
     for one in threads:

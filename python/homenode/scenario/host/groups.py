@@ -20,7 +20,8 @@ from homenode.scenario.naming import Named
 XEN_WEIGHT = 256
 """Weight of a domain where none is given (`xl sched-credit2`)."""
 _OWN = ("weight", "shares", "quota", "cpuset")
-_SCOPE = ".scope"
+SCOPE = ".scope"
+"""Ends the names of groups that partitions have to themselves."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ def make_groups(
 def _scope(name: str, processors: Shared, parent: int | None) -> PlacedCgroup:
     """The group of one partition's own."""
     return PlacedCgroup(
-        name=name + _SCOPE,
+        name=name + SCOPE,
         parent=parent,
         weight=weight_of(processors.weight, processors.shares),
         quota_ns=processors.quota,

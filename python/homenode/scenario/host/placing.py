@@ -107,11 +107,13 @@ def _domains(entries: Sequence[Named], cpus: int) -> dict[str, OnHost]:
     """Xen's domains, all on one level."""
     shared = [(e, e.table.processors) for e in entries if isinstance(e.table.processors, Shared)]
     weights = [XEN_WEIGHT if own.weight is None else own.weight for _, own in shared]
+    # Each virtual processor has its domain's weight: more of them get more.
+    claims = [float(weight * own.virtual) for weight, (_, own) in zip(weights, shared, strict=True)]
     limits = []
     for entry, own in shared:
         threads = Threads(entry.name, 0, own.virtual, 0, pins_of(own, cpus))
         limits.append(threads.limit if own.cap is None else min(threads.limit, own.cap))
-    parts = fill(float(cpus), [float(weight) for weight in weights], limits)
+    parts = fill(float(cpus), claims, limits)
     return {
         entry.name: OnHost(
             cgroup=None,

@@ -11,12 +11,14 @@ from homenode.document import Problems
 from homenode.document.positions import Path
 from homenode.errors import listed, suggestion
 from homenode.scenario.guest import Linux
+from homenode.scenario.host.groups import SCOPE
 from homenode.scenario.host.placing import is_host
 from homenode.scenario.host.tables import MOST_CPUS, ROOT, Cgroup
 from homenode.scenario.models import DEFAULT_POOL, Dedicated, Partition, ScenarioFile, Shared
 
 _OF_LINUX = ("cgroup", "shares", "quota", "period", "burst", "cpuset", "nice", "slice")
 _MOST_WEIGHT = {"linux": 10_000, "credit2": 65_535}
+_LEAST_CAP = 0.01
 _MOST_OF_CHIP = 64
 """Processors of a chip that the engine can number."""
 
@@ -55,6 +57,7 @@ def check_host(file: ScenarioFile, machine: MachineDescription, problems: Proble
         problems.add(("machine",), there=there, next_step=step, at_key=True)
     _check_groups(file.cgroup, policy, machine, problems)
     names = [group.name for group in file.cgroup]
+    sets = _cpusets(file.cgroup, machine, problems)
     for row, table in enumerate(file.partition):
         path: Path = ("partition", row)
         _check_kind(table, path, machine, problems)
@@ -62,6 +65,7 @@ def check_host(file: ScenarioFile, machine: MachineDescription, problems: Proble
             here = (*path, "processors")
             _check_words(table.processors, here, policy, problems)
             _check_shared(table.processors, here, names, machine, problems)
+            _check_places(table.processors, here, sets, problems)
 
 
 def _check_groups(
@@ -78,6 +82,9 @@ def _check_groups(
         if group.name in before:
             step = "give each group a name of its own"
             problems.add((*path, "name"), there="an earlier group has it", next_step=step)
+        if group.name.endswith(SCOPE):
+            there = f"so the groups are named that partitions have to themselves: NAME{SCOPE}"
+            problems.add((*path, "name"), there=there, next_step="choose another name")
         if group.parent is not None and group.parent not in before:
             there = f"the groups before it are {listed(before)}" if before else "none is before it"
             step = suggestion(group.parent, before, "write outer groups before inner ones")
@@ -179,6 +186,9 @@ def _check_shared(
     if processors.cap is not None and processors.cap > processors.virtual:
         there = f"its {processors.virtual} virtual processors can use no more than as many"
         problems.add((*path, "cap"), there=there, next_step="leave cap out or lower it")
+    if processors.cap is not None and processors.cap < _LEAST_CAP:
+        there = f"Xen counts caps in hundredths of a processor: {_LEAST_CAP} is the least"
+        problems.add((*path, "cap"), there=there)
     _check_quota(processors, path, problems)
     _check_cpus(processors.cpuset, (*path, "cpuset"), machine, problems)
     pins = processors.pins or []
@@ -192,6 +202,42 @@ def _check_shared(
         if processors.cpuset is not None and not set(pin) & set(processors.cpuset):
             there = "none of them is in its cpuset"
             problems.add(here, there=there, next_step="pin it to processors of the cpuset")
+
+
+def _cpusets(
+    groups: Sequence[Cgroup], machine: MachineDescription, problems: Problems
+) -> dict[str | None, set[int]]:
+    """Processors that are left to each group by its own set and those of the groups it is in."""
+    left: dict[str | None, set[int]] = {None: set(range(machine.host_cpus))}
+    for index, group in enumerate(groups):
+        around = left.get(group.parent, left[None])
+        own = around if group.cpuset is None else around & set(group.cpuset)
+        if not own and around and set(group.cpuset or ()) & left[None]:
+            there = f"group {group.parent} leaves it none of them"
+            step = "write processors of the group it is in"
+            problems.add(("cgroup", index, "cpuset"), there=there, next_step=step)
+        left[group.name] = own or around
+    return left
+
+
+def _check_places(
+    processors: Shared, path: Path, sets: dict[str | None, set[int]], problems: Problems
+) -> None:
+    """A partition's own set and pins within its group's; what no machine has is told elsewhere."""
+    around = sets.get(processors.cgroup)
+    if processors.cgroup is None or around is None:
+        return
+    own = sets[None] if processors.cpuset is None else set(processors.cpuset) & sets[None]
+    places: list[tuple[Path, set[int]]] = []
+    if processors.cpuset is not None:
+        places.append(((*path, "cpuset"), own))
+    pins = processors.pins or []
+    places += [((*path, "pins", at), set(pin) & own) for at, pin in enumerate(pins)]
+    for here, cpus in places:
+        if cpus and not cpus & around:
+            there = f"group {processors.cgroup} leaves it none of them"
+            step = "write processors of the group's cpuset"
+            problems.add(here, there=there, next_step=step)
 
 
 __all__ = ["check_host", "is_host", "refuse_host_words"]

@@ -132,6 +132,13 @@ impl Tree {
         due.min().unwrap_or(u64::MAX)
     }
 
+    /// Whether another processor that shares the last cache level is busy too: one of theirs might
+    /// be better off elsewhere.
+    pub fn is_in_company(&self, domains: &Domains, cpu: u16) -> bool {
+        let (first, count) = domains.cache[usize::from(cpu)];
+        (first..first + count).any(|other| other != cpu && !self.is_idle(other))
+    }
+
     fn attempt(&mut self, domains: &mut Domains, to: u16, seat: usize, idle: Idleness) -> bool {
         let mut attempt = Attempt {
             to,

@@ -109,12 +109,14 @@ impl Linux {
         if self.tree.now >= self.tree.balance_at(&self.domains, cpu, true) {
             self.tree.balance(&mut self.domains, cpu, Idleness::Busy);
         }
-        if self.tree.runnable(cpu) > 1 && self.tree.now >= self.idle_balance_at {
+        let crowded = self.tree.runnable(cpu) > 1 || self.tree.is_in_company(&self.domains, cpu);
+        if crowded && self.tree.now >= self.idle_balance_at {
             self.balance_idle();
         }
     }
 
-    /// A busy processor with too much to do has the idle ones balance.
+    /// A busy processor with too much to do, or that shares its cache with another busy one, has
+    /// the idle ones balance.
     fn balance_idle(&mut self) {
         let mut next = u64::MAX;
         for cpu in 0..self.tree.cpus.len() as u16 {

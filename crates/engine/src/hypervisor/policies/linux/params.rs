@@ -6,8 +6,9 @@ use crate::spec::{Balance, FairClass, Linux};
 pub const NICE_0: u64 = 1 << 20;
 /// Weight of a task or group that runs only where nobody else wants to.
 pub const IDLE_WEIGHT: u64 = 3 << 10;
-/// Least weight of a group on a processor.
-pub const LEAST_WEIGHT: u64 = 2 << 10;
+/// Least weight of a group on a processor (`MIN_SHARES`, which the kernel does not scale here, so
+/// that even a group of 2 can be spread over many processors).
+pub const LEAST_WEIGHT: u64 = 2;
 
 /// Weights of the nice values -20..=19 (`sched_prio_to_weight`): 1.25 from one to the next.
 const NICE: [u64; 40] = [

@@ -377,3 +377,28 @@ fn burst_lets_a_group_use_what_it_saved() {
     assert!(of(0) > 100.0, "{}", of(0));
     assert!(of(60 * MS) < 5.0, "{}", of(60 * MS));
 }
+
+#[test]
+fn a_group_that_only_fills_gaps_is_spread_over_processors_without_a_floor() {
+    // 3 beside 1024, on each of four processors (`cpu.idle`).
+    let mut gaps = group("gaps", 100);
+    gaps.idle = true;
+    let spec = spec(4, vec![gaps, group("b", 100)], &[4, 4]);
+    let (came, _) = play(&spec, &[SPIN; 8], &[4, 4], 20);
+    let share = sum(&came[0], |c| c.ran) / (4 * 20 * SECOND) as f64;
+    assert!((share - 3.0 / 1027.0).abs() < 0.001, "{share}");
+}
+
+#[test]
+fn two_that_share_a_cache_beside_an_empty_one_are_parted() {
+    // 0 and 2 start on the first chip, 1 and 3 on the second, which soon end.
+    let mut spec = spec(4, vec![], &[4]);
+    let policy = spec.machine.hypervisor.clone();
+    spec.machine = parse_short("chip:2 core:2").unwrap();
+    spec.machine.hypervisor = policy;
+    let short = Does::Compute(100 * MS);
+    let (_, linux) = play(&spec, &[SPIN, short, SPIN, short], &[4], 1);
+    let chip = |task: usize| linux.tree.tasks[task].cpu / 2;
+    assert_ne!(chip(0), chip(2));
+    assert_eq!(linux.counted(0, SECOND).migrations, 1);
+}

@@ -1,0 +1,153 @@
+"""What is finished stays, what is not ours stays too, and what the dead left is swept."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import fake_adapter
+import pytest
+from fake_adapter import row, write_suite
+
+from homenode.measure import keeping
+from homenode.measure.errors import MeasureError
+from homenode.measure.host import Host, leftovers
+from homenode.measure.result import load
+from homenode.measure.run import run_suite
+from homenode.measure.session import Options, work_folder
+from homenode.measure.settings import parse
+
+LOOSE = Options(foreign_limit=None)
+
+
+@pytest.fixture(autouse=True)
+def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    fake_adapter.register(monkeypatch)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+def dead() -> int:
+    """The id of a process that has ended."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        process.wait()
+    return process.pid
+
+
+def test_a_command_that_does_not_undo_costs_nothing_finished(tmp_path: Path) -> None:
+    suite = str(write_suite(tmp_path, row("one", "print(1)")))
+    kept = run_suite(suite, [parse("a", "back=false")], LOOSE, out=tmp_path / "r.json")
+    assert kept.trouble is not None
+    assert "`false` failed with code 1" in kept.trouble
+    result = load(tmp_path / "r.json")
+    assert (len(result.records), result.interrupted) == (1, True)
+    assert kept.raw.is_dir()
+    assert not list(tmp_path.glob(".r*"))
+
+
+@pytest.mark.parametrize("error", [MeasureError("processes 7 do not end"), KeyboardInterrupt()])
+def test_a_host_that_cannot_be_tidied_costs_nothing_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    close = Host.close
+
+    def closes(self: Host) -> None:
+        close(self)
+        raise error
+
+    monkeypatch.setattr(Host, "close", closes)
+    suite = str(write_suite(tmp_path, row("one", "print(1)")))
+    kept = run_suite(suite, options=LOOSE, out=tmp_path / "r.json")
+    assert kept.trouble == (None if isinstance(error, KeyboardInterrupt) else str(error))
+    assert len(load(tmp_path / "r.json").records) == 2
+
+
+def test_a_place_that_fails_at_the_end_leaves_a_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save = keeping.save
+
+    def full(result: object, path: Path) -> Path:
+        if path.parent == tmp_path:
+            raise MeasureError("No space left on device")
+        return save(result, path)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(keeping, "save", full)
+    (tmp_path / "else").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "else"))
+    suite = str(write_suite(tmp_path, row("one", "print(1)")))
+    with pytest.raises(MeasureError, match=r"No space left.*it is kept in .*else/.*/r\.json"):
+        run_suite(suite, options=LOOSE, out=tmp_path / "r.json")
+    (copy,) = (tmp_path / "else").glob("homenode-kept-*/r.json")
+    assert len(load(copy).records) == 1
+
+
+@pytest.mark.parametrize("name", ["r.json", "r.raw", "r.raw/mine"])
+def test_what_is_not_ours_is_refused_before_the_start(tmp_path: Path, name: str) -> None:
+    suite = str(write_suite(tmp_path, row("one", "print(1)")))
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text('{"my": "data"}')
+    with pytest.raises(MeasureError, match="stays untouched"):
+        run_suite(suite, options=LOOSE, out=tmp_path / "r.json")
+    assert (tmp_path / name).read_text() == '{"my": "data"}'
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_place_of_the_kernel_is_refused() -> None:
+    with pytest.raises(MeasureError, match="nothing can be written to /proc"):
+        keeping.check_place(Path("/proc/x.json"))
+
+
+def test_what_a_killed_session_finished_gets_a_name(tmp_path: Path) -> None:
+    suite = str(write_suite(tmp_path, row("one", "print(1)")))
+    run_suite(suite, options=LOOSE, out=tmp_path / "r.json")
+    gone = dead()
+    left = tmp_path / f".r.unfinished.{gone}.json"
+    (tmp_path / "r.json").rename(left)
+    (tmp_path / "r.raw").rename(tmp_path / f".r.raw.{gone}")
+    foreign = tmp_path / f".notes.unfinished.{gone}.json"
+    foreign.write_text("{}")
+    alive = tmp_path / f".r.unfinished.{os.getpid()}.json"
+    alive.write_text(json.dumps({"kind": "homenode-measurement"}))
+    (found,) = keeping.recover(tmp_path)
+    assert found.name == f"r-recovered-{gone}.json"
+    assert len(load(found).records) == 2
+    assert (tmp_path / f"r-recovered-{gone}.raw").is_dir()
+    assert foreign.exists()
+    assert alive.exists()
+    assert not left.exists()
+
+
+def test_folders_that_nobody_holds_are_swept(tmp_path: Path) -> None:
+    left, foreign = tmp_path / "homenode-measure-a", tmp_path / "homenode-measure-b"
+    for folder in (left, foreign):
+        folder.mkdir()
+    leftovers.hold(left).close()
+    with work_folder(tmp_path) as held:
+        assert not left.exists()
+        assert leftovers.sweep_folders(tmp_path, "homenode-measure-") == []
+        assert held.exists()
+    assert not held.exists()
+    assert foreign.exists()
+
+
+def test_groups_of_dead_sessions_are_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leftovers, "_ENDING_S", 0.05)
+    names = {f"homenode-{dead()}": True, f"homenode-{os.getpid()}": False, "homenode-x": False}
+    for name in names:
+        (tmp_path / name / "one").mkdir(parents=True)
+    swept = leftovers.sweep_groups([tmp_path, tmp_path / "none"])
+    assert [folder.name for folder in swept] == [name for name, wanted in names.items() if wanted]
+    assert {name: not (tmp_path / name).exists() for name in names} == names
+
+
+def test_a_group_of_another_container_stays(tmp_path: Path) -> None:
+    folder = tmp_path / f"homenode-{dead()}"
+    folder.mkdir()
+    (folder / "cgroup.procs").write_text("0\n")
+    assert leftovers.sweep_groups([tmp_path]) == []
+    assert folder.exists()
