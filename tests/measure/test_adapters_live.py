@@ -64,5 +64,7 @@ def test_live(
     (record,) = load(kept).records
     assert record.rejected is None, record.rejected
     assert min(record.work, record.seconds, record.score) > 0.0
-    assert record.cpu is not None
-    assert record.cpu.total > 0.0
+    if record.cpu is None:  # the runner was starved: it says so in place of a wrong figure
+        assert record.details["cpu_unknown"]
+    else:
+        assert record.cpu.total > 0.0

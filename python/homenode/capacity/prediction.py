@@ -23,6 +23,7 @@ from homenode.capacity.layout import Layout, layout_of
 from homenode.capacity.table import CapacityTable
 from homenode.catalog import MachineDescription, ProfileDescription, profile
 from homenode.catalog.flatten import machine_spec
+from homenode.catalog.hosts import HOST_POLICIES
 from homenode.catalog.names import is_path, machine
 from homenode.document import to_toml
 from homenode.errors import EngineError
@@ -80,7 +81,7 @@ class Prediction:
         if layout.change and not isinstance(name, MachineDescription):
             described = _changed(name, layout.change)
         spec = _template(profile(work))
-        spec["machine"] = {**machine_spec(described), "active_cores": layout.most}
+        spec["machine"] = {**_undispatched(described), "active_cores": layout.most}
         found = cls(spec, layout)
         found.title = described.title
         return found
@@ -163,6 +164,16 @@ def predicted(
     if not given), as a table like the published ones.
     """
     return Prediction.of(name, work).table(largest)
+
+
+def _undispatched(described: MachineDescription) -> dict[str, Any]:
+    """The machine with cores of one's own also where its hypervisor knows none: what a layout of
+    cores is worth is the hardware's matter, and no dispatcher takes part in a price.
+    """
+    spec = machine_spec(described)
+    if described.hypervisor.policy in HOST_POLICIES:
+        spec["hypervisor"] = {**spec["hypervisor"], "policy": "dedicated", "siblings": 1}
+    return spec
 
 
 def _changed(name: str, change: Mapping[str, Any]) -> MachineDescription:
