@@ -53,8 +53,8 @@ fn a_quota_throttles_and_the_tables_say_how_long() {
         ..cgroup("a", 100)
     };
     let outcome = run(&host("core:2", vec![limited], vec![spinners("a", 0, 2)]), 0);
-    // A quota in each period begun, and the pool that was full at the start.
-    close(outcome.total("a", "busy_ns"), 0.509 * 5e9, 0.025);
+    // A quota in each period, and at most one more: the pool was full at the start.
+    close(outcome.total("a", "busy_ns"), 0.5 * 5e9, 0.025);
     assert!(outcome.total("a", "throttled_periods") >= 49.0);
     close(outcome.total("a", "throttled_ns"), 7.5e9, 0.02);
     // Throttled time is waiting, as the kernel counts it.
@@ -65,7 +65,7 @@ fn a_quota_throttles_and_the_tables_say_how_long() {
 fn beside_spinners(weight: u32) -> Outcome {
     let groups = vec![cgroup("a", weight), cgroup("b", 100)];
     let mut a = group("a", threads(2, 100, of_cgroup(0)), Workload::Idle);
-    on_off(2, 2e6, 8_060_000, &mut a);
+    on_off(2, 2e6, 8_050_000, &mut a);
     run(&host("core:2", groups, vec![a, spinners("b", 1, 2)]), 0)
 }
 
@@ -75,11 +75,12 @@ fn processes_that_sleep_wait_beside_those_that_do_not() {
     let used = |outcome: &Outcome| outcome.total("a", "busy_ns") / 5e9;
     let delay =
         |outcome: &Outcome| outcome.total("a", "ready_ns") / outcome.total("a", "tx_done") * 1e-6;
-    // Recorded .382 of a processor and .45 ms; .324 and 2.4 ms.
-    close(used(&much), 0.382, 0.025);
-    close(delay(&much), 0.45, 0.2);
-    close(used(&little), 0.324, 0.035);
-    close(delay(&little), 2.4, 0.2);
+    for outcome in [&much, &little] {
+        // A cycle is work, sleep and waiting.
+        close(used(outcome), 2.0 * 2.0 / (10.05 + delay(outcome)), 0.01);
+        assert!(delay(outcome) > 0.1 && delay(outcome) < 4.0);
+    }
+    assert!(delay(&little) > 3.0 * delay(&much));
     // Each goes to sleep once a burst.
     close(much.total("a", "nvcsw"), much.total("a", "tx_done"), 0.01);
 }

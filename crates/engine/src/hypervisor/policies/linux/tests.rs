@@ -1,9 +1,6 @@
-//! The scheduler alone: what was recorded on a guest of two processors (kernel 6.18, 250 ticks a
-//! second, kernel's defaults), and properties that hold whatever the load.
-//!
-//! Recorded figures are means of three repeats; they stand beside
-//! each assertion. The guest's own kernel threads took a processor some 20 times a second;
-//! they are not simulated here, so switches are compared where others are many.
+//! The scheduler alone on two processors with 250 ticks a second and the kernel's defaults: what
+//! arithmetic says of loads like those of the study `linux-dispatch`, which holds the recorded
+//! figures, and properties that hold whatever the load.
 
 use super::driver::{Came, Does, Driver};
 use super::Linux;
@@ -145,11 +142,11 @@ fn cpus(came: &[Came], seconds: u64) -> f64 {
     sum(came, |c| c.ran) / (seconds * SECOND) as f64
 }
 
-fn close(value: f64, recorded: f64, part: f64) {
-    let off = value / recorded - 1.0;
+fn close(value: f64, expected: f64, part: f64) {
+    let off = value / expected - 1.0;
     assert!(
         off.abs() <= part,
-        "{value} for {recorded}: {:+.1} %",
+        "{value} for {expected}: {:+.1} %",
         100.0 * off
     );
 }
@@ -177,123 +174,110 @@ fn loops(count: u16, replication: u64) -> (f64, f64, f64) {
 }
 
 #[test]
-fn equal_loops_end_when_they_were_recorded_to() {
-    // Recorded makespans relative to one loop alone.
-    let recorded = [
-        (2, 0.997),
-        (3, 1.551),
-        (4, 2.018),
-        (5, 2.562),
-        (6, 3.086),
-        (8, 4.033),
-    ];
-    for (count, makespan) in recorded {
-        close(loops(count, 0).0, makespan, 0.04);
+fn equal_loops_share_the_processors_to_their_end() {
+    for count in 2..=8 {
+        close(loops(count, 0).0, f64::from(count) / 2.0, 0.04);
     }
-    // Seven loops were recorded at 3.633 and 3.658, without the repeat that was disturbed.
-    close(loops(7, 0).0, 3.645, 0.045);
 }
 
 #[test]
 fn a_slice_ends_at_a_tick() {
-    // Recorded: 264 switches a second of processor time with two loops or more on each; 127 with
-    // three loops.
+    // The slice of 1.4 ms is over at the next tick: 250 turns a second of processor time where two
+    // or more share a processor, which of three loops two do.
     for count in [4, 5, 6, 8] {
-        close(loops(count, 0).2, 264.0, 0.15);
+        close(loops(count, 0).2, 250.0, 0.05);
     }
-    close(loops(3, 0).2, 127.0, 0.15);
+    close(loops(3, 0).2, 125.0, 0.15);
     assert_eq!(loops(2, 0).2, 0.0);
 }
 
 #[test]
 fn an_odd_loop_is_passed_around_so_that_some_end_early() {
-    // Recorded: the first of three ends at 1.30 to 1.38, the last at 1.55 of ideally 1.5.
     let runs: Vec<_> = (0..16).map(|replication| loops(3, replication)).collect();
     let mean = |of: fn(&(f64, f64, f64)) -> f64| runs.iter().map(of).sum::<f64>() / 16.0;
-    close(mean(|r| r.0), 1.551, 0.04);
+    close(mean(|r| r.0), 1.5, 0.04);
+    // Never passed on, one would end after 1 s; passed on all the time, all after 1.5 s.
     let first = mean(|r| r.1);
-    assert!((1.25..1.45).contains(&first), "{first}");
+    assert!((1.1..1.48).contains(&first), "{first}");
 }
 
 #[test]
 fn saturated_groups_share_by_weight() {
-    // Recorded: .6617/.3383, 1105 to 1118 switches of the first group's threads in 6 s.
+    // Turns of two ticks and one: 12 ms for both.
+    let turns = 6.0 / 0.012;
     let spec_b1 = spec(2, vec![group("a", 200), group("b", 100)], &[2, 2]);
     let (came, _) = play(&spec_b1, &[SPIN; 4], &[2, 2], 6);
-    assert!((cpus(&came[0], 6) / 2.0 - 0.6617).abs() < 0.01);
-    close(sum(&came[0], |c| c.lost), 1105.0, 0.15);
-    close(sum(&came[1], |c| c.lost), 1019.0, 0.15);
-    // On one processor: .6662/.3338; 516 and 509 switches: 7.8 ms a turn and 3.9 ms.
+    assert!((cpus(&came[0], 6) / 2.0 - 2.0 / 3.0).abs() < 0.01);
+    close(sum(&came[0], |c| c.lost), 2.0 * turns, 0.2);
+    close(sum(&came[1], |c| c.lost), 2.0 * turns, 0.2);
     let spec_b2 = spec(1, vec![group("a", 200), group("b", 100)], &[1, 1]);
     let (came, _) = play(&spec_b2, &[SPIN; 2], &[1, 1], 6);
-    assert!((cpus(&came[0], 6) - 0.6662).abs() < 0.01);
-    close(sum(&came[0], |c| c.lost), 516.0, 0.15);
-    close(sum(&came[1], |c| c.lost), 509.0, 0.15);
-    // Three groups 3:2:1: .500/.333/.168.
+    assert!((cpus(&came[0], 6) - 2.0 / 3.0).abs() < 0.01);
+    close(sum(&came[0], |c| c.lost), turns, 0.15);
+    close(sum(&came[1], |c| c.lost), turns, 0.15);
     let three = vec![group("a", 300), group("b", 200), group("c", 100)];
     let (came, _) = play(&spec(2, three, &[2, 2, 2]), &[SPIN; 6], &[2, 2, 2], 6);
-    for (came, share) in came.iter().zip([0.500, 0.333, 0.168]) {
-        assert!((cpus(came, 6) / 2.0 - share).abs() < 0.01);
+    for (came, sixths) in came.iter().zip([3.0, 2.0, 1.0]) {
+        assert!((cpus(came, 6) / 2.0 - sixths / 6.0).abs() < 0.01);
     }
 }
 
 #[test]
 fn one_thread_of_twice_the_weight_gets_a_processor_and_no_more() {
-    // Recorded: .498/.502, 1543 to 1556 switches of the other group.
     let spec = spec(2, vec![group("a", 200), group("b", 100)], &[1, 2]);
     let (came, _) = play(&spec, &[SPIN; 3], &[1, 2], 6);
-    assert!((cpus(&came[0], 6) / 2.0 - 0.498).abs() < 0.01);
-    close(sum(&came[1], |c| c.lost), 1551.0, 0.15);
+    assert!((cpus(&came[0], 6) / 2.0 - 0.5).abs() < 0.01);
+    // The other's two threads take turns of a tick on theirs.
+    close(sum(&came[1], |c| c.lost), 6.0 * 250.0, 0.15);
 }
 
 #[test]
 fn a_capped_group_gets_its_quota_and_the_rest_goes_to_the_other() {
-    // Recorded: .507/1.483 of two processors; 60 of 62 periods throttled; 889 to 969 switches.
     let spec = spec(2, vec![capped("a", 100, 50 * MS), group("b", 100)], &[2, 2]);
     let (came, linux) = play(&spec, &[SPIN; 4], &[2, 2], 6);
-    close(cpus(&came[0], 6), 0.507, 0.025);
-    close(cpus(&came[1], 6), 1.483, 0.025);
-    close(sum(&came[0], |c| c.lost), 889.0, 0.15);
+    close(cpus(&came[0], 6), 0.5, 0.025);
+    close(cpus(&came[1], 6), 1.5, 0.025);
     assert!(linux.counted(0, 6 * SECOND).throttled_periods >= 59);
 }
 
 #[test]
 fn two_capped_groups_do_not_disturb_each_other() {
-    // Recorded: .508/.510 of a processor each, 50 or 51 of 53 periods throttled.
     let groups = vec![capped("a", 100, 50 * MS), capped("b", 100, 50 * MS)];
     let (came, _) = play(&spec(2, groups, &[2, 2]), &[SPIN; 4], &[2, 2], 5);
-    close(cpus(&came[0], 5), 0.508, 0.025);
-    close(cpus(&came[1], 5), 0.510, 0.025);
-    // One alone: .509 of a processor, 7.49 to 7.55 s throttled.
+    close(cpus(&came[0], 5), 0.5, 0.025);
+    close(cpus(&came[1], 5), 0.5, 0.025);
+    // One alone runs 25 ms of each 100 ms on both processors and is throttled for the rest.
     let spec = spec(2, vec![capped("a", 100, 50 * MS)], &[2]);
     let (came, linux) = play(&spec, &[SPIN; 2], &[2], 5);
-    close(cpus(&came[0], 5), 0.509, 0.025);
+    close(cpus(&came[0], 5), 0.5, 0.025);
     let throttled = linux.counted(0, 5 * SECOND).throttled_ns as f64 * 1e-9;
-    close(throttled, 7.52, 0.025);
+    close(throttled, 2.0 * 5.0 * 0.75, 0.025);
 }
 
-/// Two threads that compute 2 ms and sleep 8.06 ms, beside two that never sleep.
-fn sleepers(weight: u32) -> (f64, f64, f64, f64) {
+/// Two threads that compute 2 ms and sleep 8 ms and the timer's slack of 50 us, which keeps them from
+/// falling into step with the ticks, beside two that never sleep.
+fn sleepers(weight: u32) -> (f64, f64, f64) {
     let spec = spec(2, vec![group("a", weight), group("b", 100)], &[2, 2]);
-    let turns = Does::Turns(2 * MS, 8_060_000);
+    let turns = Does::Turns(2 * MS, 8_050_000);
     let (came, _) = play(&spec, &[turns, turns, SPIN, SPIN], &[2, 2], 5);
     let bursts = sum(&came[0], |c| c.bursts);
     let delay = sum(&came[0], |c| c.waited) / bursts * 1e-6;
-    (cpus(&came[0], 5), bursts, delay, sum(&came[0], |c| c.lost))
+    (cpus(&came[0], 5), bursts, delay)
 }
 
 #[test]
-fn sleepers_wait_as_long_as_recorded() {
-    // Recorded at 2:1: .382 of a processor, 953 bursts, .45 ms of waiting in each.
-    let (used, bursts, delay, _) = sleepers(200);
-    close(used, 0.382, 0.025);
-    close(bursts, 953.0, 0.025);
-    close(delay, 0.45, 0.20);
-    // At 1:4: .324, 805 and 2.4 ms.
-    let (used, bursts, delay, _) = sleepers(25);
-    close(used, 0.324, 0.035);
-    close(bursts, 805.0, 0.04);
-    close(delay, 2.4, 0.20);
+fn sleepers_wait_longer_the_less_they_weigh() {
+    let (heavy, light) = (sleepers(200), sleepers(25));
+    for (used, bursts, delay) in [heavy, light] {
+        // A cycle is work, sleep and waiting.
+        close(bursts, 2.0 * 5_000.0 / (10.05 + delay), 0.01);
+        close(used, bursts * 0.002 / 5.0, 0.01);
+        assert!(
+            delay > 0.1 && delay < 4.0,
+            "{delay} ms against a tick of 4 ms"
+        );
+    }
+    assert!(light.2 > 3.0 * heavy.2, "{} against {}", light.2, heavy.2);
 }
 
 #[test]
