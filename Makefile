@@ -43,7 +43,7 @@ demo: build ## the main job: what poor affinity costs four LPARs of a Power 795,
 
 test: build $(CLIENTS_READY) ## all tests: Rust, then Python
 	cargo test --workspace --locked --quiet
-	$(BIN)/pytest -n $(PROCESSES)
+	$(BIN)/pytest -n $(PROCESSES) --dist worksteal
 
 clients: ## fetch the real programs (Debian packages) that judge exports; say which cannot be had
 	@mkdir -p .tools/clients && rm -f $(CLIENTS_READY)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -38,15 +40,21 @@ def shared_captures() -> Path:
     return SHARED_CAPTURES
 
 
+PLAIN = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+"""Surroundings in which output is plain and of one width everywhere."""
+
+
 @pytest.fixture
 def homenode(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Call the installed command in an empty folder: `homenode("run", path).stdout`."""
+    """Call the installed command in a process of its own, in an empty folder:
+    `homenode("run", path).stdout`. Its start takes a second: `command` is for what needs none.
+    """
 
     def call(*arguments: str | Path, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "homenode", *map(str, arguments)],
             cwd=cwd,
-            env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"},
+            env={**os.environ, **PLAIN},
             capture_output=True,
             text=True,
             timeout=300,
@@ -54,3 +62,26 @@ def homenode(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         )
 
     return call
+
+
+@pytest.fixture
+def command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """The same as `homenode`, but called in this process: what it prints and how it ends."""
+    from homenode.cli import call
+
+    def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        words, out, err = [str(one) for one in arguments], io.StringIO(), io.StringIO()
+        with (
+            monkeypatch.context() as here,
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+        ):
+            here.chdir(tmp_path)
+            for name, value in PLAIN.items():
+                here.setenv(name, value)
+            code = call(words)
+        return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
+
+    return run

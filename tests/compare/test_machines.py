@@ -136,6 +136,7 @@ def test_guests_beside_each_other_are_told_together_and_apart(
 
 def test_a_machine_against_itself_changes_nothing(suite_path: Path) -> None:
     same = compare_machines("ibm-z13", "ibm-z13", suite_path, only=["busy-4", "waits"])
+    assert [case.case.name for case in same.cases] == ["busy-4", "waits"]
     for case in same.cases:
         assert case.ratio == 1.0
         assert case.saving_pct.mean == 0.0
@@ -210,17 +211,17 @@ def test_what_is_unknown_names_the_nearest(suite_path: Path, tmp_path: Path) -> 
         compare_machines("ibm-z196", "ibm-zec12", wrong, only=["waits"])
 
 
-def test_the_command(homenode: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+def test_the_command(command: Callable[..., subprocess.CompletedProcess[str]]) -> None:
     asked = ("compare-machines", "ibm-z196", "ibm-zec12", "--only", "integer-suite")
-    told = homenode(*asked)
+    told = command(*asked)
     assert told.returncode == 0, told.stderr
     assert "integer-suite" in told.stdout
     assert "core: instructions as if the caches were infinite" in told.stdout
-    answer = json.loads(homenode(*asked, "--json").stdout)
+    answer = json.loads(command(*asked, "--json").stdout)
     assert (answer["suite"], answer["base"], answer["machine"]) == ("linux", *asked[1:3])
     [case] = answer["classes"][0]["cases"]
     assert case["throughput_gain_pct"]["mean"] == pytest.approx(28, abs=6)
-    unknown = homenode("compare-machines", "ibm-z196", "ibm-zec12", "--only", "integr-suite")
+    unknown = command("compare-machines", "ibm-z196", "ibm-zec12", "--only", "integr-suite")
     assert unknown.returncode == 2
     assert "did you mean integer-suite?" in unknown.stderr
     assert "Traceback" not in unknown.stderr

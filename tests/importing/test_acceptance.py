@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
 
-Homenode = Callable[..., "subprocess.CompletedProcess[str]"]
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def answer(done: subprocess.CompletedProcess[str]) -> str:
@@ -20,15 +20,15 @@ def answer(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def test_a_recorded_partition_replays_as_it_was(
-    shared_captures: Path, homenode: Homenode, tmp_path: Path
+    shared_captures: Path, command: Command, tmp_path: Path
 ) -> None:
     """Every window within 2 %, and more virtual processors folded where more were."""
     recording = shared_captures / "nmon" / "aixlpar.nmon.gz"
-    answer(homenode("import", recording, "-o", "aixlpar"))
+    answer(command("import", recording, "-o", "aixlpar"))
     names = {entry.name for entry in (tmp_path / "aixlpar").iterdir()}
     assert names == {"scenario.toml", "demand.parquet"}
-    answer(homenode("run", "aixlpar/scenario.toml", "--seed", "7"))
-    told = json.loads(answer(homenode("replay", "--json")))
+    answer(command("run", "aixlpar/scenario.toml", "--seed", "7"))
+    told = json.loads(answer(command("replay", "--json")))
     windows = told["windows"]
     assert len(windows) == 187
     assert (windows[0]["recorded"], windows[-1]["recorded"]) == (1.257, 0.984)
@@ -39,16 +39,16 @@ def test_a_recorded_partition_replays_as_it_was(
 
 
 def test_fifty_virtual_machines_run(
-    shared_captures: Path, homenode: Homenode, tmp_path: Path
+    shared_captures: Path, command: Command, tmp_path: Path
 ) -> None:
     """A month of fifty virtual machines in windows of two days, so that a test does not take long:
     each within 2 % in all windows but few.
     """
     folder = shared_captures / "traces"
     options = ("--window", "172800 s", "--step", "5 s")
-    answer(homenode("import", folder, "-o", "vms", *options))
-    answer(homenode("run", "vms/scenario.toml"))
-    told = json.loads(answer(homenode("replay", "--summary", "--json")))
+    answer(command("import", folder, "-o", "vms", *options))
+    answer(command("run", "vms/scenario.toml"))
+    told = json.loads(answer(command("replay", "--summary", "--json")))
     assert len(told["partitions"]) == 50
     windows = sum(one["windows"] for one in told["partitions"])
     beyond = sum(one["beyond"] for one in told["partitions"])

@@ -20,7 +20,7 @@ pytest.importorskip("homenode._engine", reason="the engine is not built: run `ma
 
 CORES = [0.19, 0.2, 1.2, 1.25, 2.6, 3.1, 0.6, 0.18]
 FOLDED = [2.0, 2.0, 1.0, 0.0, 0.0, 0.0, 1.0, 2.0]
-Homenode = Callable[..., "subprocess.CompletedProcess[str]"]
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture(scope="module")
@@ -119,19 +119,19 @@ def test_a_shorter_run_has_its_first_windows(tmp_path: Path) -> None:
     assert len(replay(run_scenario(short, out=tmp_path)).rows) == 2
 
 
-def test_the_command(kept: Run, homenode: Homenode) -> None:
+def test_the_command(kept: Run, command: Command) -> None:
     out = str(kept.path.parent)
-    shown = homenode("replay", kept.id, "--out", out)
+    shown = command("replay", kept.id, "--out", out)
     assert shown.returncode == 0, shown.stderr
     assert "2016-02-10 17:28:10" in shown.stdout
     assert "lpar             8" in shown.stdout.replace("\t", " ")
     assert "rank correlation of" in " ".join(shown.stdout.split())
-    brief = homenode("replay", kept.id, "--out", out, "--summary")
+    brief = command("replay", kept.id, "--out", out, "--summary")
     assert "2016-02-10" not in brief.stdout
-    data = json.loads(homenode("replay", kept.id, "--out", out, "--json").stdout)
+    data = json.loads(command("replay", kept.id, "--out", out, "--json").stdout)
     assert data["partitions"][0]["beyond"] == 0
     assert [row["recorded"] for row in data["windows"]] == CORES
-    wrong = homenode("replay", kept.id, "--out", out, "-p", "lpr")
+    wrong = command("replay", kept.id, "--out", out, "-p", "lpr")
     assert wrong.returncode == 2
     assert "lpar" in wrong.stderr
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import fake_adapter
 import pytest
-from fake_adapter import row, write_suite
+from fake_adapter import SPIN, row, write_suite
 
 from homenode.cli import call
 from homenode.measure.host import packages
@@ -93,6 +93,11 @@ def test_two_settings_are_compared(homenode_here: Type, tmp_path: Path) -> None:
         (("fakes.toml", "-o", "/proc/x.json"), "nothing can be written to /proc"),
         (("validate", "-o", "/proc/no/x.json"), "nothing can be written"),
         (("show", "none.json"), "cannot be read"),
+        (("comapre", "a.json", "b.json"), "did you mean compare?"),
+        (("adapters", "fakee"), "did you mean fake?"),
+        (("fakes.tml",), "did you mean fakes.toml?"),
+        (("fakes.toml", "--only", ","), "names nothing"),
+        (("fakes.toml", "--system", " "), "is no name for a host"),
         (("show", "fakes.toml"), "is not JSON"),
         (("list", "nothing"), "there is no suite nothing"),
         (("fakes.toml", "--folder", "/proc/none"), "no folder can be made"),
@@ -122,6 +127,25 @@ def test_suites_and_their_cases_are_listed(homenode_here: Type, tmp_path: Path) 
     assert "fake/one" in homenode_here("measure", "list", suite)[1]
 
 
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        (["repeats = 3\nseconds = 5"], "1 case, 3 repetitions: 15 s are asked for"),
+        (
+            ["repeats = 3\nseconds = 50", "repeats = 1\nseconds = 7\nprocessors = [1, 2]"],
+            "2 cases, 5 repetitions: 2 min 44 s are asked for",
+        ),
+        (["repeats = 100\nseconds = 50"], "1 case, 100 repetitions: 1 h 23 min are asked for"),
+    ],
+)
+def test_a_list_says_how_long_the_suite_takes_at_least(
+    homenode_here: Type, tmp_path: Path, rows: list[str], told: str
+) -> None:
+    bodies = (row(f"c{number}", "print(1)", extra) for number, extra in enumerate(rows))
+    suite = write_suite(tmp_path, *bodies)
+    assert told in homenode_here("measure", "list", suite)[1]
+
+
 def test_missing_tools_are_told_with_the_line_that_brings_them(
     homenode_here: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,6 +171,49 @@ def test_missing_tools_are_told_with_the_line_that_brings_them(
     assert asked == ["no-such-tool-package"]
     there = {tool["program"]: tool["there"] for tool in json.loads(out)}
     assert there == {"python3": True, "no-such-tool": False, "no-such-plug": False}
+
+
+def test_settings_are_repeated_until_ranks_can_decide(homenode_here: Type, tmp_path: Path) -> None:
+    """The suite asks for 2, of which nothing could ever be decided."""
+    suite = write_suite(tmp_path, row("one", "print(1)"), defaults="repeats = 2\nseconds = 0.01")
+    words = ("ab", suite, "--gate", "off", "-o", "ab.json")
+    code, out, err = homenode_here("measure", *words)
+    assert code == 0, err
+    assert "8 pairs of each case: 6 are the fewest that can decide" in err
+    assert "Both sides were set alike" in out
+    assert len(json.loads((tmp_path / "ab.json").read_text())["records"]) == 16
+    code, _, err = homenode_here("measure", *words, "--repeats", "1")
+    assert (code, "it takes 6 pairs at least" in err) == (0, True)
+
+
+def test_a_load_by_the_processors_is_measured_so(homenode_here: Type, tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, row("one", "print(10)", "load_per_processor = 3"))
+    words = ("--processors", "1", "--gate", "off", "-o", "r.json")
+    assert homenode_here("measure", suite, *words)[0] == 0
+    data = json.loads((tmp_path / "r.json").read_text())
+    assert {(r["processors"], r["load"]) for r in data["records"]} == {(1, 3.0)}
+    assert data["settings"]["processors"] == [1]
+    assert data["cases"]["fake/one"]["load_per_processor"] == 3
+    code, _, err = homenode_here("measure", "ab", suite, "--a", "cpus=0", "--b", "cpus=0", *words)
+    assert (code, "leave one of them out" in err) == (2, True)
+
+
+def test_every_repetition_and_the_parts_of_its_time_can_be_shown(
+    homenode_here: Type, tmp_path: Path
+) -> None:
+    suite = write_suite(tmp_path, row("one", SPIN.format(0.05)), row("two", "print(20)"))
+    assert homenode_here("measure", suite, "--gate", "off", "-o", "r.json")[0] == 0
+    code, out, _ = homenode_here("measure", "show", "r.json", "--runs", "--only", "fake/two")
+    assert code == 0
+    assert out.count("fake/two") == 2
+    assert "fake/one" not in out
+    code, out, _ = homenode_here("measure", "show", "r.json", "--parts")
+    assert code == 0
+    assert "Where the processor time went" in out
+    code, out, _ = homenode_here("measure", "show", "r.json", "--runs", "--json")
+    assert [run["order"] for run in json.loads(out)] == [0, 1, 2, 3]
+    code, _, err = homenode_here("measure", "show", "r.json", "--claim", "5")
+    assert (code, "a claim is about two" in err) == (2, True)
 
 
 def test_what_fails_is_told_beside_the_table(homenode_here: Type, tmp_path: Path) -> None:
@@ -180,4 +247,4 @@ def test_a_session_that_ends_early_says_so(homenode_here: Type, tmp_path: Path) 
     code, _, err = homenode_here("measure", "ab", suite, *sides)
     assert code == 2
     assert "ended early: the switch `false` failed with code 1" in err
-    assert "1 repetitions, kept in ab.json" in err
+    assert "1 repetition, kept in ab.json" in err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import fake_adapter
 import pytest
 from fake_adapter import row, write_suite
+from waiting import LIMIT_S
 
 from homenode.measure import keeping
 from homenode.measure.errors import MeasureError
@@ -31,11 +33,8 @@ def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def dead() -> int:
-    """The id of a process that has ended."""
-    with subprocess.Popen([sys.executable, "-c", ""]) as process:
-        process.wait()
-    return process.pid
+DEAD = 1 << 22
+"""No process has this id: the kernel gives ids below it (Linux, include/linux/threads.h)."""
 
 
 def test_a_command_that_does_not_undo_costs_nothing_finished(tmp_path: Path) -> None:
@@ -97,6 +96,34 @@ def test_what_is_not_ours_is_refused_before_the_start(tmp_path: Path, name: str)
     assert not (tmp_path / "cache").exists()
 
 
+def limited(script: str, folder: Path, size: int) -> subprocess.CompletedProcess[str]:
+    """Run where no file may be longer; a limit on the size of files stands in for a full disk."""
+    head = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))\n"
+    head += "from pathlib import Path\n"
+    words = [sys.executable, "-c", head + script]
+    return subprocess.run(
+        words, cwd=folder, capture_output=True, text=True, timeout=LIMIT_S, check=False
+    )
+
+
+def test_a_full_disk_is_named_before_the_start(tmp_path: Path) -> None:
+    done = limited("from homenode.cli import call\ncall(['measure', 'linux-quick'])", tmp_path, 99)
+    assert f"nothing can be written to .: {os.strerror(errno.EFBIG)}" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_of_raw_outputs_that_cannot_be_marked_is_not_left(tmp_path: Path) -> None:
+    script = (
+        "from homenode.errors import HomenodeError\n"
+        "from homenode.measure.result import RawOutputs\n"
+        "try: RawOutputs(Path('r.raw'))\nexcept HomenodeError as error: print(error)"
+    )
+    done = limited(script, tmp_path, 9)
+    assert "cannot be written: File too large" in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_place_of_the_kernel_is_refused() -> None:
     with pytest.raises(MeasureError, match="nothing can be written to /proc"):
         keeping.check_place(Path("/proc/x.json"))
@@ -105,18 +132,17 @@ def test_a_place_of_the_kernel_is_refused() -> None:
 def test_what_a_killed_session_finished_gets_a_name(tmp_path: Path) -> None:
     suite = str(write_suite(tmp_path, row("one", "print(1)")))
     run_suite(suite, options=LOOSE, out=tmp_path / "r.json")
-    gone = dead()
-    left = tmp_path / f".r.unfinished.{gone}.json"
+    left = tmp_path / f".r.unfinished.{DEAD}.json"
     (tmp_path / "r.json").rename(left)
-    (tmp_path / "r.raw").rename(tmp_path / f".r.raw.{gone}")
-    foreign = tmp_path / f".notes.unfinished.{gone}.json"
+    (tmp_path / "r.raw").rename(tmp_path / f".r.raw.{DEAD}")
+    foreign = tmp_path / f".notes.unfinished.{DEAD}.json"
     foreign.write_text("{}")
     alive = tmp_path / f".r.unfinished.{os.getpid()}.json"
     alive.write_text(json.dumps({"kind": "homenode-measurement"}))
     (found,) = keeping.recover(tmp_path)
-    assert found.name == f"r-recovered-{gone}.json"
+    assert found.name == f"r-recovered-{DEAD}.json"
     assert len(load(found).records) == 2
-    assert (tmp_path / f"r-recovered-{gone}.raw").is_dir()
+    assert (tmp_path / f"r-recovered-{DEAD}.raw").is_dir()
     assert foreign.exists()
     assert alive.exists()
     assert not left.exists()
@@ -135,9 +161,8 @@ def test_folders_that_nobody_holds_are_swept(tmp_path: Path) -> None:
     assert foreign.exists()
 
 
-def test_groups_of_dead_sessions_are_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leftovers, "_ENDING_S", 0.05)
-    names = {f"homenode-{dead()}": True, f"homenode-{os.getpid()}": False, "homenode-x": False}
+def test_groups_of_dead_sessions_are_swept(tmp_path: Path) -> None:
+    names = {f"homenode-{DEAD}": True, f"homenode-{os.getpid()}": False, "homenode-x": False}
     for name in names:
         (tmp_path / name / "one").mkdir(parents=True)
     swept = leftovers.sweep_groups([tmp_path, tmp_path / "none"])
@@ -146,7 +171,7 @@ def test_groups_of_dead_sessions_are_swept(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_group_of_another_container_stays(tmp_path: Path) -> None:
-    folder = tmp_path / f"homenode-{dead()}"
+    folder = tmp_path / f"homenode-{DEAD}"
     folder.mkdir()
     (folder / "cgroup.procs").write_text("0\n")
     assert leftovers.sweep_groups([tmp_path]) == []

@@ -70,6 +70,59 @@ def test_senseless_records_end_with_two(
     assert call(["measure", "show", "bad.json"]) == (0 if damage == {"score": 0.0} else 2)
 
 
+def test_names_may_stand_with_commas_or_one_by_one(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = []
+    for only in (
+        ["--only", "sysbench,loops/stage"],
+        ["--only", "sysbench", "--only", "loops/stage"],
+    ):
+        assert call(["measure", "compare", "old.json", "new.json", *only, "--json"]) == 0
+        answers.append(json.loads(capsys.readouterr().out))
+    assert answers[0] == answers[1]
+    assert [case["case"] for case in answers[0]["cases"]] == ["sysbench/orders", "loops/stage"]
+
+
+def test_json_is_held_against_the_machine_that_was_named(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records = [
+        run
+        for n, rate in {1: 100.0, 2: 190.0}.items()
+        for run in runs([rate, 1.002 * rate], processors=n)
+    ]
+    save(result(records), here / "set.json")
+    found = []
+    for machine in ([], ["--machine", "ibm-power-795"]):
+        assert call(["measure", "show", "set.json", *machine, "--json"]) == 0
+        found.append(json.loads(capsys.readouterr().out)["scaling"][0])
+    assert found[0]["reference"] == "linear scaling"
+    assert found[1]["reference"] != found[0]["reference"]
+    ratios = [one["sizes"][1]["capability_ratio"] for one in found]
+    assert ratios[0] == 2.0
+    assert ratios[1] < 2.0
+
+
+def test_a_result_tells_when_and_where_it_was_measured(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = result(
+        runs([500.0] * 4),
+        started="2026-01-05T23:50:01+01:00",
+        finished="2026-01-06T00:10:59+01:00",
+        environment={
+            "processors": {"model": "Made 9000", "online": [0, 1]},
+            "kernel": {"release": "6.1"},
+            "virtualisation": {"guest": True, "hypervisor": "KVM"},
+        },
+    )
+    save(one, here / "one.json")
+    assert call(["measure", "show", "one.json"]) == 0
+    line = "Measured 2026-01-05 23:50 to 2026-01-06 00:10 on Made 9000, 2 processors, kernel 6.1, "
+    assert f"{line}a guest of KVM." in " ".join(capsys.readouterr().out.split())
+
+
 def test_files_that_were_not_measured_alike_end_with_two(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -86,6 +139,7 @@ def test_files_that_were_not_measured_alike_end_with_two(
     [
         (["compare", "old.json", "no.json"], "no.json cannot be read"),
         (["compare", "old.json", "new.json", "--claim", "much"], "no number of per cent"),
+        (["compare", "old.json", "new.json", "--claim", "-100"], "claim of -100 % cannot be"),
         (["needed", "--noise", "2 %", "--claim", "0"], "0 % cannot be claimed"),
         (["beside", "old.json", "nothing"], "no run nothing"),
     ],

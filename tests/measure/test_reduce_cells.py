@@ -18,6 +18,7 @@ from homenode.measure.reduce import (
     summarize,
     summary_json,
 )
+from homenode.report.measured import sentences
 
 
 def cell(records: list[RunRecord]) -> Cell:
@@ -269,3 +270,21 @@ def test_summary_as_json_is_plain() -> None:
 
     text = json.dumps(summary_json(result(sized({1: 100, 2: 190, 4: 350}))), allow_nan=False)
     assert json.loads(text)["scaling"][0]["sizes"][2]["itrr"] == pytest.approx(3.5)
+
+
+def test_a_warm_up_that_moves_the_figure_is_told() -> None:
+    """Ten of sixty seconds at half the rate: the mean is a twelfth lower than the rest."""
+    slow_first = [50.0] * 10 + [100.0, 101.0] * 25
+    steady = [100.0, 101.0] * 30
+    made = [
+        replace(run, series=series, case=case)
+        for case, series in (("fio/cold", slow_first), ("fio/warm", steady))
+        for run in runs([500.0, 505.0])
+    ]
+    cold, warm = cells_of(made)
+    assert cold.warm_up_shift == pytest.approx(100.5 / (5525.0 / 60) - 1.0)
+    assert warm.warm_up_shift == pytest.approx(0.0, abs=1e-9)
+    (line,) = (one for one in sentences(result(made)) if "MSER-5" in one)
+    assert "fio/cold (+9.1 %)" in line
+    assert "fio/warm" not in line
+    assert cells_of(runs([1.0]))[0].warm_up_shift is None

@@ -136,10 +136,3 @@ def test_half_a_character_pair_is_kept(tmp_path: Path) -> None:
     result.failures.append({"case": "x", "why": "said \udc80"})
     save(result, tmp_path / "r.json")
     assert load(tmp_path / "r.json").failures[-1]["why"] == "said \udc80"
-
-
-def test_a_name_is_replaced_in_outputs(tmp_path: Path) -> None:
-    raw = RawOutputs(tmp_path / "r.raw")
-    (raw.folder("one") / "out").write_text("Linux box 6.18, boxes, my-box\n")
-    raw.replace("box", "host")
-    assert (raw.folder("one") / "out").read_text() == "Linux host 6.18, boxes, my-box\n"

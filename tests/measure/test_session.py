@@ -15,6 +15,7 @@ from pathlib import Path
 import fake_adapter
 import pytest
 from fake_adapter import SPIN, row, write_suite
+from waiting import LIMIT_S, until
 
 from homenode.measure import session
 from homenode.measure.errors import MeasureError
@@ -69,10 +70,15 @@ def test_a_session_leaves_a_record_a_repetition(tmp_path: Path) -> None:
 
 
 def test_processor_time_is_what_was_used(tmp_path: Path) -> None:
-    """The tool spins for 0.3 CPU seconds; Python's own start comes on top."""
-    (record,) = measure(tmp_path, row("spin", SPIN.format(0.3), "repeats = 1")).result.records
+    """The tool spins for 0.3 CPU seconds, and says what it had used in all near its end."""
+    note = tmp_path / "used"
+    code = f"{SPIN.format(0.3)}\nopen({str(note)!r}, 'w').write(str(time.process_time()))"
+    (record,) = measure(tmp_path, row("spin", code, "repeats = 1")).result.records
     assert record.cpu is not None
-    assert 0.3 <= record.cpu.total <= 0.6
+    told = float(note.read_text())
+    assert told >= 0.3
+    # What comes before it is in its group, or a tick that is not charged yet; its end on top.
+    assert told - 0.03 <= record.cpu.total <= told + 0.25
     if record.cpu.user is not None and record.cpu.system is not None:
         assert record.cpu.user + record.cpu.system == pytest.approx(record.cpu.total, rel=0.01)
 
@@ -84,7 +90,7 @@ def test_servers_have_an_account_of_their_own_and_do_not_survive(tmp_path: Path)
     assert record.cpu is not None
     if "roles" in kept.result.environment["cgroups"]["can"]:
         assert set(record.cpu.by_role) == {"server", "client"}
-        assert record.cpu.by_role["client"] >= 0.1 > record.cpu.by_role["server"]
+        assert record.cpu.by_role["client"] > 0.09 > record.cpu.by_role["server"]
         assert sum(record.cpu.by_role.values()) == pytest.approx(record.cpu.total, rel=0.05)
 
 
@@ -117,9 +123,8 @@ def test_nothing_runs_on_with_any_kind_of_groups(tmp_path: Path, kind: str) -> N
         if opened.groups.kind != kind:
             pytest.skip(f"this host has no control groups of {kind} for us")
         group = opened.group("a")
-        opened.start([sys.executable, "-c", code], group=group).wait(limit_s=10)
-        while not note.exists() or not note.read_text():
-            time.sleep(0.01)
+        opened.start([sys.executable, "-c", code], group=group).wait(limit_s=LIMIT_S)
+        until(lambda: note.exists() and note.read_text(), "the id of the one that left")
         opened.end(group)
         assert gone(int(note.read_text()))
 
@@ -148,7 +153,8 @@ def test_what_tools_do_wrong_is_told(tmp_path: Path, code: str, why: str) -> Non
     with pytest.raises(MeasureError, match=why):
         measure(tmp_path, row("wrong", code, "repeats = 1"))
     assert not (tmp_path / "r.json").exists()
-    assert not list(tmp_path.glob("*.raw"))
+    # What the tool said is all there is to go by.
+    assert [path.name[:9] for path in tmp_path.glob("*.raw")] == ["r-failed-"]
     assert not list(tmp_path.glob(".r*"))
 
 
@@ -158,11 +164,10 @@ def test_a_tool_that_is_late_is_ended(tmp_path: Path) -> None:
 
 
 def test_a_server_that_dies_is_told_at_once(tmp_path: Path) -> None:
+    """It is not waited for until the port's own limit, which has other words."""
     server = "import sys; sys.exit('the port is taken')"
-    began = time.monotonic()
     with pytest.raises(MeasureError, match=r"before it listened.*the port is taken"):
         measure(tmp_path, row("dead", "print(1)", "repeats = 1", server=server))
-    assert time.monotonic() - began < 30
 
 
 def test_what_is_missing_is_left_out_with_its_package(tmp_path: Path) -> None:
@@ -239,7 +244,9 @@ def test_patience_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         row("one", "print(1)", "repeats = 8"),
         options=Options(wait_quiet_s=0.2, patience_s=0.5, retries=1),
     )
-    assert 0.4 <= sum(waited) <= 0.9
+    # Each wait is as long as the patience that is left, and patience goes on all that it costs.
+    assert waited[0] == 0.2
+    assert sum(waited) <= 0.5 + 1e-6
     assert {r.rejected is not None for r in kept.result.records} == {True}
     assert {r.replicate for r in kept.result.records} == set(range(8))
     assert len(kept.result.records) < 16
@@ -260,7 +267,7 @@ def test_an_account_that_began_late_is_not_used(
 
     def longer(*given: object, **named: object) -> object:
         output = measured(*given, **named)  # type: ignore[arg-type]
-        return replace(output, seconds=output.seconds * 1.5)
+        return replace(output, seconds=output.seconds * 1000)
 
     monkeypatch.setattr(fake_adapter.Fake, "measure", longer)
     (record,) = measure(tmp_path, row("late", SPIN.format(0.2), "repeats = 1")).result.records
@@ -312,8 +319,9 @@ def test_a_quota_is_held_and_told(tmp_path: Path) -> None:
     assert record.seconds > 1.5
     assert record.throttled_s is not None
     # How much depends on what else runs: a group that gets nothing anyway is not throttled.
-    assert record.throttled_s > 0
-    assert record.details["throttled_periods"] > 0
+    if record.seconds < 4.0:
+        assert record.throttled_s > 0
+        assert record.details["throttled_periods"] > 0
 
 
 def test_a_scaling_set_allows_so_many_processors(tmp_path: Path) -> None:
@@ -370,7 +378,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, number: signal.Signals) -
     note = tmp_path / "count"
     code = (
         f"import os, time; open({str(note)!r}, 'a').write('x')\n"
-        f"time.sleep(60 if os.path.getsize({str(note)!r}) > 2 else 0); print(1)"
+        f"time.sleep(600 if os.path.getsize({str(note)!r}) > 2 else 0); print(1)"
     )
     suite = write_suite(tmp_path, row("one", code, "repeats = 9"))
     script = (
@@ -388,11 +396,15 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, number: signal.Signals) -
         stdout=subprocess.PIPE,
         text=True,
     ) as running:
-        while not note.exists() or len(note.read_text()) < 3:
-            assert running.poll() is None, running.communicate()
-            time.sleep(0.05)
-        running.send_signal(number)
-        _, told = running.communicate(timeout=60)
+        try:
+            until(
+                lambda: running.poll() is not None or (note.exists() and note.stat().st_size == 3),
+                "the third repetition",
+            )
+            running.send_signal(number)
+            _, told = running.communicate(timeout=LIMIT_S)
+        finally:
+            running.kill()
     assert running.returncode == 128 + number
     assert "interrupted: 2 repetitions, kept in r.json" in told
     data = json.loads((tmp_path / "r.json").read_text())

@@ -32,6 +32,38 @@ def test_rows_take_the_defaults_and_their_own(tmp_path: Path) -> None:
     assert one.processors == ()
 
 
+def test_a_load_can_go_by_the_processors(tmp_path: Path) -> None:
+    path = write_suite(
+        tmp_path,
+        row("grows", "print(1)", "load_per_processor = 3\nprocessors = [1, 2]"),
+        row("fixed", "print(1)", "load = 5"),
+    )
+    suite = suites.load(str(path))
+    assert suite.grows
+
+    def sizes(counts: list[int]) -> list[tuple[str, float, tuple[int, ...]]]:
+        return [(r.case.name, r.case.load, r.processors) for r in suite.sized(counts, 8).rows]
+
+    assert sizes([]) == [("grows", 3.0, (1,)), ("grows", 6.0, (2,)), ("fixed", 5.0, ())]
+    assert sizes([4]) == [("grows", 12.0, (4,)), ("fixed", 5.0, (4,))]
+    whole = suites.load(str(write_suite(tmp_path, row("one", "1", "load_per_processor = 2"))))
+    assert [(r.case.load, r.processors) for r in whole.sized([], 8).rows] == [(16.0, (8,))]
+
+
+def test_a_load_that_grows_too_large_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        "schema = 1\n[[case]]\nadapter = 'sockperf'\nname = 'x'\nload_per_processor = 8\n"
+    )
+    with pytest.raises(MeasureError, match=r"mine\.toml:2: .*'load' is 32"):
+        suites.load(str(path)).sized([4], 4)
+
+
+def test_cases_can_be_repeated_more_often(tmp_path: Path) -> None:
+    suite = suites.load(str(write_suite(tmp_path, row("one", "1"), row("two", "2", "repeats = 7"))))
+    assert [r.repeats for r in suite.repeated(6, 8).rows] == [8, 7]
+
+
 def test_only_takes_adapters_and_cases(tmp_path: Path) -> None:
     suite = suites.load(str(write_suite(tmp_path, row("one", "1"), row("two", "2"))))
     assert [r.id for r in suite.only(["fake/two"])] == ["fake/two"]
@@ -75,6 +107,18 @@ def test_only_takes_adapters_and_cases(tmp_path: Path) -> None:
         ("schema = 1\n[[case]]\nadapter = 'fake'\nname = 'x'\nwarm_up = 1", "true or false"),
         ("schema = 1\n[[case]]\nadapter = 'fake'\nname = 'x'\nprocessors = [0]", r"\[0\] makes"),
         ("schema = 1\n[[case]]\nadapter = 'fake'\nname = 'x'\nparameters = 3", "not a table"),
+        (
+            "schema = 1\n[[case]]\nadapter = 'fake'\nname = 'x'\nload = 2\nload_per_processor = 2",
+            "has load and load_per_processor",
+        ),
+        (
+            "schema = 1\n[[case]]\nadapter = 'fake'\nname = 'x'\nload_per_processor = 0.5",
+            "load_per_processor = 0.5 makes no sense",
+        ),
+        (
+            "schema = 1\n[[case]]\nadapter = 'duckdb'\nname = 'x'\nload_per_processor = 1",
+            "knows no parameter 'load'",
+        ),
     ],
 )
 def test_wrong_suites(tmp_path: Path, body: str, message: str) -> None:

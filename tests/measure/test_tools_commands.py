@@ -89,6 +89,22 @@ def test_sysbench_works_on_a_copy_where_it_writes(tmp_path: Path) -> None:
         assert output.work == 1115
 
 
+@pytest.mark.parametrize(("rate", "words"), [(0, []), (500, ["--rate=500"])])
+def test_sysbench_asks_at_a_rate_where_one_is_given(
+    tmp_path: Path, rate: int, words: list[str]
+) -> None:
+    answers = {
+        "sysbench": [sample("sysbench", "read-only.txt")],
+        "psql": [Answer(b"100|100"), Answer(b"400|200")],
+    }
+    bench = GatedBench(tmp_path, answers)
+    ready(bench)
+    measured("sysbench", {"rate": rate, "load": 4}, bench)
+    for call in bench.calls:
+        if call.program == "sysbench":
+            assert [word for word in call.argv if word.startswith("--rate")] == words
+
+
 def test_sysbench_tells_the_hit_ratio_of_the_measured_time(tmp_path: Path) -> None:
     answers = {
         "sysbench": [sample("sysbench", "read-only.txt")],

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from waiting import LIMIT_S
 
 from homenode.measure.adapter import Finished
 from homenode.measure.adapters.gate import Gate, let_go
@@ -51,7 +52,7 @@ def test_all_go_together_and_keep_their_arguments(tmp_path: Path) -> None:
     before = time.time_ns()
     let_go(held)
     for client in clients:
-        when, arguments = client.wait(limit_s=30.0).stdout.decode().split("\n")
+        when, arguments = client.wait(limit_s=LIMIT_S).stdout.decode().split("\n")
         assert int(when) >= before
         assert arguments == "a b|$HOME|c'd|"
 

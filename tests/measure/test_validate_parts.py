@@ -12,11 +12,21 @@ import pytest
 pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
 
 from homenode.measure.errors import MeasureError
-from homenode.measure.validate.experiments import Experiment, Judged, databases, experiments
+from homenode.measure.validate.experiments import databases, experiments
 from homenode.measure.validate.judge import interval, judge, repeats
 from homenode.measure.validate.kernel import Kernel, Set, read_kernel
-from homenode.measure.validate.loads import Job, OnOff, Pace, Reported, Spin, command, read_report
-from homenode.measure.validate.scene import Alone, scenario_text
+from homenode.measure.validate.kinds import Experiment, Group, Judged, Outer
+from homenode.measure.validate.loads import (
+    Asked,
+    Job,
+    OnOff,
+    Pace,
+    Reported,
+    Spin,
+    command,
+    read_report,
+)
+from homenode.measure.validate.scene import Alone, Busy, scenario_text
 from homenode.measure.validate.trial import figures_of, percentile
 from homenode.measure.validate.twin import MACHINE_FILE, Twin, read_topology, twin_of
 from homenode.scenario import Scenario
@@ -39,7 +49,8 @@ NUMA node1 CPU(s):       1,3,5,7
 """
 """Made up, in lscpu's form: two sockets whose processors are numbered in turn."""
 PACE = Pace(500e6)
-ALONE = Alone(2.5e9, 1.01, 0.00201, 0.00806, 20.0, 0.0003)
+BESIDE = (Busy(3.0, 20e-6), Busy(30.0, 35e-6))
+ALONE = Alone(2.5e9, 1.01, 0.00201, 0.00806, *BESIDE, 0.0003)
 SETTINGS = Kernel("6.18.1", {"tick": Set(4_000_000, "CONFIG_HZ of config.gz")}, ())
 
 
@@ -80,6 +91,20 @@ def test_on_off_work_is_asked_for_bursts_of_work_and_sleeps_of_time() -> None:
         "iterations": 1_000_000,
         "sleep_ns": 8_000_000,
     }
+
+
+def test_a_process_asks_for_its_nice_value_and_slice() -> None:
+    argv = command(Spin(), PACE, 77, 3.0, Asked(5, 500_000))
+    assert json.loads(argv[-1])["scheduling"] == {"nice": 5, "slice_ns": 500_000}
+
+
+def test_longer_bursts_and_sleeps_stretch_the_one_but_not_the_timer() -> None:
+    twin = twin_of(read_topology(LSCPU.encode()), SETTINGS)
+    rare = Experiment("rare", "", (Group("a", OnOff(0.015, 0.135)),))
+    text = scenario_text(rare, twin, (0, 2), ALONE, 3.0, 2)
+    # 15 ms at 2.01 for 2; 135 ms and the 60 us by which 8 ms were late
+    assert "instructions = 3.76875e+07" in text
+    assert 'think = "135060000 ns"' in text
 
 
 def test_a_response_is_lateness_and_burst() -> None:
@@ -163,6 +188,7 @@ def test_settings_are_read_where_the_kernel_tells_them(tmp_path: Path) -> None:
     assert values == {
         "scheduler": "eevdf",
         "delay_dequeue": True,
+        "reweigh_in_sums": False,
         "tick": 1_000_000,
         "base_slice": 2_800_000,
         "bandwidth_slice": 3_000_000,
@@ -180,9 +206,10 @@ def test_what_cannot_be_read_is_said_and_not_made_up(tmp_path: Path) -> None:
     assert {n: one.value for n, one in found.settings.items()} == {
         "scheduler": "cfs",
         "delay_dequeue": False,
+        "reweigh_in_sums": False,
         "numa_balancing.enabled": False,
     }
-    assert len(found.unread) == 4
+    assert len(found.unread) == 5
 
 
 def test_a_damaged_configuration_is_no_tick(tmp_path: Path) -> None:
@@ -219,20 +246,37 @@ def test_every_experiment_is_a_scenario(experiment: Experiment, twin: Twin, tmp_
     groups = {group["name"]: group for group in spec["cgroups"]}
     assert spec["machine"]["hypervisor"]["policy"] == "linux"
     assert spec["machine"]["hypervisor"]["linux"]["tick_ns"] == 4_000_000
-    for group in experiment.groups:
-        mine = groups[group.name]
-        assert mine["weight"] == group.weight
-        wanted = None if group.quota is None else round(group.quota * mine["period_ns"])
-        assert mine["quota_ns"] == wanted
-        numbers = group.processors or range(2)
+    named: list[Outer | Group] = [*experiment.outer, *(g for g in experiment.groups if g.own)]
+    for one in named:
+        mine = groups[one.name]
+        assert mine["weight"] == one.weight
+        assert mine["idle"] == (isinstance(one, Group) and one.idle)
+        if one.quota is None:
+            assert mine["quota_ns"] is None
+        else:
+            assert mine["period_ns"] == round(one.quota.period_ms * 1e6)
+            assert mine["quota_ns"] == round(one.quota.processors * one.quota.period_ms * 1e6)
+            assert mine["burst_ns"] == round(one.quota.burst_ms * 1e6)
+        numbers = one.processors or range(2)
         assert mine["cpuset"] == sorted(twin.places[(0, 2)[place]] for place in numbers)
-        assert spec["cgroups"][mine["parent"]]["name"] == "homenode"
+        assert spec["cgroups"][mine["parent"]]["name"] == (one.inside or "homenode")
+    threads = {one["name"]: one["processors"]["host"] for one in spec["partitions"]}
+    names = [group["name"] for group in spec["cgroups"]]
+    for group in experiment.groups:
+        host = threads[group.name]
+        assert names[host["cgroup"]] == (group.name if group.own else group.inside)
+        assert host["nice"] == group.nice
+        assert host["slice_ns"] == (round(group.slice_ms * 1e6) or None)
+    others = {f"bound-{twin.places[number]}" for number in (0, 2)} | {"free"}
+    assert others == threads.keys() - {group.name for group in experiment.groups}
 
 
 def test_experiments_have_names_of_their_own_and_rows_for_their_groups() -> None:
     names = [one.name for one in EVERY]
     assert len(set(names)) == len(names)
     for one in EVERY:
+        inside = {group.inside for group in one.groups} | {outer.inside for outer in one.outer}
+        assert {outer.name for outer in one.outer} == inside - {None}
         assert {row.group for row in one.judged} <= {group.name for group in one.groups}
         assert one.calibrates == (not one.judged)
 
@@ -255,6 +299,11 @@ def test_a_deviation_beyond_it_misses() -> None:
 def test_a_measurement_that_scatters_more_than_the_tolerance_decides_nothing() -> None:
     assert judge("quota", ROW, [0.40, 0.50, 0.60], [0.55]).verdict == "undecided"
     assert judge("quota", ROW, [0.40, 0.50, 0.60], [0.50]).verdict == "undecided"
+
+
+def test_a_simulation_that_scatters_more_than_the_tolerance_decides_nothing() -> None:
+    assert judge("quota", ROW, [0.50, 0.50], [0.45, 0.50, 0.55]).verdict == "undecided"
+    assert judge("quota", ROW, [0.50, 0.50], [0.501, 0.50, 0.499]).verdict == "agrees"
 
 
 def test_points_are_of_the_figure_itself() -> None:

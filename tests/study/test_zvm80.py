@@ -5,7 +5,7 @@ whatever a simulation says. The laws are exact; what is left is the rounding of 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pytest
 
@@ -26,11 +26,15 @@ def table(study: str) -> Mapping[str, Mapping[str, PublishedRow]]:
     return found
 
 
-def runs(study: str) -> Iterator[tuple[str, dict[str, float]]]:
+def runs(study: str) -> list[tuple[str, dict[str, float]]]:
     """Values of each case that has a throughput."""
-    for case, rows in table(study).items():
-        if "etr_per_s" in rows:
-            yield case, {metric: row.value for metric, row in rows.items()}
+    found = [
+        (case, {metric: row.value for metric, row in rows.items()})
+        for case, rows in table(study).items()
+        if "etr_per_s" in rows
+    ]
+    assert found, f"no case of {study} has a throughput"
+    return found
 
 
 @pytest.mark.parametrize("study", [RICH, PAGING])

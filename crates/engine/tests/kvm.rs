@@ -145,3 +145,72 @@ fn a_preempted_holder_makes_siblings_spin_and_directed_yield_helps() {
     assert!(yielding.total("a", "directed_yields") > 0.0);
     assert!(yielding.total("a", "pause_exits") >= yielding.total("a", "directed_yields"));
 }
+
+/// Eight of ours, with a lock, beside eight of others on four processors.
+fn crowded(lock_share: f64, kvm: Kvm) -> Outcome {
+    let mut locking = guest("a", 8, kvm, loops(8));
+    locking.profile.lock_share = lock_share;
+    locking.profile.lock_hold_instructions = 5_000.0;
+    let others = guest("b", 8, plain_kvm(), loops(8));
+    let mut spec = linux("core:4", vec![locking, others]);
+    spec.duration_ns = 2 * SECOND;
+    run(&spec, 0)
+}
+
+#[test]
+fn who_yields_gets_on_and_takes_nothing_from_others() {
+    // However much of the time the lock is held: that it is lost costs, that it is given helps.
+    for share in [0.1, 0.6, 0.99] {
+        let with = |lock_holder_preemption, directed_yield| {
+            crowded(
+                share,
+                Kvm {
+                    lock_holder_preemption,
+                    directed_yield,
+                    ..plain_kvm()
+                },
+            )
+        };
+        let done = |outcome: &Outcome| outcome.total("a", "instructions");
+        let (never, spinning, yielding) = (with(false, false), with(true, false), with(true, true));
+        assert!(done(&spinning) < 0.7 * done(&never), "{share}");
+        assert!(done(&yielding) > 1.2 * done(&spinning), "{share}");
+        assert!(done(&yielding) < done(&never), "{share}");
+        for outcome in [&spinning, &yielding] {
+            let busy = outcome.total("a", "busy_ns");
+            assert!(busy < 4.02e9, "{share}: {busy} of half of 8 s");
+        }
+        // A yielder is behind by its slice, so that others have its time.
+        assert!(
+            yielding.total("a", "busy_ns") < spinning.total("a", "busy_ns"),
+            "{share}"
+        );
+    }
+}
+
+#[test]
+fn the_sibling_that_is_yielded_to_is_next() {
+    // Two of ours and one of others on one processor: the holder comes back at once, not after the
+    // others' turn of 4 ms.
+    let with = |directed_yield| {
+        let kvm = Kvm {
+            directed_yield,
+            ..plain_kvm()
+        };
+        let mut locking = guest("a", 2, kvm, loops(2));
+        locking.profile.lock_share = 0.9;
+        locking.profile.lock_hold_instructions = 5_000.0;
+        let others = guest("b", 1, plain_kvm(), loops(1));
+        run(&linux("core:1", vec![locking, others]), 0)
+    };
+    let spun = |outcome: &Outcome| outcome.total("a", "book_spin");
+    let (spinning, yielding) = (with(false), with(true));
+    assert!(spun(&spinning) > 0.2e9, "{}", spun(&spinning));
+    let exits = yielding.total("a", "pause_exits");
+    // A window of 4096 cycles at 1 GHz before each exit, and little else.
+    assert!(
+        spun(&yielding) < 2.0 * 4_096.0 * exits,
+        "{} in {exits} exits",
+        spun(&yielding)
+    );
+}

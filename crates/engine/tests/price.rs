@@ -11,7 +11,7 @@ use homenode_engine::spec::{
     ByDistance, CacheScope, Coherence, Guest, Machine, MemoryBeside, MemoryPart, MemoryPolicy,
     Partition, Processors, Spec, Translation,
 };
-use homenode_engine::steady::{price, Cost, PriceFault};
+use homenode_engine::steady::{price, Cost, PriceFault, Refill};
 use proptest::prelude::*;
 
 /// Two cells of two chips with four cores each, without a cache that cores share.
@@ -199,6 +199,37 @@ fn who_keeps_no_core_busy_has_no_price() {
     let prices = price(&spec, &[vec![4.0; 4], vec![0.0; 4]]).expect("a sound layout");
     assert_eq!(prices[0].by_chip.len(), 4);
     assert!(prices[1].cost.is_none() && prices[1].by_chip.is_empty());
+}
+
+#[test]
+fn cold_caches_cost_the_more_the_farther_their_lines_lie() {
+    let one = user("web", (0..4).collect(), vec![memory(&[0], GIB)]);
+    let other = user("idle", (4..8).collect(), vec![memory(&[0], GIB)]);
+    let spec = spec(cells(), vec![one, other]);
+    let busy = [vec![4.0, 0.0, 0.0, 0.0], vec![0.0; 4]];
+    let prices = price(&spec, &busy).expect("a sound layout");
+    let refill = prices[0].refill;
+    let line = f64::from(spec.machine.line_bytes);
+    // A victim cache adds to those inside it, others hold them.
+    let add = |inside: u64, cache: &homenode_engine::spec::Cache| {
+        if cache.victim {
+            inside + cache.bytes
+        } else {
+            inside.max(cache.bytes)
+        }
+    };
+    let bytes = spec.machine.caches.iter().fold(0, add) as f64;
+    assert!((refill.private_lines - bytes / line).abs() < 1e-9);
+    // A core of its own cannot bring in more lines than it misses in the empty cache.
+    let misses = spec.partitions[0].profile.miss_m0;
+    assert!(refill.lines > 0.0 && refill.lines < misses);
+    // The latency in excess of the private caches', for as much of it as is waited for.
+    let from = spec.machine.cache_to_cache_ns;
+    let apart = |a: usize, b: usize| (refill.ns[b] - refill.ns[a]) / refill.lines;
+    let waited = 1.0 - spec.partitions[0].profile.overlap;
+    assert!((apart(0, 1) - waited * (from.near - from.local)).abs() < 1e-9);
+    assert!((apart(1, 2) - waited * (from.far - from.near)).abs() < 1e-9);
+    assert_eq!(prices[1].refill, Refill::default());
 }
 
 /// Sixteen cores in the order of the numbers drawn for them.

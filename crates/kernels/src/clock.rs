@@ -156,13 +156,16 @@ mod tests {
     #[test]
     fn a_sleep_lasts_and_costs_no_processor_time() {
         let watch = Watch::start();
-        sleep_for(5_000_000);
-        sleep_until(watch.start_ns() + 9_000_000);
+        for _ in 0..4 {
+            sleep_for(2_000_000);
+            sleep_until(now() + 3_000_000);
+        }
         let used = watch.stop();
-        assert!(used.end_ns - used.start_ns >= 9_000_000);
+        assert!(used.end_ns - used.start_ns >= 20_000_000);
+        // Kept from its processor for a whole sleep, a process finds it over and gives nothing up.
         assert!(
-            used.nvcsw >= 2,
-            "two sleeps are two voluntary switches: {used:?}"
+            used.nvcsw >= 4,
+            "eight sleeps are eight voluntary switches, or nearly: {used:?}"
         );
     }
 
@@ -170,7 +173,7 @@ mod tests {
     fn a_time_gone_by_is_no_wait() {
         let start = now();
         sleep_until(1);
-        assert!(now() - start < 1_000_000_000);
+        assert!(now() - start < 60 * SECOND);
     }
 
     #[test]

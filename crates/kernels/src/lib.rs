@@ -15,6 +15,7 @@ mod net;
 mod processes;
 mod region;
 mod rings;
+mod scheduling;
 mod signals;
 mod system;
 mod threads;

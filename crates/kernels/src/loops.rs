@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{json, Value};
 
 use crate::clock::{now, sleep_for, sleep_until, Used, Watch};
+use crate::scheduling::Scheduling;
 use crate::system::fork;
 use crate::{parameters, Doing, Fault, Outcome};
 
@@ -112,6 +113,8 @@ struct One {
     iterations: Option<u64>,
     /// Length, from the common start [s].
     seconds: Option<f64>,
+    #[serde(default)]
+    scheduling: Scheduling,
 }
 
 /// One loop of so many turns, or of so many seconds.
@@ -120,7 +123,9 @@ pub(crate) fn one(json: &str) -> Outcome {
         start_ns,
         iterations,
         seconds,
+        scheduling,
     } = parameters(json)?;
+    scheduling.ask()?;
     let found = looped(start_ns, until(iterations, seconds)?);
     serde_json::to_value(found).map_err(|fault| Fault::Wrong(fault.to_string()))
 }
@@ -247,41 +252,44 @@ struct OnOff {
     seconds: f64,
     /// Turns of a burst: the same work each time, however long it takes.
     iterations: u64,
-    /// Sleep after each burst, relative to its end [ns].
+    /// Sleep before each burst: the first from the common start, the others from the end of the
+    /// burst before [ns].
     sleep_ns: u64,
+    #[serde(default)]
+    scheduling: Scheduling,
 }
 
-/// Bursts of a fixed number of turns with a sleep after each, and how late each woke up.
+/// Bursts of a fixed number of turns with a sleep before each, and how late each woke up.
 pub(crate) fn on_off(json: &str) -> Outcome {
     let OnOff {
         start_ns,
         seconds,
         iterations,
         sleep_ns,
+        scheduling,
     } = parameters(json)?;
     let length = (crate::batches::checked(seconds)? * 1e9) as u64;
     if iterations == 0 || sleep_ns == 0 {
         let why = "a burst has at least 1 iteration and a sleep at least 1 ns";
         return Err(Fault::Wrong(why.to_owned()));
     }
+    scheduling.ask()?;
     sleep_until(start_ns);
     let watch = Watch::start();
     let end = counted_from(start_ns, &watch) + length;
     let (mut bursts, mut lates): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
     let mut state = black_box(SEED);
-    loop {
-        let woken = now();
-        state = xorshift(state, iterations);
-        let asleep = now();
-        bursts.push(asleep - woken);
-        if asleep >= end {
-            break;
-        }
+    let mut asleep = watch.start_ns();
+    while asleep < end {
         sleep_for(sleep_ns);
-        lates.push(now().saturating_sub(asleep + sleep_ns));
-        if now() >= end {
+        let woken = now();
+        if woken >= end {
             break;
         }
+        state = xorshift(state, iterations);
+        lates.push(woken.saturating_sub(asleep + sleep_ns));
+        asleep = now();
+        bursts.push(asleep - woken);
     }
     black_box(state);
     let used = watch.stop();
@@ -294,14 +302,11 @@ pub(crate) fn on_off(json: &str) -> Outcome {
     report(whole, &bursts, &lates)
 }
 
-/// The first burst follows no sleep: how late it began is how late the whole thing did.
+/// The figures of the whole, and of each burst.
 fn report(whole: Looped, bursts: &[u64], lates: &[u64]) -> Outcome {
-    let lates: Vec<u64> = std::iter::once(whole.start_late_ns)
-        .chain(lates.iter().copied())
-        .collect();
     let mut found = serde_json::to_value(whole).map_err(|fault| Fault::Wrong(fault.to_string()))?;
     found["bursts"] = Value::from(bursts.len());
-    found["wakeup_late_ns"] = Value::from(&lates[..bursts.len()]);
+    found["wakeup_late_ns"] = Value::from(lates);
     found["burst_ns"] = Value::from(bursts);
     Ok(found)
 }

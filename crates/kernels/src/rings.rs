@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::batches::{checked, timed, Timing};
 use crate::calls::Timed;
+use crate::clock::sleep_until;
 use crate::system::{fork, Child};
 use crate::{parameters, Doing, Fault, Outcome};
 
@@ -131,22 +132,32 @@ struct Context {
     seconds: f64,
     /// Processes of the ring.
     processes: usize,
+    /// `CLOCK_MONOTONIC` before which the ring does not begin [ns].
+    #[serde(default)]
+    start_ns: u64,
 }
 
 /// The byte round a ring of processes joined by pipes: time per hop, and what of it the pipe alone
-/// costs, which a process passing the byte to itself shows (measured after, for a tenth as long).
+/// costs, which a process passing the byte to itself shows.
+///
+/// The latter is measured first, for a tenth as long, and the ring begins at `start_ns`: whoever
+/// counts processor time from then on counts the ring's alone.
 pub(crate) fn context(json: &str) -> Outcome {
-    let Context { seconds, processes } = parameters(json)?;
+    let Context {
+        seconds,
+        processes,
+        start_ns,
+    } = parameters(json)?;
     if !(2..=256).contains(&processes) {
         let why = format!("processes is {processes}; a ring has 2 to 256 of them");
         return Err(Fault::Wrong(why));
     }
     let seconds = checked(seconds)?;
+    let alone = Ring::new(1)?.rounds((seconds / 10.0).max(0.001))?;
     let ring = Ring::new(processes)?;
+    sleep_until(start_ns);
     let hops = ring.rounds(seconds)?;
     let others = ring.others.len();
-    drop(ring);
-    let alone = Ring::new(1)?.rounds((seconds / 10.0).max(0.001))?;
     let mut found = hops.report("context", processes as u64);
     found["processes"] = Value::from(others + 1);
     found["pipe_ns"] = Value::from(alone.median());

@@ -109,6 +109,51 @@ impl Drop for Child {
     }
 }
 
+/// `struct sched_attr` in its first size (sched_setattr(2)).
+#[repr(C)]
+#[derive(Default)]
+struct Attributes {
+    size: u32,
+    policy: u32,
+    flags: u64,
+    nice: i32,
+    priority: u32,
+    runtime: u64,
+    deadline: u64,
+    period: u64,
+}
+
+const ATTRIBUTES_SIZE: u32 = size_of::<Attributes>() as u32;
+
+/// Asks for a nice value and a slice [ns] for this thread, which stays in the ordinary class; a
+/// slice of 0 is the base slice.
+pub(crate) fn set_scheduling(nice: i32, slice_ns: u64) -> io::Result<()> {
+    let wanted = Attributes {
+        size: ATTRIBUTES_SIZE,
+        nice,
+        runtime: slice_ns,
+        ..Attributes::default()
+    };
+    // SAFETY: `wanted` is a valid structure of the size that it names, and is only read.
+    match unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const wanted, 0) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// The slice of this thread [ns], as kernels tell it that give threads slices of their own; 0 by
+/// others.
+pub(crate) fn slice() -> io::Result<u64> {
+    let mut found = Attributes::default();
+    let into = &raw mut found;
+    // SAFETY: `found` is valid, exclusively borrowed, and of the size that is named; all its fields
+    // are integers, for which whatever the kernel writes is a value.
+    match unsafe { libc::syscall(libc::SYS_sched_getattr, 0, into, ATTRIBUTES_SIZE, 0) } {
+        0 => Ok(found.runtime),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 static CAUGHT: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn count(_signal: libc::c_int) {

@@ -44,11 +44,27 @@ fn kernels_of_the_system_time_their_operations() {
         assert!(number(&found, "ns_min") <= ns, "{found}");
         // No operation of the system is below a nanosecond or beyond a second.
         assert!((1.0..1e9).contains(&ns), "{found}");
+        // Each batch is an operation at least, and none was quicker than the quickest.
+        let batches = found["batches_ns"].as_array().unwrap().len() as f64;
         assert!(
-            operations * number(&found, "ns_min") <= seconds * 1e9,
+            batches * number(&found, "ns_min") <= seconds * 1e9,
             "{found}"
         );
     }
+}
+
+#[test]
+fn a_ring_begins_at_its_start_and_the_pipe_alone_is_measured_before() {
+    // The kernel's clock, which no other kernel needs half a second to read.
+    let now = found("getpid", r#"{"seconds": 0.001}"#)["start_ns"]
+        .as_u64()
+        .unwrap();
+    let start = now + 500_000_000;
+    let json = format!(r#"{{"seconds": 0.02, "processes": 2, "start_ns": {start}}}"#);
+    let found = found("context", &json);
+    assert!(found["start_ns"].as_u64().unwrap() >= start, "{found}");
+    assert!(number(&found, "pipe_ns") > 0.0, "{found}");
+    assert!(number(&found, "seconds") >= 0.02, "{found}");
 }
 
 #[test]
@@ -111,7 +127,11 @@ fn a_loop_of_some_time_ends_by_then() {
     let began = Instant::now();
     let found = found("loop", r#"{"seconds": 0.05}"#);
     assert!(began.elapsed() >= Duration::from_millis(50));
-    assert!(number(&found, "iterations") >= 32768.0, "{found}");
+    // One that is put aside as it begins may find its time over.
+    assert!(
+        number(&found, "iterations") >= 32768.0 || number(&found, "nivcsw") > 0.0,
+        "{found}"
+    );
     assert!(
         number(&found, "end_ns") - number(&found, "start_ns") >= 5e7,
         "{found}"
@@ -120,18 +140,21 @@ fn a_loop_of_some_time_ends_by_then() {
 
 #[test]
 fn bursts_and_sleeps_take_turns() {
-    let json = r#"{"seconds": 0.05, "iterations": 10000, "sleep_ns": 2000000}"#;
+    let json = r#"{"seconds": 0.5, "iterations": 10000, "sleep_ns": 2000000}"#;
     let found = found("onoff", json);
     let bursts = found["burst_ns"].as_array().unwrap();
     let lates = found["wakeup_late_ns"].as_array().unwrap();
     assert_eq!(bursts.len(), lates.len());
     assert_eq!(number(&found, "bursts"), bursts.len() as f64);
-    // At most one burst for every 2 ms, and the last one may follow the end.
-    assert!((1..=26).contains(&bursts.len()), "{found}");
+    // At most one burst for every 2 ms of sleep before it.
+    assert!((1..=250).contains(&bursts.len()), "{found}");
     assert_eq!(number(&found, "iterations"), 10_000.0 * bursts.len() as f64);
     let sum = |values: &[Value]| values.iter().filter_map(Value::as_f64).sum::<f64>();
     let length = number(&found, "end_ns") - number(&found, "start_ns");
-    assert!(sum(bursts) + sum(&lates[1..]) <= length, "{found}");
+    assert!(
+        sum(bursts) + sum(lates) + 2e6 * bursts.len() as f64 <= length,
+        "{found}"
+    );
 }
 
 #[test]
@@ -172,6 +195,16 @@ fn parameters_are_checked() {
             "either iterations or seconds",
         ),
         ("loops", r#"{"count": 0, "iterations": 5}"#, "count is 0"),
+        (
+            "loop",
+            r#"{"seconds": 1, "scheduling": {"nice": 20}}"#,
+            "nice is 20",
+        ),
+        (
+            "onoff",
+            r#"{"seconds": 1, "iterations": 1, "sleep_ns": 1, "scheduling": {"slice_ns": 5}}"#,
+            "slice_ns is 5",
+        ),
         (
             "onoff",
             r#"{"seconds": 1, "iterations": 0, "sleep_ns": 1}"#,

@@ -1,44 +1,53 @@
 //! The two ends of a request: a real exchange over loopback, and what is refused.
 
-use std::net::TcpListener;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
 
 use homenode_kernels::run;
+use rustix::net::{bind, getsockname, socket, AddressFamily, SocketType};
 use serde_json::{json, Value};
 
-/// A port that was free a moment ago.
-fn port() -> u16 {
-    TcpListener::bind("127.0.0.1:0")
-        .and_then(|listener| listener.local_addr())
-        .expect("loopback")
-        .port()
+/// A server of such answers, on a port where it listens; it goes on until the process ends.
+fn server(request: usize, response: usize) -> u16 {
+    for _ in 0..20 {
+        // Free a moment ago; where somebody else was quicker, the server ends and another is
+        // taken.
+        let port = TcpListener::bind("127.0.0.1:0")
+            .and_then(|listener| listener.local_addr())
+            .expect("loopback")
+            .port();
+        let given = json!({"port": port, "request": request, "response": response}).to_string();
+        let serving = std::thread::spawn(move || run("answer", &given));
+        while !serving.is_finished() {
+            if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() && !serving.is_finished() {
+                return port;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    panic!("every port was taken by somebody else");
 }
 
 #[test]
 fn asks_are_answered() {
-    let port = port();
-    let server = json!({"port": port, "request": 200, "response": 30_000}).to_string();
-    // Ends with the process: a server goes on until then.
-    std::thread::spawn(move || run("answer", &server));
     let asked = json!({
-        "port": port, "request": 200, "response": 30_000, "connections": 10, "seconds": 0.2,
+        "port": server(200, 30_000), "request": 200, "response": 30_000, "connections": 10,
+        "seconds": 0.2,
     });
-    let told = (0..200)
-        .find_map(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(10));
-            run("ask", &asked.to_string()).ok()
-        })
-        .expect("a server that listens within two seconds");
+    let told = run("ask", &asked.to_string()).expect("answers");
     let told: Value = serde_json::from_str(&told).expect("JSON");
     let (count, seconds) = (
         told["transactions"].as_f64().expect("a count"),
         told["seconds"].as_f64().expect("a time"),
     );
     assert!(count >= 10.0, "{told}");
-    assert!((0.2..2.0).contains(&seconds), "{told}");
+    assert!(seconds >= 0.2, "{told}");
     let mean_s = told["latency_us"]["mean"].as_f64().expect("a mean") / 1e6;
-    // Little's law: ten are under way all the time, but for the last answers of each.
-    let inside = count * mean_s / seconds;
-    assert!((5.0..=10.001).contains(&inside), "{inside}: {told}");
+    // Little's law: ten are under way all the time that was asked for, and never more. How long the
+    // last answer takes is the host's affair.
+    let inside_s = count * mean_s;
+    assert!(inside_s >= 0.999 * 10.0 * 0.2, "{inside_s}: {told}");
+    assert!(inside_s <= 1.001 * 10.0 * seconds, "{inside_s}: {told}");
     for (less, more) in [("p50", "p95"), ("p95", "p99"), ("p99", "max")] {
         assert!(
             told["latency_us"][less].as_f64() <= told["latency_us"][more].as_f64(),
@@ -91,28 +100,24 @@ fn what_makes_no_sense_is_refused() {
 
 #[test]
 fn a_gate_that_is_not_there_is_said() {
-    let port = port();
-    let server = json!({"port": port, "request": 1, "response": 1}).to_string();
-    std::thread::spawn(move || run("answer", &server));
     let asked = json!({
-        "port": port, "request": 1, "response": 1, "connections": 1, "seconds": 0.1,
+        "port": server(1, 1), "request": 1, "response": 1, "connections": 1, "seconds": 0.1,
         "gate": "/no/such/gate",
     });
-    let said = |refused: &String| refused.contains("gate");
-    let refused = (0..200).find_map(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(10));
-        let refused = run("ask", &asked.to_string())
-            .expect_err("no gate")
-            .to_string();
-        Some(refused).filter(said)
-    });
-    assert!(refused.is_some());
+    let refused = run("ask", &asked.to_string())
+        .expect_err("no gate")
+        .to_string();
+    assert!(refused.contains("gate"), "{refused}");
 }
 
 #[test]
 fn nobody_listening_is_said() {
+    // Taken, and not listened on: nobody else can.
+    let taken = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
+    bind(&taken, &SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).expect("a port");
+    let place = SocketAddr::try_from(getsockname(&taken).expect("its place")).expect("of IPv4");
     let asked = json!({
-        "port": port(), "request": 1, "response": 1, "connections": 1, "seconds": 0.1,
+        "port": place.port(), "request": 1, "response": 1, "connections": 1, "seconds": 0.1,
     });
     let refused = run("ask", &asked.to_string())
         .expect_err("nobody listens")

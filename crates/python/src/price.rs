@@ -2,7 +2,7 @@
 
 use homenode_engine::cost::{Books, BOOK_NAMES, LINE_NAMES};
 use homenode_engine::spec::Spec;
-use homenode_engine::steady::{self, ChipPrice, Cost, PartitionPrice, PriceFault};
+use homenode_engine::steady::{self, ChipPrice, Cost, PartitionPrice, PriceFault, Refill};
 use serde_json::{json, Map, Value};
 
 /// Prices a layout and returns the answer as a JSON object.
@@ -21,6 +21,7 @@ fn partition(price: &PartitionPrice) -> Value {
         "cpi": cost(|it| json!(it.cpi)),
         "books": cost(|it| books(&it.books)),
         "lines": cost(|it| named(&LINE_NAMES, &it.lines.0)),
+        "refill": price.cost.as_ref().map(|_| refill(&price.refill)),
         "by_chip": price.by_chip.iter().map(chip).collect::<Vec<Value>>(),
     })
 }
@@ -31,6 +32,14 @@ fn chip(price: &ChipPrice) -> Value {
         "cores": price.cores,
         "ns": price.ns,
         "books": books(&price.books),
+    })
+}
+
+fn refill(refill: &Refill) -> Value {
+    json!({
+        "private_lines": refill.private_lines,
+        "lines": refill.lines,
+        "ns": refill.ns,
     })
 }
 

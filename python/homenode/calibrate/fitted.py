@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from homenode.calibrate.model import Observation, Recording
+from homenode.calibrate.placement import Placed
 from homenode.catalog import ProfileDescription
 from homenode.document import to_toml
 from homenode.errors import HomenodeError
@@ -76,6 +77,8 @@ class Fitted:
     stall_share: float | None
     """Share of the cycles that wait for lines, at the fit, in the first condition."""
     notes: tuple[str, ...] = ()
+    placed: tuple[Placed, ...] = ()
+    """Where threads were dispatched and where they are played, in conditions that tell it."""
 
     @property
     def values(self) -> dict[str, float]:
@@ -94,6 +97,7 @@ class Fitted:
             "singular_values": list(self.singular),
             "stall_share": self.stall_share,
             "notes": list(self.notes),
+            "placed": [one.as_json() for one in self.placed],
         }
 
     def to_toml(self) -> str:
@@ -153,7 +157,8 @@ def _plain(name: str, value: Any) -> Any:
 def _spell(name: str, value: float) -> str:
     """A number for people."""
     if name in _SIZES:
-        return f"{value / 1024:.3g} KiB"
+        kib = value / 1024
+        return f"{kib:.3g} KiB" if kib < 1000 else f"{kib / 1024:.3g} MiB"
     return f"{100 * value:.3g} %" if name in _SHARES else f"{value:.4g}"
 
 

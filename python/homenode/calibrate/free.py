@@ -9,6 +9,7 @@ from typing import Literal
 from homenode.catalog import ProfileDescription
 
 _LEAST_SHARE = 1e-4
+_LEAST_WIDTH = 0.05
 
 
 @dataclass(frozen=True)
@@ -39,15 +40,36 @@ class Free:
         """The base's value on the scale."""
         return self.to_scale(float(getattr(base, self.name).value))
 
-    def width(self, base: ProfileDescription) -> float:
-        """Half of what is plausible before anything was recorded, on the scale: as far as the
-        base's range says.
+    def ends(self, base: ProfileDescription) -> tuple[float, float]:
+        """What is plausible before anything was recorded, on the scale: the range of the base's
+        file, which need not reach as far to both sides.
         """
         told = getattr(base, self.name).range
+        at = self.start(base)
         if told is None:
-            return self.spread
+            return at - self.spread, at + self.spread
         low, high = (self.to_scale(float(end)) for end in told)
-        return max((high - low) / 2, 0.05)
+        return min(low, at), max(high, at)
+
+    def range(self, base: ProfileDescription) -> tuple[float, float]:
+        """The same in its own unit, as the file has it."""
+        told = getattr(base, self.name).range
+        if told is None:
+            low, high = self.ends(base)
+            return self.from_scale(low), self.from_scale(high)
+        value = float(getattr(base, self.name).value)
+        return min(float(told[0]), value), max(float(told[1]), value)
+
+    def width(self, base: ProfileDescription) -> float:
+        """Half of what is plausible, on the scale."""
+        low, high = self.ends(base)
+        return max((high - low) / 2, _LEAST_WIDTH)
+
+    def reach(self, base: ProfileDescription) -> float:
+        """How far it may be from the base's value, to the side on which that is farther."""
+        low, high = self.ends(base)
+        at = self.start(base)
+        return max(high - at, at - low, _LEAST_WIDTH)
 
 
 FREE = (

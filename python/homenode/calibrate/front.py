@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from homenode.calibrate.fitted import Deviation, Fitted, Parameter, spell
 from homenode.calibrate.free import FREE, NAMES, Free
+from homenode.calibrate.imported import Told
 from homenode.calibrate.model import Z95, Model, Recording
 from homenode.calibrate.reading import read_recordings
 from homenode.calibrate.solve import DETERMINED, Solution, solve
@@ -38,7 +39,7 @@ def fit_profile(
     scenario: Scenario | str | Path | None = None,
     know: Sequence[str] | None = None,
     free: Sequence[str] = NAMES,
-    rate: float | None = None,
+    rate: float | Path | None = None,
     cpi: float | None = None,
     accuracy: float = ACCURACY,
     replications: int = 3,
@@ -48,9 +49,10 @@ def fit_profile(
 ) -> Fitted:
     """Fit the free parameters of a profile to kept runs, measured results or imported recordings.
 
-    `know` names the figures that are known of them, `rate` [1/s] and `cpi` what an imported
-    recording does not tell, `accuracy` is the share by which any figure may be off. Raises
-    `HomenodeError` where a recording tells nothing or cannot be played.
+    `know` names the figures that are known of them; `rate` [1/s], or a table of it over time (see
+    `homenode.calibrate.rates`), and `cpi` are what an imported recording does not tell; `accuracy`
+    is the share by which any figure may be off. Raises `HomenodeError` where a recording tells
+    nothing or cannot be played.
     """
     chosen = _chosen(free)
     _check(name, accuracy, rate, cpi)
@@ -62,16 +64,42 @@ def fit_profile(
         scenario=where,
         know=know,
         accuracy=accuracy,
-        rate=rate,
-        cpi=cpi,
+        told=Told(rate, cpi),
         root=root,
     )
     model = Model(recording, described.spec(), replications, jobs or os.cpu_count() or 1)
     residuals = _Residuals(recording, model, chosen, progress)
     start = [one.start(described) for one in chosen]
     widths = [one.width(described) for one in chosen]
-    solution = solve(residuals, start, widths)
+    reaches = [one.reach(described) for one in chosen]
+    begin = _begin(recording, model, chosen, start)
+    solution = solve(residuals, start, widths, reaches, begin)
     return _told(name, recording, described, chosen, solution, model)
+
+
+def _begin(
+    recording: Recording, model: Model, free: Sequence[Free], start: Sequence[float]
+) -> list[float]:
+    """Where the search begins: at the base's values, but with as many instructions as the recorded
+    time of a unit holds. With ever more of them a played load that arrives whatever happens fills
+    all processors, from where on the figures tell nothing of how many there are.
+    """
+    names = [one.name for one in free]
+    begin = list(start)
+    if "instructions" not in names:
+        return begin
+    times = model(values_at(start, free)).instruction_ns
+    logs = []
+    for one in recording.observations:
+        unit_us = one.value if one.metric == "cpu_per_tx_us" else None
+        rate, ns = recording.conditions[one.condition].rate, times[one.condition]
+        if one.metric == "physc" and rate:
+            unit_us = 1e6 * one.value / rate
+        if unit_us and ns:
+            logs.append(math.log(1e3 * unit_us / ns))
+    if logs:
+        begin[names.index("instructions")] = math.fsum(logs) / len(logs)
+    return begin
 
 
 def _chosen(free: Sequence[str]) -> tuple[Free, ...]:
@@ -85,7 +113,7 @@ def _chosen(free: Sequence[str]) -> tuple[Free, ...]:
     return tuple(one for one in FREE if one.name in free)
 
 
-def _check(name: str, accuracy: float, rate: float | None, cpi: float | None) -> None:
+def _check(name: str, accuracy: float, rate: float | Path | None, cpi: float | None) -> None:
     """A name and numbers that cannot be."""
     try:
         TypeAdapter(CatalogName).validate_python(name)
@@ -95,7 +123,8 @@ def _check(name: str, accuracy: float, rate: float | None, cpi: float | None) ->
     if not 0 < accuracy < 1:
         there = "no figure is exact, and one that may be off by all of itself tells nothing"
         raise HomenodeError(f"an accuracy of {accuracy:g} is none", there=there)
-    for words, value in (("rate of work", rate), ("number of cycles an instruction", cpi)):
+    steady = None if isinstance(rate, Path) else rate
+    for words, value in (("rate of work", steady), ("number of cycles an instruction", cpi)):
         if value is not None and not (value > 0 and math.isfinite(value)):
             there = "it must be more than 0"
             raise HomenodeError(f"{value:g} is no {words}", there=there)
@@ -176,6 +205,7 @@ def _told(
         solution.singular,
         stall,
         recording.notes,
+        shown.placed,
     )
 
 
@@ -188,16 +218,17 @@ def _parameter(
 ) -> Parameter:
     fitted = place in solution.fitted
     x, sd = float(solution.x[place]), float(solution.sd[place])
-    start, width = one.start(base), one.width(base)
-    low, high = (x - Z95 * sd, x + Z95 * sd) if fitted else (start - width, start + width)
+    low, high = one.range(base)
+    if fitted:
+        low, high = (one.from_scale(end) for end in (x - Z95 * sd, x + Z95 * sd))
     return Parameter(
         name=one.name,
         words=one.words,
         value=one.from_scale(x),
-        low=one.from_scale(low),
-        high=one.from_scale(high),
+        low=low,
+        high=high,
         determined=fitted,
-        base=one.from_scale(start),
+        base=one.from_scale(one.start(base)),
         effect=solution.alone[place],
         said=_said(place, one, free, solution, (low, high)),
     )
@@ -213,13 +244,23 @@ def _said(
     """Whether the data determine it, in words."""
     if place in solution.fitted:
         return "determined"
-    low, high = (spell(one.name, one.from_scale(end)) for end in ends)
+    low, high = (spell(one.name, end) for end in ends)
     effect = solution.alone[place]
     if effect < DETERMINED:
         return (
             f"all of {low} to {high} looks the same within {effect:.1f} standard errors of what was"
             " recorded"
         )
-    others = [free[other].words for other in solution.alike.get(place, ())]
-    imitated = f" by {listed(others)}" if others else " by the others together"
-    return f"what it changes is as well changed{imitated}; it stays at the base's"
+    others = listed([free[other].words for other in solution.alike.get(place, ())])
+    left = solution.left.get(place, effect)
+    if left < DETERMINED:
+        return (
+            f"what it changes, {effect:.1f} standard errors over half its range, is but for"
+            f" {left:.1f} as well changed by {others or 'the others together'}; it stays at the"
+            " base's"
+        )
+    beside = f" beside {others}" if others else ""
+    return (
+        f"{left:.1f} standard errors over half its range are too few to tell it{beside}; it stays"
+        " at the base's"
+    )

@@ -14,11 +14,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from homenode.calibrate.levels import Batch, Counting, Levels, played_levels
+from homenode.calibrate.placement import PRICED, Placed, priced
 from homenode.catalog.profile import ENGINE_NAMES
 from homenode.errors import HomenodeError
 from homenode.results.metrics import METRICS
 from homenode.results.stats import student_t
 from homenode.results.summarize import replication_totals
+from homenode.results.totals import NS_PER_S, Totals
 from homenode.runner.details import machine_facts
 from homenode.runner.engine import load_engine
 from homenode.scenario import Scenario
@@ -36,6 +39,12 @@ class Condition:
     title: str
     scenario: Scenario
     partition: str
+    levels: Levels | None = None
+    """How near its threads were dispatched; None where it is as played."""
+    alone: bool = False
+    """Whether other partitions with a profile of the same name do work of their own."""
+    rate: float | None = None
+    """Units of work done [1/s], where they arrive at that rate however long each takes."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +77,10 @@ class Predicted:
 
     logs: tuple[float, ...]
     errors: tuple[float, ...]
+    instruction_ns: tuple[float | None, ...] = ()
+    """Core time of an instruction in each condition; None where nothing ran [ns]."""
+    placed: tuple[Placed, ...] = ()
+    """Of each condition of which it was recorded where threads were dispatched."""
 
 
 class Model:
@@ -94,10 +107,10 @@ class Model:
     def _spec(self, condition: Condition) -> dict[str, Any]:
         """The condition with the profile in every partition that runs the same work."""
         spec = copy.deepcopy(condition.scenario.spec())
-        names = [one["name"] for one in spec["partitions"]]
-        work = spec["partitions"][names.index(condition.partition)]["profile"]["name"]
+        own = spec["partitions"][_index(spec, condition)]
+        work = own["profile"]["name"]
         for one in spec["partitions"]:
-            if one["profile"]["name"] == work:
+            if one is own or (one["profile"]["name"] == work and not condition.alone):
                 one["profile"] = {**self._profile, "name": work}
                 one["calibrated"] = True
         return spec
@@ -113,23 +126,74 @@ class Model:
         numbers = {ENGINE_NAMES.get(name, name): value for name, value in values.items()}
         if "footprint_bytes" in numbers:
             numbers["footprint_bytes"] = round(numbers["footprint_bytes"])
-        texts = [json.dumps(_filled(spec, numbers)) for spec in self._specs]
+        specs = [_filled(spec, numbers) for spec in self._specs]
         tasks = [
-            (text, FIRST_REPLICATION + index)
-            for text in texts
+            (json.dumps(spec), FIRST_REPLICATION + index, self._counting(place))
+            for place, spec in enumerate(specs)
             for index in range(self._replications)
         ]
         with ThreadPoolExecutor(self._jobs) as pool:
             summaries = list(pool.map(self._simulate, tasks))
-        found = [self._observe(summaries, one) for one in self._recording.observations]
+        conditions = range(len(self._recording.conditions))
+        every = [self._totals(place, specs[place], summaries) for place in conditions]
+        watches = [watch for _, _, watch in tasks]
+        told = {
+            place: self._place(place, specs[place], every[place], watches)
+            for place in conditions
+            if self._recording.conditions[place].levels is not None
+        }
+        found = [self._observe(every[one.condition], one) for one in self._recording.observations]
+        logs = [
+            mean + (math.log(told[one.condition].factor) if _is_priced(one, told) else 0.0)
+            for one, (mean, _) in zip(self._recording.observations, found, strict=True)
+        ]
         if self._done is not None:
             self._done()
-        return Predicted(tuple(mean for mean, _ in found), tuple(error for _, error in found))
+        times = [
+            _instruction_ns(every[place][_index(self._specs[place], one)])
+            for place, one in enumerate(self._recording.conditions)
+        ]
+        errors = tuple(error for _, error in found)
+        return Predicted(tuple(logs), errors, tuple(times), tuple(told.values()))
 
-    def _simulate(self, task: tuple[str, int]) -> dict[str, Any]:
-        text, replication = task
+    def _totals(
+        self, place: int, spec: Mapping[str, Any], summaries: Sequence[Mapping[str, Any]]
+    ) -> list[list[Totals]]:
+        """Counters of each partition in each replication of a condition."""
+        first = place * self._replications
+        raw = summaries[first : first + self._replications]
+        return [
+            replication_totals(spec, raw, index, self._facts[place])
+            for index in range(len(spec["partitions"]))
+        ]
+
+    def _counting(self, place: int) -> Counting | None:
+        """What counts dispatches, where those recorded are known."""
+        condition = self._recording.conditions[place]
+        if condition.levels is None:
+            return None
+        return Counting(_index(self._specs[place], condition))
+
+    def _place(
+        self,
+        place: int,
+        spec: Mapping[str, Any],
+        totals: Sequence[Sequence[Totals]],
+        watches: Sequence[Counting | None],
+    ) -> Placed:
+        """A condition's dispatches as recorded and as played."""
+        condition = self._recording.conditions[place]
+        mine = slice(place * self._replications, (place + 1) * self._replications)
+        counts = [watch.sums for watch in watches[mine] if watch is not None]
+        played = played_levels(counts, spec["duration_ns"] / NS_PER_S)
+        index = _index(spec, condition)
+        assert condition.levels is not None  # noqa: S101 - the caller asks for no other
+        return priced(condition.title, self._engine, spec, index, totals, condition.levels, played)
+
+    def _simulate(self, task: tuple[str, int, Counting | None]) -> dict[str, Any]:
+        text, replication, counting = task
         try:
-            summary = self._engine.simulate(text, replication, lambda _batch: True)
+            summary = self._engine.simulate(text, replication, counting or _go_on)
         except (self._engine.SpecError, self._engine.Runaway) as error:
             step = "start from another profile with --base"
             raise HomenodeError(
@@ -137,23 +201,36 @@ class Model:
             ) from error
         return {**json.loads(summary), "replication": replication}
 
-    def _observe(
-        self, summaries: Sequence[Mapping[str, Any]], one: Observation
-    ) -> tuple[float, float]:
+    def _observe(self, totals: Sequence[Sequence[Totals]], one: Observation) -> tuple[float, float]:
         """Mean logarithm of a metric over the replications, and its standard error."""
         condition = self._recording.conditions[one.condition]
-        spec = self._specs[one.condition]
-        first = one.condition * self._replications
-        raw = summaries[first : first + self._replications]
-        index = [part["name"] for part in spec["partitions"]].index(condition.partition)
-        totals = replication_totals(spec, raw, index, self._facts[one.condition])
-        values = [METRICS[one.metric].formula(each) for each in totals]
+        own = totals[_index(self._specs[one.condition], condition)]
+        values = [METRICS[one.metric].formula(each) for each in own]
         logs = [math.log(value) for value in values if value is not None and value > 0]
         if not logs:
             text = f"{condition.title}: played, {condition.partition} has no {one.metric}"
             step = "leave it out of --know, or start from another profile with --base"
             raise HomenodeError(text, next_step=step)
         return mean_error(logs)
+
+
+def _go_on(_batch: Batch) -> bool:
+    return True
+
+
+def _index(spec: Mapping[str, Any], condition: Condition) -> int:
+    """The place of a condition's partition in its spec."""
+    return [one["name"] for one in spec["partitions"]].index(condition.partition)
+
+
+def _instruction_ns(totals: Sequence[Totals]) -> float | None:
+    """Core time of an instruction, over all replications."""
+    done = math.fsum(one["instructions"] for one in totals)
+    return math.fsum(one["busy_ns"] for one in totals) / done if done > 0 else None
+
+
+def _is_priced(one: Observation, told: Mapping[int, Placed]) -> bool:
+    return one.condition in told and one.metric in PRICED
 
 
 def _filled(spec: Mapping[str, Any], numbers: Mapping[str, float]) -> dict[str, Any]:

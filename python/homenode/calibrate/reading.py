@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from homenode.calibrate.imported import Told, read_imported
 from homenode.calibrate.model import Z95, Condition, Observation, Recording, mean_error
 from homenode.errors import HomenodeError, listed, suggestion
+from homenode.measure.result import KIND
 from homenode.results.metrics import METRICS
 from homenode.results.run import Run
 from homenode.scenario import Scenario
@@ -27,6 +29,10 @@ USUAL = ("cpu_per_tx_us", "cpi")
 one fact counted twice makes intervals too narrow.
 """
 
+_OF_RUNS = "replications.json"
+_RUN = "run "
+_HEAD = 1 << 16
+
 
 def read_recordings(
     names: Sequence[str | Path],
@@ -35,8 +41,7 @@ def read_recordings(
     scenario: Scenario | None,
     know: Sequence[str] | None,
     accuracy: float,
-    rate: float | None,
-    cpi: float | None,
+    told: Told,
     root: str | Path,
 ) -> Recording:
     """All recordings together. Raises `HomenodeError` for what tells nothing of a profile."""
@@ -47,24 +52,29 @@ def read_recordings(
         there = f"there is {listed(KNOWN, 10)}"
         step = suggestion(unknown[0], KNOWN, "")
         raise HomenodeError(f"{unknown[0]} tells nothing here", there=there, next_step=step)
-    told = (rate, cpi)
-    if told != (None, None) and not any(_is_import(Path(name)) for name in names):
+    if not told.is_nothing and not any(_is_import(Path(name)) for name in names):
         raise HomenodeError(
             f"{listed([str(name) for name in names])}: how much work was done is recorded",
             next_step="leave --rate and --cpi out: they are for recordings that import reads",
         )
-    parts = [
-        _read(Path(name), partition, scenario, know, accuracy, told, Path(root)) for name in names
-    ]
+    parts: list[Recording] = []
+    seen: dict[str, str] = {}
+    for name in names:
+        part = _read(Path(name), partition, scenario, know, accuracy, told, Path(root))
+        key = str(Path(name).resolve()) if Path(name).exists() else part.title
+        key = part.title if part.title.startswith(_RUN) else key
+        if key in seen:
+            # The same fact counted twice would make the intervals too narrow.
+            step = "name each recording once"
+            raise HomenodeError(f"{name} and {seen[key]} are the same recording", next_step=step)
+        seen[key] = str(name)
+        parts.append(part)
     conditions: list[Condition] = []
     observations: list[Observation] = []
     for part in parts:
         first = len(conditions)
         conditions += part.conditions
-        observations += [
-            Observation(first + one.condition, one.metric, one.value, one.error)
-            for one in part.observations
-        ]
+        observations += [replace(one, condition=first + one.condition) for one in part.observations]
     if not observations:
         raise HomenodeError(
             f"{listed([part.title for part in parts])} tells nothing of a profile",
@@ -78,8 +88,18 @@ def read_recordings(
 
 def _is_import(path: Path) -> bool:
     """Whether it is neither a measured result nor a kept run."""
-    measured = path.suffix == ".json" and path.is_file()
-    return path.exists() and not measured and not (path / "replications.json").is_file()
+    return path.exists() and not _is_measured(path) and not (path / _OF_RUNS).is_file()
+
+
+def _is_measured(path: Path) -> bool:
+    """Whether it is a result of `homenode measure`: recordings may be JSON too."""
+    if path.suffix != ".json" or not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            return KIND.encode() in file.read(_HEAD)
+    except OSError as error:
+        raise HomenodeError(f"{path} cannot be read: {error.strerror}") from error
 
 
 def _read(
@@ -88,14 +108,14 @@ def _read(
     scenario: Scenario | None,
     know: Sequence[str] | None,
     accuracy: float,
-    told: tuple[float | None, float | None],
+    told: Told,
     root: Path,
 ) -> Recording:
-    if path.suffix == ".json" and path.is_file():
+    if _is_measured(path):
         return read_measured(path, scenario, partition, know, accuracy)
     if _is_import(path):
-        return read_imported(path, partition, accuracy, *told)
-    is_run = (path / "replications.json").is_file()
+        return read_imported(path, partition, scenario, know, accuracy, told)
+    is_run = (path / _OF_RUNS).is_file()
     run = Run.load(path if is_run else str(path), root)
     return read_run(run, partition, know, accuracy)
 
@@ -128,7 +148,7 @@ def read_run(
         )
     notes = tuple(f"{run.id} has no {metric} of {name}" for metric in missing)
     condition = Condition(f"{run.id} {name}", scenario, name)
-    return Recording(f"run {run.id}", (condition,), tuple(found), notes)
+    return Recording(f"{_RUN}{run.id}", (condition,), tuple(found), notes)
 
 
 def read_measured(
@@ -221,84 +241,13 @@ def _set(scenario: Scenario, name: str, processors: int, load: float) -> Scenari
     pins = getattr(table.processors, "pins", None)
     if pins is not None and len(pins) > 1:
         changes[f"{path}.processors.pins"] = [list(pin) for pin in pins[:processors]]
-    if load and hasattr(table.workload, "count"):
+    if table.workload.kind == "idle":
+        # As import leaves it: as many programs that never pause as were measured.
+        endless = {"kind": "warehouses", "count": round(load) or processors, "profile": "oltp"}
+        changes[f"{path}.workload"] = endless
+    elif load and hasattr(table.workload, "count"):
         changes[f"{path}.workload.count"] = round(load)
     return scenario.with_(changes, why="as measured")
-
-
-def read_imported(
-    path: Path,
-    partition: str | None,
-    accuracy: float,
-    rate: float | None,
-    cpi: float | None,
-) -> Recording:
-    """What `homenode import` reads: recorded cores, which tell of a profile only where the rate of
-    its work is known too.
-    """
-    from homenode.importing.assemble import AssembleOptions, assemble
-    from homenode.importing.front import read_paths
-
-    if rate is None:
-        raise HomenodeError(
-            f"{path.name} tells how many cores were used, not how much work was done",
-            next_step='say so with --rate "1400/s"; without it no number of a profile follows',
-        )
-    made = assemble(read_paths([path]), AssembleOptions(convert=False))
-    scenario = made.scenario
-    name = _of(scenario, partition)
-    placed = scenario.partition(name)
-    if placed.demand is None:
-        raise HomenodeError(f"nothing in {path.name} tells what {name} used")
-    cores = _recorded(made.files["demand.parquet"], name)
-    table = placed.table
-    workload = {"kind": "transactions", "rate": f"{rate:g}/s", "profile": "oltp"}
-    changed = scenario.with_(
-        {
-            f"partition.{table.name}.workload": workload,
-            "run.duration": "20 s",
-            "run.interval": None,
-        },
-        why="as recorded",
-    )
-    mean, error = window_mean(cores)
-    if not mean > 0:
-        raise HomenodeError(f"{name} used no processor in {path.name}")
-    found = [Observation(0, "physc", mean, math.hypot(error, accuracy))]
-    if cpi is not None:
-        found.append(Observation(0, "cpi", cpi, accuracy))
-    notes = (
-        f"physc is the mean of {len(cores)} windows in which {rate:g}/s are taken to be steady",
-    )
-    return Recording(
-        path.name, (Condition(f"{path.name} {name}", changed, name),), tuple(found), notes
-    )
-
-
-def window_mean(values: Sequence[float]) -> tuple[float, float]:
-    """Mean of windows, idle ones too, and its standard error as a share of it. Windows follow from
-    one another; their error is that of stretches of them, some square root of their number.
-    """
-    if not values:
-        return 0.0, 0.0
-    mean = math.fsum(values) / len(values)
-    count = math.isqrt(len(values))
-    ends = [len(values) * at // count for at in range(count + 1)]
-    pairs = pairwise(ends)
-    _, error = mean_error([math.fsum(values[low:high]) / (high - low) for low, high in pairs])
-    return mean, error / mean if mean > 0 else 0.0
-
-
-def _recorded(packed: bytes, name: str) -> list[float]:
-    """Recorded cores of each window."""
-    import io
-
-    import polars as pl
-
-    table = pl.read_parquet(io.BytesIO(packed)).filter(pl.col("partition") == name)
-    if "cores" not in table.columns:
-        raise HomenodeError(f"the recording of {name} has no cores")
-    return [float(value) for value in table["cores"].drop_nulls()]
 
 
 def check_metrics() -> bool:

@@ -22,9 +22,12 @@ Residuals = Callable[[Array], tuple[Array, Array]]
 DETERMINED = 2.0
 """Standard errors by which the data must move over the range of a direction."""
 _WHOLE = 0.9
+_TAKES_PART = 0.25
+"""Share of an effect from which on another parameter counts among those that imitate it."""
 _STEP = 0.1
 _MOST_STEPS = 8
 _LONGEST = 0.7
+_MOST_HALVINGS = 7
 _DONE = 0.1
 """A step of less than this share of the interval ends the search."""
 
@@ -42,6 +45,8 @@ class Solution:
     """By how many standard errors the data move when a parameter alone moves by its range."""
     alike: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """Of each that is held though it moves the data, those fitted that move them alike."""
+    left: dict[int, float] = field(default_factory=dict)
+    """Of the same, by how many standard errors it moves the data as those cannot."""
     deviations: Array = None
     """In standard errors, at the solution."""
     quality: float = 1.0
@@ -61,15 +66,24 @@ class _Point:
     errors: Array
 
 
-def solve(residuals: Residuals, start: Sequence[float], widths: Sequence[float]) -> Solution:
-    """Fit what can be fitted; `widths` are halves of the plausible ranges, on the scales.
+def solve(
+    residuals: Residuals,
+    start: Sequence[float],
+    widths: Sequence[float],
+    reaches: Sequence[float] | None = None,
+    begin: Sequence[float] | None = None,
+) -> Solution:
+    """Fit what can be fitted; `widths` are halves of the plausible ranges, on the scales, `reaches`
+    how far they go from the start to their longer side (as far as to the other, if not given).
+    The search begins at `begin`, if given; what is held stays at `start`.
 
     One parameter after the other joins those before it, so that a later one is not driven to an
     end of its range to make up for an earlier one that is still far off.
     """
     import numpy as np
 
-    x, width = np.array(start, dtype=float), np.array(widths, dtype=float)
+    x = np.array(start if begin is None else begin, dtype=float)
+    width = np.array(widths, dtype=float)
     at = _Point(x, *residuals(x))
     every = range(len(x))
     singular = np.linalg.svd(
@@ -87,7 +101,8 @@ def solve(residuals: Residuals, start: Sequence[float], widths: Sequence[float])
         slopes = _slopes(residuals, at, width, every)
         fitted = determined(_scaled(slopes, at.errors, width), fitted)
     told = tuple(float(value) for value in singular)
-    return _solution(at, slopes, width, fitted, told)
+    reach = width if reaches is None else np.array(reaches, dtype=float)
+    return _solution(at, slopes, (width, reach), fitted, told)
 
 
 def _descend(residuals: Residuals, at: _Point, width: Array, candidates: Sequence[int]) -> _Point:
@@ -95,7 +110,7 @@ def _descend(residuals: Residuals, at: _Point, width: Array, candidates: Sequenc
     import numpy as np
 
     for _ in range(_MOST_STEPS):
-        slopes = _slopes(residuals, at, width, candidates)
+        slopes = _slopes(residuals, at, width, candidates, look_back=True)
         fitted = determined(_scaled(slopes, at.errors, width), candidates)
         if not fitted:
             break
@@ -111,17 +126,34 @@ def _descend(residuals: Residuals, at: _Point, width: Array, candidates: Sequenc
     return at
 
 
-def _slopes(residuals: Residuals, at: _Point, width: Array, columns: Sequence[int]) -> Array:
-    """Forward differences, a column a parameter; those that are not asked for are 0."""
+def _slopes(
+    residuals: Residuals,
+    at: _Point,
+    width: Array,
+    columns: Sequence[int],
+    *,
+    look_back: bool = False,
+) -> Array:
+    """Forward differences, a column a parameter; those that are not asked for are 0.
+
+    A parameter that moves nothing ahead may be beyond where it ends to matter, as a footprint that
+    fills the caches: the search looks back over half its range then, so that it finds its way.
+    """
     import numpy as np
 
     found = np.zeros((len(at.deviations), len(at.x)))
     for place in columns:
-        aside = at.x.copy()
-        aside[place] += min(_STEP, width[place])
-        change = residuals(aside)[0] - at.deviations
-        found[:, place] = change / (aside[place] - at.x[place])
+        found[:, place] = _slope(residuals, at, place, min(_STEP, width[place]))
+        flat = np.linalg.norm(found[:, place] / at.errors) * width[place] < DETERMINED
+        if look_back and flat:
+            found[:, place] = _slope(residuals, at, place, -width[place])
     return found
+
+
+def _slope(residuals: Residuals, at: _Point, place: int, step: float) -> Array:
+    aside = at.x.copy()
+    aside[place] += step
+    return (residuals(aside)[0] - at.deviations) / (aside[place] - at.x[place])
 
 
 def _scaled(slopes: Array, errors: Array, width: Array) -> Array:
@@ -156,11 +188,12 @@ def _move(slopes: Array, at: _Point, fitted: Sequence[int]) -> Array:
 
 
 def _search(residuals: Residuals, at: _Point, move: Array) -> _Point | None:
-    """After the whole step, or a half or a quarter of it where that is too far; None if none is
-    better.
+    """After the whole step, or half of it again and again where that is too far, as beyond the load
+    that a played partition can carry; None if none is better.
     """
     before = _size(at)
-    for share in (1.0, 0.5, 0.25):
+    for halvings in range(_MOST_HALVINGS):
+        share = 0.5**halvings
         there = at.x + share * move
         after = _Point(there, *residuals(there))
         if _size(after) < before:
@@ -173,18 +206,18 @@ def _size(at: _Point) -> float:
 
 
 def _spread(
-    slopes: Array, errors: Array, width: Array, fitted: Sequence[int]
+    slopes: Array, errors: Array, reach: Array, fitted: Sequence[int]
 ) -> tuple[Array, Array]:
     """Standard errors of the fitted from the data alone and from what is held, on the scales."""
     import numpy as np
 
-    sd = width / 2
+    sd = reach / 2
     kept = list(fitted)
-    held = [place for place in range(len(width)) if place not in fitted]
+    held = [place for place in range(len(reach)) if place not in fitted]
     weighted = slopes / errors[:, None]
     inverse = np.linalg.pinv(weighted[:, kept])
     own = inverse @ inverse.T
-    carried = inverse @ weighted[:, held] * (width[held] / 2)[None, :]
+    carried = inverse @ weighted[:, held] * (reach[held] / 2)[None, :]
     sd[kept] = np.sqrt(np.diag(own))
     return sd, np.sqrt((carried**2).sum(axis=1)) if held else np.zeros(len(kept))
 
@@ -192,40 +225,46 @@ def _spread(
 def _solution(
     at: _Point,
     slopes: Array,
-    width: Array,
+    extents: tuple[Array, Array],
     fitted: tuple[int, ...],
     singular: tuple[float, ...],
 ) -> Solution:
     import numpy as np
 
+    width, reach = extents
     x, deviations, errors = at.x, at.deviations, at.errors
     scaled = _scaled(slopes, errors, width)
     alone = np.sqrt((scaled**2).sum(axis=0))
     free = len(deviations) - len(fitted)
     chi = float(((deviations / errors) ** 2).sum())
     quality = chi / free if free > 0 else max(1.0, chi)
-    sd = width / 2
-    alike = {}
+    sd = reach / 2
+    alike, left = {}, {}
     if fitted:
-        own, carried = _spread(slopes, errors, width, fitted)
+        own, carried = _spread(slopes, errors, reach, fitted)
         sd = own
         sd[list(fitted)] = np.hypot(own[list(fitted)] * max(1.0, quality) ** 0.5, carried)
-        alike = {
+        found = {
             place: _alike(scaled, place, fitted)
             for place in range(len(x))
             if place not in fitted and alone[place] >= DETERMINED
         }
+        alike = {place: others for place, (others, _) in found.items()}
+        left = {place: size for place, (_, size) in found.items()}
     told = tuple(float(one) for one in alone)
-    return Solution(x, sd, fitted, told, alike, deviations / errors, quality, singular)
+    return Solution(x, sd, fitted, told, alike, left, deviations / errors, quality, singular)
 
 
-def _alike(scaled: Array, place: int, fitted: Sequence[int]) -> tuple[int, ...]:
-    """Those fitted that can imitate a held one, the likest first."""
+def _alike(scaled: Array, place: int, fitted: Sequence[int]) -> tuple[tuple[int, ...], float]:
+    """Those fitted that together imitate a held one, who does most of it first; and how many
+    standard errors it moves the data in a way that they cannot.
+    """
     import numpy as np
 
-    own = scaled[:, place]
-    shares = {}
-    for other in fitted:
-        size = float(np.linalg.norm(own) * np.linalg.norm(scaled[:, other]))
-        shares[other] = abs(float(own @ scaled[:, other])) / size if size else 0.0
-    return tuple(sorted((one for one in fitted if shares[one] > 0.5), key=lambda o: -shares[o]))
+    own, others = scaled[:, place], scaled[:, list(fitted)]
+    parts = np.linalg.lstsq(others, own, rcond=None)[0]
+    left = float(np.linalg.norm(own - others @ parts))
+    sizes = np.abs(parts) * np.linalg.norm(others, axis=0)
+    least = _TAKES_PART * float(np.linalg.norm(own))
+    chosen = [(size, one) for size, one in zip(sizes, fitted, strict=True) if size >= least]
+    return tuple(one for _, one in sorted(chosen, key=lambda pair: -pair[0])), left

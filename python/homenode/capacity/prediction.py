@@ -12,10 +12,10 @@ profile for all n and all machines.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +91,7 @@ class Prediction:
         """Processors that the machine has for customers."""
         return self.layout.processors
 
-    @cached_property
+    @functools.cached_property
     def alone(self) -> Point:
         """One processor with nobody beside it."""
         return self._price(1)
@@ -185,7 +185,12 @@ def _changed(name: str, change: Mapping[str, Any]) -> MachineDescription:
 
 def _template(work: ProfileDescription) -> dict[str, Any]:
     """The engine's input for a partition of one processor, on a machine that is then replaced."""
-    text = to_toml({"machine": {"model": _ANY_MACHINE}, "partition": [_PARTITION]})
-    spec: dict[str, Any] = Scenario.from_toml(text, "prediction").spec()
+    spec: dict[str, Any] = json.loads(_template_text())
     spec["partitions"][0]["profile"] = work.spec()
     return spec
+
+
+@functools.cache
+def _template_text() -> str:
+    text = to_toml({"machine": {"model": _ANY_MACHINE}, "partition": [_PARTITION]})
+    return Scenario.from_toml(text, "prediction").spec_json()

@@ -154,8 +154,11 @@ class ControlProgram(Table):
                 yield f"{part}.{name}", getattr(table, name)
 
 
+@functools.cache
 def control_program_document(name: str = "zvm") -> Document:
-    """The file of the shipped Control Program."""
+    """The file of the shipped Control Program, read once: whoever changes its data copies it
+    first.
+    """
     file = resources.files("homenode") / "control_programs" / f"{name}.toml"
     text = file.read_text(encoding="utf-8")
     return parse_document(text, f"control_programs/{name}.toml", MachineError)

@@ -162,6 +162,12 @@ class LinuxHost(Table):
     delay_dequeue: Figure[bool] = Field(
         description="whether a sleeper that has had too much stays queued until it has not"
     )
+    reweigh_in_sums: Figure[bool] = Field(
+        description=(
+            "whether a runner whose weight changes is placed as if it came anew (Linux 6.13 to"
+            " 6.19), by which what it is owed grows"
+        )
+    )
     latency: Figure[Part] | None = Field(
         None, description="sched_latency_ns of CFS; 6 ms times that factor if not given"
     )
@@ -182,6 +188,15 @@ class LinuxHost(Table):
         description="most tasks moved in one go"
     )
     switch: Figure[Direct] = Field(description="direct cost of a switch between two tasks")
+    wake_interrupt: Figure[Direct] = Field(
+        description="processor time of waking a thread on another processor: an interrupt is sent"
+    )
+    wake_idle: Figure[Direct] = Field(
+        description="time from such a wake-up on an idle processor until the thread runs"
+    )
+    idle_poll: Figure[Direct] = Field(
+        description="for how long an idle processor polls, and needs neither"
+    )
     wake_affine: Figure[bool] = Field(
         description="whether a waking task may be drawn to its waker's processor"
     )
@@ -196,13 +211,15 @@ class LinuxHost(Table):
 
     def spec(self) -> dict[str, Any]:
         """The `hypervisor` part of the engine's input; PowerVM's calls cost nothing."""
-        plain = ("scheduler", "run_to_parity", "place_lag", "delay_dequeue", "gentle_sleepers")
+        rules = ("run_to_parity", "place_lag", "delay_dequeue", "gentle_sleepers")
+        plain = ("scheduler", *rules, "reweigh_in_sums")
         times = ("tick", "tick_late", "bandwidth_slice", "migration_cost", "switch")
+        wakes = ("wake_interrupt", "wake_idle", "idle_poll")
         return {
             **_without_calls(self.policy, self.window.value),
             "linux": {
                 **{name: getattr(self, name).value for name in plain},
-                **{f"{name}_ns": getattr(self, name).value for name in times},
+                **{f"{name}_ns": getattr(self, name).value for name in (*times, *wakes)},
                 **{f"{name}_ns": _value(getattr(self, name)) for name in OPTIONAL},
                 "migrate_most": self.migrate_most.value,
                 "wake_affine": self.wake_affine.value,

@@ -64,7 +64,7 @@ def load_profile(document: Document) -> ProfileDescription:
 
 
 def machine_document(name: str) -> Document:
-    """The file of a shipped machine."""
+    """The file of a shipped machine, read once: whoever changes its data copies it first."""
     return _document("machines", name, "machine", MachineError)
 
 
@@ -75,6 +75,7 @@ def _names(folder: str) -> list[str]:
     )
 
 
+@functools.cache
 def _document(folder: str, name: str, what: str, error: type[InputError]) -> Document:
     names = _names(folder)
     if name not in names:

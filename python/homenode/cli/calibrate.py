@@ -15,6 +15,14 @@ from homenode.units import RATE, SHARE, Kind, UnitError
 if TYPE_CHECKING:
     from homenode.calibrate import Fitted
 
+RateOption = Annotated[
+    str | None,
+    typer.Option(
+        "--rate",
+        help='Units of work done, such as "1400/s", or a FILE.csv of them: time,rate[,cpi].',
+    ),
+]
+
 
 def calibrate(
     recordings: Annotated[
@@ -42,9 +50,7 @@ def calibrate(
         str | None,
         typer.Option("--free", help="Parameters to fit: instructions,miss_m0,sharing,footprint."),
     ] = None,
-    rate: Annotated[
-        str | None, typer.Option("--rate", help='Units of work done, such as "1400/s".')
-    ] = None,
+    rate: RateOption = None,
     cpi: Annotated[
         float | None, typer.Option("--cpi", help="Cycles an instruction, where they were counted.")
     ] = None,
@@ -79,7 +85,7 @@ def calibrate(
             partition=partition,
             scenario=scenario,
             know=_names(know),
-            rate=None if rate is None else _read(RATE, rate, "--rate"),
+            rate=None if rate is None else _rate(rate),
             cpi=cpi,
             accuracy=_read(SHARE, accuracy, "--accuracy"),
             replications=replications,
@@ -89,6 +95,14 @@ def calibrate(
             **told,
         )
     _finish(fitted, fitted.write(output or Path(f"{name}.toml")), as_json=as_json)
+
+
+def _rate(text: str) -> float | Path:
+    """A number, or a table of them."""
+    path = Path(text)
+    if path.suffix == ".csv" or path.is_file():
+        return path
+    return _read(RATE, text, "--rate")
 
 
 def _finish(fitted: Fitted, path: Path, *, as_json: bool) -> None:

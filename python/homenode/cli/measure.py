@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,20 +15,19 @@ from homenode.cli import measured
 from homenode.cli.measuring import session_progress
 from homenode.cli.numbers import whole_numbers
 from homenode.cli.output import JsonOption, show, show_json, show_text, tell
-from homenode.errors import HomenodeError, Interrupted
+from homenode.errors import HomenodeError, Interrupted, closest
 
 if TYPE_CHECKING:
     from homenode.measure.result import Result
     from homenode.measure.run import Kept
     from homenode.measure.session import Options
     from homenode.measure.settings import System
+    from homenode.measure.suite import Suite
+    from homenode.measure.validate.report import Report
 
 SUITE_HELP = "A suite's name, or its TOML file."
 SuiteArgument = Annotated[str, typer.Argument(help=SUITE_HELP, metavar="SUITE")]
-OnlyOption = Annotated[
-    str | None,
-    typer.Option("--only", help="Only these adapters or cases.", metavar="A,B"),
-]
+OnlyOption = measured.OnlyOption
 RepeatsOption = Annotated[
     int | None,
     typer.Option("--repeats", min=1, help="Repetitions, in place of the suite's.", metavar="N"),
@@ -48,7 +47,7 @@ FileOption = Annotated[
     typer.Option("-o", "--output", help="Result file; raw outputs beside it.", metavar="FILE.json"),
 ]
 AnonymousOption = Annotated[
-    bool, typer.Option("--anonymous", help="Keep nothing that names the host.")
+    bool, typer.Option("--anonymous", help="Keep nothing that names the host or its people.")
 ]
 GateOption = Annotated[
     str,
@@ -76,10 +75,26 @@ class _Commands(typer.core.TyperGroup):
     """`homenode measure SUITE` is short for `homenode measure run SUITE`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put the word in where it is left out."""
+        """Put the word in where it is left out, unless a command was meant."""
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            _refuse_mistyped(args[0], self.commands)
             args = ["run", *args]
         return super().parse_args(ctx, args)
+
+
+def _refuse_mistyped(word: str, commands: Iterable[str]) -> None:
+    """Raise for a word that is no suite and nearer to a command than to one."""
+    from homenode.measure import suite as suites
+
+    known = suites.names()
+    if not word.isalpha() or word in known or Path(word).exists():
+        return
+    near = closest(word, [*commands, *known])
+    if near is not None and near not in known:
+        raise HomenodeError(
+            f"homenode measure has no command and no suite {word}",
+            next_step=f"did you mean {near}?",
+        )
 
 
 app = typer.Typer(
@@ -111,11 +126,16 @@ def run(
     as_json: JsonOption = False,
 ) -> None:
     """Run a suite on this host: throughput, processor time and their ratios, case by case."""
-    from homenode.measure.settings import System
+    from homenode.measure.settings import named
 
     options = _options(only, repeats, seconds, processors, gate, patience, folder, seed)
-    kept = _measure(suite, [System(system)], options, output, anonymous=anonymous)
-    _show(kept.result, as_json=as_json)
+    kept = _measure(suite, [named(system)], options, output, anonymous=anonymous)
+    try:
+        _show(kept.result, as_json=as_json)
+    except HomenodeError as error:
+        tell(f"not shown: {error}")
+        _tell_kept(kept)
+        raise
     _tell_kept(kept)
 
 
@@ -146,12 +166,14 @@ def ab(
     Equal words on both sides measure the noise.
     """
     from homenode.measure.comparison import compare_settings
+    from homenode.measure.comparison.claim import refuse_senseless_claim
     from homenode.measure.settings import parse
 
     pct = None if claim is None else measured.percentage(claim, "--claim")
+    refuse_senseless_claim(pct)
     options = _options(only, repeats, seconds, processors, gate, patience, folder, seed)
     systems = [parse("a", a), parse("b", b)]
-    kept = _measure(suite, systems, options, output, anonymous=anonymous)
+    kept = _measure(_enough_pairs(suite, repeats), systems, options, output, anonymous=anonymous)
     try:
         measured.show_comparison(compare_settings(kept.result, claim_pct=pct), as_json=as_json)
     except HomenodeError as error:
@@ -164,6 +186,32 @@ def ab(
     _tell_kept(kept)
 
 
+def _enough_pairs(suite: str, repeats: int | None) -> Suite:
+    """The suite, with as many repetitions as can decide where nobody asked for a number."""
+    from homenode.measure.statistics import fewest_runs
+    from homenode.measure.suite import load
+
+    found, least = load(suite), fewest_runs(paired=True)
+    if repeats is not None:
+        if repeats < least:
+            tell(
+                f"with --repeats {repeats} nothing can be decided: it takes {least} pairs at least"
+            )
+        return found
+    more = found.repeated(least, least + SPARE_PAIRS)
+    raised = sum(a.repeats != b.repeats for a, b in zip(found.rows, more.rows, strict=True))
+    if raised:
+        tell(
+            f"{least + SPARE_PAIRS} pairs of each case: {least} are the fewest that can decide, "
+            f"and {SPARE_PAIRS} may be rejected; --repeats takes another number"
+        )
+    return more
+
+
+SPARE_PAIRS = 2
+"""Beyond the fewest that can decide: a pair of which a run is rejected is none."""
+
+
 @app.command("list")
 def list_suites(
     suite: Annotated[str | None, typer.Argument(help=SUITE_HELP, metavar="SUITE")] = None,
@@ -171,7 +219,7 @@ def list_suites(
 ) -> None:
     """List the suites, or the cases of one."""
     from homenode.measure import suite as suites
-    from homenode.report.suites import cases_json, cases_table, suites_table
+    from homenode.report.suites import cases_json, cases_sentence, cases_table, suites_table
 
     if suite is not None:
         found = suites.load(suite)
@@ -179,12 +227,37 @@ def list_suites(
             show_json(cases_json(found))
         else:
             show(cases_table(found))
+            show_text(["", cases_sentence(found)])
         return
     every = [suites.load(name) for name in suites.names()]
     if as_json:
         show_json([{"suite": s.name, "title": s.title, "cases": len(s.rows)} for s in every])
     else:
         show(suites_table(every))
+
+
+@app.command()
+def adapters(
+    name: Annotated[
+        str | None, typer.Argument(help="One of them, for what it takes.", metavar="ADAPTER")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List what a suite of your own can be made of, or what a case of one takes."""
+    from homenode.measure.adapters.described import meaning_of, parameters_of
+    from homenode.measure.adapters.registry import ADAPTERS, adapter
+    from homenode.report.suites import adapter_json, adapters_table, parameters_table
+
+    every = [adapter(one) for one in ([name] if name is not None else sorted(ADAPTERS))]
+    if as_json:
+        found = [adapter_json(one, parameters_of(one)) for one in every]
+        show_json(found if name is None else found[0])
+        return
+    if name is None:
+        show(adapters_table(every))
+        return
+    show(parameters_table(every[0], parameters_of(every[0])))
+    show_text(["", meaning_of(every[0])])
 
 
 @app.command()
@@ -228,16 +301,38 @@ def show_result(
         str | None,
         typer.Option("--machine", help="Hold scaling against this machine's curve.", metavar="M"),
     ] = None,
+    only: OnlyOption = None,
+    claim: Annotated[
+        str | None, typer.Option("--claim", help=measured.CLAIM_HELP, metavar="PCT")
+    ] = None,
+    runs: Annotated[bool, typer.Option("--runs", help="Every repetition, a row each.")] = False,
+    parts: Annotated[
+        bool, typer.Option("--parts", help="Processor time by user, system, server, client.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Print a kept result again."""
+    """Print a kept result again.
+
+    Of two settings in turn their comparison; with --machine, --runs or --parts the result itself.
+    """
     from homenode.measure.comparison import compare_settings
+    from homenode.measure.comparison.refuse import only_of
     from homenode.measure.result import load
 
-    result = load(file)
-    if set(result.systems) == {"a", "b"}:
+    pct = None if claim is None else measured.percentage(claim, "--claim")
+    result = only_of(load(file), measured.names_of(only))
+    of_two = set(result.systems) == {"a", "b"}
+    if pct is not None and not of_two:
+        raise HomenodeError(
+            f"{file} is of one system, and a claim is about two",
+            next_step="homenode measure compare A.json B.json --claim, or measure two settings",
+        )
+    if runs or parts:
+        measured.show_runs(result, runs=runs, parts=parts, as_json=as_json)
+        return
+    if of_two and machine is None:
         try:
-            measured.show_comparison(compare_settings(result), as_json=as_json)
+            measured.show_comparison(compare_settings(result, claim_pct=pct), as_json=as_json)
         except HomenodeError as error:
             tell(f"not compared: {error}")
         else:
@@ -250,11 +345,29 @@ def validate(
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer experiments, shorter and less often.")
     ] = False,
-    only: OnlyOption = None,
-    repeats: Annotated[
-        int | None, typer.Option("--repeats", min=1, help="Passes over all.", metavar="N")
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", help="Only these experiments; may be repeated.", metavar="A,B"),
     ] = None,
-    seconds: SecondsOption = None,
+    repeats: Annotated[
+        int | None,
+        typer.Option("--repeats", min=1, help="So many passes over all and no more.", metavar="N"),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--seconds", min=1.0, help="Length of an experiment, 3 or 2.5 s.", metavar="S"
+        ),
+    ] = None,
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            "--minutes",
+            min=0.5,
+            help="Time for all trials: 11, or 4 of the quick ones; no limit beside --repeats.",
+            metavar="MIN",
+        ),
+    ] = None,
     processors: Annotated[
         int, typer.Option("--processors", min=1, help="Logical processors to use.", metavar="N")
     ] = 2,
@@ -274,7 +387,6 @@ def validate(
     from homenode.measure import validate as judge
     from homenode.measure.keeping import check_file
     from homenode.measure.validate.report import KIND
-    from homenode.report.validation import sentences, tables
 
     if output is not None:
         check_file(output, KIND)
@@ -284,12 +396,27 @@ def validate(
             passes=repeats,
             seconds=_length(seconds),
             processors=processors,
-            only=_names(only),
+            only=measured.names_of(only),
             against=against,
             with_database=database,
+            minutes=minutes,
             foreign_limit=_limit(gate),
             progress=lambda share, doing: progress(doing, share, None),
         )
+    _show_judged(report, output, as_json=as_json)
+    if report.interrupted:
+        raise _interrupted("interrupted: what is shown comes from the trials that were finished")
+
+
+app.command("compare")(measured.compare_files)
+app.command("beside")(measured.beside)
+app.command("needed")(measured.needed)
+
+
+def _show_judged(report: Report, output: Path | None, *, as_json: bool) -> None:
+    """Prints what the judge found and keeps it, in this order: a closed pipe loses no report."""
+    from homenode.report.validation import sentences, tables
+
     try:
         if as_json:
             show_json(report.as_json())
@@ -300,17 +427,10 @@ def validate(
         if output is not None:
             report.save(output)
             tell(f"kept in {output}")
-    if report.interrupted:
-        raise _interrupted("interrupted: what is shown comes from the trials that were finished")
-
-
-app.command("compare")(measured.compare_files)
-app.command("beside")(measured.beside)
-app.command("needed")(measured.needed)
 
 
 def _options(
-    only: str | None,
+    only: list[str] | None,
     repeats: int | None,
     seconds: float | None,
     processors: str | None,
@@ -323,7 +443,7 @@ def _options(
 
     counts = whole_numbers(processors, "--processors") if processors else []
     return Options(
-        only=_names(only),
+        only=measured.names_of(only),
         repeats=repeats,
         seconds=_length(seconds),
         processors=tuple(dict.fromkeys(counts)),
@@ -332,10 +452,6 @@ def _options(
         seed=seed,
         folder=folder,
     )
-
-
-def _names(only: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in (only or "").split(",") if name.strip())
 
 
 def _length(seconds: float | None) -> float | None:
@@ -359,7 +475,7 @@ def _limit(gate: str) -> float | None:
 
 
 def _measure(
-    suite: str,
+    suite: str | Suite,
     systems: list[System],
     options: Options,
     output: Path | None,
@@ -368,7 +484,8 @@ def _measure(
 ) -> Kept:
     from homenode.measure.run import run_suite
 
-    with session_progress(f"measuring {suite}") as progress, _ended_by_signals():
+    name = suite if isinstance(suite, str) else suite.name
+    with session_progress(f"measuring {name}") as progress, _ended_by_signals():
         return run_suite(
             suite, systems, options, out=output, anonymous=anonymous, progress=progress
         )
@@ -430,15 +547,15 @@ def _show(result: Result, machine: str | None = None, *, as_json: bool) -> None:
     from homenode.measure.reduce import summary_json
     from homenode.report.measured import sentences, tables
 
-    if as_json:
-        show_json(summary_json(result))
-        return
     of_machine: tuple[Any, ...] = ()
     if machine is not None:
         from homenode.capacity import capability_of
 
         curve = capability_of(machine)
         of_machine = (curve.capability, curve.source)
+    if as_json:
+        show_json(summary_json(result, *of_machine))
+        return
     show(*tables(result, *of_machine))
     show_text(["", *sentences(result, *of_machine)])
 
@@ -459,7 +576,8 @@ def _tell_kept(kept: Kept) -> None:
     note = f", {rejected} rejected" if rejected else ""
     for path in kept.recovered:
         tell(f"what a session that was killed had finished is now in {path}")
-    said = f"{count} repetitions{note}, kept in {kept.path}, raw outputs in {kept.raw}"
+    runs = "1 repetition" if count == 1 else f"{count} repetitions"
+    said = f"{runs}{note}, kept in {kept.path}, raw outputs in {kept.raw}"
     if kept.trouble is not None:
         raise HomenodeError(f"ended early: {kept.trouble}", there=said)
     if result.interrupted:

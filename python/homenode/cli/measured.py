@@ -5,6 +5,7 @@ simulated, runs needed.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,9 +14,15 @@ import typer
 from homenode.cli.output import JsonOption, OutOption, show, show_json, show_text
 
 if TYPE_CHECKING:
+    from homenode.errors import HomenodeError
     from homenode.measure.comparison import Comparison
+    from homenode.measure.result import Result
 
 _PERCENT = re.compile(r"\s*(?P<number>[+-]?\d+(?:\.\d+)?)\s*%?\s*")
+OnlyOption = Annotated[
+    list[str] | None,
+    typer.Option("--only", help="Only these adapters or cases; may be repeated.", metavar="A,B"),
+]
 CLAIM_HELP = "Hold this against it: at least so many per cent faster, as 30."
 
 
@@ -31,6 +38,23 @@ def percentage(text: str, option: str) -> float:
     return float(found["number"])
 
 
+def names_of(only: Sequence[str] | None) -> tuple[str, ...]:
+    """Adapters and cases of all `--only`, each of which may hold several with commas.
+
+    Raises `MeasureError` for one that names nothing: all would be measured.
+    """
+    for words in only or ():
+        if not words.strip(", "):
+            from homenode.measure.errors import MeasureError
+
+            raise MeasureError(
+                f"--only {words!r} names nothing",
+                next_step="name adapters or cases, or leave it out",
+            )
+    every = (name.strip() for words in only or () for name in words.split(","))
+    return tuple(dict.fromkeys(name for name in every if name))
+
+
 def compare_files(
     first: Annotated[Path, typer.Argument(help="Result that is compared with.", metavar="A.json")],
     second: Annotated[Path, typer.Argument(help="Result that is compared.", metavar="B.json")],
@@ -39,10 +63,7 @@ def compare_files(
         typer.Option("--again", help="Another session of A's host: a noise floor.", metavar="FILE"),
     ] = None,
     claim: Annotated[str | None, typer.Option("--claim", help=CLAIM_HELP, metavar="PCT")] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option("--only", help="Only this case or adapter; may be repeated.", metavar="CASE"),
-    ] = None,
+    only: OnlyOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Two hosts by their result files: deviation, saving, and what of it is chance."""
@@ -54,7 +75,7 @@ def compare_files(
         load(first),
         load(second),
         again=None if again is None else load(again),
-        only=only or (),
+        only=names_of(only),
         claim_pct=pct,
     )
     show_comparison(found, as_json=as_json)
@@ -69,6 +90,23 @@ def show_comparison(found: Comparison, *, as_json: bool) -> None:
         return
     show(*comparison_tables(found))
     show_text(["", *comparison_sentences(found)])
+
+
+def show_runs(result: Result, *, runs: bool, parts: bool, as_json: bool) -> None:
+    """Print the repetitions of a result, or where its processor time went, or both."""
+    from homenode.measure.result import record_json
+    from homenode.report.measured import parts_table, runs_table
+
+    if as_json:
+        # Whichever was asked for, a record holds it.
+        show_json([record_json(run) for run in result.records])
+        return
+    if runs:
+        show(runs_table(result))
+    if runs and parts:
+        show_text("")
+    if parts:
+        show(parts_table(result))
 
 
 def beside(
@@ -107,23 +145,39 @@ def beside(
 
 
 def needed(
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="A result whose noise is taken, case by case.", metavar="[FILE.json]"),
+    ] = None,
     noise: Annotated[
-        str, typer.Option("--noise", help="Variation from run to run (CV).", metavar="PCT")
-    ],
+        str | None,
+        typer.Option("--noise", help="Variation from run to run (CV).", metavar="PCT"),
+    ] = None,
     claim: Annotated[
-        str, typer.Option("--claim", help="Difference that must be seen.", metavar="PCT")
-    ],
+        str | None,
+        typer.Option("--claim", help="Difference that must be seen.", metavar="PCT"),
+    ] = None,
+    only: OnlyOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """How many runs a claim takes, before they are made.
 
-    To see a difference four times in five at a risk of 5 % of seeing one that is not there.
+    To see a difference four times in five at a risk of 5 % of seeing one that is not there. The
+    noise is assumed (--noise), or that of the runs in a result.
     """
     from homenode.measure.statistics import runs_needed
 
-    cv, deviation = percentage(noise, "--noise") / 100, percentage(claim, "--claim") / 100
-    each = runs_needed(cv, deviation)
+    deviation = percentage(claim, "--claim") / 100 if claim is not None else None
+    if deviation is None:
+        raise _lacks("--claim", 'the difference that must be seen, as --claim "5 %"')
+    if (file is None) == (noise is None):
+        raise _lacks("either --noise or a result", 'as --noise "3 %", or FILE.json')
+    if file is not None:
+        _needed_by_case(file, deviation, names_of(only), as_json=as_json)
+        return
+    cv = percentage(noise or "", "--noise") / 100
     # The ratio of a pair varies by both of its runs.
+    each = runs_needed(cv, deviation)
     pairs = runs_needed(min(1.0, cv * 2**0.5), deviation, paired=True)
     if as_json:
         asked = {"noise_pct": 100 * cv, "claim_pct": 100 * deviation}
@@ -133,3 +187,30 @@ def needed(
         f"To see {100 * deviation:g} % through {100 * cv:g} % of noise: {each} runs of each host, "
         f"or {pairs} pairs of two settings in turn."
     )
+
+
+def _lacks(what: str, how: str) -> HomenodeError:
+    from homenode.measure.errors import MeasureError
+
+    return MeasureError(f"homenode measure needed asks for {what}", next_step=f"give it, {how}")
+
+
+def _needed_by_case(file: Path, deviation: float, only: Sequence[str], *, as_json: bool) -> None:
+    from homenode.measure.comparison.refuse import only_of
+    from homenode.measure.errors import MeasureError
+    from homenode.measure.reduce import cells_of
+    from homenode.measure.reduce.plan import plans
+    from homenode.measure.result import load
+    from homenode.report.measured import plan_sentences, plan_table
+
+    found = plans(cells_of(only_of(load(file), only).records), deviation)
+    if not found:
+        raise MeasureError(
+            f"{file} has no case with two runs that count, and so no noise",
+            next_step="measure with --repeats 4 or more, or assume a noise with --noise",
+        )
+    if as_json:
+        show_json({"claim_pct": 100 * deviation, "cases": [plan.as_json() for plan in found]})
+        return
+    show(plan_table(found, deviation))
+    show_text(["", *plan_sentences(found, deviation)])

@@ -128,6 +128,38 @@ class Series:
     """How `cores` was worked out, if it was not printed so."""
 
 
+REDISPATCHES = ("s0rd", "s1rd", "s2rd", "s3rd", "s4rd", "s5rd")
+"""Shares of the redispatches of software threads by how far the logical processor is from the one
+before: the same, of the same core, module, chip, node, another node [0..1].
+"""
+HOME_DISPATCHES = ("s3hrd", "s4hrd", "s5hrd")
+"""Shares of the dispatches by how far they are from home: its chip, its node, beyond [0..1]."""
+SWITCHES = ("cs", "ics", "ilcs", "vlcs")
+"""Counts of context switches, those against the thread's will, and switches of logical processors
+against and of their will.
+"""
+
+
+@dataclass(frozen=True)
+class Affinity:
+    """How near threads of one partition were dispatched again; a row a sample, in order of time."""
+
+    partition: str
+    system: str | None
+    table: pl.DataFrame
+    """Columns `time` (Datetime, microseconds; end of the sample), `seconds` (float, its length; NaN
+    where it is not known, as since the system was started), `line` (integer), those of `SWITCHES`,
+    `REDISPATCHES` and `HOME_DISPATCHES`; NaN where a level of the tool does not print one.
+    """
+    file: str
+    """Name of the file as it is shown."""
+
+    @property
+    def since_start(self) -> bool:
+        """Whether it counts since the system was started, or for a time that is not told."""
+        return bool(self.table["seconds"].is_nan().all())
+
+
 @dataclass(frozen=True)
 class TopologyObject:
     """One object of a topology tree."""
@@ -189,6 +221,7 @@ class Facts:
     partitions: dict[tuple[str | None, str], PartitionFacts] = field(default_factory=dict)
     """By key of the server and name."""
     series: list[Series] = field(default_factory=list)
+    affinity: list[Affinity] = field(default_factory=list)
     topologies: list[TopologyFacts] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     took: list[Took] = field(default_factory=list)

@@ -180,10 +180,12 @@ class HostBench:
         used = to.usage.since(self._from.usage)
         tasks = to.tasks.since(self._from.tasks)
         known = "account" in self.host.groups.can
+        # The kernel shares the exact total out by ticks: a part of a short time may exceed it.
+        user = min(max(0.0, used.user_s), used.total_s)
         cpu = CpuTime(
             total=used.total_s if known else tasks.run_s,
-            user=used.user_s if known else None,
-            system=used.system_s if known else None,
+            user=user if known else None,
+            system=used.total_s - user if known else None,
             by_role=self._by_role(to),
         )
         details: dict[str, object] = {
@@ -196,9 +198,8 @@ class HostBench:
         counted = self._counted(to)
         return Account(
             cpu=cpu,
-            # Without the kernel's word on ended tasks a part would be missing.
-            switches=Switches(tasks.voluntary, tasks.involuntary) if tasks.complete else None,
-            run_delay_s=tasks.run_delay_s if tasks.complete else None,
+            switches=Switches(tasks.voluntary, tasks.involuntary) if _whole(tasks) else None,
+            run_delay_s=tasks.run_delay_s if _whole(tasks) else None,
             throttled_s=used.throttled_s if "quota" in self.host.groups.can else None,
             instructions=counted.get("instructions"),
             cycles=counted.get("cycles"),
@@ -292,6 +293,14 @@ class HostBench:
                 next_step="ask for fewer --seconds, or see what the host is busy with",
             )
         return min(limit_s, left)
+
+
+def _whole(tasks: TaskTotals) -> bool:
+    """Whether the account of tasks holds all of them: without the kernel's word on those that ended
+    a part would be missing, and where one is, sums may even run backwards.
+    """
+    least = min(tasks.voluntary, tasks.involuntary, tasks.run_delay_s)
+    return tasks.complete and least >= 0
 
 
 class OnBench:

@@ -9,16 +9,19 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import platform
 import re
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
+from homenode.measure.anonymous import Names
 from homenode.measure.errors import MeasureError
-from homenode.measure.result import KIND, RawOutputs, Result, is_raw, raw_folder, save
+from homenode.measure.result import KIND, RawOutputs, Result, is_raw, load, raw_folder, save
 
 _UNFINISHED = re.compile(r"\.(?P<stem>.+)\.unfinished\.(?P<pid>\d+)\.json")
+_LEAST_ROOM_BYTES = 65_536
+"""Of the smallest result, with some of its raw outputs."""
 _STAGED = re.compile(r"\.(?P<stem>.+)\.raw\.(?P<pid>\d+)")
 
 
@@ -50,7 +53,7 @@ class Keeper:
         """
         try:
             if self._anonymous:
-                self._forget_name(result)
+                _forget_names(result, self.raw.staged)
             save(result, self.path)
         except Exception as error:
             raise MeasureError(
@@ -68,18 +71,30 @@ class Keeper:
             self._unfinished.unlink(missing_ok=True)
         return self.path, raw
 
-    def _forget_name(self, result: Result) -> None:
-        """Tools print the host's name, as `uname -n` does, in outputs and failures."""
-        for name in {platform.node(), platform.node().partition(".")[0]} - {"", "localhost"}:
-            self.raw.replace(name, "host")
-            for failure in result.failures:
-                failure["why"] = failure["why"].replace(name, "host")
-
     def _elsewhere(self, result: Result) -> Path:
         """A copy where there is room; else what was kept last beside the place."""
         with contextlib.suppress(OSError, MeasureError):
             return save(result, Path(tempfile.mkdtemp(prefix="homenode-kept-")) / self.path.name)
         return self._unfinished
+
+
+def _forget_names(result: Result, raw: Path) -> None:
+    """Tools print names of the host and of its people, in outputs, failures and versions; a path or
+    a command that was given may have them too.
+    """
+    names = Names.here()
+    if raw.is_dir():
+        names.folder(raw)
+    result.versions = names.value(result.versions)
+    result.systems = names.value(result.systems)
+    for case in result.cases.values():
+        case |= {key: names.value(case[key]) for key in ("title", "parameters") if key in case}
+    for told in (*result.failures, *result.left_out):
+        told["why"] = names.value(told["why"])
+    result.records = [
+        replace(one, rejected=names.value(one.rejected), details=names.value(one.details))
+        for one in result.records
+    ]
 
 
 def check_file(path: Path, kind: str) -> None:
@@ -89,9 +104,11 @@ def check_file(path: Path, kind: str) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Some places take no files though they look as if, such as those of the kernel.
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
+        # Some places take no files though they look as if, such as those of the kernel, and a full
+        # disk takes empty ones.
+        with tempfile.TemporaryFile(dir=path.parent) as file:
+            file.write(bytes(_LEAST_ROOM_BYTES))
+            file.flush()
     except OSError as error:
         raise MeasureError(
             f"nothing can be written to {path.parent}: {error.strerror}",
@@ -138,9 +155,10 @@ def recover(folder: Path) -> list[Path]:
         if place.exists() or raw_folder(place).exists():
             continue
         with contextlib.suppress(OSError):
+            staged = folder / f".{match['stem']}.raw.{match['pid']}"
+            _forget_as_asked(path, staged)
             path.rename(place)
             found.append(place)
-            staged = folder / f".{match['stem']}.raw.{match['pid']}"
             if is_raw(staged):
                 staged.rename(raw_folder(place))
     for path in folder.glob(".*.raw.*"):
@@ -149,6 +167,15 @@ def recover(folder: Path) -> list[Path]:
         if match and not kept and not _lives(int(match["pid"])) and is_raw(path):
             shutil.rmtree(path, ignore_errors=True)
     return found
+
+
+def _forget_as_asked(path: Path, raw: Path) -> None:
+    """A session that was to keep no names and was killed has not taken them out yet."""
+    with contextlib.suppress(MeasureError):
+        result = load(path)
+        if result.environment.get("anonymous"):
+            _forget_names(result, raw)
+            save(result, path)
 
 
 def _lives(pid: int) -> bool:

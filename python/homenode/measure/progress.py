@@ -26,7 +26,11 @@ def lines(write: Callable[[str], object]) -> Callable[[str, float, float | None]
 def minutes(seconds: float) -> str:
     """A duration for people."""
     whole = round(seconds)
-    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60:02d} s"
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
 def to_stderr() -> Callable[[str, float, float | None], None]:

@@ -7,7 +7,6 @@ import dataclasses
 import json
 import math
 import os
-import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -187,23 +186,21 @@ class RawOutputs:
     def __init__(self, place: Path) -> None:
         self._place = place
         self.staged = place.with_name(f".{place.name}.{os.getpid()}")
-        self.staged.mkdir(parents=True, exist_ok=True)
-        (self.staged / _MARK).write_text("raw outputs of a homenode measurement\n")
+        try:
+            self.staged.mkdir(parents=True, exist_ok=True)
+            (self.staged / _MARK).write_text("raw outputs of a homenode measurement\n")
+        except OSError as error:
+            self.drop()
+            raise MeasureError(
+                f"{self.staged} cannot be written: {error.strerror}",
+                next_step="give another place with -o, or free some space",
+            ) from error
 
     def folder(self, name: str) -> Path:
         """A folder for one repetition."""
         folder = self.staged / name
         folder.mkdir(parents=True, exist_ok=True)
         return folder
-
-    def replace(self, name: str, by: str) -> None:
-        """Write another word in place of a name, in all outputs."""
-        word = re.compile(rb"(?<![\w-])" + re.escape(name.encode()) + rb"(?![\w-])")
-        for file in self.staged.rglob("*"):
-            if file.is_file() and not file.is_symlink():
-                data = file.read_bytes()
-                if word.search(data):
-                    file.write_bytes(word.sub(by.encode(), data))
 
     def keep(self) -> Path:
         """Put all in place; an older folder of ours of that name is replaced.

@@ -222,6 +222,8 @@ class Session:
                 "load": row.case.load,
                 "seconds": self._seconds(row),
                 "repeats": self._repeats(row),
+                "warm_up": row.warm_up,
+                "load_per_processor": row.load_per_processor,
                 "parameters": dict(row.case.parameters),
             }
 

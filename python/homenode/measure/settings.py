@@ -21,6 +21,7 @@ from homenode.measure.host.processes import told
 _WORDS = ("cpus", "weight", "quota", "period", "burst", "idle", "env", "switch", "back")
 _UNITS_US = {"us": 1, "ms": 1_000, "s": 1_000_000}
 _SWITCH_LIMIT_S = 60
+_LONGEST_NAME = 60
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,19 @@ class System:
             "switch": self.switch,
         }
         return {name: value for name, value in told_of.items() if value not in (None, {}, "")}
+
+
+def named(name: str) -> System:
+    """A system with nothing set for it.
+
+    Raises `MeasureError` for a name that no table could show.
+    """
+    if not 0 < len(name.strip()) <= _LONGEST_NAME or not name.isprintable():
+        raise MeasureError(
+            f"--system {name!r} is no name for a host",
+            next_step=f"write up to {_LONGEST_NAME} letters, such as --system old",
+        )
+    return System(name.strip())
 
 
 def parse(name: str, words: str) -> System:

@@ -9,7 +9,7 @@ import hashlib
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ FOLDER = Path(__file__).with_name("suites")
 SCHEMA = 1
 _TOP = {"schema", "name", "title", "defaults", "case"}
 _DEFAULTS = {"repeats", "seconds", "warm_up"}
-_ROW = {"adapter", "name", "load", "processors", "parameters", *_DEFAULTS}
+_ROW = {"adapter", "name", "load", "load_per_processor", "processors", "parameters", *_DEFAULTS}
 _MOST_REPEATS = 1_000
 MOST_SECONDS = 86_400.0
 _NAME = re.compile(r"\w[\w.+-]{0,99}")
@@ -44,11 +44,24 @@ class Row:
     processors: tuple[int, ...]
     """Numbers of logical processors to run it with; empty for all there are."""
     where: Where
+    load_per_processor: int | None = None
+    """Clients, threads or jobs for each logical processor, in place of a load of its own."""
 
     @property
     def id(self) -> str:
         """`adapter/case`."""
         return f"{self.adapter.name}/{self.case.name}"
+
+    def on(self, processors: int) -> Row:
+        """The same with the load of so many processors, and run with these alone.
+
+        Raises `MeasureError` for a load that the adapter does not take.
+        """
+        if self.load_per_processor is None:
+            return self
+        given = {**self.case.parameters, "load": processors * self.load_per_processor}
+        case = _case(self.adapter, self.case.name, given, self.where)
+        return replace(self, case=case, processors=(processors,))
 
 
 @dataclass(frozen=True)
@@ -79,6 +92,29 @@ class Suite:
                 )
         return tuple(r for r in self.rows if r.adapter.name in wanted or r.id in wanted)
 
+    def repeated(self, least: int, by: int) -> Suite:
+        """Cases that are repeated less than `least` times are repeated `by` times."""
+        rows = (replace(r, repeats=by) if r.repeats < least else r for r in self.rows)
+        return replace(self, rows=tuple(rows))
+
+    def sized(self, counts: Sequence[int], all_there_are: int) -> Suite:
+        """A row for each number of processors, with the load of so many, where a case asks for a
+        load a processor; `counts` take the place of the suite's own, if there are any.
+        """
+        rows: list[Row] = []
+        for row in self.rows:
+            if row.load_per_processor is None:
+                rows.append(replace(row, processors=tuple(counts) or row.processors))
+            else:
+                sizes = tuple(counts) or row.processors or (all_there_are,)
+                rows += [row.on(count) for count in sizes]
+        return replace(self, rows=tuple(rows))
+
+    @property
+    def grows(self) -> bool:
+        """Whether the load of a case goes by the number of processors."""
+        return any(row.load_per_processor is not None for row in self.rows)
+
 
 def names() -> list[str]:
     """Suites that come with homenode."""
@@ -93,7 +129,7 @@ def load(name: str) -> Suite:
     path = FOLDER / f"{name}.toml" if name in names() else Path(name)
     if not path.is_file():
         raise MeasureError(
-            f"there is no suite {name}{hint(name, names())}",
+            f"there is no suite {name}{hint(name, [*names(), *_files_beside(path)])}",
             there=f"there are {listed(names())}",
             next_step="name one of these, or a TOML file of your own",
         )
@@ -108,6 +144,14 @@ def load(name: str) -> Suite:
             f"the suite is not TOML: {error}", where=Where(shown), next_step="correct it"
         ) from error
     return _suite(data, text, shown)
+
+
+def _files_beside(path: Path) -> list[str]:
+    """TOML files of the folder in which one was looked for."""
+    try:
+        return [str(path.with_name(file.name)) for file in path.parent.glob("*.toml")]
+    except OSError:
+        return []
 
 
 def _suite(data: Mapping[str, Any], text: str, shown: str) -> Suite:
@@ -179,13 +223,14 @@ def _row(table: Mapping[str, Any], where: Where) -> Row:
         raise MeasureError(
             "parameters is not a table", where=where, next_step="write parameters = { a = 1 }"
         )
-    if "load" in table:
-        parameters = {"load": table["load"], **parameters}
+    each = _load_per_processor(table, where)
+    if "load" in table or each is not None:
+        parameters = {"load": table.get("load", each), **parameters}
     try:
         made = adapter(table["adapter"])
-        case = made.case(table["name"], parameters)
     except HomenodeError as error:
         raise MeasureError(f"{where}: {error}") from error
+    case = _case(made, table["name"], parameters, where)
     return Row(
         adapter=made,
         case=case,
@@ -194,7 +239,26 @@ def _row(table: Mapping[str, Any], where: Where) -> Row:
         warm_up=_yes_or_no(table, "warm_up", where),
         processors=_processors(table.get("processors", []), where),
         where=where,
+        load_per_processor=each,
     )
+
+
+def _case(made: Adapter, name: str, parameters: Mapping[str, Any], where: Where) -> Case:
+    try:
+        return made.case(name, parameters)
+    except HomenodeError as error:
+        raise MeasureError(f"{where}: {error}") from error
+
+
+def _load_per_processor(table: Mapping[str, Any], where: Where) -> int | None:
+    if "load_per_processor" not in table:
+        return None
+    parameters = table.get("parameters", {})
+    if "load" in table or "load" in parameters:
+        raise MeasureError(
+            "a case has load and load_per_processor", where=where, next_step="write one of them"
+        )
+    return int(_number(table, "load_per_processor", 1, 1, 100_000, where, whole=True))
 
 
 def _known(table: Mapping[str, Any], keys: set[str], where: Where) -> None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from homenode.measure.adapter import Adapter
+    from homenode.measure.adapters.described import Parameter
     from homenode.measure.suite import Suite
     from homenode.measure.tools import Wanted
 
@@ -49,6 +51,22 @@ def cases_table(suite: Suite) -> Table:
     return table
 
 
+def cases_sentence(suite: Suite) -> str:
+    """How long it takes at least."""
+    from homenode.measure.progress import minutes
+    from homenode.report.measured.words import counted
+
+    sizes = [max(1, len(row.processors)) for row in suite.rows]
+    count = sum(row.repeats * n for row, n in zip(suite.rows, sizes, strict=True))
+    seconds = sum(row.repeats * n * row.seconds for row, n in zip(suite.rows, sizes, strict=True))
+    return (
+        f"{counted(len(suite.rows), 'case')}, {counted(count, 'repetition')}: "
+        f"{minutes(seconds)} are asked for; "
+        "preparing, starting and waiting for a quiet host come on top, and cases whose work is "
+        "fixed take as long as they take."
+    )
+
+
 def cases_json(suite: Suite) -> dict[str, Any]:
     """The same for programs."""
     return {
@@ -63,6 +81,9 @@ def cases_json(suite: Suite) -> dict[str, Any]:
                 "unit": row.case.unit,
                 "better": row.case.better,
                 "load": row.case.load,
+                "load_per_processor": row.load_per_processor,
+                "processors": list(row.processors),
+                "warm_up": row.warm_up,
                 "repeats": row.repeats,
                 "seconds": row.seconds,
                 "parameters": dict(row.case.parameters),
@@ -99,3 +120,44 @@ def tools_json(wanted: Sequence[Wanted]) -> list[dict[str, Any]]:
         }
         for one in wanted
     ]
+
+
+def adapters_table(adapters: Sequence[Adapter]) -> Table:
+    """What a suite of one's own may be made of."""
+    from rich.table import Table
+
+    table = Table(title="Adapters")
+    table.add_column("adapter", no_wrap=True)
+    table.add_column("what it is")
+    table.add_column("stands for")
+    for one in adapters:
+        table.add_row(one.name, one.title, one.stands_for)
+    return table
+
+
+def parameters_table(adapter: Adapter, parameters: Sequence[Parameter]) -> Table:
+    """What a case of an adapter takes."""
+    from rich.table import Table
+
+    table = Table(title=f"{adapter.name}: {adapter.title}")
+    for name in ("parameter", "default", "takes", "only where"):
+        table.add_column(name, no_wrap=name != "takes")
+    for one in parameters:
+        table.add_row(one.name, _default(one.default), one.takes, one.only_where)
+    return table
+
+
+def _default(value: object) -> str:
+    if value is None:
+        return "the case's name"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def adapter_json(adapter: Adapter, parameters: Sequence[Parameter]) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        "adapter": adapter.name,
+        "title": adapter.title,
+        "stands_for": adapter.stands_for,
+        "parameters": [one.as_json() for one in parameters],
+    }

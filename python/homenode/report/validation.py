@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from rich.markup import escape
@@ -9,6 +10,7 @@ from rich.table import Table
 
 from homenode.measure.validate.judge import Interval, Row, counts
 from homenode.measure.validate.report import Report
+from homenode.measure.validate.scene import Busy
 from homenode.report.numbers import NOTHING, signed, significant_with_interval
 from homenode.report.tables import plain_table
 from homenode.results.stats import Estimate
@@ -23,7 +25,8 @@ _WORDS = {
     "throttled_cpus": "throttled, processors",
     "response_p50_ms": "response, median, ms",
     "response_p99_ms": "response, 99th percentile, ms",
-    "done_per_s": "transactions, 1/s",
+    "done_per_s": "bursts or transactions, 1/s",
+    "cpu_us_each": "processor time each, us",
 }
 """Metrics of the rows in words."""
 
@@ -69,7 +72,7 @@ def sentences(report: Report) -> list[str]:
     used = ", ".join(map(str, host.processors))
     where = f"{host.processor}, kernel {host.release}, processors {used}"
     lines = [
-        f"{where}; {report.passes} passes, {report.seconds:g} s an experiment.",
+        f"{where}; {report.passes} passes, {report.seconds:g} s an experiment{_more(report)}.",
         _settings(report),
         _calibrated(report),
         _verdicts(report.rows),
@@ -79,6 +82,7 @@ def sentences(report: Report) -> list[str]:
     if report.rejected:
         lines.append(_rejected(report))
     lines += [f"Left out: {text}." for text in report.left_out]
+    lines += [f"Note: {text}." for text in report.host.notes]
     if report.again:
         same = sum(one.repeats for one in report.again)
         lines.append(
@@ -90,6 +94,13 @@ def sentences(report: Report) -> list[str]:
     lines.append("Not shown by this host, so only as good as the published cases:")
     lines += [f"  {text}" for text in report.not_shown]
     return lines
+
+
+def _more(report: Report) -> str:
+    """Trials beyond the passes."""
+    done = Counter(trial.experiment for trial in report.trials if trial.rejected is None)
+    more = sum(max(0, count - report.passes) for count in done.values())
+    return f"; {more} trials more of what was known worst" if more else ""
 
 
 def _settings(report: Report) -> str:
@@ -111,14 +122,20 @@ def _value(value: object) -> str:
 
 def _calibrated(report: Report) -> str:
     alone = report.alone
-    text = (
-        f"Calibrated on one loop alone ({alone.job_stretch:.3f} of its asked length, "
-        f"{alone.switches_per_s:.0f} switches a second by the kernel's own threads) and on on/off "
-        f"work alone ({alone.run_s * 1e3:.2f} ms of work, {alone.sleep_s * 1e3:.2f} ms of sleep)"
-    )
+    beside = f"threads bound to a processor took {_turns(alone.bound)} on each"
+    beside += f", all others {_turns(alone.free)} on the host"
+    burst = f"{alone.run_s * 1e3:.2f} ms of work, {alone.sleep_s * 1e3:.2f} ms of sleep"
+    parts = [
+        f"one loop alone ({alone.job_stretch:.3f} of its asked length; beside it, {beside})",
+        f"on/off work alone ({burst})",
+    ]
     if alone.transaction_s:
-        text += f", and one database alone ({alone.transaction_s * 1e6:.0f} us a transaction)"
-    return text + "; on nothing else."
+        parts.append(f"one database alone ({alone.transaction_s * 1e6:.0f} us a transaction)")
+    return f"Calibrated on {'; on '.join(parts)}; on nothing else."
+
+
+def _turns(busy: Busy) -> str:
+    return f"{busy.per_s:.1f} turns a second of {busy.run_s * 1e6:.0f} us"
 
 
 def _verdicts(rows: Sequence[Row]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from homenode.results.books import Work
 
-_CLOSED = ("users", "loops", "warehouses", "web")
+_CLOSED = ("users", "loops", "warehouses", "pairs", "web")
 """Workloads that ask for more only when something is done."""
 
 

@@ -12,7 +12,7 @@ from homenode.scenario.mainframe.flatten import shared_spec, web_spec, zvm_spec
 from homenode.scenario.mainframe.placing import pool_name
 from homenode.scenario.models import DEFAULT_WEIGHT, Run, Shared
 from homenode.scenario.placed import PlacedPartition, Resolved
-from homenode.scenario.workload import Loops, Transactions, Users, Warehouses, Web
+from homenode.scenario.workload import Loops, Pairs, Transactions, Users, Warehouses, Web
 
 
 def flatten(name: str, run: Run, resolved: Resolved) -> dict[str, Any]:
@@ -145,12 +145,22 @@ def _workload(partition: PlacedPartition) -> dict[str, Any]:
         return {"kind": "loops", "count": workload.count, "endless": workload.endless}
     if isinstance(workload, Warehouses):
         return {"kind": "warehouses", "count": workload.count}
+    if isinstance(workload, Pairs):
+        return {
+            "kind": "pairs",
+            "count": workload.count,
+            "exchanges": workload.exchanges,
+            "client_share": workload.client_share,
+            "think_ns": workload.think,
+            "burst_work": workload.burst_work,
+            **_constant_think(workload),
+        }
     if isinstance(workload, Web):
         return web_spec(workload)
     return {"kind": "idle"}
 
 
-def _constant_think(workload: Users) -> dict[str, str]:
+def _constant_think(workload: Users | Pairs) -> dict[str, str]:
     """The distribution of the think time where it is not the usual one."""
     told = workload.think_distribution
     return {} if told == "exponential" else {"think": told}

@@ -164,6 +164,31 @@ class Warehouses(Table):
     profile: Profile
 
 
+class Pairs(Table):
+    """Pairs of processes of a Linux host, a client and a server: the client asks and sleeps, the
+    server works, answers and sleeps, and each message wakes the other.
+    """
+
+    kind: Literal["pairs"] = Field(description="which kind of work it is")
+    count: Annotated[int, Field(ge=1, le=16_000)] = Field(
+        description="how many pairs there are; two virtual processors each"
+    )
+    exchanges: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        description="requests of a transaction, each with its answer"
+    )
+    client_share: Annotated[float, Field(ge=0.01, le=0.99)] = Field(
+        0.5, description="share of a transaction's instructions that the client executes"
+    )
+    think: Wait = Field(0, description="mean time between a transaction and the next one")
+    think_distribution: BurstWork = Field(
+        "exponential", description="distribution of the think time"
+    )
+    burst_work: BurstWork = Field(
+        "exponential", description="distribution of the work between two messages"
+    )
+    profile: Profile
+
+
 class Web(Table):
     """Virtual machines that ask others for files over virtual switches, one request after another
     on every connection of a client and a server.
@@ -223,5 +248,5 @@ class Idle(Table):
 
 
 Workload = Annotated[
-    Transactions | Users | Loops | Warehouses | Web | Trace | Idle, Discriminator("kind")
+    Transactions | Users | Loops | Warehouses | Pairs | Web | Trace | Idle, Discriminator("kind")
 ]

@@ -15,6 +15,8 @@ pub enum JobKind {
     Transaction,
     /// A thread that does one transaction after the other.
     Warehouse,
+    /// A transaction of a pair of threads, with the one whose turn it is.
+    Exchange,
     /// A processor-bound loop.
     Loop,
     /// The guest's own housekeeping.
@@ -122,6 +124,22 @@ impl Shape {
             } => Self {
                 think,
                 ..tx(bursts, wait_ns, burst_work, Some(think_ns as f64), None)
+            },
+            Workload::Pairs {
+                exchanges,
+                think_ns,
+                think,
+                burst_work,
+                ..
+            } => Self {
+                think,
+                ..tx(
+                    2.0 * f64::from(exchanges) + 1.0,
+                    0,
+                    burst_work,
+                    Some(think_ns as f64),
+                    None,
+                )
             },
             Workload::Warehouses { .. }
             | Workload::Loops { .. }

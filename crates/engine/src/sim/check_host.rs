@@ -5,8 +5,8 @@
 
 use super::check::{range, Checked, SpecFault};
 use crate::spec::{
-    Cgroup, Guest, HostThreads, Kvm, Linux, LogicalCores, NumaBalancing, Partition, Policy,
-    Processors, Spec,
+    Balance, Cgroup, Guest, HostThreads, Kvm, Linux, LogicalCores, NumaBalancing, Partition,
+    Policy, Processors, Spec, Workload,
 };
 
 /// Most logical processors of a chip: sets of them are words of 64 bits.
@@ -71,71 +71,58 @@ pub(super) fn check_machine(spec: &Spec) -> Checked {
 fn check_linux(linux: &Linux) -> Checked {
     let owner = "hypervisor linux";
     within(owner, "tick_ns", linux.tick_ns, 1_000_000, 10_000_000)?;
+    check_turns(linux, owner)?;
+    check_costs(linux, owner)?;
+    let most = u64::from(linux.migrate_most);
+    within(owner, "migrate_most", most, 1, 4096)?;
+    check_balance(&linux.balance, owner)?;
+    linux.numa_balancing.as_ref().map_or(Ok(()), check_numa)
+}
+
+/// How long a thread runs before another's turn.
+fn check_turns(linux: &Linux, owner: &str) -> Checked {
     let lengths = [
-        ("base_slice_ns", linux.base_slice_ns),
-        ("latency_ns", linux.latency_ns),
-        ("min_granularity_ns", linux.min_granularity_ns),
-        ("wakeup_granularity_ns", linux.wakeup_granularity_ns),
+        ("base_slice_ns", linux.base_slice_ns, 100_000),
+        ("latency_ns", linux.latency_ns, 100_000),
+        ("min_granularity_ns", linux.min_granularity_ns, 100_000),
+        ("wakeup_granularity_ns", linux.wakeup_granularity_ns, 0),
     ];
-    for (field, value) in lengths {
-        let least = if field == "wakeup_granularity_ns" {
-            0
-        } else {
-            100_000
-        };
-        within(
-            owner,
-            field,
-            value.unwrap_or(1_000_000),
-            least,
-            1_000_000_000,
-        )?;
+    for (field, value, least) in lengths {
+        let value = value.unwrap_or(1_000_000);
+        within(owner, field, value, least, 1_000_000_000)?;
     }
     let slice = linux.bandwidth_slice_ns;
-    within(
-        owner,
-        "bandwidth_slice_ns",
-        slice,
-        100_000,
-        LONGEST_PERIOD_NS,
-    )?;
-    within(
-        owner,
-        "migration_cost_ns",
-        linux.migration_cost_ns,
-        0,
-        LONGEST_PERIOD_NS,
-    )?;
-    within(owner, "switch_ns", linux.switch_ns, 0, LEAST_QUOTA_NS)?;
-    within(
-        owner,
-        "migrate_most",
-        u64::from(linux.migrate_most),
-        1,
-        4096,
-    )?;
-    let balance = &linux.balance;
-    within(
-        owner,
-        "balance interval_ns",
-        balance.interval_ns,
-        100_000,
-        HOUR_NS,
-    )?;
-    within(
-        owner,
-        "balance busy_factor",
-        u64::from(balance.busy_factor),
-        1,
-        1000,
-    )?;
+    let field = "bandwidth_slice_ns";
+    within(owner, field, slice, 100_000, LONGEST_PERIOD_NS)
+}
+
+/// What switches, moves and wake-ups cost.
+fn check_costs(linux: &Linux, owner: &str) -> Checked {
+    let cold = linux.migration_cost_ns;
+    within(owner, "migration_cost_ns", cold, 0, LONGEST_PERIOD_NS)?;
+    for (field, value) in [
+        ("switch_ns", linux.switch_ns),
+        ("wake_interrupt_ns", linux.wake_interrupt_ns),
+        ("wake_idle_ns", linux.wake_idle_ns),
+        ("idle_poll_ns", linux.idle_poll_ns),
+    ] {
+        within(owner, field, value, 0, LEAST_QUOTA_NS)?;
+    }
+    Ok(())
+}
+
+fn check_balance(balance: &Balance, owner: &str) -> Checked {
+    let often = balance.interval_ns;
+    within(owner, "balance interval_ns", often, 100_000, HOUR_NS)?;
+    let factor = u64::from(balance.busy_factor);
+    within(owner, "balance busy_factor", factor, 1, 1000)?;
     for (field, pct) in [
         ("balance imbalance_smt_pct", balance.imbalance_smt_pct),
         ("balance imbalance_pct", balance.imbalance_pct),
     ] {
         within(owner, field, u64::from(pct), 100, 1000)?;
     }
-    linux.numa_balancing.as_ref().map_or(Ok(()), check_numa)
+    Ok(())
 }
 
 fn check_numa(numa: &NumaBalancing) -> Checked {
@@ -266,6 +253,7 @@ fn check_cgroup(spec: &Spec, at: usize, cgroup: &Cgroup) -> Checked {
 
 /// One partition's processors.
 pub(super) fn check(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
+    check_pairs(spec, partition, owner)?;
     let Processors::Shared {
         r#virtual,
         capped,
@@ -305,6 +293,42 @@ pub(super) fn check(spec: &Spec, partition: &Partition, owner: &str) -> Checked 
         Policy::Credit2 => check_domain(spec, *r#virtual, *weight, host, owner),
         _ => check_tasks(spec, host, owner),
     }
+}
+
+/// Pairs of threads are processes of a Linux host, two for each pair, with nothing in between.
+fn check_pairs(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
+    let Workload::Pairs { count, .. } = partition.workload else {
+        return Ok(());
+    };
+    let Processors::Shared {
+        r#virtual, host, ..
+    } = &partition.processors
+    else {
+        return Err(not_host(spec, owner));
+    };
+    if spec.machine.hypervisor.policy != Policy::Linux {
+        return Err(not_host(spec, owner));
+    }
+    let instead = "they are plain processes: leave kvm out";
+    let what = "pairs of threads in a guest";
+    refuse_if(spec, owner, host.kvm.is_some(), what, instead)?;
+    let daemons = partition.guest.unix().daemon_rate_per_s > 0.0;
+    let what = "pairs of threads beside a guest's daemons";
+    refuse_if(
+        spec,
+        owner,
+        daemons,
+        what,
+        "set the rate of the daemons to 0",
+    )?;
+    let threads = 2 * u64::from(count);
+    within(
+        owner,
+        "virtual processors, two for each pair",
+        u64::from(*r#virtual),
+        threads.max(2),
+        threads,
+    )
 }
 
 fn check_threads(spec: &Spec, vps: u16, host: &HostThreads, owner: &str) -> Checked {

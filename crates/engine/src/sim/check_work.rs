@@ -139,6 +139,25 @@ fn check_workload(workload: &Workload, owner: &str) -> Checked {
             at_most(owner, &waits)?;
             check_bursts(bursts, owner)
         }
+        Workload::Pairs {
+            exchanges,
+            client_share,
+            think_ns,
+            ..
+        } => {
+            if !(1..=10_000).contains(&exchanges) {
+                return Err(range(
+                    owner,
+                    "exchanges",
+                    f64::from(exchanges),
+                    "1 to 10000",
+                ));
+            }
+            if !(0.01..=0.99).contains(&client_share) {
+                return Err(range(owner, "client_share", client_share, "0.01 to 0.99"));
+            }
+            at_most(owner, &[("think_ns", think_ns, LONGEST_NS)])
+        }
         Workload::Loops { count, .. } if count == 0 || count > 100_000 => {
             Err(range(owner, "loops", f64::from(count), "1 to 100000"))
         }
@@ -198,6 +217,11 @@ fn check_burst(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
     let profile = &partition.profile;
     let bursts = match partition.workload {
         Workload::Transactions { bursts, .. } | Workload::Users { bursts, .. } => bursts,
+        Workload::Pairs {
+            exchanges,
+            client_share,
+            ..
+        } => (f64::from(exchanges) + 1.0) / client_share.min(1.0 - client_share),
         Workload::Loops { .. }
         | Workload::Warehouses { .. }
         | Workload::Web { .. }

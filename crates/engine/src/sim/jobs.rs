@@ -242,14 +242,20 @@ impl World {
         }
         let id = self.threads[at].job;
         self.threads[at].done_at = NEVER;
-        if self.jobs.get(id).kind == JobKind::Warehouse {
-            self.next_of_warehouse(id, at);
-            return;
+        match self.jobs.get(id).kind {
+            JobKind::Warehouse => return self.next_of_warehouse(id, at),
+            JobKind::Exchange => return self.end_turn(id, vp, at),
+            _ => {}
         }
+        self.leave_thread(vp, at, thread);
+        self.finish(id, vp, at);
+    }
+
+    /// A job leaves its thread, which takes the next one or idles.
+    pub fn leave_thread(&mut self, vp: VpId, at: usize, thread: u8) {
         self.threads[at].job = NO_JOB;
         self.runs[vp as usize].last_thread = thread;
         self.next_on_thread(vp, at, thread);
-        self.finish(id, vp, at);
     }
 
     /// A thread without a job takes the next one, or idles.

@@ -18,6 +18,7 @@ mod event;
 mod host;
 mod jobs;
 mod meters;
+mod pairs;
 mod progress;
 mod rows;
 mod siblings;

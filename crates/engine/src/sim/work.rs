@@ -18,6 +18,9 @@ impl World {
                 Workload::Users { count, .. } => {
                     (0..count).for_each(|user| self.start_user(partition, user))
                 }
+                Workload::Pairs { count, .. } => {
+                    (0..count).for_each(|pair| self.start_pair(partition, pair as u16))
+                }
                 Workload::Warehouses { count } => {
                     (0..count).for_each(|_| self.start_warehouse(partition))
                 }
@@ -242,7 +245,9 @@ impl World {
                     self.start_user(partition, user);
                 }
             }
-            JobKind::Warehouse => unreachable!("a warehouse's thread never ends"),
+            JobKind::Warehouse | JobKind::Exchange => {
+                unreachable!("warehouses and pairs end their bursts otherwise")
+            }
             JobKind::Loop => {
                 let last_cpu = job.last_cpu;
                 self.meters.finish_loop(partition, now - arrived);

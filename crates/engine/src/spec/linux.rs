@@ -152,6 +152,9 @@ pub struct Linux {
     pub place_lag: bool,
     /// Whether a sleeper that has had too much stays queued until it has not (`DELAY_DEQUEUE`).
     pub delay_dequeue: bool,
+    /// Whether a runner whose weight changes is placed anew as if it came to a queue that it is
+    /// still in: Linux 6.13 to 6.19. It makes what it is owed, or owes, grow.
+    pub reweigh_in_sums: bool,
     /// Period in which CFS serves everybody (`sched_latency_ns`) [ns]; none = 6 ms * that factor.
     pub latency_ns: Option<u64>,
     /// Least slice of CFS (`sched_min_granularity_ns`) [ns]; none = 0.75 ms * that factor.
@@ -170,6 +173,14 @@ pub struct Linux {
     pub migrate_most: u32,
     /// Direct cost of a switch between two tasks [ns].
     pub switch_ns: u64,
+    /// Processor time that a thread needs to interrupt another processor for one that it wakes
+    /// there; in a guest, an exit [ns].
+    pub wake_interrupt_ns: u64,
+    /// Time from a thread's wake-up on an idle processor by another until it runs: the way of the
+    /// interrupt and out of idling [ns]. Nobody is charged for it.
+    pub wake_idle_ns: u64,
+    /// For how long an idle processor polls before it halts, and needs neither [ns].
+    pub idle_poll_ns: u64,
     /// Whether a waking task may be drawn to its waker's processor (`WA_IDLE`, `WA_WEIGHT`).
     pub wake_affine: bool,
     /// Load balancing by domain.
@@ -188,6 +199,7 @@ impl Default for Linux {
             run_to_parity: true,
             place_lag: true,
             delay_dequeue: true,
+            reweigh_in_sums: true,
             latency_ns: None,
             min_granularity_ns: None,
             wakeup_granularity_ns: None,
@@ -196,6 +208,9 @@ impl Default for Linux {
             migration_cost_ns: 500_000,
             migrate_most: 32,
             switch_ns: 1_500,
+            wake_interrupt_ns: 0,
+            wake_idle_ns: 0,
+            idle_poll_ns: 0,
             wake_affine: true,
             balance: Balance::default(),
             numa_balancing: Some(NumaBalancing::default()),

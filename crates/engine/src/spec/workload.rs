@@ -46,6 +46,24 @@ pub enum Workload {
         /// Threads.
         count: u32,
     },
+    /// Pairs of threads, a client and a server each: the client asks and sleeps, the server works,
+    /// answers and sleeps, so that each wakes the other. Closed; plain processes of a Linux host,
+    /// two threads a pair, of which virtual processor `2 * pair` is the client.
+    Pairs {
+        /// Pairs.
+        count: u32,
+        /// Requests of a transaction, each with its answer.
+        exchanges: u32,
+        /// Share of a transaction's instructions that the client executes (0..1).
+        client_share: f64,
+        /// Mean time between a transaction and the next one [ns].
+        think_ns: u64,
+        /// Its distribution.
+        #[serde(default = "exponential")]
+        think: Distribution,
+        /// Distribution of the work between two messages.
+        burst_work: Distribution,
+    },
     /// Virtual machines that send requests to others over virtual switches and get files back;
     /// closed, with one connection for every client and server on a switch.
     Web {

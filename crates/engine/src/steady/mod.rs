@@ -2,4 +2,4 @@
 
 mod price;
 
-pub use price::{price, ChipPrice, Cost, PartitionPrice, PriceFault};
+pub use price::{price, ChipPrice, Cost, PartitionPrice, PriceFault, Refill};

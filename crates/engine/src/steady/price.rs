@@ -75,6 +75,18 @@ pub struct ChipPrice {
     pub books: Books,
 }
 
+/// What refilling a core's caches costs a thread, mean over the chips by busy cores.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Refill {
+    /// Lines that the core's private caches hold for one thread.
+    pub private_lines: f64,
+    /// Lines refilled by one instruction.
+    pub lines: f64,
+    /// Extra time of such an instruction, by where the lines lie: on the chip, on the node, on
+    /// another node [ns].
+    pub ns: [f64; 3],
+}
+
 /// Price of a partition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartitionPrice {
@@ -82,6 +94,8 @@ pub struct PartitionPrice {
     pub name: String,
     /// Cost of its instructions; none if it keeps no core busy.
     pub cost: Option<Cost>,
+    /// Cost of coming to a core with cold caches; 0 if it keeps no core busy.
+    pub refill: Refill,
     /// The chips on which it keeps cores busy.
     pub by_chip: Vec<ChipPrice>,
 }
@@ -263,7 +277,23 @@ impl<'a> Layout<'a> {
         PartitionPrice {
             name: self.partitions[partition].name.clone(),
             cost: (instructions > 0.0).then_some(cost),
+            refill: self.refill_of(partition),
             by_chip: own().map(chip).collect(),
         }
+    }
+
+    fn refill_of(&self, partition: usize) -> Refill {
+        let own = || self.groups.iter().filter(|g| g.partition == partition);
+        let cores: f64 = own().map(|group| group.cores).sum();
+        let mut found = Refill::default();
+        for group in own() {
+            let share = group.cores / cores;
+            found.private_lines += share * group.class.private_lines;
+            found.lines += share * group.class.reload_lines;
+            for (sum, ns) in found.ns.iter_mut().zip(group.class.reload_ns) {
+                *sum += share * ns;
+            }
+        }
+        found
     }
 }

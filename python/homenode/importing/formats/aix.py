@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from homenode.importing.facts import Facts, PartitionFacts, Told, Took
-from homenode.importing.formats import aixfacts, aixseries
+from homenode.importing.formats import aixaffinity, aixfacts, aixseries
 from homenode.importing.formats.aixseries import ReportTable, Timed, Use
 from homenode.importing.inputs import FileFormat, Input
 from homenode.importing.sources import ListingError, Notice
@@ -55,7 +55,9 @@ class ReportFormat:
         session = _Session(source, facts, recording)
         what = session.listings()
         uses, dropped = session.uses(tables)
-        what += uses
+        moves, unsound = session.affinity(tables)
+        what += uses + moves
+        dropped += unsound
         if recording["tunables"]:
             count = aixfacts.counted(len(recording["tunables"]), "tunable")
             what.append(f"{count}, of which nothing is made")
@@ -141,6 +143,8 @@ class _Session:
         for table in tables:
             owner = self.owner(table.meta["line"])
             use = aixseries.use_of(table, _smt(owner), self._processors(table))
+            if (use is None or not use.cores) and aixaffinity.tells_affinity(table):
+                continue
             if use is None or not use.cores:
                 what.append(f"{table.report}, which tells no use of cores")
                 if aixseries.has_shares(table):
@@ -160,6 +164,20 @@ class _Session:
                 f"{aixfacts.counted(rows, 'sample')} of {chosen} of {name}, {seconds:g} s in all"
             )
             dropped += bad
+        return what, dropped
+
+    def affinity(self, tables: Sequence[ReportTable]) -> tuple[list[str], int]:
+        """Add how far threads were moved; what it is, in words; how many rows were not sound."""
+        by_owner: dict[str, list[ReportTable]] = {}
+        for table in filter(aixaffinity.tells_affinity, tables):
+            by_owner.setdefault(self.owner(table.meta["line"]).name, []).append(table)
+        what, dropped = [], 0
+        for name, mine in by_owner.items():
+            found, bad = aixaffinity.affinity_of(name, None, mine, self.source.file)
+            dropped += bad
+            if found is not None:
+                self.facts.affinity.append(found)
+                what.append(aixaffinity.told(found))
         return what, dropped
 
     def _say_once(self, line: int, text: str) -> None:

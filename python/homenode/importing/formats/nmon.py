@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from homenode.errors import Where
@@ -20,7 +21,7 @@ from homenode.importing.facts import (
     SystemFacts,
     Told,
 )
-from homenode.importing.formats import lparcfg
+from homenode.importing.formats import aixaffinity, aixseries, lparcfg
 from homenode.importing.formats.aixfacts import (
     NO_SERVER,
     counted,
@@ -195,6 +196,30 @@ class _Recording:
             self.facts.notices.append(Notice(told, where))
             return
         self._reports(_loads(read), at, block["command"])
+        if block["command"] == "mpstat -d":
+            self._affinity(text, at)
+
+    def _affinity(self, text: str, at: Callable[[int], Where]) -> None:
+        """How far threads were moved, since the system was started."""
+        import polars as pl
+
+        from homenode import _engine
+
+        reader = _engine.ReportReader()
+        reader.feed(text.encode())
+        read, columns = reader.finish()
+        every = aixseries.tables_of(_loads(read)["found"], columns)
+        tables = [table for table in every if aixaffinity.tells_affinity(table)]
+        found, dropped = aixaffinity.affinity_of(
+            self.partition.name, self.server.key or None, tables, self.source.file
+        )
+        if found is not None:
+            line = pl.lit(at(int(found.table["line"][0])).line, dtype=pl.Int64).alias("line")
+            self.facts.affinity.append(replace(found, table=found.table.with_columns(line)))
+        if dropped and tables:
+            where = at(int(tables[0].lines[0])) if len(tables[0].lines) else at(1)
+            text = f"mpstat -d: {counted(dropped, 'row')} left out: no sound numbers"
+            self.facts.notices.append(Notice(text, where))
 
     def _reports(self, read: dict[str, Any], at: Callable[[int], Where], command: str) -> None:
         found, key = read["found"], self.server.key

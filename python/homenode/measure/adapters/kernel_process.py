@@ -33,20 +33,23 @@ def run_kernel(
     *,
     seconds: float,
     buffers: int = 0,
+    before_s: float = 0.0,
     late_s: float = _LATE_S,
 ) -> bytes:
-    """What a kernel prints that takes about so many seconds. Loading it, and making its buffers of
-    so many bytes, is not counted, and all that it does is: one that began more than `late_s` after
-    it should have, or before the accounts did, is run again with more time to get ready.
+    """What a kernel prints that takes about so many seconds. Loading it, making its buffers of so
+    many bytes, and what it does for `before_s` before it waits for its start is not counted, and
+    all else is: one that began more than `late_s` after it should have, or before the accounts did,
+    is run again with more time to get ready.
 
     Raises `MeasureError` if it fails, quoting what it said, or if the accounts were late each time.
     """
     ready_s = _LOADED_WITHIN_S + buffers / _MADE_A_SECOND
+    waits_itself = buffers > 0 or before_s > 0.0
     for patience in _PATIENCE:
-        start = time.monotonic() + patience * ready_s
+        start = time.monotonic() + before_s + patience * ready_s
         counts_from = start - patience * _BEFORE_S
         given = (name, parameters, seconds)
-        text, counted_from = _once(bench, *given, start, counts_from, in_kernel=buffers > 0)
+        text, counted_from = _once(bench, *given, start, counts_from, in_kernel=waits_itself)
         if counted_from <= start and _began_s(text) <= start + late_s:
             return text
     if counted_from <= start:

@@ -55,7 +55,8 @@ class Sysbench:
 
     def case(self, name: str, parameters: Parameters) -> Case:
         """`mode` read-only or read-write; `hits` high or low; `load` (threads); `tables`,
-        `rows` (a table).
+        `rows` (a table); `rate` (transactions asked for in a second, 0: as many as the threads can;
+        what a thread cannot take at once waits, and that is part of its response).
         """
         given = Given(self.name, name, parameters)
         mode = given.choice("mode", ("read-only", "read-write"), "read-only")
@@ -63,11 +64,13 @@ class Sysbench:
         threads = given.count("load", 4, least=1, most=512)
         given.count("tables", 4, least=1, most=64)
         given.count("rows", 100_000, least=1000, most=100_000_000)
+        rate = given.count("rate", 0, least=0, most=1_000_000)
         given.no_others()
         words = "twice" if hits == "high" else "an eighth of"
+        asked = f", {rate} asked for in a second" if rate else ""
         return Case(
             name=name,
-            title=f"{mode} transactions, buffers {words} the tables, {threads} threads",
+            title=f"{mode} transactions, buffers {words} the tables, {threads} threads{asked}",
             metric="transactions",
             unit="transactions/s",
             better="higher",
@@ -133,6 +136,8 @@ class Sysbench:
         argv = ["sysbench", str(_SCRIPT), *cluster.address(), *_sizes(case.parameters)]
         argv += [f"--threads={case.parameters['load']}", f"--time={seconds}", "--events=0"]
         argv += ["--report-interval=1", "--percentile=95", "--rand-type=uniform", "--rand-seed=1"]
+        if case.parameters.get("rate"):
+            argv.append(f"--rate={case.parameters['rate']}")
         environment = {**cluster.environment(), "HOMENODE_OLTP": f"oltp_{mode}"}
         if gate is not None:
             environment["HOMENODE_GATE"] = str(gate.path)

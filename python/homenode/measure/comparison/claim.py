@@ -6,8 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from homenode.measure.errors import MeasureError
 from homenode.measure.statistics.samples import exponential
 
+MOST_PCT = 1e9
+"""Of a claim; nothing is ten million times as fast."""
 ClaimVerdict = Literal["holds", "does not hold", "undecided"]
 
 
@@ -41,6 +44,15 @@ class Claim:
             "high": self.high,
             "verdict": self.verdict,
         }
+
+
+def refuse_senseless_claim(pct: float | None) -> None:
+    """Raise for a claim that every system keeps: to do less than nothing."""
+    if pct is not None and not -100.0 < pct < MOST_PCT:
+        raise MeasureError(
+            f"a claim of {pct:g} % cannot be held against anything",
+            next_step="claim more than -100 %, as 30",
+        )
 
 
 def claim_of(

@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from homenode.errors import listed
+from homenode.measure.comparison.claim import refuse_senseless_claim
 from homenode.measure.comparison.comparison import Comparison
+from homenode.measure.comparison.notes import notes_of, same_session, sides_of, why_absent
 from homenode.measure.comparison.refuse import chosen, hosts_differ, refuse_differences
 from homenode.measure.errors import MeasureError
 from homenode.measure.reduce import Cell, Measured, Pair, cells_of, pair_of, systems_of
@@ -28,6 +30,7 @@ def compare(
     first is a noise floor too. Raises `MeasureError` where versions or settings differ, naming
     them.
     """
+    refuse_senseless_claim(claim_pct)
     a, b = (_only_system(result) for result in (first, second))
     mine, theirs = (_by_case(result) for result in (first, second))
     common = chosen([case for case in mine if case in theirs], only)
@@ -42,10 +45,10 @@ def compare(
     if again is not None:
         floors = _floors_between(first, again, common)
     if a == b:
-        a, b = f"{a} (first)", f"{b} (second)"
+        a, b = _told_apart(a, first, second)
     pairs, missing = _pairs(mine, theirs, common, floors, paired=False)
     if not only:
-        missing += _one_sided(mine, theirs, (a, b))
+        missing += _one_sided(mine, theirs, {a: first, b: second})
     return Comparison(
         first=a,
         second=b,
@@ -57,6 +60,7 @@ def compare(
         hosts_differ=tuple(hosts_differ(first, second)),
         missing=tuple(missing),
         rejected={a: _rejections(first), b: _rejections(second)},
+        notes=(*same_session(first, second), *notes_of({a: first, b: second}, common)),
     )
 
 
@@ -64,6 +68,7 @@ def compare_settings(
     result: Measured, *, only: Sequence[str] = (), claim_pct: float | None = None
 ) -> Comparison:
     """The second against the first of two systems that were measured in turn in one session."""
+    refuse_senseless_claim(claim_pct)
     names = systems_of(result.records)
     if len(names) != 2:
         raise MeasureError(
@@ -75,6 +80,8 @@ def compare_settings(
     mine, theirs = _by_case(result, a), _by_case(result, b)
     common = chosen([case for case in mine if case in theirs], only)
     pairs, missing = _pairs(mine, theirs, common, {}, paired=True)
+    if not only:
+        missing += _one_sided(mine, theirs, {a: result, b: result})
     return Comparison(
         first=a,
         second=b,
@@ -85,6 +92,8 @@ def compare_settings(
         claim_pct=claim_pct,
         missing=tuple(missing),
         rejected={name: _rejections(result, name) for name in (a, b)},
+        sides=sides_of(result, (a, b)),
+        notes=tuple(notes_of({a: result, b: result}, common)),
     )
 
 
@@ -190,9 +199,27 @@ def _some(pairs: list[Pair], missing: Sequence[str]) -> tuple[Pair, ...]:
     return tuple(pairs)
 
 
-def _one_sided(mine: Cells, theirs: Cells, names: Sequence[str]) -> list[str]:
-    found = [f"{case}: only of {names[0]}" for case in mine if case not in theirs]
-    return found + [f"{case}: only of {names[1]}" for case in theirs if case not in mine]
+def _told_apart(name: str, first: Measured, second: Measured) -> tuple[str, str]:
+    """Names of two systems of one name: those of their files, where these differ."""
+    stems = [path.stem if (path := getattr(one, "path", None)) else "" for one in (first, second)]
+    if all(stems) and stems[0] != stems[1]:
+        return stems[0], stems[1]
+    return f"{name} (first)", f"{name} (second)"
+
+
+def _one_sided(mine: Cells, theirs: Cells, results: Mapping[str, Measured]) -> list[str]:
+    """Cases that only one of the two has, with what the other's session says of them."""
+    found = []
+    sides = list(results.items())
+    for here, there, (has, _), (lacks, result) in (
+        (mine, theirs, sides[0], sides[1]),
+        (theirs, mine, sides[1], sides[0]),
+    ):
+        for case in here:
+            if case not in there:
+                reason = why_absent(result, lacks, case)
+                found.append(f"{case}: only of {has}{f' ({lacks}: {reason})' if reason else ''}")
+    return found
 
 
 def _rejections(result: Measured, system: str | None = None) -> dict[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -75,6 +75,15 @@ class Comparison:
     """Cases that only one of them has, or without a run that counts; each with the reason."""
     rejected: Mapping[str, Mapping[str, int]] | None = None
     """By system, why repetitions were rejected and how many."""
+    sides: Mapping[str, str] = field(default_factory=dict)
+    """By system, what was set for it, in the words in which it was asked for; of settings only."""
+    notes: tuple[str, ...] = ()
+    """What of the sessions makes the answer doubtful: ended early, repetitions that failed."""
+
+    @property
+    def sides_alike(self) -> bool:
+        """Whether both sides were set alike, and so what differs is noise."""
+        return bool(self.sides) and len(set(self.sides.values())) == 1
 
     @cached_property
     def areas(self) -> list[Area]:
@@ -160,6 +169,8 @@ class Comparison:
             "false_calls_expected": self.false_calls,
             "hosts_differ": list(self.hosts_differ),
             "missing": list(self.missing),
+            "sides": dict(self.sides),
+            "notes": list(self.notes),
             "rejected": {name: dict(why) for name, why in (self.rejected or {}).items()},
         }
 

@@ -204,6 +204,10 @@ class Groups(ABC):
         """A new group; one for the account alone needs the ability `roles`."""
 
     @abstractmethod
+    def folders(self) -> list[Path]:
+        """Folders of our own that hold everything we start; none where groups are not there."""
+
+    @abstractmethod
     def account(self) -> Usage:
         """What all our groups have used since they were opened, ended ones included."""
 

@@ -141,6 +141,11 @@ class GroupsV1(Groups):
             trees = {"cpuacct": trees["cpuacct"]}
         return GroupV1(name, above, trees)
 
+    def folders(self) -> list[Path]:
+        """One a tree."""
+        trees = (self.base.folder(controller) for controller in self._mounts)
+        return [folder for folder in dict.fromkeys(trees) if folder is not None]
+
     def account(self) -> Usage:
         """Our folder's: it keeps what groups removed from it have used."""
         return self.base.usage()

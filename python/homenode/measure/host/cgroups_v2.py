@@ -133,6 +133,10 @@ class GroupsV2(Groups):
             above.hand_down()
         return GroupV2(name, above, above.folder / name)
 
+    def folders(self) -> list[Path]:
+        """Ours; the one that we may have moved into holds the guard too, and stays."""
+        return [self.base.folder]
+
     def account(self) -> Usage:
         """Our folder's: it keeps what groups removed from it have used."""
         return self.base.usage()

@@ -53,6 +53,10 @@ class GroupsNone(Groups):
         del account_only
         return GroupNone(name, parent or self.base)
 
+    def folders(self) -> list[Path]:
+        """There are none."""
+        return []
+
     def account(self) -> Usage:
         """Not told."""
         return Usage()

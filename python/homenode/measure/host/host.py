@@ -17,6 +17,7 @@ from homenode.measure.host.cgroups import Group, Groups, Setting, cpu_list, gone
 from homenode.measure.host.cpus import allowed
 from homenode.measure.host.detect import open_groups
 from homenode.measure.host.gate import Gate
+from homenode.measure.host.guard import Guard
 from homenode.measure.host.network import Loopback
 from homenode.measure.host.processes import Ended, Launch, Process
 from homenode.measure.host.tasks import Ledger, TaskTotals
@@ -33,6 +34,7 @@ class Host:
         self.cpus = allowed()
         self.ledger = Ledger(cpu_list(range(os.cpu_count() or 1)))
         self.gate = Gate(self)
+        self._guard = Guard(groups.folders())
         self._groups: list[Group] = []
         self._processes: dict[int, Process] = {}
         self._namespaces: list[Loopback] = []
@@ -40,7 +42,12 @@ class Host:
     @classmethod
     def open(cls, *, prefer: str | None = None) -> Host:
         """Take what control groups there are: `prefer` one of `v1`, `v2`, `none` for tests."""
-        return cls(open_groups(prefer=prefer))
+        groups = open_groups(prefer=prefer)
+        try:
+            return cls(groups)
+        except BaseException:
+            groups.close()
+            raise
 
     def __enter__(self) -> Self:
         _adopt_orphans(True)
@@ -61,6 +68,8 @@ class Host:
             last_first.callback(self._reap_orphans)
             last_first.callback(self.ledger.close)
             last_first.callback(self.groups.close)
+            # Before that: it may be in a group that we moved into, which goes then.
+            last_first.callback(self._guard.close)
             for namespace in self._namespaces:
                 last_first.callback(namespace.close)
             for process in self._processes.values():
@@ -112,7 +121,7 @@ class Host:
             joins=[] if group is None else group.joins(),
             enter=[] if namespace is None else namespace.enter(),
             cpus=cpus,
-            env={"PATH": BASE_PATH, "LC_ALL": "C", "TZ": "UTC"} | dict(env or {}),
+            env={"PATH": BASE_PATH, "LC_ALL": "C", "TZ": "UTC"} | self._guard.env | dict(env or {}),
             cwd=cwd,
             user=user,
             stdin=stdin,
@@ -120,6 +129,7 @@ class Host:
             stderr=stderr,
         )
         process = processes.start(argv, launch)
+        self._guard.started(process.pid)
         process.look = self.ledger.look
         if group is not None:
             group.roots.add(process.pid)
@@ -129,7 +139,9 @@ class Host:
 
     def _reaped(self, process: Process, group: Group | None, ended: Ended) -> None:
         self._processes.pop(process.pid, None)
-        if group is not None:
+        if group is None:
+            self._guard.forget([process.pid])
+        else:
             self.ledger.ended(group, ended.user_s + ended.system_s, ended)
 
     def namespace(self) -> Loopback:
@@ -159,6 +171,7 @@ class Host:
         if self.groups.kind == "none":
             self._end_orphans()
         self._reap_orphans()
+        self._guard.forget(_all_roots(group))
         self.ledger.forget(group)
         if group in self._groups:
             self._groups.remove(group)
@@ -176,7 +189,8 @@ class Host:
         so children in ours are somebody else's.
         """
         ours = os.getsid(0)
-        known = {*self._processes, *(namespace.pid for namespace in self._namespaces)}
+        namespaces = (namespace.pid for namespace in self._namespaces)
+        known = {self._guard.pid, *self._processes, *namespaces}
         for pid in _children():
             with suppress(OSError):
                 if pid not in known and os.getsid(pid) != ours:

@@ -52,11 +52,13 @@ def _ended(folder: Path) -> bool:
     while True:
         pids = [n for each in _inside_first(folder) for n in read_numbers(each / "cgroup.procs")]
         # 0 stands for a process of another container: then the name is not of this one either.
-        if 0 in pids or time.monotonic() > until:
+        if 0 in pids:
             return False
         living = [pid for pid in pids if not gone(pid)]
         if not living:
             return True
+        if time.monotonic() > until:
+            return False
         for pid in living:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)

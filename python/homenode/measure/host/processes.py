@@ -72,11 +72,18 @@ class Launch:
 class Process:
     """A started process; `wait` or `end` it."""
 
-    def __init__(self, popen: subprocess.Popen[bytes], argv: Sequence[str], launch: Launch) -> None:
+    def __init__(
+        self,
+        popen: subprocess.Popen[bytes],
+        argv: Sequence[str],
+        launch: Launch,
+        started: float,
+    ) -> None:
         self.argv = tuple(argv)
         self.pid = popen.pid
         self.launch = launch
-        self.started = time.monotonic()
+        self.started = started
+        """By the monotonic clock, before it was made: all that it does comes after."""
         self.ended: Ended | None = None
         self.look: Callable[[], None] = lambda: None
         self.reaped: Callable[[Ended], None] = lambda _: None
@@ -187,6 +194,8 @@ def start(argv: Sequence[str], launch: Launch) -> Process:
         words += ["taskset", "-c", cpu_list(launch.cpus)]
     words += argv
     joins = [str(path) for path in launch.joins]
+    # Before, not after: a runner that gets no processor then would give it less than it took.
+    started = time.monotonic()
     with _Streams(launch) as (stdin, stdout, stderr):
         try:
             popen = subprocess.Popen(
@@ -205,7 +214,7 @@ def start(argv: Sequence[str], launch: Launch) -> Process:
                 there=f"in {launch.cwd}" if launch.cwd else None,
                 next_step="see whether there is memory and room for more processes",
             ) from error
-    return Process(popen, argv, launch)
+    return Process(popen, argv, launch, started)
 
 
 def _as_user(user: str | None) -> list[str]:

@@ -9,7 +9,8 @@ them, else from the last time that it was looked at.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -18,6 +19,8 @@ from homenode.measure.host.cgroups import Group
 from homenode.measure.host.taskstats import Exit, ExitRecords
 
 _NS = 1e-9
+_REMAINS_S = 5.0
+"""A task may take that long to go after the kernel has told its end: its memory is freed then."""
 _TIMES = slice(11, 15)
 """In what follows the name in `/proc/<pid>/stat`: utime, stime, cutime, cstime."""
 
@@ -93,9 +96,8 @@ class Ledger:
 
     def forget(self, group: Group) -> None:
         """Stop keeping them."""
-        ledger = self._open.pop(id(group), None)
-        if ledger is not None:
-            self._before_s += ledger.totals(exact=self.exact).run_s
+        self._before_s += self.totals(group).run_s
+        self._open.pop(id(group), None)
 
     def ended(self, group: Group, run_s: float, ended: Reaped) -> None:
         """A process of the group has ended: what the kernel says of it and of its children."""
@@ -107,8 +109,9 @@ class Ledger:
 
     def all_run_s(self) -> float:
         """Time on a processor of all groups so far [s]; for hosts without control groups."""
+        living = [(ledger, ledger.living()) for ledger in self._open.values()]
         self.look()
-        every = (ledger.totals(exact=self.exact).run_s for ledger in self._open.values())
+        every = (ledger.totals(now, exact=self.exact).run_s for ledger, now in living)
         return self._before_s + sum(every)
 
     def look(self) -> None:
@@ -123,9 +126,13 @@ class Ledger:
 
     def totals(self, group: Group) -> TaskTotals:
         """All that the group's tasks have done so far."""
-        self.look()
         ledger = self._open.get(id(group))
-        return TaskTotals() if ledger is None else ledger.totals(exact=self.exact)
+        if ledger is None:
+            return TaskTotals()
+        # Before the records are taken: a task that ends meanwhile is then in both, never in none.
+        living = ledger.living()
+        self.look()
+        return ledger.totals(living, exact=self.exact)
 
     def close(self) -> None:
         """Stop listening."""
@@ -139,7 +146,11 @@ class _GroupLedger:
     def __init__(self, group: Group) -> None:
         self._group = group
         self._processes: set[int] = set()
-        self._ended: dict[int, _Account] = {}
+        self._ended = [0, 0, 0, 0, 0]
+        """Sums of an account's figures over tasks of which the kernel told the end."""
+        self._ends = 0
+        self._lately: dict[int, float] = {}
+        """When an end was told, by the task; its remains may still be seen."""
         self._seen: dict[int, _Account] = {}
         self._stray: list[Exit] = []
         self._waited: list[float] = [0.0, 0, 0]
@@ -163,39 +174,70 @@ class _GroupLedger:
         """Exits of our processes and of their descendants; a child may be told before its parent
         is known, so what is left is tried again next time.
         """
+        now = time.monotonic()
+        self._lately = {tid: at for tid, at in self._lately.items() if now - at < _REMAINS_S}
         while True:
             ours = [e for e in exits if e.pid in self._processes or e.parent in self._processes]
             if not ours:
                 break
             for found in ours:
                 self._processes.add(found.pid)
-                self._ended[found.tid] = _Account(
-                    found.run_ns, found.delay_ns, found.slices, found.voluntary, found.involuntary
+                # Summed at once: ids are given again, and a second task of an id is another.
+                figures = (
+                    found.run_ns,
+                    found.delay_ns,
+                    found.slices,
+                    found.voluntary,
+                    found.involuntary,
                 )
+                self._ended = [a + b for a, b in zip(self._ended, figures, strict=True)]
+                self._ends += 1
+                self._lately[found.tid] = now
             taken = set(map(id, ours))
             exits = [e for e in exits if id(e) not in taken]
         self._stray = exits[-10_000:]
 
-    def totals(self, *, exact: bool) -> TaskTotals:
-        living = self._group.pids()
-        now = dict(accounts(living))
-        over = {**self._seen, **self._ended}
-        past = [account for tid, account in over.items() if tid not in now]
-        every = [*past, *now.values()]
-        waited_s, least_voluntary, least_involuntary = (0.0, 0, 0) if exact else self._waited
-        exact_s = sum(a.run for a in every) * _NS
-        # The remains of those that have ended and nobody waited for still have their account.
-        unwaited = {*living, *roots_of(self._group)}
+    def living(self) -> dict[int, _Account]:
+        """The accounts of tasks that live now, by task."""
+        pids = self._group.pids()
+        self._processes.update(pids)
+        return dict(accounts(pids))
+
+    def totals(self, living: Mapping[int, _Account], *, exact: bool) -> TaskTotals:
+        """All so far, with what lived just before the last look."""
+        return self._told(living) if exact else self._looked(living)
+
+    def _told(self, living: Mapping[int, _Account]) -> TaskTotals:
+        """With the kernel's word on those that ended, which counts in place of their remains."""
+        now = [vars(account).values() for tid, account in living.items() if tid not in self._lately]
+        run, delay, slices, voluntary, involuntary = map(sum, zip(self._ended, *now, strict=True))
         return TaskTotals(
-            run_s=exact_s if exact else waited_s + sum(map(process_s, unwaited)),
+            run_s=run * _NS,
+            run_delay_s=delay * _NS,
+            slices=slices,
+            voluntary=voluntary,
+            involuntary=involuntary,
+            tasks=self._ends + len(now),
+            complete=not self.lost,
+        )
+
+    def _looked(self, living: Mapping[int, _Account]) -> TaskTotals:
+        """With what was seen of them last, and what waiting for them told."""
+        past = [account for tid, account in self._seen.items() if tid not in living]
+        every = [*past, *living.values()]
+        waited_s, least_voluntary, least_involuntary = self._waited
+        # The remains of those that have ended and nobody waited for still have their account.
+        unwaited = {*self._group.pids(), *roots_of(self._group)}
+        return TaskTotals(
+            run_s=waited_s + sum(map(process_s, unwaited)),
             run_delay_s=sum(a.delay for a in every) * _NS,
             slices=sum(a.slices for a in every),
-            voluntary=sum(a.voluntary for a in now.values())
+            voluntary=sum(a.voluntary for a in living.values())
             + max(sum(a.voluntary for a in past), int(least_voluntary)),
-            involuntary=sum(a.involuntary for a in now.values())
+            involuntary=sum(a.involuntary for a in living.values())
             + max(sum(a.involuntary for a in past), int(least_involuntary)),
             tasks=len(every),
-            complete=exact and not self.lost,
+            complete=False,
         )
 
 

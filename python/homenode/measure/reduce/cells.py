@@ -18,6 +18,8 @@ from homenode.measure.reduce.sane import refuse_senseless
 from homenode.measure.statistics import Spread, log_mean, slope_of_rest, spread, warm_up
 from homenode.measure.statistics.samples import exponential
 
+WARM_UP_SHIFT = 0.01
+"""By which a warm-up may move a run's figure; more is told (assumed)."""
 SLOPE = 0.05
 """Of a run's last third; more is not steady (assumed)."""
 
@@ -102,6 +104,27 @@ class Cell:
         return sum(run.cpu is None for run in self.runs)
 
     @property
+    def cpu_shares(self) -> dict[str, float]:
+        """Parts of the processor time by the kernel's account [ratio]: `user`, `system`, and by who
+        used it (`server`, `client`, ...) where a case has several; those that every run tells.
+        """
+        known = [run.cpu for run in self.runs if run.cpu is not None]
+        total = math.fsum(one.total for one in known)
+        if not known or not total > 0.0:
+            return {}
+        parts: dict[str, list[float | None]] = {
+            "user": [one.user for one in known],
+            "system": [one.system for one in known],
+        }
+        roles = dict.fromkeys(role for one in known for role in one.by_role)
+        parts |= {role: [one.by_role.get(role, 0.0) for one in known] for role in roles}
+        return {
+            name: math.fsum(v for v in values if v is not None) / total
+            for name, values in parts.items()
+            if None not in values
+        }
+
+    @property
     def reasons(self) -> Mapping[str, int]:
         """Why runs were rejected, and how many."""
         return Counter(run.rejected or "" for run in self.rejected)
@@ -110,6 +133,20 @@ class Cell:
     def unsettled(self) -> int:
         """Runs whose own series says that they were still warming up."""
         return sum(not _settled(run) for run in self.runs)
+
+    @property
+    def warm_up_shift(self) -> float | None:
+        """By how much the runs' own seconds are higher once their warm-up is left out (MSER-5)
+        [ratio less one]; None where no run's series is long enough to tell.
+        """
+        found = [(run.series, warm_up(run.series)) for run in self.runs]
+        means = [
+            (math.fsum(series) / len(series), rest.mean)
+            for series, rest in found
+            if rest is not None
+        ]
+        whole, rest = (math.fsum(one[i] for one in means) for i in (0, 1))
+        return rest / whole - 1.0 if whole > 0.0 else None
 
     def mean_of(self, values: Callable[[RunRecord], float | None]) -> float | None:
         """Plain mean over the runs that have it."""
@@ -131,6 +168,7 @@ class Cell:
             "runs": len(self.runs),
             "rejected": dict(self.reasons),
             "unsettled": self.unsettled,
+            "warm_up_shift_pct": _scaled(self.warm_up_shift, 100.0),
             "cpu_unknown": self.unknown_cpu,
             "score": None if score is None else _spread_json(score),
             "scores": self.values(lambda run: run.score),
@@ -139,6 +177,7 @@ class Cell:
             "busy_pct": None if self.busy is None else 100.0 * self.busy,
             "itr_per_s": _middle(self.spread_of(identities.itr)),
             "cpu_per_unit_us": _scaled(_middle(self.spread_of(identities.cpu_per_unit)), 1e6),
+            "cpu_shares": self.cpu_shares,
             "instructions_per_unit": _middle(self.spread_of(identities.instructions_per_unit)),
             "nvcsw_per_s": self.mean_of(_voluntary),
             "nivcsw_per_s": self.mean_of(_involuntary),

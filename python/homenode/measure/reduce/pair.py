@@ -17,6 +17,7 @@ from typing import Any, Literal
 from homenode.measure.record import RunRecord
 from homenode.measure.reduce import identities
 from homenode.measure.reduce.cells import Cell
+from homenode.measure.reduce.response import Response, response_of
 from homenode.measure.statistics import (
     Ratio,
     cv,
@@ -36,6 +37,9 @@ CONTRADICTION = 0.05
 SAME_PATH = 0.01
 """Share by which instructions of a unit may differ; more is another build or path, since user-mode
 counts repeat to less than 0.1 % (assumed)."""
+
+WORK_SUMS = ("product_sha256", "answers")
+"""Details of a run that are a sum over what it made: equal work has equal ones."""
 
 Verdict = Literal["better", "worse", "undecided"]
 
@@ -58,6 +62,8 @@ class Pair:
     """Ratio of the processors in use, as measured [processors]."""
     dropped: int = 0
     """Runs without a partner in their pair."""
+    response: Response | None = None
+    """Of the response times; None where the tool tells none."""
 
     @property
     def deviation_pct(self) -> float:
@@ -98,6 +104,14 @@ class Pair:
         if means[0] is None or means[1] is None:
             return None
         return abs(math.log(means[1].mean / means[0].mean)) <= SAME_PATH
+
+    @property
+    def same_work(self) -> bool | None:
+        """Whether both made the same, by the sums that their tool or adapter tells; None where it
+        tells none.
+        """
+        sums = [_work_sums(cell) for cell in (self.first, self.second)]
+        return None if not all(sums) else sums[0] == sums[1]
 
     @property
     def within_floor(self) -> bool:
@@ -171,6 +185,8 @@ class Pair:
             "measured_busy_ratio": self.used,
             "contradicts": self.contradicts,
             "same_path": self.same_path,
+            "same_work": self.same_work,
+            "response": None if self.response is None else self.response.as_json(),
             "dropped": self.dropped,
         }
 
@@ -193,7 +209,17 @@ def pair_of(first: Cell, second: Cell, *, paired: bool, floor: float | None = No
         work=_quotient(first, second, identities.etr) or 1.0,
         used=_quotient(first, second, _processors_used),
         dropped=before - len(first.runs) - len(second.runs),
+        response=response_of(first, second, compare, paired=paired),
     )
+
+
+def _work_sums(cell: Cell) -> set[str]:
+    return {
+        str(run.details[name])
+        for run in cell.runs
+        for name in WORK_SUMS
+        if run.details.get(name) is not None
+    }
 
 
 def _processors_used(run: RunRecord) -> float | None:

@@ -51,7 +51,7 @@ def _senseless(record: RunRecord, name: str, value: float) -> MeasureError:
     # An integer of a file may be too large for a float.
     shown = str(value)[:20]
     return MeasureError(
-        f"{record.case} on {record.system}, run {record.replicate}: {name} of {shown} makes no "
+        f"{record.case} on {record.system}, run {record.replicate + 1}: {name} of {shown} makes no "
         "sense",
         next_step="look at the run's raw output, or copy the file again from where it was made",
     )

@@ -43,10 +43,20 @@ def summarize(
     return Summary(tuple(cells), tuple(scaling_sets(cells, capability, source)))
 
 
-def summary_json(result: Measured) -> dict[str, Any]:
-    """What `--json` prints of a result."""
+def summary_json(
+    result: Measured, capability: Capability | None = None, source: str = "linear scaling"
+) -> dict[str, Any]:
+    """What `--json` prints of a result, and what its session says of itself."""
+    session: dict[str, Any] = {
+        name: getattr(result, name)
+        for name in ("started", "finished", "interrupted", "systems", "failures")
+        if hasattr(result, name)
+    }
     return {
         "suite": dict(result.suite),
+        **session,
+        "settings": dict(result.settings),
+        "versions": dict(result.versions),
         "left_out": [dict(one) for one in result.left_out],
-        **summarize(result).as_json(),
+        **summarize(result, capability, source).as_json(),
     }

@@ -1,7 +1,10 @@
 """PostgreSQL with its clients as a load: a small database in memory, read only, one transaction
 after the other by every client. Server and clients are in the same control group.
 
-The cluster is made once; each group of a trial works on a copy of its own.
+A client and its server process take turns: each request wakes the server, each answer the client.
+Where the two lie on different processors that costs more than a switch, so the trial that is alone
+and calibrates runs on one processor, and what a wake-up on another one costs is measured beside it
+by itself. The cluster is made once; each group of a trial works on a copy of its own.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from homenode.measure.validate import wakeups
 from homenode.measure.validate.experiments import Experiment, Group
 from homenode.measure.validate.loads import Database
 from homenode.measure.validate.trial import Figures, Trial, groups_of
@@ -75,13 +79,17 @@ class Databases:
             self._ask(experiment, benches, clusters, _WARM_UP_S)
             watch = self.host.gate.watch()
             before, began = [one.usage() for one in made], time.monotonic()
-            told = self._ask(experiment, benches, clusters, whole)
+            told, clients_s = self._ask(experiment, benches, clusters, whole)
             after, lasted = [one.usage() for one in made], time.monotonic() - began
             quiet = watch.done()
             for cluster in clusters:
                 cluster.stop()
         used = [b.since(a).total_s for a, b in zip(before, after, strict=True)]
         figures, totals = _figures(experiment, told, used, lasted)
+        if experiment.calibrates:
+            wake = wakeups.measure(self.host, self.processors, folder / "wake-ups")
+            alone = {"client_s": clients_s[0], "interrupt_s": wake.interrupt_s}
+            totals["a"].update(alone, idle_s=wake.idle_s)
         return Trial(experiment.name, figures, quiet.foreign, quiet.steal, totals)
 
     def _bench(self, control: Any, data: Path, folder: Path) -> HostBench:
@@ -99,14 +107,19 @@ class Databases:
         benches: Sequence[HostBench],
         clusters: Sequence[Any],
         seconds: int,
-    ) -> list[bytes]:
-        """What the clients of all groups print, which ask at the same time."""
+    ) -> tuple[list[bytes], list[float]]:
+        """What the clients of all groups print, which ask at the same time, and the processor time
+        that each group's took [s].
+        """
         started = []
         for group, bench, cluster in zip(experiment.groups, benches, clusters, strict=True):
             argv = _client(group, cluster, seconds)
             environment = {**cluster.environment(), "HOMENODE_OLTP": "oltp_read_only"}
             started.append(bench.start(argv, role="client", env=environment))
-        return [one.wait(limit_s=seconds + _END_S, good=(0,)).stdout for one in started]
+        limit = seconds + _END_S
+        told = [one.wait(limit_s=limit, good=(0,)).stdout for one in started]
+        ends = [one.process.wait(limit_s=limit) for one in started]
+        return told, [end.user_s + end.system_s for end in ends]
 
 
 _WARM = (
@@ -156,14 +169,16 @@ def _client(group: Group, cluster: Any, seconds: int) -> list[str]:
 
 def _figures(
     experiment: Experiment, told: Sequence[bytes], used: Sequence[float], seconds: float
-) -> tuple[Mapping[str, Figures], Mapping[str, Figures]]:
-    figures, totals = {}, {}
+) -> tuple[Mapping[str, Figures], dict[str, Figures]]:
+    figures: dict[str, Figures] = {}
+    totals: dict[str, Figures] = {}
     for group, text, cpu_s in zip(experiment.groups, told, used, strict=True):
         output = _adapter().parse(_case(group), text)
         figures[group.name] = {
             "share_pct": 100.0 * cpu_s / sum(used),
             "cpus": cpu_s / seconds,
             "done_per_s": output.work / output.seconds,
+            "cpu_us_each": 1e6 * cpu_s / output.work,
         }
         totals[group.name] = {"cpu_s": cpu_s, "done": output.work, "elapsed_s": seconds}
     return figures, totals

@@ -1,7 +1,7 @@
 """Measured against simulated: deviation, tolerance, verdict, and whether the host repeats itself.
 
-A deviation is that of the means. The measured mean has an interval of its own: where the tolerance
-lies inside it, the measurement cannot decide, and says so.
+A deviation is that of the means. Both have intervals of their own: where that of their difference
+is wider than the tolerance, or reaches across it, nothing is decided, and that is said.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from homenode.measure.validate.experiments import Judged
+from homenode.measure.validate.kinds import Judged
 
 Verdict = Literal["agrees", "misses", "undecided", "not measured", "not simulated"]
 _LEVEL = 0.95
@@ -37,7 +37,12 @@ def interval(values: Sequence[float]) -> Interval:
     mean = math.fsum(values) / count
     if count < 2:
         return Interval(mean, None, count)
-    return Interval(mean, _student(count - 1) * spread(values) / math.sqrt(count), count)
+    return Interval(mean, half_width(spread(values), count), count)
+
+
+def half_width(deviation: float, count: int) -> float:
+    """Half the 95 % interval of a mean of so many values of this standard deviation."""
+    return _student(count - 1) * deviation / math.sqrt(count)
 
 
 def spread(values: Sequence[float]) -> float:
@@ -133,7 +138,7 @@ def _verdict(
     if unit == 0:
         return None, "agrees" if difference == 0 else "misses"
     deviation = difference / unit
-    doubt = (measured.half or 0.0) / unit
+    doubt = math.hypot(measured.half or 0.0, simulated.half or 0.0) / unit
     if abs(deviation) - doubt > judged.tolerance:
         return deviation, "misses"
     known = doubt <= judged.tolerance

@@ -9,16 +9,30 @@ from __future__ import annotations
 import gzip
 import platform
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from homenode.measure.validate.debugfs import read_debugfs
 
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _HZ = re.compile(r"^CONFIG_HZ=(\d+)$", re.MULTILINE)
 _SLICE = re.compile(r"^se\.slice\s*:\s*(\d+)$", re.MULTILINE)
 _FEATURES = {"RUN_TO_PARITY": "run_to_parity", "PLACE_LAG": "place_lag"}
+_REPORTED_SLICE = re.compile(r"sysctl_sched_base_slice\s*:\s*([\d.]+)")
+_REPORTED_FEATURES = re.compile(r"sysctl_sched_features\s*:\s*(\d+)")
+_PLACE_LAG_BIT = 0
+_PARITY_BITS = (((6, 12), 3), ((6, 6), 2))
+"""Place of RUN_TO_PARITY among the features, since a version (kernel/sched/features.h)."""
+_AUTOGROUPS = (
+    "autogroups are on (/proc/sys/kernel/sched_autogroup_enabled): sessions in no control group of "
+    "their own compete as groups; the experiments' processes are in control groups"
+)
 EEVDF_SINCE = (6, 6)
 """Kernel with which EEVDF took the place of CFS."""
 DELAY_DEQUEUE_SINCE = (6, 12)
+REWEIGHT_SINCE, REWEIGHT_UNTIL = (6, 13), (7, 0)
+"""Kernels that place a runner anew as if it came, and the first that does not."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +53,8 @@ class Kernel:
     """Times in ns. Only what was read; the rest is the package's."""
     unread: tuple[str, ...]
     """What could not be read, in words."""
+    notes: tuple[str, ...] = ()
+    """What else there is that one should know, in words."""
 
 
 def read_kernel(root: Path = Path("/"), release: str | None = None) -> Kernel:
@@ -52,6 +68,8 @@ def read_kernel(root: Path = Path("/"), release: str | None = None) -> Kernel:
         found["scheduler"] = Set(name, f"kernel {version[0]}.{version[1]}")
         delayed = version >= DELAY_DEQUEUE_SINCE
         found["delay_dequeue"] = Set(delayed, f"kernel {version[0]}.{version[1]}")
+        reweighs = REWEIGHT_SINCE <= version < REWEIGHT_UNTIL
+        found["reweigh_in_sums"] = Set(reweighs, f"kernel {version[0]}.{version[1]}")
     _add_tick(found, unread, root, release)
     _add_slice(found, unread, root)
     bandwidth = _read(root / "proc/sys/kernel/sched_cfs_bandwidth_slice_us")
@@ -61,12 +79,19 @@ def read_kernel(root: Path = Path("/"), release: str | None = None) -> Kernel:
         )
     else:
         unread.append("the slice of quotas; 5 ms, the kernel's default")
-    _add_debug(found, unread, root / "sys/kernel/debug/sched")
+    _add_debug(found, unread, read_debugfs(root), version)
     numa = _read(root / "proc/sys/kernel/numa_balancing").strip()
     balanced = numa not in ("", "0")
     where = "/proc/sys/kernel/numa_balancing" if numa else "no such setting: off"
     found["numa_balancing.enabled"] = Set(balanced, where)
-    return Kernel(release, found, tuple(unread))
+    return Kernel(release, found, tuple(unread), _notes(root))
+
+
+def _notes(root: Path) -> tuple[str, ...]:
+    grouped = _read(root / "proc/sys/kernel/sched_autogroup_enabled").strip()
+    if grouped in ("", "0"):
+        return ()
+    return (_AUTOGROUPS,)
 
 
 def _version(release: str) -> tuple[int, int] | None:
@@ -94,18 +119,39 @@ def _add_slice(found: dict[str, Set], unread: list[str], root: Path) -> None:
         unread.append("the base slice; the kernel's rule by number of processors")
 
 
-def _add_debug(found: dict[str, Set], unread: list[str], folder: Path) -> None:
-    """What only debugfs tells."""
-    words = _read(folder / "features").split()
-    if not words:
-        unread.append("features and migration cost (no debugfs); the kernel's defaults")
-        return
+def _add_debug(
+    found: dict[str, Set],
+    unread: list[str],
+    texts: Mapping[str, str],
+    version: tuple[int, int] | None,
+) -> None:
+    """What only debugfs tells: the settings themselves, else the report that holds some."""
+    words = texts.get("features", "").split()
     for feature, name in _FEATURES.items():
         if feature in words or f"NO_{feature}" in words:
             found[name] = Set(feature in words, "features in debugfs")
-    cost = _read(folder / "migration_cost_ns").strip()
+    if not words:
+        _add_reported(found, texts.get("debug", ""), version)
+    if not set(_FEATURES.values()) <= found.keys():
+        unread.append("features (debugfs); the kernel's defaults")
+    cost = texts.get("migration_cost_ns", "").strip()
     if cost.isdigit():
         found["migration_cost"] = Set(int(cost), "migration_cost_ns in debugfs")
+    else:
+        unread.append("the migration cost (debugfs); 0.5 ms, the kernel's default")
+
+
+def _add_reported(found: dict[str, Set], report: str, version: tuple[int, int] | None) -> None:
+    """Of the report `debug`: the base slice [ms] and the features, a bit each."""
+    took = _REPORTED_SLICE.search(report)
+    if took is not None:
+        found["base_slice"] = Set(round(float(took[1]) * 1e6), "sched/debug in debugfs")
+    mask = _REPORTED_FEATURES.search(report)
+    parity = next((bit for since, bit in _PARITY_BITS if version and version >= since), None)
+    if mask is None or parity is None:
+        return
+    for name, bit in (("place_lag", _PLACE_LAG_BIT), ("run_to_parity", parity)):
+        found[name] = Set(bool(int(mask[1]) >> bit & 1), "sched/debug in debugfs")
 
 
 def _read(path: Path) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from homenode.measure.errors import MeasureError
@@ -78,9 +78,22 @@ class Reported:
         return (self.ended_ns - self.started_ns) / _NS
 
 
-def command(load: Load, pace: Pace, start_ns: int, seconds: float) -> list[str]:
+@dataclass(frozen=True)
+class Asked:
+    """What a process asks of the scheduler for itself."""
+
+    nice: int = 0
+    slice_ns: int = 0
+    """0 asks for none."""
+
+
+def command(
+    load: Load, pace: Pace, start_ns: int, seconds: float, asked: Asked = Asked()
+) -> list[str]:
     """How a process of a load is started; it waits until `start_ns` of the monotonic clock."""
     table: dict[str, Any] = {"start_ns": start_ns}
+    if asked != Asked():
+        table["scheduling"] = asdict(asked)
     name = "loop"
     match load:
         case Spin():

@@ -33,6 +33,8 @@ class HostFacts:
     settings: Mapping[str, tuple[Any, str]]
     """Kernel settings with their sources; times in ns."""
     unread: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    """What else was found that one should know."""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """An experiment as a scenario: the same groups on the same host.
 
-Three numbers come from the host, all of them measured alone: how long the generator's turns take,
-how long the sleep after a burst really is, and how often a loop that is alone on a processor is
-switched from, which is the work of the kernel's own threads.
+What comes from the host is measured alone: how long the generator's turns take, how long the sleep
+after a burst really is, and, beside one loop, how often and how long everything else on the host
+runs: the kernel's own threads and daemons.
 """
 
 from __future__ import annotations
@@ -11,16 +11,38 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from homenode.measure.validate.experiments import Experiment, Group
+from homenode.measure.validate.kinds import Experiment, Group, Limit, Outer
 from homenode.measure.validate.loads import Database, Job, OnOff, Spin
 from homenode.measure.validate.twin import MACHINE_FILE, Twin, used
 
-KERNEL_WORK_S = 20e-6
-"""Length of a turn of the kernel's own threads [s]; assumed, 5 to 100 us. Only how often counts."""
+BURST_S, SLEEP_S = 0.002, 0.008
+"""Of the on/off work that is measured alone, as asked [s]."""
+EXCHANGES = 16
+"""Requests of a transaction of sysbench's oltp_read_only, each with its answer: begin, ten point
+selects, four ranges, commit.
+"""
+SWITCH_S = 1.5e-6
+"""What the model charges for a switch (hypervisors/linux.toml) [s]; a transaction alone has it in
+its time, twice an exchange.
+"""
+FREE_THREADS = 4
+"""Threads that share the turns of those that may run on several processors; assumed, 1 to 32. How
+often and how long they run is measured.
+"""
 OUTER = "homenode"
 """The group that the tool puts its own groups into."""
 MAKESPAN_ROOM = 4.0
 """A simulated run to the end may last so many times as long as the work itself."""
+
+
+@dataclass(frozen=True)
+class Busy:
+    """Turns of everything else on the host: the kernel's own threads and daemons."""
+
+    per_s: float = 0.0
+    """So many a second [1/s]."""
+    run_s: float = 0.0
+    """Mean length of one [s]."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +57,18 @@ class Alone:
     """Processor time of a burst [s]."""
     sleep_s: float = 0.008
     """Real length of the sleep after it, alone [s]."""
-    switches_per_s: float = 0.0
-    """Involuntary switches of a loop that is alone on its processor [1/s]."""
+    bound: Busy = Busy()
+    """Threads bound to a processor, beside one loop: of each processor."""
+    free: Busy = Busy()
+    """Threads that may run on several: of the whole host."""
     transaction_s: float = 0.0
-    """Processor time of a database's transaction, alone [s]."""
+    """Processor time of a database's transaction, alone on one processor [s]."""
+    client_share: float = 0.5
+    """Share of it that the client takes."""
+    wake_interrupt_s: float = 0.0
+    """Processor time that a message takes more where it wakes another processor [s]."""
+    wake_idle_s: float = 0.0
+    """Time that it takes more if that one idled [s]."""
 
 
 def scenario_text(
@@ -54,12 +84,13 @@ def scenario_text(
         f'name = "{_word(experiment.name)}"',
         f'title = "{experiment.title}"',
         f'[machine]\nfile = "{MACHINE_FILE}"\npolicy = "linux"',
-        twin.overrides(),
+        twin.overrides() + _wake_ups(experiment, alone),
         f'[[cgroup]]\nname = "{OUTER}"',
     ]
-    parts += [_control_group(group, twin, processors) for group in experiment.groups]
+    named: list[Outer | Group] = [*experiment.outer, *(one for one in experiment.groups if one.own)]
+    parts += [_control_group(one, twin, processors) for one in named]
     parts += [_partition(group, alone) for group in experiment.groups]
-    parts.append(_kernel_threads(used(twin, processors), alone))
+    parts += _others(used(twin, processors), alone)
     duration = _duration(experiment, processors, alone, seconds)
     parts.append(
         f'[run]\nwarmup = "0 s"\nduration = "{duration * 1e9:.0f} ns"\n'
@@ -67,6 +98,19 @@ def scenario_text(
         f"replications = {replications}\nseed = 1"
     )
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _wake_ups(experiment: Experiment, alone: Alone) -> str:
+    """What waking another processor costs, where threads wake each other."""
+    if not any(isinstance(group.load, Database) for group in experiment.groups):
+        return ""
+    told = {"wake_interrupt": alone.wake_interrupt_s, "wake_idle": alone.wake_idle_s}
+    why = "two processes that wake each other, alone on one processor and on two"
+    lines = [
+        f'{name} = {{ value = "{1e9 * max(0.0, seconds):.0f} ns", why = "{why}" }}\n'
+        for name, seconds in told.items()
+    ]
+    return "".join(lines)
 
 
 def _duration(
@@ -84,23 +128,37 @@ def _interval(duration: float) -> float:
     return duration / math.ceil(duration)
 
 
-def _control_group(group: Group, twin: Twin, processors: Sequence[int]) -> str:
-    places = range(len(processors)) if group.processors is None else group.processors
+def _control_group(one: Outer | Group, twin: Twin, processors: Sequence[int]) -> str:
+    places = range(len(processors)) if one.processors is None else one.processors
     numbers = used(twin, [processors[place] for place in places])
     lines = [
-        f'[[cgroup]]\nname = "{group.name}"',
-        f'parent = "{OUTER}"',
-        f"weight = {group.weight}",
+        f'[[cgroup]]\nname = "{one.name}"',
+        f'parent = "{one.inside or OUTER}"',
+        f"weight = {one.weight}",
         f'cpuset = "{",".join(map(str, sorted(numbers)))}"',
     ]
-    if group.quota is not None:
-        lines += [f'quota = "{group.quota * 1e8:.0f} ns"', 'period = "100 ms"']
-    return "\n".join(lines)
+    if isinstance(one, Group) and one.idle:
+        lines.append("idle = true")
+    return "\n".join([*lines, *_quota(one.quota)])
+
+
+def _quota(limit: Limit | None) -> list[str]:
+    if limit is None:
+        return []
+    period = round(1e6 * limit.period_ms)
+    lines = [f'quota = "{round(limit.processors * period)} ns"', f'period = "{period} ns"']
+    return [*lines, f'burst = "{round(1e6 * limit.burst_ms)} ns"'] if limit.burst_ms else lines
 
 
 def _partition(group: Group, alone: Alone) -> str:
-    virtual = group.load.clients if isinstance(group.load, Database) else group.count
-    shared = f'{{ mode = "shared", virtual = {virtual}, cgroup = "{group.name}" }}'
+    virtual = 2 * group.load.clients if isinstance(group.load, Database) else group.count
+    words = ['mode = "shared"', f"virtual = {virtual}"]
+    words.append(f'cgroup = "{group.name if group.own else group.inside}"')
+    if group.nice:
+        words.append(f"nice = {group.nice}")
+    if group.slice_ms:
+        words.append(f'slice = "{round(1e6 * group.slice_ms)} ns"')
+    shared = f"{{ {', '.join(words)} }}"
     head = f'[[partition]]\nname = "{group.name}"\nprocessors = {shared}\nmemory = "256 MiB"'
     return f"{head}\n\n[partition.workload]\n{_workload(group, alone)}"
 
@@ -113,18 +171,27 @@ def _workload(group: Group, alone: Alone) -> str:
         case Job(seconds=seconds):
             work = seconds * alone.job_stretch * second
             return _lines("loops", group.count, work, endless="false")
-        case OnOff():
+        case OnOff(run_s=run, sleep_s=sleep):
+            late = alone.sleep_s - SLEEP_S  # the timer's slack, whatever the length
             return _lines(
                 "users",
                 group.count,
-                alone.run_s * second,
-                think=f'"{alone.sleep_s * 1e9:.0f} ns"',
+                run / BURST_S * alone.run_s * second,
+                think=f'"{(sleep + late) * 1e9:.0f} ns"',
                 think_distribution='"constant"',
                 burst_work='"constant"',
             )
         case Database(clients=clients):
-            work = alone.transaction_s * second
-            return _lines("users", clients, work, think='"0 ns"', burst_work='"exponential"')
+            work = max(0.1 * alone.transaction_s, alone.transaction_s - 2 * EXCHANGES * SWITCH_S)
+            share = min(0.99, max(0.01, alone.client_share))
+            return _lines(
+                "pairs",
+                clients,
+                work * second,
+                exchanges=str(EXCHANGES),
+                client_share=f"{share:.3f}",
+                burst_work='"exponential"',
+            )
 
 
 def _lines(kind: str, count: int, instructions: float, **rest: str) -> str:
@@ -134,27 +201,33 @@ def _lines(kind: str, count: int, instructions: float, **rest: str) -> str:
     return "\n".join([*lines, *(f"{key} = {value}" for key, value in rest.items())])
 
 
-def _kernel_threads(numbers: Sequence[int], alone: Alone) -> str:
-    """One bound to each processor, each waking as often as a loop alone was switched from."""
-    if alone.switches_per_s <= 0:
+def _others(numbers: Sequence[int], alone: Alone) -> list[str]:
+    """One thread bound to each processor, and some that are placed like all others."""
+    bound = [
+        _other(f"bound-{number}", 1, alone.bound, alone, f'pins = ["{number}"]')
+        for number in numbers
+    ]
+    found = [*bound, _other("free", FREE_THREADS, alone.free, alone)]
+    return [text for text in found if text]
+
+
+def _other(name: str, count: int, busy: Busy, alone: Alone, *words: str) -> str:
+    """Threads in the root group that take turns of this kind together; nothing without any."""
+    if busy.per_s <= 0 or busy.run_s <= 0:
         return ""
-    parts = []
-    for number in numbers:
-        name = f"kernel-{number}"
-        think = max(1e-6, 1.0 / alone.switches_per_s - KERNEL_WORK_S)
-        work = _lines(
-            "users",
-            1,
-            KERNEL_WORK_S * alone.second_instructions,
-            think=f'"{think * 1e9:.0f} ns"',
-            burst_work='"constant"',
-        )
-        shared = f'{{ mode = "shared", virtual = 1, cgroup = "/", pins = ["{number}"] }}'
-        parts.append(
-            f'[[partition]]\nname = "{name}"\nprocessors = {shared}\nmemory = "256 MiB"\n\n'
-            f"[partition.workload]\n{work}"
-        )
-    return "\n\n".join(parts)
+    think = max(1e-6, count / busy.per_s - busy.run_s)
+    work = _lines(
+        "users",
+        count,
+        busy.run_s * alone.second_instructions,
+        think=f'"{think * 1e9:.0f} ns"',
+        burst_work='"constant"',
+    )
+    shared = ", ".join(['mode = "shared"', f"virtual = {count}", 'cgroup = "/"', *words])
+    return (
+        f'[[partition]]\nname = "{name}"\nprocessors = {{ {shared} }}\nmemory = "256 MiB"\n\n'
+        f"[partition.workload]\n{work}"
+    )
 
 
 def _word(name: str) -> str:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from homenode.measure.errors import MeasureError
-from homenode.measure.validate.experiments import Experiment, Group
-from homenode.measure.validate.loads import Job, Pace, Reported, command, read_report
+from homenode.measure.validate.kinds import Experiment, Group, Limit, Outer
+from homenode.measure.validate.loads import Asked, Job, Pace, Reported, command, read_report
+from homenode.measure.validate.others import Turns, between, look
 
 if TYPE_CHECKING:
     from homenode.measure.host import Host, Process
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
 _NS = 1_000_000_000
 STEAL = 0.01
 """Share of the processors' time that may be stolen in a trial, or it does not count."""
-_LATE_S = 0.05
+LATE_S = 0.05
+"""By so much a process may miss the common start, or the trial does not count [s]."""
+_BEFORE_NS = 50_000_000
+"""Looking at all other threads takes some milliseconds: it is done before the start [ns]."""
 _START_UP_S = 0.25
 _START_UP_EACH_S = 0.12
 """Time to start an interpreter and load the kernels, on one of the processors."""
@@ -48,6 +52,10 @@ class Trial:
     steal: float
     totals: Mapping[str, Figures] = field(default_factory=dict)
     """Of each group, what calibration needs: processor seconds, bursts, iterations."""
+    others: Mapping[str, int] = field(default_factory=dict)
+    """Turns of all other threads on the host, by the fields of `Turns`; where it calibrates."""
+    others_s: float = 0.0
+    """Time in which they were counted [s]."""
     late_s: float = 0.0
     """By how much the last process missed the common start [s]."""
     rejected: str | None = None
@@ -61,29 +69,34 @@ def run_trial(
     pace: Pace,
     seconds: float,
     folder: Path,
+    settling: float = 1.0,
 ) -> Trial:
-    """Run an experiment once on these logical processors; `folder` takes the raw output.
+    """Run an experiment once on these logical processors; `folder` takes the raw output. Its
+    processes get `settling` times the usual time to be ready for the common start.
 
     Raises `MeasureError` if a generator fails or the host cannot set what the experiment needs.
     """
     count = sum(group.count for group in experiment.groups)
     started: list[tuple[Group, Process]] = []
     watch = host.gate.watch()
-    start_ns = time.monotonic_ns() + round(
-        (_START_UP_S + _START_UP_EACH_S * count / len(processors)) * _NS
-    )
+    ready_s = settling * (_START_UP_S + _START_UP_EACH_S * count / len(processors))
+    start_ns = time.monotonic_ns() + round(ready_s * _NS)
     with groups_of(host, experiment, processors) as made:
         for group, control in zip(experiment.groups, made, strict=True):
-            argv = command(group.load, pace, start_ns, seconds)
+            asked = Asked(group.nice, round(1e6 * group.slice_ms))
+            argv = command(group.load, pace, start_ns, seconds, asked)
             for number in range(group.count):
                 raw = folder / f"{group.name}-{number}"
                 errors = raw.with_suffix(".err")
                 process = host.start(argv, group=control, stdout=raw, stderr=errors)
                 started.append((group, process))
+        _sleep_until(start_ns - _BEFORE_NS)
+        others = _Others(experiment.calibrates)
         _sleep_until(start_ns)
         before = [control.usage() for control in made]
         limit = _limit(experiment, len(processors), seconds)
         ended = [(group, one, one.wait(limit_s=limit).code) for group, one in started]
+        others.end()
         after = [control.usage() for control in made]
     quiet = watch.done()
     reports: dict[str, list[Reported]] = {group.name: [] for group in experiment.groups}
@@ -95,6 +108,7 @@ def run_trial(
     kept = {
         group.name: late.since(early)
         for group, early, late in zip(experiment.groups, before, after, strict=True)
+        if group.own
     }
     return Trial(
         experiment.name,
@@ -102,32 +116,66 @@ def run_trial(
         quiet.foreign,
         quiet.steal,
         {name: totals_of(found) for name, found in reports.items()},
+        asdict(others.turns),
+        others.seconds,
         _late_s(reports, start_ns),
     )
+
+
+class _Others:
+    """What everything else on the host does from now to the end, if that is wanted."""
+
+    def __init__(self, wanted: bool) -> None:
+        self._began, self._before = time.monotonic(), look() if wanted else {}
+        self.turns = Turns()
+        self.seconds = 0.0
+
+    def end(self) -> None:
+        """Count until now."""
+        if self._before:
+            self.seconds = time.monotonic() - self._began
+            self.turns = between(self._before, look())
 
 
 @contextmanager
 def groups_of(
     host: Host, experiment: Experiment, processors: Sequence[int]
 ) -> Iterator[list[Control]]:
-    """The experiment's control groups, ended with all in them."""
-    made: list[Control] = []
+    """The control group that each of the experiment's groups is in; all are ended with what is in
+    them.
+    """
+    made: dict[str, Control] = {}
+
+    def make(one: Outer | Group) -> Control:
+        name = f"{experiment.name}-{one.name}".replace(":", "-")
+        above = None if one.inside is None else made[one.inside]
+        made[one.name] = host.group(name, _setting(one, processors), parent=above)
+        return made[one.name]
+
     try:
-        for group in experiment.groups:
-            name = f"{experiment.name}-{group.name}".replace(":", "-")
-            made.append(host.group(name, _setting(group, processors)))
-        yield made
+        for outer in experiment.outer:
+            make(outer)
+        yield [
+            make(one) if one.own or one.inside is None else made[one.inside]
+            for one in experiment.groups
+        ]
     finally:
-        for control in reversed(made):
+        for control in reversed(made.values()):
             host.end(control)
 
 
-def _setting(group: Group, processors: Sequence[int]) -> Setting:
+def _setting(one: Outer | Group, processors: Sequence[int]) -> Setting:
     from homenode.measure.host.cgroups import Setting
 
-    places = range(len(processors)) if group.processors is None else group.processors
+    places = range(len(processors)) if one.processors is None else one.processors
+    limit = one.quota or Limit(1.0)
     return Setting(
-        weight=group.weight, quota=group.quota, cpus=tuple(processors[place] for place in places)
+        weight=one.weight,
+        quota=None if one.quota is None else limit.processors,
+        period_us=round(1e3 * limit.period_ms),
+        burst_us=round(1e3 * limit.burst_ms),
+        cpus=tuple(processors[place] for place in places),
+        idle=isinstance(one, Group) and one.idle,
     )
 
 
@@ -150,7 +198,7 @@ def reason_of(trial: Trial, foreign_limit: float | None) -> str | None:
     """Why a trial does not count; None if it does. Without a limit on others, only one that did not
     begin together does not.
     """
-    if trial.late_s > _LATE_S:
+    if trial.late_s > LATE_S:
         return f"a process began {1e3 * trial.late_s:.0f} ms after the others"
     if foreign_limit is None:
         return None

@@ -16,12 +16,16 @@ from homenode.report.tables import plain_table
 _VERDICTS = {"better": "faster", "worse": "slower", "undecided": "undecided"}
 _COLOURS = {"better": "green", "worse": "red", "undecided": "yellow"}
 
+_RESPONSE_COLOURS = {"shorter": "green", "longer": "red", "undecided": "yellow"}
+
 
 def comparison_tables(found: Comparison) -> list[Table]:
-    """Summary, throughput, processor time."""
+    """Summary, throughput, processor time, response times."""
     result = [_summary(found), _throughput(found)]
     if any(pair.cpu is not None for pair in found.pairs):
         result.append(_processor_time(found))
+    if any(pair.response is not None for pair in found.pairs):
+        result.append(_response(found))
     return result
 
 
@@ -34,7 +38,7 @@ def _summary(found: Comparison) -> Table:
         "95 % interval",
         "CPU saving %",
         "undecided",
-        title=f"{escape(found.second)} against {escape(found.first)}",
+        title=f"{_side(found, found.second)} against {_side(found, found.first)}",
     )
     for area in found.areas:
         saving = area.saving_range_pct
@@ -61,6 +65,12 @@ def _summary(found: Comparison) -> Table:
             str(sum(area.undecided for area in found.areas) or NOTHING),
         )
     return table
+
+
+def _side(found: Comparison, name: str) -> str:
+    """A system's name, with what was set for it where the two differ in that."""
+    words = "" if found.sides_alike else found.sides.get(name, "")
+    return escape(f"{name} ({words})" if words else name)
 
 
 def _throughput(found: Comparison) -> Table:
@@ -130,6 +140,41 @@ def _processor_time(found: Comparison) -> Table:
             number(pair.used),
         )
     return table
+
+
+def _response(found: Comparison) -> Table:
+    table = plain_table(
+        "response",
+        "",
+        f"ms {escape(found.first)}",
+        escape(found.second),
+        "change %",
+        "95 % interval",
+        "floor %",
+        "",
+        title="Response time, case by case",
+    )
+    table.columns[1].justify = table.columns[7].justify = "left"
+    for pair in found.pairs:
+        if pair.response is None:
+            continue
+        one = pair.response
+        ms = [_milliseconds(cell, one.place) for cell in (pair.first, pair.second)]
+        table.add_row(
+            _name(found, pair),
+            one.place,
+            *ms,
+            deviation(one.ratio.mean),
+            between(one.ratio.low, one.ratio.high),
+            percent(one.floor),
+            f"[{_RESPONSE_COLOURS[one.verdict]}]{one.verdict}[/]",
+        )
+    return table
+
+
+def _milliseconds(cell: Cell, place: str) -> str:
+    found = cell.spread_of(lambda run: run.latency_ms.get(place))
+    return NOTHING if found is None else significant(found.mean)
 
 
 def _saving_interval(pair: Pair) -> str:

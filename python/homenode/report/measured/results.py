@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich.markup import escape
 from rich.table import Table
 
 from homenode.errors import listed
 from homenode.measure.reduce import Cell, Measured, ScalingSet, identities, summarize
+from homenode.measure.reduce.cells import WARM_UP_SHIFT
 from homenode.measure.reduce.scaling import Capability
 from homenode.measure.statistics import detectable
 from homenode.report.measured.scaling import scaling_sentences, scaling_table
@@ -97,7 +99,7 @@ def sentences(
 ) -> list[str]:
     """How to read the tables, what the scaling sets say, what was rejected and left out."""
     summary = summarize(result, capability, source)
-    lines = [_HOW_TO_READ, *_noise_lines(summary.cells)]
+    lines = [_HOW_TO_READ, *session_lines(result), *_noise_lines(summary.cells)]
     for one in summary.sets:
         lines += scaling_sentences(one)
     rejected = summary.rejections
@@ -117,7 +119,56 @@ def sentences(
         lines.append(
             f"Still warming up, by their own seconds: {listed(unsettled)}; lengthen these runs."
         )
+    lines += _warm_up_lines(summary.cells)
     return lines + _left_out(result)
+
+
+def _warm_up_lines(cells: Sequence[Cell]) -> list[str]:
+    """Cases whose figure holds their warm-up."""
+    moved = [
+        f"{cell.key.case} ({100 * cell.warm_up_shift:+.1f} %)"
+        for cell in cells
+        if cell.warm_up_shift is not None and abs(cell.warm_up_shift) > WARM_UP_SHIFT
+    ]
+    if not moved:
+        return []
+    line = (
+        f"Without their first seconds, which MSER-5 takes for warm-up, runs would tell otherwise: "
+        f"{listed(moved, 6)}; lengthen these runs."
+    )
+    return [line]
+
+
+def session_lines(result: Measured) -> list[str]:
+    """When and on what it was measured, as far as the result tells, and whether it ended early."""
+    begun, ended = (str(getattr(result, name, "") or "") for name in ("started", "finished"))
+    host = _host_words(result.environment)
+    when = f" {begun[:16].replace('T', ' ')} to {_until(begun, ended)}" if begun and ended else ""
+    lines = [f"Measured{when}{f' on {host}' if host else ''}."] if when or host else []
+    if getattr(result, "interrupted", False):
+        lines.append("The session ended early: some cases have fewer runs than were asked for.")
+    return lines
+
+
+def _until(begun: str, ended: str) -> str:
+    """The clock alone on the same day."""
+    return ended[11:16] if begun[:10] == ended[:10] else ended[:16].replace("T", " ")
+
+
+def _host_words(environment: Mapping[str, Any]) -> str:
+    """`AMD EPYC, 2 processors, kernel 6.18.0, a guest of KVM`, as far as it is told."""
+    processors, kernel, guest = (
+        one if isinstance(one := environment.get(name), Mapping) else {}
+        for name in ("processors", "kernel", "virtualisation")
+    )
+    online = processors.get("online")
+    found = [
+        str(processors.get("model") or ""),
+        counted(len(online), "processor") if isinstance(online, list) else "",
+        f"kernel {kernel['release']}" if kernel.get("release") else "",
+        f"a guest of {guest.get('hypervisor') or 'some hypervisor'}" if guest.get("guest") else "",
+    ]
+    return ", ".join(one for one in found if one)
 
 
 def _noise_lines(cells: Sequence[Cell]) -> list[str]:
@@ -131,10 +182,12 @@ def _noise_lines(cells: Sequence[Cell]) -> list[str]:
     known = sorted((least, case) for least, _, case in found if least is not None)
     if known:
         (best, best_case), (worst, worst_case) = known[0], known[-1]
+        start = "Against another host measured alike, these runs would show a difference from "
+        if len(known) == 1:
+            return [f"{start}{100 * best:.1f} % upward ({best_case}), four times in five."]
         line = (
-            "Against another host measured alike, these runs would show a difference from "
-            f"{100 * best:.1f} % upward at the best ({best_case}) and {100 * worst:.1f} % at the "
-            f"worst ({worst_case}), four times in five."
+            f"{start}{100 * best:.1f} % upward at the best ({best_case}) and {100 * worst:.1f} % "
+            f"at the worst ({worst_case}), four times in five."
         )
         return [line]
     if found:
@@ -170,8 +223,14 @@ def _left_out(result: Measured) -> list[str]:
     lines = [f"left out: {listed(names)}: {why}" for why, names in by_reason.items()]
     failed = getattr(result, "failures", ())
     return lines + [
-        f"failed: {one.get('case')}, run {one.get('replicate')}: {one.get('why')}" for one in failed
+        f"failed: {one.get('case')}, run {_counted_from_one(one.get('replicate'))}: "
+        f"{one.get('why')}"
+        for one in failed
     ]
+
+
+def _counted_from_one(replicate: object) -> object:
+    return replicate + 1 if isinstance(replicate, int) else replicate
 
 
 def sets_of(result: Measured) -> tuple[ScalingSet, ...]:

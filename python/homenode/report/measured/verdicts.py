@@ -15,7 +15,7 @@ from homenode.report.measured.words import between, counted, deviation, percent,
 
 def comparison_sentences(found: Comparison) -> list[str]:
     """The answer, the claim, cases that are open or doubtful, how to read the tables."""
-    lines = [_answer(found)]
+    lines = [*_side_lines(found), _answer(found)]
     if found.claim is not None:
         lines += _claim_lines(found, found.claim)
     lines += _spread_lines(found)
@@ -24,6 +24,18 @@ def comparison_sentences(found: Comparison) -> list[str]:
     lines += _doubts(found)
     lines += _session_lines(found)
     return [*lines, *_how_to_read(found)]
+
+
+def _side_lines(found: Comparison) -> list[str]:
+    """What the sides were set to; of equal ones, that there is nothing to find."""
+    if not found.sides:
+        return []
+    if found.sides_alike:
+        words = next(iter(found.sides.values()))
+        how = f" ({words})" if words else ""
+        return [f"Both sides were set alike{how}: what differs is noise, a deviation is none."]
+    each = (f"{name}: {words or 'nothing set'}" for name, words in found.sides.items())
+    return ["; ".join(each) + "."]
 
 
 def _answer(found: Comparison) -> str:
@@ -143,6 +155,11 @@ def _doubts(found: Comparison) -> list[str]:
                 f"{case}: a unit takes another number of instructions on either: another build or "
                 "another path, not a faster processor alone."
             )
+        if pair.same_work is False:
+            lines.append(
+                f"{case}: what its runs made is not the same: other versions of the program, or "
+                "other work; see the details of the records."
+            )
         if pair.first.key.processors != pair.second.key.processors:
             lines.append(
                 f"{case}: {pair.first.key.processors} and {pair.second.key.processors} processors: "
@@ -157,13 +174,14 @@ def _doubts(found: Comparison) -> list[str]:
     if unmatched:
         lines.append(
             f"Not compared by processor time (in brackets): {listed(unmatched, 6)}: busy differs "
-            f"by more than {MATCHED_POINTS:.0f} points, and what a unit costs depends on it."
+            f"by more than {MATCHED_POINTS:.0f} points, and what a unit costs depends on it; "
+            "measure at another load, or at a given rate."
         )
     return lines
 
 
 def _session_lines(found: Comparison) -> list[str]:
-    lines = []
+    lines = list(found.notes)
     for name, why in (found.rejected or {}).items():
         if why:
             lines.append(f"Rejected of {name}: {reasons(why)}.")

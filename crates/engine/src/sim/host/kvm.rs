@@ -6,19 +6,18 @@
 //! each sibling that runs comes to the lock after a time that is exponential around the mean
 //! between two of its critical sections, and spins from then on. With pause-loop exits it leaves
 //! the guest after each window and yields to a sibling that waits, round robin from the one
-//! boosted last, three tries at most. Once the holder runs, waiters get the lock one holding time
-//! after the other.
+//! boosted last. One that waits because it has yielded itself hardly holds the lock: it is passed
+//! over every other time (commit "kvm PLE handler: Choose better candidate for directed yield",
+//! 2012). Once the holder runs, waiters get the lock one holding time after the other.
 
 use super::Host;
+use crate::cost::Book;
 use crate::hypervisor::halt::next_poll_ns;
 use crate::hypervisor::{CoreId, HostScheduler, Mode, VpId, NO_VP};
 use crate::kernel::Key;
 use crate::sim::event::Event;
 use crate::sim::world::{World, NEVER};
 use crate::spec::{Kvm, Processors, Spec};
-
-/// Siblings that a spinning virtual processor tries to yield to (`kvm_vcpu_on_spin`).
-const TRIES: u32 = 3;
 
 /// What KVM keeps of a virtual processor.
 #[derive(Clone, Debug)]
@@ -35,6 +34,10 @@ pub struct Vcpu {
     caught_at: u64,
     /// When it comes to the lock, as long as the holder is away.
     reaches: Key,
+    /// Whether it has given its processor to a sibling and has not had one since.
+    has_yielded: bool,
+    /// Whether it was passed over for that the last time.
+    passed_over: bool,
 }
 
 /// What KVM keeps of a guest.
@@ -57,7 +60,18 @@ impl Vcpu {
             spins: false,
             caught_at: NEVER,
             reaches: Key::NONE,
+            has_yielded: false,
+            passed_over: false,
         }
+    }
+
+    /// Whether a sibling that spins may yield to it.
+    fn may_be_boosted(&mut self) -> bool {
+        if !self.has_yielded {
+            return true;
+        }
+        self.passed_over = !self.passed_over;
+        !self.passed_over
     }
 }
 
@@ -197,16 +211,13 @@ impl World {
     pub(super) fn kvm_preempted(&mut self, vp: VpId) {
         self.kvm_left(vp);
         let partition = self.vp(vp).partition;
-        let profile = &self.spec.partitions[usize::from(partition)].profile;
-        let share = profile.lock_share;
         let switched_on = self.kvm(vp).is_some_and(|kvm| kvm.lock_holder_preemption);
-        if share <= 0.0 || !switched_on || self.vcpu(vp).spins {
+        if !switched_on || self.vcpu(vp).spins || self.guest(partition).holder != NO_VP {
             return;
         }
-        if self.guest(partition).holder != NO_VP {
-            return;
-        }
-        if self.guests[usize::from(partition)].locks.chance(share) {
+        let core = self.vp(vp).last_core;
+        let share = self.holding_share(partition, core);
+        if share > 0.0 && self.guests[usize::from(partition)].locks.chance(share) {
             self.guest(partition).holder = vp;
             for sibling in self.siblings_of(partition) {
                 self.will_reach(sibling);
@@ -219,6 +230,7 @@ impl World {
         if self.kvm(vp).is_none() {
             return;
         }
+        self.end_yield(vp);
         if self.mask(vp) != 0 {
             self.end_halt(vp);
         }
@@ -252,12 +264,33 @@ impl World {
         share.first_vp..share.first_vp + u32::from(share.vps)
     }
 
+    /// Share of its time on a core in which a runner holds the lock: `lock_share` of what is left
+    /// when the waits for a running holder (`cost::lock`) are taken off.
+    fn holding_share(&mut self, partition: u16, core: CoreId) -> f64 {
+        let share = self.spec.partitions[usize::from(partition)]
+            .profile
+            .lock_share;
+        if share <= 0.0 {
+            return 0.0;
+        }
+        let (own, all) = self.own_ns(core);
+        share * own / all
+    }
+
+    /// Time of an instruction on a core without waits for the lock, and with them [ns].
+    fn own_ns(&mut self, core: CoreId) -> (f64, f64) {
+        let id = self.slots[usize::from(core)].class;
+        let class = self.table.class(&self.spec.partitions, id);
+        (class.ns - class.books.of(Book::Spin), class.ns)
+    }
+
     /// Holding time of the lock, and mean time between two turns of one virtual processor, on its
-    /// core [ns].
-    fn lock_times(&self, vp: VpId, core: CoreId) -> (f64, f64) {
+    /// core, neither with waits for it [ns].
+    fn lock_times(&mut self, vp: VpId, core: CoreId) -> (f64, f64) {
         let partition = usize::from(self.vp(vp).partition);
+        let (own, _) = self.own_ns(core);
         let profile = &self.spec.partitions[partition].profile;
-        let held = profile.lock_hold_instructions * self.slots[usize::from(core)].instruction_ns;
+        let held = profile.lock_hold_instructions * own;
         (held, held * (1.0 / profile.lock_share - 1.0))
     }
 
@@ -333,22 +366,32 @@ impl World {
         let (first, count) = (siblings.start, siblings.end - siblings.start);
         let from = self.guest(partition).boosted + 1;
         let now = self.now;
-        let mut tries = TRIES;
         for step in 0..count {
             let index = (from + step) % count;
             let sibling = first + index;
-            if sibling == vp || self.vp(sibling).mode != Mode::Ready || tries == 0 {
+            let waits = sibling != vp && self.vp(sibling).mode == Mode::Ready;
+            if !waits || !self.vcpu(sibling).may_be_boosted() {
                 continue;
             }
-            tries -= 1;
             let room = &mut self.host.as_mut().expect("a host").room;
             if room.yield_to(vp, sibling, now) {
                 self.guest(partition).boosted = index;
                 self.meters.partitions[usize::from(partition)].directed_yields += 1;
+                self.vcpu(vp).has_yielded = true;
                 break;
             }
         }
         self.serve();
+        if self.vp(vp).mode == Mode::Running {
+            self.end_yield(vp);
+        }
+    }
+
+    /// It has a core again, or never lost it.
+    fn end_yield(&mut self, vp: VpId) {
+        let vcpu = self.vcpu(vp);
+        vcpu.has_yielded = false;
+        vcpu.passed_over = false;
     }
 
     /// The holder runs again: those that wait get the lock one holding time after the other.

@@ -4,6 +4,7 @@
 //! sim::jobs     work for a virtual processor, or none left         wake_vp, cede
 //! here          tells the scheduler, serves the cores it names      serve
 //! kvm           halted ones poll, spinning ones yield               here too
+//! wake          what it takes to wake a thread on another core      interrupt, sends
 //! sim::dispatch puts on cores and takes off, as for every policy
 //! ```
 //! Windows stay, as the rhythm in which costs are refreshed; nobody's capacity hangs on them.
@@ -11,6 +12,7 @@
 mod kvm;
 mod numa;
 mod rows;
+mod wake;
 
 use super::event::Event;
 use super::meters::Reason;
@@ -31,6 +33,8 @@ pub struct Host {
     vcpus: Vec<kvm::Vcpu>,
     /// Memory that NUMA balancing may move, by partition.
     memories: Vec<Option<numa::Memory>>,
+    /// Wake-ups of one thread by another.
+    wakes: wake::Wakes,
 }
 
 impl Host {
@@ -43,6 +47,7 @@ impl Host {
             guests: kvm::guests(spec),
             memories: numa::memories(spec, state),
             vcpus: vec![kvm::Vcpu::new(); state.vps.len()],
+            wakes: wake::Wakes::new(state.vps.len(), state.cores.len()),
         }))
     }
 }
@@ -67,12 +72,14 @@ impl World {
         v.ready_at = now;
         v.capacity = Capacity::Entitled;
         v.grant_ns = NEVER;
-        self.tell(|host| host.wake(vp, None, now));
+        let waker = self.waker_of(vp);
+        self.tell(|host| host.wake(vp, waker, now));
     }
 
-    /// A running thread of the host has no work left: it sleeps, unless it polls for more.
+    /// A running thread of the host has no work left: it sleeps, unless it has an interrupt to send
+    /// first or polls for more.
     pub fn host_cede(&mut self, vp: VpId) {
-        if !self.kvm_polls(vp) {
+        if !self.sends(vp) && !self.kvm_polls(vp) {
             self.host_block(vp);
         }
     }
@@ -94,6 +101,7 @@ impl World {
         self.hv.count_inactive(partition);
         self.meters.partitions[partition].nvcsw += 1;
         self.runs[vp as usize].ceded_at = self.now;
+        self.owe(vp);
         self.kvm_left(vp);
     }
 
@@ -105,6 +113,7 @@ impl World {
         self.hv.count_inactive(partition);
         self.runs[vp as usize].ceded_at = self.now;
         let now = self.now;
+        self.owe(vp);
         self.kvm_withdrawn(vp);
         self.tell(|host| host.sleep(vp, now));
     }
@@ -113,7 +122,7 @@ impl World {
     pub fn host_event(&mut self, core: CoreId, vp: VpId) {
         if self.hv.cores[usize::from(core)].running != vp {
             self.drained(vp);
-        } else if self.mask(vp) == 0 && !self.is_polling(vp) {
+        } else if self.mask(vp) == 0 && !self.is_polling(vp) && !self.is_sending(vp) {
             self.host_cede(vp);
         } else if self.slots[usize::from(core)].grant_end <= self.now {
             self.host_look(core, vp);
@@ -159,7 +168,8 @@ impl World {
     pub fn host_grant(&mut self, vp: VpId) {
         let core = self.vp(vp).core;
         let look = self.room().look_at(core, self.now);
-        self.slots[usize::from(core)].grant_end = look.min(self.kvm_until(vp));
+        self.slots[usize::from(core)].grant_end =
+            look.min(self.kvm_until(vp)).min(self.sends_until(vp));
     }
 
     fn room(&self) -> &HostRoom {
@@ -205,21 +215,26 @@ impl World {
         }
         let next = self.room_mut().pick(core, now).unwrap_or(NO_VP);
         if next == was {
-            if was != NO_VP {
+            if was == NO_VP {
+                self.idles(core);
+            } else {
                 self.look_anew(was, core);
             }
             return;
         }
         if was != NO_VP {
-            self.throw_off(was);
+            self.make_way(was);
         }
         if next != NO_VP {
             if self.vp(next).mode == Mode::Running {
                 // Balancing has moved a runner; the core that it leaves is still to be served.
                 self.throw_off(next);
             }
+            self.interrupt(next, core, was);
             self.dispatch(next, core);
             self.kvm_entered(next);
+        } else {
+            self.idles(core);
         }
     }
 
@@ -230,6 +245,17 @@ impl World {
         if self.slots[usize::from(core)].grant_end != before {
             self.settle(core);
             self.plan(core);
+        }
+    }
+
+    /// Somebody else is to have a runner's core. One that only sends an interrupt sleeps.
+    fn make_way(&mut self, vp: VpId) {
+        if self.is_sending(vp) && self.mask(vp) == 0 {
+            let now = self.now;
+            self.fall_asleep(vp);
+            self.room_mut().sleep(vp, now);
+        } else {
+            self.throw_off(vp);
         }
     }
 

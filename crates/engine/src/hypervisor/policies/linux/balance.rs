@@ -377,6 +377,15 @@ impl Tree {
         {
             return false;
         }
+        // Since 6.14 one that owes stays, unless nobody else would move.
+        if self.params.is_eevdf()
+            && self.params.place_lag
+            && attempt.seat().failed == 0
+            && self.queue(group_there).count > 0
+            && !self.is_eligible(task)
+        {
+            return false;
+        }
         let warm_for = self.now.saturating_sub(self.entity(task).booked_to);
         let warm = attempt.level() != Level::Smt && warm_for < self.params.migration_cost;
         let warm = warm || self.leaves_memory(task, attempt.to);
@@ -390,7 +399,7 @@ impl Tree {
         match left {
             Amount::Load(left) => {
                 let load = self.task_load(task).max(1.0).floor();
-                if load < 16.0 && failed == 0 || halved(load).floor() > *left {
+                if halved(load).floor() > *left {
                     return false;
                 }
                 *left -= load;

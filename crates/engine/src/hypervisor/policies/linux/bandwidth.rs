@@ -51,7 +51,8 @@ impl Bandwidth {
             period: group.period_ns,
             burst: group.burst_ns,
             phase,
-            pool: quota,
+            // Filled when the quota is set and again when the burst is.
+            pool: (2 * quota).min(quota + group.burst_ns),
             period_end: u64::MAX,
             slack_at: u64::MAX,
             unused: false,
@@ -166,6 +167,12 @@ impl Tree {
                 } else {
                     of.throttles -= 1;
                     of.load.skip(now);
+                }
+                if of.throttles == 0 && of.stopped_from != u64::MAX {
+                    let from = std::mem::replace(&mut of.stopped_from, u64::MAX);
+                    of.stopped_ns += now - from;
+                } else if more && of.tasks > 0 {
+                    of.stopped_from = of.stopped_from.min(now);
                 }
             }
         }
@@ -291,7 +298,11 @@ impl Tree {
     pub fn enter_limbo(&mut self, task: TaskId) {
         let t = &mut self.tasks[task as usize];
         t.limbo = true;
-        self.cpus[usize::from(t.cpu)].limbo.push(task);
+        let (cpu, group) = (t.cpu, t.group);
+        self.cpus[usize::from(cpu)].limbo.push(task);
+        let (own, now) = (self.queue_of(group, cpu), self.now);
+        let of = &mut self.queues[own as usize];
+        of.stopped_from = of.stopped_from.min(now);
     }
 
     /// A task that sleeps leaves limbo, if it is there; whether it was.
@@ -304,6 +315,37 @@ impl Tree {
             return true;
         }
         false
+    }
+
+    /// The nearest of a group and those above it that has a quota, and whether it is the only one.
+    pub fn limited_by(&self, group: u16) -> Option<(u16, bool)> {
+        let (mut nearest, mut at) = (None, group);
+        while at != 0 {
+            let of = &self.groups[usize::from(at)];
+            if of.bandwidth.is_some() {
+                nearest = match nearest {
+                    None => Some((at, true)),
+                    Some((first, _)) => Some((first, false)),
+                };
+            }
+            at = of.parent;
+        }
+        nearest
+    }
+
+    /// Time for which a group's own tasks have been stopped so far, by its quota or by one above it
+    /// (the local part of `throttled_usec`) [ns].
+    pub fn stopped_ns(&self, group: u16, now: u64) -> u64 {
+        let Some((by, only)) = self.limited_by(group) else {
+            return 0;
+        };
+        if by == group && only {
+            return self.throttled_ns(group, now);
+        }
+        let queues = (0..self.cpus.len() as u16).map(|cpu| self.queue(self.queue_of(group, cpu)));
+        let of =
+            |queue: &super::queue::Queue| queue.stopped_ns + now.saturating_sub(queue.stopped_from);
+        queues.map(of).sum()
     }
 
     /// Time for which a group's queues have been throttled so far [ns].

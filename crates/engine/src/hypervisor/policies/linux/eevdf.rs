@@ -109,9 +109,7 @@ impl Tree {
         let queue = self.entity(id).queue;
         let time = self.virtual_time(queue);
         let of = self.queue(queue);
-        // A runner that is placed anew is out of the sums while that is done.
-        let runner = self.runner(queue).filter(|_| of.curr != id);
-        let load = of.virtual_weight(runner);
+        let load = of.virtual_weight(self.runner(queue));
         let (count, base) = (of.count, self.params.slice);
         let keep_lag = self.params.place_lag && count > 0;
         let entity = &mut self.entities[id as usize];

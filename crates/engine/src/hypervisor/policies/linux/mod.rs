@@ -11,7 +11,7 @@
 //! params, average    constants; load averages          tree, queue      groups x processors
 //! eevdf, cfs         who comes next                    moves, pick      in, out, down the tree
 //! bandwidth          quotas                            wakeup           where, and whose place
-//! domains, balance   moving tasks
+//! domains, balance   moving tasks                      yielding         to a sibling
 //! ```
 //!
 //! Typical use: KVM hosts; processes in control groups. Rules are those of Linux 6.18 (EEVDF) and
@@ -40,6 +40,7 @@ mod tree;
 #[cfg(test)]
 mod twin;
 mod wakeup;
+mod yielding;
 
 use crate::hypervisor::{CoreId, HostCount, HostScheduler, State, VpId};
 use crate::spec::Spec;
@@ -47,6 +48,7 @@ use balance::Idleness;
 use domains::Domains;
 pub use due::due;
 use moves::Leaving;
+use params::SOFT_INTERRUPT;
 use queue::NONE;
 use tree::{Arrival, Tree};
 
@@ -73,7 +75,9 @@ impl Linux {
 
     /// Chooses the next task of a processor, from other processors' if it has none.
     fn schedule(&mut self, cpu: u16) {
-        self.tree.cpus[usize::from(cpu)].resched = false;
+        let it = &mut self.tree.cpus[usize::from(cpu)];
+        it.resched = false;
+        let (before, passed) = (it.curr, it.passed.len());
         let mut next = self.tree.pick_task(cpu);
         if next == NONE {
             // It leaves its last task before it looks around.
@@ -86,7 +90,11 @@ impl Linux {
             }
         }
         self.tree.switch(cpu, next);
-        self.tree.cpus[usize::from(cpu)].resched = false;
+        let it = &mut self.tree.cpus[usize::from(cpu)];
+        it.resched = false;
+        if next == before && next != NONE && it.passed.len() > passed {
+            it.passed.push(before); // It made way and is back.
+        }
     }
 
     /// A clock tick on a busy processor.
@@ -107,7 +115,7 @@ impl Linux {
             return;
         }
         if self.tree.now >= self.tree.balance_at(&self.domains, cpu, true) {
-            self.tree.balance(&mut self.domains, cpu, Idleness::Busy);
+            self.tree.cpus[usize::from(cpu)].soft_at = self.tree.now + SOFT_INTERRUPT;
         }
         let crowded = self.tree.runnable(cpu) > 1 || self.tree.is_in_company(&self.domains, cpu);
         if crowded && self.tree.now >= self.idle_balance_at {
@@ -148,20 +156,6 @@ impl Linux {
             id = queue.entity;
         }
         false
-    }
-
-    /// Group whose quota a partition stands under.
-    fn limited_by(&self, partition: u16) -> Option<u16> {
-        let task = self.tree.tasks.iter().find(|t| t.partition == partition)?;
-        let mut group = task.group;
-        while group != 0 {
-            let of = &self.tree.groups[usize::from(group)];
-            if of.bandwidth.is_some() {
-                return Some(group);
-            }
-            group = of.parent;
-        }
-        None
     }
 }
 
@@ -211,17 +205,25 @@ impl HostScheduler for Linux {
     fn look(&mut self, core: CoreId, now: u64) {
         self.tree.now = now;
         self.tree.look_again(core);
+        if self.tree.cpus[usize::from(core)].soft_at <= now {
+            self.tree.cpus[usize::from(core)].soft_at = u64::MAX;
+            self.tree.balance(&mut self.domains, core, Idleness::Busy);
+            if !self.tree.params.is_tick(core, now) {
+                return;
+            }
+        }
         self.tick(core);
     }
 
     fn look_at(&self, core: CoreId, now: u64) -> u64 {
         let params = &self.tree.params;
+        let soft = self.tree.cpus[usize::from(core)].soft_at;
         if self.needs_ticks(core) {
-            return params.handles_tick(core, now, 0);
+            return params.handles_tick(core, now, 0).min(soft);
         }
         match self.tree.balance_at(&self.domains, core, true) {
-            u64::MAX => u64::MAX,
-            due => params.handles_tick(core, now, due),
+            u64::MAX => soft,
+            due => params.handles_tick(core, now, due).min(soft),
         }
     }
 
@@ -266,11 +268,12 @@ impl HostScheduler for Linux {
             migrations: tasks.map(|t| t.migrations).sum(),
             ..HostCount::default()
         };
-        if let Some(group) = self.limited_by(partition) {
-            if let Some(bandwidth) = &self.tree.groups[usize::from(group)].bandwidth {
+        let group = self.tree.tasks.iter().find(of).map_or(0, |t| t.group);
+        if let Some((by, _)) = self.tree.limited_by(group) {
+            if let Some(bandwidth) = &self.tree.groups[usize::from(by)].bandwidth {
                 count.periods = bandwidth.periods;
                 count.throttled_periods = bandwidth.throttled_periods;
-                count.throttled_ns = self.tree.throttled_ns(group, now);
+                count.throttled_ns = self.tree.stopped_ns(group, now);
             }
         }
         count

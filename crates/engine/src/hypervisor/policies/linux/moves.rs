@@ -240,6 +240,7 @@ impl Tree {
             && !self.entity(id).delayed
             && !self.is_eligible(id);
         self.note_lag(id);
+        self.forget_buddy(id);
         if stays {
             self.entities[id as usize].delayed = true;
             return false;
@@ -300,7 +301,9 @@ impl Tree {
             let entity = &mut self.entities[id as usize];
             entity.deadline -= vruntime;
             entity.relative = true;
-            entity.queued = false;
+            // From 6.13 to 6.19 a runner stays in the sums while it is placed by its new weight, so
+            // that what it is owed grows each time its group gets lighter.
+            entity.queued = is_runner && self.params.reweigh_in_sums;
             self.set_weight(id, old, weight);
             self.queues[queue as usize].count -= 1;
             self.place_eevdf(id, Arrival::Woken);

@@ -45,7 +45,8 @@ impl Tree {
 
     fn pick_entity(&self, queue: QueueId) -> EntityId {
         if self.params.is_eevdf() {
-            self.pick_eevdf(queue, true)
+            let buddy = self.buddy(queue);
+            buddy.unwrap_or_else(|| self.pick_eevdf(queue, true))
         } else {
             self.pick_cfs(queue)
         }
@@ -60,9 +61,11 @@ impl Tree {
         }
     }
 
-    /// A task of a throttled group goes into limbo; a switch to it that is over at once is counted.
+    /// A task of a throttled group goes into limbo. Since 6.18 it gets there by itself, so that the
+    /// runner makes way for it; before, the group was taken off as a whole.
     fn pass(&mut self, cpu: u16, task: TaskId) {
-        if self.cpus[usize::from(cpu)].curr != task {
+        if self.cpus[usize::from(cpu)].curr != task && self.params.is_eevdf() {
+            self.switch(cpu, task);
             self.cpus[usize::from(cpu)].passed.push(task);
         }
         self.dequeue(task, Leaving::Throttled);
@@ -139,6 +142,7 @@ impl Tree {
         entity.booked_to = now;
         entity.stint = 0;
         self.queues[queue as usize].curr = id;
+        self.forget_buddy(id);
         if self.params.is_eevdf() {
             self.protect(id);
         }

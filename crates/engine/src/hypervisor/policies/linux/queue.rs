@@ -120,6 +120,8 @@ pub struct Queue {
     waiting: Vec<(i64, EntityId)>,
     /// The one that runs.
     pub curr: EntityId,
+    /// The one that a yielding runner wants to come next; [`NONE`] if nobody is named.
+    pub buddy: EntityId,
     /// Entities, the runner included.
     pub count: u32,
     /// Tasks beneath, sleepers that owe included.
@@ -148,6 +150,10 @@ pub struct Queue {
     pub throttles: u32,
     /// Since when it has been throttled [ns].
     pub throttled_from: u64,
+    /// Since when its tasks have been stopped by any quota above [ns]; `u64::MAX` = they are not.
+    pub stopped_from: u64,
+    /// Time for which they were, up to then [ns].
+    pub stopped_ns: u64,
 }
 
 impl Queue {
@@ -159,6 +165,7 @@ impl Queue {
             entity,
             waiting: Vec::new(),
             curr: NONE,
+            buddy: NONE,
             count: 0,
             tasks: 0,
             runnable: 0,
@@ -173,6 +180,8 @@ impl Queue {
             throttled: false,
             throttles: 0,
             throttled_from: 0,
+            stopped_from: u64::MAX,
+            stopped_ns: 0,
         }
     }
 

@@ -254,8 +254,8 @@ fn two_capped_groups_do_not_disturb_each_other() {
     close(throttled, 2.0 * 5.0 * 0.75, 0.025);
 }
 
-/// Two threads that compute 2 ms and sleep 8 ms and the timer's slack of 50 us, which keeps them from
-/// falling into step with the ticks, beside two that never sleep.
+/// Two threads that compute 2 ms and sleep 8 ms and the timer's slack of 50 us, which keeps them
+/// from falling into step with the ticks, beside two that never sleep.
 fn sleepers(weight: u32) -> (f64, f64, f64) {
     let spec = spec(2, vec![group("a", weight), group("b", 100)], &[2, 2]);
     let turns = Does::Turns(2 * MS, 8_050_000);
@@ -385,4 +385,88 @@ fn two_that_share_a_cache_beside_an_empty_one_are_parted() {
     let chip = |task: usize| linux.tree.tasks[task].cpu / 2;
     assert_ne!(chip(0), chip(2));
     assert_eq!(linux.counted(0, SECOND).migrations, 1);
+}
+
+#[test]
+fn who_is_switched_to_and_off_at_once_displaces_the_runner() {
+    // Two take turns on one processor: each switch to one is one from the other, those to a
+    // throttled task too, which goes off at once.
+    let groups = vec![capped("a", 100, 10 * MS), group("b", 100)];
+    let (came, linux) = play(&spec(1, groups, &[1, 1]), &[SPIN; 2], &[1, 1], 6);
+    assert!(linux.counted(0, 6 * SECOND).throttled_periods > 50);
+    let (a, b) = (sum(&came[0], |c| c.lost), sum(&came[1], |c| c.lost));
+    assert!((a - b).abs() <= 1.0, "{a} and {b}");
+}
+
+/// A scheduler of one processor with so many awake threads and no groups, of which the first runs.
+fn awake(threads: u16, in_sums: bool) -> Linux {
+    let mut spec = spec(1, vec![], &[threads]);
+    spec.machine.hypervisor.linux.reweigh_in_sums = in_sums;
+    let mut linux = scheduler(&spec, 0);
+    for vp in 0..u32::from(threads) {
+        linux.wake(vp, None, 0);
+        while let Some(core) = linux.take_pending() {
+            linux.pick(core, 0);
+        }
+    }
+    linux
+}
+
+#[test]
+fn a_runner_made_lighter_gains_where_it_stays_in_the_sums() {
+    // It is owed 1 ms beside one of equal weight. At half the weight that is 2 ms of virtual time;
+    // 20/9 ms where its place is worked out from sums in which it stands already.
+    for (in_sums, owed) in [(false, 2_000_000), (true, 2_222_222)] {
+        let mut linux = awake(2, in_sums);
+        assert_eq!(linux.tree.cpus[0].curr, 0);
+        let tree = &mut linux.tree;
+        tree.entities[0].vruntime = tree.entity(1).vruntime - 2_000_000;
+        tree.reweigh(0, tree.entity(0).weight / 2);
+        let lag = tree.virtual_time(tree.entity(0).queue) - tree.entity(0).vruntime;
+        assert!((lag - owed).abs() < 5, "{lag} for {owed}");
+    }
+}
+
+#[test]
+fn the_one_that_a_runner_yields_to_comes_next() {
+    for sibling in [1, 2, 3] {
+        let mut linux = awake(4, true);
+        assert!(linux.yield_to(0, sibling, 0));
+        assert_eq!(linux.take_pending(), Some(0));
+        assert_eq!(linux.pick(0, 0), Some(sibling));
+    }
+    // Not one that does not wait.
+    let mut linux = awake(2, true);
+    linux.sleep(1, 0);
+    assert!(!linux.yield_to(0, 1, 0) && !linux.yield_to(1, 0, 0));
+}
+
+#[test]
+fn a_quota_above_counts_for_those_it_stops() {
+    // A parent's half processor for two spinners in one child and one in the other, a processor
+    // each.
+    let inner = |name: &str, cpus: &[u16]| Cgroup {
+        parent: Some(0),
+        cpuset: Some(cpus.to_vec()),
+        ..group(name, 100)
+    };
+    let groups = vec![
+        capped("p", 100, 50 * MS),
+        inner("a", &[0, 1]),
+        inner("b", &[2]),
+    ];
+    let mut spec = spec(3, groups, &[2, 1]);
+    for (partition, cgroup) in spec.partitions.iter_mut().zip([1, 2]) {
+        if let Processors::Shared { host, .. } = &mut partition.processors {
+            host.cgroup = Some(cgroup);
+        }
+    }
+    let (came, linux) = play(&spec, &[SPIN; 3], &[2, 1], 6);
+    for (index, threads) in [(0, 2.0), (1, 1.0)] {
+        let count = linux.counted(index, 6 * SECOND);
+        assert!(count.throttled_periods > 50);
+        // Each has its processor to itself: what it does not run, it is stopped.
+        let stopped = count.throttled_ns as f64 / (6 * SECOND) as f64;
+        close(stopped, threads - cpus(&came[usize::from(index)], 6), 0.05);
+    }
 }

@@ -85,6 +85,8 @@ pub struct Cpu {
     pub limbo: Vec<TaskId>,
     /// Whether it is among those to be looked at.
     pub pending: bool,
+    /// When it balances, a moment after the tick at which that was due; `u64::MAX` = not now.
+    pub soft_at: u64,
 }
 
 /// All queues of all groups.
@@ -392,6 +394,7 @@ impl Cpu {
             passed: Vec::new(),
             limbo: Vec::new(),
             pending: false,
+            soft_at: u64::MAX,
         }
     }
 }

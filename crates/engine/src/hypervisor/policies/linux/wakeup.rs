@@ -15,22 +15,39 @@ impl Tree {
         }
         let target = match waker {
             Some(waker) if waker != prev && self.params.wake_affine && t.may_use(waker) => {
-                self.drawn_to(domains, prev, waker)
+                self.drawn_to(task, waker)
             }
             _ => prev,
         };
         self.idle_near(domains, task, target)
     }
 
-    /// Whether a task is drawn from where it was to its waker.
-    fn drawn_to(&self, domains: &Domains, prev: u16, waker: u16) -> u16 {
+    /// Whether a task is drawn from where it was to its waker, which says by the wake-up that it
+    /// will sleep soon (`WF_SYNC`), as all who send a message and wait for the answer do.
+    fn drawn_to(&self, task: TaskId, waker: u16) -> u16 {
+        let prev = self.tasks[task as usize].cpu;
+        if self.runnable(waker) <= 1 {
+            return waker;
+        }
         if self.is_idle(prev) {
             return prev;
         }
-        if domains.share_cache(prev, waker) && self.is_idle(waker) {
+        let own = self.task_load(task);
+        let curr = self.cpus[usize::from(waker)].curr;
+        let leaves = if curr == NONE {
+            0.0
+        } else {
+            self.task_load(curr)
+        };
+        let there = self.cpu_load(waker) - leaves;
+        if there < 0.0 {
             return waker;
         }
-        if self.cpu_load(waker) < self.cpu_load(prev) {
+        // A lead of half the imbalance at which work would be moved (`WA_BIAS`).
+        let bias = 1.0 + f64::from(self.params.balance.imbalance_pct - 100) / 200.0;
+        let here = (self.cpu_load(prev) - own) * bias;
+        // At equal loads to the waker, for it sleeps soon.
+        if there + own <= here {
             waker
         } else {
             prev
@@ -191,26 +208,5 @@ impl Tree {
         let lasted = now - it.idle_from;
         let mean = it.idle_mean as i64 + (lasted as i64 - it.idle_mean as i64) / 8;
         it.idle_mean = (mean.max(0) as u64).min(most);
-    }
-
-    /// A runner leaves its processor to a sibling: it goes to the end of its queue, and the sibling
-    /// comes next if it stands there.
-    pub fn hand_over(&mut self, task: TaskId, sibling: TaskId) -> bool {
-        let cpu = self.tasks[task as usize].cpu;
-        let to = self.tasks[sibling as usize].cpu;
-        let stands = self.entity(sibling).queued && !self.entity(sibling).delayed;
-        if self.cpus[usize::from(cpu)].curr != task || !stands {
-            return false;
-        }
-        let queue = self.entity(task).queue;
-        self.book(queue);
-        let entity = &mut self.entities[task as usize];
-        entity.deadline += entity.virtual_ns(entity.slice);
-        entity.protected = entity.vruntime;
-        self.resched(cpu);
-        if to != cpu {
-            self.resched(to);
-        }
-        true
     }
 }

@@ -1,0 +1,83 @@
+//! Yielding: a runner makes way, and may name the one that comes next (its buddy).
+//!
+//! The buddy is noted in its queue and in those of its groups up to the root. A choice takes it
+//! before all others, a protected runner included, as long as it owes nothing; once it runs, or
+//! leaves its queue, the note is gone.
+
+use super::queue::{EntityId, QueueId, NONE};
+use super::tree::{TaskId, Tree};
+
+impl Tree {
+    /// A runner leaves its processor to a sibling that waits, here or on another processor, and
+    /// that comes next there if it owes nothing. Whether it does: not if it does not run, or if the
+    /// sibling runs, sleeps or is throttled.
+    pub fn hand_over(&mut self, task: TaskId, sibling: TaskId) -> bool {
+        let cpu = self.tasks[task as usize].cpu;
+        let to = self.tasks[sibling as usize].cpu;
+        let waits = self.entity(sibling).queued && !self.entity(sibling).delayed;
+        if self.cpus[usize::from(cpu)].curr != task
+            || !waits
+            || self.cpus[usize::from(to)].curr == sibling
+        {
+            return false;
+        }
+        self.note_buddy(sibling);
+        self.step_back(task);
+        self.resched(cpu);
+        if to != cpu {
+            self.resched(to);
+        }
+        true
+    }
+
+    /// Notes who is to come next, in all queues from a task's up to the root.
+    fn note_buddy(&mut self, task: TaskId) {
+        let mut id = task;
+        while id != NONE && self.entity(id).queued {
+            let queue = self.entity(id).queue;
+            if self.is_idle_group(id) {
+                return;
+            }
+            self.queues[queue as usize].buddy = id;
+            id = self.above(id);
+        }
+    }
+
+    fn is_idle_group(&self, id: EntityId) -> bool {
+        let entity = self.entity(id);
+        !entity.is_task() && {
+            let group = self.queue(entity.own).group;
+            self.groups[usize::from(group)].idle
+        }
+    }
+
+    /// A runner that yields gives up the rest of its slice, unless it owes already: it stands as if
+    /// it had run to its deadline (6.18 and the stable kernels of late 2025).
+    fn step_back(&mut self, task: TaskId) {
+        let queue = self.entity(task).queue;
+        self.forget_buddy(task);
+        self.book(queue);
+        let owes = !self.is_eligible(task);
+        let entity = &mut self.entities[task as usize];
+        if !owes {
+            entity.vruntime = entity.deadline;
+            entity.deadline += entity.virtual_ns(entity.slice);
+        }
+        entity.protected = entity.vruntime;
+    }
+
+    /// One that runs now, or leaves its queue, is nobody's buddy any more.
+    pub fn forget_buddy(&mut self, id: EntityId) {
+        let queue = self.entity(id).queue;
+        let of = &mut self.queues[queue as usize];
+        if of.buddy == id {
+            of.buddy = NONE;
+        }
+    }
+
+    /// The one that was named to come next, if it owes nothing.
+    pub fn buddy(&self, queue: QueueId) -> Option<EntityId> {
+        let buddy = self.queue(queue).buddy;
+        (buddy != NONE && self.is_eligible(buddy)).then_some(buddy)
+    }
+}

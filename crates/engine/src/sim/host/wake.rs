@@ -1,0 +1,153 @@
+//! What it costs to wake a thread on another processor.
+//!
+//! ```text
+//! waker      ... works | sends an interrupt, its own time | goes on, or sleeps
+//! other cpu  idle      ....... out of idling ....... | the woken thread runs    nobody's time
+//!            busy      the woken thread takes over at once, if the scheduler lets it
+//! ```
+//! Waking on one's own processor costs a switch and no more. No interrupt is sent either where the
+//! woken thread merely queues behind a runner, and to an idle processor that still polls. A waker
+//! that loses its processor while it sends owes the rest to its next turn.
+
+use crate::guest::workload::JobId;
+use crate::guest::Cpu;
+use crate::hypervisor::{CoreId, Mode, VpId, NO_VP};
+use crate::sim::world::{World, NEVER};
+
+/// A thread that is being woken by another.
+#[derive(Clone, Copy, Debug)]
+struct Waking {
+    woken: VpId,
+    by: VpId,
+    /// Where the waker runs.
+    from: CoreId,
+}
+
+/// What wake-ups need to know.
+#[derive(Clone, Debug)]
+pub struct Wakes {
+    now: Option<Waking>,
+    /// Time that each thread still needs for interrupts it has to send [ns].
+    owed: Vec<u64>,
+    /// Until when each sends; `NEVER` = it does not.
+    sends_until: Vec<u64>,
+    /// Since when each core has idled; `NEVER` = it does not.
+    idle_from: Vec<u64>,
+}
+
+impl Wakes {
+    /// Nobody wakes anybody.
+    pub fn new(vps: usize, cores: usize) -> Self {
+        Self {
+            now: None,
+            owed: vec![0; vps],
+            sends_until: vec![NEVER; vps],
+            idle_from: vec![0; cores],
+        }
+    }
+}
+
+impl World {
+    fn wakes(&mut self) -> &mut Wakes {
+        &mut self.host.as_mut().expect("a host").wakes
+    }
+
+    /// A thread hands its work to another one of its partition, and wakes it.
+    pub fn pass_on(&mut self, job: JobId, by: VpId, to: Cpu) {
+        let v = self.vp(by);
+        let (partition, from) = (usize::from(v.partition), v.core);
+        let woken = self.hv.shares[partition].first_vp + u32::from(to.vp);
+        if self.sends_until(woken) != NEVER && self.vp(woken).mode == Mode::Running {
+            // It finds the message before it sleeps.
+            let core = self.vp(woken).core;
+            self.settle(core);
+            self.wakes().sends_until[woken as usize] = NEVER;
+            self.host_grant(woken);
+        }
+        self.wakes().now = Some(Waking { woken, by, from });
+        self.run_on(job, to);
+        self.wakes().now = None;
+    }
+
+    /// Where the waker of a thread runs; none = it is woken by a timer.
+    pub(super) fn waker_of(&self, vp: VpId) -> Option<CoreId> {
+        let waking = self.host.as_ref()?.wakes.now?;
+        (waking.woken == vp).then_some(waking.from)
+    }
+
+    /// Somebody comes to a core on which `was` ran: does an interrupt bring it about?
+    pub(super) fn interrupt(&mut self, vp: VpId, core: CoreId, was: VpId) {
+        let now = self.now;
+        let linux = &self.spec.machine.hypervisor.linux;
+        let (sending, way, poll) = (
+            linux.wake_interrupt_ns,
+            linux.wake_idle_ns,
+            linux.idle_poll_ns,
+        );
+        let wakes = self.wakes();
+        let idle_from = std::mem::replace(&mut wakes.idle_from[usize::from(core)], NEVER);
+        let Some(waking) = wakes.now.filter(|w| w.woken == vp && w.from != core) else {
+            return;
+        };
+        if was == NO_VP {
+            if idle_from != NEVER && now - idle_from < poll {
+                return;
+            }
+            let slot = &mut self.slots[usize::from(core)];
+            slot.settled_at = slot.settled_at.max(now + way);
+        }
+        self.wakes().owed[waking.by as usize] += sending;
+    }
+
+    /// Nobody runs on a core from now on.
+    pub(super) fn idles(&mut self, core: CoreId) {
+        let now = self.now;
+        let from = &mut self.wakes().idle_from[usize::from(core)];
+        if *from == NEVER {
+            *from = now;
+        }
+    }
+
+    /// Whether a runner is busy sending an interrupt.
+    pub(super) fn is_sending(&self, vp: VpId) -> bool {
+        let until = self.sends_until(vp);
+        until != NEVER && until > self.now
+    }
+
+    /// Until when a runner without other work sends; `NEVER` = it does not.
+    pub(super) fn sends_until(&self, vp: VpId) -> u64 {
+        if self.mask(vp) != 0 {
+            return NEVER;
+        }
+        self.host.as_ref().expect("a host").wakes.sends_until[vp as usize]
+    }
+
+    /// A runner has no work left: has it an interrupt to send before it sleeps?
+    pub(super) fn sends(&mut self, vp: VpId) -> bool {
+        let (now, core) = (self.now, self.vp(vp).core);
+        let wakes = self.wakes();
+        let owed = std::mem::take(&mut wakes.owed[vp as usize]);
+        wakes.sends_until[vp as usize] = if owed == 0 { NEVER } else { now + owed };
+        if owed == 0 {
+            return false;
+        }
+        let slot = &mut self.slots[usize::from(core)];
+        slot.stall_until = now + owed;
+        slot.spin_from = NEVER;
+        self.host_grant(vp);
+        self.plan(core);
+        true
+    }
+
+    /// A thread is off its core: what it has not sent yet it owes to its next turn there.
+    pub(super) fn owe(&mut self, vp: VpId) {
+        let now = self.now;
+        let wakes = self.wakes();
+        let until = std::mem::replace(&mut wakes.sends_until[vp as usize], NEVER);
+        let mut rest = std::mem::take(&mut wakes.owed[vp as usize]);
+        if until != NEVER {
+            rest += until.saturating_sub(now);
+        }
+        self.runs[vp as usize].debt_ns += rest;
+    }
+}

@@ -1,0 +1,213 @@
+//! Pairs of threads that wake each other on a Linux host, and what wake-ups cost: each expected
+//! figure is worked out beside its test.
+
+mod common;
+
+use common::host::{
+    cgroup, group, host_machine, host_spec, of_cgroup, of_kvm, plain_kvm, share, threads,
+};
+use common::{loops, run, Outcome, SECOND};
+use homenode_engine::sim::check;
+use homenode_engine::spec::{
+    Cgroup, Distribution, Linux, Partition, Policy, Processors, Spec, Workload,
+};
+
+const US: f64 = 1_000.0;
+/// Messages of a transaction: ten requests with their answers.
+const MESSAGES: f64 = 20.0;
+/// Work of a transaction [ns]: eleven turns of the client, ten of the server, 10 us each.
+const WORK: f64 = 210.0 * US;
+
+fn pairs(name: &str, cgroup: u16, count: u16) -> Partition {
+    let workload = Workload::Pairs {
+        count: u32::from(count),
+        exchanges: 10,
+        client_share: 11.0 / 21.0,
+        think_ns: 0,
+        think: Distribution::Constant,
+        burst_work: Distribution::Constant,
+    };
+    let mut one = group(name, threads(2 * count, 100, of_cgroup(cgroup)), workload);
+    one.profile.instructions_per_unit = WORK;
+    one
+}
+
+fn host(cores: &str, linux: Linux, partitions: Vec<Partition>) -> Spec {
+    let groups: Vec<Cgroup> = partitions.iter().map(|p| cgroup(&p.name, 100)).collect();
+    let mut machine = host_machine(Policy::Linux, cores);
+    machine.hypervisor.linux = linux;
+    let mut spec = host_spec(machine, groups, partitions);
+    spec.duration_ns = SECOND;
+    spec
+}
+
+/// A kernel whose switches cost nothing, and wake-ups on other processors this.
+fn waking(interrupt_us: u64, idle_us: u64) -> Linux {
+    Linux {
+        switch_ns: 0,
+        wake_interrupt_ns: interrupt_us * 1_000,
+        wake_idle_ns: idle_us * 1_000,
+        ..Linux::default()
+    }
+}
+
+/// Processor time and length of a transaction [ns].
+fn transaction(outcome: &Outcome) -> (f64, f64) {
+    let done = outcome.total("a", "tx_done");
+    (outcome.total("a", "busy_ns") / done, 1e9 / done)
+}
+
+fn close(value: f64, expected: f64) {
+    let off = value / expected - 1.0;
+    assert!(off.abs() <= 0.005, "{value} for {expected}");
+}
+
+#[test]
+fn on_one_processor_a_message_is_a_switch_and_no_more() {
+    let outcome = run(&host("core:1", waking(30, 40), vec![pairs("a", 0, 1)]), 0);
+    let (cpu, lasts) = transaction(&outcome);
+    close(cpu, WORK);
+    close(lasts, WORK);
+    let switches = outcome.total("a", "nvcsw") + outcome.total("a", "nivcsw");
+    close(switches / outcome.total("a", "tx_done"), MESSAGES);
+}
+
+#[test]
+fn on_two_a_message_costs_the_waker_an_interrupt_and_takes_the_way_out_of_idling() {
+    let outcome = run(&host("core:2", waking(30, 40), vec![pairs("a", 0, 1)]), 0);
+    let (cpu, lasts) = transaction(&outcome);
+    close(cpu, WORK + MESSAGES * 30.0 * US);
+    // The sender is through with the interrupt before the other one runs: it is not in the length.
+    close(lasts, WORK + MESSAGES * 40.0 * US);
+    close(
+        outcome.total("a", "nvcsw") / outcome.total("a", "tx_done"),
+        MESSAGES,
+    );
+}
+
+#[test]
+fn an_answer_that_comes_while_the_sender_still_sends_wakes_nobody() {
+    // The server starts 5 us after the request and answers 10 us later; the client, which sends for
+    // 50 us, finds the answer without having slept. Only requests interrupt.
+    let outcome = run(&host("core:2", waking(50, 5), vec![pairs("a", 0, 1)]), 0);
+    let (cpu, lasts) = transaction(&outcome);
+    close(cpu, WORK + MESSAGES / 2.0 * 50.0 * US);
+    // The client's turns and its interrupts; the server works beside them.
+    close(lasts, 110.0 * US + MESSAGES / 2.0 * 50.0 * US);
+}
+
+#[test]
+fn an_answer_at_the_instant_at_which_the_sender_is_through_ends_too() {
+    // 5 us until the server starts and 10 us of its work: just as long as the client sends.
+    let outcome = run(&host("core:2", waking(15, 5), vec![pairs("a", 0, 1)]), 0);
+    let (cpu, _) = transaction(&outcome);
+    assert!(cpu > 1.6 * WORK && cpu < 2.5 * WORK, "{cpu}");
+}
+
+#[test]
+fn a_processor_that_still_polls_is_woken_for_nothing() {
+    let polls = |us: u64| Linux {
+        idle_poll_ns: us * 1_000,
+        ..waking(30, 40)
+    };
+    // Each idles for 10 us while the other works, the server for 20 us between two transactions.
+    let (cpu, lasts) = transaction(&run(&host("core:2", polls(25), vec![pairs("a", 0, 1)]), 0));
+    close(cpu, WORK);
+    close(lasts, WORK);
+    let halted = run(&host("core:2", polls(5), vec![pairs("a", 0, 1)]), 0);
+    close(transaction(&halted).0, WORK + MESSAGES * 30.0 * US);
+}
+
+#[test]
+fn busy_processors_are_hardly_interrupted() {
+    let two = run(&host("core:2", waking(30, 40), vec![pairs("a", 0, 2)]), 0);
+    let four = run(&host("core:2", waking(30, 40), vec![pairs("a", 0, 4)]), 0);
+    let (cpu, _) = transaction(&four);
+    assert!(cpu < WORK * 1.2, "{cpu}");
+    // Whoever is woken there runs in place of his waker.
+    assert!(transaction(&two).0 < WORK * 1.2, "{:?}", transaction(&two));
+    assert!(four.total("a", "busy_ns") > 1.98e9);
+}
+
+#[test]
+fn thinking_clients_are_woken_by_their_timers() {
+    let mut one = pairs("a", 0, 1);
+    if let Workload::Pairs { think_ns, .. } = &mut one.workload {
+        *think_ns = 1_000_000;
+    }
+    let (cpu, lasts) = transaction(&run(&host("core:2", waking(30, 40), vec![one]), 0));
+    close(cpu, WORK + MESSAGES * 30.0 * US);
+    close(lasts, WORK + MESSAGES * 40.0 * US + 1000.0 * US);
+}
+
+#[test]
+fn time_is_neither_lost_nor_made() {
+    for seed in 0..4 {
+        let mut mixed = [pairs("a", 0, 3), pairs("b", 1, 2), pairs("c", 2, 1)];
+        for one in &mut mixed {
+            if let Workload::Pairs { burst_work, .. } = &mut one.workload {
+                *burst_work = Distribution::Exponential;
+            }
+        }
+        let fair = Linux {
+            reweigh_in_sums: false,
+            ..waking(7, 11)
+        };
+        let spec = host("core:3", fair, mixed.to_vec());
+        let outcome = run(&spec, seed);
+        let busy: f64 = ["a", "b", "c"]
+            .iter()
+            .map(|name| outcome.total(name, "busy_ns"))
+            .sum();
+        assert!(busy > 2e9 && busy <= 3e9, "{busy}");
+        for name in ["a", "b", "c"] {
+            let arrived = outcome.total(name, "tx_arrived");
+            let done = outcome.total(name, "tx_done");
+            assert!(done > 100.0 && arrived - done <= 3.0, "{arrived} {done}");
+        }
+    }
+}
+
+/// Share of four pairs beside a spinner on each of two processors, groups of equal weight.
+fn share_beside_spinners(reweigh_in_sums: bool, cores: &str) -> f64 {
+    let linux = Linux {
+        reweigh_in_sums,
+        ..waking(0, 0)
+    };
+    let spinners = group("b", threads(2, 100, of_cgroup(1)), loops(2));
+    let outcome = run(&host(cores, linux, vec![pairs("a", 0, 4), spinners]), 0);
+    share(&outcome, "a")
+}
+
+#[test]
+fn placing_a_runner_anew_by_a_new_weight_starves_those_beside_groups_that_often_sleep() {
+    // A group's weight on a processor changes whenever one of its threads sleeps. Linux 6.13 to
+    // 6.19 lets what it is owed grow each time.
+    assert!((share_beside_spinners(false, "core:2") - 0.5).abs() < 0.03);
+    assert!(share_beside_spinners(true, "core:2") > 0.9);
+    // On one processor a group has its whole weight there, which never changes.
+    assert!((share_beside_spinners(true, "core:1") - 0.5).abs() < 0.03);
+}
+
+fn refused(spec: &Spec) -> String {
+    check(spec).expect_err("it is refused").to_string()
+}
+
+#[test]
+fn pairs_are_two_processes_each_of_a_linux_host() {
+    let mut odd = pairs("a", 0, 1);
+    if let Processors::Shared { r#virtual, .. } = &mut odd.processors {
+        *r#virtual = 3;
+    }
+    let told = refused(&host("core:2", waking(0, 0), vec![odd]));
+    assert!(told.contains("two for each pair"), "{told}");
+    let mut guest = pairs("a", 0, 1);
+    if let Processors::Shared { host, .. } = &mut guest.processors {
+        *host = of_kvm(plain_kvm());
+    }
+    let told = refused(&host("core:2", waking(0, 0), vec![guest]));
+    assert!(told.contains("plain processes"), "{told}");
+    let mut mine = host("core:2", waking(0, 0), vec![pairs("a", 0, 1)]);
+    mine.machine.hypervisor.linux.wake_idle_ns = 2_000_000;
+    assert!(refused(&mine).contains("wake_idle_ns"));
+}

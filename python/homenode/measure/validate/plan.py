@@ -1,0 +1,118 @@
+"""What a validation does, how often and how long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from homenode.errors import nearest
+from homenode.measure.errors import MeasureError
+from homenode.measure.validate import database
+from homenode.measure.validate.experiments import databases, experiments
+from homenode.measure.validate.kinds import Experiment
+
+_PASSES = 3
+"""The least from which an interval can be told that is worth the name."""
+_MOST = 12
+_SECONDS = 3.0
+_JOB_S = 0.7
+_MINUTES = 11.0
+_QUICK_SECONDS = 2.5
+_QUICK_JOB_S = 0.5
+_QUICK_MINUTES = 4.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is done."""
+
+    experiments: tuple[Experiment, ...]
+    passes: int
+    """Over all of them."""
+    seconds: float
+    job_s: float
+    left_out: tuple[str, ...] = ()
+    minutes: float | None = None
+    """Time for all trials; None has no limit. What is left after the passes goes to the experiments
+    whose figures are not known well enough.
+    """
+    most: int = _MOST
+    """Trials of an experiment in all."""
+
+
+def make_plan(
+    *,
+    quick: bool,
+    passes: int | None,
+    seconds: float | None,
+    processors: int,
+    only: Sequence[str],
+    with_database: bool,
+    minutes: float | None = None,
+) -> Plan:
+    """What to do; raises `MeasureError` for numbers or names that make no sense. So many passes
+    and no more are done if they are asked for and minutes are not.
+    """
+    job_s = _QUICK_JOB_S if quick else _JOB_S
+    every = experiments(job_s, processors)
+    left_out: list[str] = []
+    lacking = database.missing() if with_database else []
+    if lacking:
+        left_out.append(f"the databases: {', '.join(lacking)} not on this host")
+    elif with_database:
+        every += databases()
+    if minutes is None and passes is None:
+        minutes = _QUICK_MINUTES if quick else _MINUTES
+    passes = passes or _PASSES
+    seconds = seconds or (_QUICK_SECONDS if quick else _SECONDS)
+    _check(passes, seconds, minutes, only, [one.name for one in every])
+    return Plan(
+        tuple(_wanted(every, quick, only)), passes, seconds, job_s, tuple(left_out), minutes
+    )
+
+
+def _check(
+    passes: int, seconds: float, minutes: float | None, only: Sequence[str], known: Sequence[str]
+) -> None:
+    if not 1 <= passes <= 100 or not 1.0 <= seconds <= 60.0:
+        raise MeasureError(
+            f"{passes} passes of {seconds:g} s are asked",
+            next_step="ask for 1 to 100 passes of 1 to 60 s",
+        )
+    if minutes is not None and not 0.5 <= minutes <= 600.0:
+        raise MeasureError(
+            f"{minutes:g} minutes are asked", next_step="ask for half a minute to 600"
+        )
+    for name in only:
+        if name not in known:
+            raise MeasureError(
+                f"there is no experiment {name}{nearest(name, known)}",
+                next_step=f"name some of {', '.join(known)}",
+            )
+
+
+def _wanted(every: Sequence[Experiment], quick: bool, only: Sequence[str]) -> list[Experiment]:
+    """Those named, or all, or the quick ones; with them what calibrates, but the database that is
+    alone only where a database is judged.
+    """
+    if not only:
+        return [one for one in every if one.calibrates or one.quick or not quick]
+    stores = any(name.startswith("database") for name in only)
+    return [
+        one
+        for one in every
+        if one.name in only or (one.calibrates and (stores or not one.name.startswith("database")))
+    ]
+
+
+def split_by_ability(
+    plan: Plan, can: frozenset[str]
+) -> tuple[tuple[Experiment, ...], tuple[str, ...]]:
+    """The experiments that this host's control groups can set, and what is said of the others."""
+    done = tuple(one for one in plan.experiments if one.needs <= can)
+    lacking = [
+        f"{one.name}: control groups here have no {', '.join(sorted(one.needs - can))}"
+        for one in plan.experiments
+        if not one.needs <= can
+    ]
+    return done, tuple(lacking)

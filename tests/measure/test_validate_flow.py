@@ -1,0 +1,156 @@
+"""The course of a validation, without a host: passes, what is done with the time left, its end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from homenode.measure.errors import MeasureError
+from homenode.measure.validate import database
+from homenode.measure.validate import session as module
+from homenode.measure.validate.kinds import Experiment, Group, Judged
+from homenode.measure.validate.loads import Pace, Spin
+from homenode.measure.validate.plan import Plan
+from homenode.measure.validate.session import Session
+from homenode.measure.validate.trial import Trial
+
+LASTS = 5.0
+
+
+class Clock:
+    """Stands still but for trials."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+class Made(Session):
+    """A session whose trials are made up: each takes as long, and gives the next of its values."""
+
+    clock: Clock
+    values: dict[str, list[float]]
+    settled: list[float]
+    stop_after: int | None = None
+    ready_with: float = 0.0
+    """Time to be ready that is enough, as a factor on the usual."""
+
+    def _pace(self, folder: Path) -> Pace:
+        return Pace(5e8)
+
+    def _trial(
+        self,
+        experiment: Experiment,
+        pace: Pace,
+        stores: database.Databases,
+        folder: Path,
+        settling: float,
+    ) -> Trial:
+        if self.stop_after is not None and len(self.trials) >= self.stop_after:
+            raise KeyboardInterrupt
+        self.clock.now += LASTS
+        self.settled.append(settling)
+        mine = [one for one in self.trials if one.experiment == experiment.name]
+        values = self.values[experiment.name]
+        found = values[len(mine) % len(values)]
+        late = 0.2 if settling < self.ready_with else 0.0
+        return Trial(experiment.name, {"a": {"share_pct": found}}, 0.0, 0.0, late_s=late)
+
+
+def experiment(name: str) -> Experiment:
+    judged = (Judged("a", "share_pct", 1.0, "points"),)
+    return Experiment(name, name, (Group("a", Spin()),), judged)
+
+
+PLAN = Plan((experiment("calm"), experiment("wild")), 3, 3.0, 0.7, minutes=2.0)
+
+
+def done(
+    monkeypatch: pytest.MonkeyPatch, plan: Plan, calm: list[float], wild: list[float], **more: Any
+) -> Made:
+    clock = Clock()
+    monkeypatch.setattr(module, "time", clock)
+    host = cast("Any", None)
+    session = Made(host, (0, 1), plan, None, _began=clock.now)
+    session.clock, session.values = clock, {"calm": calm, "wild": wild}
+    session.settled = []
+    for name, value in more.items():
+        setattr(session, name, value)
+    session.measure(Path("/nowhere"))
+    return session
+
+
+@pytest.fixture(autouse=True)
+def no_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "mkdir", lambda *_, **__: None)
+
+
+def order(session: Session) -> list[str]:
+    return [one.experiment for one in session.trials]
+
+
+def test_processes_that_begin_late_get_more_time_to_be_ready(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plan = replace(PLAN, minutes=None, passes=1, experiments=PLAN.experiments[:1])
+    session = done(monkeypatch, plan, [50.0], [], ready_with=10.0)
+    assert session.settled == [1.0, 4.0, 16.0]
+    assert [one.rejected is None for one in session.trials] == [False, False, True]
+
+
+def test_every_second_pass_goes_backwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = done(monkeypatch, replace(PLAN, minutes=None), [50.0], [40.0, 50.0, 60.0])
+    assert order(session) == ["calm", "wild", "wild", "calm", "calm", "wild"]
+
+
+def test_what_is_left_of_the_time_goes_to_what_is_known_worst(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = done(monkeypatch, PLAN, [50.0, 50.1], [49.0, 50.0, 51.0])
+    # 120 s are 24 trials of 5 s; 12 are the most of one experiment, and wild scatters: s is near
+    # 0.8, so that its interval is within a point from 6 trials on, and within half a point never.
+    counts = Counter(order(session))
+    assert counts["calm"] == 3
+    assert 5 <= counts["wild"] <= 12
+    assert session.left_out == []
+
+
+def test_a_hopeless_figure_takes_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = done(monkeypatch, PLAN, [50.0], [10.0, 50.0, 90.0])
+    assert Counter(order(session)) == {"calm": 3, "wild": 3}
+
+
+def test_when_the_time_is_up_it_ends_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = done(monkeypatch, replace(PLAN, minutes=0.5), [50.0, 50.1], [49.0, 51.0])
+    assert len(session.trials) == 30.0 // LASTS
+    short = done(monkeypatch, replace(PLAN, minutes=0.3), [50.0, 50.1], [49.0, 51.0])
+    assert len(short.trials) == 18.0 // LASTS
+    assert short.left_out == ["3 trials of passes 2 to 3: the 0.3 minutes were up"]
+
+
+def test_what_was_measured_is_shown_where_nothing_can_be_calibrated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = done(monkeypatch, PLAN, [50.0], [50.0])
+    alone, why_not = module._alone(session, 1e9)
+    assert alone.second_instructions == 1e9
+    assert "nothing can be calibrated" in why_not[0]
+    rows = module._rows(session, None, alone)
+    assert {row.verdict for row in rows} == {"not simulated"}
+    assert rows[0].measured is not None
+    assert rows[0].measured.mean == 50.0
+    session.trials = [replace(one, rejected="others") for one in session.trials]
+    with pytest.raises(MeasureError, match="nothing can be calibrated"):
+        module._alone(session, 1e9)
+
+
+def test_what_was_done_before_an_interruption_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = done(monkeypatch, PLAN, [50.0], [50.0], stop_after=4)
+    assert session.interrupted
+    assert len(session.trials) == 4
