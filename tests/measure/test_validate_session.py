@@ -59,6 +59,19 @@ def test_the_quick_plan_is_a_part_of_the_whole() -> None:
     assert {f"loops-{n}" for n in range(1, 9)} <= names
 
 
+def test_the_full_plan_adds_to_the_whole_and_takes_longer() -> None:
+    whole, full = plan(), plan(full=True)
+    names = {one.name for one in whole.experiments}
+    added = {one.name for one in full.experiments} - names
+    assert {"nested-three", "nice-5", "slice-20ms", "burst-10ms", "quota-100-outer"} <= added
+    assert names < {one.name for one in full.experiments}
+    assert full.minutes is not None
+    assert whole.minutes is not None
+    assert full.minutes > whole.minutes
+    # What is named is done, whichever set it is of.
+    assert "nice-5" in {one.name for one in plan(only=("nice-5",)).experiments}
+
+
 def test_what_calibrates_is_always_in_it() -> None:
     found = [one.name for one in plan(only=("quota-50",)).experiments]
     assert found == ["loops-1", "on-off-alone", "quota-50"]
@@ -71,6 +84,7 @@ def test_what_calibrates_is_always_in_it() -> None:
         ({"passes": 1000}, "1000 passes"),
         ({"seconds": 0.1}, "0.1 s"),
         ({"minutes": 0.1}, "0.1 minutes"),
+        ({"quick": True, "full": True}, "quick and full"),
     ],
 )
 def test_senseless_plans_are_refused(asked: dict[str, Any], said: str) -> None:

@@ -345,6 +345,9 @@ def validate(
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer experiments, shorter and less often.")
     ] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="More: groups in groups, nice, slices, burst, periods.")
+    ] = False,
     only: Annotated[
         list[str] | None,
         typer.Option("--only", help="Only these experiments; may be repeated.", metavar="A,B"),
@@ -356,7 +359,7 @@ def validate(
     seconds: Annotated[
         float | None,
         typer.Option(
-            "--seconds", min=1.0, help="Length of an experiment, 3 or 2.5 s.", metavar="S"
+            "--seconds", min=1.0, help="Length of an experiment, 4 or 2.5 s.", metavar="S"
         ),
     ] = None,
     minutes: Annotated[
@@ -364,7 +367,7 @@ def validate(
         typer.Option(
             "--minutes",
             min=0.5,
-            help="Time for all trials: 11, or 4 of the quick ones; no limit beside --repeats.",
+            help="Time for all trials: 13, full 22, quick 4; no limit beside --repeats.",
             metavar="MIN",
         ),
     ] = None,
@@ -393,6 +396,7 @@ def validate(
     with session_progress("validating") as progress, _ended_by_signals(), _told_when_too_early():
         report = judge.run(
             quick=quick,
+            full=full,
             passes=repeats,
             seconds=_length(seconds),
             processors=processors,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from homenode.measure.validate.kinds import (
     INVOLUNTARY,
     MIDDLE,
@@ -24,20 +26,27 @@ _RARE = OnOff(0.015, 0.135)
 
 
 def bandwidth(processors: int) -> list[Experiment]:
-    """All of them, for a host of which so many processors are used."""
+    """Quotas of the default period, for a host of which so many processors are used."""
     return [
         *(_alone(Limit(share), processors, quick=share == 0.5) for share in (0.25, 0.5, 1.5)),
-        _alone(Limit(0.5, 50.0), processors, quick=False),
-        _alone(Limit(0.5, 20.0), processors),
         _beside(processors),
-        _weighed(processors),
-        _outer(processors),
         _sleepers(Limit(0.3)),
         _sleepers(Limit(0.2), quick=False),
-        _sleepers(Limit(0.3, 20.0), quick=False),
+    ]
+
+
+def further_bandwidth(processors: int) -> list[Experiment]:
+    """Other periods, burst, quotas with weights and of outer groups: of the full set."""
+    found = [
+        _alone(Limit(0.5, 50.0), processors),
+        _alone(Limit(0.5, 20.0), processors),
+        _weighed(processors),
+        _outer(processors),
+        _sleepers(Limit(0.3, 20.0)),
         _rare(Limit(0.2, 50.0)),
         _rare(Limit(0.2, 50.0, 10.0)),
     ]
+    return [replace(one, full=True) for one in found]
 
 
 def _word(limit: Limit) -> str:
@@ -79,7 +88,6 @@ def _weighed(processors: int) -> Experiment:
             Group("c", Spin(), processors),
         ),
         (*rows("a", QUOTA, SHARE), *rows("b", SHARE), *rows("c", SHARE)),
-        quick=False,
     )
 
 
@@ -113,5 +121,4 @@ def _rare(limit: Limit) -> Experiment:
         f"15 ms of work now and then under a quota of 10 ms in 50 ms that saves up {saved}",
         (Group("a", _RARE, quota=limit),),
         rows("a", THROUGHPUT, MIDDLE, TAIL),
-        quick=limit.burst_ms > 0,
     )

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from homenode.measure.validate.bandwidth import bandwidth
+from homenode.measure.validate.bandwidth import bandwidth, further_bandwidth
 from homenode.measure.validate.hierarchies import hierarchies
 from homenode.measure.validate.kinds import (
     COST,
@@ -34,11 +34,12 @@ def experiments(job_s: float, processors: int = 2) -> list[Experiment]:
         *spinners,
         _pinned(),
         _one_thread(processors),
-        *hierarchies(processors),
         *bandwidth(processors),
         _cpusets(),
         _cpusets_apart(),
         *(_sleepers_beside(mine, other, processors) for mine, other in ((200, 100), (100, 400))),
+        *hierarchies(processors),
+        *further_bandwidth(processors),
     ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from homenode.measure.validate.kinds import (
     INVOLUNTARY,
     MIDDLE,
@@ -24,8 +26,8 @@ _SHORT_MS = 0.5
 
 
 def hierarchies(processors: int) -> list[Experiment]:
-    """All of them, for a host of which so many processors are used."""
-    return [
+    """All of them, for a host of which so many processors are used: of the full set."""
+    found = [
         _two_levels(processors),
         _three_levels(processors),
         _threads(),
@@ -36,6 +38,7 @@ def hierarchies(processors: int) -> list[Experiment]:
         _long_slices(),
         _short_slices(processors),
     ]
+    return [replace(one, full=True) for one in found]
 
 
 def _weighed(names: str) -> tuple[Judged, ...]:
@@ -69,7 +72,6 @@ def _three_levels(processors: int) -> Experiment:
             Group("d", Spin(), processors),
         ),
         _weighed("abcd"),
-        quick=False,
         outer=(Outer("x", 2 * UNIT), Outer("y", inside="x")),
     )
 
@@ -80,7 +82,6 @@ def _threads() -> Experiment:
         "equal weights, but one, two and four spinners",
         (Group("a", Spin(), 1), Group("b", Spin(), 2), Group("c", Spin(), 4)),
         _weighed("abc"),
-        quick=False,
     )
 
 
@@ -106,7 +107,6 @@ def _nice(processors: int) -> Experiment:
             Group("b", Spin(), processors, inside="both", own=False, nice=5),
         ),
         (*rows("a", SHARE, INVOLUNTARY), *rows("b", INVOLUNTARY)),
-        quick=False,
         outer=(Outer("both"),),
     )
 
@@ -117,7 +117,6 @@ def _idle(processors: int) -> Experiment:
         "spinners beside those of an idle group",
         (Group("a", Spin(), processors), Group("b", Spin(), processors, idle=True)),
         rows("a", SHARE),
-        quick=False,
     )
 
 
@@ -152,6 +151,5 @@ def _short_slices(processors: int) -> Experiment:
             Group("b", Spin(), processors, inside="both", own=False, slice_ms=_LONG_MS),
         ),
         (*rows("a", SHARE, VOLUNTARY, WAITING), *rows("b", INVOLUNTARY)),
-        quick=False,
         outer=(Outer("both"),),
     )

@@ -102,6 +102,8 @@ class Experiment:
     """Whether the model's numbers are taken from it; nothing of it is judged then."""
     quick: bool = True
     """Whether the quick set has it."""
+    full: bool = False
+    """Whether only the full set has it."""
     outer: tuple[Outer, ...] = ()
     """Groups that `inside` names, each after the one that it is in."""
 

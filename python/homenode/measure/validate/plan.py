@@ -11,12 +11,14 @@ from homenode.measure.validate import database
 from homenode.measure.validate.experiments import databases, experiments
 from homenode.measure.validate.kinds import Experiment
 
-_PASSES = 3
-"""The least from which an interval can be told that is worth the name."""
+_PASSES = 4
+"""With fewer, Student's t alone makes an interval wider than what is asked of most figures."""
+_QUICK_PASSES = 3
 _MOST = 12
-_SECONDS = 3.0
-_JOB_S = 0.7
-_MINUTES = 11.0
+_SECONDS = 4.0
+_JOB_S = 1.0
+_MINUTES = 13.0
+_FULL_MINUTES = 22.0
 _QUICK_SECONDS = 2.5
 _QUICK_JOB_S = 0.5
 _QUICK_MINUTES = 4.0
@@ -43,6 +45,7 @@ class Plan:
 def make_plan(
     *,
     quick: bool,
+    full: bool = False,
     passes: int | None,
     seconds: float | None,
     processors: int,
@@ -53,6 +56,10 @@ def make_plan(
     """What to do; raises `MeasureError` for numbers or names that make no sense. So many passes
     and no more are done if they are asked for and minutes are not.
     """
+    if quick and full:
+        raise MeasureError(
+            "quick and full are both asked", next_step="ask for one of them, or for neither"
+        )
     job_s = _QUICK_JOB_S if quick else _JOB_S
     every = experiments(job_s, processors)
     left_out: list[str] = []
@@ -62,12 +69,12 @@ def make_plan(
     elif with_database:
         every += databases()
     if minutes is None and passes is None:
-        minutes = _QUICK_MINUTES if quick else _MINUTES
-    passes = passes or _PASSES
+        minutes = _QUICK_MINUTES if quick else _FULL_MINUTES if full else _MINUTES
+    passes = passes or (_QUICK_PASSES if quick else _PASSES)
     seconds = seconds or (_QUICK_SECONDS if quick else _SECONDS)
     _check(passes, seconds, minutes, only, [one.name for one in every])
     return Plan(
-        tuple(_wanted(every, quick, only)), passes, seconds, job_s, tuple(left_out), minutes
+        tuple(_wanted(every, quick, full, only)), passes, seconds, job_s, tuple(left_out), minutes
     )
 
 
@@ -91,12 +98,18 @@ def _check(
             )
 
 
-def _wanted(every: Sequence[Experiment], quick: bool, only: Sequence[str]) -> list[Experiment]:
-    """Those named, or all, or the quick ones; with them what calibrates, but the database that is
-    alone only where a database is judged.
+def _wanted(
+    every: Sequence[Experiment], quick: bool, full: bool, only: Sequence[str]
+) -> list[Experiment]:
+    """Those named, or those of the set, or the quick ones of it; with them what calibrates, but the
+    database that is alone only where a database is judged.
     """
     if not only:
-        return [one for one in every if one.calibrates or one.quick or not quick]
+        return [
+            one
+            for one in every
+            if one.calibrates or ((full or not one.full) and (one.quick or not quick))
+        ]
     stores = any(name.startswith("database") for name in only)
     return [
         one

@@ -176,6 +176,7 @@ class Session:
 def run(
     *,
     quick: bool = False,
+    full: bool = False,
     passes: int | None = None,
     seconds: float | None = None,
     processors: int = _PROCESSORS,
@@ -198,6 +199,7 @@ def run(
     earlier = None if against is None else load(against)
     plan = make_plan(
         quick=quick,
+        full=full,
         passes=passes,
         seconds=seconds,
         processors=processors,
