@@ -35,6 +35,8 @@ def test_times_are_seconds_or_dates(tmp_path: Path) -> None:
         ("time,rate\n1,nan\n", '"nan" is no number'),
         ("time,rate\nyesterday,2\n", '"yesterday" is no time'),
         ("time,rate\n1,2,3\n", "3 values under 2 headings"),
+        ("time,rate,rate\n1,2,3\n", "a column twice"),
+        (f"time,rate\n1,{'2' * 200_000}\n", "no row of a table"),
     ],
 )
 def test_what_is_no_such_table_is_refused(text: str, message: str, tmp_path: Path) -> None:

@@ -74,6 +74,13 @@ def test_who_names_nobody_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Names.here().value(text) == text
 
 
+@pytest.mark.usefixtures("of_alice")
+def test_a_word_for_any_home_network_names_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "node", lambda: "payroll-db.local")
+    text = "payroll-db.local payroll-db: local port 80, web.dc2.acme.test"
+    assert Names.here().value(text) == "host host: local port 80, web.domain"
+
+
 def test_outputs_that_are_no_text_are_taken_as_they_are(tmp_path: Path) -> None:
     names = Names([("box", "host"), ("x", "user")])
     (tmp_path / "a").mkdir()

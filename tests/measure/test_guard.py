@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from waiting import LIMIT_S, until
 
-from homenode.measure.host import Host
+from homenode.measure.host import Host, guard_process
 from homenode.measure.host.cgroups import gone
 from homenode.measure.host.guard_process import Told
 
@@ -139,10 +139,23 @@ def test_a_guard_goes_with_its_host(kind: str) -> None:
     assert not any(folder.exists() for folder in opened.groups.folders())
 
 
+def test_a_process_group_of_a_number_that_was_given_again_is_not_meant() -> None:
+    """Its leader has ended, so that nothing tells when that began; but its session is another."""
+    words = ["/bin/sh", "-c", "sleep 900 > /dev/null & echo $!"]
+    with subprocess.Popen(words, process_group=0, stdout=subprocess.PIPE, text=True) as leader:
+        assert leader.stdout is not None
+        child = int(leader.stdout.readline())
+    try:
+        assert os.getpgid(child) == leader.pid
+        told = Told()
+        told.take(f"started {leader.pid} 1")
+        assert guard_process._victims(told) == {}
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
 def test_an_id_that_was_given_again_is_not_meant() -> None:
     """A process of that id that began at another time, and one that the runner has forgotten."""
-    from homenode.measure.host import guard_process
-
     own = guard_process.row_of(os.getpid())
     assert own is not None
     with subprocess.Popen(["sleep", "900"], start_new_session=True) as other:

@@ -38,6 +38,8 @@ class Made(Session):
     values: dict[str, list[float]]
     settled: list[float]
     stop_after: int | None = None
+    broken: tuple[str, int] = ("", 0)
+    """An experiment that fails, and from which of all trials on."""
     ready_with: float = 0.0
     """Time to be ready that is enough, as a factor on the usual."""
 
@@ -54,6 +56,8 @@ class Made(Session):
     ) -> Trial:
         if self.stop_after is not None and len(self.trials) >= self.stop_after:
             raise KeyboardInterrupt
+        if experiment.name == self.broken[0] and len(self.trials) >= self.broken[1]:
+            raise MeasureError("a load generator ended with 9")
         self.clock.now += LASTS
         self.settled.append(settling)
         mine = [one for one in self.trials if one.experiment == experiment.name]
@@ -154,3 +158,13 @@ def test_what_was_done_before_an_interruption_stays(monkeypatch: pytest.MonkeyPa
     session = done(monkeypatch, PLAN, [50.0], [50.0], stop_after=4)
     assert session.interrupted
     assert len(session.trials) == 4
+
+
+def test_a_trial_that_fails_costs_nothing_that_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = done(monkeypatch, PLAN, [50.0, 50.1], [49.0, 50.0, 51.0], broken=("wild", 3))
+    # It fails in the third pass, after five trials.
+    assert Counter(order(session)) == {"calm": 3, "wild": 2}
+    assert session.left_out == ["wild, from a failure on: a load generator ended with 9"]
+    assert module._rows(session, None, module._alone(session, 1e9)[0])[1].measured is not None
+    with pytest.raises(MeasureError, match="ended with 9"):
+        done(monkeypatch, PLAN, [50.0], [50.0], broken=("calm", 0))

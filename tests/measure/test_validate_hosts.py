@@ -82,7 +82,7 @@ def test_what_is_mounted_for_a_child_is_seen_by_nobody_else() -> None:
     if not found:
         pytest.skip("this host lets nobody mount debugfs, or has none")
     assert set(found) <= set(NAMES)
-    assert "PLACE_LAG" in found.get("features", "") or "sysctl_sched" in found["debug"]
+    assert "PLACE_LAG" in found.get("features", "") or "sysctl_sched" in found.get("debug", "")
 
 
 # Turns of others
@@ -139,4 +139,6 @@ def test_a_sleeper_of_this_host_is_seen() -> None:
             child.kill()
     turns = after[child.pid].turns - before[child.pid].turns
     assert turns > 0
-    assert between(before, after).free >= turns
+    found = between(before, after)
+    # A test that may use one processor only starts children that may not use another either.
+    assert (found.bound if after[child.pid].bound else found.free) >= turns

@@ -105,6 +105,19 @@ def test_what_this_host_s_groups_cannot_do_is_left_out_and_said() -> None:
     assert said == ("idle-group: control groups here have no idle",)
 
 
+def test_one_processor_does_what_one_can() -> None:
+    found = plan(processors=1, full=True, with_database=True)
+    assert max(one.places for one in found.experiments) == 1
+    assert "pinned-2:1" in {one.name for one in found.experiments}
+    assert found.left_out == (
+        "the databases: what wakes another processor is measured on two",
+        "cpusets-overlap, cpusets-2:1: more processors are needed",
+    )
+    with pytest.raises(MeasureError, match="cpusets-overlap needs 2 processors"):
+        plan(processors=1, only=("cpusets-overlap",))
+    assert {one.places for one in plan(full=True).experiments} == {1, 2}
+
+
 def test_calibration_takes_only_what_ran_alone() -> None:
     loops = {"cpu_s": 1.02, "elapsed_s": 1.03, "bursts": 0.0, "iterations": 1.0, "involuntary": 31}
     bursts = {"cpu_s": 0.4, "elapsed_s": 2.0, "bursts": 200.0, "iterations": 1.0, "involuntary": 0}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,8 +46,7 @@ def read_rates(path: Path) -> tuple[Rate, ...]:
         raise NotFoundError(f"there is no {path}") from error
     except (OSError, UnicodeDecodeError) as error:
         raise HomenodeError(f"{path} cannot be read as text: {error}") from error
-    reader = csv.reader(lines)
-    heading = [name.strip() for name in next(reader, [])]
+    heading, rows = _rows(path, lines)
     there = f"its heading is {','.join(heading) or 'empty'}"
     wanted = "name its columns time,rate or time,rate,cpi"
     if not {"time", "rate"} <= set(heading):
@@ -55,11 +54,11 @@ def read_rates(path: Path) -> tuple[Rate, ...]:
     unknown = [name for name in heading if name not in _COLUMNS]
     if unknown:
         raise HomenodeError(f"{path} has a column {unknown[0]}", there=there, next_step=wanted)
+    if len(set(heading)) < len(heading):
+        raise HomenodeError(f"{path} has a column twice", there=there, next_step=wanted)
     found = []
-    for row in reader:
-        where = Where(str(path), reader.line_num)
-        if not row or not any(cell.strip() for cell in row):
-            continue
+    for line, row in rows:
+        where = Where(str(path), line)
         if len(row) != len(heading):
             text = f"{len(row)} values under {len(heading)} headings"
             raise HomenodeError(text, where=where)
@@ -67,6 +66,18 @@ def read_rates(path: Path) -> tuple[Rate, ...]:
     if not found:
         raise HomenodeError(f"{path} has no sample", next_step="give a line a sample")
     return tuple(sorted(found, key=lambda one: one.time))
+
+
+def _rows(path: Path, lines: Sequence[str]) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The heading, and the rows that are not empty with their lines."""
+    reader = csv.reader(lines)
+    try:
+        heading = [name.strip() for name in next(reader, [])]
+        told = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    except csv.Error as error:
+        where = Where(str(path), reader.line_num)
+        raise HomenodeError(f"that is no row of a table: {error}", where=where) from error
+    return heading, told
 
 
 def _rate(row: Mapping[str, str], where: Where) -> Rate:

@@ -378,7 +378,8 @@ def validate(
         Path | None, typer.Option("--against", help="An earlier report.", metavar="FILE.json")
     ] = None,
     database: Annotated[
-        bool, typer.Option("--database/--no-database", help="With PostgreSQL under two weights.")
+        bool,
+        typer.Option("--database/--no-database", help="With PostgreSQL, alone and under weights."),
     ] = True,
     gate: GateOption = "3 %",
     output: Annotated[

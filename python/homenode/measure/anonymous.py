@@ -85,12 +85,12 @@ def _hosts() -> Iterator[tuple[str, str]]:
 
 def _domains() -> Iterator[tuple[str, str]]:
     """Of the node's own name, and those where the resolver looks for others (resolv.conf(5))."""
-    yield platform.node().partition(".")[2], DOMAIN
+    values = [platform.node().partition(".")[2]]
     for line in _text("/etc/resolv.conf").splitlines():
-        word, *values = line.split() or [""]
-        if word in ("search", "domain"):
-            # One label is a top-level domain or a word such as `lan`, and names nobody.
-            yield from ((name.strip("."), DOMAIN) for name in values if "." in name.strip("."))
+        word, *found = line.split() or [""]
+        values += found if word in ("search", "domain") else []
+    # One label is a top-level domain or a word such as `lan` or `local`, and names nobody.
+    yield from ((name.strip("."), DOMAIN) for name in values if "." in name.strip("."))
 
 
 def _people() -> Iterator[tuple[str, str]]:

@@ -130,12 +130,12 @@ def _calibrated(report: Report) -> str:
         f"on/off work alone ({burst})",
     ]
     if alone.transaction_s:
+        each_us, share = alone.transaction_s * 1e6, f"{alone.client_share:.0%} of it the client's"
+        wake_up = f"a wake-up there takes the waker {alone.wake_interrupt_s * 1e6:.0f} us, and"
+        wake_up += f" {alone.wake_idle_s * 1e6:.0f} us more until an idle processor runs"
         parts += [
-            f"one database alone on one processor ({alone.transaction_s * 1e6:.0f} us a "
-            f"transaction, {alone.client_share:.0%} of it the client's)",
-            f"two processes over TCP, on one processor and on two (a wake-up there takes the waker "
-            f"{alone.wake_interrupt_s * 1e6:.0f} us, and {alone.wake_idle_s * 1e6:.0f} us more "
-            "until an idle processor runs)",
+            f"one database alone on one processor ({each_us:.0f} us a transaction, {share})",
+            f"two processes over TCP, on one processor and on two ({wake_up})",
         ]
     return f"Calibrated on {'; on '.join(parts)}; on nothing else."
 

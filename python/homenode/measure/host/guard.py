@@ -40,7 +40,8 @@ class Guard:
                 stderr=subprocess.DEVNULL,
                 bufsize=0,
                 cwd="/",
-                env={},
+                # Some interpreters are not found by the loader without it.
+                env={k: v for k, v in os.environ.items() if k == "LD_LIBRARY_PATH"},
                 start_new_session=True,
             )
         except OSError as error:

@@ -3,8 +3,8 @@
 A script of its own, so that it starts at once and imports nothing of the package. Its runner tells
 it, line by line, what there is to end; the runner's end, however it comes, closes the pipe. Unless
 `done` was said before, everything is ended then, each process by its id: all in the runner's
-control groups, the process groups and sessions that it started with all their children, and
-whoever carries a mark in its environment, which children inherit, daemons too.
+control groups, the sessions that it started with all their children, and whoever carries a mark in
+its environment, which children inherit, daemons too.
 
 Lines: `folder <control group>`, `mark <NAME=value>`, `started <id> <when, in the kernel's ticks>`,
 `forget <id>`, `done`.
@@ -57,7 +57,6 @@ class Row:
     """A process, from `/proc/<id>/stat` (proc_pid_stat(5))."""
 
     parent: int
-    group: int
     session: int
     start: int
     """When it began [ticks of the kernel since its start]."""
@@ -70,8 +69,8 @@ def row_of(pid: int | str) -> "Row | None":
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - imports little
             fields = file.read().rpartition(b")")[2].split()
-        parent, group, session, start = (int(fields[at]) for at in (1, 2, 3, 19))
-        return Row(parent, group, session, start, fields[0] in _REMAINS)
+        parent, session, start = (int(fields[at]) for at in (1, 3, 19))
+        return Row(parent, session, start, fields[0] in _REMAINS)
     except (OSError, IndexError, ValueError):
         return None
 
@@ -108,14 +107,15 @@ def _victims(told: Told) -> "dict[int, int]":
     """Living processes that are to end, and when each began."""
     table = _processes()
     inside = {pid for folder in told.folders for pid in _members(folder)}
-    # A number is not given again as long as a process group or a session has it.
+    # A number is not given again as long as a session has it. Process groups are not asked: those
+    # of our sessions are in them, and of a number that was given again they may be somebody's.
     leaders = {
         pid for pid, start in told.started.items() if pid not in table or table[pid].start == start
     }
     found = {
         pid
         for pid, row in table.items()
-        if pid in inside or {pid, row.group, row.session} & leaders or _marked(pid, told.mark)
+        if pid in inside or {pid, row.session} & leaders or _marked(pid, told.mark)
     }
     while more := {pid for pid, row in table.items() if row.parent in found} - found:
         found |= more

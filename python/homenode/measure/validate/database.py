@@ -9,6 +9,7 @@ by itself. The cluster is made once; each group of a trial works on a copy of it
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -40,6 +41,14 @@ def missing() -> list[str]:
     return [name for name in NEEDED if find(name) is None]
 
 
+def lacking(processors: int) -> list[str]:
+    """What is said where the databases cannot be had on so many processors; else nothing."""
+    if processors < 2:
+        return ["the databases: what wakes another processor is measured on two"]
+    programs = missing()
+    return [f"the databases: {', '.join(programs)} not on this host"] if programs else []
+
+
 @dataclass(frozen=True)
 class Databases:
     """Trials with databases; `folder` holds the loaded cluster."""
@@ -56,11 +65,15 @@ class Databases:
         if (self.folder / "postgres").exists():
             return
         with ExitStack() as stack:
+            # Half a cluster is none: the next one that asks begins anew.
+            half_made = stack.enter_context(ExitStack())
+            half_made.callback(shutil.rmtree, self.folder / "postgres", ignore_errors=True)
             plain = Experiment("database-load", "", (Group("load", experiment.groups[0].load),))
             control = stack.enter_context(groups_of(self.host, plain, self.processors))[0]
             bench = self._bench(control, self.folder, self.folder)
             case = _case(experiment.groups[0])
             _adapter().prepare(case, bench)
+            half_made.pop_all()
 
     def run(self, experiment: Experiment, seconds: float, folder: Path) -> Trial:
         """Run an experiment once."""

@@ -113,6 +113,12 @@ class Experiment:
         return any(isinstance(group.load, Job) for group in self.groups)
 
     @property
+    def places(self) -> int:
+        """Processors that it needs, by those that its groups name."""
+        every: tuple[Outer | Group, ...] = (*self.outer, *self.groups)
+        return 1 + max((place for one in every for place in one.processors or ()), default=0)
+
+    @property
     def needs(self) -> frozenset[str]:
         """Abilities of control groups that only some hosts have: `burst`, `idle`."""
         quotas = [*(one.quota for one in self.outer), *(one.quota for one in self.groups)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from homenode.errors import nearest
+from homenode.errors import listed, nearest
 from homenode.measure.errors import MeasureError
 from homenode.measure.validate import database
 from homenode.measure.validate.experiments import databases, experiments
@@ -62,20 +62,16 @@ def make_plan(
         )
     job_s = _QUICK_JOB_S if quick else _JOB_S
     every = experiments(job_s, processors)
-    left_out: list[str] = []
-    lacking = database.missing() if with_database else []
-    if lacking:
-        left_out.append(f"the databases: {', '.join(lacking)} not on this host")
-    elif with_database:
+    left_out = [] if not with_database else database.lacking(processors)
+    if with_database and not left_out:
         every += databases()
     if minutes is None and passes is None:
         minutes = _QUICK_MINUTES if quick else _FULL_MINUTES if full else _MINUTES
     passes = passes or (_QUICK_PASSES if quick else _PASSES)
     seconds = seconds or (_QUICK_SECONDS if quick else _SECONDS)
     _check(passes, seconds, minutes, only, [one.name for one in every])
-    return Plan(
-        tuple(_wanted(every, quick, full, only)), passes, seconds, job_s, tuple(left_out), minutes
-    )
+    wanted, beyond = _fitting(_wanted(every, quick, full, only), processors, only)
+    return Plan(tuple(wanted), passes, seconds, job_s, (*left_out, *beyond), minutes)
 
 
 def _check(
@@ -116,6 +112,24 @@ def _wanted(
         for one in every
         if one.name in only or (one.calibrates and (stores or not one.name.startswith("database")))
     ]
+
+
+def _fitting(
+    wanted: Sequence[Experiment], processors: int, only: Sequence[str]
+) -> tuple[list[Experiment], list[str]]:
+    """Those that find all processors that they name, and what is said of the others.
+
+    Raises `MeasureError` for one that was asked for by its name.
+    """
+    beyond = [one for one in wanted if one.places > processors]
+    if beyond and only:
+        raise MeasureError(
+            f"{beyond[0].name} needs {beyond[0].places} processors",
+            there=f"{processors} is used",
+            next_step=f"ask for --processors {beyond[0].places}",
+        )
+    said = [f"{listed([one.name for one in beyond])}: more processors are needed"] if beyond else []
+    return [one for one in wanted if one.places <= processors], said
 
 
 def split_by_ability(

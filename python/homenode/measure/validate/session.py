@@ -55,10 +55,12 @@ class Session:
     trials: list[Trial] = field(default_factory=list)
     interrupted: bool = False
     left_out: list[str] = field(default_factory=list)
-    """What there was no time for, in words."""
+    """What there was no time for, and what failed, in words."""
     _began: float = field(default_factory=time.monotonic)
     _took: dict[str, float] = field(default_factory=dict)
     """Longest time that an experiment took, retries included [s]."""
+    _failed: set[str] = field(default_factory=set)
+    """Experiments of which a trial failed: nothing more is tried of them."""
 
     def measure(self, folder: Path) -> Pace:
         """All passes, the second of each two in reverse; then, while there is time, what is not
@@ -86,6 +88,8 @@ class Session:
             for one in self.plan.experiments[:: -1 if number % 2 else 1]
         ]
         for place, (number, experiment) in enumerate(whole):
+            if experiment.name in self._failed:
+                continue
             if not self._time_for(experiment):
                 self.left_out.append(
                     f"{len(whole) - place} trials of passes {number + 1} to {self.plan.passes}: "
@@ -100,7 +104,8 @@ class Session:
         """What to run once more; none without a time to fill, or when it is up."""
         if self.plan.minutes is None:
             return None
-        found = further(self.plan.experiments, self.trials, self.plan.most)
+        able = [one for one in self.plan.experiments if one.name not in self._failed]
+        found = further(able, self.trials, self.plan.most)
         return next((one for one in found if self._time_for(one)), None)
 
     def _time_for(self, experiment: Experiment) -> bool:
@@ -113,14 +118,23 @@ class Session:
         self, experiment: Experiment, pace: Pace, stores: database.Databases, folder: Path
     ) -> None:
         """A trial; again, so many times, if others were busy; with more time to be ready if some
-        process was not.
+        process was not. One that fails costs nothing that others have found.
+
+        Raises `MeasureError` if nothing was found before.
         """
         began, late = time.monotonic(), 0
         for attempt in range(1 + _RETRIES):
             if self.foreign_limit is not None:
                 self.host.gate.wait_quiet(_WAIT_QUIET_S, foreign_limit=self.foreign_limit)
             settling = _SETTLING**late
-            trial = self._trial(experiment, pace, stores, folder / str(attempt), settling)
+            try:
+                trial = self._trial(experiment, pace, stores, folder / str(attempt), settling)
+            except MeasureError as error:
+                if not self.trials:
+                    raise
+                self._failed.add(experiment.name)
+                self.left_out.append(f"{experiment.name}, from a failure on: {error}")
+                return
             late += trial.late_s > LATE_S
             why = reason_of(trial, self.foreign_limit)
             self.trials.append(replace(trial, rejected=why))

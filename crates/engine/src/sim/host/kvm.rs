@@ -212,7 +212,8 @@ impl World {
         self.kvm_left(vp);
         let partition = self.vp(vp).partition;
         let switched_on = self.kvm(vp).is_some_and(|kvm| kvm.lock_holder_preemption);
-        if !switched_on || self.vcpu(vp).spins || self.guest(partition).holder != NO_VP {
+        let may_hold = switched_on && !self.is_polling(vp) && !self.vcpu(vp).spins;
+        if !may_hold || self.guest(partition).holder != NO_VP {
             return;
         }
         let core = self.vp(vp).last_core;

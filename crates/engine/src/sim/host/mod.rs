@@ -230,6 +230,10 @@ impl World {
                 // Balancing has moved a runner; the core that it leaves is still to be served.
                 self.throw_off(next);
             }
+            if self.mask(next) != 0 {
+                // It lost its core while it polled, to its quota, and has work since.
+                self.stop_polling(next);
+            }
             self.interrupt(next, core, was);
             self.dispatch(next, core);
             self.kvm_entered(next);

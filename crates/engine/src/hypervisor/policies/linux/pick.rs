@@ -48,7 +48,8 @@ impl Tree {
             let buddy = self.buddy(queue);
             buddy.unwrap_or_else(|| self.pick_eevdf(queue, true))
         } else {
-            self.pick_cfs(queue)
+            let first = self.pick_cfs(queue);
+            self.buddy_cfs(queue, first).unwrap_or(first)
         }
     }
 

@@ -1,8 +1,8 @@
 //! Yielding: a runner makes way, and may name the one that comes next (its buddy).
 //!
 //! The buddy is noted in its queue and in those of its groups up to the root. A choice takes it
-//! before all others, a protected runner included, as long as it owes nothing; once it runs, or
-//! leaves its queue, the note is gone.
+//! before all others, a protected runner included, as long as it owes nothing (CFS: as long as it is
+//! not too far ahead); once it runs, or leaves its queue, the note is gone.
 
 use super::queue::{EntityId, QueueId, NONE};
 use super::tree::{TaskId, Tree};
@@ -52,11 +52,15 @@ impl Tree {
     }
 
     /// A runner that yields gives up the rest of its slice, unless it owes already: it stands as if
-    /// it had run to its deadline (6.18 and the stable kernels of late 2025).
+    /// it had run to its deadline (6.18 and the stable kernels of late 2025). CFS has no deadlines:
+    /// its runner stays where it is.
     fn step_back(&mut self, task: TaskId) {
         let queue = self.entity(task).queue;
         self.forget_buddy(task);
         self.book(queue);
+        if !self.params.is_eevdf() {
+            return;
+        }
         let owes = !self.is_eligible(task);
         let entity = &mut self.entities[task as usize];
         if !owes {
@@ -66,12 +70,18 @@ impl Tree {
         entity.protected = entity.vruntime;
     }
 
-    /// One that runs now, or leaves its queue, is nobody's buddy any more.
+    /// One that runs now, or leaves its queue, is nobody's buddy any more, nor are its groups that
+    /// were named for its sake.
     pub fn forget_buddy(&mut self, id: EntityId) {
-        let queue = self.entity(id).queue;
-        let of = &mut self.queues[queue as usize];
-        if of.buddy == id {
+        let mut at = id;
+        while at != NONE {
+            let queue = self.entity(at).queue;
+            let of = &mut self.queues[queue as usize];
+            if of.buddy != at {
+                return;
+            }
             of.buddy = NONE;
+            at = of.entity;
         }
     }
 
@@ -79,5 +89,11 @@ impl Tree {
     pub fn buddy(&self, queue: QueueId) -> Option<EntityId> {
         let buddy = self.queue(queue).buddy;
         (buddy != NONE && self.is_eligible(buddy)).then_some(buddy)
+    }
+
+    /// The same under CFS: if it is not so far ahead of the first that a woken one would preempt.
+    pub fn buddy_cfs(&self, queue: QueueId, first: EntityId) -> Option<EntityId> {
+        let buddy = self.queue(queue).buddy;
+        (buddy != NONE && !self.preempts_cfs(first, buddy)).then_some(buddy)
     }
 }
