@@ -135,6 +135,21 @@ def test_wrong_input_is_one_message_and_code_2(
     assert told in refusal(capsys, *arguments)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["measure", "{}"],
+        ["measure", "ab", "{}"],
+        ["calibrate", "{}", "--rate", "3/s"],
+        ["calibrate", "apart.toml", "--rate", "{}"],
+    ],
+)
+def test_words_too_long_for_a_file_are_no_fault_of_ours(capsys: Capture, words: list[str]) -> None:
+    long = "x" * 300
+    err = refusal(capsys, *(word.format(long) for word in words))
+    assert "is too long for" in err or "is not a rate" in err
+
+
 def test_a_run_that_is_not_there_names_the_nearest(capsys: Capture) -> None:
     answer(capsys, "run", "apart.toml")
     assert "did you mean apart-" in refusal(capsys, "explain", "apert-82df2700")

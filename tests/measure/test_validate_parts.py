@@ -301,6 +301,11 @@ def test_a_measurement_that_scatters_more_than_the_tolerance_decides_nothing() -
     assert judge("quota", ROW, [0.40, 0.50, 0.60], [0.50]).verdict == "undecided"
 
 
+@pytest.mark.parametrize("simulated", [0.50, 0.90])
+def test_a_single_measurement_decides_nothing(simulated: float) -> None:
+    assert judge("quota", ROW, [0.50], [simulated, simulated]).verdict == "undecided"
+
+
 def test_a_simulation_that_scatters_more_than_the_tolerance_decides_nothing() -> None:
     assert judge("quota", ROW, [0.50, 0.50], [0.45, 0.50, 0.55]).verdict == "undecided"
     assert judge("quota", ROW, [0.50, 0.50], [0.501, 0.50, 0.499]).verdict == "agrees"

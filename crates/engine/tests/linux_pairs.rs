@@ -6,10 +6,10 @@ mod common;
 use common::host::{
     cgroup, group, host_machine, host_spec, of_cgroup, of_kvm, plain_kvm, share, threads,
 };
-use common::{loops, run, Outcome, SECOND};
+use common::{loops, quiet_guest, run, Outcome, SECOND};
 use homenode_engine::sim::check;
 use homenode_engine::spec::{
-    Cgroup, Distribution, Linux, Partition, Policy, Processors, Spec, Workload,
+    Cgroup, Distribution, Guest, Linux, Partition, Policy, Processors, Spec, Workload,
 };
 
 const US: f64 = 1_000.0;
@@ -207,6 +207,10 @@ fn pairs_are_two_processes_each_of_a_linux_host() {
     }
     let told = refused(&host("core:2", waking(0, 0), vec![guest]));
     assert!(told.contains("plain processes"), "{told}");
+    let mut folding = pairs("a", 0, 1);
+    folding.guest = Guest::Aix(quiet_guest());
+    let told = refused(&host("core:2", waking(0, 0), vec![folding]));
+    assert!(told.contains("choose another guest"), "{told}");
     let mut mine = host("core:2", waking(0, 0), vec![pairs("a", 0, 1)]);
     mine.machine.hypervisor.linux.wake_idle_ns = 2_000_000;
     assert!(refused(&mine).contains("wake_idle_ns"));

@@ -63,18 +63,26 @@ def call(arguments: list[str]) -> int:
         _drop_output()
         return 0
     except OSError as error:
-        if error.errno not in _OUTPUT_FAILS:
-            return _internal(error)
-        _drop_output()
-        return _fail(
-            f"the output cannot be written: {error.strerror}; free some space or send it elsewhere",
-            EXIT_WRONG_INPUT,
-        )
+        return _of_the_system(error)
     except SystemExit:
         raise
     except BaseException as error:  # noqa: BLE001 - a panic of the engine is no Exception
         return _internal(error)
     return 0
+
+
+def _of_the_system(error: OSError) -> int:
+    """What the system refuses: a word as a file's name, what we print; else a fault of ours."""
+    if error.errno == errno.ENAMETOOLONG and error.filename:
+        shown = str(error.filename)[:60]
+        return _fail(f"{shown}... is too long for the name of a file", EXIT_WRONG_INPUT)
+    if error.errno not in _OUTPUT_FAILS:
+        return _internal(error)
+    _drop_output()
+    return _fail(
+        f"the output cannot be written: {error.strerror}; free some space or send it elsewhere",
+        EXIT_WRONG_INPUT,
+    )
 
 
 def _drop_output() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -100,8 +101,10 @@ def calibrate(
 def _rate(text: str) -> float | Path:
     """A number, or a table of them."""
     path = Path(text)
-    if path.suffix == ".csv" or path.is_file():
-        return path
+    # What is too long for a name is none.
+    with contextlib.suppress(OSError):
+        if path.suffix == ".csv" or path.is_file():
+            return path
     return _read(RATE, text, "--rate")
 
 

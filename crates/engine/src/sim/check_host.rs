@@ -312,6 +312,9 @@ fn check_pairs(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
     let instead = "they are plain processes: leave kvm out";
     let what = "pairs of threads in a guest";
     refuse_if(spec, owner, host.kvm.is_some(), what, instead)?;
+    let aix = matches!(partition.guest, Guest::Aix(_));
+    let what = "pairs of threads under AIX, which decides at each wake-up where they run";
+    refuse_if(spec, owner, aix, what, "choose another guest")?;
     let daemons = partition.guest.unix().daemon_rate_per_s > 0.0;
     let what = "pairs of threads beside a guest's daemons";
     refuse_if(

@@ -138,7 +138,10 @@ def _verdict(
     if unit == 0:
         return None, "agrees" if difference == 0 else "misses"
     deviation = difference / unit
-    doubt = math.hypot(measured.half or 0.0, simulated.half or 0.0) / unit
+    if measured.half is None:
+        # How far a single value is from the next one nobody knows.
+        return deviation, "undecided"
+    doubt = math.hypot(measured.half, simulated.half or 0.0) / unit
     if abs(deviation) - doubt > judged.tolerance:
         return deviation, "misses"
     known = doubt <= judged.tolerance

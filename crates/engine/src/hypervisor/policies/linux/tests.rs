@@ -3,6 +3,7 @@
 //! figures, and properties that hold whatever the load.
 
 use super::driver::{Came, Does, Driver};
+use super::queue::NONE;
 use super::Linux;
 use crate::hypervisor::{HostScheduler, State};
 use crate::machine::parse_short;
@@ -402,8 +403,13 @@ fn who_is_switched_to_and_off_at_once_displaces_the_runner() {
 fn awake(threads: u16, in_sums: bool) -> Linux {
     let mut spec = spec(1, vec![], &[threads]);
     spec.machine.hypervisor.linux.reweigh_in_sums = in_sums;
-    let mut linux = scheduler(&spec, 0);
-    for vp in 0..u32::from(threads) {
+    woken(&spec, u32::from(threads))
+}
+
+/// A scheduler whose threads, so many, have woken one after the other.
+fn woken(spec: &Spec, threads: u32) -> Linux {
+    let mut linux = scheduler(spec, 0);
+    for vp in 0..threads {
         linux.wake(vp, None, 0);
         while let Some(core) = linux.take_pending() {
             linux.pick(core, 0);
@@ -439,6 +445,42 @@ fn the_one_that_a_runner_yields_to_comes_next() {
     let mut linux = awake(2, true);
     linux.sleep(1, 0);
     assert!(!linux.yield_to(0, 1, 0) && !linux.yield_to(1, 0, 0));
+}
+
+#[test]
+fn a_buddy_that_runs_leaves_no_note_in_the_queues_above() {
+    // Two in a group beside one: the group runs already, so that only its member changes.
+    let groups = vec![group("a", 100), group("b", 100)];
+    let mut linux = woken(&spec(1, groups, &[2, 1]), 3);
+    assert_eq!(linux.tree.cpus[0].curr, 0);
+    assert!(linux.yield_to(0, 1, 0));
+    let noted = |linux: &Linux| linux.tree.queues.iter().filter(|q| q.buddy != NONE).count();
+    assert_eq!(noted(&linux), 2);
+    assert_eq!(linux.take_pending(), Some(0));
+    assert_eq!(linux.pick(0, 0), Some(1));
+    assert_eq!(noted(&linux), 0);
+}
+
+#[test]
+fn under_cfs_a_buddy_comes_next_within_the_granularity_and_the_yielder_stays_where_it_is() {
+    // On one processor the granularity is 1 ms.
+    for (ahead, next) in [(900_000, 2), (1_100_000, 1)] {
+        let mut spec = spec(1, vec![], &[3]);
+        spec.machine.hypervisor.linux.scheduler = FairClass::Cfs;
+        let mut linux = woken(&spec, 3);
+        assert_eq!(linux.tree.cpus[0].curr, 0);
+        let tree = &mut linux.tree;
+        tree.entities[0].vruntime = 50_000_000;
+        for (id, vruntime) in [(1, 49_000_000), (2, 49_000_000 + ahead)] {
+            tree.remove(id);
+            tree.entities[id as usize].vruntime = vruntime;
+            tree.insert(id);
+        }
+        assert!(linux.yield_to(0, 2, 0));
+        assert_eq!(linux.take_pending(), Some(0));
+        assert_eq!(linux.pick(0, 0), Some(next));
+        assert_eq!(linux.tree.entity(0).vruntime, 50_000_000);
+    }
 }
 
 #[test]

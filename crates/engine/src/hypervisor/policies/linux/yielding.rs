@@ -1,8 +1,8 @@
 //! Yielding: a runner makes way, and may name the one that comes next (its buddy).
 //!
 //! The buddy is noted in its queue and in those of its groups up to the root. A choice takes it
-//! before all others, a protected runner included, as long as it owes nothing (CFS: as long as it is
-//! not too far ahead); once it runs, or leaves its queue, the note is gone.
+//! before all others, a protected runner included, as long as it owes nothing (CFS: as long as it
+//! is not too far ahead); once it runs, or leaves its queue, the note is gone.
 
 use super::queue::{EntityId, QueueId, NONE};
 use super::tree::{TaskId, Tree};
