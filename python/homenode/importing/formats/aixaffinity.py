@@ -45,8 +45,10 @@ def affinity_of(
         if not len(done.frame):
             continue
         last = done.frame["time"].to_physical()[-1] / 1e6
-        frame = _frame(table, done.frame)
-        dropped += len(done.frame) - len(frame)
+        every = _frame(table, done.frame)
+        telling = every.filter(~_silent())
+        frame = telling.filter(_sound())
+        dropped += len(telling) - len(frame)
         frames.append(frame)
     together = pl.concat(frames) if frames else None
     if together is None or not len(together):
@@ -77,7 +79,7 @@ def _has_interval(table: ReportTable) -> bool:
 
 
 def _frame(table: ReportTable, rows: pl.DataFrame) -> pl.DataFrame:
-    """Columns of the rows that are sound: counts that are counts, shares that make a whole."""
+    """Columns of the rows, shares as parts of one."""
     import polars as pl
 
     places = {int(line): index for index, line in enumerate(table.lines)}
@@ -92,10 +94,23 @@ def _frame(table: ReportTable, rows: pl.DataFrame) -> pl.DataFrame:
         values = table.values.get(_HEADINGS.get(name, name), nothing)
         scale = 1.0 if name in SWITCHES else 0.01
         columns.append(pl.Series(name, [values[at] * scale for at in chosen], dtype=pl.Float64))
-    wide = frame.with_columns(columns)
+    return frame.with_columns(columns)
+
+
+def _silent() -> pl.Expr:
+    """Where nothing was dispatched again, all levels are printed `-`: that is no damage."""
+    import polars as pl
+
+    return pl.all_horizontal(pl.col(name).is_nan() for name in REDISPATCHES)
+
+
+def _sound() -> pl.Expr:
+    """Counts that are counts, shares that make a whole."""
+    import polars as pl
+
     counts = pl.all_horizontal(
         (pl.col(name).is_nan() | pl.col(name).is_between(0, _MOST_COUNT)) for name in SWITCHES
     )
     shares = pl.all_horizontal(pl.col(name).is_between(0, 1) for name in REDISPATCHES)
     whole = (pl.sum_horizontal(*REDISPATCHES) - 1.0).abs() <= _NEAR_WHOLE
-    return wide.filter(counts & shares & whole)
+    return counts & shares & whole
