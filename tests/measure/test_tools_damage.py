@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import math
-import os
 from pathlib import Path
 
 import pytest
+from damaged_outputs import check_damaged
 
-from damage import TEXT_DAMAGES, damaged
 from homenode.measure.adapters.registry import adapter
 from homenode.measure.errors import MeasureError
 
 SAMPLES = Path(__file__).parent / "samples"
-CASES = int(os.environ.get("DAMAGED_FILES", "120"))
-LONGEST = 700  # characters of a message
 TOOLS: dict[str, dict[str, str | int | float | bool]] = {
     "apache": {"tiles": 4, "load": 32},
     "duckdb": {},
@@ -34,21 +30,7 @@ def samples(tool: str) -> list[bytes]:
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_damaged_output(tool: str) -> None:
-    one = adapter(tool)
-    case = one.case("damaged", TOOLS[tool])
-    messages = []
-    for number in range(CASES):
-        data = damaged(f"{tool}-{number}", samples(tool), TEXT_DAMAGES)
-        try:
-            output = one.parse(case, data)
-        except MeasureError as error:
-            messages.append(str(error))
-            continue
-        figures = [output.work, output.seconds, output.score, *output.latency_ms.values()]
-        assert all(math.isfinite(figure) for figure in [*figures, *output.series]), number
-        assert min(output.work, output.seconds, output.score) > 0.0, number
-    assert len(messages) > CASES // 10
-    assert max(map(len, messages)) < LONGEST
+    check_damaged(tool, TOOLS[tool], samples(tool))
 
 
 @pytest.mark.parametrize("tool", TOOLS)

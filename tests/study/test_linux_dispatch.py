@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import pytest
 
 pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
 
-from homenode.study import StudyResult, load_study, run_study
+from pages import check_misses, check_shares
+
+from homenode.study import StudyResult, run_study
 
 NAME = "linux-dispatch"
-_BULLET = re.compile(r"^- `([^`]+)`: (.+)$", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
@@ -20,24 +18,12 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> StudyResult:
     return run_study(NAME, out=tmp_path_factory.mktemp("runs"))
 
 
-def page() -> str:
-    return Path(load_study(NAME).folder / "README.md").read_text(encoding="utf-8")
-
-
 def test_the_page_lists_every_miss_and_no_other(result: StudyResult) -> None:
-    told = page().split("## Missed", 1)[1]
-    listed = {
-        f"{case}:{metric.strip()}"
-        for case, metrics in _BULLET.findall(told)
-        for metric in metrics.split(",")
-    }
-    assert {c.published.key for c in result.misses} == listed
+    check_misses(result)
 
 
 def test_the_page_has_the_shares_of_both_roles(result: StudyResult) -> None:
-    for role in ("calibration", "validation"):
-        rows = result.of_role(role)
-        assert f"{sum(row.within for row in rows)} of {len(rows)}" in page(), role
+    check_shares(result)
 
 
 def test_what_is_fitted_is_met(result: StudyResult) -> None:

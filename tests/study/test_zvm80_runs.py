@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import pytest
 
 pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
 
-from homenode.study import StudyResult, load_study, run_study
+from pages import check_misses, check_shares
+
+from homenode.study import StudyResult, run_study
 
 STUDIES = ("zvm-80-memory-rich", "zvm-80-paging")
-_BULLET = re.compile(r"^- `([^`]+)`: (.+)$", re.MULTILINE)
 
 
 @pytest.fixture(scope="module", params=STUDIES)
@@ -20,26 +18,12 @@ def result(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return run_study(request.param, out=tmp_path_factory.mktemp("runs"))
 
 
-def page(name: str) -> str:
-    return Path(load_study(name).folder / "README.md").read_text(encoding="utf-8")
-
-
 def test_the_page_lists_every_miss_and_no_other(result: StudyResult) -> None:
-    told = page(result.study.name).split("## Missed", 1)[1]
-    listed = {
-        f"{case}:{metric.strip()}"
-        for case, metrics in _BULLET.findall(told)
-        for metric in metrics.split(",")
-    }
-    assert {c.published.key for c in result.misses} == listed
+    check_misses(result)
 
 
 def test_the_page_has_the_shares_of_both_roles(result: StudyResult) -> None:
-    text = page(result.study.name)
-    for role in ("calibration", "validation"):
-        rows = result.of_role(role)
-        inside = sum(row.within for row in rows)
-        assert f"{inside} of {len(rows)}" in text, role
+    check_shares(result)
 
 
 def test_what_is_fitted_is_met(result: StudyResult) -> None:
