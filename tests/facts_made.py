@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from homenode.errors import Where
-from homenode.importing.facts import Facts, PartitionFacts, Quantity, Series, Told, Took
+from homenode.records.importing.facts import Facts, PartitionFacts, Quantity, Series, Told, Took
 
 BEGIN = dt.datetime(2016, 2, 10, 17, 23, 10)  # noqa: DTZ001 - as recorded, zoneless
 FILE = "lpar.nmon"

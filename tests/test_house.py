@@ -201,12 +201,13 @@ def six_stops() -> list[str]:
 
 
 def test_the_six_stops_exist() -> None:
-    from homenode import _engine, cli, scenario
+    from homenode import _engine, cli
+    from homenode.model import scenario
 
     stops = six_stops()
     assert stops == [
         "homenode.cli.main",
-        "homenode.scenario.load",
+        "homenode.model.scenario.load",
         "homenode._engine.simulate",
         "crates/python/src/lib.rs: simulate",
         "homenode_engine::sim::run",

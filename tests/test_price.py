@@ -32,7 +32,7 @@ workload = { kind = "idle" }
 
 @pytest.fixture
 def spec(tmp_path: Path) -> dict[str, Any]:
-    from homenode.scenario import load
+    from homenode.model.scenario import load
 
     path = tmp_path / "small.toml"
     path.write_text(SCENARIO, encoding="utf-8")

@@ -9,7 +9,7 @@ from typing import Any
 
 from blocks import homenode
 
-from homenode.units import KINDS, Kind
+from homenode.model.units import KINDS, Kind
 
 HEAD = "<!-- Written by `make docs` from the code; changes here are lost. -->\n"
 
@@ -60,7 +60,7 @@ def _text(body: str) -> str:
 
 def metrics() -> str:
     """All metrics of a partition."""
-    from homenode.results.metrics import METRICS
+    from homenode.simulate.kept.metrics import METRICS
 
     rows = ["| metric | unit | meaning | only in a steady state |", "| --- | --- | --- | --- |"]
     for metric in METRICS.values():
@@ -78,9 +78,9 @@ def metrics() -> str:
 
 def _words() -> list[str]:
     """What the causes are called on each shipped machine."""
-    from homenode import catalog
-    from homenode.results.books import CAUSES
-    from homenode.results.vocabulary import Vocabulary
+    from homenode.model import catalog
+    from homenode.simulate.kept.books import CAUSES
+    from homenode.simulate.kept.vocabulary import Vocabulary
 
     machines = {name: Vocabulary.of_machine(catalog.machine(name)) for name in catalog.machines()}
     varying = [
@@ -103,7 +103,7 @@ def _words() -> list[str]:
 
 def _nest() -> list[str]:
     """Weights of the relative nest intensity."""
-    from homenode import catalog
+    from homenode.model import catalog
 
     weights = {name: catalog.machine(name).rni for name in catalog.machines()}
     about = (
@@ -141,7 +141,7 @@ def _rows(cells: list[list[str]]) -> list[str]:
 
 def scenario() -> str:
     """Every table and key of a scenario file, from its JSON Schema."""
-    from homenode.scenario.models import ScenarioFile
+    from homenode.model.scenario.models import ScenarioFile
 
     schema = ScenarioFile.model_json_schema()
     parts = [HEAD, "# Scenario files\n", "TOML, units in the values, unknown keys refused.\n"]

@@ -27,14 +27,15 @@ from homenode.errors import (
 )
 
 if TYPE_CHECKING:
-    from homenode.calibrate import fit_profile
-    from homenode.results import METRICS, Run
-    from homenode.results.explain import explain
-    from homenode.results.query import query
-    from homenode.runner import run_scenario
-    from homenode.scenario import Scenario
-    from homenode.scenario import load as load_scenario
-    from homenode.study import calibrate, list_studies, load_study, run_study
+    from homenode.evidence.study import calibrate, list_studies, load_study, run_study
+    from homenode.records.calibrate import fit_profile
+    from homenode.simulate.explain.explanation import explain
+    from homenode.simulate.kept import METRICS
+    from homenode.simulate.kept.query import query
+    from homenode.simulate.run import Run
+    from homenode.simulate.runner import run_scenario
+    from homenode.simulate.scenario import Scenario
+    from homenode.simulate.scenario import load as load_scenario
 
 __all__ = [
     "METRICS",
@@ -66,18 +67,18 @@ __all__ = [
 ]
 
 _LATER = {
-    "METRICS": "homenode.results:METRICS",
-    "Run": "homenode.results:Run",
-    "Scenario": "homenode.scenario:Scenario",
-    "calibrate": "homenode.study:calibrate",
-    "explain": "homenode.results.explain:explain",
-    "fit_profile": "homenode.calibrate:fit_profile",
-    "list_studies": "homenode.study:list_studies",
-    "load_scenario": "homenode.scenario:load",
-    "load_study": "homenode.study:load_study",
-    "query": "homenode.results.query:query",
-    "run_scenario": "homenode.runner:run_scenario",
-    "run_study": "homenode.study:run_study",
+    "METRICS": "homenode.simulate.kept.metrics:METRICS",
+    "Run": "homenode.simulate.run:Run",
+    "Scenario": "homenode.simulate.scenario:Scenario",
+    "calibrate": "homenode.evidence.study:calibrate",
+    "explain": "homenode.simulate.explain.explanation:explain",
+    "fit_profile": "homenode.records.calibrate:fit_profile",
+    "list_studies": "homenode.evidence.study:list_studies",
+    "load_scenario": "homenode.simulate.scenario:load",
+    "load_study": "homenode.evidence.study:load_study",
+    "query": "homenode.simulate.kept.query:query",
+    "run_scenario": "homenode.simulate.runner:run_scenario",
+    "run_study": "homenode.evidence.study:run_study",
 }
 """Where the rest is; imported when it is first used, so that a command starts at once."""
 

@@ -44,7 +44,8 @@ def polarize(entitlement: float, cores: int) -> tuple[int, int, int, float]: ...
 # while given cores are busy (`busy_json`: for each partition a list of cores by chip).
 def price(spec_json: str, busy_json: str) -> str: ...
 
-# Answer what walking through a buffer costs on one core; JSON in, JSON out (homenode.compare.walk).
+# Answer what walking through a buffer costs on one core; JSON in, JSON out
+# (homenode.evidence.compare.walk).
 def walk(question_json: str) -> str: ...
 
 # A tool's output that is not what it should be; the text names the line.

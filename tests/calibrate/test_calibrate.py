@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 import homenode
-from homenode import catalog
-from homenode.calibrate.free import FREE, NAMES, Free
-from homenode.calibrate.reading import KNOWN
 from homenode.cli import call
 from homenode.errors import HomenodeError
-from homenode.results import METRICS
+from homenode.model import catalog
+from homenode.records.calibrate.free import FREE, NAMES, Free
+from homenode.records.calibrate.reading import KNOWN
+from homenode.simulate.kept import METRICS
 
 TRUE = {"instructions": 3.4e5, "miss_m0": 0.06, "sharing": 0.25, "footprint": 900 * 1024}
 LAYOUTS = {
@@ -117,8 +117,8 @@ def test_measured_repetitions_are_conditions_by_processors_and_load(
     root: Path, tmp_path: Path
 ) -> None:
     """A result file with figures that the true profile gives."""
-    from homenode.measure.record import CpuTime, RunRecord
-    from homenode.measure.result import Result
+    from homenode.hosts.record import CpuTime, RunRecord
+    from homenode.hosts.result import Result
 
     records = []
     for name, count in (("one", 4), ("single", 1)):

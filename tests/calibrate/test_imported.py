@@ -12,12 +12,12 @@ import pytest
 
 import homenode
 from homenode import tools
-from homenode.calibrate import Fitted
-from homenode.calibrate.levels import Levels
-from homenode.calibrate.model import Condition, Model, Observation, Recording
-from homenode.catalog import profile
 from homenode.cli import call
 from homenode.errors import HomenodeError
+from homenode.model.catalog import profile
+from homenode.records.calibrate import Fitted
+from homenode.records.calibrate.levels import Levels
+from homenode.records.calibrate.model import Condition, Model, Observation, Recording
 
 SECONDS = 24
 RATE = 800.0

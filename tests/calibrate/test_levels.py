@@ -13,12 +13,12 @@ import polars as pl
 import pytest
 
 import homenode
-from homenode.calibrate.levels import Counting, Levels, played_levels, recorded_levels
-from homenode.calibrate.placement import priced
-from homenode.importing.facts import HOME_DISPATCHES, REDISPATCHES, SWITCHES, Facts
-from homenode.importing.front import read_paths
-from homenode.results.summarize import replication_totals
-from homenode.runner.engine import Engine
+from homenode.records.calibrate.levels import Counting, Levels, played_levels, recorded_levels
+from homenode.records.calibrate.placement import priced
+from homenode.records.importing.facts import HOME_DISPATCHES, REDISPATCHES, SWITCHES, Facts
+from homenode.records.importing.front import read_paths
+from homenode.simulate.engine import Engine
+from homenode.simulate.kept.summarize import replication_totals
 
 HEADING = (
     "cpu     cs    ics  bound     rq   push S3pull  S3grd  S0rd  S1rd  S2rd  S3rd  S4rd  S5rd"
@@ -164,8 +164,8 @@ NEAR = Levels((1.0, 0, 0, 0, 0, 0), (1.0, 0.0, 0.0), {"cs": 1000.0})
 @pytest.fixture(scope="module")
 def simulated() -> tuple[Engine, dict[str, Any], list[list[Any]]]:
     """A spec with the totals of one replication of it."""
-    from homenode.runner.details import machine_facts
-    from homenode.runner.engine import load_engine
+    from homenode.simulate.engine import load_engine
+    from homenode.simulate.runner.details import machine_facts
 
     scenario = homenode.Scenario.from_toml(TEXT)
     spec, engine = scenario.spec(), load_engine()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from homenode.calibrate.rates import Rate, read_rates
 from homenode.errors import HomenodeError
+from homenode.records.calibrate.rates import Rate, read_rates
 
 
 def written(folder: Path, text: str) -> Path:

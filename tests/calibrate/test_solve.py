@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from homenode.calibrate.solve import determined, solve
+from homenode.records.calibrate.solve import determined, solve
 
 
 def test_a_fit_that_does_not_get_there_is_no_good_one() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from homenode.calibrate.levels import Levels
-from homenode.calibrate.windows import Window, groups, mean_cpi, per_unit
+from homenode.records.calibrate.levels import Levels
+from homenode.records.calibrate.windows import Window, groups, mean_cpi, per_unit
 
 
 def windows(cores: list[float], rate: float = 1.0) -> list[Window]:

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from homenode.capacity import (
+from homenode.cli import call
+from homenode.errors import HomenodeError
+from homenode.evidence.capability import (
     capacity_table,
     default_parts,
     default_sizes,
     sizes,
     splits,
 )
-from homenode.cli import call
-from homenode.errors import HomenodeError
 from homenode.report.capacity import curve_points
 
 Capture = pytest.CaptureFixture[str]

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from homenode.capacity import Layout
-from homenode.capacity.layout import layout_of, shares
-from homenode.catalog import machine
-from homenode.catalog.flatten import machine_spec
 from homenode.errors import CapacityError, HomenodeError
+from homenode.evidence.capability import Layout
+from homenode.evidence.capability.layout import layout_of, shares
+from homenode.model.catalog import machine
+from homenode.model.catalog.flatten import machine_spec
 
 OWN = """\
 machine = "ibm-z13"
@@ -104,7 +104,7 @@ def test_a_layout_of_ones_own(folder: Path) -> None:
 
 
 def test_every_source_of_a_layout_is_in_the_table() -> None:
-    files = resources.files("homenode") / "capacity" / "layouts"
+    files = resources.files("homenode") / "data" / "capability_layouts"
     table = (files / "README.md").read_text(encoding="utf-8")
     known = set(re.findall(r"^\| ([A-Z0-9]+-[A-Z0-9]+) \|", table, flags=re.MULTILINE))
     texts = [f.read_text(encoding="utf-8") for f in files.iterdir() if f.name.endswith(".toml")]

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 pytest.importorskip("homenode._engine", reason="the engine is not built")
 
-from homenode.capacity import Prediction, capability_of, capacity_table, predicted
-from homenode.catalog import machine, machines
 from homenode.errors import HomenodeError
+from homenode.evidence.capability import Prediction, capability_of, capacity_table, predicted
+from homenode.model.catalog import machine, machines
 
 FILLED = {"ibm-z196": 18, "ibm-z14": 18}
 """Processors of the first book, and of the first cluster."""

@@ -8,7 +8,7 @@ import pytest
 
 from homenode.cli import call
 from homenode.errors import StudyError
-from homenode.study import StudyResult, calibrate, load_study, run_study
+from homenode.evidence.study import StudyResult, calibrate, load_study, run_study
 
 STUDY = """\
 title = "parts"

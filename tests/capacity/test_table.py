@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from homenode.capacity import capacity_table, capacity_tables, read_sysinfo
 from homenode.errors import CapacityError, HomenodeError, NotFoundError
+from homenode.evidence.capability import capacity_table, capacity_tables, read_sysinfo
 
 OWN = """\
 name = "own"

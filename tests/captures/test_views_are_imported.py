@@ -13,7 +13,7 @@ pytest.importorskip("homenode._engine", reason="the compiled engine is not insta
 
 from counted import SECOND, cpu, partition, sample, shared, view
 
-from homenode.importing.front import read_paths
+from homenode.records.importing.front import read_paths
 from homenode.tools import SystemConfiguration, lparstat, mpstat, sar, vmstat
 
 LEVELS = ("5.3", "6.1", "7.1", "7.3")

@@ -159,7 +159,7 @@ def test_a_run_that_is_not_there_names_the_nearest(capsys: Capture) -> None:
 def test_ctrl_c_shows_what_was_kept(
     scenarios: ModuleType, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from homenode.runner import simulate
+    from homenode.simulate.runner import simulate
 
     scenarios.PAUSE_S = 0.02
     look_on = simulate._look_on
@@ -270,7 +270,7 @@ def test_sql_answers_of_any_kind_are_json(capsys: Capture) -> None:
 def test_a_sweep_that_is_stopped_says_what_it_kept(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from homenode import runner
+    from homenode.simulate import runner
 
     monkeypatch.setattr(standins.SmallScenario, "expand", lambda self: [self] * 3)
     points = itertools.count()

@@ -11,7 +11,7 @@ import pytest
 
 import standins
 from homenode.cli import call
-from homenode.study import definition
+from homenode.evidence.study import definition
 
 Capture = pytest.CaptureFixture[str]
 

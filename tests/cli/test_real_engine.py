@@ -76,15 +76,15 @@ def test_run_explain_tools_and_sql(homenode: Homenode, scenario: Path) -> None:
 
 def test_the_causes_are_the_engines_books() -> None:
     from homenode import _engine
-    from homenode.results import CAUSES
+    from homenode.simulate.kept import CAUSES
 
     assert [cause.name for cause in CAUSES] == list(_engine.BOOKS)
 
 
 def test_every_column_the_metrics_read_is_there() -> None:
     from homenode import _engine
-    from homenode.results import METRICS
-    from homenode.results.totals import Shape, Totals
+    from homenode.simulate.kept import METRICS
+    from homenode.simulate.kept.totals import Shape, Totals
 
     asked: set[str] = set()
 

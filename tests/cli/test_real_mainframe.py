@@ -12,8 +12,8 @@ import pytest
 from homenode.cli import call
 from homenode.cli.output import show
 from homenode.report.runs import run_tables
-from homenode.results import Run
-from homenode.runner import run_scenario
+from homenode.simulate.run import Run
+from homenode.simulate.runner import run_scenario
 
 pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
 

@@ -14,7 +14,7 @@ from programs import Program
 
 from homenode import Run
 from homenode.cli import call
-from homenode.exporting import ExportOptions, export
+from homenode.records.exporting import ExportOptions, export
 
 Client = Callable[[str], Program]
 

@@ -9,7 +9,7 @@ import pytest
 from programs import Program
 
 from homenode import Run
-from homenode.exporting import ExportOptions, export
+from homenode.records.exporting import ExportOptions, export
 
 Client = Callable[[str], Program]
 

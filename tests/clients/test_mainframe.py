@@ -12,8 +12,8 @@ import pytest
 from programs import Program
 
 from homenode import Run
-from homenode.exporting import ExportOptions, export
-from homenode.runner.engine import load_engine
+from homenode.records.exporting import ExportOptions, export
+from homenode.simulate.engine import load_engine
 
 Client = Callable[[str], Program]
 

@@ -17,7 +17,7 @@ from programs import PowerProgram, Program
 from undisturbed import LATEST_S, undisturbed
 
 from homenode import Run
-from homenode.exporting import ExportOptions, export
+from homenode.records.exporting import ExportOptions, export
 from homenode.tools import KeptRunView, Sample, from_spec, samples
 from homenode.tools.lparstat import NAMES, normalised, utilisation
 from homenode.tools.lparstat.information import information

@@ -11,8 +11,8 @@ import pytest
 
 pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
 
-from homenode.compare import MachineComparison, compare_machines, load_suite
 from homenode.errors import NotFoundError, SuiteError
+from homenode.evidence.compare import MachineComparison, compare_machines, load_suite
 from homenode.report.comparisons import comparison_lines
 
 SHORT = """\

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from homenode.compare.causes import CAUSES, by_cause
-from homenode.compare.outcome import CaseResult, Pair, Side
-from homenode.compare.simulate import Sample, Simulated
-from homenode.compare.suite import Case, WorkClass
+from homenode.evidence.compare.causes import CAUSES, by_cause
+from homenode.evidence.compare.outcome import CaseResult, Pair, Side
+from homenode.evidence.compare.simulate import Sample, Simulated
+from homenode.evidence.compare.suite import Case, WorkClass
 
 
 def side(units_per_s: float, **us: float) -> Side:
@@ -73,7 +73,7 @@ def test_guests_together_keep_the_order_of_causes() -> None:
 
 
 def test_every_book_but_that_of_idle_guests_has_a_cause() -> None:
-    from homenode.results.books import CAUSES as BOOKS
+    from homenode.simulate.kept.books import CAUSES as BOOKS
 
     sorted_in = [book for books in CAUSES.values() for book in books]
     assert sorted(sorted_in) == sorted({b.name for b in BOOKS} - {"guest_idle"})

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from homenode.compare import list_suites, load_suite
 from homenode.errors import HomenodeError, NotFoundError, SuiteError
+from homenode.evidence.compare import list_suites, load_suite
 
 SMALL = """\
 name = "small"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from homenode import catalog
 from homenode.cli import call
-from homenode.compare.walk import (
+from homenode.errors import HomenodeError, MachineError, NotFoundError
+from homenode.evidence.compare.walk import (
     PATTERNS,
     check_pattern,
     check_walk,
@@ -21,7 +21,7 @@ from homenode.compare.walk import (
     walk_case,
     walk_machine,
 )
-from homenode.errors import HomenodeError, MachineError, NotFoundError
+from homenode.model import catalog
 
 KIB, MIB = 1 << 10, 1 << 20
 MAINFRAMES = ("ibm-z10", "ibm-z196", "ibm-zec12", "ibm-z13", "ibm-z14", "ibm-z15")
@@ -174,7 +174,7 @@ def test_figures_that_cannot_be_are_refused() -> None:
 
 
 def test_a_file_names_levels_that_are_there(tmp_path: Path) -> None:
-    from homenode.catalog.names import machine_document
+    from homenode.model.catalog.names import machine_document
 
     text = machine_document(ZEC12).text
     own = tmp_path / "own.toml"

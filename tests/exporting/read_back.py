@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from homenode import Run
-from homenode.importing.facts import Facts, PartitionFacts, Quantity, Series
+from homenode.records.importing.facts import Facts, PartitionFacts, Quantity, Series
 
 NS_PER_S = 1_000_000_000
 SLACK = 1e-9

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from homenode import Run
-from homenode.exporting import ExportError, ExportOptions, export, text
+from homenode.records.exporting import ExportError, ExportOptions, export, text
 
 ALIKE = """
 [machine]

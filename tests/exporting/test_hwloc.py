@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from homenode import Run, exporting
-from homenode.exporting import ExportOptions
-from homenode.exporting.hwloc import topology
-from homenode.importing.assemble.shape import shape_of
-from homenode.importing.front import read_paths
+from homenode import Run
+from homenode.records import exporting
+from homenode.records.exporting import ExportOptions
+from homenode.records.exporting.hwloc import topology
+from homenode.records.importing.assemble.shape import shape_of
+from homenode.records.importing.front import read_paths
 
 
 @pytest.mark.parametrize("fixture", ["kept", "kept_z", "kept_hp"])

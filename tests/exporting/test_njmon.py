@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from homenode import Run, exporting, tools
-from homenode.exporting import ExportOptions
+from homenode import Run, tools
+from homenode.records import exporting
+from homenode.records.exporting import ExportOptions
 
 HALF = 0.0005 + 1e-9
 

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from homenode import HomenodeError, Run, exporting, tools
-from homenode.exporting import ExportError, ExportOptions
+from homenode import HomenodeError, Run, tools
+from homenode.records import exporting
+from homenode.records.exporting import ExportError, ExportOptions
 
 SECOND = 1_000_000_000
 HALF = {1: 0.05, 2: 0.005, 3: 0.0005}

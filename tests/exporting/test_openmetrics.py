@@ -9,8 +9,9 @@ import pytest
 from prometheus_client.metrics_core import Metric
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from homenode import Run, exporting, tools
-from homenode.exporting import ExportOptions
+from homenode import Run, tools
+from homenode.records import exporting
+from homenode.records.exporting import ExportOptions
 
 BEGINS = 946_684_800
 """2000-01-01 in seconds of Unix."""

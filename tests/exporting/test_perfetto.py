@@ -16,10 +16,11 @@ import polars as pl
 import pytest
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
 
-from homenode import Run, exporting
-from homenode.exporting import ExportError, ExportOptions
-from homenode.exporting.dispatches import DISTANCES, KINDS, REASONS
-from homenode.exporting.perfetto import Tracks, _events, _stamped, _varint
+from homenode import Run
+from homenode.records import exporting
+from homenode.records.exporting import ExportError, ExportOptions
+from homenode.records.exporting.dispatches import DISTANCES, KINDS, REASONS
+from homenode.records.exporting.perfetto import Tracks, _events, _stamped, _varint
 
 PROGRAMS = ("trace_processor_shell", "trace_processor")
 

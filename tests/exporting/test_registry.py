@@ -10,9 +10,10 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from homenode import HomenodeError, NotFoundError, Run, exporting
-from homenode.exporting import ExportError, ExportOptions
-from homenode.exporting.staging import put
+from homenode import HomenodeError, NotFoundError, Run
+from homenode.records import exporting
+from homenode.records.exporting import ExportError, ExportOptions
+from homenode.records.exporting.staging import put
 
 Command = Callable[..., "CompletedProcess[str]"]
 SECOND = 1_000_000_000

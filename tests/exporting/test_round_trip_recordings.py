@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from read_back import Printed, check_given, check_series
 
-from homenode import Run, exporting
-from homenode.exporting import ExportOptions
-from homenode.importing.front import read_paths
+from homenode import Run
+from homenode.records import exporting
+from homenode.records.exporting import ExportOptions
+from homenode.records.importing.front import read_paths
 
 PHYSC = {"nmon": Printed(0.0005), "njmon": Printed(0.0005)}
 """Half a unit of the last printed digit of the cores consumed."""

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from read_back import Printed, check_given, check_series
 
-from homenode import Run, exporting
-from homenode.importing.front import read_paths
+from homenode import Run
+from homenode.records import exporting
+from homenode.records.importing.front import read_paths
 
 EXACT = Printed(1e-12)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from homenode import Run
-from homenode.exporting import ExportOptions, export
-from homenode.importing.facts import PartitionFacts, Told
-from homenode.importing.front import read_paths
+from homenode.records.exporting import ExportOptions, export
+from homenode.records.importing.facts import PartitionFacts, Told
+from homenode.records.importing.front import read_paths
 from homenode.tools import KeptRunView, from_spec
 
 

@@ -13,9 +13,10 @@ import pandas as pd
 import pytest
 from openpyxl import load_workbook
 
-from homenode import METRICS, Run, exporting, tools
-from homenode.exporting import ExportError, ExportOptions, figures, xlsx
-from homenode.exporting.dispatches import DISTANCES, KINDS, REASONS
+from homenode import METRICS, Run, tools
+from homenode.records import exporting
+from homenode.records.exporting import ExportError, ExportOptions, figures, xlsx
+from homenode.records.exporting.dispatches import DISTANCES, KINDS, REASONS
 
 SECOND = 1_000_000_000
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from homenode import Run
 from homenode.errors import NotFoundError
-from homenode.exporting import ExportError, ExportOptions, export
-from homenode.exporting.linux_power import files
-from homenode.exporting.linux_power.live import LiveTree
-from homenode.exporting.linux_power.state import TIMEBASE_HZ, partition_of, states
-from homenode.exporting.tree import cpu_list, cpu_mask
+from homenode.records.exporting import ExportError, ExportOptions, export
+from homenode.records.exporting.linux_power import files
+from homenode.records.exporting.linux_power.live import LiveTree
+from homenode.records.exporting.linux_power.state import TIMEBASE_HZ, partition_of, states
+from homenode.records.exporting.tree import cpu_list, cpu_mask
 from homenode.tools import KeptRunView, samples
 
 SECOND = 1_000_000_000

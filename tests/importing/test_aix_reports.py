@@ -9,8 +9,8 @@ import pytest
 
 pytest.importorskip("homenode._engine", reason="the compiled engine is not installed")
 
-from homenode.importing.facts import Facts, PartitionFacts
-from homenode.importing.front import read_paths
+from homenode.records.importing.facts import Facts, PartitionFacts
+from homenode.records.importing.front import read_paths
 
 SHARED = """\
 # lparstat 5 3

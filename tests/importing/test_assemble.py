@@ -11,10 +11,10 @@ import pytest
 
 from facts_made import BEGIN, at, lpar, machines, one_lpar, series
 from homenode.errors import NotFoundError, StoreError
-from homenode.importing.assemble import Assembled, AssembleOptions, assemble
-from homenode.importing.facts import Facts, Told, TopologyFacts, TopologyObject
-from homenode.importing.sources import ListingError
-from homenode.scenario import Scenario
+from homenode.model.scenario import Scenario
+from homenode.records.importing.assemble import Assembled, AssembleOptions, assemble
+from homenode.records.importing.facts import Facts, Told, TopologyFacts, TopologyObject
+from homenode.records.importing.opening.sources import ListingError
 
 PLAIN = AssembleOptions(convert=False)
 

@@ -10,7 +10,7 @@ import pytest
 
 from cells import NO_MONITOR, TWO_CELLS
 from homenode.cli import call
-from homenode.scenario import Scenario
+from homenode.model.scenario import Scenario
 from homenode.tools import parstatus, vparstatus
 
 

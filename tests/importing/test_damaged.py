@@ -27,9 +27,9 @@ import pytest
 
 from damage import BINARY_DAMAGES, TEXT_DAMAGES, Damage, damaged
 from homenode.errors import HomenodeError
-from homenode.importing import read_paths
-from homenode.importing.bounds import Limits
-from homenode.importing.facts import Facts, Series
+from homenode.records.importing import read_paths
+from homenode.records.importing.facts import Facts, Series
+from homenode.records.importing.opening.bounds import Limits
 
 SEEDS = Path(__file__).resolve().parents[2] / "fuzz" / "seeds"
 CASES = int(os.environ.get("DAMAGED_FILES", "120"))

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pytest
 
 from homenode.errors import NotFoundError
-from homenode.importing.bounds import Limits
-from homenode.importing.gather import Gathered
-from homenode.importing.sources import ListingError
+from homenode.records.importing.gather import Gathered
+from homenode.records.importing.opening.bounds import Limits
+from homenode.records.importing.opening.sources import ListingError
 
 TEXT = b"timestamp,name,cpu\n0,a,1\n300,a,2\n"
 PACKERS: dict[str, Callable[[bytes], bytes]] = {

@@ -10,8 +10,8 @@ import pytest
 
 pytest.importorskip("homenode._engine", reason="the compiled engine is not installed")
 
-from homenode.importing.facts import Facts
-from homenode.importing.front import read_paths
+from homenode.records.importing.facts import Facts
+from homenode.records.importing.front import read_paths
 
 FRAME = """\
 name=frame9,type_model=9119-FHB,serial_num=0278A1B2C,state=Operating,sys_time=11/10/2020 09:00:00

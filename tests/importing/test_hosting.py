@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from homenode import Run, exporting
-from homenode.importing.assemble import Assembled, AssembleOptions, assemble
-from homenode.importing.front import read_paths
-from homenode.scenario import Scenario
+from homenode import Run
+from homenode.model.scenario import Scenario
+from homenode.records import exporting
+from homenode.records.importing.assemble import Assembled, AssembleOptions, assemble
+from homenode.records.importing.front import read_paths
 
 CAPABILITIES = """\
 <capabilities><host><cpu><arch>x86_64</arch><model>Any</model></cpu>

@@ -12,8 +12,8 @@ from typing import Any
 import openpyxl
 import pytest
 
-from homenode.importing.facts import Facts, PartitionFacts, SystemFacts
-from homenode.importing.front import read_paths
+from homenode.records.importing.facts import Facts, PartitionFacts, SystemFacts
+from homenode.records.importing.front import read_paths
 from homenode.tools.hyptop import columns, structured
 from homenode.tools.hyptop.systems import System
 

@@ -12,7 +12,7 @@ import pytest
 
 from cells import TWO_CELLS
 from homenode.cli import call
-from homenode.scenario import Scenario
+from homenode.model.scenario import Scenario
 
 TEXT = "timestamp,name,cores\n0,a,1\nwhat\n300,a,0.5\n600,a,0.25\n"
 

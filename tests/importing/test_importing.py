@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from cells import LISTINGS, NO_MONITOR, TWO_CELLS
 from homenode import HomenodeError
 from homenode.errors import StoreError
-from homenode.importing import Imported, ListingError, Source, import_files, import_sources
-from homenode.scenario import Scenario
+from homenode.model.scenario import Scenario
+from homenode.records.importing import Imported, ListingError, Source, import_files, import_sources
 from homenode.tools import parstatus, vparstatus
 
 OAK = (LISTINGS / "vparstatus-v.txt").read_text().replace("(MB):  1024", "(MB):  2048")
@@ -68,7 +68,7 @@ def test_what_is_exported_is_imported_and_exported_alike(
 
 
 ROOT = Path(__file__).resolve().parents[2]
-STUDIED = sorted((ROOT / "python/homenode/studies/hp-vpars/scenarios").glob("*.toml"))
+STUDIED = sorted((ROOT / "python/homenode/data/studies/hp-vpars/scenarios").glob("*.toml"))
 
 
 @pytest.mark.parametrize("path", STUDIED, ids=lambda path: path.stem)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from homenode.importing.facts import Facts
-from homenode.importing.front import read_paths
+from homenode.records.importing.facts import Facts
+from homenode.records.importing.front import read_paths
 
 DOMAIN = """\
 <domain type='kvm'>

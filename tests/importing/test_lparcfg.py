@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("homenode._engine", reason="the compiled engine is not installed")
 
-from homenode.importing.front import read_paths
+from homenode.records.importing.front import read_paths
 
 TEXT = """\
 lparcfg 1.9

@@ -9,13 +9,13 @@ from dataclasses import replace
 
 import pytest
 
-from homenode.catalog import MachineDescription
-from homenode.catalog.names import load_machine
-from homenode.document import parse_document
 from homenode.errors import MachineError, Where
-from homenode.importing.assemble.machine_file import machine_file
-from homenode.importing.facts import SystemFacts, Told, TopologyFacts, TopologyObject
-from homenode.importing.sources import ListingError
+from homenode.model.catalog import MachineDescription
+from homenode.model.catalog.names import load_machine
+from homenode.model.document import parse_document
+from homenode.records.importing.assemble.machine_file import machine_file
+from homenode.records.importing.facts import SystemFacts, Told, TopologyFacts, TopologyObject
+from homenode.records.importing.opening.sources import ListingError
 
 HERE = Where("host.xml")
 GIB = 1 << 30

@@ -8,13 +8,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from homenode.importing.bounds import Limits
-from homenode.importing.facts import Facts, PartitionFacts, SystemFacts
-from homenode.importing.formats.njmon import NjmonFormat
-from homenode.importing.formats.nmon import NmonFormat
-from homenode.importing.front import read_paths
-from homenode.importing.gather import Gathered
-from homenode.importing.sources import ListingError
+from homenode.records.importing.facts import Facts, PartitionFacts, SystemFacts
+from homenode.records.importing.formats.njmon import NjmonFormat
+from homenode.records.importing.formats.nmon import NmonFormat
+from homenode.records.importing.front import read_paths
+from homenode.records.importing.gather import Gathered
+from homenode.records.importing.opening.bounds import Limits
+from homenode.records.importing.opening.sources import ListingError
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "crates" / "captures" / "tests" / "recordings"

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from homenode.importing import recognise as module
-from homenode.importing.contents import InMemory
-from homenode.importing.facts import Facts
-from homenode.importing.front import read_paths
-from homenode.importing.inputs import GivenInput
-from homenode.importing.recognise import file_formats, recognise, tree_formats
-from homenode.importing.sources import ListingError, head_text, source_of
+from homenode.records.importing import recognise as module
+from homenode.records.importing.facts import Facts
+from homenode.records.importing.front import read_paths
+from homenode.records.importing.opening.contents import InMemory
+from homenode.records.importing.opening.inputs import GivenInput
+from homenode.records.importing.opening.sources import ListingError, head_text, source_of
+from homenode.records.importing.recognise import file_formats, recognise, tree_formats
 
 SAMPLES = {
     "CSV of samples": ("a.csv", "timestamp,name,cpu\n0,a,1\n"),

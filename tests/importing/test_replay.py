@@ -11,10 +11,10 @@ import pytest
 
 from facts_made import machines, one_lpar
 from homenode.errors import NotFoundError, RunError
-from homenode.importing.assemble import AssembleOptions, assemble
-from homenode.importing.replay import rank_correlation, replay
-from homenode.results import Run
-from homenode.runner import run_scenario
+from homenode.records.importing.assemble import AssembleOptions, assemble
+from homenode.records.replay import rank_correlation, replay
+from homenode.simulate.run import Run
+from homenode.simulate.runner import run_scenario
 
 pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
 

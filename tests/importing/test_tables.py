@@ -9,8 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from homenode.importing.facts import Facts, Series
-from homenode.importing.front import read_paths
+from homenode.records.importing.facts import Facts, Series
+from homenode.records.importing.front import read_paths
 
 BITBRAINS = (
     "Timestamp [ms];\tCPU cores;\tCPU capacity provisioned [MHZ];\tCPU usage [MHZ];\t"

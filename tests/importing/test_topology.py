@@ -13,10 +13,10 @@ import pytest
 from typer.testing import CliRunner
 
 from homenode.cli.app import app
-from homenode.importing.facts import Facts
-from homenode.importing.front import read_paths
-from homenode.importing.hosts import hosts
-from homenode.importing.sources import ListingError
+from homenode.records.importing.facts import Facts
+from homenode.records.importing.front import read_paths
+from homenode.records.importing.hosts import hosts
+from homenode.records.importing.opening.sources import ListingError
 
 RECORDED = Path(__file__).resolve().parents[3] / "shared" / "captures"
 CONSOLES = ("128ia64-17n4s2c", "20s390-2g6s4c", "256ppc-8n8s4t")

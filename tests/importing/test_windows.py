@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from facts_made import BEGIN, series
-from homenode.importing.assemble.windows import put_together, recorded
-from homenode.importing.sources import ListingError
+from homenode.records.importing.assemble.windows import put_together, recorded
+from homenode.records.importing.opening.sources import ListingError
 
 MANY = 10_000
 

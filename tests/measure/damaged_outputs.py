@@ -7,8 +7,8 @@ import os
 from collections.abc import Mapping, Sequence
 
 from damage import TEXT_DAMAGES, damaged
-from homenode.measure.adapters.registry import adapter
-from homenode.measure.errors import MeasureError
+from homenode.hosts.adapters.registry import adapter
+from homenode.hosts.errors import MeasureError
 
 CASES = int(os.environ.get("DAMAGED_FILES", "120"))
 LONGEST = 700

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from homenode.measure.adapter import Bench, Case, Need, Output, Parameters, Requirements
-from homenode.measure.adapters import registry
-from homenode.measure.errors import MeasureError
+from homenode.hosts.adapter import Bench, Case, Need, Output, Parameters, Requirements
+from homenode.hosts.adapters import registry
+from homenode.hosts.errors import MeasureError
 
 KNOWN = {"code", "server", "load", "needs", "disk_bytes", "memory_bytes", "net"} | {
     "plug_in",

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from homenode.measure.record import CpuTime, RunRecord
-from homenode.measure.result import Result
+from homenode.hosts.record import CpuTime, RunRecord
+from homenode.hosts.result import Result
 
 
 def record(**given: Any) -> RunRecord:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from homenode.measure.adapter import Finished
-from homenode.measure.errors import MeasureError
+from homenode.hosts.adapter import Finished
+from homenode.hosts.errors import MeasureError
 
 
 @dataclass(frozen=True)

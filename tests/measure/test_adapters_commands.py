@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from scripted import Answer, ScriptedBench
 
-from homenode.measure.adapter import Finished
-from homenode.measure.adapters.integer.programs import PROGRAMS
-from homenode.measure.adapters.jmh import archives
-from homenode.measure.adapters.registry import adapter
-from homenode.measure.errors import MeasureError
+from homenode.hosts.adapter import Finished
+from homenode.hosts.adapters.integer.programs import PROGRAMS
+from homenode.hosts.adapters.jmh import archives
+from homenode.hosts.adapters.registry import adapter
+from homenode.hosts.errors import MeasureError
 
 SAMPLES = Path(__file__).parent / "samples"
 Given = dict[str, str | int | float | bool]
@@ -44,7 +44,7 @@ def test_a_kernel_is_loaded_before_the_accounts_begin(tmp_path: Path) -> None:
     case = one.case("ring", {"kernel": "context", "load": 4})
     one.measure(case, bench, seconds=0.05)
     (call,) = bench.calls
-    assert call.argv[1:4] == ("-m", "homenode.measure.kernels", "context")
+    assert call.argv[1:4] == ("-m", "homenode.hosts.kernels", "context")
     # It measures the pipe alone first, and itself begins the ring at its start.
     told = json.loads(call.argv[4])
     assert told.pop("start_ns") > 0

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from damaged_outputs import check_damaged
 
-from homenode.measure.adapters.registry import adapter
-from homenode.measure.errors import MeasureError
+from homenode.hosts.adapters.registry import adapter
+from homenode.hosts.errors import MeasureError
 
 SAMPLES = Path(__file__).parent / "samples"
 TOOLS: dict[str, tuple[str, dict[str, str | int | float | bool]]] = {

@@ -8,9 +8,9 @@ import re
 import pytest
 
 from homenode.cli import call
-from homenode.measure.adapters.described import Parameter, meaning_of, parameters_of
-from homenode.measure.adapters.registry import ADAPTERS, adapter
-from homenode.measure.errors import MeasureError
+from homenode.hosts.adapters.described import Parameter, meaning_of, parameters_of
+from homenode.hosts.adapters.registry import ADAPTERS, adapter
+from homenode.hosts.errors import MeasureError
 
 SHIPPED = sorted(name for name in ADAPTERS if name != "fake")
 

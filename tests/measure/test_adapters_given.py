@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from homenode.measure.adapters.registry import adapter
-from homenode.measure.errors import MeasureError
+from homenode.hosts.adapters.registry import adapter
+from homenode.hosts.errors import MeasureError
 
 Given = dict[str, str | int | float | bool]
 NAMED = {

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from homenode.measure.adapters.integer import inputs
+from homenode.hosts.adapters.integer import inputs
 
 Maker = Callable[[Path, int], None]
 SUMS: dict[str, tuple[Maker, int, str]] = {

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from homenode.measure.adapters.registry import adapter
-from homenode.measure.host.packages import missing, remedy
-from homenode.measure.result import load
+from homenode.hosts.adapters.registry import adapter
+from homenode.hosts.live.packages import missing, remedy
+from homenode.hosts.result import load
 
 ROWS = [
     ("kernels", "context", "load = 2"),

@@ -13,12 +13,12 @@ import fake_adapter
 import pytest
 from fake_adapter import row, write_suite
 
-from homenode.measure import anonymous, keeping
-from homenode.measure.anonymous import Names
-from homenode.measure.result import Result, load
-from homenode.measure.run import run_suite
-from homenode.measure.session import Options
-from homenode.measure.settings import parse
+from homenode.hosts import anonymous, keeping
+from homenode.hosts.anonymous import Names
+from homenode.hosts.result import Result, load
+from homenode.hosts.run import run_suite
+from homenode.hosts.session import Options
+from homenode.hosts.settings import parse
 
 ALICE = pwd.struct_passwd(
     ("alice", "x", 1234, 1234, "Alice Archer,Room 7", "/home/a.archer", "/bin/sh")

@@ -8,11 +8,11 @@ from pathlib import Path
 import fake_groups
 import pytest
 
-from homenode.measure.errors import MeasureError
-from homenode.measure.host import cgroups, cgroups_v2
-from homenode.measure.host.cgroups import Setting, Usage, cpu_list, parse_cpu_list
-from homenode.measure.host.cgroups_v2 import GroupsV2, places_for_groups
-from homenode.measure.host.detect import open_groups
+from homenode.hosts.errors import MeasureError
+from homenode.hosts.live import cgroups, cgroups_v2
+from homenode.hosts.live.cgroups import Setting, Usage, cpu_list, parse_cpu_list
+from homenode.hosts.live.cgroups_v2 import GroupsV2, places_for_groups
+from homenode.hosts.live.detect import open_groups
 
 
 @pytest.fixture(autouse=True)

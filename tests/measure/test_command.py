@@ -11,7 +11,7 @@ import pytest
 from fake_adapter import SPIN, row, write_suite
 
 from homenode.cli import call
-from homenode.measure.host import packages
+from homenode.hosts.live import packages
 
 Answer = tuple[int, str, str]
 Type = Callable[..., Answer]

@@ -10,18 +10,18 @@ import pytest
 from made_records import noisy, record, result, runs
 from rich.table import Table
 
-from homenode.measure.comparison import beside, compare, compare_settings
-from homenode.measure.comparison.claim import claim_of
-from homenode.measure.errors import MeasureError
-from homenode.measure.record import RunRecord
-from homenode.measure.result import Result
-from homenode.report.measured import (
+from homenode.hosts.comparison import beside, compare, compare_settings
+from homenode.hosts.comparison.claim import claim_of
+from homenode.hosts.errors import MeasureError
+from homenode.hosts.record import RunRecord
+from homenode.hosts.result import Result
+from homenode.report.hosts import (
     beside_sentences,
     beside_table,
     comparison_sentences,
     comparison_tables,
 )
-from homenode.report.measured.results import sentences, tables
+from homenode.report.hosts.results import sentences, tables
 
 CASES = ("fio/read", "fio/write", "kernels/getpid")
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from made_records import noisy, record, result, runs
 
-from homenode.measure.comparison import compare, compare_settings, differences
-from homenode.measure.comparison.refuse import only_of
-from homenode.measure.errors import MeasureError
-from homenode.measure.result import Result
-from homenode.report.measured import comparison_sentences, comparison_tables
-from homenode.report.measured.results import sentences
+from homenode.hosts.comparison import compare, compare_settings, differences
+from homenode.hosts.comparison.refuse import only_of
+from homenode.hosts.errors import MeasureError
+from homenode.hosts.result import Result
+from homenode.report.hosts import comparison_sentences, comparison_tables
+from homenode.report.hosts.results import sentences
 
 
 def of(system: str, seed: int, middle: float = 500.0, **given: object) -> Result:

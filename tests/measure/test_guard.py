@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from waiting import LIMIT_S, until
 
-from homenode.measure.host import Host, guard_process
-from homenode.measure.host.cgroups import gone
-from homenode.measure.host.guard_process import Told
+from homenode.hosts.live import Host, guard_process
+from homenode.hosts.live.cgroups import gone
+from homenode.hosts.live.guard_process import Told
 
 KINDS = ["v1", "v2", "none"]
 TOOL = """\
@@ -45,7 +45,7 @@ whose parent is gone, and another program.
 RUNNER = """\
 import os, subprocess, sys, time
 from pathlib import Path
-from homenode.measure.host import Host
+from homenode.hosts.live import Host
 kind, tool = sys.argv[1:]
 with Host.open(prefer=kind) as host:
     if host.groups.kind != kind:

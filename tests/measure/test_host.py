@@ -14,17 +14,17 @@ from pathlib import Path
 import pytest
 from waiting import LIMIT_S, until
 
-from homenode.measure.adapter import Need
-from homenode.measure.errors import MeasureError
-from homenode.measure.host import Ended, Host, Setting, gate, packages, taskstats
-from homenode.measure.host.counters import Counters
-from homenode.measure.host.cpus import pick
-from homenode.measure.host.environment import capture
-from homenode.measure.host.gate import Quiet, kernel_threads_s, not_idle
-from homenode.measure.host.guard import MARK
-from homenode.measure.host.network import listening, wait_for_port
-from homenode.measure.host.processes import told
-from homenode.measure.host.tasks import account_of
+from homenode.hosts.adapter import Need
+from homenode.hosts.errors import MeasureError
+from homenode.hosts.live import Ended, Host, Setting, gate, packages, taskstats
+from homenode.hosts.live.counters import Counters
+from homenode.hosts.live.cpus import pick
+from homenode.hosts.live.environment import capture
+from homenode.hosts.live.gate import Quiet, kernel_threads_s, not_idle
+from homenode.hosts.live.guard import MARK
+from homenode.hosts.live.network import listening, wait_for_port
+from homenode.hosts.live.processes import told
+from homenode.hosts.live.tasks import account_of
 
 SLEEPS = "import time\nfor _ in range(50): time.sleep(.001)"
 FEWER_SLEEPS = 40
@@ -464,7 +464,7 @@ def test_shared_counters_are_stretched_to_the_whole_time() -> None:
 
 
 def test_hosts_without_counters_tell_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("homenode.measure.host.counters._perf_event_open", lambda *_: None)
+    monkeypatch.setattr("homenode.hosts.live.counters._perf_event_open", lambda *_: None)
     counters = Counters()
     counters.follow(os.getpid())
     assert counters.read() is None

@@ -15,13 +15,13 @@ import pytest
 from fake_adapter import row, write_suite
 from waiting import LIMIT_S
 
-from homenode.measure import keeping
-from homenode.measure.errors import MeasureError
-from homenode.measure.host import Host, leftovers
-from homenode.measure.result import load
-from homenode.measure.run import run_suite
-from homenode.measure.session import Options, work_folder
-from homenode.measure.settings import parse
+from homenode.hosts import keeping
+from homenode.hosts.errors import MeasureError
+from homenode.hosts.live import Host, leftovers
+from homenode.hosts.result import load
+from homenode.hosts.run import run_suite
+from homenode.hosts.session import Options, work_folder
+from homenode.hosts.settings import parse
 
 LOOSE = Options(foreign_limit=None)
 
@@ -116,7 +116,7 @@ def test_a_full_disk_is_named_before_the_start(tmp_path: Path) -> None:
 def test_a_folder_of_raw_outputs_that_cannot_be_marked_is_not_left(tmp_path: Path) -> None:
     script = (
         "from homenode.errors import HomenodeError\n"
-        "from homenode.measure.result import RawOutputs\n"
+        "from homenode.hosts.result import RawOutputs\n"
         "try: RawOutputs(Path('r.raw'))\nexcept HomenodeError as error: print(error)"
     )
     done = limited(script, tmp_path, 9)

@@ -16,7 +16,7 @@ from homenode import _engine
 
 def kernel(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
-        [sys.executable, "-m", "homenode.measure.kernels", *arguments],
+        [sys.executable, "-m", "homenode.hosts.kernels", *arguments],
         capture_output=True,
         text=True,
         timeout=LIMIT_S,

@@ -11,9 +11,9 @@ import pytest
 from made_records import noisy, result, runs
 
 from homenode.cli import call
-from homenode.measure.recorded import copy_to
-from homenode.measure.result import load, save
-from homenode.measure.statistics import fewest_runs
+from homenode.hosts.recorded import copy_to
+from homenode.hosts.result import load, save
+from homenode.hosts.statistics import fewest_runs
 
 
 @pytest.fixture

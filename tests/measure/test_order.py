@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from homenode.measure.order import turns
+from homenode.hosts.order import turns
 
 
 @given(

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from made_records import noisy, record, result, runs
 
-from homenode.measure.errors import MeasureError
-from homenode.measure.record import CpuTime, RunRecord
-from homenode.measure.reduce import (
+from homenode.hosts.errors import MeasureError
+from homenode.hosts.record import CpuTime, RunRecord
+from homenode.hosts.reduce import (
     Cell,
     Pair,
     cells_of,
@@ -18,7 +18,7 @@ from homenode.measure.reduce import (
     summarize,
     summary_json,
 )
-from homenode.report.measured import sentences
+from homenode.report.hosts import sentences
 
 
 def cell(records: list[RunRecord]) -> Cell:

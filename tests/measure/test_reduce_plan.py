@@ -9,11 +9,11 @@ import pytest
 from made_records import noisy, result, runs
 
 from homenode.cli import call
-from homenode.measure.errors import MeasureError
-from homenode.measure.reduce import cells_of
-from homenode.measure.reduce.plan import plan_of, plans
-from homenode.measure.result import save
-from homenode.measure.statistics import runs_needed
+from homenode.hosts.errors import MeasureError
+from homenode.hosts.reduce import cells_of
+from homenode.hosts.reduce.plan import plan_of, plans
+from homenode.hosts.result import save
+from homenode.hosts.statistics import runs_needed
 
 
 def test_a_case_is_planned_by_its_own_noise() -> None:

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 from made_records import record
 
-from homenode import catalog
-from homenode.capacity import capability_of
-from homenode.measure.record import CpuTime, RunRecord
-from homenode.measure.reduce import cells_of, scaling_sets
-from homenode.measure.reduce.identities import (
+from homenode.evidence.capability import capability_of
+from homenode.hosts.record import CpuTime, RunRecord
+from homenode.hosts.reduce import cells_of, scaling_sets
+from homenode.hosts.reduce.identities import (
     busy,
     cpu_per_unit,
     etr,
@@ -26,6 +25,7 @@ from homenode.measure.reduce.identities import (
     saving_at_saturation,
     tv_ratio,
 )
+from homenode.model import catalog
 
 STUDIES = Path(__file__).resolve().parents[2] / "python" / "homenode" / "studies"
 SETS = ("zvm-80-memory-rich", "zvm-80-paging")

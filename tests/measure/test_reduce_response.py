@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from made_records import noisy, result, runs
 
-from homenode.measure.comparison import compare
-from homenode.measure.reduce.response import Response
-from homenode.measure.result import Result
-from homenode.report.measured import comparison_tables
+from homenode.hosts.comparison import compare
+from homenode.hosts.reduce.response import Response
+from homenode.hosts.result import Result
+from homenode.report.hosts import comparison_tables
 
 
 def at_a_rate(system: str, responses: Sequence[float], place: str = "p95") -> Result:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from homenode.measure.errors import MeasureError
-from homenode.measure.record import CpuTime, RunRecord, Switches
-from homenode.measure.result import RawOutputs, Result, load, raw_folder, save
+from homenode.hosts.errors import MeasureError
+from homenode.hosts.record import CpuTime, RunRecord, Switches
+from homenode.hosts.result import RawOutputs, Result, load, raw_folder, save
 
 
 def made() -> Result:

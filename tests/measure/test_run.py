@@ -8,15 +8,15 @@ import fake_adapter
 import pytest
 from fake_adapter import row, write_suite
 
-from homenode.measure.errors import MeasureError
-from homenode.measure.host import Host, TaskTotals
-from homenode.measure.host.cgroups import Setting
-from homenode.measure.host.gate import Quiet
-from homenode.measure.result import load
-from homenode.measure.run import run_suite
-from homenode.measure.session import Options
-from homenode.measure.settings import System
-from homenode.report.measured import sentences
+from homenode.hosts.errors import MeasureError
+from homenode.hosts.live import Host, TaskTotals
+from homenode.hosts.live.cgroups import Setting
+from homenode.hosts.live.gate import Quiet
+from homenode.hosts.result import load
+from homenode.hosts.run import run_suite
+from homenode.hosts.session import Options
+from homenode.hosts.settings import System
+from homenode.report.hosts import sentences
 
 
 @pytest.fixture

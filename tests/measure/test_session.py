@@ -17,13 +17,13 @@ import pytest
 from fake_adapter import SPIN, row, write_suite
 from waiting import LIMIT_S, until
 
-from homenode.measure import session
-from homenode.measure.errors import MeasureError
-from homenode.measure.host import gate, host
-from homenode.measure.host.cgroups import gone
-from homenode.measure.run import Kept, run_suite
-from homenode.measure.session import Options
-from homenode.measure.settings import System, parse
+from homenode.hosts import session
+from homenode.hosts.errors import MeasureError
+from homenode.hosts.live import gate, host
+from homenode.hosts.live.cgroups import gone
+from homenode.hosts.run import Kept, run_suite
+from homenode.hosts.session import Options
+from homenode.hosts.settings import System, parse
 
 LOOSE = Options(foreign_limit=None)
 LISTEN = (
@@ -112,7 +112,7 @@ def test_a_process_that_runs_away_is_ended(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["v1", "v2", "none"])
 def test_nothing_runs_on_with_any_kind_of_groups(tmp_path: Path, kind: str) -> None:
-    from homenode.measure.host import Host
+    from homenode.hosts.live import Host
 
     note = tmp_path / "pid"
     code = (
@@ -307,7 +307,7 @@ def test_two_settings_in_turns(tmp_path: Path) -> None:
 
 
 def test_a_quota_is_held_and_told(tmp_path: Path) -> None:
-    from homenode.measure.host import Host
+    from homenode.hosts.live import Host
 
     with Host.open() as opened:
         if "quota" not in opened.groups.can:
@@ -383,7 +383,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, number: signal.Signals) -
     suite = write_suite(tmp_path, row("one", code, "repeats = 9"))
     script = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from homenode.measure.adapters import registry\n"
+        "from homenode.hosts.adapters import registry\n"
         "registry.ADAPTERS['fake'] = 'fake_adapter:Fake'\n"
         "from homenode.cli import call\n"
         f"sys.exit(call(['measure', {str(suite)!r}, '--gate', 'off', '-o', 'r.json']))"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from homenode.measure.errors import MeasureError
-from homenode.measure.settings import call, parse
+from homenode.hosts.errors import MeasureError
+from homenode.hosts.settings import call, parse
 
 
 def test_words_become_a_setting() -> None:

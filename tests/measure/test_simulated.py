@@ -8,10 +8,10 @@ import pytest
 from made_records import runs
 
 from homenode import Run, load_scenario
-from homenode.measure.comparison import beside
-from homenode.measure.errors import MeasureError
-from homenode.measure.reduce import cells_of, identities, summarize
-from homenode.measure.simulated import records_of, result_of
+from homenode.hosts.comparison import beside
+from homenode.hosts.errors import MeasureError
+from homenode.hosts.reduce import cells_of, identities, summarize
+from homenode.hosts.simulated import records_of, result_of
 
 SCENARIO = """
 [machine]

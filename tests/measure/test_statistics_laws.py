@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from homenode.capacity import capacity_table
-from homenode.measure.errors import MeasureError
-from homenode.measure.statistics import (
+from homenode.evidence.capability import capacity_table
+from homenode.hosts.errors import MeasureError
+from homenode.hosts.statistics import (
     batch_count,
     fit_sqrt_law,
     fit_usl,

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_records import noisy
 
-from homenode.measure.errors import MeasureError
-from homenode.measure.statistics import (
+from homenode.hosts.errors import MeasureError
+from homenode.hosts.statistics import (
     ALPHA,
     detectable,
     fewest_runs,

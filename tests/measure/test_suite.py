@@ -8,9 +8,9 @@ import fake_adapter
 import pytest
 from fake_adapter import row, write_suite
 
-from homenode.measure import suite as suites
-from homenode.measure.adapters.registry import ADAPTERS, adapter
-from homenode.measure.errors import MeasureError
+from homenode.hosts import suite as suites
+from homenode.hosts.adapters.registry import ADAPTERS, adapter
+from homenode.hosts.errors import MeasureError
 
 
 @pytest.fixture(autouse=True)

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from homenode.measure.host import tasks, taskstats
-from homenode.measure.host.cgroups import Group
-from homenode.measure.host.detect import GroupNone
-from homenode.measure.host.tasks import Ledger
-from homenode.measure.host.taskstats import Exit
+from homenode.hosts.live import tasks, taskstats
+from homenode.hosts.live.cgroups import Group
+from homenode.hosts.live.detect import GroupNone
+from homenode.hosts.live.tasks import Ledger
+from homenode.hosts.live.taskstats import Exit
 
 MS = 1_000_000
 

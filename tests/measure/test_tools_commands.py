@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from scripted import Answer, ScriptedBench
 
-from homenode.measure.adapter import Output
-from homenode.measure.adapters.registry import adapter
-from homenode.measure.errors import MeasureError
+from homenode.hosts.adapter import Output
+from homenode.hosts.adapters.registry import adapter
+from homenode.hosts.errors import MeasureError
 
 SAMPLES = Path(__file__).parent / "samples"
 Given = dict[str, str | int | float | bool]

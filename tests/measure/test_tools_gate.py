@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from waiting import LIMIT_S
 
-from homenode.measure.adapter import Finished
-from homenode.measure.adapters.gate import Gate, let_go
-from homenode.measure.errors import MeasureError
+from homenode.hosts.adapter import Finished
+from homenode.hosts.adapters.gate import Gate, let_go
+from homenode.hosts.errors import MeasureError
 
 
 @dataclass

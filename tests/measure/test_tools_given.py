@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from homenode.measure.adapters.registry import ADAPTERS, adapter
-from homenode.measure.errors import MeasureError
+from homenode.hosts.adapters.registry import ADAPTERS, adapter
+from homenode.hosts.errors import MeasureError
 
 MINE = (
     "apache",

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from homenode.measure.adapters.registry import adapter
-from homenode.measure.host.packages import find, remedy
-from homenode.measure.result import load
+from homenode.hosts.adapters.registry import adapter
+from homenode.hosts.live.packages import find, remedy
+from homenode.hosts.result import load
 
 SUITE = """\
 schema = 1

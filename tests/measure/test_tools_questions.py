@@ -8,8 +8,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from homenode.measure.adapters import duckdb_worker
-from homenode.measure.host.packages import find
+from homenode.hosts.adapters import duckdb_worker
+from homenode.hosts.live.packages import find
 
 QUESTIONS = Path(duckdb_worker.__file__).with_name("questions.sql")
 

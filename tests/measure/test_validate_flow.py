@@ -9,14 +9,14 @@ from typing import Any, cast
 
 import pytest
 
-from homenode.measure.errors import MeasureError
-from homenode.measure.validate import database
-from homenode.measure.validate import session as module
-from homenode.measure.validate.kinds import Experiment, Group, Judged
-from homenode.measure.validate.loads import Pace, Spin
-from homenode.measure.validate.plan import Plan
-from homenode.measure.validate.session import Session
-from homenode.measure.validate.trial import Trial
+from homenode.hosts.errors import MeasureError
+from homenode.judge import database
+from homenode.judge import session as module
+from homenode.judge.kinds import Experiment, Group, Judged
+from homenode.judge.loads import Pace, Spin
+from homenode.judge.plan import Plan
+from homenode.judge.session import Session
+from homenode.judge.trial import Trial
 
 LASTS = 5.0
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from homenode.measure.validate.debugfs import NAMES, marked, read_debugfs
-from homenode.measure.validate.kernel import read_kernel
-from homenode.measure.validate.others import Thread, Turns, between, look
+from homenode.judge.debugfs import NAMES, marked, read_debugfs
+from homenode.judge.kernel import read_kernel
+from homenode.judge.others import Thread, Turns, between, look
 
 REPORT = """\
 Sched Debug Version: v0.11, 6.18.1 #1

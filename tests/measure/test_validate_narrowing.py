@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from homenode.measure.validate.kinds import Experiment, Group, Judged
-from homenode.measure.validate.loads import Spin
-from homenode.measure.validate.narrowing import further, needed_trials
-from homenode.measure.validate.trial import Trial
+from homenode.judge.kinds import Experiment, Group, Judged
+from homenode.judge.loads import Spin
+from homenode.judge.narrowing import further, needed_trials
+from homenode.judge.trial import Trial
 
 SHARE = Judged("a", "share_pct", 1.0, "points")
 

@@ -11,12 +11,12 @@ import pytest
 
 pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
 
-from homenode.measure.errors import MeasureError
-from homenode.measure.validate.experiments import databases, experiments
-from homenode.measure.validate.judge import interval, judge, repeats
-from homenode.measure.validate.kernel import Kernel, Set, read_kernel
-from homenode.measure.validate.kinds import Experiment, Group, Judged, Outer
-from homenode.measure.validate.loads import (
+from homenode.hosts.errors import MeasureError
+from homenode.judge.experiments import databases, experiments
+from homenode.judge.judge import interval, judge, repeats
+from homenode.judge.kernel import Kernel, Set, read_kernel
+from homenode.judge.kinds import Experiment, Group, Judged, Outer
+from homenode.judge.loads import (
     Asked,
     Job,
     OnOff,
@@ -26,10 +26,10 @@ from homenode.measure.validate.loads import (
     command,
     read_report,
 )
-from homenode.measure.validate.scene import Alone, Busy, scenario_text
-from homenode.measure.validate.trial import figures_of, percentile
-from homenode.measure.validate.twin import MACHINE_FILE, Twin, read_topology, twin_of
-from homenode.scenario import Scenario
+from homenode.judge.scene import Alone, Busy, scenario_text
+from homenode.judge.trial import figures_of, percentile
+from homenode.judge.twin import MACHINE_FILE, Twin, read_topology, twin_of
+from homenode.model.scenario import Scenario
 
 LSCPU = """\
 Architecture:            x86_64

@@ -13,15 +13,15 @@ import pytest
 
 pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
 
-from homenode.measure.errors import MeasureError
-from homenode.measure.validate.calibration import calibrated
-from homenode.measure.validate.judge import judge
-from homenode.measure.validate.kinds import Judged
-from homenode.measure.validate.plan import Plan, make_plan, split_by_ability
-from homenode.measure.validate.report import HostFacts, Report, compare_again, load
-from homenode.measure.validate.scene import Alone
-from homenode.measure.validate.session import run
-from homenode.measure.validate.trial import Trial, reason_of
+from homenode.hosts.errors import MeasureError
+from homenode.judge.calibration import calibrated
+from homenode.judge.judge import judge
+from homenode.judge.kinds import Judged
+from homenode.judge.plan import Plan, make_plan, split_by_ability
+from homenode.judge.report import HostFacts, Report, compare_again, load
+from homenode.judge.scene import Alone
+from homenode.judge.session import run
+from homenode.judge.trial import Trial, reason_of
 from homenode.report.validation import sentences, tables
 
 ROW = judge("quota-50", Judged("a", "cpus", 2.5, "percent"), [0.50, 0.51, 0.505], [0.507])
@@ -201,7 +201,7 @@ def test_the_report_says_what_it_shows_and_what_not() -> None:
 
 def test_live() -> None:
     """One experiment, for real: the shares are as weighted, whatever else goes on."""
-    from homenode.measure.host import Host
+    from homenode.hosts.live import Host
 
     with Host.open() as host:
         lacking = {"weight", "quota", "cpuset", "account"} - host.groups.can

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import pytest
 
-from homenode.measure.errors import MeasureError
-from homenode.measure.validate.wakeups import Exchanged, WakeUp, between, exchanged, measure
+from homenode.hosts.errors import MeasureError
+from homenode.judge.wakeups import Exchanged, WakeUp, between, exchanged, measure
 
 US = 1e-6
 

@@ -15,20 +15,20 @@ import pytest
 import cell_frames as cells
 import frames
 from homenode.errors import EngineMissingError
-from homenode.results import Run
-from homenode.results.advice import (
+from homenode.simulate.explain.advice import (
     _spread,
     moved_advice,
     page_advice,
     rehomed_saving,
     worth_telling,
 )
-from homenode.results.moves import Move, moves
-from homenode.results.pricing import Outcome, Pricing
-from homenode.results.remedies import remedy
-from homenode.results.situation import Situation
-from homenode.results.tree import Tree
-from homenode.runner import run_scenario
+from homenode.simulate.explain.moves import Move, moves
+from homenode.simulate.explain.pricing import Outcome, Pricing
+from homenode.simulate.explain.remedies import remedy
+from homenode.simulate.explain.situation import Situation
+from homenode.simulate.explain.tree import Tree
+from homenode.simulate.run import Run
+from homenode.simulate.runner import run_scenario
 
 pytestmark = pytest.mark.usefixtures("fake", "here")
 
@@ -42,7 +42,7 @@ def make(fake: ModuleType, here: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
 
     def run(*partitions: dict[str, Any], facts: dict[str, Any] | None = None) -> Situation:
         told = {"node_name": "cell", **(facts or {})}
-        monkeypatch.setattr("homenode.runner.job.machine_facts", lambda _: told)
+        monkeypatch.setattr("homenode.simulate.runner.job.machine_facts", lambda _: told)
         done = run_scenario(frames.Frozen(cells.frame(*partitions, name="layout")))
         return Situation(done, done.partitions[0])
 
@@ -213,7 +213,7 @@ def test_without_the_engine_there_is_advice_without_a_price(
     def missing() -> None:
         raise EngineMissingError("the compiled engine cannot be loaded")
 
-    monkeypatch.setattr("homenode.results.pricing.load_engine", missing)
+    monkeypatch.setattr("homenode.simulate.explain.pricing.load_engine", missing)
     assert "Cores and memory on one cell would avoid it." in moved_advice(at)
     assert rehomed_saving(at, {0: 1}) == ""
 

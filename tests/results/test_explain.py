@@ -12,13 +12,14 @@ import pytest
 import frames
 from homenode.errors import StoreError
 from homenode.report.pictures import save_picture, waterfall, waterfall_steps
-from homenode.results import Run, remedies
-from homenode.results.books import CAUSES, Breakdown, Work
-from homenode.results.explain import explain
-from homenode.results.remedies import remedy
-from homenode.results.sharing import busy_threads, difference, sharing_differs
-from homenode.results.situation import Situation
-from homenode.runner import run_scenario
+from homenode.simulate.explain import remedies
+from homenode.simulate.explain.explanation import explain
+from homenode.simulate.explain.remedies import remedy
+from homenode.simulate.explain.situation import Situation
+from homenode.simulate.kept.books import CAUSES, Breakdown, Work
+from homenode.simulate.kept.sharing import busy_threads, difference, sharing_differs
+from homenode.simulate.run import Run
+from homenode.simulate.runner import run_scenario
 
 pytestmark = pytest.mark.usefixtures("fake", "here")
 

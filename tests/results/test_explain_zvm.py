@@ -11,9 +11,9 @@ import frames
 import z_frames as z
 from homenode.cli.output import show
 from homenode.report.runs import run_tables
-from homenode.results import Run
-from homenode.results.explain import explain
-from homenode.runner import run_scenario
+from homenode.simulate.explain.explanation import explain
+from homenode.simulate.run import Run
+from homenode.simulate.runner import run_scenario
 
 pytestmark = pytest.mark.usefixtures("here")
 

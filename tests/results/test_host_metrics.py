@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from homenode.results import METRICS
-from homenode.results.host import METRICS as OF_HOST
-from homenode.results.totals import Shape, Totals
+from homenode.simulate.kept import METRICS
+from homenode.simulate.kept.host import METRICS as OF_HOST
+from homenode.simulate.kept.totals import Shape, Totals
 
 SHAPE = Shape("a", 1.0, 2, 1, is_shared=True, on_host=True, is_kvm=True)
 COUNTERS: dict[str, float] = {

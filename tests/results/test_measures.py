@@ -19,12 +19,13 @@ import frames
 from homenode.errors import HomenodeError, NotFoundError
 from homenode.report.explanations import explanation_table
 from homenode.report.pictures import waterfall_steps
-from homenode.results import CAUSES, Run
-from homenode.results.books import FINITE_CACHE, Breakdown, Work, cycles_of
-from homenode.results.explain import Explanation, explain
-from homenode.results.measure import MEASURES, work_ratio
-from homenode.results.work import work_done
-from homenode.runner import run_scenario
+from homenode.simulate.explain.explanation import Explanation, explain
+from homenode.simulate.explain.measure import MEASURES, work_ratio
+from homenode.simulate.kept import CAUSES
+from homenode.simulate.kept.books import FINITE_CACHE, Breakdown, Work, cycles_of
+from homenode.simulate.kept.work import work_done
+from homenode.simulate.run import Run
+from homenode.simulate.runner import run_scenario
 
 pytestmark = pytest.mark.usefixtures("fake", "here")
 
@@ -271,7 +272,7 @@ class Zeros(dict):  # type: ignore[type-arg]
     """Metrics of a partition that has none: what an advice reads is nothing."""
 
     def __missing__(self, _: str) -> object:
-        from homenode.results import METRICS, Estimate
+        from homenode.simulate.kept import METRICS, Estimate
 
         return {name: Estimate(0.0) for name in METRICS}
 

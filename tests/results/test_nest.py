@@ -9,13 +9,13 @@ from types import ModuleType
 import pytest
 
 import frames
-from homenode.catalog import machine
 from homenode.cli import call
+from homenode.model.catalog import machine
 from homenode.report.runs import run_tables
-from homenode.results import METRICS
-from homenode.results.nest import categories, category
-from homenode.results.totals import Shape, Totals
-from homenode.runner import run_scenario
+from homenode.simulate.kept import METRICS
+from homenode.simulate.kept.nest import categories, category
+from homenode.simulate.kept.totals import Shape, Totals
+from homenode.simulate.runner import run_scenario
 
 pytestmark = pytest.mark.usefixtures("fake", "here")
 
@@ -113,7 +113,7 @@ def test_summary_tables_and_json(
     assert plain.workload_category == {}
     assert [table.title for table in run_tables(plain)] == ["Processor", "Work"]
     facts = {"node_name": "book", "rni": Z13}
-    monkeypatch.setattr("homenode.runner.job.machine_facts", lambda _: facts)
+    monkeypatch.setattr("homenode.simulate.runner.job.machine_facts", lambda _: facts)
     run = run_scenario(frames.near_and_far(1)[0])
     assert run.id != plain.id  # the weights decide a figure
     # The stand-in writes 1/50 + 1/100 + ... = 511/256/50 lines an instruction into L1.

@@ -9,8 +9,8 @@ import pytest
 
 import frames
 from homenode.errors import HomenodeError, NotFoundError
-from homenode.results.query import query
-from homenode.runner import run_scenario
+from homenode.simulate.kept.query import query
+from homenode.simulate.runner import run_scenario
 
 pytestmark = pytest.mark.usefixtures("fake", "here")
 

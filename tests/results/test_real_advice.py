@@ -13,14 +13,15 @@ pytest.importorskip("homenode._engine", reason="the engine is not built: run `ma
 
 import cell_frames as cells
 import frames
-from homenode.results import CAUSES, Run
-from homenode.results.advice import worth_telling
-from homenode.results.explain import explain
-from homenode.results.moves import moves
-from homenode.results.pricing import Outcome, Pricing
-from homenode.results.situation import Situation
-from homenode.runner import run_scenario
-from homenode.scenario import Scenario
+from homenode.model.scenario import Scenario
+from homenode.simulate.explain.advice import worth_telling
+from homenode.simulate.explain.explanation import explain
+from homenode.simulate.explain.moves import moves
+from homenode.simulate.explain.pricing import Outcome, Pricing
+from homenode.simulate.explain.situation import Situation
+from homenode.simulate.kept import CAUSES
+from homenode.simulate.run import Run
+from homenode.simulate.runner import run_scenario
 
 pytestmark = pytest.mark.usefixtures("here")
 

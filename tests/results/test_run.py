@@ -14,8 +14,8 @@ import pytest
 import cell_frames
 import frames
 from homenode.errors import DamagedRunError, HomenodeError, NotFoundError, StoreError
-from homenode.results import Run
-from homenode.runner import InterruptedRun, run_scenario
+from homenode.simulate.run import Run
+from homenode.simulate.runner import InterruptedRun, run_scenario
 from homenode.tools import KeptRunView, ToolError, render
 
 pytestmark = pytest.mark.usefixtures("fake", "here")
@@ -178,7 +178,7 @@ def test_stopped_before_anything_finished_leaves_nothing() -> None:
 
 
 def test_a_full_disk_is_one_message_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from homenode.runner import tables
+    from homenode.simulate.runner import tables
 
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -291,7 +291,7 @@ def test_publishing_gives_way_to_a_run_that_was_quicker(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another process renames the same run between our two steps."""
-    from homenode.runner import store
+    from homenode.simulate.runner import store
 
     final, ours, theirs = tmp_path / "run", tmp_path / "ours", tmp_path / "theirs"
     for folder in (final, ours, theirs):
@@ -312,7 +312,7 @@ def test_publishing_gives_way_to_a_run_that_was_quicker(
 
 def test_a_second_ctrl_c_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pressed once while the replications run and again while they come to their end."""
-    from homenode.runner import simulate
+    from homenode.simulate.runner import simulate
 
     presses = iter([True, False])
 

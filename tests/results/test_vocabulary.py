@@ -6,9 +6,9 @@ import pytest
 
 import cell_frames as cells
 import frames
-from homenode import catalog
-from homenode.results.books import CAUSES
-from homenode.results.vocabulary import Vocabulary
+from homenode.model import catalog
+from homenode.simulate.kept.books import CAUSES
+from homenode.simulate.kept.vocabulary import Vocabulary
 
 
 def test_memory_beside_a_cell_is_on_the_same_cell() -> None:

@@ -17,12 +17,13 @@ import pytest
 import frames
 import z_frames as z
 from homenode.errors import DamagedRunError, NotFoundError
-from homenode.results import METRICS, Run
-from homenode.results.query import query
-from homenode.results.totals import Shape, Totals
-from homenode.results.zvm import METRICS as OF_ZVM
-from homenode.results.zvm import internal_rate
-from homenode.runner import run_scenario
+from homenode.simulate.kept import METRICS
+from homenode.simulate.kept.query import query
+from homenode.simulate.kept.totals import Shape, Totals
+from homenode.simulate.kept.zvm import METRICS as OF_ZVM
+from homenode.simulate.kept.zvm import internal_rate
+from homenode.simulate.run import Run
+from homenode.simulate.runner import run_scenario
 
 pytestmark = pytest.mark.usefixtures("here")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from homenode.capacity import capability_of
 from homenode.errors import HomenodeError
-from homenode.scaling.capability import BETWEEN, PREDICTED, PRINTED, how
-from homenode.scaling.curve import FRACTION, Point, first_bend, itr_ratios, steps
+from homenode.evidence.capability import capability_of
+from homenode.evidence.scaling.capability import BETWEEN, PREDICTED, PRINTED, how
+from homenode.evidence.scaling.curve import FRACTION, Point, first_bend, itr_ratios, steps
 
 
 def points(*itr_and_capability: tuple[float, float]) -> list[Point]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from homenode.errors import HomenodeError
-from homenode.scaling.sizes import base_of, rising
+from homenode.evidence.scaling.sizes import base_of, rising
 
 DATA: dict[str, Any] = {
     "scaling": {"by": "tiles"},

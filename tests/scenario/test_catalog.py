@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from homenode import catalog
-from homenode.catalog.control_program import control_program
-from homenode.catalog.flatten import machine_spec
-from homenode.catalog.profile import PROFILE_NUMBERS
 from homenode.errors import HomenodeError, MachineError, NotFoundError, ProfileError
+from homenode.model import catalog
+from homenode.model.catalog.control_program import control_program
+from homenode.model.catalog.flatten import machine_spec
+from homenode.model.catalog.profile import PROFILE_NUMBERS
+from homenode.model.scenario.workload import ProfileChoice
 from homenode.report.catalog import description_json, description_table
-from homenode.scenario.workload import ProfileChoice
 
-SHIPPED = resources.files("homenode")
+SHIPPED = resources.files("homenode") / "data"
 KEY = re.compile(r"\b[A-Z][A-Z0-9]*-[A-Z0-9-]*[A-Z0-9]\b")
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from homenode import Scenario, _engine, load_scenario
-from homenode.catalog import machine
-from homenode.scenario.cellular.memory import GrantedMemory
-from homenode.scenario.cellular.paths import core_at, path_of
-from homenode.scenario.places import PlaceError
+from homenode.model.catalog import machine
+from homenode.model.scenario.cellular.memory import GrantedMemory
+from homenode.model.scenario.cellular.paths import core_at, path_of
+from homenode.model.scenario.places import PlaceError
 
 CELLS = Path(__file__).with_name("cells.toml").read_text(encoding="utf-8")
 GIB, MIB = 2**30, 2**20

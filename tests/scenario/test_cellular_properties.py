@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homenode import HomenodeError, Scenario, _engine
-from homenode.catalog import machine
-from homenode.document import to_toml
-from homenode.scenario.cellular.cores import take
-from homenode.scenario.cellular.granules import is_power_of_two, rounded_up, shortened
-from homenode.units import SIZE
+from homenode.model.catalog import machine
+from homenode.model.document import to_toml
+from homenode.model.scenario.cellular.cores import take
+from homenode.model.scenario.cellular.granules import is_power_of_two, rounded_up, shortened
+from homenode.model.units import SIZE
 
 QUICK = settings(max_examples=150, deadline=None)
 MIB = 2**20

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from homenode import Scenario, ScenarioError
-from homenode.catalog import machine
 from homenode.errors import MachineError
+from homenode.model.catalog import machine
 
 CELLS = Path(__file__).with_name("cells.toml").read_text(encoding="utf-8")
 WITHOUT = re.sub(r"\[\[npartition\]\].*?(?=\[\[partition)", "", CELLS, flags=re.DOTALL)
@@ -67,7 +67,7 @@ def test_strict_memory_must_fit_on_other_machines_too(base: str) -> None:
 
 
 def test_cells_have_memory_beside_them_and_granules_are_powers_of_two(tmp_path: Path) -> None:
-    shipped = resources.files("homenode") / "machines" / "hp-rx7640.toml"
+    shipped = resources.files("homenode") / "data" / "machines" / "hp-rx7640.toml"
     text = shipped.read_text(encoding="utf-8")
     beside = tmp_path / "mine.toml"
     beside.write_text(text.replace('beside = "node"', 'beside = "chip"'), encoding="utf-8")

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from homenode import catalog
-from homenode.catalog.hosts import OPTIONAL, Credit2Host, completed, defaults
 from homenode.errors import MachineError, ScenarioError
-from homenode.scenario import Scenario
-from homenode.scenario.host.entitle import Threads, entitlements, fill
-from homenode.scenario.host.groups import PlacedCgroup
-from homenode.scenario.host.tables import read_cpus, weight_of
+from homenode.model import catalog
+from homenode.model.catalog.hosts import OPTIONAL, Credit2Host, completed, defaults
+from homenode.model.scenario import Scenario
+from homenode.model.scenario.host.entitle import Threads, entitlements, fill
+from homenode.model.scenario.host.groups import PlacedCgroup
+from homenode.model.scenario.host.tables import read_cpus, weight_of
+from homenode.model.shipped import shipped_folder
 
 BASE = Path(__file__).with_name("hosts.toml").read_text(encoding="utf-8")
 XEN = {
@@ -181,7 +182,7 @@ def test_a_machine_takes_the_kernel_s_numbers(name: str) -> None:
 @pytest.mark.parametrize("policy", ["linux", "credit2"])
 def test_usual_numbers_name_sources_of_their_table(policy: str) -> None:
     """Or a range."""
-    folder = Path(catalog.__file__).parents[1] / "hypervisors"
+    folder = shipped_folder("hypervisors")
     known = set(
         re.findall(r"^\| ([A-Z0-9-]+) \|", (folder / "README.md").read_text(), re.MULTILINE)
     )
@@ -258,7 +259,7 @@ def test_what_cannot_be_is_told_where_it_stands(
 
 def test_a_chip_has_no_more_processors_than_can_be_numbered(tmp_path: Path) -> None:
     """Unless its threads are off."""
-    folder = Path(catalog.__file__).parents[1] / "machines"
+    folder = shipped_folder("machines")
     text = (folder / "intel-xeon-6240-2s.toml").read_text()
     wide = text.replace("cores_per_chip = { value = 18", "cores_per_chip = { value = 40")
     (tmp_path / "wide.toml").write_text(
@@ -277,7 +278,7 @@ def test_a_chip_has_no_more_processors_than_can_be_numbered(tmp_path: Path) -> N
 
 def test_a_hypervisor_without_a_kind_is_refused(tmp_path: Path) -> None:
     """A number that it has not is too."""
-    folder = Path(catalog.__file__).parents[1] / "machines"
+    folder = shipped_folder("machines")
     path = tmp_path / "mine.toml"
     text = (folder / "intel-xeon-6240-2s.toml").read_text()
     path.write_text(text + 'tik = { value = "4 ms", source = "none at all" }\n')

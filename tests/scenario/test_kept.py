@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from homenode.errors import DamagedRunError, ScenarioError
-from homenode.runner.details import partition_details
-from homenode.scenario import Scenario
-from homenode.scenario.kept import refuse_earlier, stand_alone
+from homenode.model.scenario import Scenario
+from homenode.model.scenario.kept import refuse_earlier, stand_alone
+from homenode.simulate.runner.details import partition_details
 
-SHIPPED = resources.files("homenode")
+SHIPPED = resources.files("homenode") / "data"
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from homenode import catalog
+from homenode.model import catalog
 
 KIB, MIB = 1 << 10, 1 << 20
 

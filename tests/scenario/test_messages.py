@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from homenode import HomenodeError, NotFoundError, Scenario, ScenarioError, catalog, load_scenario
+from homenode import HomenodeError, NotFoundError, Scenario, ScenarioError, load_scenario
 from homenode.errors import listed
+from homenode.model import catalog
 
 WRONG: list[tuple[str, str, str]] = [
     # unknown keys, missing keys

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from homenode import catalog
-from homenode.scenario.mainframe.numbering import (
+from homenode.model import catalog
+from homenode.model.scenario.mainframe.numbering import (
     SETTINGS,
     Limits,
     Smt,
@@ -16,7 +16,7 @@ from homenode.scenario.mainframe.numbering import (
     numbers_of,
     shown,
 )
-from homenode.scenario.mainframe.tables import CoreType, PartitionMode
+from homenode.model.scenario.mainframe.tables import CoreType, PartitionMode
 
 PLAIN = Limits(cores=None, processors=80, even_only=False, last=0x4F)
 ONE_THREAD = Limits(cores=40, processors=40, even_only=True, last=0x4E)

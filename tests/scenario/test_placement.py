@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from homenode import catalog
-from homenode.scenario.placement import Wish, place
-from homenode.scenario.places import PlaceError, find_place, name_of_chip
+from homenode.model import catalog
+from homenode.model.scenario.placement import Wish, place
+from homenode.model.scenario.places import PlaceError, find_place, name_of_chip
 
 GIB = 2**30
 P795 = catalog.machine("ibm-power-795")

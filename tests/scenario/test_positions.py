@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from homenode.document import to_toml
-from homenode.document.positions import find_positions, split_key
+from homenode.model.document import to_toml
+from homenode.model.document.positions import find_positions, split_key
 
 TEXT = '''\
 a = 1

@@ -83,7 +83,7 @@ def test_vertical_polarization_in_short(
 ) -> None:
     import fake_engine
 
-    monkeypatch.setattr("homenode.runner.engine.load_engine", lambda: fake_engine)
+    monkeypatch.setattr("homenode.simulate.engine.load_engine", lambda: fake_engine)
     text = (FOLDER / "prsm.toml").read_text(encoding="utf-8")
     file = tmp_path / "vertical.toml"
     file.write_text(

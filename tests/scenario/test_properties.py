@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from homenode import HomenodeError, Scenario, _engine, load_scenario
-from homenode.document import to_toml
+from homenode.model.document import to_toml
 
 QUICK = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

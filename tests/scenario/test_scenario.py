@@ -13,7 +13,7 @@ from homenode import NotFoundError, Scenario, ScenarioError, _engine, load_scena
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
-STUDIES = sorted((ROOT / "python" / "homenode" / "studies").glob("*/scenarios/*.toml"))
+STUDIES = sorted((ROOT / "python" / "homenode" / "data" / "studies").glob("*/scenarios/*.toml"))
 
 
 @pytest.mark.parametrize("path", [*EXAMPLES, *STUDIES], ids=lambda path: path.stem)
@@ -132,7 +132,7 @@ def test_another_number_of_the_machine_is_kept_with_its_reason(base: str) -> Non
 
 
 def test_a_machine_and_a_profile_of_ones_own(base: str, tmp_path: Path) -> None:
-    shipped = ROOT / "python" / "homenode"
+    shipped = ROOT / "python" / "homenode" / "data"
     machine = (shipped / "machines" / "ibm-power-770.toml").read_text(encoding="utf-8")
     profile = (shipped / "profiles" / "java.toml").read_text(encoding="utf-8")
     (tmp_path / "lab.toml").write_text(machine.replace("ibm-power-770", "lab"), encoding="utf-8")

@@ -9,19 +9,19 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from homenode.scenario.schema import SCHEMA_FILE, schema_text
+from homenode.model.scenario.schema import SCHEMA_FILE, schema_text
 
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIOS = [
     *sorted((ROOT / "examples").glob("*.toml")),
-    *sorted((ROOT / "python" / "homenode" / "studies").glob("*/scenarios/*.toml")),
+    *sorted((ROOT / "python" / "homenode" / "data" / "studies").glob("*/scenarios/*.toml")),
 ]
 SCHEMA = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
 
 
 def test_the_shipped_schema_is_up_to_date() -> None:
     shipped = SCHEMA_FILE.read_text(encoding="utf-8")
-    assert shipped == schema_text(), "run `python -m homenode.scenario.schema`"
+    assert shipped == schema_text(), "run `python -m homenode.model.scenario.schema`"
 
 
 def test_it_is_a_schema() -> None:

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from homenode import load_scenario
-from homenode.catalog.control_program import control_program_document
-from homenode.catalog.names import machine_document
-from homenode.importing.assemble.machine_file import _shipped
+from homenode.model.catalog.control_program import control_program_document
+from homenode.model.catalog.names import machine_document
+from homenode.records.importing.assemble.machine_file import _shipped
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.toml"))
 
 
 def on_disk(name: str) -> object:
-    return tomllib.loads((resources.files("homenode") / name).read_text(encoding="utf-8"))
+    return tomllib.loads((resources.files("homenode") / "data" / name).read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

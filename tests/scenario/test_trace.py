@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from homenode.errors import ScenarioError
-from homenode.scenario import Scenario
-from homenode.scenario.kept import stand_alone
+from homenode.model.scenario import Scenario
+from homenode.model.scenario.kept import stand_alone
 
 WORKLOAD = 'workload = { kind = "trace", file = "demand.csv"%s, profile = "oltp" }'
 TRANSACTIONS = 'workload = { kind = "transactions", rate = "100/s", profile = "oltp" }'

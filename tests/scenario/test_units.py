@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from homenode.units import (
+from homenode.model.units import (
     BANDWIDTH,
     FREQUENCY,
     KINDS,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from homenode import Scenario, ScenarioError
-from homenode.catalog.control_program import control_program
+from homenode.model.catalog.control_program import control_program
 
 FILE = Path(__file__).with_name("zvm.toml")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from homenode.study import StudyResult, load_study
+from homenode.evidence.study import StudyResult, load_study
 
 _BULLET = re.compile(r"^- `([^`]+)`: (.+)$", re.MULTILINE)
 

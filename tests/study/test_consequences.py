@@ -10,10 +10,10 @@ import pytest
 
 pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
 
-from homenode.results.run import Run
-from homenode.runner import run_scenario
-from homenode.scenario import Scenario
-from homenode.study.definition import load_study
+from homenode.evidence.study.definition import load_study
+from homenode.model.scenario import Scenario
+from homenode.simulate.run import Run
+from homenode.simulate.runner import run_scenario
 
 SHORT = {"run.warmup": "2 s", "run.duration": "8 s"}
 

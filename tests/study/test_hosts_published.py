@@ -10,7 +10,7 @@ pytest.importorskip("homenode._engine", reason="the engine is not built: run `ma
 
 from pages import check_misses, check_shares, page
 
-from homenode.study import StudyResult, load_study, run_study
+from homenode.evidence.study import StudyResult, load_study, run_study
 
 NAME = "hosts-published"
 

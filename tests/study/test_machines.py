@@ -10,10 +10,10 @@ import pytest
 
 from homenode.cli.study import show_study
 from homenode.errors import StudyError
-from homenode.results.stats import Estimate
-from homenode.study import calibrate, load_study, run_study
-from homenode.study.compare import Comparison, point_errors
-from homenode.study.published import PublishedRow, Tolerance, ToleranceKind
+from homenode.evidence.study import calibrate, load_study, run_study
+from homenode.evidence.study.compare import Comparison, point_errors
+from homenode.evidence.study.published import PublishedRow, Tolerance, ToleranceKind
+from homenode.simulate.kept.stats import Estimate
 
 pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from homenode.study.newton import newton
+from homenode.evidence.study.newton import newton
 
 WIDE = [(-5.0, 5.0)] * 3
 

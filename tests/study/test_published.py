@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from homenode.errors import StudyError
-from homenode.study.published import PublishedRow, read_published
+from homenode.evidence.study.published import PublishedRow, read_published
 
 HEADER = "case,metric,value,unit,role,reading,tolerance,why\n"
 

@@ -11,7 +11,7 @@ import pytest
 
 import standins
 from homenode.errors import NotFoundError, StudyError
-from homenode.study import StudyResult, calibrate, load_study, run_study
+from homenode.evidence.study import StudyResult, calibrate, load_study, run_study
 
 STUDY = """\
 title = "two frames"
@@ -230,8 +230,8 @@ def test_an_unknown_study_names_the_nearest(root: Path) -> None:
 def test_an_interrupted_study_says_what_was_complete(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from homenode.runner import InterruptedRun
-    from homenode.study import evaluate
+    from homenode.evidence.study import evaluate
+    from homenode.simulate.runner import InterruptedRun
 
     run_scenario = evaluate.run_scenario
     done: list[str] = []

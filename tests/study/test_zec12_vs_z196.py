@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
 
-from homenode.study import Study, StudyResult, calibrate, load_study, run_study
+from homenode.evidence.study import Study, StudyResult, calibrate, load_study, run_study
 
 
 @pytest.fixture(scope="module")

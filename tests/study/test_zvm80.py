@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from homenode.study import load_study
-from homenode.study.published import PublishedRow
+from homenode.evidence.study import load_study
+from homenode.evidence.study.published import PublishedRow
 
 RICH, PAGING = "zvm-80-memory-rich", "zvm-80-paging"
 SIZES = (16, 32, 48, 64, 80)
@@ -161,7 +161,7 @@ def test_capability_ratios_are_those_of_the_printed_factors() -> None:
 
 def test_the_published_sets_bend_where_their_authors_say() -> None:
     """The rule that finds a bend, on the published ITR itself."""
-    from homenode.results.stats import Estimate
+    from homenode.simulate.kept.stats import Estimate
 
     for study in (RICH, PAGING):
         values = dict(runs(study))

@@ -8,7 +8,7 @@ pytest.importorskip("homenode._engine", reason="the engine is not built: run `ma
 
 from pages import check_misses, check_shares
 
-from homenode.study import StudyResult, run_study
+from homenode.evidence.study import StudyResult, run_study
 
 STUDIES = ("zvm-80-memory-rich", "zvm-80-paging")
 

@@ -14,7 +14,7 @@ import pytest
 import frames
 import z_frames as z
 from homenode.cli import call
-from homenode.runner import run_scenario
+from homenode.simulate.runner import run_scenario
 from homenode.tools import ToolError, fcx
 from homenode.tools.fcx.heading import narrow
 from homenode.tools.guestview import GuestView, view_of

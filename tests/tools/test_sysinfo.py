@@ -11,11 +11,11 @@ import pytest
 
 import frames
 import z_frames as z
-from homenode.capacity import capacity_table
-from homenode.capacity.sysinfo import read_sysinfo
 from homenode.cli import call
 from homenode.errors import NotFoundError
-from homenode.runner import run_scenario
+from homenode.evidence.capability import capacity_table
+from homenode.evidence.capability.sysinfo import read_sysinfo
+from homenode.simulate.runner import run_scenario
 from homenode.tools.guestview import GuestView, view_of
 from homenode.tools.sysinfo import sysinfo
 

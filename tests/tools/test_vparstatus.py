@@ -13,8 +13,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from cells import NO_MONITOR, TWO_CELLS
 from homenode import _engine, load_scenario
 from homenode.errors import NotFoundError
-from homenode.scenario import Scenario
-from homenode.scenario.placed import Resolved
+from homenode.model.scenario import Scenario
+from homenode.model.scenario.placed import Resolved
 from homenode.tools import ToolError, parstatus, vparstatus
 
 

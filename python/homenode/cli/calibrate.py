@@ -11,10 +11,10 @@ import typer
 from homenode.cli.output import JobsOption, JsonOption, OutOption, show, show_json, tell
 from homenode.cli.progress import progress_bar
 from homenode.errors import HomenodeError
-from homenode.units import RATE, SHARE, Kind, UnitError
+from homenode.model.units import RATE, SHARE, Kind, UnitError
 
 if TYPE_CHECKING:
-    from homenode.calibrate import Fitted
+    from homenode.records.calibrate import Fitted
 
 RateOption = Annotated[
     str | None,
@@ -75,7 +75,7 @@ def calibrate(
     Says which of its parameters the recording determines, and writes a profile that a scenario
     takes with profile = "NAME.toml".
     """
-    from homenode.calibrate import fit_profile
+    from homenode.records.calibrate import fit_profile
 
     told = {} if free is None else {"free": _names(free) or ()}
     with progress_bar("calibrate") as progress:

@@ -12,7 +12,7 @@ from homenode.cli.output import JsonOption, show, show_json, show_text, tell
 from homenode.errors import HomenodeError
 
 if TYPE_CHECKING:
-    from homenode.capacity import CapacityTable, Prediction
+    from homenode.evidence.capability import CapacityTable, Prediction
 
 
 def partition_table(
@@ -92,7 +92,7 @@ def _show(
     read: CapacityTable, prediction: Prediction | None, choice: _Choice, *, as_json: bool
 ) -> None:
     """The tables, or the same as data."""
-    from homenode import capacity
+    from homenode.evidence import capability as capacity
     from homenode.report import capacity as report
 
     between = choice.interpolate
@@ -120,7 +120,7 @@ def _draw(read: CapacityTable, picture: Path) -> None:
 
 def _published(name: str, options: dict[str, object]) -> CapacityTable:
     """A table of factors; refuses what has a meaning for predictions only."""
-    from homenode import capacity
+    from homenode.evidence import capability as capacity
 
     _only_with_predict(options)
     return capacity.capacity_table(name)
@@ -128,7 +128,7 @@ def _published(name: str, options: dict[str, object]) -> CapacityTable:
 
 def _prediction(name: str, profile: str | None, layout: Path | None) -> Prediction:
     """The prediction of a machine; a table's name stands for its machine."""
-    from homenode import capacity
+    from homenode.evidence import capability as capacity
 
     machine = name
     if name in capacity.capacity_tables():

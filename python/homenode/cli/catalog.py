@@ -24,7 +24,7 @@ def machines(name: NameArgument = None, as_json: JsonOption = False) -> None:
     Each number is shown with its source, or as assumed with its range; for a mainframe also how
     many logical processors z/VM supports there.
     """
-    from homenode import catalog
+    from homenode.model import catalog
     from homenode.report.catalog import description_json, description_table
     from homenode.report.processors import limits_json, limits_table
     from homenode.report.tables import plain_table
@@ -59,7 +59,7 @@ def profiles(name: NameArgument = None, as_json: JsonOption = False) -> None:
 
     Each number is shown with where it comes from.
     """
-    from homenode import catalog
+    from homenode.model import catalog
     from homenode.report.catalog import description_json, description_table
     from homenode.report.tables import plain_table
 
@@ -86,7 +86,7 @@ def control_program(as_json: JsonOption = False) -> None:
 
     Each number is shown with where it comes from; [partition.cp] in a scenario replaces it.
     """
-    from homenode.catalog import control_program as shipped
+    from homenode.model.catalog import control_program as shipped
     from homenode.report.catalog import description_json, description_table
 
     described = shipped.control_program()

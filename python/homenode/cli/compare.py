@@ -18,7 +18,7 @@ from homenode.cli.progress import progress_bar
 from homenode.errors import Interrupted
 
 if TYPE_CHECKING:
-    from homenode.compare import MachineComparison
+    from homenode.evidence.compare import MachineComparison
 
 
 def compare_machines(
@@ -44,7 +44,7 @@ def compare_machines(
     Simulates every case of a suite on both machines: throughput, processor time of a unit of work,
     and what of the processor changed it.
     """
-    from homenode.compare import compare_machines as compare
+    from homenode.evidence.compare import compare_machines as compare
 
     with progress_bar(f"{base} and {machine}") as progress:
         result = compare(

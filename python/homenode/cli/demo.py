@@ -37,8 +37,8 @@ def demo(
 
     What poor affinity costs four LPARs of a Power 795, and where the cores went.
     """
+    from homenode.evidence.study import load_study
     from homenode.report.pictures import save_picture, waterfall
-    from homenode.study import load_study
 
     result = run_one(load_study(STUDY), replications, jobs, out)
     if not result.explanations:

@@ -11,8 +11,8 @@ import typer
 from homenode.cli.output import JsonOption, OutOption, show, show_json, show_text, tell
 
 if TYPE_CHECKING:
-    from homenode.results import Run
-    from homenode.results.explain import Explanation
+    from homenode.simulate.explain.explanation import Explanation
+    from homenode.simulate.run import Run
 
 
 class By(enum.StrEnum):
@@ -69,7 +69,7 @@ def find_explanations(first: str, second: str | None, root: str, by: str) -> lis
     """The explanations two arguments ask for; a run without a partition stands for all of its
     partitions.
     """
-    from homenode.results.explain import explain as explain_run
+    from homenode.simulate.explain.explanation import explain as explain_run
 
     run, partition = open_partition(first, root)
     if second is not None:
@@ -89,7 +89,7 @@ def _matched(run: Run, partition: str | None) -> str | None:
 
 def open_partition(text: str, root: str) -> tuple[Run, str | None]:
     """`RUN:PARTITION` or `RUN`."""
-    from homenode.results import Run
+    from homenode.simulate.run import Run
 
     name, _, partition = text.partition(":")
     run = Run.load(name or "latest", root)

@@ -72,8 +72,8 @@ def export_run(
 
     Commands and other texts are printed if no file is named.
     """
-    from homenode import exporting
-    from homenode.results import Run
+    from homenode.records import exporting
+    from homenode.simulate.run import Run
 
     if form is None:
         _list_forms(as_json)
@@ -108,8 +108,8 @@ def export_run(
 def _list_forms(as_json: bool) -> None:
     from rich.table import Table
 
-    from homenode import exporting
     from homenode.cli.output import show
+    from homenode.records import exporting
 
     forms = [exporting.exporter(name) for name in exporting.names()]
     if as_json:
@@ -142,8 +142,8 @@ def _nanoseconds(option: str, text: str | None) -> int | None:
     """A length of time; a bare number is seconds."""
     if text is None:
         return None
-    from homenode.exporting import ExportError
-    from homenode.units import TIME, UnitError
+    from homenode.model.units import TIME, UnitError
+    from homenode.records.exporting import ExportError
 
     bare = text.strip().replace(".", "", 1).isdigit()
     try:

@@ -13,11 +13,11 @@ from homenode.cli.progress import progress_bar
 from homenode.errors import InputError
 
 if TYPE_CHECKING:
-    from homenode.importing import Imported
-    from homenode.importing.assemble import Assembled, AssembleOptions
-    from homenode.importing.bounds import Limits
-    from homenode.importing.facts import Facts
-    from homenode.units import Kind
+    from homenode.model.units import Kind
+    from homenode.records.importing import Imported
+    from homenode.records.importing.assemble import Assembled, AssembleOptions
+    from homenode.records.importing.facts import Facts
+    from homenode.records.importing.opening.bounds import Limits
 
 PathsArgument = Annotated[
     list[Path],
@@ -101,7 +101,7 @@ def import_recordings(
     Says what was taken and what was left and why. The folder holds scenario.toml and the recorded
     demand; listings of virtual partitions are printed as a scenario if no file is named.
     """
-    from homenode.importing import import_paths, read_paths
+    from homenode.records.importing import import_paths, read_paths
 
     limits = _limits(unpacked)
     if look:
@@ -137,7 +137,7 @@ def _options(
     *,
     convert: bool,
 ) -> AssembleOptions:
-    from homenode.importing.assemble import AssembleOptions
+    from homenode.records.importing.assemble import AssembleOptions
 
     return AssembleOptions(
         name=name,
@@ -151,21 +151,21 @@ def _options(
 
 
 def _duration(option: str, text: str | None) -> int | None:
-    from homenode.units import TIME
+    from homenode.model.units import TIME
 
     return None if text is None else _positive(option, text, TIME)
 
 
 def _limits(unpacked: str | None) -> Limits:
-    from homenode.importing.bounds import Limits
-    from homenode.units import SIZE
+    from homenode.model.units import SIZE
+    from homenode.records.importing.opening.bounds import Limits
 
     return Limits() if unpacked is None else Limits(_positive("--unpacked", unpacked, SIZE))
 
 
 def _positive(option: str, text: str, kind: Kind) -> int:
     """A quantity above 0 in its base unit."""
-    from homenode.units import UnitError
+    from homenode.model.units import UnitError
 
     try:
         value = int(kind.parse(text))
@@ -178,14 +178,14 @@ def _positive(option: str, text: str, kind: Kind) -> int:
 
 
 def _tell_facts(facts: Facts) -> None:
-    from homenode.importing.telling import sentences
+    from homenode.records.importing.telling import sentences
 
     for line in sentences(facts):
         tell(line)
 
 
 def _tell_reading(facts: Facts, *, as_json: bool) -> None:
-    from homenode.importing.telling import summary
+    from homenode.records.importing.telling import summary
 
     if as_json:
         show_json(summary(facts))
@@ -196,7 +196,7 @@ def _tell_reading(facts: Facts, *, as_json: bool) -> None:
 def _keep_tables(
     paths: list[Path], folder: Path, limits: Limits, *, force: bool, as_json: bool
 ) -> None:
-    from homenode.importing.tables import write_tables
+    from homenode.records.importing.tables import write_tables
 
     files = write_tables(paths, folder, limits=limits, force=force)
     if as_json:
@@ -215,7 +215,7 @@ def _default_folder(paths: list[Path]) -> Path:
 def _answer(facts: Facts, assembled: Assembled, folder: Path, *, as_json: bool) -> None:
     scenario = folder / "scenario.toml"
     if as_json:
-        from homenode.importing.telling import note_data, summary
+        from homenode.records.importing.telling import note_data, summary
 
         read = summary(facts)
         read["notes"] += [note_data(notice) for notice in assembled.notices]

@@ -13,7 +13,7 @@ from homenode.cli.output import JsonOption, OutOption, show_json
 from homenode.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from homenode.scenario import Scenario
+    from homenode.model.scenario import Scenario
 
 LATEST = "latest"
 _ABOUT = "A scenario file, or a run by id; the newest run if not given."
@@ -90,8 +90,8 @@ def processors(
     """Show the logical processors of a mainframe's partitions: core types, entitlement, numbers."""
     from homenode.cli.output import show
     from homenode.errors import ScenarioError
+    from homenode.model.scenario.mainframe.kinds import is_mainframe
     from homenode.report.processors import layout_json, layout_table
-    from homenode.scenario.mainframe.kinds import is_mainframe
 
     scenario = layout(which, out)
     if not is_mainframe(scenario.machine):
@@ -107,8 +107,8 @@ def processors(
 
 def layout(which: str, out: str) -> Scenario:
     """The scenario of that file, or the one that a run was made of."""
-    from homenode.results import Run
-    from homenode.scenario import Scenario
+    from homenode.model.scenario import Scenario
+    from homenode.simulate.run import Run
 
     if Path(which).suffix == ".toml" or Path(which).is_file():
         return Scenario.load(which)

@@ -161,7 +161,7 @@ def sysinfo(
     as_json: JsonOption = False,
 ) -> None:
     """Show /proc/sysinfo as Linux in a partition, or in a virtual machine, would print it."""
-    from homenode.results import Run
+    from homenode.simulate.run import Run
     from homenode.tools.guestview import view_of
     from homenode.tools.sysinfo import sysinfo as facts
 
@@ -174,7 +174,7 @@ def sysinfo(
 
 
 def _view(run: str, replication: int, out: str) -> GuestView:
-    from homenode.results import Run
+    from homenode.simulate.run import Run
     from homenode.tools.guestview import view_of
 
     return view_of(Run.load(run, out), replication)

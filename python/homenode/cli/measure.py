@@ -18,12 +18,12 @@ from homenode.cli.output import JsonOption, show, show_json, show_text, tell
 from homenode.errors import HomenodeError, Interrupted, closest
 
 if TYPE_CHECKING:
-    from homenode.measure.result import Result
-    from homenode.measure.run import Kept
-    from homenode.measure.session import Options
-    from homenode.measure.settings import System
-    from homenode.measure.suite import Suite
-    from homenode.measure.validate.report import Report
+    from homenode.hosts.result import Result
+    from homenode.hosts.run import Kept
+    from homenode.hosts.session import Options
+    from homenode.hosts.settings import System
+    from homenode.hosts.suite import Suite
+    from homenode.judge.report import Report
 
 SUITE_HELP = "A suite's name, or its TOML file."
 SuiteArgument = Annotated[str, typer.Argument(help=SUITE_HELP, metavar="SUITE")]
@@ -84,7 +84,7 @@ class _Commands(typer.core.TyperGroup):
 
 def _refuse_mistyped(word: str, commands: Iterable[str]) -> None:
     """Raise for a word that is no suite and nearer to a command than to one."""
-    from homenode.measure import suite as suites
+    from homenode.hosts import suite as suites
 
     known = suites.names()
     if not word.isalpha() or word in known or Path(word).exists():
@@ -126,7 +126,7 @@ def run(
     as_json: JsonOption = False,
 ) -> None:
     """Run a suite on this host: throughput, processor time and their ratios, case by case."""
-    from homenode.measure.settings import named
+    from homenode.hosts.settings import named
 
     options = _options(only, repeats, seconds, processors, gate, patience, folder, seed)
     kept = _measure(suite, [named(system)], options, output, anonymous=anonymous)
@@ -165,9 +165,9 @@ def ab(
     switch='command' (and back='command'), which sets the host up before each repetition.
     Equal words on both sides measure the noise.
     """
-    from homenode.measure.comparison import compare_settings
-    from homenode.measure.comparison.claim import refuse_senseless_claim
-    from homenode.measure.settings import parse
+    from homenode.hosts.comparison import compare_settings
+    from homenode.hosts.comparison.claim import refuse_senseless_claim
+    from homenode.hosts.settings import parse
 
     pct = None if claim is None else measured.percentage(claim, "--claim")
     refuse_senseless_claim(pct)
@@ -188,8 +188,8 @@ def ab(
 
 def _enough_pairs(suite: str, repeats: int | None) -> Suite:
     """The suite, with as many repetitions as can decide where nobody asked for a number."""
-    from homenode.measure.statistics import fewest_runs
-    from homenode.measure.suite import load
+    from homenode.hosts.statistics import fewest_runs
+    from homenode.hosts.suite import load
 
     found, least = load(suite), fewest_runs(paired=True)
     if repeats is not None:
@@ -218,7 +218,7 @@ def list_suites(
     as_json: JsonOption = False,
 ) -> None:
     """List the suites, or the cases of one."""
-    from homenode.measure import suite as suites
+    from homenode.hosts import suite as suites
     from homenode.report.suites import cases_json, cases_sentence, cases_table, suites_table
 
     if suite is not None:
@@ -244,8 +244,8 @@ def adapters(
     as_json: JsonOption = False,
 ) -> None:
     """List what a suite of your own can be made of, or what a case of one takes."""
-    from homenode.measure.adapters.described import meaning_of, parameters_of
-    from homenode.measure.adapters.registry import ADAPTERS, adapter
+    from homenode.hosts.adapters.described import meaning_of, parameters_of
+    from homenode.hosts.adapters.registry import ADAPTERS, adapter
     from homenode.report.suites import adapter_json, adapters_table, parameters_table
 
     every = [adapter(one) for one in ([name] if name is not None else sorted(ADAPTERS))]
@@ -269,9 +269,9 @@ def tools(
     as_json: JsonOption = False,
 ) -> None:
     """Say which tools a suite needs, which are missing, and what brings them."""
-    from homenode.measure.host import packages
-    from homenode.measure.suite import load
-    from homenode.measure.tools import needs_of
+    from homenode.hosts.live import packages
+    from homenode.hosts.suite import load
+    from homenode.hosts.tools import needs_of
     from homenode.report.suites import tools_json, tools_table
 
     found = needs_of(load(suite))
@@ -315,9 +315,9 @@ def show_result(
 
     Of two settings in turn their comparison; with --machine, --runs or --parts the result itself.
     """
-    from homenode.measure.comparison import compare_settings
-    from homenode.measure.comparison.refuse import only_of
-    from homenode.measure.result import load
+    from homenode.hosts.comparison import compare_settings
+    from homenode.hosts.comparison.refuse import only_of
+    from homenode.hosts.result import load
 
     pct = None if claim is None else measured.percentage(claim, "--claim")
     result = only_of(load(file), measured.names_of(only))
@@ -388,9 +388,9 @@ def validate(
     as_json: JsonOption = False,
 ) -> None:
     """Let this host judge the simulator: the same experiments live and simulated."""
-    from homenode.measure import validate as judge
-    from homenode.measure.keeping import check_file
-    from homenode.measure.validate.report import KIND
+    from homenode import judge
+    from homenode.hosts.keeping import check_file
+    from homenode.judge.report import KIND
 
     if output is not None:
         check_file(output, KIND)
@@ -444,7 +444,7 @@ def _options(
     folder: Path | None,
     seed: int,
 ) -> Options:
-    from homenode.measure.session import Options
+    from homenode.hosts.session import Options
 
     counts = whole_numbers(processors, "--processors") if processors else []
     return Options(
@@ -461,7 +461,7 @@ def _options(
 
 def _length(seconds: float | None) -> float | None:
     """Of a repetition [s]; what a suite may ask for too."""
-    from homenode.measure.suite import MOST_SECONDS
+    from homenode.hosts.suite import MOST_SECONDS
 
     if seconds is not None and not 0 < seconds <= MOST_SECONDS:
         raise HomenodeError(
@@ -487,7 +487,7 @@ def _measure(
     *,
     anonymous: bool,
 ) -> Kept:
-    from homenode.measure.run import run_suite
+    from homenode.hosts.run import run_suite
 
     name = suite if isinstance(suite, str) else suite.name
     with session_progress(f"measuring {name}") as progress, _ended_by_signals():
@@ -549,12 +549,12 @@ def _interrupted(said: str) -> Interrupted:
 
 
 def _show(result: Result, machine: str | None = None, *, as_json: bool) -> None:
-    from homenode.measure.reduce import summary_json
-    from homenode.report.measured import sentences, tables
+    from homenode.hosts.reduce import summary_json
+    from homenode.report.hosts import sentences, tables
 
     of_machine: tuple[Any, ...] = ()
     if machine is not None:
-        from homenode.capacity import capability_of
+        from homenode.evidence.capability import capability_of
 
         curve = capability_of(machine)
         of_machine = (curve.capability, curve.source)

@@ -15,8 +15,8 @@ from homenode.cli.output import JsonOption, OutOption, show, show_json, show_tex
 
 if TYPE_CHECKING:
     from homenode.errors import HomenodeError
-    from homenode.measure.comparison import Comparison
-    from homenode.measure.result import Result
+    from homenode.hosts.comparison import Comparison
+    from homenode.hosts.result import Result
 
 _PERCENT = re.compile(r"\s*(?P<number>[+-]?\d+(?:\.\d+)?)\s*%?\s*")
 OnlyOption = Annotated[
@@ -30,7 +30,7 @@ def percentage(text: str, option: str) -> float:
     """A number of per cent, with or without its sign; `option` names it in messages."""
     found = _PERCENT.fullmatch(text)
     if found is None:
-        from homenode.measure.errors import MeasureError
+        from homenode.hosts.errors import MeasureError
 
         raise MeasureError(
             f"{option} {text}: that is no number of per cent", next_step=f"write {option} 30"
@@ -45,7 +45,7 @@ def names_of(only: Sequence[str] | None) -> tuple[str, ...]:
     """
     for words in only or ():
         if not words.strip(", "):
-            from homenode.measure.errors import MeasureError
+            from homenode.hosts.errors import MeasureError
 
             raise MeasureError(
                 f"--only {words!r} names nothing",
@@ -67,8 +67,8 @@ def compare_files(
     as_json: JsonOption = False,
 ) -> None:
     """Two hosts by their result files: deviation, saving, and what of it is chance."""
-    from homenode.measure.comparison import compare
-    from homenode.measure.result import load
+    from homenode.hosts.comparison import compare
+    from homenode.hosts.result import load
 
     pct = None if claim is None else percentage(claim, "--claim")
     found = compare(
@@ -83,7 +83,7 @@ def compare_files(
 
 def show_comparison(found: Comparison, *, as_json: bool) -> None:
     """Print a comparison."""
-    from homenode.report.measured import comparison_sentences, comparison_tables
+    from homenode.report.hosts import comparison_sentences, comparison_tables
 
     if as_json:
         show_json(found.as_json())
@@ -94,8 +94,8 @@ def show_comparison(found: Comparison, *, as_json: bool) -> None:
 
 def show_runs(result: Result, *, runs: bool, parts: bool, as_json: bool) -> None:
     """Print the repetitions of a result, or where its processor time went, or both."""
-    from homenode.measure.result import record_json
-    from homenode.report.measured import parts_table, runs_table
+    from homenode.hosts.result import record_json
+    from homenode.report.hosts import parts_table, runs_table
 
     if as_json:
         # Whichever was asked for, a record holds it.
@@ -125,11 +125,11 @@ def beside(
     as_json: JsonOption = False,
 ) -> None:
     """A measured case beside a simulated partition, by the same figures."""
-    from homenode.measure.comparison import beside as lay_beside
-    from homenode.measure.result import load
-    from homenode.measure.simulated import records_of
-    from homenode.report.measured import beside_sentences, beside_table
-    from homenode.results.run import Run
+    from homenode.hosts.comparison import beside as lay_beside
+    from homenode.hosts.result import load
+    from homenode.hosts.simulated import records_of
+    from homenode.report.hosts import beside_sentences, beside_table
+    from homenode.simulate.run import Run
 
     found = lay_beside(
         load(file).records,
@@ -165,7 +165,7 @@ def needed(
     To see a difference four times in five at a risk of 5 % of seeing one that is not there. The
     noise is assumed (--noise), or that of the runs in a result.
     """
-    from homenode.measure.statistics import runs_needed
+    from homenode.hosts.statistics import runs_needed
 
     deviation = percentage(claim, "--claim") / 100 if claim is not None else None
     if deviation is None:
@@ -190,18 +190,18 @@ def needed(
 
 
 def _lacks(what: str, how: str) -> HomenodeError:
-    from homenode.measure.errors import MeasureError
+    from homenode.hosts.errors import MeasureError
 
     return MeasureError(f"homenode measure needed asks for {what}", next_step=f"give it, {how}")
 
 
 def _needed_by_case(file: Path, deviation: float, only: Sequence[str], *, as_json: bool) -> None:
-    from homenode.measure.comparison.refuse import only_of
-    from homenode.measure.errors import MeasureError
-    from homenode.measure.reduce import cells_of
-    from homenode.measure.reduce.plan import plans
-    from homenode.measure.result import load
-    from homenode.report.measured import plan_sentences, plan_table
+    from homenode.hosts.comparison.refuse import only_of
+    from homenode.hosts.errors import MeasureError
+    from homenode.hosts.reduce import cells_of
+    from homenode.hosts.reduce.plan import plans
+    from homenode.hosts.result import load
+    from homenode.report.hosts import plan_sentences, plan_table
 
     found = plans(cells_of(only_of(load(file), only).records), deviation)
     if not found:

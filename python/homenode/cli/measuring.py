@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 from homenode.cli.progress import progress_bar
-from homenode.measure.progress import to_stderr
+from homenode.hosts.progress import to_stderr
 
 Tell = Callable[[str, float, float | None], None]
 

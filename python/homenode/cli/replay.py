@@ -26,9 +26,9 @@ def replay(
 
     A row a window where one partition is asked for or there is only one, and a summary.
     """
-    from homenode.importing.replay import replay as replayed
+    from homenode.records.replay import replay as replayed
     from homenode.report.replays import folding_lines, replay_table, windows_table
-    from homenode.results import Run
+    from homenode.simulate.run import Run
 
     kept = Run.load(run, out)
     found = replayed(kept)

@@ -22,7 +22,7 @@ from homenode.cli.progress import progress_bar
 from homenode.errors import DamagedRunError
 
 if TYPE_CHECKING:
-    from homenode.results import Run
+    from homenode.simulate.run import Run
 
 _MOST_TOLD = 5
 _JSON_KEYS = ("run", "partitions", "workload_category", "machine", "steady")
@@ -43,8 +43,8 @@ def run(
 
     Reports cores, throughput, response and locality of every partition, and keeps the run.
     """
-    from homenode.runner import InterruptedRun, run_scenario
-    from homenode.scenario import Scenario
+    from homenode.model.scenario import Scenario
+    from homenode.simulate.runner import InterruptedRun, run_scenario
 
     points = list(Scenario.load(scenario).expand())
     answers: list[dict[str, Any]] = []
@@ -109,7 +109,7 @@ def runs(
 ) -> None:
     """List kept runs, newest first."""
     from homenode.report.runs import runs_table
-    from homenode.results import Run
+    from homenode.simulate.run import Run
 
     damaged: list[DamagedRunError] = []
     found = Run.all(out, damaged)

@@ -41,9 +41,9 @@ def scaling(
     Runs the scenario in every size, with processors, central memory and tiles or guests in
     proportion, and holds ITR against the capability curve of the machine.
     """
+    from homenode.evidence.scaling import run_scaling
     from homenode.report.pictures import picture_path, save_picture
     from homenode.report.scaling import scaling_picture, scaling_tables
-    from homenode.scaling import run_scaling
 
     sizes = whole_numbers(processors, "--processors")
     if picture is not None:

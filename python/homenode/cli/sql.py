@@ -25,7 +25,7 @@ def sql(
     """
     from homenode.report.numbers import NOTHING, significant
     from homenode.report.tables import plain_table
-    from homenode.results.query import query as ask
+    from homenode.simulate.kept.query import query as ask
 
     answer = ask(query, out, run)
     if as_json:

@@ -20,7 +20,7 @@ from homenode.cli.progress import progress_bar
 from homenode.errors import HomenodeError
 
 if TYPE_CHECKING:
-    from homenode.study import CalibrationResult, Study, StudyResult
+    from homenode.evidence.study import CalibrationResult, Study, StudyResult
 
 
 def study(
@@ -43,7 +43,7 @@ def study(
     Prints published, simulated and deviation row by row, and the errors of calibration and
     validation apart.
     """
-    from homenode.study import list_studies, load_study
+    from homenode.evidence.study import list_studies, load_study
 
     if list_only:
         show_list([load_study(one) for one in list_studies()], as_json=as_json)
@@ -70,7 +70,7 @@ def study(
 
 def run_one(one: Study, replications: int | None, jobs: int | None, out: str) -> StudyResult:
     """Run a study with a progress bar."""
-    from homenode.study import run_study
+    from homenode.evidence.study import run_study
 
     with progress_bar(f"study {one.name}") as progress:
         return run_study(one, replications=replications, jobs=jobs, out=out, progress=progress)
@@ -78,7 +78,7 @@ def run_one(one: Study, replications: int | None, jobs: int | None, out: str) ->
 
 def calibrate_one(one: Study, replications: int | None, jobs: int | None) -> CalibrationResult:
     """Refit a study with a progress bar."""
-    from homenode.study import calibrate
+    from homenode.evidence.study import calibrate
 
     with progress_bar(f"calibrating {one.name}") as progress:
         return calibrate(one, replications=replications, jobs=jobs, progress=progress)

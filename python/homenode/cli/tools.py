@@ -15,7 +15,7 @@ from homenode.cli.output import JsonOption, OutOption, show_json
 from homenode.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from homenode.results import Run
+    from homenode.simulate.run import Run
 
 TOOLS = {
     "lparstat": "lparstat of a partition. Default, -h, -H, -i, -d, -E; interval and count.",
@@ -55,7 +55,7 @@ def _command(tool: str) -> Callable[..., None]:
         as_json: JsonOption = False,
     ) -> None:
         from homenode import tools
-        from homenode.results import Run
+        from homenode.simulate.run import Run
 
         found = Run.load(run, out)
         view = tools.KeptRunView.of(found, replication)

@@ -23,7 +23,7 @@ def topology(
 ) -> None:
     """Processors, caches and memory of a host, as lstopo prints them on a console."""
     from homenode import _engine
-    from homenode.importing.hosts import hosts
+    from homenode.records.importing.hosts import hosts
 
     found = hosts(paths)
     answers: list[dict[str, Any]] = []

@@ -35,8 +35,8 @@ def walk(
 
     Without a size, powers of two from 16 KiB to 1 GiB; without a pattern, a read of every word.
     """
-    from homenode import catalog
-    from homenode.compare.walk import parse_size, powers_of_two, walk_bytes, walk_machine
+    from homenode.evidence.compare.walk import parse_size, powers_of_two, walk_bytes, walk_machine
+    from homenode.model import catalog
     from homenode.report.walks import walk_json, walk_table
 
     described = catalog.machine(machine)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.table import Table
 
-from homenode.calibrate.fitted import spell
-from homenode.importing.facts import HOME_DISPATCHES, REDISPATCHES
+from homenode.records.calibrate.fitted import spell
+from homenode.records.importing.facts import HOME_DISPATCHES, REDISPATCHES
 from homenode.report.tables import plain_table
 
 if TYPE_CHECKING:
-    from homenode.calibrate import Fitted
-    from homenode.calibrate.levels import Levels
-    from homenode.calibrate.placement import Placed
+    from homenode.records.calibrate import Fitted
+    from homenode.records.calibrate.levels import Levels
+    from homenode.records.calibrate.placement import Placed
 
 _FAR = 3.0
 _MUCH = 0.1

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from homenode.capacity import CapacityTable, Factor, Prediction, Size, Split
-from homenode.capacity.partitions import counted
+from homenode.evidence.capability import CapacityTable, Factor, Prediction, Size, Split
+from homenode.evidence.capability.partitions import counted
 from homenode.report.numbers import number, signed
 from homenode.report.tables import plain_table
 

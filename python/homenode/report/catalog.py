@@ -11,8 +11,8 @@ from rich.table import Table
 from homenode.report.tables import plain_table
 
 if TYPE_CHECKING:
-    from homenode.catalog import Figure, MachineDescription, ProfileDescription
-    from homenode.catalog.control_program import ControlProgram
+    from homenode.model.catalog import Figure, MachineDescription, ProfileDescription
+    from homenode.model.catalog.control_program import ControlProgram
 
     Described = MachineDescription | ProfileDescription | ControlProgram
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from rich.markup import escape
 from rich.table import Table
 
-from homenode.compare.causes import CAUSES, MEANING, WALK_CAUSES
-from homenode.compare.outcome import CaseResult, MachineComparison
-from homenode.compare.suite import WorkClass
 from homenode.errors import listed
+from homenode.evidence.compare.causes import CAUSES, MEANING, WALK_CAUSES
+from homenode.evidence.compare.outcome import CaseResult, MachineComparison
+from homenode.evidence.compare.suite import WorkClass
 from homenode.report.numbers import NOTHING, number, signed
 from homenode.report.tables import plain_table
 

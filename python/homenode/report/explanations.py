@@ -11,7 +11,7 @@ from rich.table import Table
 
 from homenode.report.numbers import number, signed
 from homenode.report.tables import plain_table
-from homenode.results.explain import Explanation, Row
+from homenode.simulate.explain.explanation import Explanation, Row
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from homenode.results.stats import Estimate
+from homenode.simulate.kept.stats import Estimate
 
 NOTHING = "-"
 

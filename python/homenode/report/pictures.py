@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from homenode.errors import HomenodeError, StoreError
-from homenode.results.explain import Explanation
-from homenode.runner.store import dump_json, write_whole
+from homenode.simulate.explain.explanation import Explanation
+from homenode.simulate.kept.store import dump_json, write_whole
 
 if TYPE_CHECKING:
     import altair as alt

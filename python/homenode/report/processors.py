@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
+from homenode.model.scenario.mainframe.numbering import SETTINGS, Limits, limits, shown
+from homenode.model.scenario.mainframe.tables import CoreType, PartitionMode
 from homenode.report.tables import plain_table
-from homenode.scenario.mainframe.numbering import SETTINGS, Limits, limits, shown
-from homenode.scenario.mainframe.tables import CoreType, PartitionMode
 
 if TYPE_CHECKING:
-    from homenode.catalog import MachineDescription
-    from homenode.scenario import PlacedPartition
+    from homenode.model.catalog import MachineDescription
+    from homenode.model.scenario import PlacedPartition
 
 _CELLS: tuple[tuple[PartitionMode, str, tuple[CoreType, ...]], ...] = (
     ("linux-only", "all CPs", ("cp",)),
@@ -137,7 +137,7 @@ def _polarized(partition: PlacedPartition) -> str:
         return "" if mainframe is None else mainframe.polarization
     if partition.cores is not None:
         return f"{count} VH"
-    from homenode.runner.engine import load_engine
+    from homenode.simulate.engine import load_engine
 
     polarize = getattr(load_engine(), "polarize", None)
     if polarize is None:  # an engine of an earlier build

@@ -13,7 +13,7 @@ from homenode.report.tables import plain_table
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from homenode.importing.replay import Row, Summary
+    from homenode.records.replay import Row, Summary
 
 
 def windows_table(rows: Sequence[Row]) -> Table:

@@ -10,7 +10,7 @@ from rich.table import Table
 from homenode.report.mainframe import mainframe_tables
 from homenode.report.numbers import NOTHING, with_interval
 from homenode.report.tables import plain_table
-from homenode.results.run import Run
+from homenode.simulate.run import Run
 
 _PROCESSOR = [
     ("physc", "physc", 2),

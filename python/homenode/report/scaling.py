@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.table import Table
 
+from homenode.evidence.scaling.capability import BETWEEN, PREDICTED
+from homenode.evidence.scaling.causes import KINDS
+from homenode.evidence.scaling.result import ScalingResult
 from homenode.report.numbers import NOTHING, number
 from homenode.report.tables import plain_table
-from homenode.scaling.capability import BETWEEN, PREDICTED
-from homenode.scaling.causes import KINDS
-from homenode.scaling.result import ScalingResult
 
 if TYPE_CHECKING:
     import altair as alt

@@ -5,12 +5,12 @@ from __future__ import annotations
 from rich.markup import escape
 from rich.table import Table
 
+from homenode.evidence.study.compare import Comparison, ErrorSummary, PointErrors, StudyResult
+from homenode.evidence.study.fit import CalibrationResult
+from homenode.evidence.study.machines import WIDENED_POINTS
+from homenode.evidence.study.published import ROLES, ToleranceKind
 from homenode.report.numbers import NOTHING, number, signed, significant, significant_with_interval
 from homenode.report.tables import plain_table
-from homenode.study.compare import Comparison, ErrorSummary, PointErrors, StudyResult
-from homenode.study.fit import CalibrationResult
-from homenode.study.machines import WIDENED_POINTS
-from homenode.study.published import ROLES, ToleranceKind
 
 _UNITS = {kind: " %" if kind is ToleranceKind.PERCENT else "" for kind in ToleranceKind}
 

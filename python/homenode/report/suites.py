@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from homenode.measure.adapter import Adapter
-    from homenode.measure.adapters.described import Parameter
-    from homenode.measure.suite import Suite
-    from homenode.measure.tools import Wanted
+    from homenode.hosts.adapter import Adapter
+    from homenode.hosts.adapters.described import Parameter
+    from homenode.hosts.suite import Suite
+    from homenode.hosts.tools import Wanted
 
 
 def suites_table(suites: Sequence[Suite]) -> Table:
@@ -53,8 +53,8 @@ def cases_table(suite: Suite) -> Table:
 
 def cases_sentence(suite: Suite) -> str:
     """How long it takes at least."""
-    from homenode.measure.progress import minutes
-    from homenode.report.measured.words import counted
+    from homenode.hosts.progress import minutes
+    from homenode.report.hosts.words import counted
 
     sizes = [max(1, len(row.processors)) for row in suite.rows]
     count = sum(row.repeats * n for row, n in zip(suite.rows, sizes, strict=True))

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from rich.markup import escape
 from rich.table import Table
 
-from homenode.measure.validate.judge import Interval, Row, counts
-from homenode.measure.validate.report import Report
-from homenode.measure.validate.scene import Busy
+from homenode.judge.judge import Interval, Row, counts
+from homenode.judge.report import Report
+from homenode.judge.scene import Busy
 from homenode.report.numbers import NOTHING, signed, significant_with_interval
 from homenode.report.tables import plain_table
-from homenode.results.stats import Estimate
+from homenode.simulate.kept.stats import Estimate
 
 _WORDS = {
     "share_pct": "share of the groups' time, %",

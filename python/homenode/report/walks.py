@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from homenode.compare.walk import gain_pct
+from homenode.evidence.compare.walk import gain_pct
+from homenode.model.units import SIZE
 from homenode.report.numbers import signed
 from homenode.report.tables import plain_table
-from homenode.units import SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from homenode.compare.walk import WalkResult
+    from homenode.evidence.compare.walk import WalkResult
 
 CAUSES = ("core", "store", "link", "fetch")
 """What the time of a line is made of, in the order of the table."""

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from homenode.results.totals import NS_PER_S
+from homenode.simulate.kept.totals import NS_PER_S
 from homenode.tools.errors import ToolError
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from homenode.results import Run
+    from homenode.simulate.run import Run
 
 ALL_TABLES = ("partition", "cpu", "pool", "virtual_machine", "switch", "volume")
 DEFAULT_TYPE = "IFL"
@@ -133,8 +133,8 @@ def view_of(run: Run, replication: int = 0) -> GuestView:
     """One replication of a kept run; raises `ToolError` where it kept no such one."""
     import polars as pl
 
-    from homenode.results.guests import guest_tables
-    from homenode.runner.store import INTERVAL_TABLES
+    from homenode.simulate.kept.guests import guest_tables
+    from homenode.simulate.kept.store import INTERVAL_TABLES
 
     if not 0 <= replication < run.replications:
         raise ToolError(

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from homenode.model.units import TIME
 from homenode.tools.errors import ToolError
 from homenode.tools.view import RunView, Table
-from homenode.units import TIME
 
 if TYPE_CHECKING:
     import polars as pl

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from homenode.tools.errors import ToolError
 
 if TYPE_CHECKING:
-    from homenode.scenario.cellular.hardware import Cell, PlacedNpartition
-    from homenode.scenario.placed import Resolved
+    from homenode.model.scenario.cellular.hardware import Cell, PlacedNpartition
+    from homenode.model.scenario.placed import Resolved
 
 CELLS_PER_CABINET = 8
 _GB = 1 << 30
@@ -85,7 +85,7 @@ def _chassis(index: int, resolved: Resolved) -> str | None:
 def _cell(
     index: int, own: tuple[PlacedNpartition, Cell] | None, resolved: Resolved
 ) -> dict[str, Any]:
-    from homenode.scenario.cellular.paths import cores_of_cell, cores_per_cell
+    from homenode.model.scenario.cellular.paths import cores_of_cell, cores_per_cell
 
     row: dict[str, Any] = {
         "location": location(index),

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from homenode.capacity import CapacityTable, capacity_table, capacity_tables
-from homenode.capacity.sysinfo import STEPS
 from homenode.errors import NotFoundError, nearest
+from homenode.evidence.capability import CapacityTable, capacity_table, capacity_tables
+from homenode.evidence.capability.sysinfo import STEPS
 from homenode.tools.guestview import GuestView, refuse_other_machines, zvm_partition
 
 MANUFACTURER = "IBM"

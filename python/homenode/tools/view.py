@@ -15,7 +15,7 @@ from homenode.tools.errors import ToolError
 if TYPE_CHECKING:
     import polars as pl
 
-    from homenode.results import Run
+    from homenode.simulate.run import Run
 
 Table = Literal["partition", "cpu", "pool"]
 _LIMITS = ("capacity", "processors", "memory")

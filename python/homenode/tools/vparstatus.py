@@ -17,9 +17,9 @@ from homenode.errors import NotFoundError, nearest
 from homenode.tools.errors import ToolError
 
 if TYPE_CHECKING:
-    from homenode.scenario.cellular.cores import AssignedCores
-    from homenode.scenario.cellular.memory import GrantedMemory
-    from homenode.scenario.placed import InCells, PlacedPartition, Resolved
+    from homenode.model.scenario.cellular.cores import AssignedCores
+    from homenode.model.scenario.cellular.memory import GrantedMemory
+    from homenode.model.scenario.placed import InCells, PlacedPartition, Resolved
 
     Virtual = tuple[PlacedPartition, InCells]
 
@@ -96,7 +96,7 @@ def _partition(partition: PlacedPartition, where: InCells, resolved: Resolved) -
 
 
 def _processors(partition: PlacedPartition, where: InCells, resolved: Resolved) -> dict[str, Any]:
-    from homenode.scenario.cellular.paths import cores_of_cell, path_of
+    from homenode.model.scenario.cellular.paths import cores_of_cell, path_of
 
     cores, machine = where.cores, resolved.machine
     table = partition.table.processors

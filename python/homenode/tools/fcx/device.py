@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from homenode.results.totals import NS_PER_S
+from homenode.simulate.kept.totals import NS_PER_S
 from homenode.tools.errors import ToolError
 from homenode.tools.fcx.heading import heading, narrow
 from homenode.tools.guestview import GuestView

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from homenode.results.totals import NS_PER_S
+from homenode.simulate.kept.totals import NS_PER_S
 from homenode.tools.errors import ToolError
 from homenode.tools.fcx.plain import Cells, PlainTable
 from homenode.tools.guestview import GuestView, clock

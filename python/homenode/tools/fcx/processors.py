@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from homenode.results.totals import NS_PER_S
-from homenode.results.zvm import BUSY
+from homenode.simulate.kept.totals import NS_PER_S
+from homenode.simulate.kept.zvm import BUSY
 from homenode.tools.fcx.plain import Cells, PlainTable
 from homenode.tools.guestview import GuestView, clock
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from homenode.results.totals import NS_PER_S
+from homenode.simulate.kept.totals import NS_PER_S
 from homenode.tools.errors import ToolError
 from homenode.tools.guestview import GuestView
 from homenode.tools.hyptop.units import Value

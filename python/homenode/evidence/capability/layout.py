@@ -1,0 +1,135 @@
+"""Where a machine puts the processors of one partition that is alone on it, and its memory.
+
+PR/SM fills a node before it enters the next, and inside a node a group of chips before the next; in
+a group it takes the chip that has the fewest, so that caches are shared late. How many processors a
+node has for customers, what a group is and where memory lies say the files under `layouts/`, every
+figure with its origin; a machine without one is taken as its description has it. Documented in
+docs/background/capability.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from homenode.errors import CapacityError, HomenodeError
+from homenode.model.catalog import Figure
+from homenode.model.catalog.figure import CatalogName
+from homenode.model.document import Document, Table, read_document, shipped_document, validate
+from homenode.model.shipped import shipped_names
+
+Count = Annotated[int, Field(ge=1, le=4096)]
+MemoryRule = Literal["beside", "striped"]
+"""`beside`: with the processors, in proportion; `striped`: over all nodes, whatever their use."""
+
+
+class _LayoutFile(Table):
+    """A file that says how a machine places one partition."""
+
+    machine: CatalogName = Field(description="name of the machine's description")
+    processors: Figure[Count] = Field(
+        description="processors for customers, spread evenly over the nodes"
+    )
+    group_chips: Figure[Count] | None = Field(
+        None, description="chips of a group that is filled before the next; all of a node if absent"
+    )
+    memory: Figure[MemoryRule] = Field(description="where the memory of the partition lies")
+    change: dict[str, Any] = Field(
+        default_factory=dict,
+        description="numbers of the machine in place of its description's, as a scenario has them",
+    )
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where processors and memory of a partition go, by the shape of the machine."""
+
+    nodes: int
+    chips_per_node: int
+    cores_per_chip: int
+    processors: int
+    """Those for customers; what a partition has beyond them goes on evenly over the nodes."""
+    group_chips: int
+    memory: MemoryRule = "beside"
+    change: Mapping[str, Any] = field(default_factory=dict)
+    """Numbers of the machine that differ from its description, as a scenario states them."""
+
+    @property
+    def most(self) -> int:
+        """Cores that the machine has."""
+        return self.nodes * self.chips_per_node * self.cores_per_chip
+
+    def busy(self, processors: int) -> list[int]:
+        """Processors of the partition on each chip, counted over the whole machine."""
+        if not 1 <= processors <= self.most:
+            raise HomenodeError(
+                f"a partition of {processors} processors cannot be placed",
+                there=f"the machine has {self.most} cores",
+                next_step=f"ask for 1 to {self.most}",
+            )
+        found = [0] * (self.nodes * self.chips_per_node)
+        for chip, _ in zip(self._chips(), range(processors), strict=False):
+            found[chip] += 1
+        return found
+
+    def _chips(self) -> Iterator[int]:
+        """The chip of every processor, in the order in which they are taken."""
+        taken = [0] * (self.nodes * self.chips_per_node)
+        for node, of_node in enumerate(shares(self.processors, self.nodes)):
+            first = node * self.chips_per_node
+            groups = -(-self.chips_per_node // self.group_chips)
+            for group, of_group in enumerate(shares(of_node, groups)):
+                start = first + group * self.group_chips
+                end = min(start + self.group_chips, first + self.chips_per_node)
+                yield from self._least(taken, range(start, end), of_group)
+        for number in range(self.most * self.nodes):
+            first = number % self.nodes * self.chips_per_node
+            yield from self._least(taken, range(first, first + self.chips_per_node), 1)
+
+    def _least(self, taken: list[int], chips: range, count: int) -> Iterator[int]:
+        """So many times the chip that has the fewest, the first of equals."""
+        for _ in range(count):
+            chip = min(chips, key=lambda chip: taken[chip])
+            if taken[chip] == self.cores_per_chip:
+                return
+            taken[chip] += 1
+            yield chip
+
+
+def shares(total: int, parts: int) -> list[int]:
+    """A number in as equal whole parts as can be, the larger ones first."""
+    return [total // parts + (part < total % parts) for part in range(parts)]
+
+
+def layout_of(name: str, machine: Mapping[str, Any], file: str | Path | None = None) -> Layout:
+    """The layout of a machine by its name: from the given file, else the shipped one, else by its
+    description alone (`machine` as the engine has it).
+    """
+    document = _document(name) if file is None else read_document(Path(file), CapacityError)
+    shape = (machine["nodes"], machine["chips_per_node"], machine["cores_per_chip"])
+    if document is None:
+        return Layout(*shape, processors=machine["active_cores"], group_chips=shape[1])
+    told = validate(_LayoutFile, document, CapacityError)
+    if told.machine != name:
+        raise CapacityError(
+            f"{document.file} is the layout of {told.machine}, not of {name}",
+            next_step="name a layout of this machine, or leave it out",
+        )
+    group = shape[1] if told.group_chips is None else told.group_chips.value
+    return Layout(
+        *shape,
+        processors=told.processors.value,
+        group_chips=min(group, shape[1]),
+        memory=told.memory.value,
+        change=told.change,
+    )
+
+
+def _document(name: str) -> Document | None:
+    if name not in shipped_names("capability_layouts"):
+        return None
+    return shipped_document("capability_layouts", name, CapacityError)

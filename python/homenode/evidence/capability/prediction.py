@@ -1,0 +1,196 @@
+"""The factors of a machine by its topology: what an instruction costs on n busy processors against
+one that is alone.
+
+```text
+c(n) = t(1) / t(n),   t(n) = mean time of an instruction with n processors busy
+```
+The processors are placed as `Layout` says, their memory with them or striped; the engine prices
+the layout (docs/background/cost-model.md): shared caches are divided, lines that another processor
+wrote come from where that one is, controllers and links stretch with their load. The work is one
+profile for all n and all machines.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from homenode.errors import EngineError
+from homenode.evidence.capability.layout import Layout, layout_of
+from homenode.evidence.capability.table import CapacityTable
+from homenode.model.catalog import MachineDescription, ProfileDescription, profile
+from homenode.model.catalog.flatten import machine_spec
+from homenode.model.catalog.hosts import HOST_POLICIES
+from homenode.model.catalog.names import is_path, machine
+from homenode.model.document import to_toml
+from homenode.model.scenario import Scenario
+from homenode.simulate.engine import load_engine
+
+REFERENCE = "reference"
+"""The profile that stands for IBM's reference workloads."""
+_DATA_BYTES = 1 << 36
+"""Memory of the partition: no more than a share of it at a time is placed, by where it lies."""
+_PARTITION = {
+    "name": "partition",
+    "processors": {"mode": "dedicated", "cores": 1},
+    "smt": 1,
+    "memory": "1 GiB",
+    "guest": {"os": "linux"},
+    "workload": {"kind": "loops", "count": 1, "endless": True, "profile": "oltp"},
+}
+_ANY_MACHINE = "ibm-z14"
+
+
+@dataclass(frozen=True)
+class Point:
+    """What an instruction costs a partition of so many busy processors."""
+
+    processors: int
+    ns: float
+    """Mean time of an instruction [ns]."""
+    books: Mapping[str, float]
+    """That time by cause [ns]."""
+
+
+class Prediction:
+    """Prices of one machine's partitions; each is asked of the engine once."""
+
+    def __init__(self, spec: Mapping[str, Any], layout: Layout) -> None:
+        """`spec` is the engine's input with one partition, which is placed anew for every size."""
+        self.title = str(spec["machine"]["name"])
+        self.spec = spec
+        self.layout = layout
+        self._points: dict[int, Point] = {}
+
+    @classmethod
+    def of(
+        cls,
+        name: str | MachineDescription,
+        work: str = REFERENCE,
+        layout_file: str | Path | None = None,
+    ) -> Prediction:
+        """A machine by name or file, with the numbers its layout changes; a description that was
+        read already is taken as it is.
+        """
+        described = name if isinstance(name, MachineDescription) else machine(name)
+        layout = layout_of(described.name, machine_spec(described), layout_file)
+        if layout.change and not isinstance(name, MachineDescription):
+            described = _changed(name, layout.change)
+        spec = _template(profile(work))
+        spec["machine"] = {**_undispatched(described), "active_cores": layout.most}
+        found = cls(spec, layout)
+        found.title = described.title
+        return found
+
+    @property
+    def largest(self) -> int:
+        """Processors that the machine has for customers."""
+        return self.layout.processors
+
+    @functools.cached_property
+    def alone(self) -> Point:
+        """One processor with nobody beside it."""
+        return self._price(1)
+
+    def point(self, processors: int) -> Point:
+        """A partition of so many processors."""
+        if processors not in self._points:
+            self._points[processors] = self._price(processors)
+        return self._points[processors]
+
+    def factor(self, processors: int) -> float:
+        """What each of so many brings, as a share of one that is alone."""
+        return self.alone.ns / self.point(processors).ns
+
+    def table(self, largest: int | None = None) -> CapacityTable:
+        """The factors of 1 to `largest` processors, all for customers if not given."""
+        machine, work = (self.spec["machine"]["name"], self.spec["partitions"][0]["profile"])
+        most = self.largest if largest is None else largest
+        self.point(most)
+        return CapacityTable(
+            name=f"{machine} predicted",
+            title=self.title,
+            source=f"predicted from the topology with the profile {work['name']}; nothing of it is "
+            "measured",
+            factors={n: self.factor(n) for n in range(1, most + 1)},
+            machine=machine,
+            predicted=True,
+        )
+
+    def _price(self, processors: int) -> Point:
+        chips = self.layout.busy(processors)
+        spec = {**self.spec, "partitions": [self._partition(chips)]}
+        engine = load_engine()
+        try:
+            answer = engine.price(json.dumps(spec), json.dumps([[float(n) for n in chips]]))
+        except engine.SpecError as error:
+            raise EngineError(f"{processors} processors cannot be priced: {error}") from error
+        told = json.loads(answer)["partitions"][0]
+        return Point(processors, told["ns"], {b: t for b, t in told["books"].items() if t > 0})
+
+    def _partition(self, chips: list[int]) -> dict[str, Any]:
+        """The partition on so many cores of each chip, with its memory."""
+        template = self.spec["partitions"][0]
+        each = self.layout.cores_per_chip
+        cores = [c * each + core for c, n in enumerate(chips) for core in range(n)]
+        return {
+            **template,
+            "processors": {**template["processors"], "cores": cores},
+            "workload": {**template["workload"], "count": len(cores)},
+            "memory": self._memory(chips),
+            # No guest knows where its memory lies: all of it is common to its processors.
+            "memory_policy": "proportional",
+            "data_bytes": _DATA_BYTES,
+        }
+
+    def _memory(self, chips: list[int]) -> list[dict[str, Any]]:
+        beside_chips = self.spec["machine"]["memory_beside"] == "chip"
+        width = 1 if beside_chips else self.layout.chips_per_node
+        domains = [sum(chips[first : first + width]) for first in range(0, len(chips), width)]
+        if self.layout.memory == "striped":
+            return [{"domains": list(range(len(domains))), "bytes": _DATA_BYTES}]
+        part = _DATA_BYTES // sum(chips) + 1
+        return [{"domains": [d], "bytes": part * n} for d, n in enumerate(domains) if n]
+
+
+def predicted(
+    name: str | MachineDescription, work: str = REFERENCE, *, largest: int | None = None
+) -> CapacityTable:
+    """The factors of a machine, predicted for 1 to `largest` processors (all it has for customers
+    if not given), as a table like the published ones.
+    """
+    return Prediction.of(name, work).table(largest)
+
+
+def _undispatched(described: MachineDescription) -> dict[str, Any]:
+    """The machine with cores of one's own also where its hypervisor knows none: what a layout of
+    cores is worth is the hardware's matter, and no dispatcher takes part in a price.
+    """
+    spec = machine_spec(described)
+    if described.hypervisor.policy in HOST_POLICIES:
+        spec["hypervisor"] = {**spec["hypervisor"], "policy": "dedicated", "siblings": 1}
+    return spec
+
+
+def _changed(name: str, change: Mapping[str, Any]) -> MachineDescription:
+    """The machine with the numbers of its layout."""
+    choice = {"file" if is_path(name) else "model": name, **change}
+    text = to_toml({"machine": choice, "partition": [_PARTITION]})
+    return Scenario.from_toml(text, f"layout of {name}").machine
+
+
+def _template(work: ProfileDescription) -> dict[str, Any]:
+    """The engine's input for a partition of one processor, on a machine that is then replaced."""
+    spec: dict[str, Any] = json.loads(_template_text())
+    spec["partitions"][0]["profile"] = work.spec()
+    return spec
+
+
+@functools.cache
+def _template_text() -> str:
+    text = to_toml({"machine": {"model": _ANY_MACHINE}, "partition": [_PARTITION]})
+    return Scenario.from_toml(text, "prediction").spec_json()

@@ -1,0 +1,159 @@
+"""A scaling set that was run: the curve, the bend if there is one, what a transaction costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from homenode.errors import RunError
+from homenode.evidence.capability import Curve
+from homenode.evidence.scaling.capability import how
+from homenode.evidence.scaling.causes import Costs, Growth, costs_of, growth
+from homenode.evidence.scaling.curve import (
+    FRACTION,
+    Point,
+    Step,
+    capability_ratios,
+    first_bend,
+    itr_ratios,
+    steps,
+)
+from homenode.simulate.run import Run
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_TOLD = ("etr_per_s", "itr_per_s", "busy_pct", "cpu_per_tx_us", "cpi", "unparked", "tv_ratio")
+
+
+@dataclass(frozen=True)
+class Size:
+    """One size of the set."""
+
+    processors: int
+    run: Run
+    itr_ratio: float
+    capability_ratio: float
+    capability_from: str
+    """How the capability was come by."""
+    costs: Costs
+
+    def metric(self, partition: str, name: str) -> float | None:
+        """The mean of a metric."""
+        return self.run.metric(partition, name).mean
+
+
+@dataclass(frozen=True)
+class ScalingResult:
+    """A whole set."""
+
+    scenario: str
+    partition: str
+    curve: Curve
+    sizes: tuple[Size, ...]
+    steps: tuple[Step, ...]
+    bend: Step | None
+    """The first step in which ITR falls behind; None if it rolls off gradually."""
+
+    def size(self, processors: int) -> Size:
+        """One of the sizes."""
+        return next(size for size in self.sizes if size.processors == processors)
+
+    def growth(self, step: Step) -> list[Growth]:
+        """What a transaction costs more in a step, by kind, what grew most first."""
+        before, after = self.size(step.start.processors), self.size(step.end.processors)
+        return growth(before.costs, after.costs)
+
+    @property
+    def verdict(self) -> list[str]:
+        """Sentences: whether and where the curve bends, and what grows there."""
+        from homenode.evidence.scaling.telling import tell
+
+        return tell(self)
+
+    def frame(self) -> pl.DataFrame:
+        """A row a size as a polars frame."""
+        import polars as pl
+
+        return pl.DataFrame([self._size_json(size) for size in self.sizes])
+
+    def as_json(self) -> dict[str, Any]:
+        """What `homenode scaling --json` prints."""
+        return {
+            "scenario": self.scenario,
+            "partition": self.partition,
+            "capability": self.curve.source,
+            "rule": {"fraction": FRACTION},
+            "sizes": [self._size_json(size) for size in self.sizes],
+            "steps": [self._step_json(step) for step in self.steps],
+            "inflection": None if self.bend is None else self._step_json(self.bend),
+            "verdict": self.verdict,
+        }
+
+    def _size_json(self, size: Size) -> dict[str, Any]:
+        return {
+            "processors": size.processors,
+            "run": size.run.id,
+            **{name: size.metric(self.partition, name) for name in _TOLD},
+            "itrr": size.itr_ratio,
+            "capability_ratio": size.capability_ratio,
+            "capability_from": size.capability_from,
+            **{f"us_per_tx_{k.replace(' ', '_')}": v for k, v in size.costs.kinds.items()},
+            **{f"us_per_tx_{name}": v for name, v in size.costs.classes.items()},
+            "response_ms_mean": size.costs.response_ms,
+            "page_wait_ms_per_tx": size.costs.page_wait_ms,
+        }
+
+    def _step_json(self, step: Step) -> dict[str, Any]:
+        return {
+            "from": step.start.processors,
+            "to": step.end.processors,
+            "itrr_gain": step.gain,
+            "capability_gain": step.offered,
+            "fraction": step.fraction,
+            "inflection": step.bends,
+            "growth": [
+                {"kind": g.kind, "before_us": g.before_us, "after_us": g.after_us, "share": g.share}
+                for g in self.growth(step)
+            ],
+        }
+
+
+def result_of(
+    scenario: str, partition: str, curve: Curve, runs: Sequence[tuple[int, Run]]
+) -> ScalingResult:
+    """What the runs of a set say; `runs` rise in processors."""
+    points = [
+        Point(processors, _itr(run, partition, processors), curve.capability(processors))
+        for processors, run in runs
+    ]
+    ratios, offered = itr_ratios(points), capability_ratios(points)
+    sizes = tuple(
+        Size(n, run, ratios[i], offered[i], how(curve, n), _costs(run, partition, n))
+        for i, (n, run) in enumerate(runs)
+    )
+    return ScalingResult(
+        scenario, partition, curve, sizes, tuple(steps(points)), first_bend(points)
+    )
+
+
+def _itr(run: Run, partition: str, processors: int) -> float:
+    found = run.metric(partition, "itr_per_s")
+    if not found.mean:
+        why = f" ({found.reason})" if found.reason else ""
+        raise RunError(
+            f"with {processors} processors partition {partition} did no transactions{why}",
+            next_step="lengthen [run] duration, or look at the run alone with `homenode run`",
+        )
+    return found.mean
+
+
+def _costs(run: Run, partition: str, processors: int) -> Costs:
+    costs = costs_of(run, partition)
+    if costs is None:
+        raise RunError(
+            f"with {processors} processors partition {partition} did no transactions",
+            next_step="lengthen [run] duration",
+        )
+    return costs

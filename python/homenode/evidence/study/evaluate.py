@@ -1,0 +1,124 @@
+"""Running a study: its scenarios, each once however many cases look at it, then the comparison."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from homenode.evidence.scaling.runs import run_all
+from homenode.evidence.study.compare import Comparison, StudyResult
+from homenode.evidence.study.definition import Case, Ratio, Study, load_study
+from homenode.evidence.study.machines import compare_rows
+from homenode.evidence.study.overrides import override
+from homenode.evidence.study.published import PublishedRow
+from homenode.evidence.study.series import OF_A_SIZE, OF_THE_SET
+from homenode.simulate.explain.explanation import explain
+from homenode.simulate.kept.stats import Estimate, estimate
+from homenode.simulate.run import Run
+from homenode.simulate.runner import FrozenScenario, ProgressFn, run_scenario
+
+
+def run_study(
+    study: Study | str,
+    *,
+    replications: int | None = None,
+    jobs: int | None = None,
+    out: str | Path = "runs",
+    progress: ProgressFn | None = None,
+) -> StudyResult:
+    """Simulate all cases of a study and compare; the runs are kept in `out`. A study of machines
+    keeps none, and one of capability factors simulates nothing.
+    """
+    if isinstance(study, str):
+        study = load_study(study)
+    if study.capacity is not None:
+        computed = [Comparison(row, study.capacity.value(row)) for row in study.published]
+        return StudyResult(study, computed, {}, [])
+    if study.comparison is not None:
+        found = compare_rows(
+            study, study.published, replications=replications, jobs=jobs, progress=progress
+        )
+        compared = [Comparison(row, found[row.key]) for row in study.published]
+        return StudyResult(study, compared, {}, [])
+    runs = run_cases(study, list(study.cases), {}, replications, jobs, out, progress)
+    comparisons = [Comparison(row, simulated(study, runs, row)) for row in study.published]
+    explanations = [
+        explain(runs[case], study.cases[case].partition, runs[base], study.cases[base].partition)
+        for case, base in study.explain
+    ]
+    return StudyResult(study, comparisons, runs, explanations)
+
+
+def run_cases(
+    study: Study,
+    cases: Sequence[str],
+    parameters: Mapping[str, Mapping[str, Any]],
+    replications: int | None,
+    jobs: int | None,
+    out: str | Path,
+    progress: ProgressFn | None = None,
+) -> dict[str, Run]:
+    """Run of each of these cases; `parameters` are values by path for each scenario file, on top of
+    the cases' own.
+    """
+    wanted = {name: study.cases[name] for name in cases}
+    frozen = {
+        case.run_key: freeze_case(study, case, parameters.get(case.scenario, {}))
+        for case in wanted.values()
+    }
+    runs = run_all(
+        frozen,
+        run_scenario,
+        replications=replications or study.replications,
+        jobs=jobs,
+        out=out,
+        progress=progress,
+    )
+    return {name: runs[case.run_key] for name, case in wanted.items()}
+
+
+def freeze_case(study: Study, case: Case, parameters: Mapping[str, Any]) -> FrozenScenario:
+    """The scenario of a case with what the case sets."""
+    from homenode.model.scenario import Scenario
+
+    scenario = Scenario.load(study.scenario_path(case.scenario))
+    if case.overrides:
+        scenario = scenario.with_(case.overrides, why="set by the study")
+    return override(scenario, parameters)
+
+
+def simulated(study: Study, runs: Mapping[str, Run], row: PublishedRow) -> Estimate:
+    """The simulated counterpart of a published row."""
+    if row.case in study.ratios:
+        return _ratio(study, runs, study.ratios[row.case], row.metric)
+    series = next((one for one in study.series if row.case in (one.name, *one.cases)), None)
+    if series is not None and row.metric in (*OF_A_SIZE, *OF_THE_SET):
+        return series.value(
+            row.case,
+            row.metric,
+            lambda case: runs[case].metric(study.cases[case].partition, "itr_per_s"),
+        )
+    return runs[row.case].metric(study.cases[row.case].partition, row.metric)
+
+
+def _ratio(study: Study, runs: Mapping[str, Run], ratio: Ratio, metric: str) -> Estimate:
+    """Quotient of two means, replication by replication where there are several."""
+    for name in (*ratio.of, *ratio.to):
+        one = runs[name].metric(study.cases[name].partition, metric)
+        if one.mean is None:
+            return Estimate(None, None, one.reason or f"{name} has no {metric}")
+    values = {n: runs[n].values(study.cases[n].partition, metric) for n in (*ratio.of, *ratio.to)}
+    count = min(len(found) for found in values.values())
+    return estimate(
+        [
+            _mean([values[n][i] for n in ratio.of]) / _mean([values[n][i] for n in ratio.to])
+            for i in range(count)
+            if any(values[n][i] for n in ratio.to)
+        ]
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)

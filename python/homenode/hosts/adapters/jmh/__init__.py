@@ -1,0 +1,5 @@
+"""A warehouse-like class under JMH, the Java Microbenchmark Harness."""
+
+from homenode.hosts.adapters.jmh.adapter import Jmh
+
+__all__ = ["Jmh"]

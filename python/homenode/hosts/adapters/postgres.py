@@ -1,0 +1,160 @@
+"""A PostgreSQL server of one's own for the time of a measurement.
+
+It listens on loopback only, under a password made up for it, never runs as root, and keeps its
+cluster in the folder it is given.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from homenode.hosts.adapter import Bench, Need, Started
+from homenode.hosts.adapters.reading import quoted
+from homenode.hosts.errors import MeasureError
+
+NEED = Need("postgres", "postgresql")
+CLIENT = Need("psql", "postgresql-client")
+_NAME = "bench"  # of the database and of its owner
+_START_S = 60.0
+_PAUSE_S = 0.02
+_STATE_LINE = 7  # of postmaster.pid, counted from 0
+
+
+def owner() -> str | None:
+    """Who runs the server: Debian's user for it where we are root, ourselves where we are not."""
+    return "postgres" if os.geteuid() == 0 else None
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A database cluster on disk, and the server over it while it runs."""
+
+    bench: Bench
+    folder: Path
+    password: str
+    port: int
+
+    @classmethod
+    def made(cls, bench: Bench, folder: Path) -> Cluster:
+        """A new cluster in `folder`, with one empty database.
+
+        Raises `MeasureError` where PostgreSQL is missing or refuses.
+        """
+        shutil.rmtree(folder, ignore_errors=True)  # what a try that failed has left
+        folder.mkdir(parents=True)
+        words = folder / "password"
+        words.write_text(secrets.token_hex(16))
+        words.chmod(0o600)
+        cluster = cls.there(bench, folder)
+        _give(bench, folder)
+        argv = ["-D", str(folder / "cluster"), "-U", _NAME, "-A", "scram-sha-256", "--no-sync"]
+        argv += [f"--pwfile={words}", "-E", "UTF8", "--locale=C"]
+        bench.run(
+            [bench.program("initdb"), *argv],
+            limit_s=_START_S,
+            role="server",
+            folder=folder,
+            user=owner(),
+        )
+        cluster.start({})
+        cluster.ask(f"create database {_NAME}", database="postgres")
+        cluster.stop()
+        return cluster
+
+    @classmethod
+    def there(cls, bench: Bench, folder: Path) -> Cluster:
+        """The cluster that `made` left in `folder`."""
+        return cls(bench, folder, (folder / "password").read_text(), bench.free_port())
+
+    def copied(self, folder: Path) -> Cluster:
+        """A copy of the stopped cluster, so that what is written to it is gone afterwards."""
+        argv = ["cp", "-a", str(self.folder), str(folder)]
+        self.bench.run(argv, limit_s=10 * _START_S, role="server")
+        return Cluster(self.bench, folder, self.password, self.port)
+
+    def start(self, settings: Mapping[str, str]) -> Started:
+        """The server, answering when this returns. `settings` as in postgresql.conf.
+
+        Raises `MeasureError` if it dies or does not come up in time.
+        """
+        every = {
+            "listen_addresses": "127.0.0.1",
+            "port": str(self.port),
+            "unix_socket_directories": "",
+            **settings,
+        }
+        argv = [self.bench.program("postgres"), "-D", str(self.folder / "cluster")]
+        for name, value in every.items():
+            argv += ["-c", f"{name}={value}"]
+        server = self.bench.start(argv, role="server", folder=self.folder, user=owner())
+        self.bench.wait_for_port(self.port, limit_s=_START_S, of=server)
+        self._wait_until_ready(server)
+        return server
+
+    def stop(self) -> None:
+        """End the server cleanly: everything is written to the cluster."""
+        argv = [self.bench.program("pg_ctl"), "stop", "-D", str(self.folder / "cluster")]
+        self.bench.run(
+            [*argv, "-m", "fast", "-w", "-s"],
+            limit_s=2 * _START_S,
+            role="server",
+            folder=self.folder,
+            user=owner(),
+        )
+
+    def environment(self) -> dict[str, str]:
+        """What a client needs to get in; the password is on no command line."""
+        return {"PGPASSWORD": self.password}
+
+    def address(self) -> Sequence[str]:
+        """The database, in the words of sysbench."""
+        return (
+            "--db-driver=pgsql",
+            "--pgsql-host=127.0.0.1",
+            f"--pgsql-port={self.port}",
+            f"--pgsql-user={_NAME}",
+            f"--pgsql-db={_NAME}",
+        )
+
+    def ask(self, statement: str, *, database: str = _NAME) -> str:
+        """The answer to one statement, fields parted by `|`."""
+        argv = ["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1"]
+        argv += ["-p", str(self.port), "-U", _NAME, "-d", database, "-c", statement]
+        done = self.bench.run(argv, limit_s=10 * _START_S, env=self.environment())
+        return done.stdout.decode().strip()
+
+    def _wait_until_ready(self, server: Started) -> None:
+        """It listens before it answers: after a crash it recovers first. The state stands in the
+        eighth line of its own file, where pg_ctl looks too.
+        """
+        until = time.monotonic() + _START_S
+        while server.alive() and time.monotonic() < until:
+            if self._state() == "ready":
+                return
+            time.sleep(_PAUSE_S)
+        raise MeasureError(
+            "PostgreSQL did not come up",
+            there=quoted(server.output()),
+            next_step="read its log beside the result",
+        )
+
+    def _state(self) -> str:
+        """What the server says of itself; empty before it says anything."""
+        try:
+            lines = (self.folder / "cluster" / "postmaster.pid").read_text().splitlines()
+        except FileNotFoundError:  # not yet, or no more
+            return ""
+        return lines[_STATE_LINE].strip() if len(lines) > _STATE_LINE else ""
+
+
+def _give(bench: Bench, folder: Path) -> None:
+    """Make it the server's own."""
+    user = owner()
+    if user is not None:
+        bench.give(folder, user)

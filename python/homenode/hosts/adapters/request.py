@@ -1,0 +1,91 @@
+"""Requests and answers of any two sizes over TCP on loopback, by our own two kernels.
+
+sockperf answers with as many bytes as it is asked with; the published profiles ask with 200 bytes
+and answer with 1,000 or 30,000. Server and clients have a thread a connection each.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+
+from homenode.hosts.adapter import Bench, Case, Output, Parameters, Requirements
+from homenode.hosts.adapters.gate import Gate, let_go
+from homenode.hosts.adapters.given import Given
+from homenode.hosts.adapters.kernel_process import engine_version
+from homenode.hosts.adapters.reading import json_object, number, positive, rate
+
+_MOST_BYTES = 16 << 20
+
+
+class Request:
+    """Request and response, in place of uperf."""
+
+    name = "request"
+    title = "requests and answers of two sizes over TCP on loopback"
+    stands_for = "uperf, request and response of 1x1, 200x1000 and 200x30k bytes"
+    limit_s = 120.0
+
+    def requires(self, case: Case) -> Requirements:
+        """A network namespace of its own; the kernels belong to homenode."""
+        return Requirements(network_namespace=True)
+
+    def case(self, name: str, parameters: Parameters) -> Case:
+        """`load` (connections), `request` and `response` (bytes)."""
+        given = Given(self.name, name, parameters)
+        connections = given.count("load", 1, least=1, most=1000)
+        request = given.count("request", 1, least=1, most=_MOST_BYTES)
+        response = given.count("response", 1, least=1, most=_MOST_BYTES)
+        given.no_others()
+        return Case(
+            name=name,
+            title=f"{request} bytes asked, {response} answered, {connections} connections",
+            metric="transactions",
+            unit="transactions/s",
+            better="higher",
+            parameters=given.taken,
+            load=float(connections),
+        )
+
+    def prepare(self, case: Case, bench: Bench) -> None:
+        """Nothing: exchanges need no data."""
+
+    def measure(self, case: Case, bench: Bench, *, seconds: float) -> Output:
+        """A server and a process of clients."""
+        given = case.parameters
+        port = bench.free_port()
+        sizes = {"request": given["request"], "response": given["response"]}
+        server = bench.start(_kernel("answer", {"port": port, **sizes}), role="server")
+        bench.wait_for_port(port, limit_s=15.0, of=server)
+        gate = Gate.made(bench.folder / "gate")
+        order = {"port": port, **sizes, "connections": given["load"], "seconds": seconds}
+        clients = bench.start(_kernel("ask", {**order, "gate": str(gate.path)}), role="client")
+        held = gate.reached(clients)
+        bench.measuring()
+        let_go([held])
+        done = clients.wait(limit_s=seconds + 60.0)
+        bench.measured()
+        return self.parse(case, done.stdout)
+
+    def parse(self, case: Case, text: bytes) -> Output:
+        """The clients' line."""
+        told = json_object(self.name, text)
+        work = positive(self.name, told, "transactions")
+        seconds = positive(self.name, told, "seconds")
+        names = ("mean", "p50", "p95", "p99", "max")
+        return Output(
+            work=work,
+            seconds=seconds,
+            score=rate(self.name, work, seconds),
+            latency_ms={name: number(self.name, told, "latency_us", name) / 1e3 for name in names},
+        )
+
+    def version(self, bench: Bench) -> str:
+        """The engine's, which the kernels are part of."""
+        return engine_version()
+
+
+def _kernel(name: str, order: Mapping[str, object]) -> list[str]:
+    """The command that runs a kernel in a process of its own."""
+    return [sys.executable, "-m", "homenode.hosts.kernels", name, json.dumps(order)]

@@ -1,0 +1,160 @@
+"""How quiet the host is: processor time of others, and time its own hypervisor took.
+
+The time of others is the whole machine's less that of our own groups, of this process, and of the
+kernel's own threads, which work for us too (writing back, network). The machine's total comes from
+the root control group where that is exact, else from the time that processors were not idle, which
+Linux counts exactly on a tickless kernel; busy ticks of `/proc/stat` are never summed.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from homenode.hosts.live.cgroups import read_pairs
+
+if TYPE_CHECKING:
+    from homenode.hosts.live.host import Host
+
+FOREIGN_LIMIT = 0.03
+"""Share of the host's capacity that others may use during a run; above it runs differ visibly."""
+STEAL_LIMIT = 0.01
+_LOOK_S = 0.2
+_NS = 1e-9
+_KERNEL_THREADS_OF = b"2"
+
+
+@dataclass(frozen=True)
+class Quiet:
+    """What went on beside us in some time."""
+
+    seconds: float
+    busy_s: float
+    """Processor time of the whole machine [s]."""
+    own_s: float
+    kernel_s: float
+    """Of the kernel's own threads [s]."""
+    foreign: float
+    """Share of capacity [0..1]."""
+    steal: float
+    """Share of capacity [0..1]."""
+    swapped_pages: int
+
+    def reason(self, foreign_limit: float, steal_limit: float = STEAL_LIMIT) -> str | None:
+        """Why a run in this time does not count; None if it does."""
+        if self.foreign > foreign_limit:
+            return (
+                f"others used {100 * self.foreign:.1f} % of the host "
+                f"(limit {100 * foreign_limit:g} %)"
+            )
+        if self.steal > steal_limit:
+            return (
+                f"the host's hypervisor stole {100 * self.steal:.1f} % "
+                f"(limit {100 * steal_limit:g} %)"
+            )
+        if self.swapped_pages:
+            return f"the host swapped {self.swapped_pages} pages"
+        return None
+
+
+@dataclass(frozen=True)
+class _Moment:
+    at: float
+    busy_s: float
+    steal_s: float
+    own_s: float
+    kernel_s: float
+    swapped: int
+
+
+class Watch:
+    """From its making to `done`."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._began = _now(host)
+
+    def done(self) -> Quiet:
+        """What went on since."""
+        then, now = self._began, _now(self._host)
+        seconds = max(now.at - then.at, 1e-9)
+        capacity = seconds * (os.cpu_count() or 1)
+        busy, own, kernel = (
+            now.busy_s - then.busy_s,
+            now.own_s - then.own_s,
+            now.kernel_s - then.kernel_s,
+        )
+        return Quiet(
+            seconds=seconds,
+            busy_s=busy,
+            own_s=own,
+            kernel_s=kernel,
+            foreign=min(1.0, max(0.0, (busy - own - kernel) / capacity)),
+            steal=max(0.0, (now.steal_s - then.steal_s) / capacity),
+            swapped_pages=now.swapped - then.swapped,
+        )
+
+
+class Gate:
+    """Asks whether the host is quiet."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    def watch(self) -> Watch:
+        """Watch from now on."""
+        return Watch(self._host)
+
+    def wait_quiet(self, limit_s: float, *, foreign_limit: float = FOREIGN_LIMIT) -> bool:
+        """Wait until others use less than the limit; whether they do."""
+        until = time.monotonic() + limit_s
+        while True:
+            watch = self.watch()
+            time.sleep(_LOOK_S)
+            quiet = watch.done()
+            if quiet.foreign <= foreign_limit and quiet.steal <= STEAL_LIMIT:
+                return True
+            if time.monotonic() >= until:
+                return False
+
+
+def _now(host: Host) -> _Moment:
+    exact = host.groups.machine_s()
+    busy, steal = not_idle()
+    swap = read_pairs(Path("/proc/vmstat"))
+    return _Moment(
+        at=time.monotonic(),
+        busy_s=busy if exact is None else exact,
+        steal_s=steal,
+        own_s=host.own_s(),
+        kernel_s=kernel_threads_s(),
+        swapped=swap.get("pswpin", 0) + swap.get("pswpout", 0),
+    )
+
+
+def not_idle(stat: Path = Path("/proc/stat")) -> tuple[float, float]:
+    """Time that all processors together were not idle, and that was stolen from them [s]."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    words = stat.read_text().split("\n", 1)[0].split()[1:]
+    values = [int(word) / ticks for word in words] + [0.0] * 10
+    idle, steal = values[3] + values[4], values[7]
+    elapsed = time.clock_gettime(time.CLOCK_BOOTTIME) * (os.cpu_count() or 1)
+    return elapsed - idle - steal, steal
+
+
+def kernel_threads_s(proc: Path = Path("/proc")) -> float:
+    """Processor time of the kernel's own threads so far [s]."""
+    total = 0
+    for entry in os.scandir(proc):
+        if not entry.name.isdigit():
+            continue
+        try:
+            after_name = Path(entry.path, "stat").read_bytes().rpartition(b")")[2].split()
+            if after_name[1] == _KERNEL_THREADS_OF:
+                total += int(Path(entry.path, "schedstat").read_bytes().split()[0])
+        except (OSError, IndexError, ValueError):
+            continue
+    return total * _NS

@@ -1,0 +1,27 @@
+"""From records of runs to the figures of the published studies: ETR, busy, ITR, ITRR, processor
+time of a unit, deviation, saving, scaling sets. Never asks where a record comes from.
+"""
+
+from homenode.hosts.reduce.cells import Cell, Key, area_of, cells_of, systems_of
+from homenode.hosts.reduce.measured import Measured, Plain
+from homenode.hosts.reduce.pair import Pair, pair_of
+from homenode.hosts.reduce.scaling import ScalingSet, Size, scaling_sets
+from homenode.hosts.reduce.summary import Summary, summarize, summary_json
+
+__all__ = [
+    "Cell",
+    "Key",
+    "Measured",
+    "Pair",
+    "Plain",
+    "ScalingSet",
+    "Size",
+    "Summary",
+    "area_of",
+    "cells_of",
+    "pair_of",
+    "scaling_sets",
+    "summarize",
+    "summary_json",
+    "systems_of",
+]

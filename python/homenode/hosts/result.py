@@ -1,0 +1,226 @@
+"""The result file: one JSON, readable on any other host, beside a folder with the raw outputs."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import math
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from homenode.errors import suggestion
+from homenode.hosts.errors import MeasureError
+from homenode.hosts.record import RunRecord
+
+SCHEMA = 1
+KIND = "homenode-measurement"
+_MARK = ".homenode-raw"
+"""File that says that a folder of raw outputs is ours, to be replaced."""
+_MOST_PROCESSORS = 1 << 20
+
+
+@dataclass
+class Result:
+    """A session: what was asked, where, and each repetition."""
+
+    suite: dict[str, Any]
+    """`name`, `title`, `sha256` of its file."""
+    settings: dict[str, Any]
+    """What was asked: seed, gate, affinity, processors, ..."""
+    systems: dict[str, dict[str, Any]]
+    """By name, the host's or `a` and `b`: what was set for it."""
+    cases: dict[str, dict[str, Any]]
+    """By `adapter/case`: title, metric, unit, better, load, seconds, repeats, parameters."""
+    versions: dict[str, str] = field(default_factory=dict)
+    """Of the tools, by adapter."""
+    environment: dict[str, Any] = field(default_factory=dict)
+    records: list[RunRecord] = field(default_factory=list)
+    left_out: list[dict[str, Any]] = field(default_factory=list)
+    """`case` and `why`: not started, for a tool, disk or memory that is missing."""
+    failures: list[dict[str, Any]] = field(default_factory=list)
+    """`case`, `system`, `replicate` and `why`: started, and failed."""
+    started: str = ""
+    finished: str = ""
+    """ISO 8601 with zone."""
+    interrupted: bool = False
+    schema: int = SCHEMA
+    kind: str = KIND
+    path: Path | None = None
+    """File it was read from or kept in."""
+
+    def used(self) -> list[RunRecord]:
+        """Records that count."""
+        return [record for record in self.records if record.rejected is None]
+
+    def as_json(self) -> dict[str, Any]:
+        """What the file holds."""
+        fields = dataclasses.asdict(self)
+        del fields["path"]
+        return {"schema": fields.pop("schema"), "kind": fields.pop("kind"), **fields}
+
+
+def load(path: str | Path) -> Result:
+    """Read a result file.
+
+    Raises `MeasureError` for what is not there, not ours, damaged or of a later form.
+    """
+    path = Path(path)
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        near = [file.name for file in path.parent.glob("*.json")] if path.parent.is_dir() else []
+        raise MeasureError(
+            f"{path} cannot be read: {error.strerror}",
+            next_step=suggestion(
+                path.name, near, "give the FILE.json that `homenode measure` kept"
+            ),
+        ) from error
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise MeasureError(
+            f"{path} is not JSON: {error}",
+            next_step="give the FILE.json that `homenode measure` kept",
+        ) from error
+    if not isinstance(data, dict) or data.get("kind") != KIND:
+        raise MeasureError(
+            f"{path} holds no measurement",
+            there="its `kind` is not " + KIND,
+            next_step="give the FILE.json that `homenode measure` kept",
+        )
+    if data.get("schema") != SCHEMA:
+        raise MeasureError(
+            f"{path} has form {data.get('schema')}, this homenode reads form {SCHEMA}",
+            next_step="read it with the version that kept it",
+        )
+    return _checked(data, path)
+
+
+def _checked(data: dict[str, Any], path: Path) -> Result:
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        # Numbers in place of texts and the like mean damage; nothing is converted.
+        result: Result = TypeAdapter(Result).validate_python(data | {"path": path})
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise MeasureError(
+            f"{path} is damaged: {place}: {first['msg']}",
+            next_step="copy it again from the host that made it",
+        ) from error
+    for number, record in enumerate(result.records):
+        wrong = _senseless(record)
+        if wrong:
+            raise MeasureError(
+                f"{path} is damaged: records.{number}.{wrong} makes no sense",
+                next_step="copy it again from the host that made it",
+            )
+    return result
+
+
+def _senseless(record: RunRecord) -> str | None:
+    """The name of a figure that no repetition can have."""
+    if not 1 <= record.processors <= _MOST_PROCESSORS:
+        return "processors"
+    if record.seconds <= 0:
+        return "seconds"
+    for name, value in dataclasses.asdict(record).items():
+        if not _finite(value):
+            return name
+    return None
+
+
+def _finite(value: object) -> bool:
+    if isinstance(value, dict):
+        return all(map(_finite, value.values()))
+    if isinstance(value, list | tuple):
+        return all(map(_finite, value))
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def save(result: Result, path: str | Path) -> Path:
+    """Write the file whole or not at all."""
+    path = Path(path)
+    text = json.dumps(result.as_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    # Half a character pair of a tool's output cannot be written but as JSON's own escape.
+    data = text.encode("utf-8", "backslashreplace")
+    staged = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        staged.write_bytes(data)
+        staged.replace(path)
+    except OSError as error:
+        raise MeasureError(
+            f"{path} cannot be written: {error.strerror}",
+            next_step="give another place with -o, or free some space",
+        ) from error
+    finally:
+        # Also after Ctrl-C; once in place there is none.
+        with contextlib.suppress(OSError):
+            staged.unlink()
+    result.path = path
+    return path
+
+
+def raw_folder(path: Path) -> Path:
+    """Where the raw outputs of a result file lie."""
+    return path.with_name(f"{path.stem}.raw")
+
+
+def is_raw(folder: Path) -> bool:
+    """Whether a folder is one of ours, or empty."""
+    if folder.is_symlink() or not folder.is_dir():
+        return False
+    return (folder / _MARK).is_file() or not any(folder.iterdir())
+
+
+class RawOutputs:
+    """Raw outputs of a session, collected aside and put in place with the result."""
+
+    def __init__(self, place: Path) -> None:
+        self._place = place
+        self.staged = place.with_name(f".{place.name}.{os.getpid()}")
+        try:
+            self.staged.mkdir(parents=True, exist_ok=True)
+            (self.staged / _MARK).write_text("raw outputs of a homenode measurement\n")
+        except OSError as error:
+            self.drop()
+            raise MeasureError(
+                f"{self.staged} cannot be written: {error.strerror}",
+                next_step="give another place with -o, or free some space",
+            ) from error
+
+    def folder(self, name: str) -> Path:
+        """A folder for one repetition."""
+        folder = self.staged / name
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def keep(self) -> Path:
+        """Put all in place; an older folder of ours of that name is replaced.
+
+        Raises `MeasureError` for a folder that is not ours.
+        """
+        older = self._place.with_name(f".{self._place.name}.older.{os.getpid()}")
+        if self._place.exists():
+            if not is_raw(self._place):
+                raise MeasureError(f"{self._place} was not made by homenode")
+            self._place.rename(older)
+        self.staged.rename(self._place)
+        shutil.rmtree(older, ignore_errors=True)
+        return self._place
+
+    def drop(self) -> None:
+        """Throw all away."""
+        shutil.rmtree(self.staged, ignore_errors=True)
+
+
+def record_json(record: RunRecord) -> Mapping[str, Any]:
+    """A record as the file holds it."""
+    return dataclasses.asdict(record)

@@ -1,0 +1,42 @@
+"""Statistics of runs: how much one differs from another, and whether that can be told at all.
+
+The unit is always a run, never a second of one. All is computed on logarithms, since what is asked
+for is a ratio: `x` runs of one system against `y` of another, and how many times the other is it.
+Nothing here knows what was measured, or whether it was.
+"""
+
+from homenode.hosts.statistics.bootstrap import GeometricMean, geometric_mean
+from homenode.hosts.statistics.floor import noise_floor
+from homenode.hosts.statistics.laws import SqrtLaw, Usl, fit_sqrt_law, fit_usl
+from homenode.hosts.statistics.power import detectable, runs_needed
+from homenode.hosts.statistics.ranks import ALPHA, fewest_runs, holm, rank_p
+from homenode.hosts.statistics.ratio import Ratio, ratio_of_pairs, ratio_of_samples
+from homenode.hosts.statistics.samples import Spread, cv, log_mean, spread
+from homenode.hosts.statistics.warmup import WarmUp, batch_count, slope_of_rest, warm_up
+
+__all__ = [
+    "ALPHA",
+    "GeometricMean",
+    "Ratio",
+    "Spread",
+    "SqrtLaw",
+    "Usl",
+    "WarmUp",
+    "batch_count",
+    "cv",
+    "detectable",
+    "fewest_runs",
+    "fit_sqrt_law",
+    "fit_usl",
+    "geometric_mean",
+    "holm",
+    "log_mean",
+    "noise_floor",
+    "rank_p",
+    "ratio_of_pairs",
+    "ratio_of_samples",
+    "runs_needed",
+    "slope_of_rest",
+    "spread",
+    "warm_up",
+]

@@ -1,5 +1,0 @@
-"""Real programs of Debian, one copy each on inputs made here."""
-
-from homenode.measure.adapters.integer.adapter import Integer
-
-__all__ = ["Integer"]

@@ -1,5 +1,0 @@
-"""A warehouse-like class under JMH, the Java Microbenchmark Harness."""
-
-from homenode.measure.adapters.jmh.adapter import Jmh
-
-__all__ = ["Jmh"]

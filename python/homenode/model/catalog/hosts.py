@@ -1,0 +1,324 @@
+"""The schedulers of servers that run virtual machines or processes as threads: Linux with KVM, and
+Xen's credit2. Each stands with its constants in a file of the package; a machine file gives what
+differs.
+"""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from homenode.model.catalog.figure import Figure
+from homenode.model.document import Quantity, Table
+from homenode.model.shipped import shipped_text
+from homenode.model.units import SIZE, TIME
+
+Tick = Annotated[int, Quantity(TIME, "100 us", "1 s")]
+Short = Annotated[int, Quantity(TIME, "0 ns", "10 ms")]
+Clock = Annotated[int, Quantity(TIME, "1 ms", "10 ms")]
+Direct = Annotated[int, Quantity(TIME, "0 ns", "1 ms")]
+Part = Annotated[int, Quantity(TIME, "100 us", "1 s")]
+Turn = Annotated[int, Quantity(TIME, "10 us", "1 s")]
+Limit = Annotated[int, Quantity(TIME, "0 ns", "500 ms")]
+CapPeriod = Annotated[int, Quantity(TIME, "1 ms", "1 s")]
+Long = Annotated[int, Quantity(TIME, "0 ns", "1 s")]
+Period = Annotated[int, Quantity(TIME, "1 ms", "1 h")]
+Credit = Annotated[int, Quantity(TIME, "1 ms", "1 s")]
+Reset = Annotated[int, Quantity(TIME, "0 ns", "0 ns")]
+Percent = Annotated[int, Field(ge=100, le=1000)]
+Few = Annotated[int, Field(ge=0, le=64)]
+Cycles = Annotated[int, Field(ge=1, le=10_000_000)]
+Spun = Annotated[int, Field(ge=128, le=10_000_000)]
+ScanSize = Annotated[int, Quantity(SIZE, "1 MiB", "1 TiB")]
+
+HOST_POLICIES = ("linux", "credit2")
+"""Policies under which a host's threads are dispatched one by one."""
+OPTIONAL = ("base_slice", "latency", "min_granularity", "wakeup_granularity")
+"""Numbers that the kernel works out itself where nobody sets them."""
+
+
+class Balance(Table):
+    """How the kernel spreads load over processors."""
+
+    enabled: Figure[bool] = Field(description="whether processors take work from others at all")
+    newly_idle: Figure[bool] = Field(
+        description="whether one that becomes idle looks for work at once"
+    )
+    interval: Figure[Part] = Field(
+        description="time between two attempts of an idle processor, for each one of the domain"
+    )
+    busy_factor: Figure[Annotated[int, Field(ge=1, le=1000)]] = Field(
+        description="factor on that while the processor is busy"
+    )
+    imbalance_smt: Figure[Percent] = Field(
+        description=(
+            "load of the busiest over the own, in percent, at which work moves between threads of a"
+            " core"
+        )
+    )
+    imbalance: Figure[Percent] = Field(description="the same between cores, chips and nodes")
+
+    def spec(self) -> dict[str, Any]:
+        """As the engine takes it."""
+        return {
+            "enabled": self.enabled.value,
+            "newly_idle": self.newly_idle.value,
+            "interval_ns": self.interval.value,
+            "busy_factor": self.busy_factor.value,
+            "imbalance_smt_pct": self.imbalance_smt.value,
+            "imbalance_pct": self.imbalance.value,
+        }
+
+
+class NumaBalancing(Table):
+    """Movement of tasks and memory towards each other."""
+
+    enabled: Figure[bool] = Field(description="kernel.numa_balancing")
+    scan_delay: Figure[Period] = Field(description="time before a new task's memory is scanned")
+    scan_period_min: Figure[Period] = Field(description="least time between two scans")
+    scan_period_max: Figure[Period] = Field(description="longest time between two scans")
+    scan_size: Figure[ScanSize] = Field(description="memory made to fault in a scan")
+
+    def spec(self) -> dict[str, Any] | None:
+        """As the engine takes it; None where it is off."""
+        if not self.enabled.value:
+            return None
+        return {
+            "scan_delay_ns": self.scan_delay.value,
+            "scan_period_min_ns": self.scan_period_min.value,
+            "scan_period_max_ns": self.scan_period_max.value,
+            "scan_bytes": self.scan_size.value,
+        }
+
+
+class KvmHost(Table):
+    """What KVM does for a guest's virtual processors, named as the module's parameters are."""
+
+    halt_poll: Figure[Short] = Field(
+        description="halt_poll_ns: longest time that a halted virtual processor polls for work"
+    )
+    halt_poll_start: Figure[Short] = Field(description="halt_poll_ns_grow_start: its first length")
+    halt_poll_grow: Figure[Few] = Field(
+        description="halt_poll_ns_grow: factor by which polling gets longer; 0 is never"
+    )
+    halt_poll_shrink: Figure[Few] = Field(
+        description="halt_poll_ns_shrink: divisor by which it gets shorter; 0 is to nothing at once"
+    )
+    exit: Figure[Direct] = Field(description="time from a halt to the host's scheduler")
+    entry: Figure[Direct] = Field(description="time from the host's scheduler into the guest")
+    pause_loop: Figure[bool] = Field(description="whether the processor notices loops of pauses")
+    pause_gap: Figure[Cycles] = Field(
+        description="ple_gap: most cycles between two pauses of one loop"
+    )
+    pause_window: Figure[Spun] = Field(
+        description="ple_window: cycles in a loop after which it exits"
+    )
+    directed_yield: Figure[bool] = Field(
+        description="whether one caught spinning yields to one that may hold the lock"
+    )
+    lock_holder_preemption: Figure[bool] = Field(
+        description="whether a virtual processor may lose its processor while it holds a lock"
+    )
+
+    def spec(self) -> dict[str, Any]:
+        """As the engine takes it."""
+        loop = {"gap_cycles": self.pause_gap.value, "window_cycles": self.pause_window.value}
+        return {
+            "halt_poll_ns": self.halt_poll.value,
+            "halt_poll_grow_start_ns": self.halt_poll_start.value,
+            "halt_poll_grow": self.halt_poll_grow.value,
+            "halt_poll_shrink": self.halt_poll_shrink.value,
+            "exit_ns": self.exit.value,
+            "entry_ns": self.entry.value,
+            "pause_loop": loop if self.pause_loop.value else None,
+            "directed_yield": self.directed_yield.value,
+            "lock_holder_preemption": self.lock_holder_preemption.value,
+        }
+
+
+class LinuxHost(Table):
+    """The Linux scheduler, named as the kernel names its settings."""
+
+    policy: Literal["linux"] = Field(description="which of the kinds it is")
+    window: Figure[Tick] = Field(description="how often the load of caches and links is taken anew")
+    smt: Figure[bool] = Field(description="whether all threads of a core are in use (not nosmt)")
+    scheduler: Figure[Literal["eevdf", "cfs"]] = Field(description="which fair class")
+    tick: Figure[Clock] = Field(description="clock tick, 1 / CONFIG_HZ")
+    tick_late: Figure[Short] = Field(
+        description="most by which a processor handles its tick late, each tick by chance"
+    )
+    base_slice: Figure[Part] | None = Field(
+        None,
+        description=(
+            "base_slice_ns of EEVDF; 0.7 ms times 1 + log2 of the processors, eight at most, if not"
+            " given"
+        ),
+    )
+    run_to_parity: Figure[bool] = Field(description="whether a runner may use up its slice")
+    place_lag: Figure[bool] = Field(description="whether a sleeper keeps the lag it left with")
+    delay_dequeue: Figure[bool] = Field(
+        description="whether a sleeper that has had too much stays queued until it has not"
+    )
+    reweigh_in_sums: Figure[bool] = Field(
+        description=(
+            "whether a runner whose weight changes is placed as if it came anew (Linux 6.13 to"
+            " 6.19), by which what it is owed grows"
+        )
+    )
+    latency: Figure[Part] | None = Field(
+        None, description="sched_latency_ns of CFS; 6 ms times that factor if not given"
+    )
+    min_granularity: Figure[Part] | None = Field(
+        None, description="sched_min_granularity_ns of CFS; 0.75 ms times that factor"
+    )
+    wakeup_granularity: Figure[Long] | None = Field(
+        None, description="sched_wakeup_granularity_ns of CFS; 1 ms times that factor"
+    )
+    gentle_sleepers: Figure[bool] = Field(
+        description="whether CFS gives sleepers half a period of credit, not a whole one"
+    )
+    bandwidth_slice: Figure[Part] = Field(
+        description="slice in which a quota is handed to a processor"
+    )
+    migration_cost: Figure[Long] = Field(description="time for which one that ran is taken as warm")
+    migrate_most: Figure[Annotated[int, Field(ge=1, le=1024)]] = Field(
+        description="most tasks moved in one go"
+    )
+    switch: Figure[Direct] = Field(description="direct cost of a switch between two tasks")
+    wake_interrupt: Figure[Direct] = Field(
+        description="processor time of waking a thread on another processor: an interrupt is sent"
+    )
+    wake_idle: Figure[Direct] = Field(
+        description="time from such a wake-up on an idle processor until the thread runs"
+    )
+    idle_poll: Figure[Direct] = Field(
+        description="for how long an idle processor polls, and needs neither"
+    )
+    wake_affine: Figure[bool] = Field(
+        description="whether a waking task may be drawn to its waker's processor"
+    )
+    balance: Balance
+    numa_balancing: NumaBalancing
+    kvm: KvmHost
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_defaults(cls, data: Any) -> Any:
+        return completed(data)
+
+    def spec(self) -> dict[str, Any]:
+        """The `hypervisor` part of the engine's input; PowerVM's calls cost nothing."""
+        rules = ("run_to_parity", "place_lag", "delay_dequeue", "gentle_sleepers")
+        plain = ("scheduler", *rules, "reweigh_in_sums")
+        times = ("tick", "tick_late", "bandwidth_slice", "migration_cost", "switch")
+        wakes = ("wake_interrupt", "wake_idle", "idle_poll")
+        return {
+            **_without_calls(self.policy, self.window.value),
+            "linux": {
+                **{name: getattr(self, name).value for name in plain},
+                **{f"{name}_ns": getattr(self, name).value for name in (*times, *wakes)},
+                **{f"{name}_ns": _value(getattr(self, name)) for name in OPTIONAL},
+                "migrate_most": self.migrate_most.value,
+                "wake_affine": self.wake_affine.value,
+                "balance": self.balance.spec(),
+                "numa_balancing": self.numa_balancing.spec(),
+            },
+        }
+
+
+class Credit2Host(Table):
+    """Xen's scheduler credit2, named as its boot parameters are."""
+
+    policy: Literal["credit2"] = Field(description="which of the kinds it is")
+    window: Figure[Tick] = Field(description="how often the load of caches and links is taken anew")
+    smt: Figure[bool] = Field(description="whether all threads of a core are in use (smt=on)")
+    rate_limit: Figure[Limit] = Field(
+        description="sched_ratelimit_us: least time that one runs before another may take over"
+    )
+    runqueue: Figure[Literal["cpu", "core", "socket", "node", "all"]] = Field(
+        description="credit2_runqueue: which processors share a run queue"
+    )
+    max_per_queue: Figure[Annotated[int, Field(ge=1, le=4096)]] = Field(
+        description="sched_credit2_max_cpus_runqueue: most processors of a run queue"
+    )
+    credit_init: Figure[Credit] = Field(description="credit with which everybody starts anew")
+    reset_below: Figure[Reset] = Field(description="credit at or below which all start anew")
+    min_timer: Figure[Turn] = Field(description="shortest time to the next look at the queue")
+    max_timer: Figure[Turn] = Field(description="longest time to the next look at the queue")
+    migrate_resist: Figure[Long] = Field(
+        description="sched_credit2_migrate_resist: lead that one needs to be moved"
+    )
+    cap_period: Figure[CapPeriod] = Field(description="credit2_cap_period_ms: period of caps")
+    load_window: Figure[Annotated[int, Field(ge=20, le=36)]] = Field(
+        description="credit2_load_window_shift: the load is averaged over 2^this ns"
+    )
+    switch: Figure[Direct] = Field(description="direct cost of a switch")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_defaults(cls, data: Any) -> Any:
+        return completed(data)
+
+    def spec(self) -> dict[str, Any]:
+        """The `hypervisor` part of the engine's input; PowerVM's calls cost nothing."""
+        times = ("rate_limit", "credit_init", "reset_below", "min_timer", "max_timer")
+        more = ("migrate_resist", "cap_period", "switch")
+        return {
+            **_without_calls(self.policy, self.window.value),
+            "credit2": {
+                **{f"{name}_ns": getattr(self, name).value for name in (*times, *more)},
+                "runqueue": self.runqueue.value,
+                "max_per_queue": self.max_per_queue.value,
+                "load_window_shift": self.load_window.value,
+            },
+        }
+
+
+def completed(table: Any) -> Any:
+    """A `[hypervisor]` table of a host's policy with the package's numbers where it gives none; any
+    other value as it is.
+    """
+    policy = table.get("policy") if isinstance(table, dict) else None
+    if policy not in HOST_POLICIES:
+        return table
+    return _filled(table, defaults(str(policy)))
+
+
+@functools.cache
+def defaults(policy: str) -> dict[str, Any]:
+    """The numbers of a policy where nobody changes anything, as its file has them."""
+    return tomllib.loads(shipped_text("hypervisors", policy))
+
+
+def _filled(table: dict[str, Any], missing: dict[str, Any]) -> dict[str, Any]:
+    """A table with what it lacks; a number is never put together of two."""
+    found = dict(table)
+    for key, value in missing.items():
+        mine = found.setdefault(key, value)
+        if isinstance(mine, dict) and isinstance(value, dict) and "value" not in value:
+            found[key] = _filled(mine, value)
+    return found
+
+
+def _value(figure: Figure[int] | None) -> int | None:
+    return None if figure is None else figure.value
+
+
+def _without_calls(policy: str, window_ns: int) -> dict[str, Any]:
+    """What only dispatchers of windows have."""
+    return {
+        "policy": policy,
+        "window_ns": window_ns,
+        "min_entitlement_per_vp": 1e-3,
+        "dispatch_ns": 0,
+        "cede_ns": 0,
+        "prod_ns": 0,
+        "confer_ns": 0,
+        "phantom_ns": 0,
+        "excess_quantum_ns": window_ns,
+        "counts_redispatch": False,
+        "eviction": "home-elsewhere",
+    }

@@ -1,0 +1,280 @@
+"""Machine descriptions: a tree of nodes, chips, cores and threads, every number with its source or
+a range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from homenode.model.catalog.figure import CatalogName, Figure, Latency
+from homenode.model.catalog.hosts import Credit2Host, LinuxHost
+from homenode.model.catalog.hypervisor import Hypervisor
+from homenode.model.catalog.platform import Platform
+from homenode.model.catalog.streams import Streams
+from homenode.model.catalog.zvm import ZvmSupport
+from homenode.model.document import Quantity, Table
+from homenode.model.units import BANDWIDTH, FREQUENCY, SIZE
+
+Count = Annotated[int, Field(ge=1, le=4096)]
+Clock = Annotated[float, Quantity(FREQUENCY, "1 MHz", "100 GHz")]
+CacheSize = Annotated[int, Quantity(SIZE, "1 KiB", "16 GiB")]
+MemorySize = Annotated[int, Quantity(SIZE, "1 MiB", "1024 TiB")]
+PageSize = Annotated[int, Quantity(SIZE, "1 KiB", "64 GiB")]
+LineSize = Annotated[int, Quantity(SIZE, "8 B", "4 KiB")]
+Bandwidth = Annotated[float, Quantity(BANDWIDTH, "1 MB/s", "1000 TB/s")]
+Gain = Annotated[float, Field(gt=0, le=16)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+Rate = Annotated[float, Field(gt=0, le=100)]
+Weight = Annotated[float, Field(gt=0, le=1000)]
+
+
+class Topology(Table):
+    """How many of each kind hang below each other."""
+
+    nodes: Figure[Annotated[int, Field(ge=1, le=64)]]
+    chips_per_node: Figure[Annotated[int, Field(ge=1, le=64)]]
+    cores_per_chip: Figure[Annotated[int, Field(ge=1, le=64)]]
+    threads_per_core: Figure[Annotated[int, Field(ge=1, le=8)]]
+    active_cores: Figure[Count] = Field(
+        description="how many cores are activated, counted from the first chip on"
+    )
+
+
+class CacheLevel(Table):
+    """One level of cache."""
+
+    name: str = Field(min_length=1)
+    scope: Literal["core", "chip", "node"] = Field(
+        description="the level at which an instance is shared"
+    )
+    victim: bool = Field(
+        description="true if it holds only what the levels inside it have thrown out"
+    )
+    size: Figure[CacheSize] = Field(description="its size; of a split level that for data")
+    instruction_size: Figure[CacheSize] | None = Field(
+        None, description="of a split level, the size of the part for instructions"
+    )
+    ways: Figure[Annotated[int, Field(ge=1, le=4096)]] | None = Field(
+        None, description="associativity"
+    )
+    latency: Figure[Latency]
+
+    @property
+    def bytes(self) -> int:
+        """What it holds of both data and instructions, where both are known."""
+        return self.size.value + (self.instruction_size.value if self.instruction_size else 0)
+
+
+class Distances(Table):
+    """Latency by how far up the tree one must go: same chip, same node, another node."""
+
+    local: Figure[Latency]
+    near: Figure[Latency]
+    far: Figure[Latency]
+
+
+class Memory(Distances):
+    """Memory: where it hangs, latency by distance, what the controllers deliver, how much there can
+    be.
+    """
+
+    beside: Literal["chip", "node"] = Field(
+        "chip", description="whether it hangs beside each chip, or beside each node"
+    )
+    bandwidth: Figure[Bandwidth] = Field(
+        description="what the memory controllers of one chip (or node) deliver"
+    )
+    maximum: Figure[MemorySize] = Field(description="the most memory the machine can hold")
+
+
+class Links(Table):
+    """Bandwidth of the fabric."""
+
+    chip: Figure[Bandwidth] = Field(description="between a chip and the rest of its node")
+    node: Figure[Bandwidth] = Field(description="between a node and all others")
+
+
+class Smt(Table):
+    """Simultaneous multithreading."""
+
+    gain: Figure[list[Gain]] = Field(
+        description="throughput with 1, 2, ... busy threads relative to one"
+    )
+    reference_stall_share: Figure[Share] = Field(
+        description="share of cycles without issue of the workload the gain was published for"
+    )
+
+
+class Translation(Table):
+    """Translation of data addresses, where what it costs is not within the caches' latencies."""
+
+    entries: Figure[Annotated[int, Field(ge=1, le=1_000_000)]] = Field(
+        description="pages whose translations a core holds"
+    )
+    walk: Figure[Latency] = Field(description="time to walk the tables for any other page")
+    pages: Figure[list[PageSize]] | None = Field(
+        None, description="page sizes that the processor has, smallest first; any if not given"
+    )
+
+    def page(self, most: int) -> int:
+        """The largest page of at most so many bytes, or the smallest there is [bytes]."""
+        if self.pages is None:
+            return most
+        fitting = [size for size in self.pages.value if size <= most]
+        return max(fitting, default=min(self.pages.value))
+
+
+class Rni(Table):
+    """Weights of the relative nest intensity: how much of the work of an instruction is done beyond
+    the private caches, as capacity planning for Z counts it.
+    """
+
+    scale: Figure[Weight] = Field(description="factor on the whole sum")
+    l3: Figure[Weight] | None = Field(
+        None, description="weight of lines from the chip's L3; none where a chip has no cache"
+    )
+    l4_local: Figure[Weight] = Field(description="weight of lines from the node's own L4")
+    l4_remote: Figure[Weight] = Field(description="weight of lines from another node's L4")
+    memory: Figure[Weight] = Field(description="weight of lines from memory")
+
+
+class MachineDescription(Table):
+    """A machine as its file describes it; figures keep their provenance."""
+
+    name: CatalogName = Field(description="lower case, as the file is called")
+    title: str = Field(min_length=1, description="what people call it")
+    model: str = Field(min_length=1, description="machine type and model, such as 9119-FHB")
+    generation: str = Field(
+        min_length=1, description="processor generation as printed, such as POWER7"
+    )
+    node_name: str = Field(min_length=1, description="what its nodes are called, such as book")
+    clock: Figure[Clock]
+    core_rate: Figure[Rate] | None = Field(
+        None,
+        description=(
+            "rate of the core part of instructions at equal clock, relative to the core that"
+            " profiles are stated for; 1 if not given"
+        ),
+    )
+    line: Figure[LineSize] = Field(description="length of a cache line")
+    topology: Topology
+    cache: Annotated[list[CacheLevel], Field(min_length=1, max_length=8)]
+    cache_to_cache: Distances
+    memory: Memory
+    links: Links
+    translation: Translation | None = Field(None, description="cost of address translation")
+    smt: Smt
+    accounting: Figure[Literal["decode-slots", "calibrated", "elapsed"]] = Field(
+        description="rule by which a thread's processor time is charged"
+    )
+    hypervisor: Hypervisor
+    coherence: Literal["owner", "home"] = Field(
+        "owner",
+        description=(
+            "who is asked for a line that another core wrote: that core, or the directory beside"
+            " the line's memory"
+        ),
+    )
+    node_distance: Figure[list[list[Annotated[float, Field(gt=0, le=100)]]]] | None = Field(
+        None, description="factor on far latencies for each pair of nodes"
+    )
+    platform: Platform | None = Field(
+        None, description="rules of a machine of cells: granules, limits, memory taken away"
+    )
+    rni: Rni | None = Field(None, description="weights of the relative nest intensity")
+    streams: Streams | None = Field(None, description="what streaming through memory needs")
+    zvm: ZvmSupport | None = Field(None, description="what z/VM supports on a mainframe")
+
+    @property
+    def nodes(self) -> int:
+        """Nodes in the machine."""
+        return self.topology.nodes.value
+
+    @property
+    def chips_per_node(self) -> int:
+        """Chips in a node."""
+        return self.topology.chips_per_node.value
+
+    @property
+    def cores_per_chip(self) -> int:
+        """Cores in a chip."""
+        return self.topology.cores_per_chip.value
+
+    @property
+    def threads_per_core(self) -> int:
+        """Hardware threads in a core."""
+        return self.topology.threads_per_core.value
+
+    @property
+    def active_cores(self) -> int:
+        """Activated cores, from the first chip on."""
+        return self.topology.active_cores.value
+
+    @property
+    def host_threads(self) -> int:
+        """Threads of a core that a Linux or Xen host counts as processors; 1 elsewhere."""
+        hypervisor = self.hypervisor
+        if isinstance(hypervisor, (LinuxHost, Credit2Host)) and hypervisor.smt.value:
+            return self.threads_per_core
+        return 1
+
+    @property
+    def host_cpus(self) -> int:
+        """Processors as a host counts them: core times threads plus thread is their number."""
+        return self.active_cores * self.host_threads
+
+    @property
+    def chips(self) -> int:
+        """Chips in the machine."""
+        return self.nodes * self.chips_per_node
+
+    @property
+    def domains(self) -> int:
+        """Memory domains: a chip's or a node's memory each."""
+        return self.chips if self.memory.beside == "chip" else self.nodes
+
+    def domain_of(self, chip: int) -> int:
+        """The memory domain nearest to a chip."""
+        return chip if self.memory.beside == "chip" else chip // self.chips_per_node
+
+    def domain_name(self, domain: int) -> str:
+        """What a memory domain is called, as in a place: `cell1` or `chip5`."""
+        word = self.node_name.split()[-1].lower() if self.memory.beside == "node" else "chip"
+        return f"{word}{domain}"
+
+    @property
+    def cores(self) -> int:
+        """Cores built into the machine, active or not."""
+        return self.chips * self.cores_per_chip
+
+    def active_cores_of(self, chip: int) -> range:
+        """The activated cores of a chip, by index counted over the whole machine."""
+        first = chip * self.cores_per_chip
+        return range(first, max(first, min(first + self.cores_per_chip, self.active_cores)))
+
+    def kinds(self) -> dict[str, str]:
+        """What kind of machine it is, where that is no number: which of several rules hold."""
+        return {
+            "memory.beside": self.memory.beside,
+            "coherence": self.coherence,
+            "hypervisor.policy": self.hypervisor.policy,
+        }
+
+    def figures(self) -> Iterator[tuple[str, Figure[Any]]]:
+        """Every number with its name, such as `memory.far`, in the order of the file."""
+        yield from _figures(self, "")
+
+
+def _figures(table: Table, prefix: str) -> Iterator[tuple[str, Figure[Any]]]:
+    for name in type(table).model_fields:
+        value = getattr(table, name)
+        if isinstance(value, Figure):
+            yield f"{prefix}{name}", value
+        elif isinstance(value, Table):
+            yield from _figures(value, f"{prefix}{name}.")
+        elif isinstance(value, list):
+            for index, entry in enumerate(value):
+                yield from _figures(entry, f"{prefix}{name}.{getattr(entry, 'name', index)}.")

@@ -1,0 +1,112 @@
+"""Workload profiles: how work behaves on a processor, every number with its provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from homenode.model.catalog.figure import CatalogName, Figure
+from homenode.model.document import Quantity, Table
+from homenode.model.units import SHARE, SIZE
+
+Instructions = Annotated[float, Field(gt=0, le=1e18)]
+Cpi = Annotated[float, Field(gt=0, le=100)]
+Misses = Annotated[float, Field(ge=0, le=1)]
+Exponent = Annotated[float, Field(ge=0, le=10)]
+Run = Annotated[float, Field(ge=1, le=1e6)]
+Share = Annotated[float, Quantity(SHARE, "0 %", "100 %")]
+Bytes = Annotated[int, Quantity(SIZE, "0 B", "1 TiB")]
+CurveBytes = Annotated[int, Quantity(SIZE, "1 B", "1 TiB")]
+
+ENGINE_NAMES = {
+    "instructions": "instructions_per_unit",
+    "miss_c0": "miss_c0_bytes",
+    "footprint": "footprint_bytes",
+}
+"""What the engine calls those numbers that it calls otherwise."""
+NOT_TOLD: dict[str, float] = {
+    "lock_hold_instructions": 1000.0,
+    "private_data": 0.0,
+    "io_data": 0.0,
+    "store_share": 0.0,
+    "store_run": 1.0,
+}
+"""Numbers that files may leave out, since earlier ones do not have them, and what is then taken: a
+lock held for a short routine, all data common, and stores that cost nothing."""
+
+
+class ProfileDescription(Table):
+    """A profile as its file describes it; figures keep their provenance."""
+
+    name: CatalogName = Field(description="lower case, as the file is called")
+    title: str = Field(min_length=1, description="what kind of work it is")
+    instructions: Figure[Instructions] = Field(
+        description="instructions of one transaction or one loop"
+    )
+    system_share: Figure[Share] = Field(
+        description="share of the processor time spent in the kernel"
+    )
+    eicpi: Figure[Cpi] = Field(
+        description="cycles per instruction with an infinite cache and one thread on the core"
+    )
+    issue_share: Figure[Share] = Field(
+        description="share of eicpi in which issue slots are really used"
+    )
+    miss_m0: Figure[Misses] = Field(description="misses per instruction of an empty cache")
+    miss_c0: Figure[CurveBytes] = Field(
+        description="capacity from which on misses fall: m(C) = m0 (1 + C/C0)^-a"
+    )
+    miss_exponent: Figure[Exponent] = Field(description="a of the miss curve")
+    sharing: Figure[Share] = Field(
+        description="share of a 2 MiB cache's misses that go to lines last written by another core"
+    )
+    footprint: Figure[Bytes] = Field(
+        description="what a thread touches again after it was off its core"
+    )
+    footprint_common: Figure[Share] = Field(
+        description=(
+            "share of the footprint that all threads of the partition have in common (code, shared"
+            " buffers)"
+        )
+    )
+    overlap: Figure[Share] = Field(
+        description="share of a miss's latency hidden by other work of the same thread"
+    )
+    lock_share: Figure[Share] = Field(
+        description="share of the processor time in which a lock is held"
+    )
+    lock_hold_instructions: Figure[Instructions] | None = Field(
+        None, description="instructions for which that lock is held at a time"
+    )
+    private_data: Figure[Share] | None = Field(
+        None,
+        description="share of memory accesses to data of the thread's own, which it allocated",
+    )
+    io_data: Figure[Share] | None = Field(
+        None, description="share of memory accesses to the kernel's structures of I/O"
+    )
+    store_share: Figure[Share] | None = Field(
+        None, description="stores, of 8 bytes each, in an instruction"
+    )
+    store_run: Figure[Run] | None = Field(
+        None, description="neighbouring stores that follow each other"
+    )
+
+    def figures(self) -> Iterator[tuple[str, Figure[Any]]]:
+        """Every number with its name, in the order of the model."""
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            if isinstance(value, Figure):
+                yield name, value
+
+    def spec(self) -> dict[str, Any]:
+        """The `profile` part of the engine's input."""
+        numbers = {ENGINE_NAMES.get(name, name): figure.value for name, figure in self.figures()}
+        return {"name": self.name, **NOT_TOLD, **numbers}
+
+
+PROFILE_NUMBERS = tuple(
+    name for name in ProfileDescription.model_fields if name not in ("name", "title")
+)

@@ -1,0 +1,117 @@
+"""Checking a document against a pydantic model: what pydantic finds becomes messages for people."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from homenode.errors import InputError, closest, listed
+from homenode.model.document.positions import Path
+from homenode.model.document.problems import Problems
+from homenode.model.document.read import Document
+
+Model = TypeVar("Model", bound=BaseModel)
+
+_KINDS = {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "string_type": "text in quotes",
+    "bool_type": "true or false",
+    "list_type": "a list in brackets",
+    "tuple_type": "a list in brackets",
+    "dict_type": "a table",
+    "model_type": "a table",
+    "model_attributes_type": "a table",
+    "finite_number": "a finite number",
+    "string_too_short": "some text",
+    "too_short": "at least one entry",
+}
+_BOUNDS = {
+    "greater_than": ("gt", "more than"),
+    "greater_than_equal": ("ge", "at least"),
+    "less_than": ("lt", "less than"),
+    "less_than_equal": ("le", "at most"),
+}
+
+
+def validate(
+    model: type[Model],
+    document: Document,
+    error: type[InputError],
+    data: Any = None,
+    prefix: Path = (),
+) -> Model:
+    """The model filled from the document, or from `data`, which was made from the part of the
+    document at `prefix`.
+    """
+    data = document.data if data is None else data
+    try:
+        return model.model_validate(data)
+    except ValidationError as failure:
+        problems = Problems(document, error)
+        for detail in failure.errors(include_url=False):
+            _translate(problems, detail, (*prefix, *to_path(data, detail["loc"])))
+        problems.raise_any()
+        raise  # pragma: no cover - there is at least one problem
+
+
+def _translate(problems: Problems, detail: ErrorDetails, path: Path) -> None:
+    """Turn one finding of pydantic into a problem."""
+    kind, context = detail["type"], detail.get("ctx", {})
+    if kind == "unknown_key":
+        _unknown_key(problems, path, str(context["key"]), list(context["known"]))
+    elif kind in ("missing_key", "union_tag_not_found"):
+        key = str(context.get("key") or context.get("discriminator")).strip("'")
+        hint = str(context.get("hint") or "")
+        table = f"[{path[0]}]" if len(path) == 1 else "it"
+        problems.add(
+            path, f"{key} is missing", next_step=hint or f"give {table} a {key}", at_key=True
+        )
+    elif kind in ("literal_error", "union_tag_invalid"):
+        _not_one_of(problems, path, detail)
+    elif kind == "quantity":
+        problems.add(path, there=str(context["sentence"]))
+    elif kind == "fact":
+        problems.add(path, there=str(context["there"]), next_step=str(context["next_step"]) or None)
+    elif kind in _BOUNDS:
+        name, words = _BOUNDS[kind]
+        problems.add(path, there=f"{words} {context[name]} is possible")
+    elif kind in _KINDS:
+        problems.add(path, there=f"{_KINDS[kind]} is needed here")
+    else:
+        problems.add(path, there=detail["msg"])
+
+
+def _unknown_key(problems: Problems, path: Path, key: str, known: list[str]) -> None:
+    near = closest(key, known)
+    step = f"did you mean {near}?" if near else f"the keys here are {listed(known, 20)}"
+    problems.add_key((*path, key), f'unknown key "{key}"', step)
+
+
+def _not_one_of(problems: Problems, path: Path, detail: ErrorDetails) -> None:
+    context = detail.get("ctx", {})
+    if detail["type"] == "union_tag_invalid":
+        path = (*path, str(context["discriminator"]).strip("'"))
+    choices = str(context.get("expected_tags") or context.get("expected"))
+    names = [choice.strip("' ") for choice in choices.replace(" or ", ", ").split(", ")]
+    value = problems.document.value(path)
+    near = closest(value, names) if isinstance(value, str) else None
+    step = f"did you mean {near}?" if near else None
+    problems.add(path, there=f"there is {listed(names)}", next_step=step)
+
+
+def to_path(data: Any, location: tuple[str | int, ...]) -> Path:
+    """The path in the data of a place in a model: names of union members, which pydantic puts in,
+    are left out.
+    """
+    path: Path = ()
+    here: Any = data
+    for part in location:
+        below: Any = dict(enumerate(here)) if isinstance(here, list) else here
+        if isinstance(below, dict) and part in below:
+            here = below[part]
+            path = (*path, part)
+    return path

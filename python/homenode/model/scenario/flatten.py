@@ -1,0 +1,170 @@
+"""From a resolved scenario to the engine's input: base units, indices, nothing left to decide."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import Any
+
+from homenode.model.catalog.flatten import machine_spec
+from homenode.model.scenario.guest import Aix, Unix
+from homenode.model.scenario.host.placing import host_threads_spec
+from homenode.model.scenario.mainframe.flatten import shared_spec, web_spec, zvm_spec
+from homenode.model.scenario.mainframe.placing import pool_name
+from homenode.model.scenario.models import DEFAULT_WEIGHT, Run, Shared
+from homenode.model.scenario.placed import PlacedPartition, Resolved
+from homenode.model.scenario.workload import Loops, Pairs, Transactions, Users, Warehouses, Web
+
+
+def flatten(name: str, run: Run, resolved: Resolved) -> dict[str, Any]:
+    """The engine's input (`crates/engine/src/spec/`)."""
+    pools = {pool.name: index for index, pool in enumerate(resolved.pools)}
+    groups = {group.name: index for index, group in enumerate(resolved.groups)}
+    cgroups = [group.spec() for group in resolved.cgroups]
+    limits = [{"name": group.name, "cap": group.cap} for group in resolved.groups]
+    return {
+        "name": name,
+        "seed": run.seed,
+        "warmup_ns": run.warmup,
+        "duration_ns": run.duration,
+        "interval_ns": run.interval_ns,
+        "record_dispatches": run.record_dispatches,
+        "machine": machine_spec(resolved.machine),
+        "pools": _pools(resolved),
+        **({"groups": limits} if limits else {}),
+        **({"cgroups": cgroups} if cgroups else {}),
+        "partitions": [_partition(partition, pools, groups) for partition in resolved.partitions],
+    }
+
+
+def _pools(resolved: Resolved) -> list[dict[str, Any]]:
+    """Shared pools; their cores only where each pool has its own."""
+    return [
+        {
+            "name": pool.name,
+            "maximum": pool.maximum,
+            "reserved": pool.reserved,
+            **({} if cores is None else {"cores": list(cores)}),
+        }
+        for pool, cores in zip_longest(resolved.pools, resolved.pool_members)
+    ]
+
+
+def _partition(
+    partition: PlacedPartition, pools: dict[str, int], groups: dict[str, int]
+) -> dict[str, Any]:
+    guest = partition.table.guest
+    return {
+        "name": partition.name,
+        "processors": _processors(partition, pools, groups),
+        "smt": partition.smt,
+        "memory": [{"domains": list(p.domains), "bytes": p.bytes} for p in partition.memory],
+        "memory_policy": guest.memory_policy,
+        "data_bytes": partition.data_bytes,
+        "io_domain": partition.io_domain,
+        "page_bytes": partition.page_bytes,
+        "hypervisor_share": partition.hypervisor_share,
+        "home": list(partition.home),
+        "guest": _guest(partition),
+        "workload": _workload(partition),
+        "profile": partition.profile,
+    }
+
+
+def _processors(
+    partition: PlacedPartition, pools: dict[str, int], groups: dict[str, int]
+) -> dict[str, Any]:
+    processors = partition.table.processors
+    if isinstance(processors, Shared) and partition.mainframe is not None:
+        pool = pools[pool_name(partition.mainframe.types[0])]
+        return shared_spec(processors, partition.mainframe, pool, groups)
+    if isinstance(processors, Shared) and partition.host is not None:
+        return host_threads_spec(processors, partition.host)
+    if isinstance(processors, Shared):
+        return {
+            "mode": "shared",
+            "entitlement": partition.entitlement,
+            "virtual": processors.virtual,
+            "capped": processors.capped,
+            "weight": DEFAULT_WEIGHT if processors.weight is None else processors.weight,
+            "pool": pools[processors.pool],
+        }
+    return {
+        "mode": "dedicated",
+        "cores": list(partition.cores or ()),
+        "donating": processors.donating,
+        "donate_threshold_pct": processors.donate_threshold * 100,
+    }
+
+
+def _guest(partition: PlacedPartition) -> dict[str, Any]:
+    guest, mainframe = partition.table.guest, partition.mainframe
+    if not isinstance(guest, Unix):
+        system = None if mainframe is None else mainframe.zvm
+        if system is None:
+            raise AssertionError("z/VM where no mainframe is: refused before")
+        return zvm_spec(guest, system, partition.table.paging)
+    scheduler = {
+        "tick_ns": guest.tick,
+        "tick_cost_ns": guest.tick_cost,
+        "timeslice_ns": guest.timeslice,
+        "rebalance_ns": guest.rebalance,
+        "daemon_rate_per_s": guest.daemons.rate,
+        "daemon_ns": guest.daemons.work,
+    }
+    if not isinstance(guest, Aix):
+        return {"os": guest.os.replace("-", ""), **scheduler}
+    return {
+        "os": guest.os,
+        "throughput_mode": guest.throughput_mode,
+        "xvcpus": guest.xvcpus if guest.folding else -1,
+        "fold_threshold_pct": guest.fold_threshold * 100,
+        "snooze_delay_ns": guest.snooze_delay,
+        **scheduler,
+    }
+
+
+def _workload(partition: PlacedPartition) -> dict[str, Any]:
+    workload, played = partition.table.workload, partition.demand
+    if played is not None:
+        return {
+            "kind": "trace",
+            "lengths_ns": list(played.lengths_ns),
+            "instructions_per_s": list(played.instructions_per_s),
+        }
+    if isinstance(workload, Transactions):
+        return {"kind": "transactions", "rate_per_s": workload.rate, **_bursts(workload)}
+    if isinstance(workload, Users):
+        return {
+            "kind": "users",
+            "count": workload.count,
+            "think_ns": workload.think,
+            **_constant_think(workload),
+            **_bursts(workload),
+        }
+    if isinstance(workload, Loops):
+        return {"kind": "loops", "count": workload.count, "endless": workload.endless}
+    if isinstance(workload, Warehouses):
+        return {"kind": "warehouses", "count": workload.count}
+    if isinstance(workload, Pairs):
+        return {
+            "kind": "pairs",
+            "count": workload.count,
+            "exchanges": workload.exchanges,
+            "client_share": workload.client_share,
+            "think_ns": workload.think,
+            "burst_work": workload.burst_work,
+            **_constant_think(workload),
+        }
+    if isinstance(workload, Web):
+        return web_spec(workload)
+    return {"kind": "idle"}
+
+
+def _constant_think(workload: Users | Pairs) -> dict[str, str]:
+    """The distribution of the think time where it is not the usual one."""
+    told = workload.think_distribution
+    return {} if told == "exponential" else {"think": told}
+
+
+def _bursts(workload: Transactions | Users) -> dict[str, Any]:
+    return {"bursts": workload.bursts, "wait_ns": workload.wait, "burst_work": workload.burst_work}

@@ -1,0 +1,168 @@
+"""Partitions of a Linux or Xen host: control groups, weights, pins and what KVM does, decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from homenode.model.catalog import MachineDescription
+from homenode.model.catalog.hosts import HOST_POLICIES, LinuxHost
+from homenode.model.document import Problems
+from homenode.model.scenario.guest import Aix, Daemons, Linux
+from homenode.model.scenario.host.entitle import Threads, entitlements, fill
+from homenode.model.scenario.host.groups import (
+    XEN_WEIGHT,
+    OnHost,
+    PlacedCgroup,
+    allowed,
+    make_groups,
+    pins_of,
+)
+from homenode.model.scenario.host.tables import Kvm
+from homenode.model.scenario.models import Partition, ScenarioFile, Shared
+from homenode.model.scenario.naming import Named
+
+_BARE: dict[str, Any] = {
+    "tick_cost": 0,
+    "rebalance": None,
+    "daemons": Daemons.model_construct(rate=0.0, work=0),
+}
+"""What processes of a host have of a guest system: nothing that runs by itself."""
+
+
+@dataclass(frozen=True)
+class Hosted:
+    """All control groups, and what the host knows of each partition by name."""
+
+    groups: tuple[PlacedCgroup, ...]
+    partitions: Mapping[str, OnHost]
+
+
+def is_host(machine: MachineDescription) -> bool:
+    """Whether Linux or Xen dispatches threads on it."""
+    return machine.hypervisor.policy in HOST_POLICIES
+
+
+def with_usual_guests(
+    file: ScenarioFile, machine: MachineDescription, problems: Problems
+) -> ScenarioFile:
+    """The file with Linux where it names no guest, which elsewhere means AIX; processes of the host
+    have no guest's ticks and daemons where nobody writes them.
+    """
+    processes = machine.hypervisor.policy == "linux"  # Xen runs domains only
+    tables = [_usual(one, row, processes, problems) for row, one in enumerate(file.partition)]
+    return file.model_copy(update={"partition": tables})
+
+
+def _usual(table: Partition, row: int, processes: bool, problems: Problems) -> Partition:
+    guest = table.guest
+    told = problems.document.value(("partition", row, "guest"))
+    if isinstance(guest, Aix) and (not isinstance(told, dict) or "os" not in told):
+        keys = {} if told is None else {key: getattr(guest, key) for key in guest.model_fields_set}
+        known = {key: value for key, value in keys.items() if key in Linux.model_fields}
+        guest = Linux.model_construct(**{**known, "os": "linux"})
+    if isinstance(guest, Linux) and table.kvm is None and processes:
+        plain = {k: v for k, v in _BARE.items() if k not in guest.model_fields_set}
+        guest = guest.model_copy(update=plain)
+    return table.model_copy(update={"guest": guest})
+
+
+def place_on_host(
+    file: ScenarioFile, entries: Sequence[Named], machine: MachineDescription
+) -> Hosted:
+    """Groups and shares of a scenario whose words are known to fit."""
+    cpus = machine.host_cpus
+    hypervisor = machine.hypervisor
+    if not isinstance(hypervisor, LinuxHost):
+        return Hosted((), _domains(entries, cpus))
+    groups, member = make_groups(file.cgroup, entries)
+    shared = [
+        (entry, entry.table.processors)
+        for entry in entries
+        if isinstance(entry.table.processors, Shared)
+    ]
+    threads = [
+        Threads(entry.name, member[entry.name], own.virtual, own.nice, pins_of(own, cpus))
+        for entry, own in shared
+    ]
+    parts = entitlements(groups, threads, cpus)
+    return Hosted(
+        groups,
+        {
+            entry.name: OnHost(
+                cgroup=member[entry.name],
+                pins=pins_of(own, cpus),
+                allowed=allowed(pins_of(own, cpus), groups, member[entry.name]),
+                weight=100,
+                entitlement=parts[entry.name],
+                kvm=kvm_spec(entry.table.kvm, hypervisor),
+            )
+            for entry, own in shared
+        },
+    )
+
+
+def _domains(entries: Sequence[Named], cpus: int) -> dict[str, OnHost]:
+    """Xen's domains, all on one level."""
+    shared = [(e, e.table.processors) for e in entries if isinstance(e.table.processors, Shared)]
+    weights = [XEN_WEIGHT if own.weight is None else own.weight for _, own in shared]
+    # Each virtual processor has its domain's weight: more of them get more.
+    claims = [float(weight * own.virtual) for weight, (_, own) in zip(weights, shared, strict=True)]
+    limits = []
+    for entry, own in shared:
+        threads = Threads(entry.name, 0, own.virtual, 0, pins_of(own, cpus))
+        limits.append(threads.limit if own.cap is None else min(threads.limit, own.cap))
+    parts = fill(float(cpus), claims, limits)
+    return {
+        entry.name: OnHost(
+            cgroup=None,
+            pins=pins_of(own, cpus),
+            allowed=allowed(pins_of(own, cpus), (), None),
+            weight=weight,
+            entitlement=part,
+            kvm=None,
+        )
+        for (entry, own), weight, part in zip(shared, weights, parts, strict=True)
+    }
+
+
+def kvm_spec(kvm: Kvm | None, hypervisor: LinuxHost) -> dict[str, Any] | None:
+    """The host's numbers with the partition's in place; None for processes."""
+    if kvm is None:
+        return None
+    spec = hypervisor.kvm.spec()
+    if kvm.halt_poll is not None:
+        spec["halt_poll_ns"] = kvm.halt_poll
+    if kvm.directed_yield is not None:
+        spec["directed_yield"] = kvm.directed_yield
+    if kvm.lock_holder_preemption is not None:
+        spec["lock_holder_preemption"] = kvm.lock_holder_preemption
+    if kvm.pause_loop is not None:
+        figures = hypervisor.kvm
+        loop = {
+            "gap_cycles": figures.pause_gap.value,
+            "window_cycles": figures.pause_window.value,
+        }
+        spec["pause_loop"] = loop if kvm.pause_loop else None
+    return spec
+
+
+def host_threads_spec(processors: Shared, host: OnHost) -> dict[str, Any]:
+    """The `processors` part of a partition on a host."""
+    return {
+        "mode": "shared",
+        "entitlement": host.entitlement,
+        "virtual": processors.virtual,
+        "capped": False,
+        "weight": host.weight,
+        "pool": 0,
+        "host": {
+            "cgroup": host.cgroup,
+            "pins": [list(pin) for pin in host.pins],
+            "slice_ns": processors.slice,
+            "nice": processors.nice,
+            "kvm": None if host.kvm is None else dict(host.kvm),
+            "cap": processors.cap,
+        },
+    }

@@ -1,0 +1,127 @@
+"""What a scenario file may say of a Linux or Xen host: one class a table, one field a key."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from homenode.model.document import Form, OrText, Quantity, Table
+from homenode.model.scenario.mainframe.tables import Name
+from homenode.model.units import TIME
+
+MOST_CPUS = 4096
+_RANGE = re.compile(r"\s*(\d{1,5})\s*(?:-\s*(\d{1,5})\s*)?")
+_LIST = "processors are written like 0-3,8, or as a list of numbers"
+
+ROOT = "/"
+"""The root group, whose threads stand beside all other groups."""
+GroupName = Annotated[
+    str,
+    Form(
+        r"/|[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}",
+        "a group is named as in [[cgroup]], or / for the root",
+    ),
+]
+Weight = Annotated[int, Field(ge=1, le=10_000)]
+Shares = Annotated[int, Field(ge=6, le=102_400)]
+Quota = Annotated[int, Quantity(TIME, "1 ms", "1 h")]
+Period = Annotated[int, Quantity(TIME, "1 ms", "1 s")]
+Burst = Annotated[int, Quantity(TIME, "0 ns", "1 h")]
+Slice = Annotated[int, Quantity(TIME, "100 us", "100 ms")]
+Poll = Annotated[int, Quantity(TIME, "0 ns", "10 ms")]
+DEFAULT_PERIOD_NS = 100_000_000
+"""Period of a quota where none is given (`cpu.max`)."""
+DEFAULT_WEIGHT = 100
+"""`cpu.weight` where none is given."""
+SHARES_OF_DEFAULT = 1024
+"""`cpu.shares` of version 1 that mean the same."""
+
+
+def read_cpus(text: object) -> list[int]:
+    """Numbers of processors from a list as the kernel prints it: `0-3,8`."""
+    found: list[int] = []
+    for part in str(text).split(","):
+        match = _RANGE.fullmatch(part)
+        first = -1 if match is None else int(match[1])
+        last = first if match is None or match[2] is None else int(match[2])
+        if match is None or last < first or last >= MOST_CPUS:
+            raise PydanticCustomError("fact", "cpus", {"there": _LIST, "next_step": ""})
+        found += range(first, last + 1)
+    return list(dict.fromkeys(found))
+
+
+def _each(value: object) -> list[object]:
+    return [value]
+
+
+_CPU = Annotated[int, Field(ge=0, lt=MOST_CPUS)]
+_LIST_FORM = {"type": "string", "pattern": r"^[0-9, -]+$", "examples": ["0-3,8"]}
+Cpus = Annotated[list[_CPU], Field(min_length=1), OrText(read_cpus, _LIST_FORM)]
+"""Processors of the host by number: core times threads of a core plus thread."""
+Pins = Annotated[list[Cpus], Field(min_length=1, max_length=1024), OrText(_each, _LIST_FORM)]
+
+
+class Cgroup(Table):
+    """A control group of a Linux host: partitions and other groups in it share what it gets."""
+
+    name: Name = Field(description="a name of its own")
+    parent: Name | None = Field(
+        None, description="the group it is in, one that stands before it; the root if not given"
+    )
+    weight: Weight | None = Field(
+        None, description="cpu.weight, 1 to 10000, among its neighbours; 100 if not given"
+    )
+    shares: Shares | None = Field(
+        None, description="or cpu.shares of version 1, of which 1024 are a weight of 100"
+    )
+    quota: Quota | None = Field(
+        None, description="cpu.max: time that it may use in a period, all processors together"
+    )
+    period: Period = Field(DEFAULT_PERIOD_NS, description="the period of the quota")
+    burst: Burst = Field(0, description="cpu.max.burst: time that may be saved up beyond the quota")
+    cpuset: Cpus | None = Field(
+        None, description="processors it may use; those of the group it is in if not given"
+    )
+    idle: bool = Field(False, description="cpu.idle: whether it runs only where nobody else does")
+
+    @model_validator(mode="after")
+    def _weighs_once(self) -> Cgroup:
+        one_weight(self.weight, self.shares)
+        return self
+
+
+class Kvm(Table):
+    """The threads are virtual processors of a KVM guest; numbers that differ from the host's."""
+
+    halt_poll: Poll | None = Field(
+        None, description="longest time that a halted virtual processor polls for work"
+    )
+    directed_yield: bool | None = Field(
+        None, description="whether one caught spinning yields to one that may hold the lock"
+    )
+    pause_loop: bool | None = Field(
+        None, description="whether the processor notices loops of pauses"
+    )
+    lock_holder_preemption: bool | None = Field(
+        None, description="whether a virtual processor may lose its processor while it holds a lock"
+    )
+
+
+def one_weight(weight: int | None, shares: int | None) -> None:
+    """Refuse a weight that is told twice."""
+    if weight is not None and shares is not None:
+        step = "leave shares out: weight = 100 are shares = 1024"
+        facts = {"there": "it says both weight and shares", "next_step": step}
+        raise PydanticCustomError("fact", "shares", facts)
+
+
+def weight_of(weight: int | None, shares: int | None) -> int:
+    """`cpu.weight` of either: the kernel holds weight times 1024 over 100."""
+    if weight is not None:
+        return weight
+    if shares is None:
+        return DEFAULT_WEIGHT
+    return max(1, round(shares * DEFAULT_WEIGHT / SHARES_OF_DEFAULT))

@@ -1,0 +1,134 @@
+"""From z/VM in a scenario to the engine's input (`crates/engine/src/spec/zvm.rs`, `devices.rs`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from homenode.model.catalog.control_program import ControlProgram
+from homenode.model.scenario.guest import Zvm
+from homenode.model.scenario.mainframe.members import PlacedMachine, PlacedSwitch
+from homenode.model.scenario.mainframe.placing import InMainframe, VirtualSystem
+from homenode.model.scenario.mainframe.tables import GuestShare, PagingSpace
+from homenode.model.scenario.models import Shared
+from homenode.model.scenario.workload import Web
+
+_LAYERS = {2: "ethernet", 3: "ip"}
+
+
+def zvm_spec(guest: Zvm, system: VirtualSystem, paging: PagingSpace | None) -> dict[str, Any]:
+    """The `guest` part of a partition with z/VM."""
+    program, members = system.control_program, system.members
+    dispatcher = program.dispatcher
+    return {
+        "os": "zvm",
+        "vertical": guest.polarization == "vertical",
+        "unparking": guest.unparking,
+        "cpupad": guest.cpupad,
+        "excessuse": guest.excessuse,
+        "park_interval_ns": dispatcher.park_interval.value,
+        "minor_slice_ns": dispatcher.minor_slice.value,
+        "steal_barrier": {
+            "local": dispatcher.steal_local.value,
+            "near": dispatcher.steal_near.value,
+            "far": dispatcher.steal_far.value,
+        },
+        "paths": _values(program, "paths"),
+        "locks": _values(program, "locks"),
+        "machines": [_machine(one) for one in members.machines],
+        "switches": [_switch(one, program) for one in members.switches],
+        "paging": None if paging is None else _paging(paging, program),
+    }
+
+
+def web_spec(workload: Web) -> dict[str, Any]:
+    """The `workload` part of virtual machines that ask for files."""
+    return {
+        "kind": "web",
+        "request_bytes": workload.request,
+        "file_bytes": workload.file,
+        "files": workload.files,
+        "client_share": workload.client_share,
+        "think_ns": workload.think,
+        "work": workload.work,
+    }
+
+
+def shared_spec(
+    processors: Shared, mainframe: InMainframe, pool: int, groups: dict[str, int]
+) -> dict[str, Any]:
+    """The `processors` part of a partition that shares cores under PR/SM."""
+    soft = processors.defined_capacity
+    return {
+        "mode": "shared",
+        "entitlement": mainframe.entitlement,
+        "virtual": processors.virtual,
+        "capped": processors.capped,
+        "weight": processors.weight,
+        "pool": pool,
+        "prsm": {
+            "polarization": mainframe.polarization,
+            "cap": processors.cap,
+            "group": None if processors.group is None else groups[processors.group],
+            "defined_capacity": None
+            if soft is None
+            else {"cores": soft.cores, "window_ns": soft.window, "start_cores": soft.start},
+        },
+    }
+
+
+def _values(program: ControlProgram, part: str) -> dict[str, float]:
+    table = getattr(program, part)
+    return {name: getattr(table, name).value for name in type(table).model_fields}
+
+
+def _machine(machine: PlacedMachine) -> dict[str, Any]:
+    table = machine.table
+    return {
+        "name": machine.name,
+        "cpus": table.cpus,
+        "memory_bytes": table.memory,
+        "role": table.role,
+        "share": _share(table.share),
+        "maximum": None if table.limit is None else _share(table.limit),
+        "limit_hard": table.limit is not None and table.limit.hard,
+        "switch": machine.switch,
+    }
+
+
+def _share(share: GuestShare) -> dict[str, float | int]:
+    if share.absolute is not None:
+        return {"absolute": share.absolute}
+    return {"relative": share.relative or 0}
+
+
+def _switch(switch: PlacedSwitch, program: ControlProgram) -> dict[str, Any]:
+    return {
+        "name": switch.name,
+        "layer": _LAYERS[switch.table.layer],
+        "frame_bytes": program.frame.value,
+    }
+
+
+def _paging(paging: PagingSpace, program: ControlProgram) -> dict[str, Any]:
+    figures, storage = program.paging, program.storage
+    return {
+        "volumes": paging.volumes,
+        "control_units": paging.control_units,
+        "aliases": paging.aliases,
+        "transport": paging.mode == "transport",
+        "bytes": paging.size,
+        "block_pages": figures.block_pages.value,
+        "scan_ns": figures.scan.value,
+        "changed": figures.changed.value,
+        "guest_frames": figures.guest_frames.value,
+        "pend_ns": figures.pend.value,
+        "connect_ns": figures.connect.value,
+        "command_page_ns": figures.command_page.value,
+        "page_ns": figures.page.value,
+        "storage": {
+            "cache_bytes": storage.cache.value,
+            "stage_pages": storage.stage_pages.value,
+            "disks": storage.disks.value,
+            "disk_ns": storage.disk.value,
+        },
+    }

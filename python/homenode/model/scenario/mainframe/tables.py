@@ -1,0 +1,167 @@
+"""What a scenario file may say of a mainframe: one class a table, one field a key."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from homenode.model.document import Form, OrText, Quantity, Table
+from homenode.model.units import SHARE, SIZE, TIME
+
+CoreType = Literal["cp", "ifl", "ziip", "icf"]
+CORE_TYPES: tuple[CoreType, ...] = ("cp", "ifl", "ziip", "icf")
+PartitionMode = Literal["linux-only", "z/vm", "general"]
+Polarization = Literal["vertical", "horizontal"]
+Role = Literal["client", "server", "loop", "idle"]
+CoreCount = Annotated[int, Field(ge=0, le=4096)]
+ByType = dict[CoreType, CoreCount]
+Cap = Annotated[float, Field(gt=0, le=4096)]
+MOST_VIRTUAL_CPUS = 64
+"""Virtual processors that z/VM can give a virtual machine."""
+
+Name = Annotated[
+    str,
+    Form(
+        r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}",
+        "a name has up to 64 letters, digits and _ . + -, a letter or digit first",
+    ),
+]
+GuestMemory = Annotated[int, Quantity(SIZE, "1 MiB", "16 TiB")]
+Volumes = Annotated[int, Quantity(SIZE, "1 MiB", "1024 TiB")]
+AbsoluteShare = Annotated[float, Quantity(SHARE, "0.1 %", "100 %")]
+RelativeShare = Annotated[int, Field(ge=1, le=10_000)]
+
+
+class Group(Table):
+    """Partitions that may use so many cores together, whatever each of them may."""
+
+    name: Name = Field(description="a name of its own")
+    cap: Cap = Field(description="the most its partitions may use together, in cores")
+
+
+class DefinedCapacity(Table):
+    """Soft capping: a partition is capped while its rolling average is above this."""
+
+    cores: Cap = Field(description="the most the average may be, in cores")
+    window: Annotated[int, Quantity(TIME, "1 s", "1 d")] = Field(
+        14_400_000_000_000, description="how far back the average goes; four hours if not given"
+    )
+    start: Annotated[float, Field(ge=0, le=4096)] = Field(
+        0.0, description="the average at the start of the run, in cores"
+    )
+
+
+def _cores(number: Any) -> Any:
+    return {"cores": number}
+
+
+SoftCap = Annotated[DefinedCapacity, OrText(_cores, {"type": "number", "exclusiveMinimum": 0})]
+
+
+class Scaling(Table):
+    """What `homenode scaling` makes grow with the processors."""
+
+    by: Literal["tiles", "guests"] = Field(
+        "tiles", description="switches with their machines, or the machines of every switch"
+    )
+    partition: Name | None = Field(
+        None, description="which partition; the only one with z/VM if not given"
+    )
+
+
+class GuestShare(Table):
+    """What a virtual machine gets of the partition's processors (`SET SHARE`)."""
+
+    absolute: AbsoluteShare | None = Field(
+        None, description='part of all processors, such as "10 %"'
+    )
+    relative: RelativeShare | None = Field(
+        None, description="in proportion to the others', 1 to 10000"
+    )
+
+    @model_validator(mode="after")
+    def _is_one(self) -> GuestShare:
+        """A share is of one kind."""
+        if (self.absolute is None) == (self.relative is None):
+            said = "says neither" if self.absolute is None else "says both"
+            there = f"a share is absolute or relative, this {said}"
+            step = 'write { relative = 100 } or { absolute = "10 %" }'
+            raise PydanticCustomError("fact", "share", {"there": there, "next_step": step})
+        return self
+
+
+class ShareLimit(GuestShare):
+    """Most that a virtual machine may get."""
+
+    hard: bool = Field(
+        True,
+        description=(
+            "whether the limit holds even if processors idle (LIMITHARD), or gives way then"
+            " (LIMITSOFT)"
+        ),
+    )
+
+
+class VirtualMachine(Table):
+    """A virtual machine of z/VM, or `count` of the same kind."""
+
+    name: Name = Field(description="a name of its own")
+    count: Annotated[int, Field(ge=1, le=4096)] = Field(
+        1,
+        description=(
+            "how many, for each switch of the name it is coupled to; they are called name1, name2,"
+            " ..."
+        ),
+    )
+    cpus: Annotated[int, Field(ge=1, le=4096)] = Field(1, description="its virtual processors")
+    memory: GuestMemory = Field(description='guest real memory, such as "1 GiB"')
+    role: Role = Field(
+        description=(
+            "client (sends requests to all servers on its switch), server, loop (computes without"
+            " end) or idle"
+        )
+    )
+    switch: Name | None = Field(None, description="virtual switch it is coupled to")
+    share: GuestShare = Field(
+        default_factory=lambda: GuestShare(relative=100), description="least it is to get"
+    )
+    limit: ShareLimit | None = Field(None, description="most it may get; no limit if not given")
+
+
+class Switch(Table):
+    """A virtual switch, or `count` of them, each with virtual machines of its own."""
+
+    name: Name = Field(description="a name of its own")
+    count: Annotated[int, Field(ge=1, le=1024)] = Field(
+        1, description="how many; machines coupled to it are repeated for each"
+    )
+    layer: Literal[2, 3] = Field(
+        description="2 finds the receiver in a table of addresses, 3 in a list that is searched"
+    )
+
+
+class PagingSpace(Table):
+    """Paging volumes, all behind one storage server."""
+
+    volumes: Annotated[int, Field(ge=1, le=4096)] = Field(description="how many volumes there are")
+    control_units: Annotated[int, Field(ge=1, le=256)] = Field(
+        1, description="logical control units over which the volumes are spread evenly"
+    )
+    aliases: Annotated[int, Field(ge=0, le=255)] = Field(
+        0, description="HyperPAV aliases of each control unit; none if not given"
+    )
+    mode: Literal["transport", "command"] = Field(
+        "transport", description="channel programs in transport mode (zHPF) or command mode"
+    )
+    size: Volumes = Field(description='size of all volumes together, such as "8 TiB"')
+
+
+def spell_types(data: Any, total: str) -> Any:
+    """Processors with the sum of `types` put in where the total is not given."""
+    types = data.get("types") if isinstance(data, dict) else None
+    if not isinstance(types, dict) or total in data:
+        return data
+    counts = [count for count in types.values() if isinstance(count, int)]
+    return {**data, total: sum(counts)} if counts and sum(counts) > 0 else data

@@ -1,0 +1,152 @@
+"""The machine of a scenario: a shipped or own description with some numbers replaced for a stated
+reason.
+"""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path as FilePath
+from typing import Any
+
+from homenode.errors import MachineError, NotFoundError, ScenarioError, listed, suggestion
+from homenode.model.catalog import MachineDescription, machines
+from homenode.model.catalog.check import check_machine
+from homenode.model.catalog.hosts import HOST_POLICIES, OPTIONAL, completed
+from homenode.model.catalog.names import load_machine, machine, machine_document
+from homenode.model.document import Document, Problems, read_document, validate
+from homenode.model.document.positions import Path
+from homenode.model.scenario.models import MachineChoice
+
+_NOT_OVERRIDES = ("model", "file", "policy", "active_cores", "characterized")
+_MAY_BE_ADDED: tuple[Path, ...] = (
+    ("machine", "node_distance"),
+    ("machine", "core_rate"),
+    ("machine", "hypervisor", "run_time"),
+    *(("machine", "hypervisor", name) for name in OPTIONAL),
+)
+"""Numbers that a description may leave out."""
+
+
+def choose_machine(
+    choice: MachineChoice, document: Document, folder: FilePath, problems: Problems
+) -> MachineDescription | None:
+    """The machine with the scenario's replacements, or None after noting what is wrong."""
+    base = _base_document(choice, folder, problems)
+    if base is None:
+        return None
+    written = document.value(("machine",))
+    replaced = {key: value for key, value in written.items() if key not in _NOT_OVERRIDES}
+    before = len(problems)
+    active = _active(choice, base, problems)
+    if len(problems) > before:
+        return None
+    if not replaced and active is None and choice.policy is None:
+        return machine(choice.model) if choice.model is not None else load_machine(base)
+    load_machine(base)  # its own mistakes are reported as its own
+    data = copy.deepcopy(base.data)
+    _set_policy(data, choice)
+    if active is not None:
+        data["topology"]["active_cores"] = {
+            "value": active,
+            "stated": "set by the scenario",
+        }
+    _merge(data, replaced, ("machine",), problems)
+    if len(problems) > before:
+        return None
+    described = validate(MachineDescription, document, ScenarioError, data, ("machine",))
+    check_machine(described, problems, ("machine",))
+    return described if len(problems) == before else None
+
+
+def _set_policy(data: dict[str, Any], choice: MachineChoice) -> None:
+    """Another hypervisor of a host, with its usual numbers; every number that may be replaced."""
+    table = data.get("hypervisor", {})
+    if table.get("policy") not in HOST_POLICIES:
+        return  # refused where words are looked at
+    if choice.policy not in (None, table["policy"]):
+        table = {"policy": choice.policy}
+    data["hypervisor"] = copy.deepcopy(completed(table))
+
+
+def _active(choice: MachineChoice, base: Document, problems: Problems) -> int | None:
+    """Activated cores, where the scenario says how many: those of a mainframe that are
+    characterized.
+    """
+    hypervisor = base.data.get("hypervisor", {})
+    types = "zvm" in base.data or hypervisor.get("policy") == "prsm"
+    if choice.characterized is None or not types:
+        return choice.active_cores
+    total = sum(choice.characterized.values())
+    path: Path = ("machine", "characterized")
+    if total == 0:
+        step = "write how many there are of which type, as { ifl = 20 }"
+        problems.add(path, there="that makes no core at all", next_step=step)
+        return choice.active_cores
+    if choice.active_cores not in (None, total):
+        there = f"that makes {total} cores, active_cores says {choice.active_cores}"
+        problems.add(path, there=there, next_step="leave active_cores out")
+    return total
+
+
+def _base_document(choice: MachineChoice, folder: FilePath, problems: Problems) -> Document | None:
+    if choice.model is not None:
+        names = machines()
+        if choice.model in names:
+            return machine_document(choice.model)
+        step = suggestion(choice.model, names, 'for one of your own write file = "mine.toml"')
+        problems.add(("machine", "model"), there=f"the models are {listed(names)}", next_step=step)
+        return None
+    try:
+        return read_document(folder / str(choice.file), MachineError)
+    except NotFoundError as error:
+        problems.add(("machine", "file"), there=error.problem, next_step=error.next_step)
+        return None
+
+
+def _merge(target: Any, changes: dict[str, Any], path: Path, problems: Problems) -> None:
+    """Put the scenario's numbers in place of the description's."""
+    for key, change in changes.items():
+        here = (*path, key)
+        entry = _entry(target, key)
+        if entry is None and here in _MAY_BE_ADDED:
+            entry = target[key] = {"value": None}
+        if not isinstance(entry, (dict, list)):
+            names = _names(target)
+            step = suggestion(key, names, f"there is {listed(names, 20)}")
+            problems.add_key(here, f"the machine has no number {key}", step)
+        elif isinstance(entry, dict) and "value" in entry:
+            _replace(entry, change, here, problems)
+        elif isinstance(change, dict):
+            _merge(entry, change, here, problems)
+        else:
+            step = f"name one of {listed(_names(entry), 20)} under it"
+            problems.add(here, there="a table is needed here", next_step=step)
+
+
+def _entry(target: Any, key: str) -> Any:
+    if isinstance(target, list):
+        return next((entry for entry in target if entry.get("name") == key), None)
+    return target.get(key)
+
+
+def _names(target: Any) -> list[str]:
+    if isinstance(target, list):
+        return [str(entry.get("name")) for entry in target]
+    return [key for key, value in target.items() if isinstance(value, (dict, list))]
+
+
+def _replace(entry: dict[str, Any], change: Any, path: Path, problems: Problems) -> None:
+    """Put one number in place of the description's; it needs a reason."""
+    keys = change if isinstance(change, dict) else {}
+    for key in keys:
+        if key not in ("value", "why"):
+            step = "the keys here are value, why"
+            problems.add_key((*path, key), f'unknown key "{key}"', step)
+            return
+    if "value" not in keys or not isinstance(keys.get("why"), str) or not keys["why"]:
+        there = "a number of the machine is replaced by a value with a reason"
+        step = 'write { value = ..., why = "the reason" }'
+        problems.add(path, there=there, next_step=step)
+        return
+    entry.clear()
+    entry.update({"value": keys["value"], "stated": keys["why"]})

@@ -1,0 +1,137 @@
+"""Changing a scenario's document by dotted paths: `partition.lpar1.processors.virtual`.
+
+Partitions, pools and cache levels are named in a path by their name (or their index); a name with a
+dot in it stands in quotes, as in TOML. A machine's number that is replaced gets the reason it needs
+by itself.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args, get_origin
+
+from homenode.errors import ScenarioError, listed, nearest
+from homenode.model.catalog import Figure
+from homenode.model.catalog.control_program import ControlProgram
+from homenode.model.catalog.machine import MachineDescription
+from homenode.model.document.positions import split_key
+from homenode.model.document.tables import Table
+
+_PLAIN_MACHINE_KEYS = ("model", "file", "policy", "active_cores", "characterized")
+
+
+def changed(data: Mapping[str, Any], changes: Mapping[str, Any], reason: str) -> dict[str, Any]:
+    """A copy of a scenario's data with the values at the paths replaced; None removes a key."""
+    result = copy.deepcopy(dict(data))
+    for path, value in changes.items():
+        if value is not None and not _is_plain(value):
+            step = "give a number, a text, true or false, or lists and tables of these"
+            raise ScenarioError(f"{path} cannot be {value!r:.60}", next_step=step)
+        _set(result, path, copy.deepcopy(value), reason)
+    return result
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is of a kind that TOML has."""
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _is_plain(entry) for key, entry in value.items())
+    if isinstance(value, (list, tuple)):
+        return all(_is_plain(entry) for entry in value)
+    return isinstance(value, (str, int, float))
+
+
+def _set(data: dict[str, Any], text: str, value: Any, reason: str) -> None:
+    parts = split_key(text)
+    if not parts:
+        raise ScenarioError(
+            f'"{text}" is no path', next_step="write one like partition.lpar1.processors.virtual"
+        )
+    if _is_figure(parts) and value is not None and not isinstance(value, Mapping):
+        value = {"value": value, "why": reason}
+    here: Any = data
+    for depth, part in enumerate(parts[:-1]):
+        here = _step(here, part, ".".join(parts[:depth]), text)
+    _put(here, parts[-1], value, text)
+
+
+def _is_figure(parts: tuple[str, ...]) -> bool:
+    """Whether a path names a number of the machine description or of z/VM's Control Program, which
+    needs a reason.
+    """
+    top, *rest = parts
+    if top == "partition" and len(rest) > 1 and rest[1] == "cp":
+        return _is_in(ControlProgram, rest[2:])
+    if top != "machine" or not rest or rest[0] in _PLAIN_MACHINE_KEYS:
+        return False
+    if rest[0] == "cache":
+        return len(rest) == 3
+    return _is_in(MachineDescription, rest)
+
+
+def _is_in(top: type[Table], parts: Sequence[str]) -> bool:
+    """Whether the keys lead from a table to a number of it."""
+    tables: list[type[Table]] = [top]
+    for part in parts:
+        fields = [table.model_fields[part] for table in tables if part in table.model_fields]
+        if not fields:
+            return False
+        tables = [table for field in fields for table in _tables_of(field.annotation)]
+    return not tables
+
+
+def _tables_of(kind: Any) -> list[type[Table]]:
+    """The tables that a value of a kind may be, such as those of a union or of an optional one."""
+    if isinstance(kind, type) and issubclass(kind, Table):
+        return [] if issubclass(kind, Figure) else [kind]
+    if get_origin(kind) in (list, dict):
+        return []
+    return [table for part in get_args(kind) for table in _tables_of(part)]
+
+
+def _step(here: Any, part: str, before: str, text: str) -> Any:
+    if isinstance(here, list):
+        return here[_index(here, part, before, text)]
+    if isinstance(here, dict):
+        entry = here.setdefault(part, {})
+        if isinstance(entry, str) and part == "profile":
+            entry = here[part] = {"base": entry}
+        return entry
+    raise ScenarioError(
+        f'the path "{text}" goes below {before}, which is a plain value',
+        next_step="shorten the path",
+    )
+
+
+def _index(tables: list[Any], part: str, before: str, text: str) -> int:
+    names = [
+        str(table.get("name")) if isinstance(table, dict) else str(index)
+        for index, table in enumerate(tables)
+    ]
+    if part in names:
+        return names.index(part)
+    if part.isdecimal() and int(part) < len(tables):
+        return int(part)
+    raise ScenarioError(
+        f'the path "{text}" names no {before}{nearest(part, names)}',
+        asked=part,
+        there=f"there is {listed(names)}",
+    )
+
+
+def _put(here: Any, part: str, value: Any, text: str) -> None:
+    if isinstance(here, list):
+        index = _index(here, part, "entry", text)
+        if value is None:
+            del here[index]
+        else:
+            here[index] = value
+    elif isinstance(here, dict):
+        if value is None:
+            here.pop(part, None)
+        else:
+            here[part] = value
+    else:
+        raise ScenarioError(
+            f'the path "{text}" goes below a plain value', next_step="shorten the path"
+        )

@@ -1,0 +1,136 @@
+"""What a scenario is once everything is decided: a machine, pools, partitions each at its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from homenode.model.catalog import MachineDescription
+from homenode.model.scenario.cellular.cores import AssignedCores
+from homenode.model.scenario.cellular.hardware import PlacedNpartition
+from homenode.model.scenario.cellular.memory import GrantedMemory
+from homenode.model.scenario.host.groups import OnHost, PlacedCgroup
+from homenode.model.scenario.mainframe.placing import InMainframe
+from homenode.model.scenario.mainframe.tables import Group
+from homenode.model.scenario.models import Partition, Pool, Shared
+
+if TYPE_CHECKING:
+    from homenode.model.scenario.demand import Played
+
+
+@dataclass(frozen=True)
+class PlacedMemory:
+    """Part of a partition's memory at its place."""
+
+    domains: tuple[int, ...]
+    """Its memory domain, or those over which its lines are interleaved."""
+    bytes: int
+
+
+@dataclass(frozen=True)
+class InCells:
+    """What the configuration of a machine of cells says of a partition."""
+
+    npartition: PlacedNpartition
+    cores: AssignedCores
+    """Its cores, by how they were asked for."""
+    memory: tuple[GrantedMemory, ...]
+    """Its memory, part by part as the file has it."""
+    io: int | None
+    """Cell its I/O hangs on, if stated."""
+
+
+@dataclass(frozen=True)
+class PlacedPartition:
+    """One partition with everything decided."""
+
+    name: str
+    number: int
+    table: Partition
+    """Its table in the file; partitions of one `count` share it."""
+    row: int
+    """Index of that table in the file."""
+    smt: int
+    memory_bytes: int
+    home: tuple[int, ...]
+    """Chips its virtual processors are homed on, in turn."""
+    cores: tuple[int, ...] | None
+    """Its cores if it is dedicated."""
+    memory: tuple[PlacedMemory, ...]
+    """Its memory, part by part."""
+    profile: dict[str, float | int | str]
+    """The profile as the engine takes it."""
+    page_bytes: int
+    """Length of its pages [bytes]."""
+    io_domain: int | None = None
+    """Memory domain beside which its I/O hangs, if known."""
+    hypervisor_share: float = 0.0
+    """Share of its core time that goes to a monitor below it."""
+    in_cells: InCells | None = None
+    """On a machine of cells, what its configuration says of it."""
+    mainframe: InMainframe | None = None
+    """On a mainframe, its mode, core types, entitlement and virtual machines."""
+    host: OnHost | None = None
+    """On a Linux or Xen host, what it knows of its threads."""
+    demand: Played | None = None
+    """What its workload plays, if that is recorded demand."""
+
+    @property
+    def entitlement(self) -> float:
+        """Entitled capacity: all cores of a dedicated partition [cores]."""
+        processors = self.table.processors
+        if not isinstance(processors, Shared):
+            return float(processors.cores)
+        if self.mainframe is not None:
+            return self.mainframe.entitlement
+        if self.host is not None:
+            return self.host.entitlement
+        return processors.entitlement or 0.0
+
+    @property
+    def virtual(self) -> int:
+        """Virtual processors, or cores if it is dedicated."""
+        processors = self.table.processors
+        return processors.virtual if isinstance(processors, Shared) else processors.cores
+
+    @property
+    def data_bytes(self) -> int:
+        """Data that the work touches all the time [bytes]."""
+        return int(sum(part.bytes for part in self.memory) * self.table.guest.memory_used)
+
+    @property
+    def logical_cpus(self) -> int:
+        """Hardware threads the guest sees."""
+        return self.virtual * self.smt
+
+    @property
+    def result_rows(self) -> int:
+        """Rows of all result tables for one interval: its own, its processors', under z/VM those
+        of virtual machines, switches and paging volumes.
+        """
+        rows = 1 + self.logical_cpus
+        if self.mainframe is not None and self.mainframe.zvm is not None:
+            members = self.mainframe.zvm.members
+            rows += len(members.machines) + len(members.switches)
+        return rows + (0 if self.table.paging is None else self.table.paging.volumes)
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A whole scenario with everything decided."""
+
+    machine: MachineDescription
+    pools: tuple[Pool, ...]
+    partitions: tuple[PlacedPartition, ...]
+    npartitions: tuple[PlacedNpartition, ...] = ()
+    groups: tuple[Group, ...] = ()
+    cgroups: tuple[PlacedCgroup, ...] = ()
+    """Control groups of a Linux host, outer ones first."""
+    pool_members: tuple[tuple[int, ...] | None, ...] = (None,)
+    """Cores of each pool, where a pool has cores of its own; else None."""
+
+    @property
+    def pool_cores(self) -> int:
+        """Active cores that are not dedicated."""
+        taken = sum(len(partition.cores or ()) for partition in self.partitions)
+        return self.machine.active_cores - taken

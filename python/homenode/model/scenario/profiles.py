@@ -1,0 +1,41 @@
+"""The profile of a partition as the engine takes it: a base with the scenario's numbers in it."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+from homenode.errors import NotFoundError, listed, suggestion
+from homenode.model.catalog import ProfileDescription, profile, profiles
+from homenode.model.catalog.names import is_path
+from homenode.model.catalog.profile import ENGINE_NAMES, NOT_TOLD
+from homenode.model.document import Problems
+from homenode.model.document.positions import Path
+from homenode.model.scenario.models import Partition
+
+Numbers = dict[str, float | int | str]
+
+
+def choose_profile(table: Partition, row: int, folder: FilePath, problems: Problems) -> Numbers:
+    """The profile of the partition in a row of the file; empty after noting a problem."""
+    choice = table.workload.profile
+    replaced = {ENGINE_NAMES.get(name, name): value for name, value in choice.replaced().items()}
+    if choice.base is None:
+        return {"name": choice.name or "own", **NOT_TOLD, **replaced}
+    path: Path = ("partition", row, "workload", "profile")
+    if isinstance(problems.document.value(path), dict):
+        path = (*path, "base")
+    base = _base(choice.base, folder, path, problems)
+    return {} if base is None else {**base.spec(), "name": choice.name or base.name, **replaced}
+
+
+def _base(name: str, folder: FilePath, path: Path, problems: Problems) -> ProfileDescription | None:
+    try:
+        return profile(folder / name if is_path(name) else name)
+    except NotFoundError as error:
+        if is_path(name):
+            problems.add(path, there=error.problem, next_step=error.next_step)
+        else:
+            there = f"the profiles are {listed(profiles())}"
+            own = 'for one of your own write profile = "mine.toml"'
+            problems.add(path, there=there, next_step=suggestion(name, profiles(), own))
+        return None

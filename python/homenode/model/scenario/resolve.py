@@ -1,0 +1,111 @@
+"""From the tables of a file to a scenario with everything decided and everything checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path as FilePath
+
+from homenode.errors import ScenarioError
+from homenode.model.catalog import MachineDescription
+from homenode.model.document import Document, Problems
+from homenode.model.scenario import checks, totals
+from homenode.model.scenario.cellular.hardware import PlacedNpartition, divide
+from homenode.model.scenario.cellular.refuse import refuse_cells, refuse_whole
+from homenode.model.scenario.cellular.seating import seat_in_cells
+from homenode.model.scenario.demand import with_demand
+from homenode.model.scenario.host.placing import Hosted, is_host, place_on_host, with_usual_guests
+from homenode.model.scenario.host.refuse import check_host, refuse_host_words
+from homenode.model.scenario.mainframe.kinds import is_mainframe
+from homenode.model.scenario.mainframe.placing import Mainframe, divide_cores, place_in_mainframe
+from homenode.model.scenario.mainframe.refuse import refuse_words
+from homenode.model.scenario.models import DEFAULT_POOL, Pool, ScenarioFile
+from homenode.model.scenario.naming import Named, spell_out
+from homenode.model.scenario.override import choose_machine
+from homenode.model.scenario.placed import PlacedPartition, Resolved
+from homenode.model.scenario.profiles import Numbers, choose_profile
+from homenode.model.scenario.seating import seat_all
+from homenode.model.scenario.strict import check_strict
+
+
+def resolve(file: ScenarioFile, document: Document, folder: FilePath) -> Resolved:
+    """Decide everything the file leaves open, and check all of it.
+
+    All that is wrong is raised at once, in the order of the file; `folder` is where files that the
+    scenario names are looked for.
+    """
+    problems = Problems(document, ScenarioError)
+    checks.check_run(file.run, problems)
+    checks.check_pools(file.pool, problems)
+    machine = choose_machine(file.machine, document, folder, problems)
+    if machine is not None and is_host(machine):
+        file = with_usual_guests(file, machine, problems)
+    entries = spell_out(file.partition, problems)
+    rows = list(enumerate(file.partition))
+    profiles = {row: choose_profile(table, row, folder, problems) for row, table in rows}
+    if machine is None:
+        problems.raise_any()
+        raise AssertionError("a machine that cannot be had is noted as a problem")
+    pools = (Pool(name=DEFAULT_POOL), *file.pool)
+    refuse_words(file, machine, problems)
+    (check_host if is_host(machine) else refuse_host_words)(file, machine, problems)
+    for row, table in rows:
+        checks.check_partition(table, row, machine, [pool.name for pool in pools], problems)
+        checks.check_burst(table, row, profiles[row], machine, problems)
+    mainframe, hosted, before = None, None, len(problems)
+    if is_mainframe(machine):
+        mainframe = place_in_mainframe(file, entries, machine, problems)
+    if is_host(machine):
+        problems.raise_any()  # what groups get follows from what they are
+        hosted = place_on_host(file, entries, machine)
+    if len(problems) > before:
+        problems.raise_any()  # where partitions go follows from what they are
+    npartitions, partitions = _seat(file, entries, profiles, machine, mainframe, hosted, problems)
+    partitions = with_demand(partitions, dict(rows), folder, file.run, problems)
+    cgroups = () if hosted is None else hosted.groups
+    resolved = Resolved(machine, pools, partitions, npartitions, cgroups=cgroups)
+    if mainframe is not None and mainframe.is_shared:
+        resolved = _with_types(resolved, mainframe, file)
+    # Sums say nothing while one of their terms is wrong.
+    if not problems:
+        totals.check_memory(machine, resolved.partitions, problems)
+        totals.check_capacity(resolved, problems)
+        totals.check_size(resolved.partitions, file.run, problems)
+        check_strict(machine, resolved.partitions, problems)
+    problems.raise_any()
+    return resolved
+
+
+def _with_types(resolved: Resolved, mainframe: Mainframe, file: ScenarioFile) -> Resolved:
+    """With a pool for each type of core that is shared, and the groups."""
+    taken = {core for partition in resolved.partitions for core in partition.cores or ()}
+    pools, members = divide_cores(mainframe, taken, resolved.machine)
+    return replace(resolved, pools=pools, pool_members=members, groups=tuple(file.group))
+
+
+def _seat(
+    file: ScenarioFile,
+    entries: Sequence[Named],
+    profiles: Mapping[int, Numbers],
+    machine: MachineDescription,
+    mainframe: Mainframe | None,
+    hosted: Hosted | None,
+    problems: Problems,
+) -> tuple[tuple[PlacedNpartition, ...], tuple[PlacedPartition, ...]]:
+    """nPartitions, if the machine is made of cells, and the partitions at their places."""
+    platform = machine.platform
+    if platform is None:
+        before = len(problems)
+        refuse_cells(file, machine, problems)
+        if len(problems) > before:
+            return (), ()
+        said = None if mainframe is None else mainframe.partitions
+        threads = None if hosted is None else hosted.partitions
+        return (), seat_all(entries, profiles, machine, problems, said, threads)
+    if refuse_whole(file, machine, problems):
+        return (), ()
+    npartitions = tuple(divide(file.npartition, machine, platform, problems))
+    names = [table.name for table in file.npartition]
+    return npartitions, seat_in_cells(
+        entries, profiles, npartitions, names, machine, platform, problems
+    )

@@ -1,0 +1,213 @@
+"""`Scenario`: a scenario file that has been read, checked and frozen. Running it is not known on
+this floor: see `homenode.simulate.scenario`.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from homenode.errors import HomenodeError, NotFoundError, ScenarioError, nearest
+from homenode.model.catalog import MachineDescription
+from homenode.model.document import Document, Problems, parse_document, read_text, to_toml, validate
+from homenode.model.scenario.flatten import flatten
+from homenode.model.scenario.models import Run, ScenarioFile
+from homenode.model.scenario.paths import changed
+from homenode.model.scenario.placed import PlacedPartition, Resolved
+from homenode.model.scenario.resolve import resolve
+
+_MOST_POINTS = 100_000
+_TOP = ("machine", "pool", "npartition", "group", "cgroup", "partition", "run")
+"""Tables that a sweep may change."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A partition layout with its workloads: loaded once, checked once, never changed.
+
+    Make one with `load`, `from_toml` or `with_`. Two scenarios are equal if their texts are.
+    """
+
+    text: str
+    """The file as given."""
+    source: str
+    """Name of the file in messages."""
+    folder: Path = field(compare=False)
+    """Where files that it names are looked for."""
+    file: ScenarioFile = field(compare=False, repr=False)
+    """Its tables."""
+    resolved: Resolved = field(compare=False, repr=False)
+    """Its machine, pools and partitions with everything decided."""
+    point: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """Values of the axes if it is one point of a sweep."""
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a scenario file; whatever is wrong with it raises a `HomenodeError` that says
+        where.
+        """
+        path = Path(path)
+        return cls._read(read_text(path, ScenarioError), str(path), path.parent, {})
+
+    @classmethod
+    def from_toml(cls, text: str, source: str = "scenario.toml", folder: str | Path = ".") -> Self:
+        """A scenario from TOML text; `source` is its name in messages, `folder` where files it
+        names are.
+        """
+        place = folder if isinstance(folder, Path) else Path(folder)
+        return cls._read(text, source, place, {})
+
+    @classmethod
+    def _read(cls, text: str, source: str, folder: Path, point: Mapping[str, Any]) -> Self:
+        document = parse_document(text, source, ScenarioError)
+        file = validate(ScenarioFile, document, ScenarioError)
+        resolved = resolve(file, document, folder)
+        _check_sweep(file, document)
+        return cls(text, source, folder, file, resolved, dict(point))
+
+    @property
+    def name(self) -> str:
+        """Its name: the one given, else that of the file."""
+        if self.file.name is not None:
+            return self.file.name
+        stem = Path(self.source).stem
+        return (
+            "".join(c if c.isascii() and (c.isalnum() or c in "_.+-") else "-" for c in stem).strip(
+                "-."
+            )
+            or "scenario"
+        )
+
+    @property
+    def title(self) -> str | None:
+        """One line on what it is about."""
+        return self.file.title
+
+    @property
+    def machine(self) -> MachineDescription:
+        """The machine, with the scenario's own numbers."""
+        return self.resolved.machine
+
+    @property
+    def partitions(self) -> tuple[PlacedPartition, ...]:
+        """The partitions, in the order of every result table."""
+        return self.resolved.partitions
+
+    def partition(self, name: str) -> PlacedPartition:
+        """One partition by name."""
+        names = [partition.name for partition in self.partitions]
+        if name not in names:
+            raise NotFoundError(
+                f'{self.name} has no partition called "{name}"{nearest(name, names)}', asked=name
+            )
+        return self.partitions[names.index(name)]
+
+    @property
+    def timing(self) -> Run:
+        """Warm-up, duration, interval, replications, seed."""
+        return self.file.run
+
+    @property
+    def replications(self) -> int:
+        """How often it asks to be repeated."""
+        return self.file.run.replications
+
+    def spec(self, *, seed: int | None = None) -> dict[str, Any]:
+        """The engine's input as a dictionary."""
+        spec = flatten(self.name, self.file.run, self.resolved)
+        return spec if seed is None else {**spec, "seed": seed}
+
+    def spec_json(self, *, seed: int | None = None) -> str:
+        """The engine's input as JSON."""
+        return json.dumps(self.spec(seed=seed))
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """A copy of the file's data, as TOML has it."""
+        return copy.deepcopy(parse_document(self.text, self.source, ScenarioError).data)
+
+    def to_toml(self) -> str:
+        """The scenario as TOML in one spelling; comments are lost."""
+        return to_toml(self.data)
+
+    def with_(
+        self,
+        changes: Mapping[str, Any] | None = None,
+        /,
+        *,
+        why: str = "changed from Python",
+        **named: Any,
+    ) -> Self:
+        """Another scenario with values replaced by path; None removes one.
+
+        `scenario.with_({"partition.lpar1.processors.virtual": 20})` or, without quotes,
+        `scenario.with_(partition__lpar1__processors__virtual=20)`. `why` is the reason given for
+        machine numbers.
+        """
+        wanted = {
+            **(changes or {}),
+            **{key.replace("__", "."): value for key, value in named.items()},
+        }
+        return self._changed(wanted, why, self.point)
+
+    def _changed(self, changes: Mapping[str, Any], why: str, point: Mapping[str, Any]) -> Self:
+        data = {"name": self.name, **changed(self.data, changes, why)}
+        return self._read(to_toml(data), f"{self.source} (changed)", self.folder, point)
+
+    @property
+    def axes(self) -> dict[str, list[Any]]:
+        """The axes of its sweep; empty if there is none."""
+        return dict(self.file.sweep or {})
+
+    def expand(self) -> Iterator[Self]:
+        """The scenarios of the sweep, the last axis changing fastest; only itself if there is no
+        sweep.
+
+        All keep the name, and with it their random numbers: two points of a sweep see the same
+        arrivals.
+        """
+        if not self.axes:
+            yield self
+            return
+        for values in itertools.product(*self.axes.values()):
+            point = dict(zip(self.axes, values, strict=True))
+            yield self._changed({"sweep": None, **point}, "set by the sweep", point)
+
+
+def _check_sweep(file: ScenarioFile, document: Document) -> None:
+    """Every axis names a place that can be changed, and has values."""
+    if file.sweep is None:
+        return
+    problems = Problems(document, ScenarioError)
+    points = 1
+    for axis, values in file.sweep.items():
+        path = ("sweep", axis)
+        points *= len(values)
+        if not values:
+            problems.add(
+                path,
+                there="the axis has no values",
+                next_step="name at least one, or leave the axis out",
+            )
+            continue
+        if axis.split(".", 1)[0] not in _TOP:
+            step = 'write an axis like "partition.lpar1.processors.virtual" = [10, 20, 30]'
+            problems.add_key(path, f'"{axis}" is no path into the scenario', step)
+            continue
+        try:
+            changed(document.data, {axis: values[0]}, "set by the sweep")
+        except HomenodeError as error:
+            problems.add_key(path, error.problem, error.next_step or error.there or "")
+    if points > _MOST_POINTS:
+        there = f"the axes make {points:,} runs"
+        problems.add(
+            ("sweep",),
+            there=there,
+            next_step=f"at most {_MOST_POINTS:,} are possible; use fewer values",
+        )
+    problems.raise_any()

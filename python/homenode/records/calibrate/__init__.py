@@ -1,0 +1,12 @@
+"""From what was recorded to a profile: which of its free parameters the data determine, their
+values with intervals, and a file that a scenario takes.
+
+>>> import homenode
+>>> fitted = homenode.fit_profile("latest", base="oltp")  # doctest: +SKIP
+>>> fitted.write("mine.toml")  # doctest: +SKIP
+"""
+
+from homenode.records.calibrate.fitted import Fitted, Parameter
+from homenode.records.calibrate.front import fit_profile
+
+__all__ = ["Fitted", "Parameter", "fit_profile"]

@@ -1,0 +1,185 @@
+"""The layout of a Power server as commands of its management console: pools, partition profiles,
+what running partitions take at once, and the optimizer that moves memory and homes together.
+
+Where a partition is at home cannot be commanded: the hypervisor places it by entitlement and memory
+when it is activated, the largest first, and `optmem` mends it afterwards. What is set inside a
+partition (SMT, folding) stands in comments, with the partition it belongs to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from homenode.records.exporting.commands import Commands
+from homenode.records.exporting.errors import ExportError
+from homenode.records.exporting.options import ExportOptions
+from homenode.records.exporting.registry import Exporter
+from homenode.tools import SystemConfiguration, from_spec
+
+if TYPE_CHECKING:
+    from homenode.simulate.run import Run
+
+_MB_PER_GB = 1024
+_LIMITS = {"minimum": "min", "desired": "desired", "maximum": "max"}
+"""Field of `Limits` to the word before the HMC's attributes."""
+
+
+def commands(run: Run, options: ExportOptions) -> Iterator[str]:
+    """The lines; `ExportError` on another machine."""
+    if run.spec["machine"]["hypervisor"]["policy"] != "phyp":
+        raise ExportError(
+            f"run {run.id} is of {run.spec['machine']['name']}, which no HMC partitions this way",
+            next_step="vpars and zvm are the forms for machines of cells and for IBM Z",
+        )
+    chosen = options.partitions(run)
+    details = options.view(run).details
+    configurations = [from_spec(run.spec, name, details.get(name)) for name in chosen]
+    yield f"# The layout of {run.name} as commands of the HMC. homenode runs none of them."
+    yield "# Name the managed system (lssyscfg -r sys -F name) and the profile first."
+    yield "SYSTEM="
+    yield "PROFILE="
+    yield from _pools(run, configurations)
+    yield from _profiles(run, configurations)
+    yield from _at_once(run, configurations)
+    yield from _inside(run, configurations)
+    yield from _affinity(run, configurations)
+
+
+def _pools(run: Run, configurations: list[SystemConfiguration]) -> Iterator[str]:
+    """Shared processor pools; the default one has no limits to set."""
+    used = {_pool_index(run, c.name): c.pool for c in configurations if c.is_shared}
+    numbers = {index: number for index, number in sorted(used.items()) if index}
+    if not numbers:
+        return
+    yield ""
+    yield "# Shared processor pools"
+    for index, number in numbers.items():
+        pool = run.spec["pools"][index]
+        words = [f"new_name={pool['name']}", f"reserved_pool_proc_units={pool['reserved']:.2f}"]
+        if pool["maximum"] is not None:
+            words.insert(1, f"max_pool_proc_units={pool['maximum']:.2f}")
+        yield (
+            f'chhwres -r procpool -m "$SYSTEM" -o s --poolid {number} -a {_quoted(",".join(words))}'
+        )
+
+
+def _pool_index(run: Run, partition: str) -> int:
+    return int(run.partition_spec(partition)["processors"].get("pool") or 0)
+
+
+def _pool_name(run: Run, partition: str) -> str:
+    return str(run.spec["pools"][_pool_index(run, partition)]["name"])
+
+
+def _profiles(run: Run, configurations: list[SystemConfiguration]) -> Iterator[str]:
+    yield ""
+    yield "# Profiles: what a partition gets when it is activated"
+    for c in configurations:
+        words = ["name=\0", f"lpar_name={c.name}", *_processors(run, c), *_memory(c)]
+        told = _quoted(",".join(words)).replace("\0", "$PROFILE")
+        yield f'chsyscfg -r prof -m "$SYSTEM" -i {told}'
+
+
+def _processors(run: Run, c: SystemConfiguration) -> Iterator[str]:
+    processors = c.processor_limits
+    yield f"proc_mode={'shared' if c.is_shared else 'ded'}"
+    yield f"sharing_mode={_sharing(c)}"
+    if c.is_shared:
+        units = c.capacity_limits
+        if c.mode == "Uncapped":
+            yield f"uncap_weight={c.weight}"
+        yield f"shared_proc_pool_name={_pool_name(run, c.name)}"
+        for name, word in _LIMITS.items():
+            yield f"{word}_proc_units={getattr(units, name):.2f}"
+    for name, word in _LIMITS.items():
+        yield f"{word}_procs={getattr(processors, name):.0f}"
+
+
+def _memory(c: SystemConfiguration) -> Iterator[str]:
+    memory = c.memory_limits
+    for name, word in _LIMITS.items():
+        yield f"{word}_mem={getattr(memory, name):.0f}"
+
+
+def _sharing(c: SystemConfiguration) -> str:
+    """Whether a partition may use more than it is entitled to, or lend what it does not use."""
+    if c.is_shared:
+        return "uncap" if c.mode == "Uncapped" else "cap"
+    return "share_idle_procs_active" if c.is_donating else "keep_idle_procs"
+
+
+def _at_once(run: Run, configurations: list[SystemConfiguration]) -> Iterator[str]:
+    """What can be set of running partitions."""
+    yield ""
+    yield "# Running partitions: sharing, weight and pool at once, the rest with the profile"
+    for c in configurations:
+        words = [f"sharing_mode={_sharing(c)}"]
+        if c.is_shared and c.mode == "Uncapped":
+            words.append(f"uncap_weight={c.weight}")
+        if c.is_shared:
+            words.append(f"shared_proc_pool_name={_pool_name(run, c.name)}")
+        yield (
+            f'chhwres -r proc -m "$SYSTEM" -o s -p {quote(c.name)} -a {_quoted(",".join(words))}'
+        )
+
+
+def _inside(run: Run, configurations: list[SystemConfiguration]) -> Iterator[str]:
+    """What is set in the partitions themselves."""
+    yield ""
+    yield "# In the partitions"
+    for c in configurations:
+        spec = run.partition_spec(c.name)
+        guest: Mapping[str, Any] = spec["guest"]
+        if guest["os"] != "aix":
+            yield f"# {c.name}: ppc64_cpu --smt={c.smt}"
+            continue
+        yield f"# {c.name}: smtctl -t {c.smt} -w now"
+        settings = [
+            f"-o vpm_throughput_mode={guest['throughput_mode']}",
+            f"-o vpm_xvcpus={guest['xvcpus']}",
+            f"-o vpm_fold_threshold={guest['fold_threshold_pct']:.0f}",
+        ]
+        if c.is_donating:
+            threshold = spec["processors"]["donate_threshold_pct"]
+            settings.append(f"-o ded_cpu_donate_thresh={threshold:.0f}")
+        yield f"# {c.name}: schedo -p {' '.join(settings)}"
+
+
+def _affinity(run: Run, configurations: list[SystemConfiguration]) -> Iterator[str]:
+    """Activation in the order in which the hypervisor should find room, then the optimizer."""
+    yield ""
+    yield "# Placement follows entitlement and memory: activate the largest first. Homes here:"
+    ordered = sorted(configurations, key=lambda c: (-c.ent, -c.mem_mb, c.number))
+    for c in ordered:
+        yield f"# {c.name}: {c.ent:g} cores, {c.mem_mb / _MB_PER_GB:g} GB, {_home(run, c.name)}"
+    for c in ordered:
+        yield f'chsysstate -m "$SYSTEM" -r lpar -o on -n {quote(c.name)} -f "$PROFILE"'
+    yield 'lsmemopt -m "$SYSTEM" -r lpar -o currscore'
+    yield 'lsmemopt -m "$SYSTEM" -r sys -o calcscore'
+    names = quote(",".join(c.name for c in configurations))
+    yield f'optmem -m "$SYSTEM" -o start -t affinity -p {names}'
+    yield 'lsmemopt -m "$SYSTEM"'
+
+
+def _home(run: Run, partition: str) -> str:
+    chips = sorted(set(run.partition_spec(partition)["home"]))
+    per_node = int(run.spec["machine"]["chips_per_node"])
+    named = ", ".join(
+        f"{run.node_name} {chip // per_node} chip {chip % per_node}" for chip in chips
+    )
+    return f"home {named}" if named else "no home"
+
+
+def _quoted(text: str) -> str:
+    """In double quotes, as a shell takes it."""
+    return '"' + re.sub(r'([$`"\\])', r"\\\1", text) + '"'
+
+
+EXPORTER: Exporter = Commands(
+    name="hmc",
+    title="HMC commands for a layout of Power partitions: chsyscfg, chhwres, optmem",
+    make=commands,
+)

@@ -1,0 +1,338 @@
+"""The layout as domains of libvirt: what each partition would be as a virtual machine of KVM on a
+host of the same topology.
+
+A virtual machine has a virtual processor for each thread. Entitlement becomes CPU shares, a hundred
+a core, since both are what a guest gets when all want more. A capped partition gets the time of all
+threads of that many cores each period and no more (`global_quota`). Homes and memory are pinned: of
+a dedicated partition every virtual processor to its thread and memory strictly to its nodes; of a
+shared one to the threads of its home chips and memory to its nodes by preference. KVM has no weight
+beside shares, pools of processors or lending: they are left out, and the file says so in its
+description. Of a partition of a Linux host its weight, quota and pins are written as they are, and
+the control group it is in as libvirt's resource partition. KVM on IBM Z shows a guest neither
+threads of a core nor NUMA nodes: there each virtual processor is a core of its own, and memory is
+bound as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+from homenode.model.catalog.hosts import HOST_POLICIES
+from homenode.model.scenario.host.groups import SCOPE
+from homenode.records.exporting.errors import ExportError
+from homenode.records.exporting.options import ExportOptions
+from homenode.records.exporting.registry import Exporter, Kind
+from homenode.records.exporting.tree import cpu_list
+
+if TYPE_CHECKING:
+    from homenode.simulate.run import Run
+
+_SHARES_PER_CORE = 100
+_MOST_SHARES = 10_000
+"""libvirt's limit where the host uses control groups v2."""
+_PERIOD_US = 100_000
+_LEAST_QUOTA_US = 1000
+_KIB = 1024
+_FLAT = "s390x"
+"""The architecture whose guests see neither threads of a core nor NUMA nodes."""
+
+
+@dataclass(frozen=True)
+class Host:
+    """The machine as its host system numbers it: threads one core after the other, a NUMA node for
+    each place that has memory beside it.
+    """
+
+    machine: Mapping[str, Any]
+
+    @property
+    def threads(self) -> int:
+        """Hardware threads of a core that it numbers."""
+        if self.is_linux:
+            return int(self.machine["hypervisor"]["siblings"])
+        return int(self.machine["threads_per_core"])
+
+    @property
+    def is_linux(self) -> bool:
+        """Whether the run's partitions are threads of a Linux or Xen host already."""
+        return self.machine["hypervisor"]["policy"] in HOST_POLICIES
+
+    def threads_of(self, core: int) -> list[int]:
+        """Numbers of a core's threads."""
+        return list(range(core * self.threads, (core + 1) * self.threads))
+
+    def threads_of_chip(self, chip: int) -> list[int]:
+        """Numbers of the threads of a chip's activated cores."""
+        count = int(self.machine["cores_per_chip"])
+        cores = range(chip * count, min((chip + 1) * count, int(self.machine["active_cores"])))
+        return [thread for core in cores for thread in self.threads_of(core)]
+
+    def node_of(self, chip: int) -> int:
+        """The NUMA node of a chip."""
+        if self.machine["memory_beside"] == "chip":
+            return chip
+        return chip // int(self.machine["chips_per_node"])
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """Architecture and machine type; `ExportError` for one that KVM does not know."""
+        generation = str(self.machine["generation"]).lower()
+        if "itanium" in generation:
+            raise ExportError(
+                f"KVM does not run on {self.machine['generation']}",
+                next_step="vpars is the form for machines of cells",
+            )
+        if generation.startswith("power"):
+            return "ppc64le", "pseries"
+        if generation.startswith("z"):
+            return "s390x", "s390-ccw-virtio"
+        return "x86_64", "q35"
+
+
+@dataclass(frozen=True)
+class Domain:
+    """One partition as a virtual machine."""
+
+    name: str
+    spec: Mapping[str, Any]
+    memory_mb: int
+    host: Host
+    kind: tuple[str, str]
+    groups: tuple[Mapping[str, Any], ...] = ()
+    """Control groups of the host that its threads are in, the innermost first."""
+
+    @property
+    def own_group(self) -> Mapping[str, Any] | None:
+        """The group that its threads have to themselves; None if others are in it too, whose weight
+        and quota are not its own.
+        """
+        inner = self.groups[0] if self.groups else None
+        return inner if inner is not None and inner["name"] == self.name + SCOPE else None
+
+    @property
+    def shared(self) -> bool:
+        """Whether its processors are shared with others."""
+        return bool(self.spec["processors"]["mode"] == "shared")
+
+    @property
+    def flat(self) -> bool:
+        """Whether it sees nothing but cores and memory."""
+        return self.kind[0] == _FLAT
+
+    @property
+    def cores(self) -> int:
+        """Virtual processors, or dedicated cores."""
+        processors = self.spec["processors"]
+        return int(processors["virtual"]) if self.shared else len(processors["cores"])
+
+    @property
+    def smt(self) -> int:
+        """Threads of each."""
+        return int(self.spec["smt"])
+
+    def home(self, core: int) -> int:
+        """Home chip of one of its cores."""
+        if not self.shared:
+            per_chip = int(self.host.machine["cores_per_chip"])
+            return int(self.spec["processors"]["cores"][core]) // per_chip
+        chips = self.spec["home"] or [0]
+        return int(chips[core % len(chips)])
+
+    def pinned(self, core: int, thread: int) -> list[int]:
+        """Threads of the host on which a virtual processor may run."""
+        if not self.shared:
+            return [self.host.threads_of(self.spec["processors"]["cores"][core])[thread]]
+        told = self.spec["processors"].get("host", {}).get("pins")
+        if told:
+            return [int(cpu) for cpu in told[core * self.smt + thread]]
+        chips = sorted(set(self.spec["home"] or [0]))
+        return [one for chip in chips for one in self.host.threads_of_chip(chip)]
+
+    @property
+    def memory_kib(self) -> dict[int, int]:
+        """Memory by NUMA node of the host [KiB]; interleaved memory evenly."""
+        total = sum(part["bytes"] for part in self.spec["memory"])
+        found: dict[int, int] = {}
+        for part in self.spec["memory"]:
+            for domain in part["domains"]:
+                share = part["bytes"] / total / len(part["domains"])
+                found[domain] = found.get(domain, 0) + round(share * self.memory_mb * _KIB)
+        return {node: size for node, size in sorted(found.items()) if size}
+
+    @property
+    def cells(self) -> dict[int, list[int]]:
+        """Virtual processors by NUMA node of the host, of every node with memory of it; those at
+        home where it has none are put into the first.
+        """
+        nodes: dict[int, list[int]] = {node: [] for node in self.memory_kib}
+        for core in range(self.cores):
+            node = self.host.node_of(self.home(core))
+            place = node if node in nodes else next(iter(nodes))
+            nodes[place] += range(core * self.smt, (core + 1) * self.smt)
+        return nodes
+
+
+@dataclass(frozen=True)
+class Libvirt:
+    """A file a partition."""
+
+    name: str = "libvirt"
+    title: str = "libvirt domain XML of each partition, with cputune and numatune"
+    kind: Kind = "each"
+    suffix: str = ".xml"
+    takes: Collection[str] = ("partition",)
+
+    def write(self, run: Run, target: Path, options: ExportOptions) -> list[Path]:
+        """Write the files. `ExportError` on a machine that KVM does not run on, or for z/VM."""
+        domains = [domain_of(run, name) for name in options.partitions(run)]
+        if options.partition is not None:
+            target.write_text(xml(domains[0]), encoding="utf-8")
+            return [target]
+        target.mkdir()
+        files = []
+        for domain in domains:
+            file = target / f"{domain.name}{self.suffix}"
+            file.write_text(xml(domain), encoding="utf-8")
+            files.append(file)
+        return sorted(files)
+
+
+def domain_of(run: Run, name: str) -> Domain:
+    """A partition of a run; `ExportError` if it is none for KVM."""
+    spec = run.partition_spec(name)
+    host = Host(run.spec["machine"])
+    kind = host.kind
+    if spec["guest"]["os"] == "zvm":
+        raise ExportError(
+            f"partition {name} of run {run.id} runs z/VM, which is no guest of KVM here",
+            next_step="name another with -p, or use the form zvm",
+        )
+    memory = int(run.details.get(name, {}).get("mem_mb", 0))
+    return Domain(name, spec, memory, host, kind, _groups(run.spec, spec))
+
+
+def _groups(whole: Mapping[str, Any], spec: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    """From its own control group up to the root."""
+    every = whole.get("cgroups", [])
+    at, found = spec["processors"].get("host", {}).get("cgroup"), []
+    while at is not None:
+        found.append(every[at])
+        at = every[at]["parent"]
+    return tuple(found)
+
+
+def xml(domain: Domain) -> str:
+    """The domain's file."""
+    xen = domain.host.machine["hypervisor"]["policy"] == "credit2"
+    root = ET.Element("domain", type="xen" if xen else "kvm")
+    _text(root, "name", domain.name)
+    _text(root, "description", _description(domain))
+    _text(root, "memory", domain.memory_mb * _KIB, unit="KiB")
+    _text(root, "vcpu", domain.cores * domain.smt, placement="static")
+    if domain.host.is_linux:
+        _host_cputune(root, domain)
+    else:
+        _cputune(root, domain)
+    _numatune(root, domain)
+    architecture, machine = domain.kind
+    _text(ET.SubElement(root, "os"), "type", "hvm", arch=architecture, machine=machine)
+    _cpu(root, domain)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _text(parent: ET.Element, tag: str, value: object, **attributes: str) -> None:
+    ET.SubElement(parent, tag, attributes).text = str(value)
+
+
+def _description(domain: Domain) -> str:
+    processors = domain.spec["processors"]
+    if not domain.shared:
+        lends = ", lends what is idle (KVM cannot)" if processors["donating"] else ""
+        return f"{domain.cores} dedicated core{'' if domain.cores == 1 else 's'}{lends}"
+    count = f"{domain.cores} virtual processor{'' if domain.cores == 1 else 's'}"
+    if domain.host.is_linux:
+        return f"{count}, {processors['entitlement']:.3g} of the host's if all want theirs"
+    told = f"entitled to {processors['entitlement']:g} cores, {count}"
+    if processors["capped"]:
+        return f"{told}, capped"
+    return f"{told}, weight {processors['weight']} beyond that (KVM has none beside shares)"
+
+
+def _cputune(root: ET.Element, domain: Domain) -> None:
+    processors = domain.spec["processors"]
+    entitled = float(processors["entitlement"]) if domain.shared else float(domain.cores)
+    tune = ET.SubElement(root, "cputune")
+    shares = round(_SHARES_PER_CORE * entitled)
+    _text(tune, "shares", min(max(shares, 1), _MOST_SHARES))
+    if domain.shared and processors["capped"]:
+        _text(tune, "global_period", _PERIOD_US)
+        quota = round(_PERIOD_US * entitled * domain.smt)
+        _text(tune, "global_quota", max(quota, _LEAST_QUOTA_US))
+    for core in range(domain.cores):
+        for thread in range(domain.smt):
+            pinned = cpu_list(domain.pinned(core, thread))
+            vcpu = str(core * domain.smt + thread)
+            ET.SubElement(tune, "vcpupin", vcpu=vcpu, cpuset=pinned)
+
+
+def _host_cputune(root: ET.Element, domain: Domain) -> None:
+    """Weight, quota and pins of a partition of a host, as they are; under Xen weight and cap."""
+    processors = domain.spec["processors"]
+    host = processors["host"]
+    own = domain.own_group
+    tune = ET.SubElement(root, "cputune")
+    _text(tune, "shares", processors["weight"] if own is None else own["weight"])
+    if own is not None and own["quota_ns"] is not None:
+        _text(tune, "global_period", own["period_ns"] // 1000)
+        _text(tune, "global_quota", own["quota_ns"] // 1000)
+    elif host["cap"] is not None:
+        _text(tune, "global_period", _PERIOD_US)
+        _text(tune, "global_quota", round(host["cap"] * _PERIOD_US))
+    allowed = next((group["cpuset"] for group in domain.groups if group["cpuset"]), None)
+    for vcpu in range(domain.cores * domain.smt):
+        pins = host["pins"][vcpu] if host["pins"] else allowed
+        if pins:
+            ET.SubElement(tune, "vcpupin", vcpu=str(vcpu), cpuset=cpu_list(pins))
+    around = domain.groups if own is None else domain.groups[1:]
+    outer = [str(group["name"]) for group in reversed(around)]
+    if outer:
+        resource = ET.SubElement(root, "resource")
+        _text(resource, "partition", "/" + "/".join(outer))
+
+
+def _numatune(root: ET.Element, domain: Domain) -> None:
+    nodes = list(domain.cells)
+    mode = "preferred" if domain.shared and len(nodes) == 1 else "strict"
+    tune = ET.SubElement(root, "numatune")
+    ET.SubElement(tune, "memory", mode=mode, nodeset=cpu_list(nodes))
+    if domain.flat:
+        return
+    for cell, node in enumerate(nodes):
+        ET.SubElement(tune, "memnode", cellid=str(cell), mode=mode, nodeset=str(node))
+
+
+def _cpu(root: ET.Element, domain: Domain) -> None:
+    """The processors as the guest sees them: a socket, its cores and threads, a NUMA cell for each
+    node of the host that it has memory on.
+    """
+    cpu = ET.SubElement(root, "cpu")
+    flat = domain.flat
+    cores, threads = (domain.cores * domain.smt, 1) if flat else (domain.cores, domain.smt)
+    ET.SubElement(cpu, "topology", sockets="1", cores=str(cores), threads=str(threads))
+    if flat:
+        return
+    numa = ET.SubElement(cpu, "numa")
+    sizes = domain.memory_kib
+    for cell, (node, vcpus) in enumerate(domain.cells.items()):
+        attributes = {"id": str(cell), "memory": str(sizes[node]), "unit": "KiB"}
+        if vcpus:
+            attributes["cpus"] = cpu_list(vcpus)
+        ET.SubElement(numa, "cell", attributes)
+
+
+EXPORTER: Exporter = Libvirt()

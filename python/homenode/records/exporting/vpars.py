@@ -1,0 +1,85 @@
+"""The layout of virtual partitions on a machine of cells as commands of their monitor.
+
+Cores and memory are added by cell (CLM), those of no cell by count and size (ILM), as
+`vparresources(5)` writes them for vPars A.04 and later. The partition must be down and not have
+these resources yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from homenode.records.exporting.commands import Commands
+from homenode.records.exporting.errors import ExportError
+from homenode.records.exporting.options import ExportOptions
+from homenode.records.exporting.registry import Exporter
+
+if TYPE_CHECKING:
+    from homenode.simulate.run import Run
+
+
+def commands(run: Run, options: ExportOptions) -> Iterator[str]:
+    """The lines; `ExportError` on a machine without cells or without virtual partitions."""
+    from homenode.model.scenario import Scenario
+    from homenode.tools.errors import ToolError
+    from homenode.tools.vparstatus import listing
+
+    resolved = Scenario.load(run.path / "scenario.toml").resolved
+    try:
+        partitions = listing(resolved, "v", options.partitions(run))["partitions"]
+    except ToolError as error:
+        raise ExportError(
+            f"run {run.id} holds no virtual partitions: {error}",
+            next_step="hmc and zvm are the forms for Power and for IBM Z",
+        ) from error
+    yield f"# The layout of {run.name} as commands of the vPars monitor. homenode runs none of"
+    yield "# them. Each partition must be down, and not have what is added here."
+    for partition in partitions:
+        yield ""
+        yield f"# {partition['name']}; if it is not there yet: vparcreate -p {partition['name']}"
+        yield f"# boots on {partition['processors']['boot']}"
+        yield f"vparmodify -p {quote(partition['name'])} {' '.join(_resources(partition))}"
+
+
+def _resources(partition: Mapping[str, Any]) -> Iterator[str]:
+    processors, memory = partition["processors"], partition["memory"]
+    yield f"-m cpu:::{processors['minimum']}:{processors['maximum']}"
+    yield from _cores(processors)
+    interleaved = memory["interleaved"]
+    yield from _sizes("mem::", interleaved["megabytes"], interleaved["floating"])
+    for part in memory["local"]["by_cell"]:
+        yield from _sizes(f"cell:{part['cell']}:mem::", part["megabytes"], part["floating"])
+    for path in partition["io"]:
+        yield f"-a io:{path['path']}"
+
+
+def _cores(processors: Mapping[str, Any]) -> Iterator[str]:
+    """By cell, the rest by count; then which of them are wanted by path. The core it boots on is
+    asked for by path if the scenario did.
+    """
+    by_cell = {part["cell"]: part["count"] for part in processors["by_cell"]}
+    for cell, count in by_cell.items():
+        yield f"-a cell:{cell}:cpu::{count}"
+    rest = processors["user_count"] + processors["monitor_count"]
+    if rest:
+        yield f"-a cpu::{rest}"
+    for path in processors["user"]:
+        yield f"-a cpu:{path}"
+    if processors["user_count"] > len(processors["user"]):
+        yield f"-a cpu:{processors['boot']}"
+
+
+def _sizes(head: str, megabytes: int, floating: int) -> Iterator[str]:
+    if megabytes - floating:
+        yield f"-a {head}{megabytes - floating}:base"
+    if floating:
+        yield f"-a {head}{floating}:floating"
+
+
+EXPORTER: Exporter = Commands(
+    name="vpars",
+    title="vparmodify commands for a layout of virtual partitions",
+    make=commands,
+)

@@ -1,0 +1,134 @@
+"""A scenario made of recordings, and its files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from homenode.errors import StoreError
+from homenode.model.scenario import Scenario
+from homenode.records.importing.assemble.convert import Residual
+from homenode.records.importing.facts import Facts
+from homenode.records.importing.opening.sources import Notice
+
+SCENARIO_FILE = "scenario.toml"
+
+
+class _Lasting(type(Path())):  # type: ignore[misc]
+    """A path that something may hang on."""
+
+
+def lasting_folder() -> Path:
+    """A temporary folder that lasts as long as this path: as long as any scenario loaded from it,
+    or made of such a one, for they look there for the files they name.
+    """
+    folder = _Lasting(tempfile.mkdtemp(prefix="homenode-import-"))
+    weakref.finalize(folder, shutil.rmtree, str(folder), ignore_errors=True)
+    return cast(Path, folder)
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """A scenario with the files it names."""
+
+    text: str
+    """The scenario file."""
+    files: Mapping[str, bytes]
+    """The files beside it, by name."""
+    scenario: Scenario
+    """The same, loaded from a folder that lasts as long as this or any that is made of it."""
+    notices: tuple[Notice, ...]
+    """What was assumed or left out in making it; those of the readers are in `facts`."""
+    facts: Facts
+    residuals: Mapping[str, Residual]
+    """How far each partition's demand, played, is from what was recorded."""
+    windows: int
+    """Recorded windows; 0 where no use was recorded."""
+    step_ns: int
+    """Simulated length of each."""
+
+    def summary(self) -> dict[str, Any]:
+        """What was made, as data."""
+        return {
+            "name": self.scenario.name,
+            "machine": self.scenario.machine.name,
+            "active_cores": self.scenario.machine.active_cores,
+            "windows": self.windows,
+            "step_s": self.step_ns / 1e9,
+            "files": [SCENARIO_FILE, *self.files],
+            "partitions": [self._partition(one.name) for one in self.scenario.partitions],
+            "warnings": [_warning(notice) for notice in self.notices],
+        }
+
+    def _partition(self, name: str) -> dict[str, Any]:
+        one = self.scenario.partition(name)
+        residual = self.residuals.get(name)
+        off = None
+        if residual is not None:
+            off = {
+                "windows": residual.windows,
+                "mean_pct": residual.mean_pct,
+                "max_pct": residual.most_pct,
+                "beyond_2_pct": residual.beyond,
+            }
+        return {
+            "name": name,
+            "entitlement": one.entitlement,
+            "virtual": one.virtual,
+            "smt": one.smt,
+            "memory_bytes": one.memory_bytes,
+            "conversion": off,
+        }
+
+    def save(self, folder: Path, force: bool = False) -> None:
+        """Write the folder as a whole or not at all; one that is there is kept unless `force`, and
+        then only if it holds nothing but such a scenario.
+        """
+        if folder.exists() and not (force and _is_ours(folder)):
+            step = "name another folder with -o" if force else "name another folder, or use --force"
+            raise StoreError(f"{folder} is there already", next_step=step)
+        draft = folder.with_name(f".{folder.name}.{os.getpid()}")
+        try:
+            try:
+                draft.mkdir(parents=True)
+                write_files(draft, self.text, self.files)
+                if folder.exists():
+                    shutil.rmtree(folder)
+                draft.rename(folder)
+            finally:
+                shutil.rmtree(draft, ignore_errors=True)
+        except OSError as failure:
+            raise StoreError(
+                f"{folder} cannot be written: {failure.strerror}",
+                next_step="name a folder in one that is there and yours",
+            ) from failure
+
+
+def write_files(folder: Path, text: str, files: Mapping[str, bytes]) -> None:
+    """A scenario and the files it names."""
+    (folder / SCENARIO_FILE).write_text(text, encoding="utf-8")
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether a folder holds a scenario of the same kind and nothing else."""
+    if not folder.is_dir() or folder.is_symlink():
+        return False
+    names = {entry.name for entry in folder.iterdir()}
+    return names <= {SCENARIO_FILE, "demand.parquet", "machine.toml"}
+
+
+def _warning(notice: Notice) -> dict[str, Any]:
+    where = notice.where
+    return {
+        "file": where.file if where else None,
+        "line": where.line if where else None,
+        "text": notice.text,
+    }

@@ -1,0 +1,280 @@
+"""From facts to a scenario that was loaded once: machine, partitions, demand."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from math import ceil
+from pathlib import Path
+
+from homenode.errors import HomenodeError, InputError, listed
+from homenode.model.catalog.hosts import HOST_POLICIES
+from homenode.model.scenario import Scenario
+from homenode.records.importing.assemble.assembled import (
+    SCENARIO_FILE,
+    Assembled,
+    lasting_folder,
+    write_files,
+)
+from homenode.records.importing.assemble.convert import (
+    Converted,
+    Residual,
+    Target,
+    by_factor,
+    convert,
+    shown,
+)
+from homenode.records.importing.assemble.hardware import (
+    MACHINE_FILE,
+    ChosenMachine,
+    Need,
+    chip_names,
+    choose_machine,
+    real_topology,
+)
+from homenode.records.importing.assemble.hosting import hosting, set_on_host
+from homenode.records.importing.assemble.members import members, recorded_of
+from homenode.records.importing.assemble.options import AssembleOptions
+from homenode.records.importing.assemble.places import lay_out
+from homenode.records.importing.assemble.plan import (
+    Planned,
+    plan,
+    set_on_mainframe,
+    set_on_power,
+    set_without_sharing,
+)
+from homenode.records.importing.assemble.probe import Probe
+from homenode.records.importing.assemble.table import demand_table, packed
+from homenode.records.importing.assemble.windows import Recorded, Windows, put_together
+from homenode.records.importing.assemble.write import DEMAND_FILE, scenario_text
+from homenode.records.importing.facts import Facts, SystemFacts
+from homenode.records.importing.opening.sources import ListingError, Notice
+
+ProgressFn = Callable[[float, float | None], None]
+_S = 1_000_000_000
+STEP_S = 20.0
+"""Simulated time of a window: long enough for folding, which takes one step a second, to follow."""
+_LEAST_STEP_S = 10.0
+_BUDGET = 110_000.0
+"""Simulated time of the run times the cores in use [core-seconds]: about a minute or two of
+computing.
+"""
+_GUESS = 1e9
+"""Instructions in a second of a core, for the first probe: any number of the right size will do."""
+
+
+def assemble(
+    facts: Facts, options: AssembleOptions | None = None, progress: ProgressFn | None = None
+) -> Assembled:
+    """One scenario of all that was found.
+
+    Raises `ListingError` where nothing makes one or several servers could be meant,
+    `NotFoundError` for a machine or profile that is not there.
+    """
+    chosen = options or AssembleOptions()
+    system, every = members(facts, chosen)
+    notices: list[Notice] = []
+    begin, found = recorded_of(facts, every, notices)
+    under = hosting(system, every)
+    hypervisor = system.hypervisor.value if system and system.hypervisor else under
+    planned = plan(every, found, hypervisor, notices)
+    need = replace(_need(planned), under=under)
+    machine = choose_machine(facts, system, chosen.machine, need)
+    notices.extend(machine.notices)
+    if machine.description.hypervisor.policy in HOST_POLICIES:
+        topology = real_topology(facts, system or SystemFacts(""))
+        set_on_host(planned, machine.description, under, topology, notices)
+    _set(planned, machine, notices)
+    windows, step_ns = _windows(planned, begin, chosen, notices)
+    name = chosen.name or _name(system, planned)
+    return _converted(facts, chosen, machine, planned, windows, step_ns, name, notices, progress)
+
+
+def _need(planned: Sequence[Planned]) -> Need:
+    entitled = sum(one.entitlement for one in planned if one.shared)
+    own = sum(one.virtual for one in planned if not one.shared)
+    used = sum(one.recorded.mean for one in planned if one.shared and one.recorded)
+    largest = max((one.virtual for one in planned if one.shared), default=0)
+    cores = own + max(ceil(entitled - 1e-9), ceil(used), largest)
+    memory = sum(int(one.memory.value) for one in planned)
+    threads = max(one.virtual * (one.facts.smt.value if one.facts.smt else 1) for one in planned)
+    return Need(max(1, cores), memory, any(one.shared for one in planned), threads=threads)
+
+
+def _set(planned: list[Planned], machine: ChosenMachine, notices: list[Notice]) -> None:
+    described = machine.description
+    threads = described.threads_per_core
+    if machine.power is not None:
+        least = machine.power.min_entitlement_per_vp.value
+        set_on_power(planned, machine.active_cores, least, threads, notices)
+    elif described.hypervisor.policy == "prsm":
+        set_on_mainframe(planned, threads, notices)
+    elif described.hypervisor.policy not in HOST_POLICIES:
+        for one in planned:
+            one.shared = False
+        set_without_sharing(planned, threads, notices)
+    chips = list(chip_names(described, machine.active_cores))
+    lay_out(planned, chips, described.cores_per_chip, notices)
+
+
+def _windows(
+    planned: Sequence[Planned],
+    begin: dt.datetime,
+    options: AssembleOptions,
+    notices: list[Notice],
+) -> tuple[Windows | None, int]:
+    """The windows of all partitions, and for how long each is played."""
+    every = [one.recorded for one in planned if one.recorded is not None]
+    if not every:
+        return None, round(STEP_S * _S)
+    cores = max(1.0, sum(one.mean for one in every))
+    least = _LEAST_STEP_S if options.step_ns is None else options.step_ns / _S
+    most = max(1, int(_BUDGET / (cores * least)))
+    window = None if options.window_ns is None else options.window_ns / _S
+    windows = put_together(every, begin, most, window)
+    _remark_windows(windows, every, window, notices)
+    if options.step_ns is not None:
+        return windows, options.step_ns
+    length = min(STEP_S, max(windows.seconds))
+    if windows.count * length * cores > _BUDGET:
+        length = min(length, _LEAST_STEP_S)
+    return windows, max(1_000_000, round(length * 1000) * 1_000_000)
+
+
+def _remark_windows(
+    windows: Windows, every: Sequence[Recorded], asked: float | None, notices: list[Notice]
+) -> None:
+    length = max(windows.seconds)
+    if asked is None and length > 1.5 * min(one.length for one in every):
+        text = f"samples are put together into {windows.count} windows of {length:g} s"
+        notices.append(Notice(f"{text}, so that a run ends soon; choose others with --window"))
+    if windows.left_out:
+        notices.append(
+            Notice(f"{windows.left_out} windows in which nothing was recorded are left out")
+        )
+    missing = {
+        one.partition: sum(window.cores is None for window in windows.partitions[one.partition])
+        for one in every
+    }
+    some = {name: count for name, count in missing.items() if count}
+    if some:
+        text = f"{listed(some, 4)} were not recorded in {sum(some.values())} windows"
+        notices.append(Notice(f"{text}; they are idle there"))
+
+
+def _name(system: SystemFacts | None, planned: Sequence[Planned]) -> str:
+    if len(planned) == 1:
+        return planned[0].name
+    told = "" if system is None else system.key
+    plain = "".join(c if c.isascii() and (c.isalnum() or c in "_.+-") else "-" for c in told)
+    return plain.strip("-.+_")[:64] or "imported"
+
+
+def _converted(
+    facts: Facts,
+    options: AssembleOptions,
+    machine: ChosenMachine,
+    planned: Sequence[Planned],
+    windows: Windows | None,
+    step_ns: int,
+    name: str,
+    notices: list[Notice],
+    progress: ProgressFn | None,
+) -> Assembled:
+    """The scenario with its demand, loaded from a folder of its own."""
+    folder = lasting_folder()
+    files = {} if machine.text is None else {MACHINE_FILE: machine.text.encode()}
+    sources = list(dict.fromkeys(one.file for one in facts.took)) or ["facts"]
+
+    def scenario(rates: Mapping[str, Sequence[float]], told: Sequence[str]) -> tuple[str, Scenario]:
+        if windows is not None:
+            files[DEMAND_FILE] = packed(demand_table(planned, windows, rates))
+        text = scenario_text(
+            name, machine, planned, windows, step_ns, options.profile, told, sources
+        )
+        write_files(folder, text, files)
+        return text, _load(text, folder)
+
+    targets = [] if windows is None else _targets(planned, windows)
+    text, loaded = scenario(by_factor(targets), ())
+    residuals: dict[str, Residual] = {}
+    if targets and options.convert:
+        done = _convert(targets, planned, loaded, step_ns, progress)
+        residuals = done.residuals
+        _remark_residuals(residuals, notices)
+        head = f"Recorded cores are converted to work of the profile {options.profile}. Played,"
+        text, loaded = scenario(done.rates, [head, *shown(residuals)])
+    elif targets:
+        notices.append(Notice("recorded cores are converted to work by one factor, not probed"))
+    return Assembled(
+        text,
+        files,
+        loaded,
+        tuple(notices),
+        facts,
+        residuals,
+        0 if windows is None else windows.count,
+        step_ns,
+    )
+
+
+def _load(text: str, folder: Path) -> Scenario:
+    try:
+        return Scenario.from_toml(text, SCENARIO_FILE, folder)
+    except InputError as error:
+        raise ListingError(
+            f"no scenario can be made of it: {error.problem}",
+            there=error.there,
+            next_step=error.next_step,
+        ) from error
+
+
+def _targets(planned: Sequence[Planned], windows: Windows) -> list[Target]:
+    found = []
+    for one in planned:
+        if one.recorded is not None:
+            cores = tuple(window.cores for window in windows.partitions[one.recorded.partition])
+            limit = one.virtual
+            if one.recorded.quantity == "used" and one.guest.value != "aix" and one.smt:
+                limit *= int(one.smt.value)  # each thread's time counts
+            found.append(Target(one.name, cores, _GUESS, float(limit)))
+    return found
+
+
+def _convert(
+    targets: Sequence[Target],
+    planned: Sequence[Planned],
+    scenario: Scenario,
+    step_ns: int,
+    progress: ProgressFn | None,
+) -> Converted:
+    quantities = {one.name: one.recorded.quantity for one in planned if one.recorded is not None}
+    try:
+        probe = Probe(scenario.spec(), quantities)
+        tell = None if progress is None else lambda share: progress(share, None)
+        return convert(targets, probe, step_ns, tell)
+    except HomenodeError as error:
+        step = "convert = False, or --no-convert, takes one factor instead"
+        raise ListingError(str(error), next_step=step) from error
+
+
+def _remark_residuals(residuals: Mapping[str, Residual], notices: list[Notice]) -> None:
+    """What does not come out as recorded when it is played, and why."""
+    short = {name: one for name, one in residuals.items() if one.short}
+    if short:
+        count = sum(one.short for one in short.values())
+        off = sum(one.beyond_short for one in short.values())
+        text = f"{listed(short, 4)} were recorded to use more than their processors in {count}"
+        notices.append(Notice(f"{text} windows; they use all, in {off} windows over 2 % less"))
+    others = {
+        name: one.beyond - one.beyond_short
+        for name, one in residuals.items()
+        if one.beyond > one.beyond_short
+    }
+    if not others:
+        return
+    windows = sum(one.windows for one in residuals.values())
+    text = f"played, {sum(others.values())} of {windows} windows are off by more than 2 % otherwise"
+    why = "for little use, bursts and chance are no small part; for much, partitions that share"
+    notices.append(Notice(f"{text}, of {listed(others, 4)}: {why} cores are in each other's way"))

@@ -1,0 +1,201 @@
+"""The scenario as text: every value with where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from homenode.model.units import TIME
+from homenode.records.importing.assemble.hardware import ChosenMachine
+from homenode.records.importing.assemble.plan import MB, Planned, pool_of
+from homenode.records.importing.assemble.windows import Windows
+from homenode.records.importing.opening.lines import line, plain, value_text
+
+DEMAND_FILE = "demand.parquet"
+WARMUP = "10 s"
+
+
+def scenario_text(
+    name: str,
+    machine: ChosenMachine,
+    planned: Sequence[Planned],
+    windows: Windows | None,
+    step_ns: int,
+    profile: str,
+    told: Sequence[str],
+    files: Sequence[str],
+) -> str:
+    """A scenario file; `told` are lines on how far its demand is from what was recorded."""
+    lines = [
+        *_wrapped(f"Imported from {', '.join(files)}."),
+        "# Behind each value stands the line it was read from, or what was assumed.",
+        *(text for line_ in told for text in _wrapped(line_)),
+        "",
+        f"name = {value_text(name)}",
+        "",
+        *_machine(machine, planned),
+    ]
+    for pool in _pools(planned):
+        lines += ["", *pool]
+    for one in planned:
+        lines += ["", *_partition(one, step_ns, profile)]
+    lines += ["", *_run(windows, step_ns)]
+    return "\n".join(lines) + "\n"
+
+
+def _wrapped(text: str) -> Iterator[str]:
+    """A comment in lines of a hundred characters."""
+    import textwrap
+
+    for part in textwrap.wrap(plain(text), 98, break_long_words=False, break_on_hyphens=False):
+        yield f"# {part}"
+
+
+def _machine(machine: ChosenMachine, planned: Sequence[Planned]) -> Iterator[str]:
+    key, value = machine.reference
+    yield "[machine]"
+    yield line(key, value, machine.reason)
+    if machine.active_cores != machine.description.active_cores:
+        yield line("active_cores", machine.active_cores, machine.active_reason)
+    types = _types(planned)
+    if len(types) > 1:
+        yield line("characterized", types, "assumed: as many of each type as are used at least")
+    for dotted, (number, origin) in machine.overrides.items():
+        yield line(dotted, number, origin)
+
+
+def _types(planned: Sequence[Planned]) -> dict[str, int]:
+    """Cores by type on a mainframe: the dedicated ones and those of the largest shared one."""
+    found: dict[str, list[int]] = {}
+    for one in planned:
+        kind = one.processors.get("type")
+        if kind is not None:
+            own, largest = found.setdefault(str(kind.value), [0, 0])
+            if one.shared:
+                found[str(kind.value)][1] = max(largest, one.virtual)
+            else:
+                found[str(kind.value)][0] = own + one.virtual
+    return {kind: own + largest for kind, (own, largest) in sorted(found.items())}
+
+
+def _pools(planned: Sequence[Planned]) -> Iterator[list[str]]:
+    seen: set[str] = set()
+    for one in planned:
+        name = one.processors.get("pool")
+        if name is None or str(name.value) in seen:
+            continue
+        seen.add(str(name.value))
+        lines = ["[[pool]]", line("name", name.value, name.origin)]
+        told = one.facts.pool
+        if told is not None and told.value.strip().isdigit() and pool_of(one.facts):
+            number = int(told.value)
+            if 0 < number < 64:
+                lines.append(line("number", number, str(told.where)))
+        most = one.facts.pool_maximum
+        if most is not None:
+            lines.append(line("maximum", most.value, str(most.where)))
+        yield lines
+
+
+def _partition(one: Planned, step_ns: int, profile: str) -> Iterator[str]:
+    facts = one.facts
+    yield "[[partition]]"
+    yield line("name", one.name, "as recorded" if facts.name == one.name else f"was {facts.name}")
+    if facts.number is not None:
+        yield line("number", facts.number.value, str(facts.number.where))
+    origins = together([value.origin for value in one.processors.values()])
+    values: dict[str, object] = {key: value.value for key, value in one.processors.items()}
+    if one.pins:
+        values["pins"] = list(one.pins)
+    yield line("processors", values, origins)
+    if one.smt is not None:
+        yield line("smt", one.smt.value, one.smt.origin)
+    if one.parts:
+        parts = [{"size": size(amount), "on": place} for amount, place in one.parts]
+        yield line("memory", parts, one.parts_origin)
+    else:
+        yield line("memory", size(int(one.memory.value)), one.memory.origin)
+    if one.home:
+        yield line("home", list(one.home), one.home_origin)
+    if one.kvm is not None:
+        yield line("kvm", {}, one.kvm.origin)
+    guest: dict[str, object] = {"os": one.guest.value}
+    origin = one.guest.origin
+    if one.is_quiet:
+        guest["daemons"] = {"rate": "0/s"}
+        origin = f"{origin}; so little was recorded that its daemons are part of it"
+    yield line("guest", guest, origin)
+    if one.recorded is None:
+        yield line("workload", {"kind": "idle"}, "nothing tells what it used")
+    else:
+        step = {"step": TIME.format(step_ns), "profile": profile}
+        workload = {"kind": "trace", "file": DEMAND_FILE, **step}
+        yield line("workload", workload, "recorded cores as work; the profile is assumed")
+    yield from _bounds(one)
+
+
+def together(origins: Sequence[str]) -> str:
+    """Several origins as one: lines of one file side by side."""
+    found: dict[str, list[str]] = {}
+    for origin in dict.fromkeys(origins):
+        file, colon, number = origin.rpartition(":")
+        if colon and number.isdigit():
+            found.setdefault(file, []).append(number)
+        else:
+            found.setdefault(origin, [])
+    parts = [
+        f"{file}:{', '.join(sorted(lines, key=int))}" if lines else file
+        for file, lines in found.items()
+    ]
+    return "; ".join(parts)
+
+
+def _bounds(one: Planned) -> Iterator[str]:
+    """Minimum, maximum and desired values, for `lparstat -i`."""
+    count = "virtual" if one.shared else "cores"
+    has = {count: one.virtual, "memory": _total(one)}
+    if "entitlement" in one.processors:
+        has["entitlement"] = one.processors["entitlement"].value  # type: ignore[assignment]
+    for which in ("minimum", "maximum", "desired"):
+        told: Mapping[str, object] = getattr(one.facts, which)
+        found: dict[str, object] = {}
+        origins: list[str] = []
+        for key, number in getattr(one.facts, which).items():
+            name = {"virtual": count, "memory_bytes": "memory"}.get(key, key)
+            if name not in has or not _in_order(which, number.value, float(has[name])):
+                continue
+            whole = int(number.value)
+            found[name] = {"memory": size(whole), count: whole}.get(name, number.value)
+            origins.append(str(number.where))
+        if found and told:
+            yield line(which, found, together(origins))
+
+
+def _in_order(which: str, value: float, has: float) -> bool:
+    """Whether a bound is one that the scenario takes."""
+    if value <= 0:
+        return False
+    return {"minimum": value <= has, "maximum": value >= has}.get(which, True)
+
+
+def _total(one: Planned) -> int:
+    return sum(amount for amount, _ in one.parts) or int(one.memory.value)
+
+
+def _run(windows: Windows | None, step_ns: int) -> Iterator[str]:
+    yield "[run]"
+    if windows is None:
+        yield 'duration = "60 s"'
+        yield "replications = 1"
+        return
+    step = TIME.format(step_ns)
+    duration = TIME.format(step_ns * windows.count)
+    yield f"warmup = {value_text(WARMUP)}"
+    yield line("duration", duration, f"{windows.count} windows of {step}")
+    yield line("interval", step, "a window")
+    yield "replications = 1"
+
+
+def size(amount: int) -> str:
+    """Bytes as a size, in whole GiB or MiB."""
+    whole, rest = divmod(amount, 1 << 30)
+    return f"{whole} GiB" if not rest else f"{max(1, round(amount / MB))} MiB"

@@ -1,0 +1,304 @@
+"""Metrics as Prometheus scrapes them, and OpenMetrics: those of the zhmc exporter and homenode's.
+
+The zhmc exporter tells what a mainframe's management console knows: partitions with their
+processors, weights, memory and use. Names are those of its documentation (zhmc-prometheus-exporter,
+docs/usage.rst). A scrape without moments tells the use of one time only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from homenode.records.importing.facts import Facts, Told, Took
+from homenode.records.importing.opening.inputs import FileFormat, Input
+from homenode.records.importing.opening.sources import ListingError, Notice, head_text
+from homenode.records.importing.shared.samples import (
+    Use,
+    add_use,
+    column,
+    nothing_sound,
+    read_pieces,
+    remark_all,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_MARK = re.compile(r"^(?:# (?:HELP|TYPE|UNIT) )?(zhmc|homenode)_\w+[ {]", re.MULTILINE)
+_OTHER = re.compile(r"^# TYPE [A-Za-z_:][\w:]* (?:counter|gauge|histogram|summary)", re.MULTILINE)
+_TYPES = ("cp", "ifl", "icf", "iip")
+_KIND = {"cp": "cp", "ifl": "ifl", "icf": "icf", "iip": "ziip"}
+_MIB = 1 << 20
+_SCRAPE_S = 15.0
+"""The shortest time over which the console averages [s]."""
+_OWN = {
+    "entitlement": ("entitlement", float),
+    "virtual": ("virtual", int),
+    "smt": ("smt", int),
+    "weight": ("weight", int),
+    "number": ("number", int),
+    "memory_bytes": ("memory_bytes", int),
+}
+_LABELS = {"os": "os", "mode": "mode", "pool": "pool"}
+_FLAGS = {"capped": "capped", "donating": "donating"}
+
+
+class Prometheus:
+    """Text of an exporter."""
+
+    name = "Prometheus text"
+
+    def recognises(self, head: bytes, name: str) -> bool:  # noqa: ARG002 - the content tells
+        """See `FileFormat`."""
+        text = head_text(head)
+        return _MARK.search(text) is not None or _OTHER.search(text) is not None
+
+    def read(self, source: Input, facts: Facts) -> None:
+        """See `FileFormat`."""
+        from homenode._engine import MetricReader
+
+        reader = MetricReader(["zhmc_cpc_", "zhmc_partition_", "homenode_"])
+        batches, rest = read_pieces(source, reader)
+        table = _frame(batches, rest)
+        if table.is_empty():
+            if not rest["passed"]:
+                raise nothing_sound(source, "metric", rest)
+            raise ListingError(
+                f"its {rest['passed']} metrics are of no exporter that is known",
+                there="those of zhmc-prometheus-exporter and of homenode are",
+                where=source.at(),
+            )
+        made = [
+            part
+            for part in (_homenode(source, facts, table), _zhmc(source, facts, table))
+            if part is not None
+        ]
+        if not made:
+            raise ListingError("it tells of no partition", where=source.at())
+        remark_all(facts, source, rest["remarks"])
+        facts.took.append(Took(source.file, self.name, "; ".join(made), rest["dropped"]))
+
+
+def _frame(batches: list[dict[str, Any]], rest: Mapping[str, Any]) -> pl.DataFrame:
+    """Samples with the labels that matter."""
+    import polars as pl
+
+    sets = [dict(labels) for labels in rest["label_sets"]]
+    names = pl.Series("metric", rest["names"] or [""], dtype=pl.String)
+    of_labels = column(batches, "labels", "<u4")
+    data: dict[str, Any] = {
+        "metric": names.gather(column(batches, "metric", "<u4")),
+        "labels": of_labels,
+        "value": column(batches, "value", "<f8"),
+        "time_us": column(batches, "time_us", "<i8"),
+        "line": column(batches, "line", "<u8").astype("i8"),
+    }
+    for label in ("cpc", "partition", *_LABELS, *_FLAGS, "host"):
+        told = pl.Series(label, [one.get(label) for one in sets] or [None], dtype=pl.String)
+        data[label] = told.gather(of_labels)
+    return pl.DataFrame(data).filter(pl.col("value").is_finite())
+
+
+def _homenode(source: Input, facts: Facts, table: pl.DataFrame) -> str | None:
+    """What `homenode export --as openmetrics` writes."""
+    import polars as pl
+
+    begin = "homenode_partition_"
+    own = table.filter(
+        pl.col("metric").str.starts_with(begin) & pl.col("partition").is_not_null()
+    ).with_columns(pl.col("metric").str.strip_prefix(begin))
+    if own.is_empty():
+        return None
+    for row in own.filter(pl.col("metric").is_in([*_OWN, "info"])).iter_rows(named=True):
+        partition, where = facts.partition(None, row["partition"]), source.at(row["line"])
+        if row["metric"] == "info":
+            _tell_labels(facts, partition, row, where)
+        else:
+            attribute, kind = _OWN[row["metric"]]
+            facts.tell(partition, attribute, Told(kind(row["value"]), where))
+    lengths = table.filter(pl.col("metric") == "homenode_sample_seconds")["value"]
+    timed = own.filter(pl.col("time_us") != -(1 << 63))
+    use = timed.filter(pl.col("metric") == "physc").select(
+        pl.col("partition").alias("name"),
+        pl.col("time_us").cast(pl.Datetime("us")).alias("time"),
+        pl.col("value").alias("cores"),
+        "line",
+        *([pl.lit(float(lengths[0])).alias("seconds")] if lengths.len() else []),
+    )
+    if use.is_empty():
+        return f"{own['partition'].n_unique()} partitions, without samples"
+    use = _with_folded(facts, timed, use)
+    return str(add_use(facts, source, None, Use(use, "physc")))
+
+
+def _with_folded(facts: Facts, timed: pl.DataFrame, use: pl.DataFrame) -> pl.DataFrame:
+    """With the virtual processors that were folded, where it is told how many were not."""
+    import polars as pl
+
+    counts = {
+        name: float(partition.virtual.value)
+        for (_, name), partition in facts.partitions.items()
+        if partition.virtual is not None
+    }
+    unfolded = timed.filter(pl.col("metric") == "vps_unfolded").select(
+        pl.col("partition").alias("name"),
+        pl.col("time_us").cast(pl.Datetime("us")).alias("time"),
+        pl.col("value").alias("unfolded"),
+    )
+    if unfolded.is_empty():
+        return use
+    virtual = pl.col("name").replace_strict(counts, default=None, return_dtype=pl.Float64)
+    joined = use.join(unfolded, on=["name", "time"], how="left", maintain_order="left")
+    folded = (virtual - pl.col("unfolded")).alias("folded")
+    return joined.with_columns(folded).drop("unfolded")
+
+
+def _tell_labels(facts: Facts, partition: Any, row: Mapping[str, Any], where: Any) -> None:
+    for label, attribute in _LABELS.items():
+        if row[label]:
+            facts.tell(partition, attribute, Told(row[label], where))
+    for label, attribute in _FLAGS.items():
+        if row[label] in ("true", "false"):
+            facts.tell(partition, attribute, Told(row[label] == "true", where))
+
+
+def _zhmc(source: Input, facts: Facts, table: pl.DataFrame) -> str | None:
+    """What the zhmc exporter tells of mainframes and their partitions."""
+    import polars as pl
+
+    own = table.filter(pl.col("metric").str.starts_with("zhmc_") & pl.col("cpc").is_not_null())
+    if own.is_empty():
+        return None
+    last = own.group_by("cpc", "partition", "metric", maintain_order=True).last()
+    told: dict[tuple[str, str | None], dict[str, tuple[float, int]]] = {}
+    for row in last.iter_rows(named=True):
+        of = told.setdefault((row["cpc"], row["partition"]), {})
+        of[row["metric"]] = (row["value"], row["line"])
+    partitions = 0
+    for (machine, partition), metrics in told.items():
+        if partition is None:
+            _tell_machine(source, facts, machine, metrics)
+        else:
+            partitions += _tell_partition(source, facts, (machine, partition), metrics)
+    if not partitions:
+        return None
+    samples = _add_zhmc_use(source, facts, own, told)
+    return f"{samples} samples; facts of {_some(partitions, 'partition')}"
+
+
+def _some(count: int, what: str) -> str:
+    return f"{count} {what}{'s' if count != 1 else ''}"
+
+
+def _tell_machine(
+    source: Input, facts: Facts, name: str, metrics: Mapping[str, tuple[float, int]]
+) -> None:
+    system = facts.system(name)
+    counts = [
+        metrics[metric]
+        for kind in _TYPES
+        if (metric := f"zhmc_cpc_{kind}_processor_count") in metrics
+    ]
+    if counts:
+        cores = sum(round(value) for value, _ in counts)
+        facts.tell(system, "cores", Told(cores, source.at(counts[0][1])))
+    if "zhmc_cpc_total_memory_mib" in metrics:
+        size, line = metrics["zhmc_cpc_total_memory_mib"]
+        facts.tell(system, "memory_bytes", Told(round(size) * _MIB, source.at(line)))
+    line = min(line for _, line in metrics.values())
+    facts.tell(system, "architecture", Told("s390x", source.at(line)))
+    facts.tell(system, "hypervisor", Told("pr/sm", source.at(line)))
+
+
+def _tell_partition(
+    source: Input,
+    facts: Facts,
+    key: tuple[str, str],
+    metrics: Mapping[str, tuple[float, int]],
+) -> int:
+    """Facts of a partition; 1 if it has processors, 0 if it is not active."""
+    kinds = {
+        kind: round(metrics[metric][0])
+        for kind in _TYPES
+        if (metric := f"zhmc_partition_{kind}_processor_count") in metrics
+        and metrics[metric][0] >= 1
+    }
+    if not kinds:
+        return 0
+    partition = facts.partition(*key)
+    kind = max(kinds, key=lambda one: kinds[one])
+    begin = f"zhmc_partition_{kind}_"
+    value, line = metrics[f"{begin}processor_count"]
+    if len(kinds) > 1:
+        others = ", ".join(f"{count} {_KIND[one]}" for one, count in kinds.items() if one != kind)
+        text = f"{key[1]} has {others} besides; those of type {_KIND[kind]} count"
+        facts.notices.append(Notice(text, source.at(line)))
+    facts.tell(partition, "virtual", Told(round(value), source.at(line)))
+    facts.tell(partition, "core_type", Told(_KIND[kind], source.at(line)))
+    for name in ("current_processing_weight", "initial_processing_weight"):
+        weight, at = metrics.get(f"{begin}{name}", (0.0, 0))
+        if weight >= 1:
+            facts.tell(partition, "weight", Told(round(weight), source.at(at)))
+            break
+    if f"{begin}initial_processing_weight_is_capped" in metrics:
+        capped, at = metrics[f"{begin}initial_processing_weight_is_capped"]
+        facts.tell(partition, "capped", Told(capped >= 1, source.at(at)))
+    if "zhmc_partition_processor_mode_int" in metrics:
+        mode, at = metrics["zhmc_partition_processor_mode_int"]
+        facts.tell(partition, "mode", Told("dedicated" if mode >= 1 else "shared", source.at(at)))
+    for name in ("initial_memory_mib", "current_central_memory_mib", "initial_central_memory_mib"):
+        size, at = metrics.get(f"zhmc_partition_{name}", (0.0, 0))
+        if size >= 1:
+            facts.tell(partition, "memory_bytes", Told(round(size) * _MIB, source.at(at)))
+            break
+    return 1
+
+
+def _add_zhmc_use(
+    source: Input,
+    facts: Facts,
+    own: pl.DataFrame,
+    told: Mapping[tuple[str, str | None], Mapping[str, tuple[float, int]]],
+) -> int:
+    """Series of all partitions that have processors; how many samples."""
+    import polars as pl
+
+    samples, timeless = 0, False
+    groups = own.partition_by("cpc", "partition", as_dict=True)
+    for machine, partition in told:
+        known = facts.partitions.get((machine, partition or ""))
+        if known is None or known.virtual is None or partition is None:
+            continue
+        kind = {told: one for one, told in _KIND.items()}.get(
+            known.core_type.value if known.core_type else "", ""
+        )
+        rows = groups[machine, partition]
+        whole = "processor_usage_ratio"
+        names = (f"zhmc_partition_{kind}_{whole}", f"zhmc_partition_{whole}")
+        use = next((part for name in names if (part := rows.filter(metric=name)).height), None)
+        if use is None:
+            continue
+        without = use["time_us"][0] == -(1 << 63)
+        timeless |= without
+        if without:
+            use = use.tail(1).with_columns(pl.lit(round(_SCRAPE_S * 1e6)).alias("time_us"))
+            use = use.with_columns(pl.lit(_SCRAPE_S).alias("seconds"))
+        table = use.filter(pl.col("value") >= 0).select(
+            pl.lit(partition).alias("name"),
+            pl.col("time_us").cast(pl.Datetime("us")).alias("time"),
+            (pl.col("value") * known.virtual.value).alias("cores"),
+            "line",
+            *(["seconds"] if without else []),
+        )
+        if table.height:
+            note = "share of its processors that was used"
+            samples += add_use(facts, source, machine, Use(table, "physc", note)).samples
+    if timeless:
+        text = f"the scrape tells no time; its use counts as that of {_SCRAPE_S:g} s from 1970 on"
+        facts.notices.append(Notice(text, source.at()))
+    return samples
+
+
+FORMATS: tuple[FileFormat, ...] = (Prometheus(),)

@@ -1,6 +1,0 @@
-"""A scenario in several sizes against what the machine offers: does it scale, and if not, why."""
-
-from homenode.scaling.result import ScalingResult, Size
-from homenode.scaling.run import run_scaling
-
-__all__ = ["ScalingResult", "Size", "run_scaling"]

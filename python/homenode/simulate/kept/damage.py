@@ -1,0 +1,107 @@
+"""Reading a run folder that may be damaged: which file, what is wrong with it, what to do.
+
+The provenance of a run holds size and SHA-256 of every other file. The small files are compared
+when a run is opened; of the tables only the size, and the rest when they are read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from homenode.errors import DamagedRunError
+from homenode.simulate.kept.store import fingerprint
+
+PROVENANCE = "provenance.json"
+_NEXT = "run the scenario again, or delete the folder"
+
+
+def read_files(folder: Path, names: Sequence[str], tables: Iterable[Path]) -> dict[str, Any]:
+    """The JSON files of a run folder by name, after a look at its tables."""
+    if not folder.is_dir():
+        raise DamagedRunError(f"{folder} is not a run folder")
+    files = {name: _read_json(folder / name) for name in names}
+    written = _written(folder, files[PROVENANCE])
+    for name in names:
+        if name != PROVENANCE:
+            _compare(folder, name, written, whole=True)
+    check_tables(folder, tables, files[PROVENANCE])
+    return files
+
+
+def check_tables(folder: Path, tables: Iterable[Path], provenance: Mapping[str, Any]) -> None:
+    """A look at tables that not every run has."""
+    written = _written(folder, provenance)
+    for table in tables:
+        _check_table(table)
+        _compare(folder, table.relative_to(folder).as_posix(), written, whole=False)
+
+
+def earlier_version(folder: Path) -> DamagedRunError:
+    """A run whose tables lack causes that are now told apart."""
+    return DamagedRunError(
+        f"{folder} was kept by an earlier version of homenode, which told fewer causes apart",
+        next_step=f"simulate it again: homenode run {folder / 'scenario.toml'}",
+    )
+
+
+def check_whole(folder: Path, table: Path, provenance: Mapping[str, Any]) -> None:
+    """Whether a table that is about to be read is as it was written."""
+    written = _written(folder, provenance)
+    _compare(folder, table.relative_to(folder).as_posix(), written, whole=True)
+
+
+def _written(folder: Path, provenance: Any) -> Mapping[str, Any]:
+    """The fingerprints a run was kept with."""
+    written = provenance.get("files") if isinstance(provenance, dict) else None
+    if not isinstance(written, dict) or not all(isinstance(f, dict) for f in written.values()):
+        raise DamagedRunError(
+            f"{folder / PROVENANCE} is damaged: it does not say how the files were written; {_NEXT}"
+        )
+    return written
+
+
+def _compare(folder: Path, name: str, written: Mapping[str, Any], *, whole: bool) -> None:
+    path, then = folder / name, written.get(name, {})
+    size = path.stat().st_size
+    if size != then.get("bytes"):
+        raise DamagedRunError(
+            f"{path} is damaged: it has {size} bytes, {then.get('bytes', 'none')} were written; "
+            f"{_NEXT}"
+        )
+    if whole and fingerprint(path)["sha256"] != then.get("sha256"):
+        raise DamagedRunError(f"{path} is damaged: it is not what was written; {_NEXT}")
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise DamagedRunError(f"{path} is missing; {_NEXT}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise DamagedRunError(f"{path} cannot be read ({error}); {_NEXT}") from error
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        where = (
+            f"{error.msg} at line {error.lineno}, column {error.colno}"
+            if isinstance(error, json.JSONDecodeError)
+            else "nested too deeply"
+        )
+        raise DamagedRunError(f"{path} is damaged: {where}; {_NEXT}") from error
+
+
+def _check_table(path: Path) -> None:
+    """Open the footer only: a truncated or foreign file shows there."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        pq.read_metadata(path)
+    except FileNotFoundError:
+        raise DamagedRunError(f"{path} is missing; {_NEXT}") from None
+    except (OSError, pa.ArrowException) as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise DamagedRunError(f"{path} is damaged: {reason}; {_NEXT}") from error

@@ -1,0 +1,332 @@
+"""A kept run: what was simulated, the metrics, the interval tables. The same object in a notebook
+and on the command line.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from homenode.errors import DamagedRunError, NotFoundError, listed, nearest
+from homenode.model.scenario.kept import refuse_earlier
+from homenode.simulate.kept.books import CAUSES, Breakdown
+from homenode.simulate.kept.damage import check_tables, check_whole, earlier_version, read_files
+from homenode.simulate.kept.guests import guest_tables, names_of
+from homenode.simulate.kept.metrics import METRICS
+from homenode.simulate.kept.sharing import busy_threads
+from homenode.simulate.kept.stats import Estimate, estimate
+from homenode.simulate.kept.store import GUEST_TABLES, INTERVAL_TABLES, run_folders, table_path
+from homenode.simulate.kept.summarize import replication_totals
+from homenode.simulate.kept.threads import charged_pct
+from homenode.simulate.kept.totals import Totals
+from homenode.simulate.kept.vocabulary import NODE
+from homenode.simulate.kept.work import work_done
+
+if TYPE_CHECKING:
+    import polars as pl
+
+LATEST = "latest"
+_JSON_FILES = (
+    "spec.json",
+    "machine.json",
+    "details.json",
+    "replications.json",
+    "summary.json",
+    "provenance.json",
+)
+_THREAD_METRIC = re.compile(r"(cpu|proc|cpu_rank)(\d+)_pct")
+
+
+class KeptRun:
+    """A run folder that was found complete. `homenode.simulate.run.Run` can explain it too."""
+
+    def __init__(self, path: Path, files: Mapping[str, Any]) -> None:
+        self.path = path
+        self.spec: dict[str, Any] = files["spec.json"]
+        self.raw: list[dict[str, Any]] = files["replications.json"]
+        self.summary: dict[str, Any] = files["summary.json"]
+        self.provenance: dict[str, Any] = files["provenance.json"]
+        self.details: dict[str, dict[str, Any]] = files["details.json"]
+        """Of each partition, what its own tools print but no simulation needs."""
+        self.machine_facts: dict[str, Any] = files["machine.json"]
+        """Of the machine, what reports say but no simulation needs."""
+
+    @classmethod
+    def load(cls, which: str | Path = LATEST, root: str | Path = "runs") -> Self:
+        """Open a run by folder, id, unique beginning of an id, scenario name (its newest run) or
+        `latest`.
+        """
+        path = _find(which, Path(root))
+        files = read_files(
+            path, _JSON_FILES, [table_path(path, table) for table in INTERVAL_TABLES]
+        )
+        refuse_earlier(path, files["spec.json"])
+        run = cls(path, files)
+        _check_fit(run)
+        return run
+
+    @classmethod
+    def all(
+        cls, root: str | Path = "runs", damaged: list[DamagedRunError] | None = None
+    ) -> list[Self]:
+        """All kept runs that can be read, newest first; what is wrong with others goes to
+        `damaged`.
+        """
+        found = []
+        for path in run_folders(Path(root)):
+            try:
+                found.append(cls.load(path))
+            except DamagedRunError as error:
+                if damaged is not None:
+                    damaged.append(error)
+        return found
+
+    @property
+    def id(self) -> str:
+        """Name of the run and of its folder."""
+        return str(self.summary["run"])
+
+    @property
+    def name(self) -> str:
+        """Name of the scenario."""
+        return str(self.spec["name"])
+
+    @property
+    def seed(self) -> int:
+        """Seed of all random streams."""
+        return int(self.spec["seed"])
+
+    @property
+    def replications(self) -> int:
+        """How many replications were kept."""
+        return len(self.raw)
+
+    @property
+    def partitions(self) -> list[str]:
+        """Names of the partitions, in order of their index."""
+        return [str(partition["name"]) for partition in self.spec["partitions"]]
+
+    @property
+    def node_name(self) -> str:
+        """What the machine's users call a node."""
+        return str(self.machine_facts.get("node_name", NODE))
+
+    def reach(self, partition: str | int) -> list[int]:
+        """The nodes on which a partition, by name or index, can have cores."""
+        name = self.partitions[partition] if isinstance(partition, int) else partition
+        nodes: dict[str, list[int]] = self.machine_facts.get("reach", {})
+        return nodes.get(name) or list(range(self.spec["machine"]["nodes"]))
+
+    @property
+    def memory_room(self) -> dict[int, int]:
+        """Memory that partitions can have in each memory domain [bytes], where that is known."""
+        room: dict[str, int] = self.machine_facts.get("room", {})
+        return {int(domain): size for domain, size in room.items()}
+
+    @property
+    def workload_category(self) -> dict[str, str]:
+        """Of each partition, how hard it uses the levels beyond its own caches: LOW, AVERAGE or
+        HIGH; empty where the machine has no such rule.
+        """
+        return dict(self.summary.get("workload_category", {}))
+
+    @functools.cached_property
+    def metrics(self) -> dict[str, dict[str, Estimate]]:
+        """Of each partition, every metric with its 95 % interval."""
+        return {
+            partition: {
+                name: Estimate(e["mean"], e["ci95"], e.get("reason")) for name, e in metrics.items()
+            }
+            for partition, metrics in self.summary["partitions"].items()
+        }
+
+    @property
+    def steady(self) -> dict[str, dict[str, Any]]:
+        """Of each partition, whether it was in a steady state and, if not, the reason."""
+        return dict(self.summary["steady"])
+
+    def unsteady_reason(self, partition: str) -> str | None:
+        """Why there is no steady state; None if there is one."""
+        reason = self.steady[self.partition(partition)]["reason"]
+        return None if reason is None else str(reason)
+
+    def partition(self, name: str | None) -> str:
+        """The partition of that name; without a name, the only one there is."""
+        if name is None:
+            if len(self.partitions) == 1:
+                return self.partitions[0]
+            raise NotFoundError(
+                f"run {self.id} has {len(self.partitions)} partitions; name one of "
+                f"{listed(self.partitions)}"
+            )
+        if name not in self.partitions:
+            raise NotFoundError(
+                f"run {self.id} has no partition {name}{nearest(name, self.partitions)}"
+            )
+        return name
+
+    def partition_spec(self, name: str | None = None) -> dict[str, Any]:
+        """A partition's part of the frozen scenario."""
+        found: dict[str, Any] = self.spec["partitions"][self.partitions.index(self.partition(name))]
+        return found
+
+    def metric(self, partition: str | None, name: str) -> Estimate:
+        """One metric; beside those of `metrics` also `cpuN_pct`, `procN_pct`, `cpu_rankN_pct` (see
+        `values`).
+        """
+        partition = self.partition(partition)
+        if name in METRICS:
+            return self.metrics[partition][name]
+        return estimate(self.values(partition, name))
+
+    def values(self, partition: str | None, name: str) -> list[float]:
+        """A metric in each replication that has it.
+
+        `cpuN_pct` is the share of a core that logical CPU N was charged, `procN_pct` that of
+        virtual processor N, and `cpu_rankN_pct` that of the N-th busiest logical CPU (1 = busiest).
+        """
+        partition = self.partition(partition)
+        index = self.partitions.index(partition)
+        if name in METRICS:
+            metric = METRICS[name]
+            if metric.needs_steady and self.unsteady_reason(partition) is not None:
+                return []
+            totals = replication_totals(self.spec, self.raw, index, self.machine_facts)
+            found = (metric.formula(one) for one in totals)
+            return [value for value in found if value is not None]
+        thread = _THREAD_METRIC.fullmatch(name)
+        if thread is None:
+            raise NotFoundError(f"there is no metric {name}{nearest(name, METRICS)}")
+        duration_ns = int(self.spec["duration_ns"])
+        charged = charged_pct(self.path, duration_ns, index, thread[1], int(thread[2]))
+        if charged is None:
+            raise NotFoundError(f"partition {partition} has no {thread[1]} {thread[2]}")
+        return charged
+
+    def breakdown(self, partition: str | None = None) -> Breakdown:
+        """Where the partition's cores went."""
+        partition = self.partition(partition)
+        metrics, spec = self.metrics[partition], self.partition_spec(partition)
+        cores = {cause.name: metrics[f"cores_{cause.name}"].mean or 0.0 for cause in CAUSES}
+        machine = self.spec["machine"]
+        totals = self.totals(partition)
+        instructions = _working_instructions_per_s(totals)
+        return Breakdown(
+            run=self.id,
+            partition=partition,
+            cores=cores,
+            work=work_done(spec, instructions, metrics["etr_per_s"].mean),
+            busy_threads=busy_threads(
+                instructions,
+                spec["profile"],
+                machine["clock_hz"] * machine["core_rate"],
+                cores["useful"],
+            ),
+            reason=self.unsteady_reason(partition),
+            cpi=metrics["cpi"].mean,
+            core_cycles=math.fsum(one.core_cycles for one in totals) / len(totals),
+            clock_hz=machine["clock_hz"],
+        )
+
+    def totals(self, partition: str | None = None) -> list[Totals]:
+        """A partition's counters in each replication."""
+        index = self.partitions.index(self.partition(partition))
+        return replication_totals(self.spec, self.raw, index, self.machine_facts)
+
+    def intervals(self, table: str = "partition") -> pl.DataFrame:
+        """A result table (`partition`, `cpu`, `pool`; where z/VM runs also `virtual_machine`,
+        `switch`, `volume`), a row per interval; names beside indices.
+        """
+        tables = (*INTERVAL_TABLES, *guest_tables(self.spec))
+        if table in GUEST_TABLES and table not in tables:
+            raise NotFoundError(
+                f"run {self.id} has no {table.replace('_', ' ')}",
+                next_step="only a partition with z/VM has some; its scenario names them",
+            )
+        if table not in tables:
+            raise NotFoundError(f"there is no interval table {table}{nearest(table, tables)}")
+        return self._named(table)
+
+    def dispatches(self) -> pl.DataFrame:
+        """Every dispatch: when, who, where, how far from home, why it ended."""
+        if not table_path(self.path, "dispatches").exists():
+            raise NotFoundError(
+                f"run {self.id} did not record dispatches; ask for them in the [run] section of "
+                "the scenario"
+            )
+        return self._named("dispatches")
+
+    def _named(self, table: str) -> pl.DataFrame:
+        import polars as pl
+
+        path = table_path(self.path, table)
+        check_whole(self.path, path, self.provenance)
+        rows = pl.read_parquet(path)
+        kinds = ["pool"] if table == "pool" else ["partition"]
+        if table in ("virtual_machine", "switch"):
+            kinds.append(table)
+        named = rows.rename({kind: f"{kind}_index" for kind in kinds})
+        for kind in kinds:
+            labels = pl.DataFrame(names_of(self.spec, kind), infer_schema_length=None)
+            keys = [name for name in labels.columns if name.endswith("_index")]
+            named = named.join(labels, on=keys, how="left", maintain_order="left")
+        return named.select(*rows.columns, *(f"{kind}_index" for kind in kinds))
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.partitions)
+        return f"Run({self.id!r}, {self.replications} replications, partitions {names})"
+
+
+def _working_instructions_per_s(totals: Sequence[Totals]) -> float:
+    """Instructions that do work, not those of loops that wait for a lock; mean."""
+    rates = [(one["instructions"] - one["spin_instructions"]) / one.seconds for one in totals]
+    return math.fsum(rates) / len(rates)
+
+
+def _check_fit(run: KeptRun) -> None:
+    """Refuse a run whose files do not belong together, or that was kept by an earlier version."""
+    try:
+        _ = run.metrics, run.partitions, run.id, run.seed, run.steady
+        totals = [part["totals"] for summary in run.raw for part in summary["partitions"]]
+        guest_paths = [table_path(run.path, table) for table in guest_tables(run.spec)]
+        earlier = any(f"book_{CAUSES[-1].name}" in t and "book_list" not in t for t in totals)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise DamagedRunError(
+            f"{run.path}: the files do not fit together ({error!r} in summary.json or spec.json); "
+            "run the scenario again, or delete the folder"
+        ) from error
+    if earlier:
+        raise earlier_version(run.path)
+    check_tables(run.path, guest_paths, run.provenance)
+
+
+def _find(which: str | Path, root: Path) -> Path:
+    """The folder of a run; see `Run.load`."""
+    given = Path(which)
+    if given.is_dir() and (given.is_absolute() or len(given.parts) > 1):
+        return given
+    folders = run_folders(root)
+    name = str(which)
+    if name == LATEST and folders:
+        return folders[0]
+    exact = [folder for folder in folders if folder.name == name]
+    of_scenario = [folder for folder in folders if folder.name.rpartition("-")[0] == name]
+    beginning = [folder for folder in folders if folder.name.startswith(name)]
+    if exact or of_scenario:
+        return (exact or of_scenario)[0]
+    if len(beginning) == 1:
+        return beginning[0]
+    if beginning:
+        names = ", ".join(folder.name for folder in beginning[:8])
+        raise NotFoundError(f"{name} could be any of the runs {names}; write more of the id")
+    if not folders:
+        raise NotFoundError(
+            f"there is no run {name}: {root} holds none; make one with `homenode run SCENARIO`"
+        )
+    raise NotFoundError(
+        f"there is no run {name} in {root}{nearest(name, [f.name for f in folders])}"
+    )

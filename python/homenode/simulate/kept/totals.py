@@ -1,0 +1,141 @@
+"""Counters of one partition over a stretch of time: the raw material of every metric."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from homenode.model.catalog.hosts import HOST_POLICIES
+from homenode.simulate.kept.guests import guest_of
+
+NS_PER_S = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What of a partition's configuration the metrics need."""
+
+    name: str
+    capacity: float
+    """Entitled capacity, or the dedicated cores [cores]."""
+    processors: int
+    """Virtual processors, or dedicated cores."""
+    smt: int
+    """Hardware threads used of each."""
+    is_shared: bool
+    core_cycles: float = 0.0
+    """Cycles of an instruction with an infinite cache and a core to oneself."""
+    runs_guests: bool = False
+    """Whether it runs z/VM, whose virtual machines are counted by themselves."""
+    volumes: int = 0
+    """Paging volumes."""
+    on_host: bool = False
+    """Whether Linux or Xen dispatches its threads one by one."""
+    is_kvm: bool = False
+    """Whether these are virtual processors of a KVM guest."""
+
+    @property
+    def logical_cpus(self) -> int:
+        """Online logical CPUs."""
+        return self.processors * self.smt
+
+
+def shape_of(partition: Mapping[str, Any], machine: Mapping[str, Any]) -> Shape:
+    """Read it from a partition and the machine of a frozen spec."""
+    processors = partition["processors"]
+    shared = processors["mode"] == "shared"
+    count = int(processors["virtual"]) if shared else len(processors["cores"])
+    capacity = float(processors["entitlement"]) if shared else float(count)
+    cycles = float(partition["profile"]["eicpi"]) / float(machine["core_rate"])
+    zvm = guest_of(partition)
+    paging = None if zvm is None else zvm["paging"]
+    return Shape(
+        name=str(partition["name"]),
+        capacity=capacity,
+        processors=count,
+        smt=int(partition["smt"]),
+        is_shared=shared,
+        core_cycles=cycles,
+        runs_guests=zvm is not None,
+        volumes=0 if paging is None else int(paging["volumes"]),
+        on_host=shared and machine["hypervisor"]["policy"] in HOST_POLICIES,
+        is_kvm=processors.get("host", {}).get("kvm") is not None,
+    )
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Counters summed over `seconds`, with the distributions the engine kept beside them."""
+
+    shape: Shape
+    seconds: float
+    counters: Mapping[str, float]
+    gauges: Mapping[str, float] = field(default_factory=dict)
+    """Means of what is read at the end of each interval instead of being counted."""
+    response_ns: Mapping[str, float] = field(default_factory=dict)
+    dispatch_wait_ns: Mapping[str, float] = field(default_factory=dict)
+    finished_ns: tuple[float, ...] = ()
+    """Elapsed times of the loops that ended."""
+    all_busy_ns: float = 0.0
+    """Core time of all partitions together [ns]."""
+    rni: Mapping[str, float] | None = None
+    """The machine's weights of the relative nest intensity; None where it has none."""
+    guests: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Counters of the virtual machines by role, and of all switches and paging volumes."""
+
+    def __getitem__(self, counter: str) -> float:
+        return float(self.counters.get(counter, 0))
+
+    def sum(self, *counters: str) -> float:
+        """Several counters together."""
+        return math.fsum(self[counter] for counter in counters)
+
+    def guest(self, kind: str, counter: str) -> float:
+        """A counter of all virtual machines of a role, of all switches or of all volumes."""
+        return float(self.guests.get(kind, {}).get(counter, 0))
+
+    @property
+    def core_cycles(self) -> float:
+        """Cycles of an average instruction that does work, with an infinite cache and a core to
+        oneself; an instruction of a loop that waits for a lock does none.
+        """
+        spinning = ratio(self["spin_instructions"], self["instructions"]) or 0.0
+        return self.shape.core_cycles * (1.0 - spinning)
+
+    @property
+    def denominator_ns(self) -> float:
+        """What the tools' percentages refer to: the entitled capacity, or what was consumed if that
+        is more [ns].
+        """
+        return max(self["busy_ns"], self.shape.capacity * self.seconds * NS_PER_S)
+
+
+def totals_of(
+    summary: Mapping[str, Any],
+    shape: Shape,
+    seconds: float,
+    machine: Mapping[str, Any],
+    all_busy_ns: float = 0.0,
+) -> Totals:
+    """From one partition of the summary of a replication; `machine` are the facts of the machine
+    that the engine need not know.
+    """
+    return Totals(
+        shape=shape,
+        seconds=seconds,
+        counters=summary["totals"],
+        gauges=summary.get("gauges") or {},
+        response_ns=summary.get("response_ns") or {},
+        dispatch_wait_ns=summary.get("dispatch_wait_ns") or {},
+        finished_ns=tuple(summary.get("finished") or ()),
+        all_busy_ns=all_busy_ns,
+        rni=machine.get("rni"),
+        guests=summary.get("guests") or {},
+    )
+
+
+def ratio(part: float, whole: float, scale: float = 1.0) -> float | None:
+    """`scale * part / whole`, or None where there is no whole."""
+    return scale * part / whole if whole > 0 else None

@@ -1,0 +1,29 @@
+"""What a partition got done, in units that two runs can be compared in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from homenode.simulate.kept.books import Work
+
+_CLOSED = ("users", "loops", "warehouses", "pairs", "web")
+"""Workloads that ask for more only when something is done."""
+
+
+def work_done(
+    partition: Mapping[str, Any], instructions_per_s: float, transactions_per_s: float | None
+) -> Work | None:
+    """Of a partition of a frozen scenario; None if it did nothing.
+
+    Transactions are counted. Loops run long and rarely end within a run, and where there is no
+    steady state there is no rate of transactions: both follow from the instructions done.
+    """
+    kind = partition["workload"]["kind"]
+    if kind == "idle":
+        return None
+    unit, closed = "loop" if kind == "loops" else "transaction", kind in _CLOSED
+    if transactions_per_s:
+        return Work(unit, transactions_per_s, True, closed)
+    rate = instructions_per_s / partition["profile"]["instructions_per_unit"]
+    return Work(unit, rate, False, closed) if rate > 0 else None

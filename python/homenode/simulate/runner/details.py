@@ -1,0 +1,114 @@
+"""What a partition's own tools print of it but no simulation needs: its number, its memory, its
+limits. And what reports say of the machine.
+
+The keys are the fields of `homenode.tools.SystemConfiguration`; limits are minimum, maximum and
+desired value.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from homenode.model.scenario import PlacedPartition, Scenario
+from homenode.model.scenario.guest import Aix
+
+_LIMITS = {"capacity": "entitlement", "processors": "virtual", "memory": "memory"}
+_BYTES_PER_MB = 1 << 20
+
+
+def partition_details(scenario: object) -> dict[str, dict[str, Any]]:
+    """Details by partition, of a scenario in its file's language; of any other none."""
+    if not isinstance(scenario, Scenario):
+        return {}
+    pools = {pool.name: pool.number for pool in scenario.resolved.pools}
+    return {partition.name: _details(partition, pools) for partition in scenario.partitions}
+
+
+def machine_facts(scenario: object) -> dict[str, Any]:
+    """What of the machine reports say but no simulation needs, of a scenario in its file's
+    language; of any other nothing: what a node is called, the weights of the relative nest
+    intensity, on a machine of cells how much memory of each can be used [bytes] and in which cells
+    a partition can have cores.
+    """
+    if not isinstance(scenario, Scenario):
+        return {}
+    machine = scenario.machine
+    facts: dict[str, Any] = {"node_name": machine.node_name, "model": machine.model}
+    if machine.rni is not None:
+        facts["rni"] = {name: figure.value for name, figure in machine.rni if figure is not None}
+    types = scenario.file.machine.characterized
+    if types:
+        facts["characterized"] = {kind: count for kind, count in types.items() if count}
+    if machine.platform is not None:
+        firmware = machine.platform.cell_firmware.value
+        facts["room"] = {
+            str(cell.index): max(cell.memory - firmware, 0)
+            for npartition in scenario.resolved.npartitions
+            for cell in npartition.cells
+        }
+        facts["reach"] = {
+            partition.name: list(partition.in_cells.npartition.indices)
+            for partition in scenario.partitions
+            if partition.in_cells is not None
+        }
+    return facts
+
+
+def _details(partition: PlacedPartition, pools: dict[str, int | None]) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "number": partition.number,
+        "mem_mb": partition.memory_bytes // _BYTES_PER_MB,
+    }
+    found |= _of_mainframe(partition)
+    guest = partition.table.guest
+    if isinstance(guest, Aix):
+        found["level"] = guest.level
+    if guest.hostname:
+        found["node_name"] = guest.hostname
+    pool = pools.get(getattr(partition.table.processors, "pool", ""))
+    if pool is not None:
+        found["pool"] = pool
+    for name, key in _LIMITS.items():
+        limits = _limits(partition, key)
+        if limits is not None:
+            found[name] = limits
+    return found
+
+
+def _of_mainframe(partition: PlacedPartition) -> dict[str, Any]:
+    """Its mode, the type of each logical core (all of one are `core_type`), and under z/VM the
+    processor numbers.
+    """
+    where = partition.mainframe
+    if where is None:
+        return {}
+    return {
+        "mode": where.mode,
+        "core_type": "+".join(dict.fromkeys(where.types)),
+        "core_types": list(where.types),
+        "numbers": [number for core in where.numbers for number in core],
+    }
+
+
+def _limits(partition: PlacedPartition, key: str) -> list[float] | None:
+    """Minimum, maximum and desired value; what is not told is what is online."""
+    table = partition.table
+    online = _online(partition, key)
+    told = [getattr(part, key, None) for part in (table.minimum, table.maximum, table.desired)]
+    if key == "virtual":
+        cores = [
+            getattr(part, "cores", None) for part in (table.minimum, table.maximum, table.desired)
+        ]
+        told = [core if value is None else value for value, core in zip(told, cores, strict=True)]
+    if all(value is None for value in told):
+        return None
+    scale = _BYTES_PER_MB if key == "memory" else 1
+    return [online if value is None else value / scale for value in told]
+
+
+def _online(partition: PlacedPartition, key: str) -> float:
+    if key == "memory":
+        return float(partition.memory_bytes // _BYTES_PER_MB)
+    if key == "virtual":
+        return float(partition.virtual)
+    return float(partition.entitlement)

@@ -1,0 +1,115 @@
+"""A job: a frozen scenario with the replications asked for, and the id that follows from them.
+
+The id is a short hash over everything that decides the numbers: the frozen scenario (its seed is in
+it), what else is known of the machine, the replications and the version of the program. The same
+job therefore always has the same id and the same results.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from homenode.errors import HomenodeError
+from homenode.model.scenario import Scenario
+from homenode.model.scenario.kept import stand_alone
+from homenode.simulate.runner.details import machine_facts, partition_details
+
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+]+")
+_HASH_DIGITS = 8
+
+
+@runtime_checkable
+class FrozenScenario(Protocol):
+    """What the runner needs of a scenario."""
+
+    @property
+    def text(self) -> str:
+        """The scenario file as given."""
+        ...
+
+    @property
+    def replications(self) -> int:
+        """How often the scenario asks to be repeated."""
+        ...
+
+    def spec_json(self) -> str:
+        """The frozen input of the engine."""
+        ...
+
+
+@dataclass(frozen=True)
+class Job:
+    """One frozen scenario and the indices of its replications."""
+
+    spec: dict[str, Any]
+    text: str
+    replications: tuple[int, ...]
+    version: str
+    details: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Of each partition, what its own tools print but the engine need not know."""
+    machine: dict[str, Any] = field(default_factory=dict)
+    """Of the machine, what reports say but the engine need not know."""
+    files: dict[str, bytes] = field(default_factory=dict)
+    """By path below the run folder, the files that the scenario names."""
+
+    @property
+    def name(self) -> str:
+        """Name of the scenario, fit for a folder name."""
+        return _NOT_IN_NAMES.sub("-", str(self.spec["name"])).strip("-.") or "run"
+
+    @property
+    def spec_text(self) -> str:
+        """The spec in its one canonical spelling."""
+        return json.dumps(self.spec, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+    @property
+    def id(self) -> str:
+        """`name-hash`."""
+        facts = json.dumps([self.spec_text, self.machine, self.replications, self.version])
+        return f"{self.name}-{hashlib.sha256(facts.encode()).hexdigest()[:_HASH_DIGITS]}"
+
+    def with_replications(self, indices: Iterable[int]) -> Job:
+        """The same job with only those replications."""
+        return replace(self, replications=tuple(sorted(indices)))
+
+
+def freeze(
+    scenario: FrozenScenario | str | Path, replications: int | None, seed: int | None, version: str
+) -> Job:
+    """Turn a scenario (or the path of one) into a job; `replications` and `seed` replace the
+    scenario's own.
+    """
+    frozen = Scenario.load(scenario) if isinstance(scenario, str | Path) else scenario
+    count = frozen.replications if replications is None else replications
+    if count < 1:
+        raise HomenodeError(f"{count} replications were asked for; at least 1 is needed")
+    spec = json.loads(frozen.spec_json())
+    if seed is not None:
+        if not 0 <= seed < 2**64:
+            raise HomenodeError(
+                f"seed {seed} is out of range; a seed is a whole number from 0 to 2^64 - 1"
+            )
+        spec["seed"] = seed
+    text, files = _kept(frozen)
+    return Job(
+        spec=spec,
+        text=text,
+        files=files,
+        replications=tuple(range(count)),
+        version=version,
+        details=partition_details(frozen),
+        machine=machine_facts(frozen),
+    )
+
+
+def _kept(scenario: FrozenScenario) -> tuple[str, dict[str, bytes]]:
+    """What to keep of a scenario in its file's language: all it needs; of any other its text."""
+    from homenode.model.scenario.scenario import Scenario
+
+    return stand_alone(scenario) if isinstance(scenario, Scenario) else (scenario.text, {})

@@ -1,0 +1,178 @@
+"""`run_scenario`: from a scenario to a kept run."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import os
+import platform
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypedDict
+
+from homenode.errors import HomenodeError, listed
+from homenode.simulate.engine import Engine, load_engine, table_columns
+from homenode.simulate.kept.guests import with_guests
+from homenode.simulate.kept.store import dump_json, fingerprints, publish, staging, table_path
+from homenode.simulate.kept.summarize import summarize, with_gauges
+from homenode.simulate.run import Run
+from homenode.simulate.runner.job import FrozenScenario, Job, freeze
+from homenode.simulate.runner.simulate import ProgressFn, simulate_all
+from homenode.simulate.runner.tables import merge_parts
+
+
+class InterruptedRun(KeyboardInterrupt):
+    """Ctrl-C during a run; `run` holds the replications that had finished, if any had."""
+
+    def __init__(self, run: Run | None, finished: int, asked: int) -> None:
+        self.run = run
+        self.finished = finished
+        self.asked = asked
+        self.earlier: tuple[str, ...] = ()
+        """Runs that were complete before, where this one was one of several."""
+        super().__init__()
+
+    def __str__(self) -> str:
+        """What was kept."""
+        kept = f"kept as {self.run.id}" if self.run is not None else "nothing to keep"
+        text = f"interrupted: {self.finished} of {self.asked} replications had finished; {kept}"
+        return f"{text}; complete before: {listed(self.earlier)}" if self.earlier else text
+
+
+class RunOptions(TypedDict, total=False):
+    """How a scenario is run; what is left out is as `run_scenario` has it."""
+
+    replications: int | None
+    seed: int | None
+    jobs: int | None
+    out: str | Path
+    progress: ProgressFn | None
+    stop: threading.Event | None
+
+
+def run_scenario(
+    scenario: FrozenScenario | str | Path,
+    *,
+    replications: int | None = None,
+    seed: int | None = None,
+    jobs: int | None = None,
+    out: str | Path = "runs",
+    progress: ProgressFn | None = None,
+    stop: threading.Event | None = None,
+) -> Run:
+    """Simulate a scenario and keep the results in a folder of `out`.
+
+    `replications` and `seed` replace the scenario's own; `jobs` is the number of threads (default:
+    all cores). The same scenario, seed and replications give the same run id and the same bytes,
+    however many threads there are.
+    """
+    engine = load_engine()
+    job = freeze(scenario, replications, seed, program_version())
+    asked = len(job.replications)
+    root = Path(out)
+    with staging(root, job.id) as folder:
+        try:
+            outcome = simulate_all(engine, job, folder, jobs, progress, stop)
+        except engine.SpecError as error:
+            raise HomenodeError(f"scenario {job.name}: {error}") from error
+        except engine.Runaway as error:
+            raise HomenodeError(f"scenario {job.name} has no steady state: {error}") from error
+        finished = len(outcome.summaries)
+        if finished == 0:
+            raise InterruptedRun(None, 0, asked)
+        job = job.with_replications(outcome.summaries)
+        with _deaf() if outcome.interrupted else contextlib.nullcontext():
+            _write(folder, job, engine, outcome.summaries)
+            publish(folder, root / job.id)
+    run = Run.load(root / job.id)
+    if outcome.interrupted:
+        raise InterruptedRun(run, finished, asked)
+    return run
+
+
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    """Another Ctrl-C is not heard while what had finished is being kept."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _write(folder: Path, job: Job, engine: Engine, summaries: dict[int, dict[str, Any]]) -> None:
+    """Complete a staged folder; the provenance is written last."""
+    for table, columns in table_columns(engine).items():
+        merge_parts(folder, table_path(folder, table), table, job.replications, columns)
+    (folder / "scenario.toml").write_text(job.text, encoding="utf-8")
+    for path, content in job.files.items():
+        (folder / path).parent.mkdir(exist_ok=True)
+        (folder / path).write_bytes(content)
+    (folder / "details.json").write_text(dump_json(job.details), encoding="utf-8")
+    (folder / "machine.json").write_text(dump_json(job.machine), encoding="utf-8")
+    (folder / "spec.json").write_text(job.spec_text, encoding="utf-8")
+    raw = with_gauges([summaries[index] for index in job.replications], folder)
+    raw = with_guests(raw, folder, job.spec)
+    (folder / "replications.json").write_text(dump_json(raw), encoding="utf-8")
+    summary = summarize(job.id, job.spec, raw, folder, job.machine)
+    (folder / "summary.json").write_text(dump_json(summary), encoding="utf-8")
+    provenance = {**_provenance(job, engine), "files": fingerprints(folder)}
+    (folder / "provenance.json").write_text(dump_json(provenance), encoding="utf-8")
+
+
+def _provenance(job: Job, engine: Engine) -> dict[str, Any]:
+    """Where the numbers come from; the only file of a run that differs when it is repeated."""
+    return {
+        "run": job.id,
+        "scenario": job.spec["name"],
+        "seed": job.spec["seed"],
+        "replications": list(job.replications),
+        "version": job.version,
+        "engine_version": engine.ENGINE_VERSION,
+        "commit": _commit(),
+        "machine": {
+            "system": platform.system(),
+            "architecture": platform.machine(),
+            "cores": os.cpu_count(),
+            "python": platform.python_version(),
+        },
+        "date": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+    }
+
+
+def program_version() -> str:
+    """Version of the installed package."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("homenode")
+    except PackageNotFoundError:
+        return "0+unknown"
+
+
+def _commit() -> str | None:
+    """Commit of the repository the package is run from, if it is run from one that tracks it."""
+    if not _git("ls-files", Path(__file__).name):
+        return None
+    return _git("rev-parse", "HEAD")
+
+
+def _git(*arguments: str) -> str | None:
+    here = Path(__file__).resolve().parent
+    try:
+        answer = subprocess.run(
+            ["git", "-C", str(here), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return answer.stdout.strip() or None if answer.returncode == 0 else None

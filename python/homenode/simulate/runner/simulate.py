@@ -1,0 +1,150 @@
+"""Replications side by side in threads, with a way to stop them; knows the engine's calls, not what
+the numbers mean.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from homenode.simulate.engine import Engine, table_columns
+from homenode.simulate.runner.job import Job
+from homenode.simulate.runner.tables import ReplicationWriter
+
+ProgressFn = Callable[[float, float | None], None]
+"""Called from the calling thread with the share done [0..1] and the seconds left, if they can be
+told.
+"""
+
+_LOOK_EVERY_S = 0.1
+
+
+@dataclass
+class Watch:
+    """What the calling thread and the replications tell each other."""
+
+    shares: list[float]
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def done(self) -> float:
+        """Share of all simulated time that is done [0..1]."""
+        return sum(self.shares) / len(self.shares)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Summaries of the replications that finished, by index, and whether someone stopped the
+    others.
+    """
+
+    summaries: dict[int, dict[str, Any]]
+    interrupted: bool
+
+
+def simulate_all(
+    engine: Engine,
+    job: Job,
+    folder: Path,
+    jobs: int | None,
+    progress: ProgressFn | None,
+    stop: threading.Event | None,
+) -> Outcome:
+    """Run all replications; Ctrl-C or `stop` ends them at the next batch and keeps those that are
+    complete.
+    """
+    watch = Watch(shares=[0.0] * len(job.replications), stop=stop or threading.Event())
+    threads = max(1, min(jobs or os.cpu_count() or 1, len(job.replications)))
+    columns = table_columns(engine)
+    interrupted = False
+    with ThreadPoolExecutor(threads, thread_name_prefix="replication") as pool:
+        futures = [
+            pool.submit(_replicate, engine, job.spec_text, index, slot, folder, columns, watch)
+            for slot, index in enumerate(job.replications)
+        ]
+        try:
+            _look_on(futures, watch, progress)
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            # Some still run after Ctrl-C and after an error in one of them; they need not go on to
+            # their end.
+            if not all(future.done() for future in futures):
+                watch.stop.set()
+            wait_out(futures)
+    results = {
+        index: future.result() for index, future in zip(job.replications, futures, strict=True)
+    }
+    summaries = {index: summary for index, summary in results.items() if summary is not None}
+    return Outcome(summaries, interrupted or len(summaries) < len(job.replications))
+
+
+def _look_on(futures: Sequence[Future[Any]], watch: Watch, progress: ProgressFn | None) -> None:
+    """Report progress until all replications have ended or one has failed."""
+    started = time.monotonic()
+    while True:
+        finished, pending = wait(futures, timeout=_LOOK_EVERY_S, return_when=FIRST_EXCEPTION)
+        if progress is not None:
+            share = watch.done
+            elapsed = time.monotonic() - started
+            progress(share, elapsed * (1.0 - share) / share if share > 0.0 else None)
+        if not pending or any(future.exception() for future in finished):
+            return
+
+
+def wait_out(futures: Iterable[Future[Any]]) -> None:
+    """Until all have ended, which takes a batch; someone who presses Ctrl-C again loses nothing."""
+    while True:
+        try:
+            wait(futures)
+        except KeyboardInterrupt:
+            continue
+        return
+
+
+def _replicate(
+    engine: Engine,
+    spec_text: str,
+    index: int,
+    slot: int,
+    folder: Path,
+    columns: Mapping[str, Sequence[str]],
+    watch: Watch,
+) -> dict[str, Any] | None:
+    """One replication in its own thread; None if it was stopped."""
+    if watch.stop.is_set():
+        return None
+    writer = ReplicationWriter(folder, index, columns)
+    failure: list[OSError] = []
+
+    def observe(batch: dict[str, Any]) -> bool:
+        watch.shares[slot] = batch["now_ns"] / max(batch["end_ns"], 1)
+        try:
+            writer.add(batch["tables"])
+        except OSError as error:
+            # Kept aside so that it is told whatever the engine makes of an observer that raises.
+            failure.append(error)
+            return False
+        return not watch.stop.is_set()
+
+    complete = False
+    try:
+        summary: dict[str, Any] = json.loads(engine.simulate(spec_text, index, observe))
+        writer.close()
+        complete = True
+    except engine.Stopped:
+        if failure:
+            raise failure[0] from None
+        return None
+    finally:
+        if not complete:
+            writer.abandon()
+    watch.shares[slot] = 1.0
+    return summary
