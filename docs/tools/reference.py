@@ -141,7 +141,7 @@ def _rows(cells: list[list[str]]) -> list[str]:
 
 def scenario() -> str:
     """Every table and key of a scenario file, from its JSON Schema."""
-    from homenode.model.scenario.models import ScenarioFile
+    from homenode.model.scenario.file.scenario import ScenarioFile
 
     schema = ScenarioFile.model_json_schema()
     parts = [HEAD, "# Scenario files\n", "TOML, units in the values, unknown keys refused.\n"]

@@ -307,9 +307,8 @@ def test_foreign_time_is_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
             gate._Moment(110.0, 1020.0, 5.4, 82.0, 11.0, 4),
         ]
     )
-    monkeypatch.setattr(gate, "_now", lambda _: next(moments))
     monkeypatch.setattr(os, "cpu_count", lambda: 4)
-    quiet = gate.Watch(object()).done()  # type: ignore[arg-type]
+    quiet = gate.Watch(lambda: next(moments)).done()
     assert quiet.foreign == pytest.approx(6.0 / 40.0)
     assert quiet.steal == pytest.approx(0.4 / 40.0)
     assert (quiet.busy_s, quiet.own_s, quiet.kernel_s) == (20.0, 12.0, 2.0)

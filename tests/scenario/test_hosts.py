@@ -12,9 +12,9 @@ from homenode.errors import MachineError, ScenarioError
 from homenode.model import catalog
 from homenode.model.catalog.hosts import OPTIONAL, Credit2Host, completed, defaults
 from homenode.model.scenario import Scenario
+from homenode.model.scenario.file.host import read_cpus, weight_of
 from homenode.model.scenario.host.entitle import Threads, entitlements, fill
 from homenode.model.scenario.host.groups import PlacedCgroup
-from homenode.model.scenario.host.tables import read_cpus, weight_of
 from homenode.model.shipped import shipped_folder
 
 BASE = Path(__file__).with_name("hosts.toml").read_text(encoding="utf-8")

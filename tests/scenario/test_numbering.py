@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 from homenode.model import catalog
+from homenode.model.scenario.file.mainframe import CoreType, PartitionMode
 from homenode.model.scenario.mainframe.numbering import (
     SETTINGS,
     Limits,
@@ -16,7 +17,6 @@ from homenode.model.scenario.mainframe.numbering import (
     numbers_of,
     shown,
 )
-from homenode.model.scenario.mainframe.tables import CoreType, PartitionMode
 
 PLAIN = Limits(cores=None, processors=80, even_only=False, last=0x4F)
 ONE_THREAD = Limits(cores=40, processors=40, even_only=True, last=0x4E)

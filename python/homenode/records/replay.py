@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from homenode.errors import NotFoundError, RunError
 from homenode.model.scenario import Scenario
-from homenode.model.scenario.demand import Played, read_demand
+from homenode.model.scenario.demand import read_demand
+from homenode.model.scenario.played import Played
 from homenode.model.units import TIME
 from homenode.records.importing.assemble.convert import deviation
 from homenode.records.importing.assemble.probe import counted

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
+from homenode.model.scenario.file.mainframe import CoreType, PartitionMode
 from homenode.model.scenario.mainframe.numbering import SETTINGS, Limits, limits, shown
-from homenode.model.scenario.mainframe.tables import CoreType, PartitionMode
 from homenode.report.tables import plain_table
 
 if TYPE_CHECKING:

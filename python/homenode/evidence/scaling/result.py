@@ -1,4 +1,4 @@
-"""A scaling set that was run: the curve, the bend if there is one, what a transaction costs."""
+"""A scaling set that was run: its verdict, its table, its JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from homenode.errors import RunError
 from homenode.evidence.capability import Curve
 from homenode.evidence.scaling.capability import how
-from homenode.evidence.scaling.causes import Costs, Growth, costs_of, growth
+from homenode.evidence.scaling.causes import Costs, costs_of
 from homenode.evidence.scaling.curve import (
     FRACTION,
     Point,
@@ -19,6 +19,8 @@ from homenode.evidence.scaling.curve import (
     itr_ratios,
     steps,
 )
+from homenode.evidence.scaling.scaled import Scaled, Size
+from homenode.evidence.scaling.telling import tell
 from homenode.simulate.run import Run
 
 if TYPE_CHECKING:
@@ -28,48 +30,12 @@ _TOLD = ("etr_per_s", "itr_per_s", "busy_pct", "cpu_per_tx_us", "cpi", "unparked
 
 
 @dataclass(frozen=True)
-class Size:
-    """One size of the set."""
-
-    processors: int
-    run: Run
-    itr_ratio: float
-    capability_ratio: float
-    capability_from: str
-    """How the capability was come by."""
-    costs: Costs
-
-    def metric(self, partition: str, name: str) -> float | None:
-        """The mean of a metric."""
-        return self.run.metric(partition, name).mean
-
-
-@dataclass(frozen=True)
-class ScalingResult:
-    """A whole set."""
-
-    scenario: str
-    partition: str
-    curve: Curve
-    sizes: tuple[Size, ...]
-    steps: tuple[Step, ...]
-    bend: Step | None
-    """The first step in which ITR falls behind; None if it rolls off gradually."""
-
-    def size(self, processors: int) -> Size:
-        """One of the sizes."""
-        return next(size for size in self.sizes if size.processors == processors)
-
-    def growth(self, step: Step) -> list[Growth]:
-        """What a transaction costs more in a step, by kind, what grew most first."""
-        before, after = self.size(step.start.processors), self.size(step.end.processors)
-        return growth(before.costs, after.costs)
+class ScalingResult(Scaled):
+    """A whole set with what it says."""
 
     @property
     def verdict(self) -> list[str]:
         """Sentences: whether and where the curve bends, and what grows there."""
-        from homenode.evidence.scaling.telling import tell
-
         return tell(self)
 
     def frame(self) -> pl.DataFrame:

@@ -9,7 +9,7 @@ from homenode.errors import listed
 from homenode.evidence.scaling.capability import BETWEEN, PREDICTED
 from homenode.evidence.scaling.causes import Growth, zvm_of
 from homenode.evidence.scaling.curve import FRACTION, Step
-from homenode.evidence.scaling.result import ScalingResult, Size
+from homenode.evidence.scaling.scaled import Scaled, Size
 
 _WORTH = 0.1
 """Share of the growth from which on a kind of time is named."""
@@ -28,13 +28,13 @@ _PHRASES = {
 }
 
 
-def tell(result: ScalingResult) -> list[str]:
+def tell(result: Scaled) -> list[str]:
     """Verdict, what grows, what bounds throughput, how sure."""
     lines = [_verdict(result), *_growth_lines(result), *_later_lines(result)]
     return [*lines, *_throughput_lines(result), *_caveats(result)]
 
 
-def _verdict(result: ScalingResult) -> str:
+def _verdict(result: Scaled) -> str:
     bend = result.bend
     if bend is None:
         least = min(result.steps, key=lambda step: step.fraction)
@@ -64,7 +64,7 @@ def _brings(step: Step) -> str:
     )
 
 
-def _later_lines(result: ScalingResult) -> list[str]:
+def _later_lines(result: Scaled) -> list[str]:
     """The worst of the steps after the bend that fall behind further than it did, and what grows
     there: that may be something else.
     """
@@ -88,7 +88,7 @@ def _between(step: Step) -> str:
     return f"from {step.start.processors} to {step.end.processors} processors"
 
 
-def _growth_lines(result: ScalingResult) -> list[str]:
+def _growth_lines(result: Scaled) -> list[str]:
     """What grows in the step that bends, else over the whole set; with what it was one step
     before.
     """
@@ -125,7 +125,7 @@ def _shares(found: list[Growth]) -> str:
     return listed(told)
 
 
-def _earlier(result: ScalingResult, step: Step | None, largest: Growth) -> list[str]:
+def _earlier(result: Scaled, step: Step | None, largest: Growth) -> list[str]:
     """What the largest growth was in the step before."""
     before = None
     if step is not None:
@@ -141,7 +141,7 @@ def _earlier(result: ScalingResult, step: Step | None, largest: Growth) -> list[
     return [text]
 
 
-def _list_lines(result: ScalingResult, last: Size, found: list[Growth]) -> list[str]:
+def _list_lines(result: Scaled, last: Size, found: list[Growth]) -> list[str]:
     """What stands behind a list that grows: its length, and what would remove it."""
     share = next(g.share for g in found if g.kind == "switch list")
     lengths = list_lengths(zvm_of(last.run, result.partition))
@@ -167,7 +167,7 @@ def list_lengths(zvm: Mapping[str, Any]) -> dict[str, int]:
     }
 
 
-def _throughput_lines(result: ScalingResult) -> list[str]:
+def _throughput_lines(result: Scaled) -> list[str]:
     """Whether throughput follows, and if it does not, what holds it."""
     first, last = result.sizes[0], result.sizes[-1]
     rates = [size.metric(result.partition, "etr_per_s") or 0.0 for size in (first, last)]
@@ -191,7 +191,7 @@ def _throughput_lines(result: ScalingResult) -> list[str]:
     return [text]
 
 
-def _caveats(result: ScalingResult) -> list[str]:
+def _caveats(result: Scaled) -> list[str]:
     hows = {size.processors: size.capability_from for size in result.sizes}
     lines = []
     between = [str(n) for n, how in hows.items() if how == BETWEEN]

@@ -10,14 +10,11 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from homenode.hosts.live.cgroups import read_pairs
-
-if TYPE_CHECKING:
-    from homenode.hosts.live.host import Host
+from homenode.hosts.live.cgroups import Groups, read_pairs
 
 FOREIGN_LIMIT = 0.03
 """Share of the host's capacity that others may use during a run; above it runs differ visibly."""
@@ -73,13 +70,13 @@ class _Moment:
 class Watch:
     """From its making to `done`."""
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
-        self._began = _now(host)
+    def __init__(self, now: Callable[[], _Moment]) -> None:
+        self._now = now
+        self._began = now()
 
     def done(self) -> Quiet:
         """What went on since."""
-        then, now = self._began, _now(self._host)
+        then, now = self._began, self._now()
         seconds = max(now.at - then.at, 1e-9)
         capacity = seconds * (os.cpu_count() or 1)
         busy, own, kernel = (
@@ -99,14 +96,15 @@ class Watch:
 
 
 class Gate:
-    """Asks whether the host is quiet."""
+    """Asks whether the host is quiet. `own_s` says what processor time was our own [s]."""
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
+    def __init__(self, groups: Groups, own_s: Callable[[], float]) -> None:
+        self._groups = groups
+        self._own_s = own_s
 
     def watch(self) -> Watch:
         """Watch from now on."""
-        return Watch(self._host)
+        return Watch(self._now)
 
     def wait_quiet(self, limit_s: float, *, foreign_limit: float = FOREIGN_LIMIT) -> bool:
         """Wait until others use less than the limit; whether they do."""
@@ -120,19 +118,18 @@ class Gate:
             if time.monotonic() >= until:
                 return False
 
-
-def _now(host: Host) -> _Moment:
-    exact = host.groups.machine_s()
-    busy, steal = not_idle()
-    swap = read_pairs(Path("/proc/vmstat"))
-    return _Moment(
-        at=time.monotonic(),
-        busy_s=busy if exact is None else exact,
-        steal_s=steal,
-        own_s=host.own_s(),
-        kernel_s=kernel_threads_s(),
-        swapped=swap.get("pswpin", 0) + swap.get("pswpout", 0),
-    )
+    def _now(self) -> _Moment:
+        exact = self._groups.machine_s()
+        busy, steal = not_idle()
+        swap = read_pairs(Path("/proc/vmstat"))
+        return _Moment(
+            at=time.monotonic(),
+            busy_s=busy if exact is None else exact,
+            steal_s=steal,
+            own_s=self._own_s(),
+            kernel_s=kernel_threads_s(),
+            swapped=swap.get("pswpin", 0) + swap.get("pswpout", 0),
+        )
 
 
 def not_idle(stat: Path = Path("/proc/stat")) -> tuple[float, float]:

@@ -33,7 +33,7 @@ class Host:
         self.groups = groups
         self.cpus = allowed()
         self.ledger = Ledger(cpu_list(range(os.cpu_count() or 1)))
-        self.gate = Gate(self)
+        self.gate = Gate(groups, self.own_s)
         self._guard = Guard(groups.folders())
         self._groups: list[Group] = []
         self._processes: dict[int, Process] = {}

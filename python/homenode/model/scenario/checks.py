@@ -11,16 +11,10 @@ from homenode.model.catalog.hosts import HOST_POLICIES
 from homenode.model.catalog.hypervisor import PowerVm
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
-from homenode.model.scenario.guest import Aix
-from homenode.model.scenario.models import (
-    DEFAULT_POOL,
-    Dedicated,
-    Partition,
-    Pool,
-    Resources,
-    Run,
-    Shared,
-)
+from homenode.model.scenario.file.guest import Aix
+from homenode.model.scenario.file.partition import Partition, Resources
+from homenode.model.scenario.file.processors import DEFAULT_POOL, Dedicated, Shared
+from homenode.model.scenario.file.scenario import Pool, Run
 from homenode.model.units import SIZE, TIME
 
 _MOST_INTERVALS = 10_000_000

@@ -8,16 +8,18 @@ of time: `partition` (text), `seconds` (recorded length), `instructions_per_s` (
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 from homenode.errors import HomenodeError, NotFoundError, ScenarioError, listed, nearest
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
-from homenode.model.scenario.models import Partition, Run
+from homenode.model.scenario.file.partition import Partition
+from homenode.model.scenario.file.scenario import Run
+from homenode.model.scenario.file.workload import Trace
 from homenode.model.scenario.placed import PlacedPartition
-from homenode.model.scenario.workload import Trace
+from homenode.model.scenario.played import Played
 from homenode.model.units import TIME
 
 if TYPE_CHECKING:
@@ -29,23 +31,6 @@ _MOST_STEPS = 10_000_000
 _MOST_BYTES = 1 << 30
 _NS = 1_000_000_000
 _FORMS = 'name a Parquet or CSV file, such as file = "demand.parquet"'
-
-
-@dataclass(frozen=True)
-class Played:
-    """What a partition's workload plays."""
-
-    file: FilePath
-    series: str
-    """Its name in the file."""
-    lengths_ns: tuple[int, ...]
-    """Simulated length of each step."""
-    instructions_per_s: tuple[float, ...]
-
-    @property
-    def total_ns(self) -> int:
-        """Simulated length of all of it."""
-        return sum(self.lengths_ns)
 
 
 class Demands:

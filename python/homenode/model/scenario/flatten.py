@@ -6,13 +6,14 @@ from itertools import zip_longest
 from typing import Any
 
 from homenode.model.catalog.flatten import machine_spec
-from homenode.model.scenario.guest import Aix, Unix
+from homenode.model.scenario.file.guest import Aix, Unix
+from homenode.model.scenario.file.processors import DEFAULT_WEIGHT, Shared
+from homenode.model.scenario.file.scenario import Run
+from homenode.model.scenario.file.workload import Loops, Pairs, Transactions, Users, Warehouses, Web
 from homenode.model.scenario.host.placing import host_threads_spec
 from homenode.model.scenario.mainframe.flatten import shared_spec, web_spec, zvm_spec
 from homenode.model.scenario.mainframe.placing import pool_name
-from homenode.model.scenario.models import DEFAULT_WEIGHT, Run, Shared
 from homenode.model.scenario.placed import PlacedPartition, Resolved
-from homenode.model.scenario.workload import Loops, Pairs, Transactions, Users, Warehouses, Web
 
 
 def flatten(name: str, run: Run, resolved: Resolved) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from homenode.model.document import Problems
-from homenode.model.scenario.models import Partition
+from homenode.model.scenario.file.partition import Partition
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from homenode.model.catalog.hosts import HOST_POLICIES, OPTIONAL, completed
 from homenode.model.catalog.names import load_machine, machine, machine_document
 from homenode.model.document import Document, Problems, read_document, validate
 from homenode.model.document.positions import Path
-from homenode.model.scenario.models import MachineChoice
+from homenode.model.scenario.file.machine import MachineChoice
 
 _NOT_OVERRIDES = ("model", "file", "policy", "active_cores", "characterized")
 _MAY_BE_ADDED: tuple[Path, ...] = (

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from homenode.model.catalog import MachineDescription
 from homenode.model.scenario.cellular.cores import AssignedCores
 from homenode.model.scenario.cellular.hardware import PlacedNpartition
 from homenode.model.scenario.cellular.memory import GrantedMemory
+from homenode.model.scenario.file.mainframe import Group
+from homenode.model.scenario.file.partition import Partition
+from homenode.model.scenario.file.processors import Shared
+from homenode.model.scenario.file.scenario import Pool
 from homenode.model.scenario.host.groups import OnHost, PlacedCgroup
 from homenode.model.scenario.mainframe.placing import InMainframe
-from homenode.model.scenario.mainframe.tables import Group
-from homenode.model.scenario.models import Partition, Pool, Shared
-
-if TYPE_CHECKING:
-    from homenode.model.scenario.demand import Played
+from homenode.model.scenario.played import Played
 
 
 @dataclass(frozen=True)

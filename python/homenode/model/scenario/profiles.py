@@ -10,7 +10,7 @@ from homenode.model.catalog.names import is_path
 from homenode.model.catalog.profile import ENGINE_NAMES, NOT_TOLD
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
-from homenode.model.scenario.models import Partition
+from homenode.model.scenario.file.partition import Partition
 
 Numbers = dict[str, float | int | str]
 

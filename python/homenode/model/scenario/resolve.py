@@ -12,19 +12,20 @@ from homenode.model.document import Document, Problems
 from homenode.model.scenario import checks, totals
 from homenode.model.scenario.cellular.hardware import PlacedNpartition, divide
 from homenode.model.scenario.cellular.refuse import refuse_cells, refuse_whole
-from homenode.model.scenario.cellular.seating import seat_in_cells
 from homenode.model.scenario.demand import with_demand
+from homenode.model.scenario.file.processors import DEFAULT_POOL
+from homenode.model.scenario.file.scenario import Pool, ScenarioFile
 from homenode.model.scenario.host.placing import Hosted, is_host, place_on_host, with_usual_guests
 from homenode.model.scenario.host.refuse import check_host, refuse_host_words
 from homenode.model.scenario.mainframe.kinds import is_mainframe
 from homenode.model.scenario.mainframe.placing import Mainframe, divide_cores, place_in_mainframe
 from homenode.model.scenario.mainframe.refuse import refuse_words
-from homenode.model.scenario.models import DEFAULT_POOL, Pool, ScenarioFile
 from homenode.model.scenario.naming import Named, spell_out
 from homenode.model.scenario.override import choose_machine
 from homenode.model.scenario.placed import PlacedPartition, Resolved
 from homenode.model.scenario.profiles import Numbers, choose_profile
 from homenode.model.scenario.seating import seat_all
+from homenode.model.scenario.seating_in_cells import seat_in_cells
 from homenode.model.scenario.strict import check_strict
 
 

@@ -15,8 +15,8 @@ from typing import Any, Self
 from homenode.errors import HomenodeError, NotFoundError, ScenarioError, nearest
 from homenode.model.catalog import MachineDescription
 from homenode.model.document import Document, Problems, parse_document, read_text, to_toml, validate
+from homenode.model.scenario.file.scenario import Run, ScenarioFile
 from homenode.model.scenario.flatten import flatten
-from homenode.model.scenario.models import Run, ScenarioFile
 from homenode.model.scenario.paths import changed
 from homenode.model.scenario.placed import PlacedPartition, Resolved
 from homenode.model.scenario.resolve import resolve

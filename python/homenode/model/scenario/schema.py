@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from homenode.model.scenario.models import ScenarioFile
+from homenode.model.scenario.file.scenario import ScenarioFile
 from homenode.model.units import KINDS
 
 SCHEMA_FILE = Path(__file__).with_name("schema.json")

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from homenode.model.catalog import MachineDescription
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
-from homenode.model.scenario.guest import Zvm
+from homenode.model.scenario.file.guest import Zvm
+from homenode.model.scenario.file.partition import Partition
+from homenode.model.scenario.file.processors import Dedicated
 from homenode.model.scenario.host.groups import OnHost, chips_of
 from homenode.model.scenario.mainframe.numbering import ONE_THREAD
 from homenode.model.scenario.mainframe.placing import InMainframe
-from homenode.model.scenario.models import Dedicated, Partition
 from homenode.model.scenario.naming import Named
 from homenode.model.scenario.pages import page_of
 from homenode.model.scenario.placed import PlacedMemory, PlacedPartition

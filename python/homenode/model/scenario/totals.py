@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from homenode.model.catalog import MachineDescription
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
-from homenode.model.scenario.models import Run, Shared
+from homenode.model.scenario.file.processors import Shared
+from homenode.model.scenario.file.scenario import Run
 from homenode.model.scenario.placed import PlacedPartition, Resolved
 from homenode.model.units import SIZE
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from homenode.model.scenario import PlacedPartition, Scenario
-from homenode.model.scenario.guest import Aix
+from homenode.model.scenario.file.guest import Aix
 
 _LIMITS = {"capacity": "entitlement", "processors": "virtual", "memory": "memory"}
 _BYTES_PER_MB = 1 << 20

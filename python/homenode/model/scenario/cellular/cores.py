@@ -15,7 +15,7 @@ from homenode.model.document import Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.cellular.hardware import PlacedNpartition
 from homenode.model.scenario.cellular.paths import cell_of, core_at, cores_of_cell, path_of
-from homenode.model.scenario.models import Dedicated
+from homenode.model.scenario.file.processors import Dedicated
 from homenode.model.scenario.naming import Named
 from homenode.model.scenario.places import PlaceError, find_cell
 

@@ -10,7 +10,7 @@ from homenode.model.catalog.platform import Platform
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.cellular.granules import is_power_of_two
-from homenode.model.scenario.models import Npartition
+from homenode.model.scenario.file.cells import Npartition
 from homenode.model.scenario.places import PlaceError, find_cell
 from homenode.model.units import SIZE
 

@@ -13,7 +13,7 @@ from homenode.model.document import Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.cellular.granules import rounded_up, shortened
 from homenode.model.scenario.cellular.hardware import PlacedNpartition
-from homenode.model.scenario.models import MemoryPart
+from homenode.model.scenario.file.partition import MemoryPart
 from homenode.model.scenario.naming import Named
 from homenode.model.scenario.places import PlaceError, find_cell
 from homenode.model.units import SIZE

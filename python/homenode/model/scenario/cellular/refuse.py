@@ -5,7 +5,10 @@ from __future__ import annotations
 from homenode.model.catalog import MachineDescription
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
-from homenode.model.scenario.models import Dedicated, Npartition, Partition, ScenarioFile
+from homenode.model.scenario.file.cells import Npartition
+from homenode.model.scenario.file.partition import Partition
+from homenode.model.scenario.file.processors import Dedicated
+from homenode.model.scenario.file.scenario import ScenarioFile
 from homenode.model.scenario.places import node_word
 
 _CORES = ("cells", "paths", "minimum", "maximum", "boot")

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from homenode.model.catalog import MachineDescription
-from homenode.model.scenario.host.tables import ROOT, Cgroup, weight_of
-from homenode.model.scenario.models import Partition, Shared
+from homenode.model.scenario.file.host import ROOT, Cgroup, weight_of
+from homenode.model.scenario.file.partition import Partition
+from homenode.model.scenario.file.processors import Shared
 from homenode.model.scenario.naming import Named
 
 XEN_WEIGHT = 256

@@ -9,7 +9,11 @@ from typing import Any
 from homenode.model.catalog import MachineDescription
 from homenode.model.catalog.hosts import HOST_POLICIES, LinuxHost
 from homenode.model.document import Problems
-from homenode.model.scenario.guest import Aix, Daemons, Linux
+from homenode.model.scenario.file.guest import Aix, Daemons, Linux
+from homenode.model.scenario.file.host import Kvm
+from homenode.model.scenario.file.partition import Partition
+from homenode.model.scenario.file.processors import Shared
+from homenode.model.scenario.file.scenario import ScenarioFile
 from homenode.model.scenario.host.entitle import Threads, entitlements, fill
 from homenode.model.scenario.host.groups import (
     XEN_WEIGHT,
@@ -19,8 +23,6 @@ from homenode.model.scenario.host.groups import (
     make_groups,
     pins_of,
 )
-from homenode.model.scenario.host.tables import Kvm
-from homenode.model.scenario.models import Partition, ScenarioFile, Shared
 from homenode.model.scenario.naming import Named
 
 _BARE: dict[str, Any] = {

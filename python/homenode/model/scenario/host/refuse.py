@@ -10,11 +10,13 @@ from homenode.errors import listed, suggestion
 from homenode.model.catalog import MachineDescription
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
-from homenode.model.scenario.guest import Linux
+from homenode.model.scenario.file.guest import Linux
+from homenode.model.scenario.file.host import MOST_CPUS, ROOT, Cgroup
+from homenode.model.scenario.file.partition import Partition
+from homenode.model.scenario.file.processors import DEFAULT_POOL, Dedicated, Shared
+from homenode.model.scenario.file.scenario import ScenarioFile
 from homenode.model.scenario.host.groups import SCOPE
 from homenode.model.scenario.host.placing import is_host
-from homenode.model.scenario.host.tables import MOST_CPUS, ROOT, Cgroup
-from homenode.model.scenario.models import DEFAULT_POOL, Dedicated, Partition, ScenarioFile, Shared
 
 _OF_LINUX = ("cgroup", "shares", "quota", "period", "burst", "cpuset", "nice", "slice")
 _MOST_WEIGHT = {"linux": 10_000, "credit2": 65_535}

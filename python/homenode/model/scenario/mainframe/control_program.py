@@ -14,7 +14,7 @@ from homenode.model.catalog.control_program import (
 from homenode.model.catalog.figure import PROVENANCES
 from homenode.model.document import Problems, validate
 from homenode.model.document.positions import Path
-from homenode.model.scenario.models import Partition
+from homenode.model.scenario.file.partition import Partition
 
 _KEYS = ("value", "why", "range", *PROVENANCES)
 

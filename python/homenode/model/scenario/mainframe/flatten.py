@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from homenode.model.catalog.control_program import ControlProgram
-from homenode.model.scenario.guest import Zvm
+from homenode.model.scenario.file.guest import Zvm
+from homenode.model.scenario.file.mainframe import GuestShare, PagingSpace
+from homenode.model.scenario.file.processors import Shared
+from homenode.model.scenario.file.workload import Web
 from homenode.model.scenario.mainframe.members import PlacedMachine, PlacedSwitch
 from homenode.model.scenario.mainframe.placing import InMainframe, VirtualSystem
-from homenode.model.scenario.mainframe.tables import GuestShare, PagingSpace
-from homenode.model.scenario.models import Shared
-from homenode.model.scenario.workload import Web
 
 _LAYERS = {2: "ethernet", 3: "ip"}
 

@@ -11,10 +11,11 @@ from homenode.errors import listed
 from homenode.model.catalog import MachineDescription
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
-from homenode.model.scenario.guest import Zvm
+from homenode.model.scenario.file.guest import Zvm
+from homenode.model.scenario.file.mainframe import CORE_TYPES, CoreType, PartitionMode
+from homenode.model.scenario.file.partition import Partition
+from homenode.model.scenario.file.processors import Shared
 from homenode.model.scenario.mainframe.numbering import ONE_THREAD, TWO_THREADS, limits, shown
-from homenode.model.scenario.mainframe.tables import CORE_TYPES, CoreType, PartitionMode
-from homenode.model.scenario.models import Partition, Shared
 
 _ALLOWED: dict[PartitionMode, tuple[CoreType, ...]] = {
     "linux-only": ("cp", "ifl"),

@@ -10,14 +10,14 @@ from homenode.errors import listed, suggestion
 from homenode.model.catalog.control_program import ControlProgram
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
-from homenode.model.scenario.mainframe.tables import (
+from homenode.model.scenario.file.mainframe import (
     MOST_VIRTUAL_CPUS,
     PagingSpace,
     Switch,
     VirtualMachine,
 )
-from homenode.model.scenario.models import Partition
-from homenode.model.scenario.workload import Idle, Web
+from homenode.model.scenario.file.partition import Partition
+from homenode.model.scenario.file.workload import Idle, Web
 from homenode.model.units import SHARE, SIZE
 
 _MOST_MACHINES = 20_000

@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from homenode.model.scenario.mainframe.tables import CoreType, PartitionMode
+from homenode.model.scenario.file.mainframe import CoreType, PartitionMode
 
 Smt = Literal["off", "smt-1", "smt-2"]
 SETTINGS: tuple[Smt, ...] = ("off", "smt-1", "smt-2")

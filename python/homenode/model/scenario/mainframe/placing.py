@@ -8,24 +8,26 @@ from dataclasses import dataclass
 from homenode.model.catalog import MachineDescription
 from homenode.model.catalog.control_program import ControlProgram
 from homenode.model.document import Problems
-from homenode.model.scenario.guest import Zvm
-from homenode.model.scenario.mainframe.control_program import choose_control_program
-from homenode.model.scenario.mainframe.kinds import PartitionKind, check_types, decide
-from homenode.model.scenario.mainframe.members import Members, spell_members
-from homenode.model.scenario.mainframe.numbering import numbers_of
-from homenode.model.scenario.mainframe.tables import (
+from homenode.model.scenario.file.guest import Zvm
+from homenode.model.scenario.file.mainframe import (
     CORE_TYPES,
     CoreType,
     PartitionMode,
     Polarization,
 )
+from homenode.model.scenario.file.partition import Partition
+from homenode.model.scenario.file.processors import Shared
+from homenode.model.scenario.file.scenario import Pool, ScenarioFile
+from homenode.model.scenario.mainframe.control_program import choose_control_program
+from homenode.model.scenario.mainframe.kinds import PartitionKind, check_types, decide
+from homenode.model.scenario.mainframe.members import Members, spell_members
+from homenode.model.scenario.mainframe.numbering import numbers_of
 from homenode.model.scenario.mainframe.weights import (
     available_cores,
     check_shared,
     entitlements,
     shared_cores,
 )
-from homenode.model.scenario.models import Partition, Pool, ScenarioFile, Shared
 from homenode.model.scenario.naming import Named
 
 

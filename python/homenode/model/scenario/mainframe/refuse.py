@@ -6,10 +6,12 @@ from homenode.model.catalog import MachineDescription
 from homenode.model.catalog.hosts import HOST_POLICIES
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
-from homenode.model.scenario.guest import Zvm
+from homenode.model.scenario.file.guest import Zvm
+from homenode.model.scenario.file.partition import Partition
+from homenode.model.scenario.file.processors import DEFAULT_POOL, Shared
+from homenode.model.scenario.file.scenario import ScenarioFile
+from homenode.model.scenario.file.workload import Idle, Web
 from homenode.model.scenario.mainframe.kinds import is_mainframe
-from homenode.model.scenario.models import DEFAULT_POOL, Partition, ScenarioFile, Shared
-from homenode.model.scenario.workload import Idle, Web
 
 _OF_PRSM = ("polarization", "cap", "group", "defined_capacity")
 _OF_ZVM = ("virtual_machine", "switch", "paging", "cp")

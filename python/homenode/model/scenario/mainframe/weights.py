@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from homenode.errors import listed, suggestion
 from homenode.model.catalog import MachineDescription
 from homenode.model.document import Problems
+from homenode.model.scenario.file.mainframe import ByType, CoreType
+from homenode.model.scenario.file.partition import Partition
+from homenode.model.scenario.file.processors import Shared
 from homenode.model.scenario.mainframe.kinds import PartitionKind
-from homenode.model.scenario.mainframe.tables import ByType, CoreType
-from homenode.model.scenario.models import Partition, Shared
 from homenode.model.scenario.naming import Named
 
 LEAST_WEIGHT, MOST_WEIGHT = 1, 999

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from homenode.model.scenario.host.tables import SHARES_OF_DEFAULT, read_cpus
+from homenode.model.scenario.file.host import SHARES_OF_DEFAULT, read_cpus
 from homenode.model.units import TIME
 from homenode.records.importing.assemble.plan import (
     Planned,

@@ -13,8 +13,8 @@ from homenode.model.document.positions import Path
 from homenode.model.scenario.cellular.cores import AssignedCores, assign
 from homenode.model.scenario.cellular.hardware import PlacedNpartition
 from homenode.model.scenario.cellular.memory import GrantedMemory, grant
-from homenode.model.scenario.guest import HpUx
-from homenode.model.scenario.models import Dedicated
+from homenode.model.scenario.file.guest import HpUx
+from homenode.model.scenario.file.processors import Dedicated
 from homenode.model.scenario.naming import Named
 from homenode.model.scenario.pages import page_of
 from homenode.model.scenario.placed import InCells, PlacedMemory, PlacedPartition
