@@ -79,10 +79,12 @@ def metrics() -> str:
 def _words() -> list[str]:
     """What the causes are called on each shipped machine."""
     from homenode.model import catalog
+    from homenode.model.catalog.flatten import machine_spec
     from homenode.simulate.kept.books import CAUSES
     from homenode.simulate.kept.vocabulary import Vocabulary
 
-    machines = {name: Vocabulary.of_machine(catalog.machine(name)) for name in catalog.machines()}
+    described = [catalog.machine(name) for name in catalog.machines()]
+    machines = {one.name: Vocabulary.of_spec(machine_spec(one), one.node_name) for one in described}
     varying = [
         cause.name
         for cause in CAUSES

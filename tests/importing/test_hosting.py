@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from homenode import Run
-from homenode.model.scenario import Scenario
 from homenode.records import exporting
 from homenode.records.importing.assemble import Assembled, AssembleOptions, assemble
 from homenode.records.importing.front import read_paths
+from homenode.simulate.scenario import Scenario
 
 CAPABILITIES = """\
 <capabilities><host><cpu><arch>x86_64</arch><model>Any</model></cpu>

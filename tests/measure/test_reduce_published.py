@@ -27,7 +27,7 @@ from homenode.hosts.reduce.identities import (
 )
 from homenode.model import catalog
 
-STUDIES = Path(__file__).resolve().parents[2] / "python" / "homenode" / "studies"
+STUDIES = Path(__file__).resolve().parents[2] / "python" / "homenode" / "data" / "studies"
 SETS = ("zvm-80-memory-rich", "zvm-80-paging")
 
 

@@ -11,7 +11,7 @@ from homenode import Run, load_scenario
 from homenode.hosts.comparison import beside
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.reduce import cells_of, identities, summarize
-from homenode.hosts.simulated import records_of, result_of
+from homenode.judge.replications import records_of, result_of
 
 SCENARIO = """
 [machine]

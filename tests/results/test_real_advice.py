@@ -13,7 +13,6 @@ pytest.importorskip("homenode._engine", reason="the engine is not built: run `ma
 
 import cell_frames as cells
 import frames
-from homenode.model.scenario import Scenario
 from homenode.simulate.explain.advice import worth_telling
 from homenode.simulate.explain.explanation import explain
 from homenode.simulate.explain.moves import moves
@@ -22,6 +21,7 @@ from homenode.simulate.explain.situation import Situation
 from homenode.simulate.kept import CAUSES
 from homenode.simulate.run import Run
 from homenode.simulate.runner import run_scenario
+from homenode.simulate.scenario import Scenario
 
 pytestmark = pytest.mark.usefixtures("here")
 

@@ -291,7 +291,7 @@ def test_publishing_gives_way_to_a_run_that_was_quicker(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another process renames the same run between our two steps."""
-    from homenode.simulate.runner import store
+    from homenode.simulate.kept import store
 
     final, ours, theirs = tmp_path / "run", tmp_path / "ours", tmp_path / "theirs"
     for folder in (final, ours, theirs):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from homenode.simulate.kept.stats import estimate, rounded_to_sum, student_t
+from homenode.model.estimate import estimate, rounded_to_sum, student_t
 
 
 def test_interval_of_three_values_by_hand() -> None:

@@ -7,8 +7,13 @@ import pytest
 import cell_frames as cells
 import frames
 from homenode.model import catalog
+from homenode.model.catalog.flatten import machine_spec
 from homenode.simulate.kept.books import CAUSES
 from homenode.simulate.kept.vocabulary import Vocabulary
+
+
+def of_machine(machine: catalog.MachineDescription) -> Vocabulary:
+    return Vocabulary.of_spec(machine_spec(machine), machine.node_name)
 
 
 def test_memory_beside_a_cell_is_on_the_same_cell() -> None:
@@ -31,8 +36,8 @@ def test_memory_beside_a_chip() -> None:
 
 
 def test_stores_wait_where_the_caches_next_to_the_core_pass_them_on() -> None:
-    assert "store" not in Vocabulary.of_machine(catalog.machine("ibm-power-795")).labels
-    words = Vocabulary.of_machine(catalog.machine("ibm-zec12"))
+    assert "store" not in of_machine(catalog.machine("ibm-power-795")).labels
+    words = of_machine(catalog.machine("ibm-zec12"))
     assert words.labels["store"] == "stores waiting for their way"
 
 
@@ -73,7 +78,7 @@ def test_a_cause_that_has_a_value_is_never_left_out() -> None:
 @pytest.mark.parametrize("name", catalog.machines())
 def test_every_shipped_machine_has_words(name: str) -> None:
     machine = catalog.machine(name)
-    words = Vocabulary.of_machine(machine)
+    words = of_machine(machine)
     assert words.node == machine.node_name
     beside = "chip" if machine.memory.beside == "chip" else machine.node_name
     assert words.labels["memory_local"] == f"memory, same {beside}"

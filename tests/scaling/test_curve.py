@@ -7,7 +7,7 @@ import pytest
 from homenode.errors import HomenodeError
 from homenode.evidence.capability import capability_of
 from homenode.evidence.scaling.capability import BETWEEN, PREDICTED, PRINTED, how
-from homenode.evidence.scaling.curve import FRACTION, Point, first_bend, itr_ratios, steps
+from homenode.model.scaling_curve import FRACTION, Point, first_bend, itr_ratios, steps
 
 
 def points(*itr_and_capability: tuple[float, float]) -> list[Point]:

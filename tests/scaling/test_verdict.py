@@ -11,9 +11,9 @@ from homenode.errors import RunError
 from homenode.evidence.capability import capability_of
 from homenode.evidence.scaling.causes import KINDS, costs_of, growth
 from homenode.evidence.scaling.result import ScalingResult, result_of
+from homenode.model.estimate import Estimate
 from homenode.report.scaling import picture_points, scaling_picture, scaling_tables
 from homenode.simulate.kept.books import CAUSES
-from homenode.simulate.kept.stats import Estimate
 
 LAYER_3 = {"switches": [{"name": "lan", "layer": "ip"}], "machines": [{"switch": 0}] * 90}
 

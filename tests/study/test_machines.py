@@ -13,7 +13,7 @@ from homenode.errors import StudyError
 from homenode.evidence.study import calibrate, load_study, run_study
 from homenode.evidence.study.compare import Comparison, point_errors
 from homenode.evidence.study.published import PublishedRow, Tolerance, ToleranceKind
-from homenode.simulate.kept.stats import Estimate
+from homenode.model.estimate import Estimate
 
 pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
 

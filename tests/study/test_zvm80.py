@@ -161,7 +161,7 @@ def test_capability_ratios_are_those_of_the_printed_factors() -> None:
 
 def test_the_published_sets_bend_where_their_authors_say() -> None:
     """The rule that finds a bend, on the published ITR itself."""
-    from homenode.simulate.kept.stats import Estimate
+    from homenode.model.estimate import Estimate
 
     for study in (RICH, PAGING):
         values = dict(runs(study))

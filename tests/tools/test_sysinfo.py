@@ -14,7 +14,7 @@ import z_frames as z
 from homenode.cli import call
 from homenode.errors import NotFoundError
 from homenode.evidence.capability import capacity_table
-from homenode.evidence.capability.sysinfo import read_sysinfo
+from homenode.model.catalog.capability_factors import read_sysinfo
 from homenode.simulate.runner import run_scenario
 from homenode.tools.guestview import GuestView, view_of
 from homenode.tools.sysinfo import sysinfo

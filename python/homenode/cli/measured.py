@@ -127,7 +127,7 @@ def beside(
     """A measured case beside a simulated partition, by the same figures."""
     from homenode.hosts.comparison import beside as lay_beside
     from homenode.hosts.result import load
-    from homenode.hosts.simulated import records_of
+    from homenode.judge.replications import records_of
     from homenode.report.hosts import beside_sentences, beside_table
     from homenode.simulate.run import Run
 

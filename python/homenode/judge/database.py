@@ -17,6 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from homenode.hosts.adapters import sysbench
+from homenode.hosts.adapters.postgres import Cluster
+from homenode.hosts.adapters.sysbench import Sysbench
+from homenode.hosts.bench import HostBench, Place
+from homenode.hosts.live.packages import find
 from homenode.judge import wakeups
 from homenode.judge.experiments import Experiment, Group
 from homenode.judge.loads import Database
@@ -36,8 +41,6 @@ _END_S = 30.0
 
 def missing() -> list[str]:
     """Programs that are not on this host."""
-    from homenode.hosts.live.packages import find
-
     return [name for name in NEEDED if find(name) is None]
 
 
@@ -106,8 +109,6 @@ class Databases:
         return Trial(experiment.name, figures, quiet.foreign, quiet.steal, totals)
 
     def _bench(self, control: Any, data: Path, folder: Path) -> HostBench:
-        from homenode.hosts.bench import HostBench, Place
-
         folder.mkdir(parents=True, exist_ok=True)
         raw = folder / "raw"
         raw.mkdir(exist_ok=True)
@@ -142,8 +143,6 @@ _WARM = (
 
 
 def _adapter() -> Any:
-    from homenode.hosts.adapters.sysbench import Sysbench
-
     return Sysbench()
 
 
@@ -154,8 +153,6 @@ def _case(group: Group) -> Case:
 
 
 def _cluster(bench: HostBench) -> Any:
-    from homenode.hosts.adapters.postgres import Cluster
-
     return Cluster.there(bench, bench.data / "postgres")
 
 
@@ -170,8 +167,6 @@ def _server(group: Group) -> dict[str, str]:
 
 
 def _client(group: Group, cluster: Any, seconds: int) -> list[str]:
-    from homenode.hosts.adapters import sysbench
-
     clients = group.load.clients if isinstance(group.load, Database) else 1
     script = Path(sysbench.__file__).with_name("oltp.lua")
     argv = ["sysbench", str(script), *cluster.address()]

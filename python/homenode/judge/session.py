@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from homenode.hosts.errors import MeasureError
+from homenode.hosts.live import Host
+from homenode.hosts.live.cpus import pick
 from homenode.judge import database
 from homenode.judge.calibration import calibrated, counted
 from homenode.judge.judge import Row, judge
@@ -207,9 +209,6 @@ def run(
 
     Raises `MeasureError` for a host or a request that will not do.
     """
-    from homenode.hosts.live import Host
-    from homenode.hosts.live.cpus import pick
-
     earlier = None if against is None else load(against)
     plan = make_plan(
         quick=quick,

@@ -12,6 +12,8 @@ from homenode.judge.kinds import Experiment, Group
 from homenode.judge.loads import Job
 from homenode.judge.scene import Alone, scenario_text
 from homenode.judge.twin import MACHINE_FILE, Twin
+from homenode.model.scenario import Scenario
+from homenode.simulate.runner import run_scenario
 
 if TYPE_CHECKING:
     from homenode.simulate.run import Run
@@ -80,9 +82,6 @@ class Simulation:
         return guess / took
 
     def _in_folder(self, text: str, read: Callable[[Run], T]) -> T:
-        from homenode.model.scenario import Scenario
-        from homenode.simulate.runner import run_scenario
-
         with tempfile.TemporaryDirectory(prefix="homenode-validate-") as name:
             folder = Path(name)
             (folder / MACHINE_FILE).write_text(self._twin.machine, encoding="utf-8")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from homenode.hosts.errors import MeasureError
+from homenode.hosts.live.cgroups import Setting
 from homenode.judge.kinds import Experiment, Group, Limit, Outer
 from homenode.judge.loads import Asked, Job, Pace, Reported, command, read_report
 from homenode.judge.others import Turns, between, look
@@ -165,8 +166,6 @@ def groups_of(
 
 
 def _setting(one: Outer | Group, processors: Sequence[int]) -> Setting:
-    from homenode.hosts.live.cgroups import Setting
-
     places = range(len(processors)) if one.processors is None else one.processors
     limit = one.quota or Limit(1.0)
     return Setting(

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from homenode.hosts.errors import MeasureError
 from homenode.judge.kernel import Kernel, Set, read_kernel
+from homenode.records.importing import read_paths
+from homenode.records.importing.assemble.machine_file import machine_file
 
 if TYPE_CHECKING:
     from homenode.records.importing.facts import TopologyFacts, TopologyObject
@@ -64,8 +66,6 @@ def read_twin() -> Twin:
 
 def twin_of(topology: TopologyFacts, kernel: Kernel) -> Twin:
     """The twin of a host of this topology and kernel."""
-    from homenode.records.importing.assemble.machine_file import machine_file
-
     cores = [one for one in topology.root.walk() if one.kind == "Core"]
     threads = [[_number(thread) for thread in _within(core, "PU")] for core in cores]
     most = max(len(some) for some in threads)
@@ -89,8 +89,6 @@ def read_topology(text: bytes) -> TopologyFacts:
 
     Raises `MeasureError` for anything else.
     """
-    from homenode.records.importing import read_paths
-
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "lscpu.txt"
         path.write_bytes(text)

@@ -18,7 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from homenode.hosts.bench import HostBench, Place
 from homenode.hosts.errors import MeasureError
+from homenode.hosts.live.cgroups import Setting
 
 if TYPE_CHECKING:
     from homenode.hosts.bench import HostBench
@@ -85,9 +87,6 @@ def between(near: Sequence[Exchanged], far: Sequence[Exchanged]) -> WakeUp:
 
 
 def _exchanged(host: Host, places: tuple[int, int], folder: Path) -> Exchanged:
-    from homenode.hosts.bench import HostBench, Place
-    from homenode.hosts.live.cgroups import Setting
-
     (folder / "raw").mkdir(parents=True)
     control = host.group(f"wake-up-{folder.name}", Setting(cpus=tuple(sorted(set(places)))))
     try:

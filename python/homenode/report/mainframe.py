@@ -13,7 +13,8 @@ from rich.table import Table
 from homenode.errors import EngineMissingError
 from homenode.report.numbers import NOTHING, number, significant, with_interval
 from homenode.report.tables import plain_table
-from homenode.simulate.kept.guests import guest_of
+from homenode.simulate.engine import load_engine
+from homenode.simulate.kept.guests import guest_of, guest_tables
 from homenode.simulate.kept.totals import NS_PER_S
 from homenode.simulate.run import Run
 
@@ -106,8 +107,6 @@ def _metrics(
 
 def _switch_rows(run: Run) -> list[dict[str, Any]]:
     """Each switch with its means over all replications."""
-    from homenode.simulate.kept.guests import guest_tables
-
     if "switch" not in guest_tables(run.spec):
         return []
     rows = run.intervals("switch")
@@ -194,8 +193,6 @@ def _polarization(told: dict[str, Any]) -> str:
         return f"{len(told['cores'])}/0/0"
     if (told.get("prsm") or {}).get("polarization") != "vertical":
         return "horizontal"
-    from homenode.simulate.engine import load_engine
-
     try:
         high, medium, low, _ = load_engine().polarize(told["entitlement"], told["virtual"])
     except EngineMissingError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from homenode.simulate.kept.stats import Estimate
+from homenode.model.estimate import Estimate
 
 NOTHING = "-"
 

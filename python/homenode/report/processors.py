@@ -10,6 +10,7 @@ from rich.table import Table
 from homenode.model.scenario.file.mainframe import CoreType, PartitionMode
 from homenode.model.scenario.mainframe.numbering import SETTINGS, Limits, limits, shown
 from homenode.report.tables import plain_table
+from homenode.simulate.engine import load_engine
 
 if TYPE_CHECKING:
     from homenode.model.catalog import MachineDescription
@@ -137,8 +138,6 @@ def _polarized(partition: PlacedPartition) -> str:
         return "" if mainframe is None else mainframe.polarization
     if partition.cores is not None:
         return f"{count} VH"
-    from homenode.simulate.engine import load_engine
-
     polarize = getattr(load_engine(), "polarize", None)
     if polarize is None:  # an engine of an earlier build
         return mainframe.polarization

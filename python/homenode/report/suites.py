@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from homenode.hosts.progress import minutes
+from homenode.report.hosts.words import counted
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -53,9 +56,6 @@ def cases_table(suite: Suite) -> Table:
 
 def cases_sentence(suite: Suite) -> str:
     """How long it takes at least."""
-    from homenode.hosts.progress import minutes
-    from homenode.report.hosts.words import counted
-
     sizes = [max(1, len(row.processors)) for row in suite.rows]
     count = sum(row.repeats * n for row, n in zip(suite.rows, sizes, strict=True))
     seconds = sum(row.repeats * n * row.seconds for row, n in zip(suite.rows, sizes, strict=True))

@@ -11,9 +11,9 @@ from rich.table import Table
 from homenode.judge.judge import Interval, Row, counts
 from homenode.judge.report import Report
 from homenode.judge.scene import Busy
+from homenode.model.estimate import Estimate
 from homenode.report.numbers import NOTHING, signed, significant_with_interval
 from homenode.report.tables import plain_table
-from homenode.simulate.kept.stats import Estimate
 
 _WORDS = {
     "share_pct": "share of the groups' time, %",

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from homenode.simulate.kept.guests import guest_tables
+from homenode.simulate.kept.store import INTERVAL_TABLES
 from homenode.simulate.kept.totals import NS_PER_S
 from homenode.tools.errors import ToolError
 
@@ -132,9 +134,6 @@ class GuestView:
 def view_of(run: Run, replication: int = 0) -> GuestView:
     """One replication of a kept run; raises `ToolError` where it kept no such one."""
     import polars as pl
-
-    from homenode.simulate.kept.guests import guest_tables
-    from homenode.simulate.kept.store import INTERVAL_TABLES
 
     if not 0 <= replication < run.replications:
         raise ToolError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from homenode.model.scenario.cellular.paths import cores_of_cell, cores_per_cell
 from homenode.tools.errors import ToolError
 
 if TYPE_CHECKING:
@@ -85,8 +86,6 @@ def _chassis(index: int, resolved: Resolved) -> str | None:
 def _cell(
     index: int, own: tuple[PlacedNpartition, Cell] | None, resolved: Resolved
 ) -> dict[str, Any]:
-    from homenode.model.scenario.cellular.paths import cores_of_cell, cores_per_cell
-
     row: dict[str, Any] = {
         "location": location(index),
         "usage": "Absent",

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from homenode.errors import NotFoundError, nearest
-from homenode.evidence.capability import CapacityTable, capacity_table, capacity_tables
-from homenode.evidence.capability.sysinfo import STEPS
+from homenode.model.catalog.capability_factors import STEPS
+from homenode.model.catalog.capability_table import CapacityTable, capacity_table, capacity_tables
 from homenode.tools.guestview import GuestView, refuse_other_machines, zvm_partition
 
 MANUFACTURER = "IBM"

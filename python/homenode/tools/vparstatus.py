@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from homenode.errors import NotFoundError, nearest
+from homenode.model.scenario.cellular.paths import cores_of_cell, path_of
 from homenode.tools.errors import ToolError
 
 if TYPE_CHECKING:
@@ -96,8 +97,6 @@ def _partition(partition: PlacedPartition, where: InCells, resolved: Resolved) -
 
 
 def _processors(partition: PlacedPartition, where: InCells, resolved: Resolved) -> dict[str, Any]:
-    from homenode.model.scenario.cellular.paths import cores_of_cell, path_of
-
     cores, machine = where.cores, resolved.machine
     table = partition.table.processors
     limits = [getattr(table, key, None) for key in ("minimum", "maximum")]

@@ -13,8 +13,8 @@ from homenode.evidence.capability.partitions import (
     splits,
 )
 from homenode.evidence.capability.prediction import REFERENCE, Point, Prediction, predicted
-from homenode.evidence.capability.sysinfo import read_sysinfo
-from homenode.evidence.capability.table import (
+from homenode.model.catalog.capability_factors import read_sysinfo
+from homenode.model.catalog.capability_table import (
     CapacityTable,
     Factor,
     capacity_table,

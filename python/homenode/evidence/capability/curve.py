@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from homenode.evidence.capability.prediction import REFERENCE, Prediction
-from homenode.evidence.capability.table import (
+from homenode.model.catalog import MachineDescription
+from homenode.model.catalog.capability_table import (
     CapacityTable,
     Factor,
     capacity_table,
     capacity_tables,
 )
-from homenode.model.catalog import MachineDescription
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from homenode.errors import HomenodeError, listed
-from homenode.evidence.capability.table import MOST_PROCESSORS, CapacityTable, Factor
+from homenode.model.catalog.capability_table import MOST_PROCESSORS, CapacityTable, Factor
 
 _MOST_COLUMNS = 12
 _USUAL_PARTS = (1, 2, 4, 8)

@@ -21,8 +21,8 @@ from typing import Any
 
 from homenode.errors import EngineError
 from homenode.evidence.capability.layout import Layout, layout_of
-from homenode.evidence.capability.table import CapacityTable
 from homenode.model.catalog import MachineDescription, ProfileDescription, profile
+from homenode.model.catalog.capability_table import CapacityTable
 from homenode.model.catalog.flatten import machine_spec
 from homenode.model.catalog.hosts import HOST_POLICIES
 from homenode.model.catalog.names import is_path, machine

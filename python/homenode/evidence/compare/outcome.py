@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from homenode.evidence.compare.suite import Case, Suite, WorkClass
-from homenode.simulate.kept.stats import Estimate, estimate
+from homenode.model.estimate import Estimate, estimate
 
 US_PER_S = 1e6
 

@@ -10,7 +10,9 @@ from homenode.errors import RunError
 from homenode.evidence.capability import Curve
 from homenode.evidence.scaling.capability import how
 from homenode.evidence.scaling.causes import Costs, costs_of
-from homenode.evidence.scaling.curve import (
+from homenode.evidence.scaling.scaled import Scaled, Size
+from homenode.evidence.scaling.telling import tell
+from homenode.model.scaling_curve import (
     FRACTION,
     Point,
     Step,
@@ -19,8 +21,6 @@ from homenode.evidence.scaling.curve import (
     itr_ratios,
     steps,
 )
-from homenode.evidence.scaling.scaled import Scaled, Size
-from homenode.evidence.scaling.telling import tell
 from homenode.simulate.run import Run
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from homenode.evidence.capability import Curve
 from homenode.evidence.scaling.causes import Costs, Growth, growth
-from homenode.evidence.scaling.curve import Step
+from homenode.model.scaling_curve import Step
 from homenode.simulate.run import Run
 
 

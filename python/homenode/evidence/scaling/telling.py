@@ -8,8 +8,8 @@ from typing import Any
 from homenode.errors import listed
 from homenode.evidence.scaling.capability import BETWEEN, PREDICTED
 from homenode.evidence.scaling.causes import Growth, zvm_of
-from homenode.evidence.scaling.curve import FRACTION, Step
 from homenode.evidence.scaling.scaled import Scaled, Size
+from homenode.model.scaling_curve import FRACTION, Step
 
 _WORTH = 0.1
 """Share of the growth from which on a kind of time is named."""

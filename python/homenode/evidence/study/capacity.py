@@ -16,7 +16,7 @@ from homenode.evidence.capability import REFERENCE, CapacityTable, Prediction, c
 from homenode.evidence.study.keys import only
 from homenode.evidence.study.overrides import get_values, set_value
 from homenode.evidence.study.published import PublishedRow
-from homenode.simulate.kept.stats import Estimate
+from homenode.model.estimate import Estimate
 
 _TABLE = {"table", "base", "case", "prediction"}
 _CASE = {"name", "processors", "partitions"}

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from homenode.evidence.study.capacity import CapacityStudy
 from homenode.evidence.study.definition import Study
 from homenode.evidence.study.published import PublishedRow
-from homenode.simulate.kept.stats import Estimate
+from homenode.model.estimate import Estimate
 from homenode.simulate.runner import ProgressFn
 
 _STEP = 1e-4

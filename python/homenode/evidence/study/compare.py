@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from homenode.evidence.study.definition import Study
 from homenode.evidence.study.machines import WIDENED_POINTS
 from homenode.evidence.study.published import ROLES, PublishedRow, ToleranceKind
+from homenode.model.estimate import Estimate
 from homenode.simulate.explain.explanation import Explanation
-from homenode.simulate.kept.stats import Estimate
 from homenode.simulate.run import Run
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from homenode.evidence.study.machines import compare_rows
 from homenode.evidence.study.overrides import override
 from homenode.evidence.study.published import PublishedRow
 from homenode.evidence.study.series import OF_A_SIZE, OF_THE_SET
+from homenode.model.estimate import Estimate, estimate
 from homenode.simulate.explain.explanation import explain
-from homenode.simulate.kept.stats import Estimate, estimate
 from homenode.simulate.run import Run
 from homenode.simulate.runner import FrozenScenario, ProgressFn, run_scenario
 

@@ -24,7 +24,7 @@ from homenode.evidence.study.evaluate import freeze_case, run_cases, simulated
 from homenode.evidence.study.machines import MachineStudy, compare_rows, in_files
 from homenode.evidence.study.overrides import get_values
 from homenode.evidence.study.published import PublishedRow
-from homenode.simulate.kept.stats import Estimate
+from homenode.model.estimate import Estimate
 from homenode.simulate.runner import ProgressFn
 
 _STEP = 0.05

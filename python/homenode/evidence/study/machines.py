@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from homenode.errors import StudyError, nearest
 from homenode.evidence.study.keys import only
 from homenode.evidence.study.published import PublishedRow
-from homenode.simulate.kept.stats import Estimate
+from homenode.model.estimate import Estimate
 
 if TYPE_CHECKING:
     from homenode.evidence.compare import CaseResult, MachineComparison

@@ -10,7 +10,7 @@ from typing import Any
 
 from homenode.errors import StudyError
 from homenode.evidence.study.keys import only
-from homenode.simulate.kept.stats import Estimate
+from homenode.model.estimate import Estimate
 
 _SERIES = {"name", "scenario", "partition", "processors", "capability", "set"}
 OF_A_SIZE = ("itrr", "capability_ratio")
@@ -61,7 +61,7 @@ class Series:
         return self._roll_off(metric, itr)
 
     def _roll_off(self, metric: str, itr: Itr) -> Estimate:
-        from homenode.evidence.scaling.curve import Point, first_bend
+        from homenode.model.scaling_curve import Point, first_bend
 
         curve = self._capabilities()
         points = []

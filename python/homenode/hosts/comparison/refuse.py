@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from homenode.errors import listed, nearest
+from homenode.hosts.adapters.integer.programs import PROGRAMS
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.reduce import Measured, area_of
 from homenode.hosts.result import Result
@@ -70,8 +71,6 @@ def _of_programs(
     """Of an adapter that tells the versions of many packages those of the cases' own programs."""
     if version is None or area != "integer":
         return version
-    from homenode.hosts.adapters.integer.programs import PROGRAMS
-
     asked = (
         _mapping(result.cases.get(case, {}).get("parameters")).get("program") for case in cases
     )

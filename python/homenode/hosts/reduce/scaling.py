@@ -13,14 +13,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from homenode.evidence.scaling.curve import (
-    FRACTION,
-    Point,
-    Step,
-    capability_ratios,
-    first_bend,
-    steps,
-)
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.reduce import identities
 from homenode.hosts.reduce.cells import Cell
@@ -33,6 +25,14 @@ from homenode.hosts.statistics import (
     fit_sqrt_law,
     fit_usl,
     ratio_of_samples,
+)
+from homenode.model.scaling_curve import (
+    FRACTION,
+    Point,
+    Step,
+    capability_ratios,
+    first_bend,
+    steps,
 )
 
 Law = TypeVar("Law")

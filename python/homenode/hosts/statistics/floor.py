@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from homenode.hosts.statistics.samples import exponential, logs
-from homenode.simulate.kept.stats import student_t
+from homenode.model.estimate import student_t
 
 QUANTILE = 0.95
 MOST_RUNS = 12

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from homenode.hosts.errors import MeasureError
-from homenode.simulate.kept.stats import student_t
+from homenode.model.estimate import student_t
 
 MOST_LOG = 690.0
 """Beyond it `exp` is 1e300 or 1e-300."""

@@ -16,12 +16,12 @@ from typing import Any
 
 from homenode.errors import HomenodeError
 from homenode.model.catalog.profile import ENGINE_NAMES
+from homenode.model.estimate import student_t
 from homenode.model.scenario import Scenario
 from homenode.records.calibrate.levels import Batch, Counting, Levels, played_levels
 from homenode.records.calibrate.placement import PRICED, Placed, priced
 from homenode.simulate.engine import load_engine
 from homenode.simulate.kept.metrics import METRICS
-from homenode.simulate.kept.stats import student_t
 from homenode.simulate.kept.summarize import replication_totals
 from homenode.simulate.kept.totals import NS_PER_S, Totals
 from homenode.simulate.runner.details import machine_facts

@@ -5,10 +5,10 @@ from __future__ import annotations
 from rich.markup import escape
 from rich.table import Table
 
-from homenode.evidence.scaling.curve import FRACTION
 from homenode.hosts.reduce import ScalingSet, Size
 from homenode.hosts.reduce.pair import MATCHED_POINTS
 from homenode.hosts.statistics import Usl
+from homenode.model.scaling_curve import FRACTION
 from homenode.report.hosts.words import percent
 from homenode.report.numbers import NOTHING, number, significant
 from homenode.report.tables import plain_table

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from homenode.errors import NotFoundError, nearest
+from homenode.model.estimate import rounded_to_sum
 from homenode.simulate.explain.measure import MEASURES, Measure
 from homenode.simulate.explain.situation import Situation
 from homenode.simulate.explain.telling import Pair, tell_difference, tell_one
 from homenode.simulate.kept.books import CAUSES, Breakdown
 from homenode.simulate.kept.run import KeptRun
-from homenode.simulate.kept.stats import rounded_to_sum
 from homenode.simulate.kept.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

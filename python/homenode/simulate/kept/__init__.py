@@ -1,9 +1,9 @@
 """Results of runs: metrics with their uncertainty, interval tables, where the cores went."""
 
+from homenode.model.estimate import Estimate
 from homenode.simulate.kept.books import CAUSES, Breakdown
 from homenode.simulate.kept.metric import Metric
 from homenode.simulate.kept.metrics import METRICS
 from homenode.simulate.kept.run import KeptRun
-from homenode.simulate.kept.stats import Estimate
 
 __all__ = ["CAUSES", "METRICS", "Breakdown", "Estimate", "KeptRun", "Metric"]

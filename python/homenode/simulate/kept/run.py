@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from homenode.errors import DamagedRunError, NotFoundError, listed, nearest
+from homenode.model.estimate import Estimate, estimate
 from homenode.model.scenario.kept import refuse_earlier
 from homenode.simulate.kept.books import CAUSES, Breakdown
 from homenode.simulate.kept.damage import check_tables, check_whole, earlier_version, read_files
 from homenode.simulate.kept.guests import guest_tables, names_of
 from homenode.simulate.kept.metrics import METRICS
 from homenode.simulate.kept.sharing import busy_threads
-from homenode.simulate.kept.stats import Estimate, estimate
 from homenode.simulate.kept.store import GUEST_TABLES, INTERVAL_TABLES, run_folders, table_path
 from homenode.simulate.kept.summarize import replication_totals
 from homenode.simulate.kept.threads import charged_pct

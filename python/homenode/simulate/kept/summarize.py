@@ -13,11 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from homenode.model.estimate import BATCHES, Estimate, estimate
 from homenode.simulate.kept.guests import guest_sums
 from homenode.simulate.kept.metric import Metric
 from homenode.simulate.kept.metrics import BATCHED, METRICS
 from homenode.simulate.kept.nest import categories
-from homenode.simulate.kept.stats import BATCHES, Estimate, estimate
 from homenode.simulate.kept.store import table_path
 from homenode.simulate.kept.totals import NS_PER_S, Shape, Totals, shape_of, totals_of
 

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from homenode.simulate.kept.books import CAUSES
-
-if TYPE_CHECKING:
-    from homenode.model.catalog import MachineDescription
 
 NODE = "node"
 """What a node is called where nobody says otherwise."""
@@ -46,13 +43,6 @@ class Vocabulary:
             "memory_far": f"memory, other {node}",
         }
         return cls(node, {cause: places.get(cause, label) for cause, label in named.items()})
-
-    @classmethod
-    def of_machine(cls, machine: MachineDescription) -> Vocabulary:
-        """Of a machine description."""
-        from homenode.model.catalog.flatten import machine_spec
-
-        return cls.of_spec(machine_spec(machine), machine.node_name)
 
     def joined(self, other: Vocabulary) -> Vocabulary:
         """For a comparison of two machines: what both say, else what fits every machine."""

@@ -110,6 +110,4 @@ def freeze(
 
 def _kept(scenario: FrozenScenario) -> tuple[str, dict[str, bytes]]:
     """What to keep of a scenario in its file's language: all it needs; of any other its text."""
-    from homenode.model.scenario.scenario import Scenario
-
     return stand_alone(scenario) if isinstance(scenario, Scenario) else (scenario.text, {})

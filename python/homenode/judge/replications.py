@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.record import CpuTime, RunRecord, Switches
 from homenode.hosts.reduce.measured import Plain
+from homenode.simulate.kept.metrics import METRICS
 
 if TYPE_CHECKING:
     from homenode.simulate.kept.totals import Totals
@@ -113,8 +114,6 @@ def _record(
 
 
 def _value(totals: Totals, name: str) -> float | None:
-    from homenode.simulate.kept.metrics import METRICS
-
     return METRICS[name].formula(totals) if name in METRICS else None
 
 

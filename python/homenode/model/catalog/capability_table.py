@@ -13,7 +13,7 @@ from typing import Annotated
 from pydantic import Field
 
 from homenode.errors import CapacityError, HomenodeError, NotFoundError, hint, listed
-from homenode.evidence.capability.sysinfo import STEPS, read_sysinfo
+from homenode.model.catalog.capability_factors import STEPS, read_sysinfo
 from homenode.model.catalog.figure import CatalogName
 from homenode.model.document import (
     Document,
