@@ -202,12 +202,12 @@ def six_stops() -> list[str]:
 
 def test_the_six_stops_exist() -> None:
     from homenode import _engine, cli
-    from homenode.model import scenario
+    from homenode.simulate import scenario
 
     stops = six_stops()
     assert stops == [
         "homenode.cli.main",
-        "homenode.model.scenario.load",
+        "homenode.simulate.scenario.load",
         "homenode._engine.simulate",
         "crates/python/src/lib.rs: simulate",
         "homenode_engine::sim::run",

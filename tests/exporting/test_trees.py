@@ -14,7 +14,7 @@ from homenode.records.exporting import ExportError, ExportOptions, export
 from homenode.records.exporting.linux_power import files
 from homenode.records.exporting.linux_power.live import LiveTree
 from homenode.records.exporting.linux_power.state import TIMEBASE_HZ, partition_of, states
-from homenode.records.exporting.tree import cpu_list, cpu_mask
+from homenode.records.exporting.root_tree import cpu_list, cpu_mask
 from homenode.tools import KeptRunView, samples
 
 SECOND = 1_000_000_000

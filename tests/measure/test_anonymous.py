@@ -16,7 +16,7 @@ from fake_adapter import row, write_suite
 from homenode.hosts import anonymous, keeping
 from homenode.hosts.anonymous import Names
 from homenode.hosts.result import Result, load
-from homenode.hosts.run import run_suite
+from homenode.hosts.run_suite import run_suite
 from homenode.hosts.session import Options
 from homenode.hosts.settings import parse
 

@@ -19,7 +19,7 @@ from homenode.hosts import keeping
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.live import Host, leftovers
 from homenode.hosts.result import load
-from homenode.hosts.run import run_suite
+from homenode.hosts.run_suite import run_suite
 from homenode.hosts.session import Options, work_folder
 from homenode.hosts.settings import parse
 

@@ -13,7 +13,7 @@ from homenode.hosts.live import Host, TaskTotals
 from homenode.hosts.live.cgroups import Setting
 from homenode.hosts.live.gate import Quiet
 from homenode.hosts.result import load
-from homenode.hosts.run import run_suite
+from homenode.hosts.run_suite import run_suite
 from homenode.hosts.session import Options
 from homenode.hosts.settings import System
 from homenode.report.hosts import sentences

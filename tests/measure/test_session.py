@@ -21,7 +21,7 @@ from homenode.hosts import session
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.live import gate, host
 from homenode.hosts.live.cgroups import gone
-from homenode.hosts.run import Kept, run_suite
+from homenode.hosts.run_suite import Kept, run_suite
 from homenode.hosts.session import Options
 from homenode.hosts.settings import System, parse
 

@@ -23,10 +23,10 @@ from homenode.simulate.explain.advice import (
     worth_telling,
 )
 from homenode.simulate.explain.moves import Move, moves
+from homenode.simulate.explain.places import Tree
 from homenode.simulate.explain.pricing import Outcome, Pricing
 from homenode.simulate.explain.remedies import remedy
 from homenode.simulate.explain.situation import Situation
-from homenode.simulate.explain.tree import Tree
 from homenode.simulate.run import Run
 from homenode.simulate.runner import run_scenario
 

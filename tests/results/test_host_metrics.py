@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from homenode.simulate.kept import METRICS
-from homenode.simulate.kept.host import METRICS as OF_HOST
+from homenode.simulate.kept.host_metrics import METRICS as OF_HOST
 from homenode.simulate.kept.totals import Shape, Totals
 
 SHAPE = Shape("a", 1.0, 2, 1, is_shared=True, on_host=True, is_kvm=True)

@@ -13,7 +13,7 @@ from homenode.cli import call
 from homenode.model.catalog import machine
 from homenode.report.runs import run_tables
 from homenode.simulate.kept import METRICS
-from homenode.simulate.kept.nest import categories, category
+from homenode.simulate.kept.nest_metrics import categories, category
 from homenode.simulate.kept.totals import Shape, Totals
 from homenode.simulate.runner import run_scenario
 

@@ -178,7 +178,7 @@ def test_stopped_before_anything_finished_leaves_nothing() -> None:
 
 
 def test_a_full_disk_is_one_message_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from homenode.simulate.runner import tables
+    from homenode.simulate.runner import interval_files as tables
 
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from homenode.simulate.runner import tables
+from homenode.simulate.runner import interval_files as tables
 
 COLUMNS = ["time_ns", "partition"]
 

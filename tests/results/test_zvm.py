@@ -20,8 +20,8 @@ from homenode.errors import DamagedRunError, NotFoundError
 from homenode.simulate.kept import METRICS
 from homenode.simulate.kept.query import query
 from homenode.simulate.kept.totals import Shape, Totals
-from homenode.simulate.kept.zvm import METRICS as OF_ZVM
-from homenode.simulate.kept.zvm import internal_rate
+from homenode.simulate.kept.zvm_metrics import METRICS as OF_ZVM
+from homenode.simulate.kept.zvm_metrics import internal_rate
 from homenode.simulate.run import Run
 from homenode.simulate.runner import run_scenario
 

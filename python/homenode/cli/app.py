@@ -39,7 +39,7 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        from homenode.simulate.runner.run import program_version
+        from homenode.simulate.runner.running import program_version
 
         typer.echo(f"homenode {program_version()}")
         raise typer.Exit

@@ -19,7 +19,7 @@ from homenode.errors import HomenodeError, Interrupted, closest
 
 if TYPE_CHECKING:
     from homenode.hosts.result import Result
-    from homenode.hosts.run import Kept
+    from homenode.hosts.run_suite import Kept
     from homenode.hosts.session import Options
     from homenode.hosts.settings import System
     from homenode.hosts.suite import Suite
@@ -487,7 +487,7 @@ def _measure(
     *,
     anonymous: bool,
 ) -> Kept:
-    from homenode.hosts.run import run_suite
+    from homenode.hosts.run_suite import run_suite
 
     name = suite if isinstance(suite, str) else suite.name
     with session_progress(f"measuring {name}") as progress, _ended_by_signals():

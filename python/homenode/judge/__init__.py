@@ -1,4 +1,7 @@
-"""The judge: a live host against the simulation of the same host.
+"""The judge: does the dispatcher of the host at hand do what the simulated one does?
+
+Entry points: `run` (the experiments), `load` (an earlier report), `replications.records_of` (a
+simulated replication as a measured record). It is the bridge between `hosts` and `simulate`.
 
 `run` lets groups of processes compete on the host at hand, under weights, quotas and processor
 sets, simulates the same on the host's twin, and compares. Only two things are calibrated: one loop

@@ -1,1 +1,6 @@
-"""What results look like: tables for the terminal, pictures for a page."""
+"""How results are told: tables for the terminal, sentences, pictures for a page.
+
+Entry points: one module a subject, which takes a result and gives tables (`runs`,
+`explanations`, `studies`, `hosts`, ...). Nothing is computed here but layout: a figure comes
+from the room that owns it.
+"""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from homenode.simulate.explain.explanation import Explanation, explain
-from homenode.simulate.kept.run import KeptRun
+from homenode.simulate.kept.kept_run import KeptRun
 
 
 class Run(KeptRun):

@@ -7,7 +7,7 @@ from typing import Unpack
 
 from homenode.model import scenario as model
 from homenode.simulate.run import Run
-from homenode.simulate.runner.run import RunOptions, run_scenario
+from homenode.simulate.runner.running import RunOptions, run_scenario
 
 
 class Scenario(model.Scenario):

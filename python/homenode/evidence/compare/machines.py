@@ -14,6 +14,7 @@ from homenode.evidence.compare.outcome import US_PER_S, CaseResult, MachineCompa
 from homenode.evidence.compare.scenarios import Adjust, Point, case_points
 from homenode.evidence.compare.simulate import Pool, Sample, Simulated, collect
 from homenode.evidence.compare.suite import Case, Suite, WorkClass, load_suite
+from homenode.evidence.compare.walk import walk_case, walk_machine
 from homenode.model import catalog
 from homenode.simulate.engine import load_engine
 
@@ -94,8 +95,6 @@ def _unfit(group: WorkClass, case: Case, names: tuple[str, str]) -> str | None:
 
 def _walk(group: WorkClass, case: Case, names: tuple[str, str], adjust: Adjusts) -> CaseResult:
     """A walk through the memory hierarchies of both machines."""
-    from homenode.evidence.compare.walk import walk_case, walk_machine
-
     sides = []
     for name, change in zip(names, adjust, strict=True):
         described = {"machine": walk_machine(catalog.machine(name))}

@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from homenode.errors import HomenodeError, NotFoundError, SuiteError, hint, listed, nearest
+from homenode.evidence.compare.walk import check_walk
 from homenode.model.catalog.figure import CatalogName
 from homenode.model.catalog.names import is_path
 from homenode.model.document import (
@@ -233,8 +234,6 @@ def _document(name_or_path: str | Path) -> Document:
 
 
 def _check_walks(suite: Suite) -> None:
-    from homenode.evidence.compare.walk import check_walk
-
     for group in suite.classes:
         for case in group.case:
             if group.measure != "walk" or case.walk is None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from homenode.errors import listed
 from homenode.evidence.scaling.capability import BETWEEN, PREDICTED
-from homenode.evidence.scaling.causes import Growth, zvm_of
+from homenode.evidence.scaling.causes import Growth, growth, zvm_of
 from homenode.evidence.scaling.scaled import Scaled, Size
 from homenode.model.scaling_curve import FRACTION, Step
 
@@ -98,8 +98,6 @@ def _growth_lines(result: Scaled) -> list[str]:
         first, last = result.size(step.start.processors), result.size(step.end.processors)
         found = result.growth(step)
     else:
-        from homenode.evidence.scaling.causes import growth
-
         found = growth(first.costs, last.costs)
     from_us, to_us = first.costs.total_us, last.costs.total_us
     if to_us <= from_us:

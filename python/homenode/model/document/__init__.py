@@ -14,7 +14,7 @@ from homenode.model.document.read import (
     read_text,
     shipped_document,
 )
-from homenode.model.document.tables import Table
+from homenode.model.document.table import Table
 from homenode.model.document.validate import validate
 from homenode.model.document.write import to_toml
 

@@ -16,7 +16,7 @@ from homenode.model.catalog import Figure
 from homenode.model.catalog.control_program import ControlProgram
 from homenode.model.catalog.machine import MachineDescription
 from homenode.model.document.positions import split_key
-from homenode.model.document.tables import Table
+from homenode.model.document.table import Table
 
 _PLAIN_MACHINE_KEYS = ("model", "file", "policy", "active_cores", "characterized")
 

@@ -17,7 +17,9 @@ from homenode.records.calibrate.levels import Levels, recorded_levels
 from homenode.records.calibrate.model import Condition, Observation, Recording
 from homenode.records.calibrate.rates import Rate, read_rates
 from homenode.records.calibrate.windows import Group, Window, groups, mean_cpi, per_unit
+from homenode.records.importing.assemble import AssembleOptions, assemble
 from homenode.records.importing.formats.aixfacts import counted
+from homenode.records.importing.front import read_paths
 
 if TYPE_CHECKING:
     import polars as pl
@@ -75,9 +77,6 @@ def read_imported(
     told: Told,
 ) -> Recording:
     """One recording; `scenario` is of the host, in place of the one that import makes."""
-    from homenode.records.importing.assemble import AssembleOptions, assemble
-    from homenode.records.importing.front import read_paths
-
     if told.rate is None:
         raise HomenodeError(
             f"{path.name} tells how many cores were used, not how much work was done",

@@ -21,7 +21,7 @@ from typing import Any
 
 from homenode.records.calibrate.levels import Levels
 from homenode.simulate.engine import Engine
-from homenode.simulate.explain.tree import Tree, even
+from homenode.simulate.explain.places import Tree, even
 from homenode.simulate.kept.books import IDLE
 from homenode.simulate.kept.totals import NS_PER_S, Totals
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from homenode.errors import HomenodeError, listed, suggestion
-from homenode.hosts.result import KIND
+from homenode.hosts.result import KIND, load
 from homenode.model.scenario import Scenario
 from homenode.records.calibrate.imported import Told, read_imported
 from homenode.records.calibrate.model import Z95, Condition, Observation, Recording, mean_error
@@ -159,8 +159,6 @@ def read_measured(
     accuracy: float,
 ) -> Recording:
     """A result of `homenode measure`: a condition for each number of processors and load."""
-    from homenode.hosts.result import load
-
     result = load(path)
     if scenario is None:
         raise HomenodeError(

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from homenode.model.units import TIME
 from homenode.records.exporting.errors import ExportError
 from homenode.simulate.kept.totals import NS_PER_S
 from homenode.tools.configuration import SystemConfiguration, from_spec
@@ -112,8 +113,6 @@ def whole_seconds(run: Run, options: ExportOptions, form: str) -> int:
 
         return math.lcm(kept, NS_PER_S)
     if options.interval_ns % NS_PER_S:
-        from homenode.model.units import TIME
-
         raise ExportError(
             f"{form} counts time in whole seconds, and --interval is "
             f"{TIME.format(options.interval_ns)}",

@@ -26,7 +26,7 @@ from homenode.model.scenario.host.groups import SCOPE
 from homenode.records.exporting.errors import ExportError
 from homenode.records.exporting.options import ExportOptions
 from homenode.records.exporting.registry import Exporter, Kind
-from homenode.records.exporting.tree import cpu_list
+from homenode.records.exporting.root_tree import cpu_list
 
 if TYPE_CHECKING:
     from homenode.simulate.run import Run

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from homenode.records.exporting.linux_power.lparcfg import lparcfg
+from homenode.records.exporting.linux_power.state import State, partition_of
 from homenode.records.exporting.options import ExportOptions
 
 if TYPE_CHECKING:
@@ -25,9 +27,6 @@ def lparcfg_lines(run: Run, name: str, sample: Sample) -> dict[str, str]:
     """Name and value of each line but the first; counters are those of the sample. The server's
     serial number is the id of the run.
     """
-    from homenode.records.exporting.linux_power.lparcfg import lparcfg
-    from homenode.records.exporting.linux_power.state import State, partition_of
-
     partition = partition_of(run, ExportOptions(partition=name))
     state = State(sample.elapsed_ns, sample.partition, {}, sample.pool)
     _version, *lines = lparcfg(partition, state).decode().splitlines()

@@ -21,6 +21,7 @@ from homenode.records.exporting.options import ExportOptions
 from homenode.records.exporting.registry import Exporter, Kind
 from homenode.records.exporting.ticks import tick_shares
 from homenode.simulate.kept.totals import NS_PER_S
+from homenode.simulate.runner.running import program_version
 from homenode.tools import Sample, SystemConfiguration
 from homenode.tools.figures import FULL, charged_ns, consumed_pct, cores, percent
 from homenode.tools.lparstat import utilisation
@@ -86,8 +87,6 @@ def _head(
     count: int,
 ) -> Section:
     """When and by whom. The server's serial number is the id of the run."""
-    from homenode.simulate.runner.run import program_version
-
     host = told.node_name or told.name
     moment = (options.begins + timedelta(microseconds=sample.end_ns // 1000)).isoformat()[:19]
     return {

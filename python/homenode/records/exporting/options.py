@@ -10,7 +10,9 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from homenode.model.units import TIME
 from homenode.records.exporting.errors import ExportError
+from homenode.tools import KeptRunView
 
 if TYPE_CHECKING:
     from homenode.simulate.run import Run
@@ -57,8 +59,6 @@ class ExportOptions:
 
     def view(self, run: Run) -> KeptRunView:
         """The replication asked for, as the tools see it; `NotFoundError` if it is not there."""
-        from homenode.tools import KeptRunView
-
         return KeptRunView.of(run, self.replication or 0)
 
     def moment_ns(self, run: Run) -> int:
@@ -70,8 +70,6 @@ class ExportOptions:
             return end
         moment = -(-self.at_ns // length) * length
         if not length <= moment <= end:
-            from homenode.model.units import TIME
-
             raise ExportError(
                 f"run {run.id} does not reach {TIME.format(self.at_ns)}",
                 there=f"it kept {TIME.format(end)}",

@@ -18,7 +18,10 @@ from typing import TYPE_CHECKING, Any
 from homenode.records.exporting.errors import ExportError
 from homenode.records.exporting.options import ExportOptions
 from homenode.records.exporting.registry import Exporter, Kind
-from homenode.records.exporting.tree import cpu_list, line, siblings, write_tree
+from homenode.records.exporting.root_tree import cpu_list, line, siblings, write_tree
+from homenode.simulate.engine import load_engine
+from homenode.tools.guestview import view_of
+from homenode.tools.sysinfo import nodes_of_drawer, sysinfo
 
 if TYPE_CHECKING:
     from homenode.simulate.run import Run
@@ -74,9 +77,6 @@ class S390x:
         """Write the tree. `NotFoundError` if the run has several partitions and none is named,
         `ExportError` on another machine or for a partition with z/VM.
         """
-        from homenode.tools.guestview import view_of
-        from homenode.tools.sysinfo import sysinfo
-
         _refuse_other_machines(run)
         partition = run.partition(options.partition)
         _refuse_zvm(run, partition)
@@ -95,8 +95,6 @@ class S390x:
 
 def configuration_of(run: Run, partition: str) -> Configuration:
     """The partition as its Linux sees it."""
-    from homenode.tools.sysinfo import nodes_of_drawer
-
     spec, machine = run.partition_spec(partition), run.spec["machine"]
     details: Mapping[str, Any] = run.details.get(partition, {})
     smt = int(spec["smt"])
@@ -130,8 +128,6 @@ def _homes(spec: Mapping[str, Any], machine: Mapping[str, Any]) -> list[int]:
 
 def _polarizations(spec: Mapping[str, Any]) -> list[str]:
     """What Linux prints of each logical core."""
-    from homenode.simulate.engine import load_engine
-
     processors = spec["processors"]
     if processors["mode"] != "shared":
         return ["vertical:high"] * len(processors["cores"])

@@ -11,10 +11,13 @@ from collections.abc import Iterator, Mapping
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from homenode.model.scenario import Scenario
 from homenode.records.exporting.commands import Commands
 from homenode.records.exporting.errors import ExportError
 from homenode.records.exporting.options import ExportOptions
 from homenode.records.exporting.registry import Exporter
+from homenode.tools.errors import ToolError
+from homenode.tools.vparstatus import listing
 
 if TYPE_CHECKING:
     from homenode.simulate.run import Run
@@ -22,10 +25,6 @@ if TYPE_CHECKING:
 
 def commands(run: Run, options: ExportOptions) -> Iterator[str]:
     """The lines; `ExportError` on a machine without cells or without virtual partitions."""
-    from homenode.model.scenario import Scenario
-    from homenode.tools.errors import ToolError
-    from homenode.tools.vparstatus import listing
-
     resolved = Scenario.load(run.path / "scenario.toml").resolved
     try:
         partitions = listing(resolved, "v", options.partitions(run))["partitions"]

@@ -16,7 +16,7 @@ from homenode.simulate.explain.measure import MEASURES, Measure
 from homenode.simulate.explain.situation import Situation
 from homenode.simulate.explain.telling import Pair, tell_difference, tell_one
 from homenode.simulate.kept.books import CAUSES, Breakdown
-from homenode.simulate.kept.run import KeptRun
+from homenode.simulate.kept.kept_run import KeptRun
 from homenode.simulate.kept.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

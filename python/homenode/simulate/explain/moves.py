@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from homenode.simulate.explain.places import Tree, even
 from homenode.simulate.explain.situation import Situation
-from homenode.simulate.explain.tree import Tree, even
 
 KINDS = ("pages", "cores", "memory", "both")
 """What can be moved, from what needs no restart of anything else to what needs most."""

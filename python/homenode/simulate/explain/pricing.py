@@ -18,9 +18,9 @@ from typing import Any
 from homenode.errors import EngineMissingError
 from homenode.simulate.engine import Engine, load_engine
 from homenode.simulate.explain.moves import Move
-from homenode.simulate.explain.tree import Tree, even
+from homenode.simulate.explain.places import Tree, even
 from homenode.simulate.kept.books import IDLE
-from homenode.simulate.kept.run import KeptRun
+from homenode.simulate.kept.kept_run import KeptRun
 
 WORTH = 0.005
 """Share of its cores that a move must save to be worth a word."""

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from homenode.simulate.explain.tree import Tree
-from homenode.simulate.kept.run import KeptRun
+from homenode.simulate.explain.places import Tree
+from homenode.simulate.kept.kept_run import KeptRun
 from homenode.simulate.kept.totals import Shape, shape_of
 from homenode.simulate.kept.vocabulary import Vocabulary
 

@@ -2,8 +2,8 @@
 
 from homenode.model.estimate import Estimate
 from homenode.simulate.kept.books import CAUSES, Breakdown
+from homenode.simulate.kept.kept_run import KeptRun
 from homenode.simulate.kept.metric import Metric
 from homenode.simulate.kept.metrics import METRICS
-from homenode.simulate.kept.run import KeptRun
 
 __all__ = ["CAUSES", "METRICS", "Breakdown", "Estimate", "KeptRun", "Metric"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from homenode.simulate.kept import host, nest, zvm
+from homenode.simulate.kept import host_metrics, nest_metrics, zvm_metrics
 from homenode.simulate.kept.books import CAUSES, FINITE_CACHE, cycles_of
 from homenode.simulate.kept.metric import Formula, Metric
 from homenode.simulate.kept.totals import NS_PER_S, Totals, ratio
@@ -68,7 +68,7 @@ def _throughput(t: Totals) -> float | None:
 
 def _internal_rate(t: Totals) -> float | None:
     if t.shape.runs_guests:
-        return zvm.internal_rate(t)
+        return zvm_metrics.internal_rate(t)
     if not t["tx_done"]:
         return None
     return ratio(t["tx_done"] * t.shape.processors * NS_PER_S, t["busy_ns"])
@@ -94,7 +94,7 @@ def _eicpi(t: Totals) -> float | None:
 
 
 def _nest_share(name: str) -> Formula:
-    return lambda t: nest.share(t, name)
+    return lambda t: nest_metrics.share(t, name)
 
 
 def _elapsed(t: Totals) -> float | None:
@@ -238,13 +238,13 @@ _WORK = [
 ]
 
 _NEST = [
-    Metric("l1mp", "%", "lines written into L1 for 100 instructions", nest.l1mp),
+    Metric("l1mp", "%", "lines written into L1 for 100 instructions", nest_metrics.l1mp),
     Metric("l2p", "%", "of these from L2", _nest_share("l2p")),
     Metric("l3p", "%", "of these from the L3 of the chip", _nest_share("l3p")),
     Metric("l4lp", "%", "of these from the L4 or a cache of the node", _nest_share("l4lp")),
     Metric("l4rp", "%", "of these from a cache of another node", _nest_share("l4rp")),
     Metric("memp", "%", "of these from memory", _nest_share("memp")),
-    Metric("rni", "", "relative nest intensity", nest.rni),
+    Metric("rni", "", "relative nest intensity", nest_metrics.rni),
 ]
 """Of machines that have weights for it."""
 
@@ -255,7 +255,15 @@ _BOOKS = [
 
 METRICS: dict[str, Metric] = {
     metric.name: metric
-    for metric in (*_TOOL, *_DISPATCH, *host.METRICS, *_WORK, *zvm.METRICS, *_NEST, *_BOOKS)
+    for metric in (
+        *_TOOL,
+        *_DISPATCH,
+        *host_metrics.METRICS,
+        *_WORK,
+        *zvm_metrics.METRICS,
+        *_NEST,
+        *_BOOKS,
+    )
 }
 """All metrics of a partition by name, in the order they are shown."""
 

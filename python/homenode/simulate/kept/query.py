@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from homenode.errors import HomenodeError, NotFoundError
 from homenode.simulate.engine import table_names
 from homenode.simulate.kept.guests import names_of
-from homenode.simulate.kept.run import KeptRun
+from homenode.simulate.kept.kept_run import KeptRun
 from homenode.simulate.kept.store import table_path
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from homenode.simulate.engine import load_engine
 from homenode.simulate.runner.job import FrozenScenario, Job
-from homenode.simulate.runner.run import InterruptedRun, run_scenario
+from homenode.simulate.runner.running import InterruptedRun, run_scenario
 from homenode.simulate.runner.simulate import ProgressFn
 
 __all__ = ["FrozenScenario", "InterruptedRun", "Job", "ProgressFn", "load_engine", "run_scenario"]

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from homenode.simulate.engine import Engine, table_columns
+from homenode.simulate.runner.interval_files import ReplicationWriter
 from homenode.simulate.runner.job import Job
-from homenode.simulate.runner.tables import ReplicationWriter
 
 ProgressFn = Callable[[float, float | None], None]
 """Called from the calling thread with the share done [0..1] and the seconds left, if they can be

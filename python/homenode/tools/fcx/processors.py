@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from homenode.simulate.kept.totals import NS_PER_S
-from homenode.simulate.kept.zvm import BUSY
+from homenode.simulate.kept.zvm_metrics import BUSY
 from homenode.tools.fcx.plain import Cells, PlainTable
 from homenode.tools.guestview import GuestView, clock
 

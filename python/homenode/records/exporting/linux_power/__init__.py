@@ -15,9 +15,14 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from homenode.model.units import TIME
 from homenode.records.exporting.errors import ExportError
+from homenode.records.exporting.linux_power import files
+from homenode.records.exporting.linux_power.live import LiveTree
+from homenode.records.exporting.linux_power.state import partition_of, states
 from homenode.records.exporting.options import ExportOptions, measured_ns
 from homenode.records.exporting.registry import Exporter, Kind
+from homenode.records.exporting.root_tree import write_tree
 
 if TYPE_CHECKING:
     from homenode.simulate.run import Run
@@ -38,10 +43,6 @@ class LinuxPower:
         is named. `NotFoundError` if the run has several partitions and none is named, `ExportError`
         on another machine or where the run does not reach.
         """
-        from homenode.records.exporting.linux_power import files
-        from homenode.records.exporting.linux_power.state import partition_of, states
-        from homenode.records.exporting.tree import write_tree
-
         partition = partition_of(run, options)
         first = _first(run, options)
         state = next(islice(states(run, partition, options), first, None))
@@ -57,9 +58,6 @@ class LinuxPower:
 
     def advance(self, run: Run, target: Path, options: ExportOptions) -> None:
         """Let a tree that was written go on for `options.live_ns`, or until it is interrupted."""
-        from homenode.records.exporting.linux_power.live import LiveTree
-        from homenode.records.exporting.linux_power.state import partition_of, states
-
         partition = partition_of(run, options)
         first, count = _first(run, options), _intervals(run, options)
         shown = islice(states(run, partition, options), first, first + count + 1)
@@ -78,8 +76,6 @@ def _first(run: Run, options: ExportOptions) -> int:
     begins = moment if options.at_ns is not None else length
     left = measured_ns(run) - begins
     if options.live_ns > left:
-        from homenode.model.units import TIME
-
         raise ExportError(
             f"run {run.id} does not go on for {TIME.format(options.live_ns)}",
             there=f"{TIME.format(left)} are left after {TIME.format(begins)}",

@@ -19,7 +19,7 @@ from homenode.records.exporting.linux_power.state import (
     State,
     ticks,
 )
-from homenode.records.exporting.tree import cpu_list, cpu_mask, line, siblings
+from homenode.records.exporting.root_tree import cpu_list, cpu_mask, line, siblings
 from homenode.tools import Srad
 
 _SYS_CPU = "sys/devices/system/cpu"

@@ -8,6 +8,8 @@ from dataclasses import astuple, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from homenode.simulate.kept.store import table_path
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -42,8 +44,6 @@ def dispersions(
     """What was counted by the end of each kept interval, by virtual processor; None if the run
     kept no single dispatches.
     """
-    from homenode.simulate.kept.store import table_path
-
     if not table_path(run.path, "dispatches").is_file():
         return None
     spec = run.partition_spec(partition)["processors"]
@@ -68,8 +68,6 @@ def _counts(run: Run, partition: str, replication: int) -> pl.DataFrame:
     core; it is counted as one on the same core.
     """
     import polars as pl
-
-    from homenode.simulate.kept.store import table_path
 
     machine: dict[str, Any] = run.spec["machine"]
     interval = int(run.spec["interval_ns"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from homenode.records.exporting.linux_power import devices, proc
 from homenode.records.exporting.linux_power.lparcfg import lparcfg
 from homenode.records.exporting.linux_power.state import Partition, State
-from homenode.records.exporting.tree import line
+from homenode.records.exporting.root_tree import line
 
 STATISTICS = "proc/powerpc/vcpudispatch_stats"
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from homenode.records.exporting.errors import ExportError
+from homenode.records.exporting.linux_power.dispersion import dispersions
 from homenode.tools import SystemConfiguration, from_spec, samples
 
 if TYPE_CHECKING:
@@ -109,8 +110,6 @@ def partition_of(run: Run, options: ExportOptions) -> Partition:
 
 def states(run: Run, partition: Partition, options: ExportOptions) -> Iterator[State]:
     """The state at the end of each kept interval, in order."""
-    from homenode.records.exporting.linux_power.dispersion import dispersions
-
     name = partition.configuration.name
     view = options.view(run)
     kept = samples(view, name, view.interval_ns, None, ("partition", "cpu", "pool"))

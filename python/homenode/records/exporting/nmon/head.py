@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from homenode.records.exporting.nmon.recording import Recording, date_of
+from homenode.simulate.runner.running import program_version
 from homenode.tools import Limits, lparstat, lssrad, mpstat
 
 _NOTES = (
@@ -22,8 +23,6 @@ _RULE = "n" + "-" * 79
 
 
 def _who(recording: Recording) -> Iterator[str]:
-    from homenode.simulate.runner.run import program_version
-
     yield "AAA,progname,homenode"
     yield f"AAA,command,homenode export {recording.run.id} --as nmon -p {recording.partition}"
     yield f"AAA,version,{program_version()}"

@@ -19,9 +19,9 @@ from homenode.simulate.kept.guests import with_guests
 from homenode.simulate.kept.store import dump_json, fingerprints, publish, staging, table_path
 from homenode.simulate.kept.summarize import summarize, with_gauges
 from homenode.simulate.run import Run
+from homenode.simulate.runner.interval_files import merge_parts
 from homenode.simulate.runner.job import FrozenScenario, Job, freeze
 from homenode.simulate.runner.simulate import ProgressFn, simulate_all
-from homenode.simulate.runner.tables import merge_parts
 
 
 class InterruptedRun(KeyboardInterrupt):

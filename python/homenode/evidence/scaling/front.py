@@ -10,6 +10,7 @@ from homenode.evidence.capability import capability_of
 from homenode.evidence.scaling.result import ScalingResult, result_of
 from homenode.evidence.scaling.runs import run_all
 from homenode.evidence.scaling.sizes import base_of, rising
+from homenode.model.scenario import Scenario
 from homenode.simulate.runner import ProgressFn, run_scenario
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ def run_scaling(
     Sizes that cannot be made, and a scenario without such a partition, raise a `HomenodeError`;
     Ctrl-C raises `InterruptedRun`, which names the runs that were complete.
     """
-    from homenode.model.scenario import Scenario
-
     loaded = Scenario.load(scenario) if isinstance(scenario, (str, Path)) else scenario
     base = base_of(loaded)
     scaled = {size: base.scaled(size) for size in rising(processors)}
