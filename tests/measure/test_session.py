@@ -207,7 +207,7 @@ def test_disturbed_repetitions_are_repeated_and_reported(
             return gate.Quiet(1.0, 1.0, 0.0, 0.0, next(shares), 0.0, 0)
 
     monkeypatch.setattr(gate.Gate, "wait_quiet", lambda *_, **__: True)
-    monkeypatch.setattr(gate.Gate, "watch", lambda self: Disturbed(self._host))
+    monkeypatch.setattr(gate.Gate, "watch", lambda self: Disturbed(self._now))
     kept = measure(
         tmp_path,
         row("one", "print(1)"),
@@ -238,7 +238,7 @@ def test_patience_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         return False
 
     monkeypatch.setattr(gate.Gate, "wait_quiet", wait)
-    monkeypatch.setattr(gate.Gate, "watch", lambda self: Disturbed(self._host))
+    monkeypatch.setattr(gate.Gate, "watch", lambda self: Disturbed(self._now))
     kept = measure(
         tmp_path,
         row("one", "print(1)", "repeats = 8"),

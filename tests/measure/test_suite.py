@@ -8,7 +8,7 @@ import fake_adapter
 import pytest
 from fake_adapter import row, write_suite
 
-from homenode.hosts import suite as suites
+from homenode.hosts import suite_file as suites
 from homenode.hosts.adapters.registry import ADAPTERS, adapter
 from homenode.hosts.errors import MeasureError
 
@@ -55,7 +55,7 @@ def test_a_load_that_grows_too_large_is_told(tmp_path: Path) -> None:
     path.write_text(
         "schema = 1\n[[case]]\nadapter = 'sockperf'\nname = 'x'\nload_per_processor = 8\n"
     )
-    with pytest.raises(MeasureError, match=r"mine\.toml:2: .*'load' is 32"):
+    with pytest.raises(MeasureError, match=r"mine\.toml:2:3: .*'load' is 32"):
         suites.load(str(path)).sized([4], 4)
 
 
@@ -76,44 +76,59 @@ def test_only_takes_adapters_and_cases(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("schema = 1", r"mine\.toml: the suite has no \[\[case\]\]"),
-        ("schema = 2\n[[case]]", "schema is 2"),
-        ("schema = 1\ncases = 1", r"key cases is not known; did you mean case\?"),
-        ("schema = 1\n[defaults]\nrepeat = 1", "did you mean repeats"),
-        ("schema = ", "not TOML"),
-        ("schema = true", "schema is True"),
-        ("schema = 1\ndefaults = 5", "defaults is not a table"),
-        ("schema = 1\ncase = 5", "no list of tables"),
-        ("schema = 1\ncase = 'abc'", "no list of tables"),
-        ("schema = 1\ncase = [1, 2]", "no list of tables"),
-        ("schema = 1\n[case]\nname = 'x'", "no list of tables"),
-        ("schema = 1\nname = [1]", r"name = \[1\] is no text"),
-        ("schema = 1\ntitle = { a = 1 }", "is no text"),
-        ("schema = 1\n[[case]]\nadapter = 'fake'\nname = '../../etc/x'", "name is '../../etc"),
-        ("schema = 1\n\n[[case]]\nname = 'x'", r"mine\.toml:3: a case has no adapter"),
-        ("schema = 1\n[[case]]\nadapter = 'fake'", r"mine\.toml:2: a case has no name"),
-        ("schema = 1\n[[case]]\nadapter = 'fkae'\nname = 'x'", r":2: .*did you mean fake\?"),
+        ("schema = 1", r"mine\.toml:1:1: case is missing: write \[\[case\]\] in front of each"),
+        ("schema = 2\n[[case]]", r":1:10: schema = 2: at most 1"),
+        ("schema = 1\ncases = 1", r':2:1: unknown key "cases": did you mean case\?'),
+        ("schema = 1\ncase = []\n[defaults]\nrepeat = 1", "did you mean repeats"),
+        ("schema = ", r":1:10: this is not valid TOML"),
+        ("schema = true\ncase = []", "schema = true: a whole number"),
+        ("schema = 1\ncase = []\ndefaults = 5", "defaults = 5: a table is needed"),
+        ("schema = 1\ncase = 5", r":2:8: case = 5: a list in brackets"),
+        ("schema = 1\ncase = 'abc'", "a list in brackets"),
+        ("schema = 1\ncase = [1, 2]", r":2:12: case number 2 = 2: a table is needed"),
+        (
+            "schema = 1\n[case]\nname = 'x'",
+            r":2:2: case: a list is needed here; write \[\[case\]\]",
+        ),
+        ("schema = 1\ncase = []\nname = [1]", r"name = \[1\]: text in quotes"),
+        ("schema = 1\ncase = []\ntitle = { a = 1 }", "text in quotes"),
+        (
+            "schema = 1\n[[case]]\nadapter = 'fake'\nname = '../../etc/x'",
+            r":4:8: case ../../etc/x: name = '../../etc/x': write up to",
+        ),
+        ("schema = 1\n\n[[case]]\nname = 'x'", r"mine\.toml:3:3: case x: adapter is missing"),
+        (
+            "schema = 1\n[[case]]\nadapter = 'fake'",
+            r"mine\.toml:2:3: case number 1: name is missing",
+        ),
+        ("schema = 1\n[[case]]\nadapter = 'fkae'\nname = 'x'", r":2:3: .*did you mean fake\?"),
         (
             "schema = 1\n[[case]]\nadapter = 'fake'\nname = 'x'\nparameters = { speed = 1 }",
-            r"mine\.toml:2: fake takes no speed",
+            r"mine\.toml:2:3: fake takes no speed",
         ),
         (
             "schema = 1\n" + 2 * "[[case]]\nadapter = 'fake'\nname = 'x'\nparameters = {}\n",
-            r"mine\.toml:6: fake/x is there twice",
+            r"mine\.toml:8:8: .*fake/x is there twice",
         ),
         ("schema = 1\n[[case]]\nadapter = 'fake'\nname = 'x'\nrepeats = 0", "repeats = 0"),
         ("schema = 1\n[[case]]\nadapter = 'fake'\nname = 'x'\nrepeats = 1.5", "whole number"),
         ("schema = 1\n[[case]]\nadapter = 'fake'\nname = 'x'\nseconds = '1'", "seconds = '1'"),
         ("schema = 1\n[[case]]\nadapter = 'fake'\nname = 'x'\nwarm_up = 1", "true or false"),
-        ("schema = 1\n[[case]]\nadapter = 'fake'\nname = 'x'\nprocessors = [0]", r"\[0\] makes"),
-        ("schema = 1\n[[case]]\nadapter = 'fake'\nname = 'x'\nparameters = 3", "not a table"),
+        (
+            "schema = 1\n[[case]]\nadapter = 'fake'\nname = 'x'\nprocessors = [0]",
+            r":5:15: .* = 0: at least 1",
+        ),
+        (
+            "schema = 1\n[[case]]\nadapter = 'fake'\nname = 'x'\nparameters = 3",
+            r":5:14: .*a table is",
+        ),
         (
             "schema = 1\n[[case]]\nadapter = 'fake'\nname = 'x'\nload = 2\nload_per_processor = 2",
             "has load and load_per_processor",
         ),
         (
             "schema = 1\n[[case]]\nadapter = 'fake'\nname = 'x'\nload_per_processor = 0.5",
-            "load_per_processor = 0.5 makes no sense",
+            r":5:22: .*load_per_processor = 0.5: a whole number",
         ),
         (
             "schema = 1\n[[case]]\nadapter = 'duckdb'\nname = 'x'\nload_per_processor = 1",
@@ -166,5 +181,5 @@ def test_adapters_are_named_as_registered(name: str) -> None:
 
 def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
     (tmp_path / "ls").write_bytes(b"\x7fELF\xff\xfe")
-    with pytest.raises(MeasureError, match="not TOML"):
+    with pytest.raises(MeasureError, match="not UTF-8"):
         suites.load(str(tmp_path / "ls"))

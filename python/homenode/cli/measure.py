@@ -84,7 +84,7 @@ class _Commands(typer.core.TyperGroup):
 
 def _refuse_mistyped(word: str, commands: Iterable[str]) -> None:
     """Raise for a word that is no suite and nearer to a command than to one."""
-    from homenode.hosts import suite as suites
+    from homenode.hosts import suite_file as suites
 
     known = suites.names()
     if not word.isalpha() or word in known or Path(word).exists():
@@ -189,7 +189,7 @@ def ab(
 def _enough_pairs(suite: str, repeats: int | None) -> Suite:
     """The suite, with as many repetitions as can decide where nobody asked for a number."""
     from homenode.hosts.statistics import fewest_runs
-    from homenode.hosts.suite import load
+    from homenode.hosts.suite_file import load
 
     found, least = load(suite), fewest_runs(paired=True)
     if repeats is not None:
@@ -218,7 +218,7 @@ def list_suites(
     as_json: JsonOption = False,
 ) -> None:
     """List the suites, or the cases of one."""
-    from homenode.hosts import suite as suites
+    from homenode.hosts import suite_file as suites
     from homenode.report.suites import cases_json, cases_sentence, cases_table, suites_table
 
     if suite is not None:
@@ -270,7 +270,7 @@ def tools(
 ) -> None:
     """Say which tools a suite needs, which are missing, and what brings them."""
     from homenode.hosts.live import packages
-    from homenode.hosts.suite import load
+    from homenode.hosts.suite_file import load
     from homenode.hosts.tools import needs_of
     from homenode.report.suites import tools_json, tools_table
 
@@ -461,7 +461,7 @@ def _options(
 
 def _length(seconds: float | None) -> float | None:
     """Of a repetition [s]; what a suite may ask for too."""
-    from homenode.hosts.suite import MOST_SECONDS
+    from homenode.hosts.suite_file import MOST_SECONDS
 
     if seconds is not None and not 0 < seconds <= MOST_SECONDS:
         raise HomenodeError(

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from homenode.errors import HomenodeError
+from homenode.errors import HomenodeError, InputError
 
 
 class MeasureError(HomenodeError):
     """Something about a measurement cannot be done; says what, why and what to do next."""
+
+
+class MeasureFileError(InputError, MeasureError):
+    """A suite's file is wrong; says at which line and column."""

@@ -15,7 +15,8 @@ from homenode.hosts.live.environment import capture
 from homenode.hosts.result import Result
 from homenode.hosts.session import Options, Progress, Session, now, why, work_folder
 from homenode.hosts.settings import System
-from homenode.hosts.suite import Suite, load
+from homenode.hosts.suite import Suite
+from homenode.hosts.suite_file import load
 
 
 @dataclass(frozen=True)

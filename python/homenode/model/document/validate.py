@@ -79,6 +79,9 @@ def _translate(problems: Problems, detail: ErrorDetails, path: Path) -> None:
     elif kind in _BOUNDS:
         name, words = _BOUNDS[kind]
         problems.add(path, there=f"{words} {context[name]} is possible")
+    elif kind == "list_type" and isinstance(problems.document.value(path), dict):
+        table = f"write [[{path[-1]}]] for [{path[-1]}]"
+        problems.add(path, there="a list is needed here", next_step=table)
     elif kind in _KINDS:
         problems.add(path, there=f"{_KINDS[kind]} is needed here")
     else:
