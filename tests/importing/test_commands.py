@@ -10,6 +10,7 @@ import pytest
 
 from cells import NO_MONITOR, TWO_CELLS
 from homenode.cli import call
+from homenode.model.catalog.names import machine_document
 from homenode.model.scenario import Scenario
 from homenode.tools import parstatus, vparstatus
 
@@ -84,6 +85,8 @@ def test_import_writes_a_scenario(capsys: pytest.CaptureFixture[str]) -> None:
     code, shown, said = homenode(capsys, "import v.txt c.txt -o new.toml")
     assert (code, shown) == (0, "")
     assert said.splitlines() == [
+        "took: v.txt: vparstatus -v: 2 virtual partitions",
+        "took: c.txt: parstatus: 2 cells",
         (
             "note: cell-local memory of oak is not told: what its virtual partitions have of it is "
             "assumed; parstatus -V -c CELL would tell"
@@ -98,7 +101,8 @@ def test_import_writes_a_scenario(capsys: pytest.CaptureFixture[str]) -> None:
     code, shown, _ = homenode(capsys, "import v.txt c.txt")
     assert (code, shown) == (0, Path("new.toml").read_text())
     code, shown, said = homenode(capsys, "import v.txt c.txt -o new.toml")
-    assert (code, said) == (2, "homenode: new.toml is there already: name another file with -o\n")
+    refused = "homenode: new.toml is there already: name another file with -o"
+    assert (code, said.splitlines()[-1]) == (2, refused)
     code, shown, _ = homenode(capsys, "import v.txt c.txt --json -o other.toml")
     summary = json.loads(shown)
     assert (code, summary["scenario"], summary["machine"]) == (0, "other.toml", "hp-rx7640")
@@ -110,7 +114,19 @@ def test_nothing_is_written_of_what_is_refused(capsys: pytest.CaptureFixture[str
     Path("v.txt").write_text(text[: text.rindex("CLM (CellID")])
     code, shown, said = homenode(capsys, "import v.txt -o new.toml")
     assert (code, shown) == (2, "")
-    assert said == (
-        'homenode: v.txt:71: sap has no "CLM (CellID MB)"; copy all that the tool printed\n'
+    assert said.splitlines()[-1] == (
+        'homenode: v.txt:71: sap has no "CLM (CellID MB)"; copy all that the tool printed'
     )
     assert sorted(entry.name for entry in Path().iterdir()) == ["oak.toml", "v.txt"]
+
+
+def test_a_machine_file_stands_beside_the_scenario_of_listings(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = machine_document("hp-rx7640").text
+    Path("mine.toml").write_text(text.replace('"HP Integrity rx7640"', '"My own rx7640"'))
+    Path("v.txt").write_text(homenode(capsys, "vparstatus oak.toml -v")[1])
+    code, _, said = homenode(capsys, "import v.txt --machine mine.toml -o made")
+    told = "made/scenario.toml: 2 partitions of My own rx7640"
+    assert (code, said.splitlines()[-1]) == (0, told)
+    assert Scenario.load("made/scenario.toml").machine.title == "My own rx7640"

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pytest
 
 from homenode.errors import NotFoundError
-from homenode.records.importing.gather import Gathered
 from homenode.records.importing.opening.bounds import Limits
+from homenode.records.importing.opening.gather import Gathered
 from homenode.records.importing.opening.sources import ListingError
 
 TEXT = b"timestamp,name,cpu\n0,a,1\n300,a,2\n"

@@ -16,7 +16,17 @@ from cells import LISTINGS, NO_MONITOR, TWO_CELLS
 from homenode import HomenodeError
 from homenode.errors import StoreError
 from homenode.model.scenario import Scenario
-from homenode.records.importing import Imported, ListingError, Source, import_files, import_sources
+from homenode.records.importing import (
+    Assembled,
+    AssembleOptions,
+    ListingError,
+    import_paths,
+)
+from homenode.records.importing.assemble import assemble
+from homenode.records.importing.facts import Facts
+from homenode.records.importing.front import read_into
+from homenode.records.importing.opening.contents import InMemory
+from homenode.records.importing.opening.inputs import GivenInput
 from homenode.tools import parstatus, vparstatus
 
 OAK = (LISTINGS / "vparstatus-v.txt").read_text().replace("(MB):  1024", "(MB):  2048")
@@ -35,13 +45,16 @@ def scenario(text: str = TWO_CELLS) -> Scenario:
     return Scenario.from_toml(text)
 
 
-def taken(*texts: str, machine: str | None = None) -> Imported:
-    sources = [Source(f"{letter}.txt", text) for letter, text in zip("abcd", texts, strict=False)]
-    return import_sources(sources, machine)
+def taken(*texts: str, machine: str | None = None) -> Assembled:
+    facts = Facts()
+    for letter, text in zip("abcd", texts, strict=False):
+        name = f"{letter}.txt"
+        read_into(GivenInput(name, name, InMemory(text.encode())), facts)
+    return assemble(facts, AssembleOptions(machine=machine))
 
 
-def told(imported: Imported) -> list[str]:
-    return [str(notice) for notice in imported.notices]
+def told(imported: Assembled) -> list[str]:
+    return [str(notice) for notice in (*imported.facts.notices, *imported.notices)]
 
 
 def refusal(*texts: str, machine: str | None = None) -> str:
@@ -98,16 +111,16 @@ def test_parstatus_in_full_leaves_nothing_of_the_hardware_to_assume() -> None:
 def test_every_value_says_where_it_is_from() -> None:
     assert taken(OAK, FOREST, machine="hp-rx8640").text == (
         """\
-# Imported from a.txt, b.txt. Behind each value stands
-# the line it was read from, or what was assumed.
+# Imported from a.txt, b.txt.
+# Behind each value stands the line it was read from, or what was assumed.
 
 [machine]
-model = "hp-rx8640"  # as asked with --machine
+model = "hp-rx8640"  # named with --machine
 
 [[npartition]]
 name = "npar0"  # assumed: named by its number
-cells = ["cell0", "cell1"]  # b.txt:7-8
-memory = ["32 GiB", "8 GiB"]  # b.txt:7-8
+cells = ["cell0", "cell1"]  # b.txt:7, 8
+memory = ["32 GiB", "8 GiB"]  # b.txt:7, 8
 clm = ["1344 MiB", "1088 MiB"]  # assumed: what the virtual partitions have of it
 ilm_granule = "512 MiB"  # a.txt:34
 clm_granule = "256 MiB"  # a.txt:44
@@ -122,10 +135,10 @@ vpars = false  # assumed: no virtual partition of it is listed
 [[partition]]
 name = "oak1"  # a.txt:2
 npartition = "npar0"  # by its cells
-# a.txt:9-11; by path, so that they are those that its monitor chose
+io = "cell1"  # a.txt:21
+# a.txt:9, 10, 11; by path, so that they are those that its monitor chose
 processors = { mode = "dedicated", cores = 5, minimum = 1, maximum = 12, """
         """paths = ["1.10", "1.12", "0.10", "0.11", "1.11"], boot = "1.12" }
-io = "cell1"  # a.txt:21
 memory = [
   { size = "1536 MiB", on = "interleaved" },  # a.txt:32
   { size = "512 MiB", on = "interleaved", use = "floating" },  # a.txt:32
@@ -140,9 +153,9 @@ workload = { kind = "loops", count = 5, endless = true, profile = "compute" }
 [[partition]]
 name = "oak2"  # a.txt:52
 npartition = "npar0"  # by its cells
-# a.txt:59-61
-processors = { mode = "dedicated", cores = 2, minimum = 2, maximum = 4, cells = { cell0 = 2 } }
 io = "cell0"  # a.txt:70
+# a.txt:59, 60
+processors = { mode = "dedicated", cores = 2, minimum = 2, maximum = 4, cells = { cell0 = 2 } }
 memory = [{ size = "2 GiB", on = "interleaved" }]  # a.txt:78
 guest = { os = "hp-ux" }  # assumed: HP-UX 11i v3 with its defaults
 # assumed, a placeholder: a busy loop for each core
@@ -229,7 +242,8 @@ def test_cells_of_further_cabinets_keep_their_numbers() -> None:
 def test_units_and_decimal_commas_are_read_and_said() -> None:
     foreign = OAK.replace("ILM Total (MB):  2048\n", "ILM Total (MB):  2,0 GB\n")
     imported = taken(foreign, FOREST.replace("32.0/ 0.0", "32,0/ 0,0"), machine="hp-rx8640")
-    assert imported.scenario == taken(OAK, FOREST, machine="hp-rx8640").scenario
+    plain = taken(OAK, FOREST, machine="hp-rx8640")
+    assert imported.scenario.spec() == plain.scenario.spec()
     assert told(imported)[:5] == [
         'a.txt:78: "2,0" has a decimal comma; it is read as 2.0',
         'a.txt:78: "2.0 GB" is read as 2048 MB',
@@ -264,7 +278,7 @@ def test_missing_sections_are_named() -> None:
     )
     assert refusal(OAK[OAK.find("[CPU Details]") : OAK.find("[Virtual", 9)]) == (
         "a.txt:1: [Virtual Partition Details], or a line of vparstatus -M with 9 or 10 fields "
-        'expected, found "CPU Details"; give the listing whole and unchanged, as the tool prints '
+        'expected, found "CPU Details": give the listing whole and unchanged, as the tool prints '
         "it in English (LANG=C)"
     )
     assert refusal((LISTINGS / "vparstatus.txt").read_text()) == (
@@ -272,26 +286,38 @@ def test_missing_sections_are_named() -> None:
         "output of vparstatus -v or vparstatus -M"
     )
     assert refusal(OAK.replace("2048  (Floating", "2,048  (Floating")) == (
-        'a.txt:32: "2,048" under ILM Total is no number; give the listing whole and unchanged, as '
+        'a.txt:32: "2,048" under ILM Total is no number: give the listing whole and unchanged, as '
         "the tool prints it in English (LANG=C)"
     )
     cut = vparstatus.render(scenario().resolved, "M").partition("\n")[0].rsplit(":", 4)[0]
     assert refusal(cut + "\n") == (
-        "a.txt:1: 6 values under 9 headings; give the listing whole and unchanged, as the tool "
+        "a.txt:1: 6 values under 9 headings: give the listing whole and unchanged, as the tool "
         "prints it in English (LANG=C)"
     )
 
 
-def test_other_texts_are_refused() -> None:
-    known = (
-        "what can be read is vparstatus -v or -M, parstatus -C; copy all that the command "
-        "printed, headings and all, in English (LANG=C)"
-    )
-    assert refusal("\n[Détails]\n") == (
-        f'a.txt:2: this is no listing that can be imported: "[Détails]"; {known}'
-    )
-    assert refusal(" \n") == (
-        f"a.txt: this is no listing that can be imported: nothing at all; {known}"
+def test_a_damaged_listing_is_not_left_out_of_a_layout(tmp_path: Path) -> None:
+    whole, damaged = tmp_path / "a.txt", tmp_path / "b.txt"
+    whole.write_text(OAK)
+    damaged.write_text(FOREST.replace("32.0/ 0.0 cab0", "32.x/ 0.0 cab0"))
+    with pytest.raises(ListingError) as caught:
+        import_paths([whole, damaged])
+    assert str(caught.value).startswith(f"{damaged}:7: ")
+    damaged.write_text("[Détails]\n")
+    assert [str(left.why) for left in import_paths([whole, damaged]).facts.left] == [
+        'it is of no format that is known; it begins "[Détails]"'
+    ]
+
+
+def test_recordings_are_refused_beside_listings(tmp_path: Path) -> None:
+    oak, lab = tmp_path / "oak.txt", tmp_path / "lab.csv"
+    oak.write_text(OAK)
+    lab.write_text("timestamp,name,cores\n0,a,1\n300,a,0.5\n")
+    with pytest.raises(ListingError) as caught:
+        import_paths([lab, oak])
+    assert str(caught.value) == (
+        f"{oak} lists virtual partitions of cells, {lab} does not: "
+        "give them apart: they make separate scenarios"
     )
 
 
@@ -339,39 +365,31 @@ def test_only_machines_of_cells_are_taken() -> None:
 def test_files_in_other_encodings(tmp_path: Path) -> None:
     path = tmp_path / "oak.txt"
     path.write_bytes(OAK.encode("utf-16"))
-    assert import_files([path]).scenario.partitions[0].name == "oak1"
+    assert import_paths([path]).scenario.partitions[0].name == "oak1"
     path.write_bytes(OAK.replace("-lq", "é").encode("latin-1"))
-    assert str(import_files([path]).notices[0]) == (
+    assert told(import_paths([path]))[0] == (
         f"{path}: the text is not UTF-8; it is read as Latin-1"
     )
-    with pytest.raises(HomenodeError, match=r"there is no file .*oka\.txt; did you mean oak\.txt"):
-        import_files([tmp_path / "oka.txt"])
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(
-        HomenodeError, match=r"there is no file .*oak\.txt; its folder holds no file"
-    ):
-        import_files([tmp_path / "empty" / "oak.txt"])
-    with pytest.raises(ListingError, match=r"cannot be read: Is a directory: name a file"):
-        import_files([tmp_path])
 
 
 def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
     imported, path = taken(OAK), tmp_path / "oak.toml"
-    imported.save(path)
+    imported.save_file(path)
     assert Scenario.load(path).text == imported.text
     with pytest.raises(StoreError) as caught:
-        imported.save(path)
+        imported.save_file(path)
     assert str(caught.value) == f"{path} is there already: name another file with -o"
     with pytest.raises(StoreError, match="cannot be written: No such file or directory"):
-        imported.save(tmp_path / "missing" / "oak.toml")
+        imported.save_file(tmp_path / "missing" / "oak.toml")
     assert [entry.name for entry in tmp_path.iterdir()] == ["oak.toml"]
 
 
 def test_the_summary_says_what_was_made_of_what() -> None:
-    summary = taken(OAK, FOREST, machine="hp-rx8640").summary()
-    assert summary["read"] == [
-        {"file": "a.txt", "report": "vparstatus -v"},
-        {"file": "b.txt", "report": "parstatus"},
+    imported = taken(OAK, FOREST, machine="hp-rx8640")
+    summary = imported.summary()
+    assert [(one.file, one.format, one.what) for one in imported.facts.took] == [
+        ("a.txt", "vparstatus -v", "2 virtual partitions"),
+        ("b.txt", "parstatus", "4 cells"),
     ]
     assert [one["name"] for one in summary["partitions"]] == ["oak1", "oak2", "npar1"]
     assert summary["npartitions"][1]["local_bytes"] == 32 << 30

@@ -12,8 +12,8 @@ from homenode.records.importing.facts import Facts, PartitionFacts, SystemFacts
 from homenode.records.importing.formats.njmon import NjmonFormat
 from homenode.records.importing.formats.nmon import NmonFormat
 from homenode.records.importing.front import read_paths
-from homenode.records.importing.gather import Gathered
 from homenode.records.importing.opening.bounds import Limits
+from homenode.records.importing.opening.gather import Gathered
 from homenode.records.importing.opening.sources import ListingError
 
 ROOT = Path(__file__).parents[2]

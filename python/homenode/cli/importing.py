@@ -14,7 +14,6 @@ from homenode.errors import InputError
 
 if TYPE_CHECKING:
     from homenode.model.units import Kind
-    from homenode.records.importing import Imported
     from homenode.records.importing.assemble import Assembled, AssembleOptions
     from homenode.records.importing.facts import Facts
     from homenode.records.importing.opening.bounds import Limits
@@ -112,19 +111,19 @@ def import_recordings(
         return
     options = _options(name, machine, system, profile, step, window, convert=convert)
     with progress_bar(f"importing {paths[0].name}") as progress:
-        outcome = import_paths(
+        assembled = import_paths(
             paths,
             options,
             limits=limits,
             progress=progress,
             reading=None if as_json else _tell_facts,
         )
-    if outcome.imported is not None:
-        _answer_listings(outcome.imported, output, as_json=as_json)
-    if outcome.assembled is not None:
-        folder = output or _default_folder(paths)
-        outcome.assembled.save(folder, force=force)
-        _answer(outcome.facts, outcome.assembled, folder, as_json=as_json)
+    if assembled.is_one_file:
+        _answer_layout(assembled, output, as_json=as_json)
+        return
+    folder = output or _default_folder(paths)
+    assembled.save(folder, force=force)
+    _answer(assembled, folder / "scenario.toml", as_json=as_json)
 
 
 def _options(
@@ -212,33 +211,28 @@ def _default_folder(paths: list[Path]) -> Path:
     return Path(f"{name}-imported" if only.is_dir() else name)
 
 
-def _answer(facts: Facts, assembled: Assembled, folder: Path, *, as_json: bool) -> None:
-    scenario = folder / "scenario.toml"
+def _answer_layout(assembled: Assembled, output: Path | None, *, as_json: bool) -> None:
+    """A scenario that is one file is printed, unless a file is named for it."""
+    if output is not None:
+        assembled.save_file(output)
+    _answer(assembled, output, as_json=as_json)
+    if output is None and not as_json:
+        sys.stdout.write(assembled.text)
+
+
+def _answer(assembled: Assembled, scenario: Path | None, *, as_json: bool) -> None:
     if as_json:
         from homenode.records.importing.telling import note_data, summary
 
-        read = summary(facts)
+        read = summary(assembled.facts)
         read["notes"] += [note_data(notice) for notice in assembled.notices]
-        show_json({"scenario": str(scenario), **assembled.summary(), **read})
+        text = {"text": assembled.text} if assembled.is_one_file else {}
+        file = None if scenario is None else str(scenario)
+        show_json({"scenario": file, **text, **assembled.summary(), **read})
         return
     for notice in assembled.notices:
         tell(f"note: {notice}")
-    count = len(assembled.scenario.partitions)
-    plural = "s" if count > 1 else ""
-    tell(f"{scenario}: {count} partition{plural} of {assembled.scenario.machine.title}")
-
-
-def _answer_listings(imported: Imported, output: Path | None, *, as_json: bool) -> None:
-    if output is not None:
-        imported.save(output)
-    for notice in imported.notices:
-        tell(f"note: {notice}")
-    if as_json:
-        written = {"scenario": None if output is None else str(output), "text": imported.text}
-        show_json({**written, **imported.summary()})
-    elif output is None:
-        sys.stdout.write(imported.text)
-    else:
-        count = len(imported.scenario.partitions)
+    if scenario is not None:
+        count = len(assembled.scenario.partitions)
         plural = "s" if count > 1 else ""
-        tell(f"{output}: {count} partition{plural} of {imported.scenario.machine.title}")
+        tell(f"{scenario}: {count} partition{plural} of {assembled.scenario.machine.title}")

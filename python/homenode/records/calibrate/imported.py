@@ -18,8 +18,8 @@ from homenode.records.calibrate.model import Condition, Observation, Recording
 from homenode.records.calibrate.rates import Rate, read_rates
 from homenode.records.calibrate.windows import Group, Window, groups, mean_cpi, per_unit
 from homenode.records.importing.assemble import AssembleOptions, assemble
-from homenode.records.importing.formats.aixfacts import counted
 from homenode.records.importing.front import read_paths
+from homenode.records.importing.shared.words import counted
 
 if TYPE_CHECKING:
     import polars as pl

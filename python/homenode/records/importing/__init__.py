@@ -5,18 +5,15 @@ scenario of all of them: the machine, its partitions, and what they were recorde
 value of it says where it comes from; what no recording tells is assumed and said to be.
 """
 
-from homenode.records.importing.cellular import Imported, import_files, import_sources
-from homenode.records.importing.front import Outcome, import_paths, read_paths
-from homenode.records.importing.opening.sources import ListingError, Notice, Source
+from homenode.records.importing.assemble import Assembled, AssembleOptions
+from homenode.records.importing.front import import_paths, read_paths
+from homenode.records.importing.opening.sources import ListingError, Notice
 
 __all__ = [
-    "Imported",
+    "AssembleOptions",
+    "Assembled",
     "ListingError",
     "Notice",
-    "Outcome",
-    "Source",
-    "import_files",
     "import_paths",
-    "import_sources",
     "read_paths",
 ]

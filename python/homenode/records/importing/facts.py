@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from homenode.errors import Where
-from homenode.records.importing.opening.sources import Notice
+from homenode.records.importing.opening.sources import Left, ListingError, Notice
 
 if TYPE_CHECKING:
     import polars as pl
@@ -192,6 +192,82 @@ class TopologyFacts:
 
 
 @dataclass(frozen=True)
+class BoundMemory:
+    """Memory of one kind that is bound to a virtual partition [bytes]."""
+
+    cell: int | None
+    """None for interleaved memory, whose lines lie on all cells in turn."""
+    base: int
+    floating: int
+
+
+@dataclass(frozen=True)
+class VirtualPartitionFacts:
+    """A virtual partition of a server of cells, as its monitor lists it."""
+
+    name: Text
+    is_down: bool
+    limits: Told[tuple[int, int]]
+    """Least and most cores."""
+    by_path: tuple[str, ...]
+    """Cores that were asked for by path."""
+    by_cell: Mapping[int, int]
+    """Cores that were asked for by cell."""
+    by_count: int
+    """Cores that were asked for by number."""
+    boot: Text | None
+    paths: Told[tuple[str, ...]]
+    """Paths of all its cores, as far as they are decided."""
+    io: Told[Mapping[int, bool]] | None
+    """Cells of its I/O; whether it boots from there."""
+    memory: tuple[Told[BoundMemory], ...]
+    ilm_granule: Count | None
+    """Unit of interleaved memory [bytes]."""
+    clm_granule: Count | None
+    """Unit of cell-local memory [bytes]."""
+
+    @property
+    def cores(self) -> int:
+        """How many it has."""
+        return len(self.by_path) + sum(self.by_cell.values()) + self.by_count
+
+    @property
+    def cells(self) -> set[int]:
+        """Cells it has cores or memory of."""
+        of_memory = {one.value.cell for one in self.memory if one.value.cell is not None}
+        return {cell_of(path) for path in self.paths.value} | set(self.by_cell) | of_memory
+
+    def values(self) -> list[object]:
+        """All that is told, without the lines that tell it."""
+        told = {**vars(self), "memory": [one.value for one in self.memory]}
+        return [one.value if isinstance(one, Told) else one for one in told.values()]
+
+
+def cell_of(path: str) -> int:
+    """The cell of a hardware path: its first number."""
+    return int(path.replace("/", ".").split(".", 1)[0])
+
+
+@dataclass(frozen=True)
+class CellFacts:
+    """A cell of a server of cells."""
+
+    number: int
+    npartition: int | None
+    """Number of its hard partition."""
+    memory_bytes: int | None
+    """Memory that is in order; none if the cell is absent."""
+    processors: int | None
+    deconfigured: int
+    """Processors taken out."""
+    interleaves: bool
+    """Whether it gives memory to the interleaved memory of its partition."""
+    has_chassis: bool
+    """Whether an I/O chassis is connected to it."""
+    where: Where = field(compare=False)
+
+
+@dataclass(frozen=True)
 class Took:
     """What was taken of a file."""
 
@@ -204,15 +280,6 @@ class Took:
     """Lines or records that were not sound."""
 
 
-@dataclass(frozen=True)
-class Left:
-    """A file that was not taken, and why."""
-
-    file: str
-    why: str
-    line: int | None = None
-
-
 @dataclass
 class Facts:
     """All that was found in all files."""
@@ -223,6 +290,16 @@ class Facts:
     series: list[Series] = field(default_factory=list)
     affinity: list[Affinity] = field(default_factory=list)
     topologies: list[TopologyFacts] = field(default_factory=list)
+    virtual_partitions: list[VirtualPartitionFacts] = field(default_factory=list)
+    """Once for each listing that has it."""
+    cells: list[CellFacts] = field(default_factory=list)
+    """Once for each listing that has it."""
+    local_memory: dict[int, Count] = field(default_factory=dict)
+    """Cell-local memory by cell [bytes]."""
+    npartitions: dict[int, Text] = field(default_factory=dict)
+    """Names of hard partitions by their number."""
+    unsound: list[ListingError] = field(default_factory=list)
+    """What is wrong with listings of cells: without one of them the layout would be another."""
     notices: list[Notice] = field(default_factory=list)
     took: list[Took] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
@@ -230,6 +307,11 @@ class Facts:
     """What readers do once all files are read: one file may tell what another needs."""
     between: dict[str, dict[str, float]] = field(default_factory=dict)
     """What files of one format tell each other, by the name of the format."""
+
+    @property
+    def of_cells(self) -> bool:
+        """Whether listings of a server of cells are there."""
+        return bool(self.virtual_partitions or self.cells or self.npartitions or self.unsound)
 
     def system(self, key: str) -> SystemFacts:
         """The server of that key; a new one if there is none."""

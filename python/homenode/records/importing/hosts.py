@@ -8,8 +8,8 @@ from pathlib import Path
 
 from homenode.records.importing.facts import Facts
 from homenode.records.importing.formats.topology import DumpFormat, HostFormat, Loaded
-from homenode.records.importing.gather import Gathered
 from homenode.records.importing.opening.bounds import Limits
+from homenode.records.importing.opening.gather import Gathered
 from homenode.records.importing.opening.sources import ListingError
 from homenode.records.importing.recognise import recognise, recognise_tree
 

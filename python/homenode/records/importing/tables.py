@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from homenode.errors import listed
-from homenode.records.importing.gather import Gathered
+from homenode.records.exporting.staging import put
 from homenode.records.importing.opening.bounds import Limits
+from homenode.records.importing.opening.gather import Gathered
 from homenode.records.importing.opening.inputs import GivenInput, Input
 from homenode.records.importing.opening.sources import ListingError
 from homenode.records.importing.recognise import file_formats, recognise
@@ -34,8 +35,6 @@ def write_tables(
 
     The folder appears when all is written. Raises `ListingError` if no file has sections.
     """
-    from homenode.records.exporting.staging import put
-
     with Gathered(limits or Limits()) as gathered:
         gathered.add_all([Path(path) for path in paths])
         known = [(source, kind) for source in gathered.inputs if (kind := _keeper(source))]

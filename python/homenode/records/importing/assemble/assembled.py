@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from homenode.errors import StoreError
+from homenode.errors import InputError, StoreError, Where, listed
 from homenode.model.scenario import Scenario
 from homenode.records.importing.assemble.convert import Residual
 from homenode.records.importing.facts import Facts
-from homenode.records.importing.opening.sources import Notice
+from homenode.records.importing.opening.sources import ListingError, Notice
 
 SCENARIO_FILE = "scenario.toml"
+_ORIGIN = re.compile(r"# (?P<file>[^;]+?):(?P<line>[0-9]+)")
 
 
 class _Lasting(type(Path())):  # type: ignore[misc]
@@ -62,6 +64,15 @@ class Assembled:
             "windows": self.windows,
             "step_s": self.step_ns / 1e9,
             "files": [SCENARIO_FILE, *self.files],
+            "npartitions": [
+                {
+                    "name": one.name,
+                    "cells": list(one.indices),
+                    "memory_bytes": sum(cell.memory for cell in one.cells),
+                    "local_bytes": sum(cell.local for cell in one.cells),
+                }
+                for one in self.scenario.resolved.npartitions
+            ],
             "partitions": [self._partition(one.name) for one in self.scenario.partitions],
             "warnings": [_warning(notice) for notice in self.notices],
         }
@@ -85,6 +96,28 @@ class Assembled:
             "memory_bytes": one.memory_bytes,
             "conversion": off,
         }
+
+    @property
+    def is_one_file(self) -> bool:
+        """Whether it is a layout as listed, which names no file beside it."""
+        return self.scenario.machine.platform is not None and not self.files
+
+    def save_file(self, path: Path) -> None:
+        """Write the scenario alone, as a whole or not at all; a file that is there is kept."""
+        if path.exists():
+            raise StoreError(f"{path} is there already", next_step="name another file with -o")
+        draft = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            try:
+                draft.write_text(self.text, encoding="utf-8")
+                draft.replace(path)
+            finally:
+                draft.unlink(missing_ok=True)
+        except OSError as failure:
+            raise StoreError(
+                f"{path} cannot be written: {failure.strerror}",
+                next_step="name a file in a folder that is there and yours",
+            ) from failure
 
     def save(self, folder: Path, force: bool = False) -> None:
         """Write the folder as a whole or not at all; one that is there is kept unless `force`, and
@@ -115,6 +148,34 @@ def write_files(folder: Path, text: str, files: Mapping[str, bytes]) -> None:
     (folder / SCENARIO_FILE).write_text(text, encoding="utf-8")
     for name, content in files.items():
         (folder / name).write_bytes(content)
+
+
+def loaded(text: str, folder: Path, files: Sequence[str], name: str = SCENARIO_FILE) -> Scenario:
+    """The scenario, or one message why what was read of `files` makes none."""
+    try:
+        return Scenario.from_toml(text, name, folder)
+    except InputError as error:
+        raise ListingError(
+            f"no scenario can be made of it: {error.problem}",
+            there=error.there,
+            where=_origin(text, error.where) or Where(listed(files, 4)),
+            next_step=error.next_step,
+        ) from error
+
+
+def _origin(text: str, where: Where | None) -> Where | None:
+    """What a line of the scenario was made of: its comment says it."""
+    if where is None or where.line is None:
+        return None
+    lines = text.splitlines()
+    own, above = lines[where.line - 1 : where.line], lines[where.line - 2 : where.line - 1]
+    # A long line has its comment above it, a list within.
+    comments = [line for line in above if line.startswith("#")]
+    for line in (*own, *comments, *lines[where.line : where.line + 1]):
+        found = _ORIGIN.search(line)
+        if found:
+            return Where(found["file"], int(found["line"]))
+    return None
 
 
 def _is_ours(folder: Path) -> bool:

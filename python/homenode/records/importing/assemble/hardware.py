@@ -12,14 +12,16 @@ from homenode.errors import InputError, MachineError
 from homenode.model.catalog import MachineDescription, machine, machines
 from homenode.model.catalog.hosts import HOST_POLICIES
 from homenode.model.catalog.hypervisor import PowerVm
-from homenode.model.catalog.names import is_path
-from homenode.model.document import read_text
+from homenode.model.catalog.names import is_path, load_machine
+from homenode.model.document import parse_document, read_text
+from homenode.model.scenario.places import name_of_chip
 from homenode.model.units import FREQUENCY, SIZE
 from homenode.records.importing.assemble.generations import (
     Generation,
     generation_name,
     generation_of,
 )
+from homenode.records.importing.assemble.machine_file import machine_file
 from homenode.records.importing.facts import Facts, SystemFacts, TopologyFacts
 from homenode.records.importing.opening.sources import ListingError, Notice
 
@@ -81,7 +83,8 @@ def choose_machine(
     Raises `NotFoundError` for a name that is none, `ListingError` where it cannot hold them.
     """
     if asked is not None:
-        return _named(asked, need)
+        _refuse_cells(machine(asked))
+        return named(asked, need)
     if need.under is not None:
         need = replace(need, cores=1)
     system = system or SystemFacts("")
@@ -107,9 +110,9 @@ def choose_machine(
     return _assumed(system, need, why)
 
 
-def _named(asked: str, need: Need) -> ChosenMachine:
+def named(asked: str, need: Need) -> ChosenMachine:
+    """The machine that someone named, a shipped one or a file of it."""
     found = machine(asked)
-    _refuse_cells(found)
     if found.hypervisor.policy in HOST_POLICIES:
         need = replace(need, cores=1)
     own = read_text(Path(asked), MachineError) if is_path(asked) else None
@@ -192,10 +195,6 @@ def _by_generation(
 
 def _made(topology: TopologyFacts | None, system: SystemFacts, need: Need) -> ChosenMachine | None:
     """A machine file of its own; none if it would not hold the partitions."""
-    from homenode.model.catalog.names import load_machine
-    from homenode.model.document import parse_document
-    from homenode.records.importing.assemble.machine_file import machine_file
-
     name = "imported"
     made = machine_file(topology, system if system.key else None, name)
     found = load_machine(parse_document(made.text, MACHINE_FILE, MachineError))
@@ -272,8 +271,6 @@ def _memory(found: MachineDescription, need: Need) -> dict[str, tuple[dict[str, 
 
 def chip_names(found: MachineDescription, active_cores: int) -> Iterator[str]:
     """Places of the chips with active cores, in order."""
-    from homenode.model.scenario.places import name_of_chip
-
     for chip in range(found.chips):
         if chip * found.cores_per_chip < active_cores:
             yield name_of_chip(chip, found)

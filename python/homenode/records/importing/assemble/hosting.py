@@ -66,8 +66,11 @@ def set_on_host(
     numbers = _numbers(planned, machine, topology, notices)
     for one in planned:
         count = _threads(one)
-        one.virtual, one.shared = int(count.value), True
-        found = {"mode": mode_of(one.facts, "shared"), "virtual": count}
+        one.virtual, one.shared = count.value, True
+        found: dict[str, Value[object]] = {
+            "mode": mode_of(one.facts, "shared"),
+            "virtual": count,
+        }
         weight = one.facts.weight
         if weight is not None:
             found[key] = Value(max(6 if key == "shares" else 1, weight.value), str(weight.where))
@@ -82,7 +85,7 @@ def set_on_host(
         notices.append(Notice(f"{text}; it also keeps a guest's processors together, Linux not"))
 
 
-def _threads(one: Planned) -> Value:
+def _threads(one: Planned) -> Value[int]:
     """Virtual processors: what the guest sees of each is a thread of the host."""
     facts = one.facts
     if facts.logical is not None:
@@ -116,7 +119,7 @@ def _weight_key(planned: Sequence[Planned], policy: str, notices: list[Notice]) 
     return "shares"
 
 
-def _limit(one: Planned, policy: str) -> dict[str, Value]:
+def _limit(one: Planned, policy: str) -> dict[str, Value[object]]:
     """The time it may use: a quota, or Xen's cap in processors."""
     facts = one.facts
     told: Told[tuple[int, int]] | None = facts.quota
@@ -131,7 +134,9 @@ def _limit(one: Planned, policy: str) -> dict[str, Value]:
     where = str(told.where)
     if policy != "linux":
         return {"cap": Value(min(float(one.virtual), quota / period), where)}
-    found = {"quota": Value(TIME.format(max(_LEAST_US, quota) * 1000), where)}
+    found: dict[str, Value[object]] = {
+        "quota": Value(TIME.format(max(_LEAST_US, quota) * 1000), where)
+    }
     if period != _PERIOD_US:
         found["period"] = Value(TIME.format(max(_LEAST_US, period) * 1000), where)
     return found
@@ -139,10 +144,10 @@ def _limit(one: Planned, policy: str) -> dict[str, Value]:
 
 def _places(
     one: Planned, cpus: int, numbers: Spans | None, policy: str, notices: list[Notice]
-) -> dict[str, Value]:
+) -> dict[str, Value[object]]:
     """The processors that it may use, by the numbers of the scenario's machine."""
     facts = one.facts
-    found: dict[str, Value] = {}
+    found: dict[str, Value[object]] = {}
     told_set = facts.cpuset
     own = [] if told_set is None else _mapped(told_set.value, cpus, numbers)
     if facts.pins:

@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from homenode.model.catalog import machine, machines
+from homenode.model.catalog.names import machine_document
 from homenode.model.units import FREQUENCY, SIZE
 from homenode.records.importing.assemble.generations import generation_of
 from homenode.records.importing.assemble.shape import Cache, Scope, Shape, shape_of
@@ -161,8 +163,6 @@ def _base(told: dict[str, Any], system: SystemFacts | None) -> _Base:
 
 def _nearest(wanted: tuple[str, float]) -> str | None:
     """The shipped machine of the nearest generation."""
-    from homenode.model.catalog import machine, machines
-
     near = [
         (abs(found[1] - wanted[1]), name)
         for name in machines()
@@ -173,8 +173,6 @@ def _nearest(wanted: tuple[str, float]) -> str | None:
 
 def _shipped(name: str) -> _Base:
     """A shipped machine's numbers, which are assumptions here."""
-    from homenode.model.catalog.names import machine_document
-
     data: dict[str, Any] = dict(machine_document(name).data)
     title = str(data["title"])
     figures = {key: _assumed(data[key], title) for key in _KEPT if key in data}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from homenode.records.importing.assemble.plan import MB, Planned
+from homenode.records.importing.assemble.plan import MB, Part, Planned
 from homenode.records.importing.opening.sources import Notice
 
 
@@ -70,12 +70,12 @@ def _place(one: Planned, names: dict[int, str], notices: list[Notice]) -> None:
         text = f"{one.name}'s domains hold {total} bytes, more than its {facts.memory_bytes.value}"
         notices.append(Notice(f"{text}; those of the domains count", where))
     # What no domain tells of, such as page tables, lies where most of it does.
-    rest = max(0, int(one.memory.value) - total) if facts.memory_bytes is not None else 0
+    rest = max(0, one.memory.value - total) if facts.memory_bytes is not None else 0
     largest = max(sizes, key=lambda number: sizes[number])
     sizes[largest] += rest
     first_told = next(iter(facts.memory_by_node.values()))
-    one.parts = tuple((sizes[number], names[number]) for number in sorted(sizes))
-    one.parts_origin = f"{first_told.where}; {assumed}"
+    origin = f"{first_told.where}; {assumed}"
+    one.parts = tuple(Part(sizes[number], names[number], origin) for number in sorted(sizes))
 
 
 def _has(told: object, number: int) -> bool:

@@ -8,7 +8,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, floor
+from typing import Generic, TypeVar
 
+from homenode.errors import Where
 from homenode.records.importing.assemble.windows import Recorded
 from homenode.records.importing.facts import PartitionFacts, Told
 from homenode.records.importing.opening.sources import Notice
@@ -30,12 +32,31 @@ take some thousandths of a core, more or less by chance.
 """
 
 
+T_co = TypeVar("T_co", covariant=True)
+
+
 @dataclass(frozen=True)
-class Value:
+class Value(Generic[T_co]):
     """A value with where it comes from."""
 
-    value: float | int | str | bool
+    value: T_co
     origin: str
+
+
+Line = tuple[str, Value[object]]
+"""A key of a table of the scenario."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a partition's memory."""
+
+    size: int
+    """Bytes."""
+    place: str
+    origin: str
+    floats: bool = False
+    """Whether a running partition can be without it."""
 
 
 @dataclass
@@ -47,19 +68,23 @@ class Planned:
     shared: bool
     virtual: int
     recorded: Recorded | None
-    processors: dict[str, Value] = field(default_factory=dict)
-    smt: Value | None = None
-    memory: Value = field(default_factory=lambda: Value(_ASSUMED_MEMORY, "assumed"))
-    parts: tuple[tuple[int, str], ...] = ()
-    """Bytes by place, where it is known how its memory lies."""
-    parts_origin: str = ""
+    name_origin: str = "as recorded"
+    more: tuple[Line, ...] = ()
+    """What a partition of a server of cells has besides."""
+    processors: dict[str, Value[object]] = field(default_factory=dict)
+    smt: Value[int] | None = None
+    memory: Value[int] = field(default_factory=lambda: Value(_ASSUMED_MEMORY, "assumed"))
+    parts: tuple[Part, ...] = ()
+    """Where it is known how its memory lies."""
     home: tuple[str, ...] = ()
     home_origin: str = ""
-    kvm: Value | None = None
+    kvm: Value[str] | None = None
     """That it is a KVM guest of a Linux host."""
     pins: tuple[str, ...] = ()
     """Processors of a host that each virtual processor may use, as lists of the kernel's form."""
-    guest: Value = field(default_factory=lambda: Value("linux", "assumed"))
+    guest: Value[str] = field(default_factory=lambda: Value("linux", "assumed"))
+    workload: Value[object] | None = None
+    """What it runs, where that is not what was recorded."""
 
     @property
     def entitlement(self) -> float:
@@ -81,7 +106,7 @@ def plan(
     notices: list[Notice],
 ) -> list[Planned]:
     """The partitions, without what depends on the machine."""
-    names = _names(every, notices)
+    names = names_of([(one.name, None) for one in every], notices)
     planned = []
     numbers: set[int] = set()
     for told, name in zip(every, names, strict=True):
@@ -89,6 +114,8 @@ def plan(
         own = recorded.get((facts.system, facts.name))
         virtual = _virtual(facts, own, notices)
         found = Planned(name, facts, _is_shared(facts, hypervisor), virtual, own)
+        if facts.name != name:
+            found.name_origin = f"was {facts.name}"
         found.memory = _memory(facts)
         if own is None:
             text = f"nothing tells what {name} used; it runs nothing in the scenario"
@@ -113,16 +140,16 @@ def _with_own_number(
     return replace(facts, number=None)
 
 
-def _names(every: Sequence[PartitionFacts], notices: list[Notice]) -> list[str]:
-    """Names as a scenario takes them, each once."""
+def names_of(listed: Sequence[tuple[str, Where | None]], notices: list[Notice]) -> list[str]:
+    """Names as a scenario takes them, each once; given with the line that tells each."""
     names: list[str] = []
-    for facts in every:
-        name = _NOT_A_NAME.sub("-", facts.name).lstrip("_.+-")[:_LONGEST_NAME] or "partition"
+    for told, where in listed:
+        name = _NOT_A_NAME.sub("-", told).lstrip("_.+-")[:_LONGEST_NAME] or "partition"
         stem, number = name, 2
         while name in names:
             name, number = f"{stem[: _LONGEST_NAME - 5]}-{number}", number + 1
-        if name != facts.name:
-            notices.append(Notice(f'"{facts.name}" is called {name} in the scenario'))
+        if name != told:
+            notices.append(Notice(f'"{told}" is called {name} in the scenario', where))
         names.append(name)
     return names
 
@@ -147,7 +174,7 @@ def _virtual(facts: PartitionFacts, recorded: Recorded | None, notices: list[Not
     return most
 
 
-def _memory(facts: PartitionFacts) -> Value:
+def _memory(facts: PartitionFacts) -> Value[int]:
     told = facts.memory_bytes
     if told is not None and told.value >= MB:
         return Value(told.value, str(told.where))
@@ -178,7 +205,9 @@ def _each(untold: Sequence[Planned], left: float) -> float:
     return min(1.0, left / virtual) if virtual else 1.0
 
 
-def _shared(one: Planned, each: float, least: float, notices: list[Notice]) -> dict[str, Value]:
+def _shared(
+    one: Planned, each: float, least: float, notices: list[Notice]
+) -> dict[str, Value[object]]:
     facts = one.facts
     if facts.entitlement is not None:
         entitlement = Value(facts.entitlement.value, str(facts.entitlement.where))
@@ -199,7 +228,11 @@ def _shared(one: Planned, each: float, least: float, notices: list[Notice]) -> d
         text = f"{one.name} has {one.virtual} virtual processors for {capacity:g} cores"
         notices.append(Notice(f"{text}; {one.virtual} count"))
         entitlement = Value(float(one.virtual), "as many as its virtual processors")
-    found = {"mode": mode_of(facts, "shared"), "entitlement": entitlement, "virtual": _count(one)}
+    found: dict[str, Value[object]] = {
+        "mode": mode_of(facts, "shared"),
+        "entitlement": entitlement,
+        "virtual": _count(one),
+    }
     if facts.capped is not None:
         found["capped"] = Value(facts.capped.value, str(facts.capped.where))
     if facts.weight is not None:
@@ -209,11 +242,16 @@ def _shared(one: Planned, each: float, least: float, notices: list[Notice]) -> d
     return found
 
 
-def _dedicated(one: Planned) -> dict[str, Value]:
-    found = {"mode": mode_of(one.facts, "dedicated"), "cores": _count(one)}
+def _dedicated(one: Planned) -> dict[str, Value[object]]:
+    found = own_cores(one)
     if one.facts.donating is not None and one.facts.donating.value:
         found["donating"] = Value(True, str(one.facts.donating.where))
     return found
+
+
+def own_cores(one: Planned) -> dict[str, Value[object]]:
+    """Processors of a partition that shares none."""
+    return {"mode": mode_of(one.facts, "dedicated"), "cores": _count(one)}
 
 
 def scaled_weights(planned: Sequence[Planned], most: int, notices: list[Notice]) -> None:
@@ -234,7 +272,7 @@ def set_without_sharing(planned: Sequence[Planned], threads: int, notices: list[
     """Processors of a machine on which every partition has cores of its own."""
     for one in planned:
         _set_threads(one, threads, notices)
-        one.processors = {"mode": mode_of(one.facts, "dedicated"), "cores": _count(one)}
+        one.processors = own_cores(one)
         one.guest = guest_of(one.facts, runs_aix=False, notices=notices)
 
 
@@ -244,12 +282,17 @@ def set_on_mainframe(planned: Sequence[Planned], threads: int, notices: list[Not
     for one in planned:
         _set_threads(one, threads, notices)
         if one.shared:
-            found = {"mode": mode_of(one.facts, "shared"), "virtual": _count(one)}
-            found["weight"] = _weight(one, 1, _MOST_WEIGHT["prsm"], notices)
+            weight = _weight(one, 1, _MOST_WEIGHT["prsm"], notices)
+            mode = mode_of(one.facts, "shared")
+            found: dict[str, Value[object]] = {
+                "mode": mode,
+                "virtual": _count(one),
+                "weight": weight,
+            }
             if one.facts.capped is not None:
                 found["capped"] = Value(one.facts.capped.value, str(one.facts.capped.where))
         else:
-            found = {"mode": mode_of(one.facts, "dedicated"), "cores": _count(one)}
+            found = own_cores(one)
         if one.facts.core_type is not None:
             kind = one.facts.core_type
             found["type"] = Value(kind.value, str(kind.where))
@@ -273,25 +316,25 @@ def _set_threads(one: Planned, threads: int, notices: list[Notice]) -> None:
                 f" {facts.logical.value} logical processors is taken for a virtual one"
             )
             notices.append(Notice(text, facts.logical.where))
-    if int(found.value) > threads:
+    if found.value > threads:
         text = f"{one.name} uses {found.value} threads of a core, the machine has {threads}"
         notices.append(Notice(text))
         found = Value(threads, "all that a core has")
     one.smt = found
 
 
-def mode_of(facts: PartitionFacts, mode: str) -> Value:
+def mode_of(facts: PartitionFacts, mode: str) -> Value[str]:
     """The kind of its processors, with who told of it."""
     told = facts.mode
     return Value(mode, "assumed" if told is None else str(told.where))
 
 
-def _count(one: Planned) -> Value:
+def _count(one: Planned) -> Value[int]:
     told = one.facts.virtual or one.facts.logical
     return Value(one.virtual, "by the most it used" if told is None else str(told.where))
 
 
-def _weight(one: Planned, least: int, most: int, notices: list[Notice]) -> Value:
+def _weight(one: Planned, least: int, most: int, notices: list[Notice]) -> Value[int]:
     told = one.facts.weight
     if told is None:
         return Value(_EQUAL_WEIGHT, "assumed: equal weights")
@@ -310,7 +353,7 @@ def pool_of(facts: PartitionFacts) -> str | None:
     return f"pool{name}" if name.isdigit() else name or None
 
 
-def guest_of(facts: PartitionFacts, *, runs_aix: bool, notices: list[Notice]) -> Value:
+def guest_of(facts: PartitionFacts, *, runs_aix: bool, notices: list[Notice]) -> Value[str]:
     """Its operating system, or the one that stands for it."""
     told: Told[str] | None = facts.os
     asked = "" if told is None else told.value

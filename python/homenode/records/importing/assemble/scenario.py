@@ -6,17 +6,17 @@ import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
-from pathlib import Path
 
-from homenode.errors import HomenodeError, InputError, listed
+from homenode.errors import HomenodeError, listed
 from homenode.model.catalog.hosts import HOST_POLICIES
 from homenode.model.scenario import Scenario
 from homenode.records.importing.assemble.assembled import (
-    SCENARIO_FILE,
     Assembled,
     lasting_folder,
+    loaded,
     write_files,
 )
+from homenode.records.importing.assemble.cells import assemble_cells
 from homenode.records.importing.assemble.convert import (
     Converted,
     Residual,
@@ -73,6 +73,8 @@ def assemble(
     `NotFoundError` for a machine or profile that is not there.
     """
     chosen = options or AssembleOptions()
+    if facts.of_cells:
+        return assemble_cells(facts, chosen)
     system, every = members(facts, chosen)
     notices: list[Notice] = []
     begin, found = recorded_of(facts, every, notices)
@@ -97,7 +99,7 @@ def _need(planned: Sequence[Planned]) -> Need:
     used = sum(one.recorded.mean for one in planned if one.shared and one.recorded)
     largest = max((one.virtual for one in planned if one.shared), default=0)
     cores = own + max(ceil(entitled - 1e-9), ceil(used), largest)
-    memory = sum(int(one.memory.value) for one in planned)
+    memory = sum(one.memory.value for one in planned)
     threads = max(one.virtual * (one.facts.smt.value if one.facts.smt else 1) for one in planned)
     return Need(max(1, cores), memory, any(one.shared for one in planned), threads=threads)
 
@@ -194,40 +196,29 @@ def _converted(
             name, machine, planned, windows, step_ns, options.profile, told, sources
         )
         write_files(folder, text, files)
-        return text, _load(text, folder)
+        return text, loaded(text, folder, sources)
 
     targets = [] if windows is None else _targets(planned, windows)
-    text, loaded = scenario(by_factor(targets), ())
+    text, made = scenario(by_factor(targets), ())
     residuals: dict[str, Residual] = {}
     if targets and options.convert:
-        done = _convert(targets, planned, loaded, step_ns, progress)
+        done = _convert(targets, planned, made, step_ns, progress)
         residuals = done.residuals
         _remark_residuals(residuals, notices)
         head = f"Recorded cores are converted to work of the profile {options.profile}. Played,"
-        text, loaded = scenario(done.rates, [head, *shown(residuals)])
+        text, made = scenario(done.rates, [head, *shown(residuals)])
     elif targets:
         notices.append(Notice("recorded cores are converted to work by one factor, not probed"))
     return Assembled(
         text,
         files,
-        loaded,
+        made,
         tuple(notices),
         facts,
         residuals,
         0 if windows is None else windows.count,
         step_ns,
     )
-
-
-def _load(text: str, folder: Path) -> Scenario:
-    try:
-        return Scenario.from_toml(text, SCENARIO_FILE, folder)
-    except InputError as error:
-        raise ListingError(
-            f"no scenario can be made of it: {error.problem}",
-            there=error.there,
-            next_step=error.next_step,
-        ) from error
 
 
 def _targets(planned: Sequence[Planned], windows: Windows) -> list[Target]:
@@ -237,7 +228,7 @@ def _targets(planned: Sequence[Planned], windows: Windows) -> list[Target]:
             cores = tuple(window.cores for window in windows.partitions[one.recorded.partition])
             limit = one.virtual
             if one.recorded.quantity == "used" and one.guest.value != "aix" and one.smt:
-                limit *= int(one.smt.value)  # each thread's time counts
+                limit *= one.smt.value  # each thread's time counts
             found.append(Target(one.name, cores, _GUESS, float(limit)))
     return found
 

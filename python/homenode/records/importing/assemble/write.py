@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from homenode.model.units import TIME
 from homenode.records.importing.assemble.hardware import ChosenMachine
-from homenode.records.importing.assemble.plan import MB, Planned, pool_of
+from homenode.records.importing.assemble.plan import MB, Line, Planned, pool_of
 from homenode.records.importing.assemble.windows import Windows
 from homenode.records.importing.opening.lines import line, plain, value_text
 
@@ -15,7 +16,7 @@ WARMUP = "10 s"
 
 
 def scenario_text(
-    name: str,
+    name: str | None,
     machine: ChosenMachine,
     planned: Sequence[Planned],
     windows: Windows | None,
@@ -23,29 +24,33 @@ def scenario_text(
     profile: str,
     told: Sequence[str],
     files: Sequence[str],
+    npartitions: Sequence[Sequence[Line]] = (),
 ) -> str:
-    """A scenario file; `told` are lines on how far its demand is from what was recorded."""
+    """A scenario file; `told` are lines on how far its demand is from what was recorded.
+
+    With `npartitions` it is of a server of cells, which says nothing of how long to run.
+    """
     lines = [
         *_wrapped(f"Imported from {', '.join(files)}."),
         "# Behind each value stands the line it was read from, or what was assumed.",
         *(text for line_ in told for text in _wrapped(line_)),
         "",
-        f"name = {value_text(name)}",
-        "",
+        *([] if name is None else [f"name = {value_text(name)}", ""]),
         *_machine(machine, planned),
     ]
+    for table in npartitions:
+        lines += ["", "[[npartition]]", *_lines(table)]
     for pool in _pools(planned):
         lines += ["", *pool]
     for one in planned:
         lines += ["", *_partition(one, step_ns, profile)]
-    lines += ["", *_run(windows, step_ns)]
+    if not npartitions:
+        lines += ["", *_run(windows, step_ns)]
     return "\n".join(lines) + "\n"
 
 
 def _wrapped(text: str) -> Iterator[str]:
     """A comment in lines of a hundred characters."""
-    import textwrap
-
     for part in textwrap.wrap(plain(text), 98, break_long_words=False, break_on_hyphens=False):
         yield f"# {part}"
 
@@ -99,9 +104,10 @@ def _pools(planned: Sequence[Planned]) -> Iterator[list[str]]:
 def _partition(one: Planned, step_ns: int, profile: str) -> Iterator[str]:
     facts = one.facts
     yield "[[partition]]"
-    yield line("name", one.name, "as recorded" if facts.name == one.name else f"was {facts.name}")
+    yield line("name", one.name, one.name_origin)
     if facts.number is not None:
         yield line("number", facts.number.value, str(facts.number.where))
+    yield from _lines(one.more)
     origins = together([value.origin for value in one.processors.values()])
     values: dict[str, object] = {key: value.value for key, value in one.processors.items()}
     if one.pins:
@@ -109,11 +115,7 @@ def _partition(one: Planned, step_ns: int, profile: str) -> Iterator[str]:
     yield line("processors", values, origins)
     if one.smt is not None:
         yield line("smt", one.smt.value, one.smt.origin)
-    if one.parts:
-        parts = [{"size": size(amount), "on": place} for amount, place in one.parts]
-        yield line("memory", parts, one.parts_origin)
-    else:
-        yield line("memory", size(int(one.memory.value)), one.memory.origin)
+    yield from _memory(one)
     if one.home:
         yield line("home", list(one.home), one.home_origin)
     if one.kvm is not None:
@@ -124,13 +126,38 @@ def _partition(one: Planned, step_ns: int, profile: str) -> Iterator[str]:
         guest["daemons"] = {"rate": "0/s"}
         origin = f"{origin}; so little was recorded that its daemons are part of it"
     yield line("guest", guest, origin)
-    if one.recorded is None:
+    if one.workload is not None:
+        yield line("workload", one.workload.value, one.workload.origin)
+    elif one.recorded is None:
         yield line("workload", {"kind": "idle"}, "nothing tells what it used")
     else:
         step = {"step": TIME.format(step_ns), "profile": profile}
         workload = {"kind": "trace", "file": DEMAND_FILE, **step}
         yield line("workload", workload, "recorded cores as work; the profile is assumed")
     yield from _bounds(one)
+
+
+def _lines(table: Sequence[Line]) -> Iterator[str]:
+    return (line(key, value.value, value.origin) for key, value in table)
+
+
+def _memory(one: Planned) -> Iterator[str]:
+    """One value, or parts: in a line if they are told together, else a line each."""
+    if not one.parts:
+        yield line("memory", size(one.memory.value), one.memory.origin)
+        return
+    parts = [
+        {"size": size(part.size), "on": part.place, **({"use": "floating"} if part.floats else {})}
+        for part in one.parts
+    ]
+    origins = [part.origin for part in one.parts]
+    if len(set(origins)) == 1:
+        yield line("memory", parts, origins[0])
+        return
+    yield "memory = ["
+    for part, origin in zip(parts, origins, strict=True):
+        yield f"  {value_text(part)},  # {plain(origin)}"
+    yield "]"
 
 
 def together(origins: Sequence[str]) -> str:
@@ -178,7 +205,7 @@ def _in_order(which: str, value: float, has: float) -> bool:
 
 
 def _total(one: Planned) -> int:
-    return sum(amount for amount, _ in one.parts) or int(one.memory.value)
+    return sum(part.size for part in one.parts) or one.memory.value
 
 
 def _run(windows: Windows | None, step_ns: int) -> Iterator[str]:

@@ -11,11 +11,14 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from homenode import _engine
 from homenode.records.importing.facts import Facts, PartitionFacts, Told, Took
 from homenode.records.importing.formats import aixaffinity, aixfacts, aixseries
 from homenode.records.importing.formats.aixseries import ReportTable, Timed, Use
-from homenode.records.importing.opening.inputs import FileFormat, Input
+from homenode.records.importing.opening.inputs import Input
 from homenode.records.importing.opening.sources import ListingError, Notice
+from homenode.records.importing.shared.forms import FileFormat
+from homenode.records.importing.shared.words import counted, named_after
 
 _PIECE = 1 << 20
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -28,8 +31,6 @@ _PREFERENCE = ("lparstat", "mpstat", "sar", "vmstat")
 @lru_cache(maxsize=8)
 def kind_of(head: bytes) -> str | None:
     """Which text of a tool this is the beginning of: a name of `_engine.recognise_text`."""
-    from homenode import _engine
-
     kind: str | None = _engine.recognise_text(head)
     return kind
 
@@ -59,15 +60,13 @@ class ReportFormat:
         what += uses + moves
         dropped += unsound
         if recording["tunables"]:
-            count = aixfacts.counted(len(recording["tunables"]), "tunable")
+            count = counted(len(recording["tunables"]), "tunable")
             what.append(f"{count}, of which nothing is made")
         text = "; ".join(what) or "nothing that a scenario is made of"
         facts.took.append(Took(source.file, self.name, text, found["dropped"] + dropped))
 
 
 def _parsed(source: Input) -> tuple[dict[str, Any], Sequence[Sequence[bytes]]]:
-    from homenode import _engine
-
     reader = _engine.ReportReader()
     wide, total = source.head[:2] in _WIDE_MARKS, 0
     with source.open() as stream:
@@ -98,7 +97,7 @@ class _Session:
             if (name := _name(listing)) is not None
         ]
         self.hosts = [(banner["line"], banner["host"]) for banner in recording["banners"]]
-        self.stem = aixfacts.named_after(source.file)
+        self.stem = named_after(source.file)
         self.said: set[str] = set()
 
     def owner(self, line: int) -> PartitionFacts:
@@ -124,9 +123,7 @@ class _Session:
         for listing in self.recording["affinity"]:
             owner = self.owner(listing["line"])
             aixfacts.tell_srads(listing, owner, self.facts, self.source.at)
-            what.append(
-                f"{aixfacts.counted(len(listing['domains']), 'affinity domain')} of {owner.name}"
-            )
+            what.append(f"{counted(len(listing['domains']), 'affinity domain')} of {owner.name}")
         for banner in self.recording["banners"]:
             system = Told(banner["system"].lower(), self.source.at(banner["line"]))
             owner = self.owner(banner["line"])
@@ -160,9 +157,7 @@ class _Session:
                 self.facts.notices.append(Notice(text, self.source.at()))
             mine = [(table, use) for table, use in both if table.report == chosen]
             rows, seconds, bad = self._series(self.facts.partition(None, name), mine)
-            what.append(
-                f"{aixfacts.counted(rows, 'sample')} of {chosen} of {name}, {seconds:g} s in all"
-            )
+            what.append(f"{counted(rows, 'sample')} of {chosen} of {name}, {seconds:g} s in all")
             dropped += bad
         return what, dropped
 

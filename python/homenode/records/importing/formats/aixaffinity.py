@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from homenode.records.importing.facts import HOME_DISPATCHES, REDISPATCHES, SWITCHES, Affinity
-from homenode.records.importing.formats.aixfacts import counted
 from homenode.records.importing.formats.aixseries import ReportTable, Use, timed
+from homenode.records.importing.shared.words import counted
 
 if TYPE_CHECKING:
     import polars as pl

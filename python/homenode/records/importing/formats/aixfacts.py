@@ -8,66 +8,19 @@ of a core.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import PurePath
 from typing import Any
 
 from homenode.errors import Where
 from homenode.records.importing.facts import Facts, PartitionFacts, SystemFacts, Told
-from homenode.records.importing.opening.sources import Notice
+from homenode.records.importing.shared.words import number, size, unsound, whole
 
 NO_SERVER = ""
 """Key of the server that is meant where no serial number is told."""
 At = Callable[[int], Where]
 
-_MOST = 1e15
-"""Above all sizes that are printed: a byte count of a petabyte."""
-_QUOTED = 40
-_UNITS = {"MB": 1 << 20, "KB": 1 << 10, "GB": 1 << 30}
+_MB = 1 << 20
 _THREADS = {"off": 1, "on": 2}
 """What `smt=On` means: with more than two threads a core the number is printed."""
-
-
-def counted(count: int, what: str) -> str:
-    """`1 sample`, `2 samples`."""
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
-
-
-def named_after(file: str) -> str:
-    """What a partition is called if nothing but the name of a file tells it."""
-    name = PurePath(file.rsplit(":", 1)[-1]).name
-    stem, dot, suffix = name.rpartition(".")
-    return (stem if dot and suffix.isalpha() else name) or "partition"
-
-
-def number(text: str) -> float | None:
-    """A number as the tools print it, with a point or a comma, perhaps with a unit behind it; none
-    below zero, for no size is.
-    """
-    words = text.split()
-    plain = words[0].rstrip("%MBKkGb").replace(",", ".") if words else ""
-    try:
-        value = float(plain)
-    except ValueError:
-        return None
-    return value if 0 <= value < _MOST else None
-
-
-def unsound(what: str, text: str, where: Where) -> Notice:
-    """What is said of a value that is no size."""
-    return Notice(f'{what} is left out: "{text[:_QUOTED]}" is no size', where)
-
-
-def whole(text: str) -> int | None:
-    """A number without a fraction."""
-    value = number(text)
-    return int(value) if value is not None and value == int(value) else None
-
-
-def size(text: str) -> int | None:
-    """Bytes of `43008 MB`, `4096MB` or `8250048 kB`."""
-    value = number(text)
-    unit = _UNITS.get(text.strip()[-2:].upper())
-    return None if value is None or unit is None or value < 0 else round(value * unit)
 
 
 def tell_information(
@@ -238,7 +191,7 @@ def tell_srads(listing: Mapping[str, Any], partition: PartitionFacts, facts: Fac
     """Add a listing of `lssrad -av`: memory and logical processors by affinity domain."""
     for domain in listing["domains"]:
         where, srad = at(domain["line"]), domain["srad"]
-        memory = round(domain["memory_mb"] * _UNITS["MB"])
+        memory = round(domain["memory_mb"] * _MB)
         partition.memory_by_node.setdefault(srad, Told(memory, where))
         count = _count(domain["processors"])
         partition.processors_by_node.setdefault(srad, Told(count, where))

@@ -15,7 +15,8 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from homenode.records.importing.facts import Quantity, Series
-from homenode.records.importing.formats.aixfacts import counted, number, threads, whole
+from homenode.records.importing.formats.aixfacts import threads
+from homenode.records.importing.shared.words import counted, number, whole
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,33 +8,20 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from homenode.errors import Where
 from homenode.records.importing.facts import Facts, PartitionFacts, Told, Took
-from homenode.records.importing.opening.inputs import FileFormat, Input
-from homenode.records.importing.opening.sources import ListingError, head_text, text_of
+from homenode.records.importing.opening.inputs import Input
+from homenode.records.importing.opening.sources import ListingError, head_text
+from homenode.records.importing.shared.forms import FileFormat, text_of
+from homenode.records.importing.shared.heading import BEGINS, table_of
 
 _MOST_BYTES = 1 << 26
-BEGINS = ("partition", "number", "os", "mode")
-"""The first columns of the configuration."""
-_OF_TIME = ("time", "time_s", "seconds")
-_OTHERS = (("partition", "metric", "unit"), ("replication", "start_ns", "end_ns"))
 _OS = {"aix": "aix", "linux": "linux", "hpux": "hp-ux", "zvm": "z/vm", "hp-ux": "hp-ux"}
 _MIB = 1 << 20
 _LIMITS = ("minimum", "maximum", "desired")
-
-
-def table_of(words: Sequence[str]) -> Literal["partition", "configuration", "other"] | None:
-    """Which table of an exported run has these columns; None if it is of something else."""
-    first = tuple(words[:4])
-    if first == BEGINS:
-        return "configuration"
-    if first[:3] == _OF_TIME:
-        others = {"cpu", "virtual_machine"}
-        return "partition" if first[3:] == ("partition",) and not others & set(words) else "other"
-    return "other" if first[:3] in _OTHERS else None
 
 
 class Configuration:

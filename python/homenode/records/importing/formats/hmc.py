@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from homenode import _engine
 from homenode.records.importing.facts import (
     Facts,
     PartitionFacts,
@@ -21,9 +22,11 @@ from homenode.records.importing.facts import (
     Took,
 )
 from homenode.records.importing.formats.aix import kind_of
-from homenode.records.importing.formats.aixfacts import NO_SERVER, counted, number, unsound, whole
-from homenode.records.importing.opening.inputs import FileFormat, Input
+from homenode.records.importing.formats.aixfacts import NO_SERVER
+from homenode.records.importing.opening.inputs import Input
 from homenode.records.importing.opening.sources import ListingError, Notice
+from homenode.records.importing.shared.forms import FileFormat
+from homenode.records.importing.shared.words import counted, number, unsound, whole
 
 _MOST = 1 << 30
 _MB = 1 << 20
@@ -33,8 +36,6 @@ _SYSTEMS = (("aix", "aix"), ("vios", "aix"), ("linux", "linux"), ("os/400", "ibm
 
 
 def _parsed(source: Input, function: str) -> dict[str, Any]:
-    from homenode import _engine
-
     try:
         text: str = getattr(_engine, function)(source.read(_MOST))
     except _engine.CaptureError as fault:

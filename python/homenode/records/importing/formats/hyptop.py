@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from homenode import _engine
 from homenode.records.importing.facts import Facts, Told, Took
-from homenode.records.importing.opening.inputs import FileFormat, Input
-from homenode.records.importing.opening.sources import ListingError, Notice, head_text, text_of
+from homenode.records.importing.opening.inputs import Input
+from homenode.records.importing.opening.sources import ListingError, Notice, head_text
+from homenode.records.importing.shared.forms import FileFormat, text_of
 from homenode.records.importing.shared.samples import Use, add_use
 
 _MOST_BYTES = 1 << 28
@@ -47,8 +49,6 @@ class Hyptop:
 
     def read(self, source: Input, facts: Facts) -> None:
         """See `FileFormat`."""
-        from homenode import _engine
-
         found = json.loads(_engine.read_hyptop(text_of(source, _MOST_BYTES, facts)))
         recording = found["found"]
         guests = any("cpu" in one["values"] for one in _systems(recording))

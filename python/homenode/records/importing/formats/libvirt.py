@@ -12,11 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from homenode import _engine
 from homenode.errors import Where
 from homenode.records.importing.facts import Facts, PartitionFacts, Told, Took
 from homenode.records.importing.formats.topology import MOST_BYTES, PROLOGUE, load_json
-from homenode.records.importing.opening.inputs import FileFormat, Input
-from homenode.records.importing.opening.sources import ListingError, Notice, head_text, text_of
+from homenode.records.importing.opening.inputs import Input
+from homenode.records.importing.opening.sources import ListingError, Notice, head_text
+from homenode.records.importing.shared.forms import FileFormat, text_of
 
 _DOMAIN = re.compile(PROLOGUE + r"<(?:domain|domains|domstatus)[\s>]", re.DOTALL)
 DEFAULT_PERIOD_US = 100_000
@@ -38,8 +40,6 @@ class DomainFormat:
 
     def read(self, source: Input, facts: Facts) -> None:
         """See `FileFormat.read`."""
-        from homenode import _engine
-
         text = text_of(source, MOST_BYTES, facts)
         try:
             answer = _engine.read_domains(text)

@@ -9,19 +9,15 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from homenode import _engine
 from homenode.errors import Where
 from homenode.records.importing.facts import Facts, PartitionFacts, Series, SystemFacts, Told, Took
 from homenode.records.importing.formats.aix import kind_of
-from homenode.records.importing.formats.aixfacts import (
-    NO_SERVER,
-    counted,
-    named_after,
-    number,
-    unsound,
-    whole,
-)
-from homenode.records.importing.opening.inputs import FileFormat, Input, Tree, TreeFormat
+from homenode.records.importing.formats.aixfacts import NO_SERVER
+from homenode.records.importing.opening.inputs import Input, Tree
 from homenode.records.importing.opening.sources import ListingError, Notice
+from homenode.records.importing.shared.forms import FileFormat, TreeFormat
+from homenode.records.importing.shared.words import counted, named_after, number, unsound, whole
 
 _MOST = 64 << 20
 _PATH = "proc/ppc64/lparcfg"
@@ -31,8 +27,6 @@ At = Callable[[int], Where]
 
 def parsed(raw: bytes, where: Where) -> dict[str, Any]:
     """What the bytes say; `ListingError` if it is nothing."""
-    from homenode import _engine
-
     try:
         found: dict[str, Any] = json.loads(_engine.read_lparcfg(raw))
     except _engine.CaptureError as fault:

@@ -21,9 +21,11 @@ from homenode.records.importing.facts import (
     Told,
 )
 from homenode.records.importing.formats import lparcfg
-from homenode.records.importing.formats.aixfacts import NO_SERVER, counted, named_after
-from homenode.records.importing.opening.inputs import FileFormat, Input
+from homenode.records.importing.formats.aixfacts import NO_SERVER
+from homenode.records.importing.opening.inputs import Input
 from homenode.records.importing.opening.sources import Notice
+from homenode.records.importing.shared import columns
+from homenode.records.importing.shared.forms import FileFormat
 from homenode.records.importing.shared.recorded import (
     CLOCK,
     Recorded,
@@ -32,6 +34,7 @@ from homenode.records.importing.shared.recorded import (
     tell_threads,
     timed,
 )
+from homenode.records.importing.shared.words import counted, named_after
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,9 +72,7 @@ class NjmonFormat:
 
     def write_tables(self, source: Input, folder: Path) -> list[Path]:
         """All sections as Parquet files in an empty folder."""
-        from homenode.records.importing.shared.columns import write_tables
-
-        return write_tables(source, "njmon", folder)
+        return columns.write_tables(source, "njmon", folder)
 
 
 class _Host:

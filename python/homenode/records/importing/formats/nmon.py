@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from homenode import _engine
 from homenode.errors import Where
 from homenode.records.importing.facts import (
     Facts,
@@ -24,16 +25,14 @@ from homenode.records.importing.facts import (
 from homenode.records.importing.formats import aixaffinity, aixseries, lparcfg
 from homenode.records.importing.formats.aixfacts import (
     NO_SERVER,
-    counted,
-    named_after,
-    number,
     tell_configuration,
     tell_information,
     tell_srads,
-    whole,
 )
-from homenode.records.importing.opening.inputs import FileFormat, Input
+from homenode.records.importing.opening.inputs import Input
 from homenode.records.importing.opening.sources import Notice
+from homenode.records.importing.shared import columns
+from homenode.records.importing.shared.forms import FileFormat
 from homenode.records.importing.shared.recorded import (
     CLOCK,
     Recorded,
@@ -42,6 +41,7 @@ from homenode.records.importing.shared.recorded import (
     tell_threads,
     timed,
 )
+from homenode.records.importing.shared.words import counted, named_after, number, whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,9 +80,7 @@ class NmonFormat:
 
     def write_tables(self, source: Input, folder: Path) -> list[Path]:
         """All sections as Parquet files in an empty folder."""
-        from homenode.records.importing.shared.columns import write_tables
-
-        return write_tables(source, "nmon", folder)
+        return columns.write_tables(source, "nmon", folder)
 
 
 class _Recording:
@@ -180,8 +178,6 @@ class _Recording:
 
     def _printed(self, block: Mapping[str, Any]) -> None:
         """What one of AIX's own tools printed."""
-        from homenode import _engine
-
         text = "\n".join(line for _, line in block["lines"]) + "\n"
         lines = [number for number, _ in block["lines"]]
 
@@ -202,8 +198,6 @@ class _Recording:
     def _affinity(self, text: str, at: Callable[[int], Where]) -> None:
         """How far threads were moved, since the system was started."""
         import polars as pl
-
-        from homenode import _engine
 
         reader = _engine.ReportReader()
         reader.feed(text.encode())

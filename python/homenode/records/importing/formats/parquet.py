@@ -15,9 +15,10 @@ from homenode.errors import listed
 from homenode.records.importing.facts import Facts, Told, Took
 from homenode.records.importing.formats import configuration
 from homenode.records.importing.formats.traces import add_plain
-from homenode.records.importing.opening.inputs import FileFormat, Input
-from homenode.records.importing.opening.sources import ListingError, Notice
-from homenode.records.importing.shared.heading import heading_of
+from homenode.records.importing.opening.inputs import Input
+from homenode.records.importing.opening.sources import Left, ListingError, Notice
+from homenode.records.importing.shared.forms import FileFormat
+from homenode.records.importing.shared.heading import heading_of, table_of
 from homenode.records.importing.shared.samples import Use, add_use
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def _read_table(source: Input, facts: Facts, file: Any) -> None:
     import polars as pl
 
     names = file.schema_arrow.names
-    own = configuration.table_of(names)
+    own = table_of(names)
     if own == "configuration":
         rows = _table(source, file, names).iter_rows(named=True)
         configuration.take(source, facts, ((0, row) for row in rows))
@@ -208,8 +209,6 @@ def _read_trace(source: Input, facts: Facts, file: Any) -> None:
 def _add_trace(source: Input, facts: Facts, table: pl.DataFrame, dropped: int) -> None:
     """Cores from MHz, once it is known how fast the processors are."""
     import polars as pl
-
-    from homenode.records.importing.facts import Left
 
     clocks = facts.between.get("opendc", {})
     known = pl.DataFrame(

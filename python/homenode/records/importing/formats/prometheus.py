@@ -11,9 +11,11 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from homenode._engine import MetricReader
 from homenode.records.importing.facts import Facts, Told, Took
-from homenode.records.importing.opening.inputs import FileFormat, Input
+from homenode.records.importing.opening.inputs import Input
 from homenode.records.importing.opening.sources import ListingError, Notice, head_text
+from homenode.records.importing.shared.forms import FileFormat
 from homenode.records.importing.shared.samples import (
     Use,
     add_use,
@@ -57,8 +59,6 @@ class Prometheus:
 
     def read(self, source: Input, facts: Facts) -> None:
         """See `FileFormat`."""
-        from homenode._engine import MetricReader
-
         reader = MetricReader(["zhmc_cpc_", "zhmc_partition_", "homenode_"])
         batches, rest = read_pieces(source, reader)
         table = _frame(batches, rest)

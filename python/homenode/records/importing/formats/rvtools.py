@@ -15,8 +15,9 @@ from typing import Any
 
 from homenode.errors import Where
 from homenode.records.importing.facts import Facts, Told, Took
-from homenode.records.importing.opening.inputs import FileFormat, Input
-from homenode.records.importing.opening.sources import ListingError, Notice, head_text, text_of
+from homenode.records.importing.opening.inputs import Input
+from homenode.records.importing.opening.sources import ListingError, Notice, head_text
+from homenode.records.importing.shared.forms import FileFormat, text_of
 from homenode.records.importing.shared.samples import Use, add_use
 
 SHEETS = frozenset({"vInfo", "vCPU", "vHost"})

@@ -9,17 +9,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from homenode import _engine
 from homenode.errors import Where
 from homenode.records.importing.facts import Facts, PartitionFacts, SystemFacts, Told, Took
 from homenode.records.importing.formats.topology import load_json
-from homenode.records.importing.opening.inputs import FileFormat, Input, Tree, TreeFormat
-from homenode.records.importing.opening.sources import (
-    ListingError,
-    Source,
-    head_text,
-    source_of,
-    text_of,
-)
+from homenode.records.importing.opening.inputs import Input, Tree
+from homenode.records.importing.opening.sources import ListingError, Source, head_text, source_of
+from homenode.records.importing.shared.forms import FileFormat, TreeFormat, text_of
 
 _FORM = "/proc/sysinfo"
 _PATH = "proc/sysinfo"
@@ -31,8 +27,6 @@ At = Callable[[int | None], Where]
 
 
 def _found(text: str, at: At) -> tuple[Any, int, Any]:
-    from homenode import _engine
-
     try:
         return load_json(_engine.read_sysinfo(text), at)
     except _engine.CaptureError as fault:

@@ -14,10 +14,13 @@ from functools import partial
 from pathlib import PurePath
 from typing import Any
 
+from homenode import _engine
 from homenode.errors import Where
 from homenode.records.importing.facts import Facts, Told, Took, TopologyFacts, TopologyObject
-from homenode.records.importing.opening.inputs import FileFormat, Input, Tree, TreeFormat
-from homenode.records.importing.opening.sources import ListingError, Notice, head_text, text_of
+from homenode.records.importing.formats.lparcfg import identity
+from homenode.records.importing.opening.inputs import Input, Tree
+from homenode.records.importing.opening.sources import ListingError, Notice, head_text
+from homenode.records.importing.shared.forms import FileFormat, TreeFormat, text_of
 
 MOST_BYTES = 64 << 20
 """Of one file; the largest known topologies have a few MiB."""
@@ -61,8 +64,6 @@ class Loaded:
 
     def console(self) -> str:
         """The tree as `lstopo -v` prints it; `ListingError` if only numbers are told."""
-        from homenode import _engine
-
         return _engine.topology_console(self.tree_json())
 
     def tree_json(self) -> str:
@@ -101,8 +102,6 @@ class HostFormat:
 
     def load(self, source: Input, facts: Facts) -> Loaded:
         """The host; notices about the text's encoding go to `facts`."""
-        from homenode import _engine
-
         text = text_of(source, MOST_BYTES, facts)
         try:
             answer = getattr(_engine, self.reader)(text)
@@ -129,8 +128,6 @@ class DumpFormat:
 
     def load(self, tree: Tree) -> Loaded:
         """The host."""
-        from homenode import _engine
-
         files = {path: tree.files[path] for path in tree.files if path.startswith(_NEEDED)}
         try:
             answer = json.loads(_engine.read_sysfs(files))
@@ -171,8 +168,6 @@ class _Owner:
 def _identity(tree: Tree, loaded: Loaded) -> tuple[str | None, str | None]:
     """As the other files of the dump are told."""
     if "proc/ppc64/lparcfg" in tree.files:
-        from homenode.records.importing.formats.lparcfg import identity
-
         return identity(tree)
     name = loaded.host["name"] or None
     return name, name

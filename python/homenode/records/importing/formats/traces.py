@@ -10,9 +10,11 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from homenode._engine import SampleReader
 from homenode.records.importing.facts import Facts, Quantity, Told, Took
-from homenode.records.importing.opening.inputs import FileFormat, Input
+from homenode.records.importing.opening.inputs import Input
 from homenode.records.importing.opening.sources import Notice, head_text
+from homenode.records.importing.shared.forms import FileFormat
 from homenode.records.importing.shared.heading import Heading, find_heading
 from homenode.records.importing.shared.samples import (
     Use,
@@ -242,8 +244,6 @@ def _reader(
     time: int | None = None,
     name: int | None = None,
 ) -> Any:
-    from homenode._engine import SampleReader
-
     return SampleReader(
         delimiter=ord(delimiter),
         columns=columns,

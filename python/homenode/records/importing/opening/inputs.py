@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import BinaryIO, Protocol
 
 from homenode.errors import Where
-from homenode.records.importing.facts import Facts
 from homenode.records.importing.opening.contents import Content, beginning
 from homenode.records.importing.opening.sources import ListingError
 
@@ -98,35 +97,4 @@ class Tree(Protocol):
 
     def at(self, path: str, line: int | None = None) -> Where:
         """A line of one of its files."""
-        ...
-
-
-class FileFormat(Protocol):
-    """A format of single files."""
-
-    name: str
-    """As in SUPPORT.md."""
-
-    def recognises(self, head: bytes, name: str) -> bool:
-        """Whether a file with this beginning and this name is one."""
-        ...
-
-    def read(self, source: Input, facts: Facts) -> None:
-        """Add what it says to `facts`, with a `Took` entry; what is damaged is left out, counted
-        and named. `ListingError` if nothing of it is sound.
-        """
-        ...
-
-
-class TreeFormat(Protocol):
-    """A format of trees."""
-
-    name: str
-
-    def recognises(self, tree: Tree) -> bool:
-        """Whether a tree is one."""
-        ...
-
-    def read(self, tree: Tree, facts: Facts) -> None:
-        """See `FileFormat.read`."""
         ...

@@ -1,17 +1,12 @@
-"""The texts that are imported, and notices about them."""
+"""The texts that are imported, notices about them, and what was left out."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from homenode.errors import InputError, Where
 from homenode.model.document.read import read_bytes
-
-if TYPE_CHECKING:
-    from homenode.records.importing.facts import Facts
-    from homenode.records.importing.opening.inputs import Input
 
 _MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _OLD_ENCODING = "latin-1"
@@ -31,6 +26,15 @@ class Notice:
     def __str__(self) -> str:
         """`file:line: text`"""
         return self.text if self.where is None else f"{self.where}: {self.text}"
+
+
+@dataclass(frozen=True)
+class Left:
+    """A file that was not taken, and why."""
+
+    file: str
+    why: str
+    line: int | None = None
 
 
 @dataclass(frozen=True)
@@ -75,13 +79,3 @@ def head_text(head: bytes) -> str:
     except UnicodeDecodeError as failure:
         whole = failure.start >= len(head) - 3 and failure.reason == "unexpected end of data"
         return head.decode("utf-8", "ignore") if whole else head.decode(_OLD_ENCODING)
-
-
-def text_of(source: Input, most: int, facts: Facts) -> str:
-    """All of a file as text, in whatever encoding it was saved; a notice says if it is an old one.
-
-    `ListingError` if it is longer than `most` bytes.
-    """
-    decoded = source_of(source.file, source.read(most))
-    facts.notices.extend(decoded.notices)
-    return decoded.text

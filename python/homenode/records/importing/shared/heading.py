@@ -1,12 +1,11 @@
-"""What the columns of a table of samples are, by their headings."""
+"""Which table has these columns, and what those of a table of samples are."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from homenode.records.importing.formats.configuration import table_of
+from typing import Literal
 
 _TIME = {"timestamp", "time", "datetime", "date", "ts", "timestamp_ms", "timestamp_s", "time_us"}
 _NAME = {
@@ -24,6 +23,10 @@ _FOLDED = {"folded"}
 _MEMORY = {"memory_bytes"}
 _UNFOLDED = {"vps_unfolded"}
 _SIGNS = re.compile(r"[^a-z0-9]+")
+BEGINS = ("partition", "number", "os", "mode")
+"""The first columns of the configuration of an exported run."""
+_OF_TIME = ("time", "time_s", "seconds")
+_OTHERS = (("partition", "metric", "unit"), ("replication", "start_ns", "end_ns"))
 DELIMITERS = (";", ",", "\t", "|")
 
 
@@ -99,3 +102,14 @@ def _plain(word: str) -> str:
 
 def _place(words: Sequence[str], names: set[str]) -> int | None:
     return next((place for place, word in enumerate(words) if word in names), None)
+
+
+def table_of(words: Sequence[str]) -> Literal["partition", "configuration", "other"] | None:
+    """Which table of an exported run has these columns; None if it is of something else."""
+    first = tuple(words[:4])
+    if first == BEGINS:
+        return "configuration"
+    if first[:3] == _OF_TIME:
+        others = {"cpu", "virtual_machine"}
+        return "partition" if first[3:] == ("partition",) and not others & set(words) else "other"
+    return "other" if first[:3] in _OTHERS else None

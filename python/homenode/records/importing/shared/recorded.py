@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from homenode import _engine
 from homenode.errors import Where
 from homenode.records.importing.facts import Facts, PartitionFacts, Told, Took
-from homenode.records.importing.formats.aixfacts import counted
 from homenode.records.importing.opening.inputs import Input
 from homenode.records.importing.opening.sources import ListingError, Notice
+from homenode.records.importing.shared.words import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,8 +60,6 @@ class Recorded:
 
 def stream(source: Input, form: Form, wanted: Sequence[str] | None) -> Iterator[Batch | str]:
     """Batches as they come, and last the summary (JSON); `ListingError` if nothing was sound."""
-    from homenode import _engine
-
     reader = _engine.RecordingReader(form, None if wanted is None else set(wanted))
     try:
         with source.open() as file:

@@ -15,7 +15,6 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Self
 
 from homenode.errors import NotFoundError, Where, nearest
-from homenode.records.importing.facts import Left
 from homenode.records.importing.opening.archives import (
     Member,
     Readable,
@@ -27,7 +26,7 @@ from homenode.records.importing.opening.archives import (
 from homenode.records.importing.opening.bounds import Limits, Meter
 from homenode.records.importing.opening.contents import Content, Inflated, OnDisk, Store, beginning
 from homenode.records.importing.opening.inputs import GivenInput
-from homenode.records.importing.opening.sources import ListingError, Notice
+from homenode.records.importing.opening.sources import Left, ListingError, Notice
 from homenode.records.importing.opening.streams import SUFFIXES, Note, compression
 from homenode.records.importing.opening.trees import GivenTree, Listing, part_of, roots
 
