@@ -17,14 +17,13 @@ from homenode.records.calibrate.levels import Levels, recorded_levels
 from homenode.records.calibrate.model import Condition, Observation, Recording
 from homenode.records.calibrate.rates import Rate, read_rates
 from homenode.records.calibrate.windows import Group, Window, groups, mean_cpi, per_unit
-from homenode.records.importing.assemble import AssembleOptions, assemble
+from homenode.records.importing.assemble import Assembled, AssembleOptions, assemble
 from homenode.records.importing.front import read_paths
 from homenode.records.importing.shared.words import counted
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from homenode.records.importing.assemble import Assembled
     from homenode.records.importing.facts import Affinity, Facts, Series
 
 FIGURES = ("physc", "cpu_per_tx_us", "cpi")

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from homenode import _engine
 from homenode.records.exporting.options import ExportOptions
 from homenode.records.exporting.registry import Exporter, Kind
 
@@ -40,8 +41,6 @@ class HwlocXml:
     def write(self, run: Run, target: Path, options: ExportOptions) -> list[Path]:
         """See `Exporter.write`."""
         del options
-        from homenode import _engine
-
         tree = topology(run.spec["machine"], run.node_name, run.memory_room)
         text = _engine.topology_xml(json.dumps(tree))
         target.write_text(text, encoding="utf-8")

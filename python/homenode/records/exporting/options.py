@@ -16,7 +16,6 @@ from homenode.tools import KeptRunView
 
 if TYPE_CHECKING:
     from homenode.simulate.run import Run
-    from homenode.tools import KeptRunView
 
 FIRST_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
 """The date at which the measured time of a run begins, where a format wants a date and none is
