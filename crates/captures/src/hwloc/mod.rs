@@ -13,8 +13,9 @@ mod write;
 
 use crate::damage::{Damage, Lenient};
 use crate::error::CaptureError;
-use crate::topology::{CpuKind, Host, Info, Kind, Set, Topology};
+use crate::topology::{CpuKind, Host, Kind, Set, Topology};
 use crate::xml::{self, Element};
+use object::infos;
 pub use write::write;
 
 /// Reads hwloc's XML.
@@ -88,12 +89,6 @@ fn kind((element, number): (&Element, i32)) -> Option<CpuKind> {
         processors: processors.iter().collect(),
         infos: infos(element),
     })
-}
-
-/// Names and values directly inside an element.
-fn infos(element: &Element) -> Vec<Info> {
-    let pair = |info: &Element| Some(Info::new(info.get("name")?, info.get("value")?));
-    element.all("info").filter_map(pair).collect()
 }
 
 fn host(topology: Topology) -> Host {

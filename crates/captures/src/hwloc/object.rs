@@ -2,10 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::infos;
 use crate::damage::Damage;
 use crate::error::quoted;
-use crate::topology::{Kind, Object, Share, HIGHEST};
+use crate::topology::{Info, Kind, Object, Share, HIGHEST};
 use crate::xml::Element;
 
 /// Kinds of objects that are not read: devices, and what people added.
@@ -152,4 +151,10 @@ fn kind_of(element: &Element) -> Option<Kind> {
         (Kind::Cache(level, Share::Unified), Some(2)) => Kind::Cache(level, Share::Instruction),
         (kind, _) => kind,
     })
+}
+
+/// Names and values directly inside an element.
+pub(super) fn infos(element: &Element) -> Vec<Info> {
+    let pair = |info: &Element| Some(Info::new(info.get("name")?, info.get("value")?));
+    element.all("info").filter_map(pair).collect()
 }

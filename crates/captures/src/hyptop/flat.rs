@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::damage::Damage;
 use crate::error::quoted;
-use crate::hyptop::{Look, Recording, System};
+use crate::hyptop::model::{Look, Recording, System};
 
 /// A row a system, all in quotes; the row whose system is empty adds the others up.
 pub(crate) fn read_csv(text: &str, damage: &mut Damage) -> Recording {

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use crate::damage::Damage;
-use crate::hyptop::{Look, Recording, System};
+use crate::hyptop::model::{Look, Recording, System};
 
 /// Objects in each other, of which the outermost beyond these are not looked into.
 const DEEPEST: usize = 32;

@@ -11,7 +11,7 @@
 
 use crate::damage::Damage;
 use crate::error::quoted;
-use crate::hyptop::{Look, Recording, System};
+use crate::hyptop::model::{Look, Recording, System};
 use crate::lines::is_ruler;
 
 #[derive(Default)]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::size;
+use super::values::size;
 use crate::damage::{Damage, Lenient};
 use crate::error::{quoted, CaptureError};
 use crate::topology::{

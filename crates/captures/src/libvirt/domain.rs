@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{set, size};
+use super::values::{set, size};
 use crate::damage::{Damage, Lenient};
 use crate::error::{quoted, CaptureError};
 use crate::topology::Set;

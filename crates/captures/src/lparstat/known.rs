@@ -1,6 +1,6 @@
 //! Headings of lparstat's reports on AIX and on Linux.
 
-use crate::reports::{First, Heading};
+use crate::heading::{First, Heading};
 
 /// The headings of `-E` stand twice: at the actual clock, then at the nominal one.
 const NORMALISED: [&str; 9] = [

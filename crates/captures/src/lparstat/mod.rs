@@ -11,10 +11,8 @@ mod normalised;
 
 use crate::capture::{Capture, Report, Section, Table};
 use crate::configuration;
-use crate::damage::Lenient;
 use crate::error::CaptureError;
 use crate::lines::Lines;
-use crate::reports::{self, Recording};
 
 pub(crate) use known::{calls, heading, LABELS};
 
@@ -97,13 +95,4 @@ pub fn format(capture: &Capture) -> String {
             + &section.tables.iter().map(write).collect::<String>()
     };
     capture.sections.iter().map(section).collect()
-}
-
-/// Read what lparstat printed, on AIX or Linux, whatever the mode; forgiving: what is damaged is
-/// left out and named.
-///
-/// # Errors
-/// There is no report of it in the text.
-pub fn read(text: &str) -> Result<Lenient<Recording>, CaptureError> {
-    reports::read_tool(text, "lparstat")
 }

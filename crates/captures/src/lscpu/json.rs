@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::found::Found;
 use super::table::Table;
-use super::Found;
 use crate::damage::Damage;
 
 /// A word of JSON.

@@ -5,6 +5,7 @@
 //! they are put into cores in the order of their numbers, node by node, and a remark says so.
 
 mod fields;
+mod found;
 mod json;
 mod table;
 mod tree;
@@ -12,15 +13,8 @@ mod tree;
 use crate::damage::{no_end_of_line, Damage, Lenient};
 use crate::error::{quoted, CaptureError};
 use crate::topology::Host;
-use fields::Fields;
+use found::Found;
 use table::Table;
-
-/// Everything that was found in a text, whatever its form.
-#[derive(Debug, Default)]
-struct Found {
-    fields: Fields,
-    table: Option<Table>,
-}
 
 /// Reads what `lscpu` printed.
 pub fn read(text: &str) -> Result<Lenient<Host>, CaptureError> {

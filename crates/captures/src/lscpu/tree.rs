@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::fields::Fields;
+use super::found::Found;
 use super::table::Table;
-use super::{Fields, Found};
 use crate::damage::Damage;
 use crate::topology::{build, Host, Info, Kind, Object, Part, Set, Share, Topology};
 

@@ -3,10 +3,24 @@
 //! A domain without memory has 0.00, one without processors nothing; a list of processors that is
 //! too long for its line goes on beneath.
 
-use crate::damage::Lenient;
-use crate::error::CaptureError;
+use serde::Serialize;
+
 use crate::number::Number;
-use crate::reports::{self, Domain, Recording};
+
+/// A scheduler resource affinity domain.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Domain {
+    /// Line, counted from 1.
+    pub line: usize,
+    /// The book or drawer it is part of.
+    pub ref1: Option<u32>,
+    /// Its number.
+    pub srad: u32,
+    /// Memory [MB of 2^20 bytes].
+    pub memory_mb: f64,
+    /// Ranges of logical processors: first and last.
+    pub processors: Vec<(u32, u32)>,
+}
 
 /// Whether the words are the headings.
 pub(crate) fn is_heading(words: &[&str]) -> bool {
@@ -54,14 +68,6 @@ fn range(word: &str) -> Option<(u32, u32)> {
     let (first, last) = word.split_once('-').unwrap_or((word, word));
     let (first, last) = (first.parse().ok()?, last.parse().ok()?);
     (first <= last).then_some((first, last))
-}
-
-/// Read what lssrad printed, forgiving.
-///
-/// # Errors
-/// There is no listing in the text.
-pub fn read(text: &str) -> Result<Lenient<Recording>, CaptureError> {
-    reports::read_tool(text, "lssrad")
 }
 
 #[cfg(test)]

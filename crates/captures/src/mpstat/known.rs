@@ -1,6 +1,6 @@
 //! Headings of mpstat's reports on AIX. What sysstat's mpstat prints on Linux is read like its sar.
 
-use crate::reports::{First, Heading};
+use crate::heading::{First, Heading};
 
 /// The report that opens with these headings. Columns that are not known are kept.
 pub(crate) fn heading(words: &[&str]) -> Option<Heading> {

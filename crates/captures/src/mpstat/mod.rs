@@ -6,10 +6,8 @@ mod threads;
 
 use crate::capture::{Capture, Report, Section, Table};
 use crate::configuration;
-use crate::damage::Lenient;
 use crate::error::CaptureError;
 use crate::lines::{is_ruler, Lines};
-use crate::reports::{self, Recording};
 
 pub(crate) use known::{heading, threads as shares};
 
@@ -88,12 +86,4 @@ pub fn format(capture: &Capture) -> String {
         configuration::format(&section.configuration) + &tables.join(&dashes)
     };
     capture.sections.iter().map(section).collect()
-}
-
-/// Read what mpstat printed, whatever the mode; forgiving: what is damaged is left out and named.
-///
-/// # Errors
-/// There is no report of it in the text.
-pub fn read(text: &str) -> Result<Lenient<Recording>, CaptureError> {
-    reports::read_tool(text, "mpstat")
 }

@@ -6,7 +6,6 @@ use crate::amount::Amount;
 use crate::blocks::{Block, Line};
 use crate::error::{quoted, CaptureError};
 use crate::number::Number;
-use crate::parstatus::Listing;
 use crate::reading::Notes;
 
 pub(super) const SECTION: &str = "Cell";
@@ -64,25 +63,21 @@ pub struct Installed {
 }
 
 /// Add a cell that is not there yet.
-pub(super) fn add(cell: Cell, line: usize, listing: &mut Listing) -> Result<(), CaptureError> {
-    if listing
-        .cells
-        .iter()
-        .any(|known| known.location == cell.location)
-    {
+pub(super) fn add(cell: Cell, line: usize, cells: &mut Vec<Cell>) -> Result<(), CaptureError> {
+    if cells.iter().any(|known| known.location == cell.location) {
         return Err(CaptureError::Twice {
             line,
             name: quoted(&cell.location),
         });
     }
-    listing.cells.push(cell);
+    cells.push(cell);
     Ok(())
 }
 
 /// Read the table beneath its headings.
 pub(super) fn parse(
     block: &Block<'_>,
-    listing: &mut Listing,
+    cells: &mut Vec<Cell>,
     notes: &mut Notes,
 ) -> Result<(), CaptureError> {
     let ruler = |line: &Line<'_>| line.text.starts_with("==");
@@ -96,7 +91,7 @@ pub(super) fn parse(
         if line.text.starts_with("Notes:") || line.text.starts_with("* =") {
             continue;
         }
-        add(row(line, notes)?, line.number, listing)?;
+        add(row(line, notes)?, line.number, cells)?;
     }
     Ok(())
 }

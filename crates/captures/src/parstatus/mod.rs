@@ -57,7 +57,7 @@ pub fn parse(text: &str) -> Result<Reading<Listing>, CaptureError> {
             cells::add(
                 cells::record(record, &mut notes)?,
                 record.number,
-                &mut found,
+                &mut found.cells,
             )?;
         } else if record.text.starts_with(partitions::RECORD) {
             found.partitions.push(partitions::record(record)?);
@@ -70,7 +70,7 @@ pub fn parse(text: &str) -> Result<Reading<Listing>, CaptureError> {
                 let cell = details::parse(block, inner, &mut notes)?;
                 found.details.push(cell);
             }
-            cells::SECTION => cells::parse(block, &mut found, &mut notes)?,
+            cells::SECTION => cells::parse(block, &mut found.cells, &mut notes)?,
             partitions::SECTION => partitions::parse(block, &mut found.partitions, &mut notes)?,
             COMPLEX => {
                 let pairs = block

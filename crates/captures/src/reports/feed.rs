@@ -4,7 +4,8 @@ use crate::damage::Lenient;
 use crate::decode::decode;
 use crate::error::CaptureError;
 use crate::reading::Remark;
-use crate::reports::{Reader, Recording, LONGEST_LINE};
+use crate::reports::model::Recording;
+use crate::reports::reader::{Reader, LONGEST_LINE};
 
 /// Reads reports out of pieces; memory is bounded by what is kept of them and by one line.
 #[derive(Default)]

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::lssrad::Domain;
+
 /// All reports of a text, in the order of its lines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Recording {
@@ -117,21 +119,6 @@ pub struct Affinity {
     pub(crate) ref1: Option<u32>,
     /// The domains.
     pub domains: Vec<Domain>,
-}
-
-/// A scheduler resource affinity domain.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Domain {
-    /// Line, counted from 1.
-    pub line: usize,
-    /// The book or drawer it is part of.
-    pub ref1: Option<u32>,
-    /// Its number.
-    pub srad: u32,
-    /// Memory [MB of 2^20 bytes].
-    pub memory_mb: f64,
-    /// Ranges of logical processors: first and last.
-    pub processors: Vec<(u32, u32)>,
 }
 
 /// A tunable of the kernel.

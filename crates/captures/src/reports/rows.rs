@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use crate::damage::Damage;
 use crate::error::quoted;
-use crate::reports::heading::{First, Heading};
+use crate::heading::{First, Heading};
 use crate::reports::model::{Part, Table};
 use crate::reports::stamp::Stamp;
 use crate::reports::words;

@@ -42,6 +42,16 @@ pub(crate) fn take_front(words: &mut &[&str]) -> Stamp {
     stamp
 }
 
+/// A date and a time, as `2020-11-10T12:00:00+0100` or `11/10/2020 12:00:00`, in seconds since
+/// 1970-01-01; the zone is left out, times are those of the host.
+pub(crate) fn seconds(text: &str) -> Option<f64> {
+    const DAY: f64 = 86_400.0;
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut words = &words[..];
+    let stamp = take_front(&mut words);
+    Some(stamp.day? as f64 * DAY + stamp.time?)
+}
+
 /// Take AM or PM off the front and apply it.
 fn half_day(words: &mut &[&str], seconds: f64) -> f64 {
     let [first, rest @ ..] = *words else {

@@ -3,9 +3,7 @@
 //! AIX writes the time once an interval and the row `-` for the whole system last; sysstat writes
 //! it beside every row and the row `all` first.
 
-use crate::damage::Lenient;
-use crate::error::CaptureError;
-use crate::reports::{self, First, Heading, Recording};
+use crate::heading::{First, Heading};
 
 /// The report that opens with these headings.
 pub(crate) fn heading(words: &[&str]) -> Option<Heading> {
@@ -18,12 +16,4 @@ pub(crate) fn heading(words: &[&str]) -> Option<Heading> {
         ["%usr", "%sys", "%wio", ..] => Some(Heading::plain("sar", words)),
         _ => None,
     }
-}
-
-/// Read what sar printed, forgiving.
-///
-/// # Errors
-/// There is no report in the text.
-pub fn read(text: &str) -> Result<Lenient<Recording>, CaptureError> {
-    reports::read_tool(text, "sar")
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::files::Files;
-use super::numbered;
 use super::processors::{Sharing, FOLDER};
 use crate::damage::Damage;
 use crate::topology::{Kind, Object, Part, Set, Share};
@@ -14,7 +13,7 @@ pub(super) fn parts(files: &Files<'_>, online: &Set, damage: &mut Damage) -> Vec
     let mut parts = Vec::new();
     for cpu in online.iter() {
         let caches = format!("{FOLDER}/cpu{cpu}/cache");
-        for index in numbered(files, &caches, "index") {
+        for index in files.numbered(&caches, "index") {
             let folder = format!("{caches}/index{index}");
             let Some(kind) = kind(files, &folder) else {
                 damage.drop_line(0, || format!("{folder}: its level or type cannot be read"));

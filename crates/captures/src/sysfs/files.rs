@@ -1,9 +1,9 @@
 //! The files of a dump.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::topology::Set;
+use crate::topology::{Set, HIGHEST};
 
 /// Contents by path below the root.
 pub(super) struct Files<'a> {
@@ -63,6 +63,17 @@ impl<'a> Files<'a> {
             last = name;
             new.then_some(name)
         })
+    }
+
+    /// Numbers of the folders below one that are called by a word and a number.
+    pub(super) fn numbered(&self, folder: &str, word: &str) -> BTreeSet<u32> {
+        let numbers = self.folders(folder).filter_map(|name| {
+            let digits = name.strip_prefix(word)?;
+            let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+            let number = digits.parse().ok().filter(|number| *number <= HIGHEST);
+            plain.then_some(number).flatten()
+        });
+        numbers.collect()
     }
 }
 

@@ -14,11 +14,11 @@ mod kinds;
 mod nodes;
 mod processors;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::damage::{Damage, Lenient};
 use crate::error::CaptureError;
-use crate::topology::{build, Distances, Host, Kind, Object, Part, Set, Topology, HIGHEST};
+use crate::topology::{build, Distances, Host, Kind, Object, Part, Set, Topology};
 use cpuinfo::CpuInfo;
 use files::Files;
 
@@ -87,15 +87,4 @@ fn matrix(root: &Object, numbers: &[u32], rows: Vec<Vec<u64>>) -> Vec<Distances>
         objects,
         rows,
     }]
-}
-
-/// Numbers of the folders below one that are called by a word and a number.
-fn numbered(files: &Files<'_>, folder: &str, word: &str) -> BTreeSet<u32> {
-    let numbers = files.folders(folder).filter_map(|name| {
-        let digits = name.strip_prefix(word)?;
-        let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        let number = digits.parse().ok().filter(|number| *number <= HIGHEST);
-        plain.then_some(number).flatten()
-    });
-    numbers.collect()
 }

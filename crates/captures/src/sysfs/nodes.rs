@@ -1,7 +1,6 @@
 //! Memory nodes: their processors, memory and distances.
 
 use super::files::Files;
-use super::numbered;
 use crate::damage::Damage;
 use crate::topology::{Kind, Object, Part, Set};
 
@@ -17,7 +16,7 @@ pub(super) struct Nodes {
 
 /// All nodes; one of all memory where the kernel names none.
 pub(super) fn read(files: &Files<'_>, online: &Set, damage: &mut Damage) -> Nodes {
-    let numbers: Vec<u32> = numbered(files, FOLDER, "node").into_iter().collect();
+    let numbers: Vec<u32> = files.numbered(FOLDER, "node").into_iter().collect();
     if numbers.is_empty() {
         let bytes = files.text("proc/meminfo").and_then(|text| total(&text));
         return Nodes {

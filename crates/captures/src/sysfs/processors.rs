@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::cpuinfo::CpuInfo;
 use super::files::Files;
-use super::numbered;
 use crate::damage::Damage;
 use crate::topology::{Kind, Object, Part, Set};
 
@@ -71,7 +70,7 @@ const SIBLINGS: [Siblings; 6] = [
 
 /// Processors that are used, and those that are there and not used.
 pub(super) fn online(files: &Files<'_>, info: &CpuInfo) -> (Set, Vec<u32>) {
-    let there = numbered(files, FOLDER, "cpu");
+    let there = files.numbered(FOLDER, "cpu");
     if there.is_empty() {
         return (Set::of(info.processors.keys().copied()), Vec::new());
     }

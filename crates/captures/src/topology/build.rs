@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use super::grouping::groups;
-use super::{Kind, Object, Set};
+use super::kind::Kind;
+use super::model::Object;
+use super::set::Set;
 use crate::damage::Damage;
 use crate::error::quoted;
 

@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
-use super::{Distances, Info, Kind, Object, Set, Topology};
+use super::kind::Kind;
+use super::model::{Distances, Info, Object, Topology};
+use super::set::Set;
 
 /// Depth number that hwloc gives to memory.
 const MEMORY_DEPTHS: [(Kind, i32); 2] = [(Kind::NumaNode, -3), (Kind::MemCache, -8)];

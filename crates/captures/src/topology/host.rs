@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::Topology;
+use super::console::in_words;
+use super::model::Topology;
 
 /// A host as its own operating system sees it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -32,7 +33,7 @@ impl Host {
     #[must_use]
     pub(crate) fn summed(mut self) -> Self {
         if let Some(topology) = &self.topology {
-            self.summary = super::in_words(&topology.root);
+            self.summary = in_words(&topology.root);
         }
         self
     }

@@ -3,9 +3,7 @@
 //! `-t` puts the time at the end of a row. `-v`, `-s`, `-i` and `-f` list counters since the system
 //! started, of which no interval can be made: they are left out with a remark.
 
-use crate::damage::Lenient;
-use crate::error::CaptureError;
-use crate::reports::{self, Heading, Recording};
+use crate::heading::Heading;
 
 /// The last columns that a level may have.
 const LAST: [&str; 8] = ["us", "sy", "id", "wa", "st", "gu", "pc", "ec"];
@@ -29,12 +27,4 @@ pub(crate) fn is_group(words: &[&str]) -> bool {
     ) || words
         .first()
         .is_some_and(|word| word.starts_with("procs") || word.starts_with("kthr"))
-}
-
-/// Read what vmstat printed, forgiving.
-///
-/// # Errors
-/// There is no report in the text.
-pub fn read(text: &str) -> Result<Lenient<Recording>, CaptureError> {
-    reports::read_tool(text, "vmstat")
 }

@@ -11,7 +11,7 @@ use crate::vparstatus::details::attributes;
 use crate::vparstatus::machine_memory;
 use crate::vparstatus::model::{Processors, VirtualPartition};
 use crate::vparstatus::processors::{cell_count, limits};
-use crate::vparstatus::values::{self, At};
+use crate::vparstatus::values::{self, items, joined, At};
 
 /// Fields of a line, without and with online operations.
 const FIELDS: [usize; 2] = [9, 10];
@@ -114,13 +114,6 @@ fn subfields(text: &str) -> Vec<String> {
     text.split(';').map(|part| part.trim().to_owned()).collect()
 }
 
-/// Texts between commas.
-pub(super) fn items(text: &str) -> impl Iterator<Item = &str> {
-    text.split(',')
-        .map(str::trim)
-        .filter(|item| !item.is_empty())
-}
-
 fn processors(at: At<'_>) -> Result<Processors, CaptureError> {
     let parts: Vec<&str> = at.text.split(';').map(str::trim).collect();
     let [bounds, user, boot, monitor, pending, users, monitors, rest @ ..] = parts.as_slice()
@@ -173,11 +166,6 @@ pub(super) fn format(partition: &VirtualPartition) -> String {
     fields.extend(partition.online.as_ref().map(|values| values.join(";")));
     fields.push(partition.reconfiguration.clone().unwrap_or_default());
     fields.join(":") + "\n"
-}
-
-/// Items with commas between them.
-pub(super) fn joined(items: impl Iterator<Item = String>) -> String {
-    items.collect::<Vec<_>>().join(",")
 }
 
 fn processors_text(of: &Processors) -> String {

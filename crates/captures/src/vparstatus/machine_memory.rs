@@ -6,10 +6,9 @@
 
 use crate::error::CaptureError;
 use crate::reading::Notes;
-use crate::vparstatus::machine::{items, joined};
 use crate::vparstatus::memory::check;
 use crate::vparstatus::model::{CellMemory, Memory, Range};
-use crate::vparstatus::values::{self, At};
+use crate::vparstatus::values::{self, items, joined, At};
 
 /// Subfields of the memory.
 const OLD: usize = 2;

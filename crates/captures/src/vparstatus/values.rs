@@ -132,3 +132,15 @@ pub(super) fn split_floating(text: &str) -> (&str, Option<&str>) {
         _ => (text.trim(), None),
     }
 }
+
+/// Texts between commas.
+pub(super) fn items(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',')
+        .map(str::trim)
+        .filter(|item| !item.is_empty())
+}
+
+/// Items with commas between them.
+pub(super) fn joined(items: impl Iterator<Item = String>) -> String {
+    items.collect::<Vec<_>>().join(",")
+}
