@@ -3,7 +3,7 @@
 use serde_json::{json, Value};
 
 use crate::clock::now;
-use crate::Fault;
+use crate::fault::Fault;
 
 /// Batches that a run is divided into, about. In a second a batch is then shorter than the slices
 /// that a busy processor is shared in, so that the middle one is not interrupted.

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::batches::{checked, timed};
+use crate::fault::{parameters, Doing, Fault, Outcome};
 use crate::system::Watched;
-use crate::{parameters, Doing, Fault, Outcome};
 
 /// How long, and nothing else.
 #[derive(Deserialize)]

@@ -5,8 +5,9 @@
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::fault::{parameters, Fault, Outcome};
 use crate::region::{Pages, Region};
-use crate::{batches, memory, parameters, threads, Fault, Outcome};
+use crate::{batches, memory, threads};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

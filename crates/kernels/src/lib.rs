@@ -9,6 +9,7 @@ mod batches;
 mod calls;
 mod chase;
 mod clock;
+mod fault;
 mod loops;
 mod memory;
 mod net;
@@ -20,8 +21,7 @@ mod signals;
 mod system;
 mod threads;
 
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use fault::{Fault, Outcome};
 
 pub use loops::xorshift;
 
@@ -52,30 +52,6 @@ pub enum KernelError {
         /// What the host said.
         source: std::io::Error,
     },
-}
-
-/// A fault while a kernel runs, before its name is put beside it.
-#[derive(Debug)]
-enum Fault {
-    Wrong(String),
-    Host(&'static str, std::io::Error),
-}
-
-type Outcome = Result<Value, Fault>;
-
-/// Says what was being done when the host refused.
-trait Doing<T> {
-    fn doing(self, doing: &'static str) -> Result<T, Fault>;
-}
-
-impl<T, E: Into<std::io::Error>> Doing<T> for Result<T, E> {
-    fn doing(self, doing: &'static str) -> Result<T, Fault> {
-        self.map_err(|fault| Fault::Host(doing, fault.into()))
-    }
-}
-
-fn parameters<T: DeserializeOwned>(json: &str) -> Result<T, Fault> {
-    serde_json::from_str(json).map_err(|fault| Fault::Wrong(fault.to_string()))
 }
 
 type Kernel = fn(&str) -> Outcome;

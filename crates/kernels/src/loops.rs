@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{json, Value};
 
 use crate::clock::{now, sleep_for, sleep_until, Used, Watch};
+use crate::fault::{parameters, Doing, Fault, Outcome};
 use crate::scheduling::Scheduling;
 use crate::system::fork;
-use crate::{parameters, Doing, Fault, Outcome};
 
 /// Turns between two looks at the clock: some 50 us at 4 GHz.
 const BLOCK: u64 = 32_768;

@@ -9,8 +9,9 @@ use std::hint::black_box;
 use serde::{Deserialize, Serialize};
 use serde_json::{json, Value};
 
+use crate::fault::{parameters, Fault, Outcome};
 use crate::region::{Pages, Region};
-use crate::{batches, parameters, threads, Fault, Outcome};
+use crate::{batches, threads};
 
 /// What is done to the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]

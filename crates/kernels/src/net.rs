@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::{json, Value};
 
-use crate::{parameters, Doing, Fault, Outcome};
+use crate::fault::{parameters, Doing, Fault, Outcome};
 
 const STACK_BYTES: usize = 128 << 10;
 const MOST_BYTES: usize = 16 << 20;

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::batches::{checked, timed};
 use crate::calls::Timed;
+use crate::fault::{parameters, Doing, Fault, Outcome};
 use crate::system::{exec, fork};
-use crate::{parameters, Doing, Fault, Outcome};
 
 fn forks(kernel: &str, seconds: f64, work: impl Fn() -> i32) -> Outcome {
     let timing = timed(checked(seconds)?, |count| {

@@ -12,8 +12,8 @@ use serde_json::Value;
 use crate::batches::{checked, timed, Timing};
 use crate::calls::Timed;
 use crate::clock::sleep_until;
+use crate::fault::{parameters, Doing, Fault, Outcome};
 use crate::system::{fork, Child};
-use crate::{parameters, Doing, Fault, Outcome};
 
 /// Where a process reads the byte and where it passes it on.
 struct Station {

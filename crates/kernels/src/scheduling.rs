@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
+use crate::fault::{Doing, Fault};
 use crate::system::{set_scheduling, slice};
-use crate::{Doing, Fault};
 
 /// Slices that the kernel takes; it would round others into them (sched(7), Linux 6.12) [ns].
 const SLICES: std::ops::RangeInclusive<u64> = 100_000..=100_000_000;

@@ -4,7 +4,8 @@ use rustix::process::Signal;
 
 use crate::batches::{checked, timed};
 use crate::calls::Timed;
-use crate::{parameters, system, Doing, Fault, Outcome};
+use crate::fault::{parameters, Doing, Fault, Outcome};
+use crate::system;
 
 /// A handler installed, the same one each time.
 pub(crate) fn install(json: &str) -> Outcome {

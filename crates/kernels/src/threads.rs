@@ -4,7 +4,7 @@ use std::sync::Barrier;
 
 use crate::batches::{timed, Timing};
 use crate::clock::sleep_until;
-use crate::{Doing, Fault};
+use crate::fault::{Doing, Fault};
 
 /// Most threads taken: more than any host's logical processors today.
 const MOST: usize = 4096;

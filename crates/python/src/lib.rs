@@ -2,6 +2,7 @@
 //! here.
 
 mod batch;
+mod errors;
 mod kernels;
 mod listings;
 mod others;
@@ -12,29 +13,9 @@ mod texts;
 mod topology;
 mod walk;
 
+use errors::{CaptureError, Runaway, SpecError, Stopped};
 use homenode_engine::{cost, sim, spec::Spec};
-use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-
-create_exception!(
-    _engine,
-    SpecError,
-    PyValueError,
-    "The engine refuses the spec; the text says why."
-);
-create_exception!(
-    _engine,
-    Stopped,
-    PyException,
-    "The observer asked the engine to stop."
-);
-create_exception!(
-    _engine,
-    Runaway,
-    PyRuntimeError,
-    "More work piled up than memory should hold."
-);
 
 fn parse(spec_json: &str) -> PyResult<Spec> {
     serde_json::from_str(spec_json).map_err(|fault| SpecError::new_err(format!("spec: {fault}")))
@@ -109,13 +90,6 @@ fn price_layout(spec_json: &str, busy_json: &str) -> PyResult<String> {
         .map_err(|fault| SpecError::new_err(format!("busy cores: {fault}")))?;
     price::price(&spec, &busy).map_err(|fault| SpecError::new_err(fault.to_string()))
 }
-
-create_exception!(
-    _engine,
-    CaptureError,
-    PyValueError,
-    "A tool's output that is not what it should be; names the line."
-);
 
 fn captured(
     found: Result<homenode_captures::Capture, homenode_captures::CaptureError>,

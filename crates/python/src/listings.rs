@@ -3,7 +3,7 @@
 use homenode_captures::{parstatus, vparstatus, CaptureError as Fault, Reading};
 use pyo3::prelude::*;
 
-use crate::{CaptureError, SpecError};
+use crate::errors::{CaptureError, SpecError};
 
 fn read<T: serde::Serialize>(found: Result<Reading<T>, Fault>) -> PyResult<String> {
     let reading = found.map_err(|fault| CaptureError::new_err(fault.to_string()))?;

@@ -5,7 +5,7 @@ use homenode_captures::{hyptop, Remark};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::CaptureError;
+use crate::errors::CaptureError;
 
 /// Reads what hyptop printed in batch mode and returns it as JSON; raises `CaptureError`.
 #[pyfunction]

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use serde::Serialize;
 
-use crate::CaptureError;
+use crate::errors::CaptureError;
 
 /// Numbers that are held before they are handed over: few enough to stay in a processor's cache.
 const HELD: usize = 1 << 18;

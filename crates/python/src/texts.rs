@@ -4,7 +4,7 @@ use homenode_captures::{decode, hmc, lparcfg, reports, CaptureError, Decoded, Le
 use pyo3::prelude::*;
 use serde::Serialize;
 
-use crate::CaptureError as CaptureFault;
+use crate::errors::CaptureError as CaptureFault;
 
 /// Adds the functions of this file to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

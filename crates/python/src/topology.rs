@@ -7,7 +7,7 @@ use homenode_captures::{hwloc, libvirt, lscpu, sysfs, sysinfo, CaptureError as F
 use pyo3::prelude::*;
 use serde::Serialize;
 
-use crate::{CaptureError, SpecError};
+use crate::errors::{CaptureError, SpecError};
 
 fn read<T: Serialize>(found: Result<Lenient<T>, Fault>) -> PyResult<String> {
     let lenient = found.map_err(|fault| CaptureError::new_err(fault.to_string()))?;

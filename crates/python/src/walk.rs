@@ -4,7 +4,7 @@ use homenode_engine::walk::{walk as answer, Walk};
 use pyo3::prelude::*;
 use serde_json::{json, Map, Value};
 
-use crate::SpecError;
+use crate::errors::SpecError;
 
 /// Answers what walking through a buffer costs (JSON in, JSON out); raises `SpecError`.
 #[pyfunction]

@@ -1,6 +1,7 @@
 //! Misses and capacities of the cache levels, as one thread has them.
 
-use super::{MissCurve, Place};
+use super::miss::MissCurve;
+use super::place::Place;
 use crate::machine::MAX_CACHES;
 use crate::spec::CacheScope;
 

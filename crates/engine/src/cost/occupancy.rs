@@ -1,13 +1,11 @@
 //! Who uses which cache and how loaded each controller and link is, refreshed once a dispatch
 //! window.
 
-use super::{Class, Source, Spread};
+use super::class::Class;
+use super::lines::Source;
+use super::spread::Spread;
 use crate::machine::Topology;
 use crate::spec::Machine;
-
-/// Share of the newest window in the running average. A cache of some megabytes takes a few windows
-/// to change hands: assumed, between 0.1 and 1.
-pub(super) const NEWEST: f64 = 0.25;
 
 /// Latency factor of a resource at utilisation `load`: the wait of an M/D/1 queue, held below
 /// saturation.

@@ -1,8 +1,11 @@
 //! Where a partition's data lie and where its virtual processors ran.
 
-use super::occupancy::NEWEST;
 use crate::machine::{far_factor, Topology};
 use crate::spec::Machine;
+
+/// Share of the newest window in the running average. A cache of some megabytes takes a few windows
+/// to change hands: assumed, between 0.1 and 1.
+pub(super) const NEWEST: f64 = 0.25;
 
 /// Where a partition's data lie and where its virtual processors ran.
 #[derive(Clone, Debug)]

@@ -2,8 +2,9 @@
 //! away everything is. It is what a single line costs, as against the average instruction's
 //! [`Class`].
 
-use super::class::{memory_latency, sharer_latencies};
-use super::{Class, Place, Source};
+use super::class::Class;
+use super::lines::Source;
+use super::place::{memory_latency, sharer_latencies, Place};
 use crate::spec::{CacheScope, Coherence};
 
 /// What a line costs at a place.

@@ -1,7 +1,13 @@
 //! The cost classes in use, worked out on first use in a window and kept until the next.
 
-use super::occupancy::NEWEST;
-use super::{Books, Class, Contention, Lines, Occupancy, Place, Spread, Surroundings};
+use super::books::Books;
+use super::class::Class;
+use super::lines::Lines;
+use super::occupancy::Occupancy;
+use super::place::Place;
+use super::smt::Contention;
+use super::spread::{Spread, NEWEST};
+use super::surroundings::Surroundings;
 use crate::machine::Topology;
 use crate::spec::{Machine, Partition};
 

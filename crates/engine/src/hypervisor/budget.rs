@@ -9,7 +9,8 @@
 //! PR/SM lends nothing among siblings: each logical core has a slice of its own, by its
 //! polarization, and what it leaves is there for all partitions by weight (`slices`, `limits.rs`).
 
-use super::{Capacity, RollingAverage, VpId};
+use super::average::RollingAverage;
+use super::ids::{Capacity, VpId};
 use crate::spec::{Partition, Pool, Processors};
 
 /// Least piece of ceded time that is lent at once [ns]; smaller pieces would only cost switches.

@@ -1,6 +1,6 @@
 //! Sets of cores by chip, as bit masks: idle ones and those with an excess runner.
 
-use super::{CoreId, NO_CORE};
+use super::ids::{CoreId, NO_CORE};
 use crate::machine::Topology;
 
 /// Idle pooled cores and cores whose runner is on excess capacity.

@@ -10,6 +10,7 @@ mod budget;
 pub mod halt;
 mod host;
 mod idle;
+mod ids;
 mod limits;
 pub mod numa;
 mod places;
@@ -22,9 +23,10 @@ pub use average::RollingAverage;
 pub use budget::{PoolBudget, Share};
 pub use host::{HostCount, HostScheduler};
 pub use idle::CoreSets;
+pub use ids::{Capacity, CoreId, VpId, NO_CORE, NO_POOL, NO_VP};
 pub use polarization::{entitlements, polarize, Kind, Split};
 pub use queues::Queues;
-pub use state::{Capacity, Core, CoreId, Mode, State, Vp, VpId, NO_CORE, NO_POOL, NO_VP};
+pub use state::{Core, Mode, State, Vp};
 
 /// What to do with a virtual processor that became ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

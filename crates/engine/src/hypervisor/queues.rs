@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::VpId;
+use super::ids::VpId;
 
 /// The ready queues.
 #[derive(Clone, Debug)]

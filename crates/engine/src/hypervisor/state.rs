@@ -1,19 +1,12 @@
 //! What the hypervisor knows of virtual processors and cores.
 
-use super::{CoreSets, Kind, PoolBudget, Queues, Share};
+use super::budget::{PoolBudget, Share};
+use super::idle::CoreSets;
+use super::ids::{Capacity, CoreId, VpId, NO_CORE, NO_VP};
+use super::polarization::Kind;
+use super::queues::Queues;
 use crate::machine::{Distance, Topology};
 use crate::spec::{Eviction, Policy, Processors, Spec};
-
-/// Index of a virtual processor over the whole machine.
-pub type VpId = u32;
-/// Index of a core over the whole machine.
-pub type CoreId = u16;
-/// No virtual processor.
-pub const NO_VP: VpId = u32::MAX;
-/// No core.
-pub const NO_CORE: CoreId = u16::MAX;
-/// No pool.
-pub const NO_POOL: u16 = u16::MAX;
 
 /// State of a virtual processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,15 +19,6 @@ pub enum Mode {
     Running,
     /// Has work, but no capacity until the next window.
     Exhausted,
-}
-
-/// On whose account a virtual processor runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Capacity {
-    /// Its partition's entitlement.
-    Entitled,
-    /// What others leave.
-    Excess,
 }
 
 /// A virtual processor.

@@ -9,7 +9,7 @@
 //! The slot says where the payload lies. No two pending events share a sequence, so the slot never
 //! decides the order.
 
-use super::Time;
+use super::time::Time;
 
 const SLOT_BITS: u32 = 24;
 const SEQUENCE_BITS: u32 = 36;

@@ -5,7 +5,7 @@
 //! the middle of a bucket is within 0.1 % of all it holds. Below 1 024 ns every nanosecond has its
 //! own.
 
-use super::Time;
+use super::time::Time;
 
 const BUCKET_BITS: u32 = 9;
 const BUCKETS_PER_OCTAVE: usize = 1 << BUCKET_BITS;

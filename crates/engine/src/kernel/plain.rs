@@ -1,7 +1,8 @@
 //! The readable twin of [`super::Queue`]: a sorted list. Slow, and what the fast queue is tested
 //! against.
 
-use super::{Key, Priority, Time};
+use super::entry::{Key, Priority};
+use super::time::Time;
 
 /// Pending events in a list, the next one last.
 #[derive(Default)]

@@ -9,8 +9,8 @@
 //! table, so that no key ever changes.
 
 use super::entry::{self, Key, Priority, EMPTY, SEQUENCES, SLOTS};
+use super::time::Time;
 use super::tree::Tree;
-use super::Time;
 
 /// No slot is open.
 const CLOSED: usize = usize::MAX;

@@ -1,6 +1,9 @@
 //! Random streams: one per source, found by name.
 
-use super::{exponential, squares, Time};
+use super::exponential;
+use super::real;
+use super::squares;
+use super::time::Time;
 
 /// Greater than any exponential number of mean 1 that will ever be drawn: one in 10^28 is beyond.
 const BOUND: f64 = 64.0;
@@ -125,7 +128,7 @@ impl Stream {
         }
         // An exponential number cut into steps of -ln(failure) outlasts each step with the
         // probability of a failure.
-        1 + (self.exponential(1.0) / -super::real::ln(failure)) as u64
+        1 + (self.exponential(1.0) / -real::ln(failure)) as u64
     }
 
     /// A whole number in `0..bound`, each equally likely.

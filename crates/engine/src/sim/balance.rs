@@ -1,7 +1,7 @@
 //! The guest's own moves: daemons that wake, running threads that change processors, folding.
 
-use super::event::Event;
-use super::world::{World, NEVER, NO_JOB};
+use super::event::{Event, NEVER};
+use super::world::{World, NO_JOB};
 use crate::guest::aix::FoldStep;
 use crate::guest::workload::{Job, JobId, JobKind};
 use crate::guest::Cpu;

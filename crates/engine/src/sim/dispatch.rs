@@ -1,8 +1,8 @@
 //! Carrying out the policy's decisions: putting virtual processors on cores and taking them off.
 
-use super::event::Event;
+use super::event::{Event, NEVER};
 use super::meters::Reason;
-use super::world::{World, NEVER};
+use super::world::World;
 use crate::hypervisor::policies::slice_is_over;
 use crate::hypervisor::{Capacity, CoreId, Mode, Placement, Policy, Renewal, VpId, NO_CORE, NO_VP};
 use crate::kernel::Key;

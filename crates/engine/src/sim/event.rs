@@ -2,6 +2,9 @@
 
 use crate::kernel::Priority;
 
+/// The time of what does not happen: no event is ever scheduled for it.
+pub const NEVER: u64 = u64::MAX;
+
 /// Something that happens at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {

@@ -1,6 +1,7 @@
 //! Jobs on logical processors: which one gets a runnable job, ends of bursts, time slices.
 
-use super::world::{World, NEVER, NO_JOB};
+use super::event::NEVER;
+use super::world::{World, NO_JOB};
 use crate::guest::workload::{JobId, JobKind, NO_CPU};
 use crate::guest::Cpu;
 use crate::hypervisor::{CoreId, Mode, VpId, NO_CORE, NO_VP};

@@ -7,8 +7,8 @@
 //! A transaction is one job that goes to and fro between the two threads; who has it works, the
 //! other sleeps. Each message wakes the other thread while its sender still runs, as a socket does.
 
-use super::event::Event;
-use super::world::{World, NEVER};
+use super::event::{Event, NEVER};
+use super::world::World;
 use crate::guest::workload::{Job, JobId, JobKind};
 use crate::guest::Cpu;
 use crate::hypervisor::VpId;

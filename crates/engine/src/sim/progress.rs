@@ -1,7 +1,7 @@
 //! Progress of the threads on a core: booking what they did, and planning the core's next event.
 
-use super::event::Event;
-use super::world::{World, NEVER, NO_JOB};
+use super::event::{Event, NEVER};
+use super::world::{World, NO_JOB};
 use crate::cost::Book;
 use crate::hypervisor::{Capacity, CoreId, NO_VP};
 use crate::kernel::Key;

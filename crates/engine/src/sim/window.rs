@@ -1,9 +1,9 @@
 //! Window boundaries: capacity is handed out anew, cost classes are refreshed, and once a second
 //! guests fold.
 
-use super::event::Event;
+use super::event::{Event, NEVER};
 use super::meters::Reason;
-use super::world::{World, NEVER};
+use super::world::World;
 use crate::hypervisor::{Capacity, CoreId, Mode, Share, VpId, NO_VP};
 use crate::spec::Policy;
 

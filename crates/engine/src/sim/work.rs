@@ -1,7 +1,7 @@
 //! What the workloads do: arrivals, ends of waits, and what follows when a burst is done.
 
-use super::event::Event;
-use super::world::{World, NEVER};
+use super::event::{Event, NEVER};
+use super::world::World;
 use crate::guest::workload::{Job, JobId, JobKind, NO_CPU};
 use crate::guest::Playback;
 use crate::hypervisor::VpId;

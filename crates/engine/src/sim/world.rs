@@ -1,9 +1,9 @@
 //! Everything a simulation holds while it runs.
 
-use super::event::Event;
-use super::host::Host;
+use super::event::{Event, NEVER};
+use super::host::state::Host;
 use super::meters::Meters;
-use super::zvm::Cp;
+use super::zvm::state::Cp;
 use crate::cost::{ClassId, Spread, Table};
 use crate::guest::workload::{JobId, JobTable, Shape};
 use crate::guest::{memory, Cpu, Filling, Playback, RunQueues, Scheduler};
@@ -14,8 +14,6 @@ use crate::spec::{Partition, Spec, Workload};
 
 /// No job on a thread.
 pub const NO_JOB: JobId = JobId::MAX;
-/// Never.
-pub const NEVER: u64 = u64::MAX;
 
 /// A thread of a virtual processor.
 #[derive(Clone, Debug)]

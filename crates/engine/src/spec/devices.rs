@@ -1,6 +1,6 @@
 //! Devices: virtual switches and paging volumes.
 
-use super::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize};
 
 /// A virtual switch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

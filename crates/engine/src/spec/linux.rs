@@ -4,7 +4,7 @@
 //! Defaults are the kernel's (6.18 unless told otherwise) and Xen's (4.19). A default of `None`
 //! means that the kernel works the value out itself, from the number of processors.
 
-use super::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize};
 
 /// A control group of the host's processor controller, version 2 in its terms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! What PR/SM adds: how a partition's logical cores share, limits of several partitions together,
 //! and PR/SM's own figures.
 
-use super::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize};
 
 /// How a partition's logical cores share the physical cores of their type under PR/SM.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,9 @@
 //! z/VM in a partition: its Control Program (CP), its virtual machines, and what connects them.
 
+use serde::{Deserialize, Serialize};
+
 use super::devices::{Paging, Switch};
-use super::{ByDistance, Deserialize, Serialize};
+use super::machine::ByDistance;
 
 /// z/VM's Control Program with its virtual machines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

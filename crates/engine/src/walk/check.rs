@@ -1,6 +1,7 @@
 //! What cannot be is refused by name.
 
-use super::{Hierarchy, Walk};
+use super::hierarchy::Hierarchy;
+use super::question::Walk;
 
 /// A question without an answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
-use super::hierarchy::Place;
+use super::hierarchy::{Hierarchy, Level, Place, Streams};
 use super::pattern::Step;
-use super::{Hierarchy, Streams};
 
 /// Longest storage-to-storage move of one instruction [bytes].
 const MOVE_BYTES: f64 = 256.0;
@@ -126,7 +125,7 @@ impl Lines {
 
 /// The level that keeps what is stored.
 fn keeping_level(machine: &Hierarchy) -> Place {
-    let named = |level: &super::Level| level.name == machine.streams.store_in;
+    let named = |level: &Level| level.name == machine.streams.store_in;
     Place(machine.caches.iter().position(named).unwrap_or(0))
 }
 

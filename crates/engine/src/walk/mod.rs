@@ -21,113 +21,13 @@ mod check;
 mod hierarchy;
 mod line;
 mod pattern;
-
-use serde::{Deserialize, Serialize};
+mod question;
 
 pub use check::{check, WalkFault};
-pub use hierarchy::{level_of, Place};
+pub use hierarchy::{level_of, Hierarchy, Level, Link, Place, Streams};
 pub use line::{Cost, Part};
 pub use pattern::{Pattern, FILE_READ_BYTES};
-
-/// A machine as the walk sees it: one core and the levels it reaches.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Hierarchy {
-    /// Core clock [Hz].
-    pub clock_hz: f64,
-    /// Length of a cache line [bytes].
-    pub line_bytes: u32,
-    /// Levels from the core outwards; of a split level the part for data.
-    pub caches: Vec<Level>,
-    /// Latency of memory without queueing, load to use [ns].
-    pub memory_latency_ns: f64,
-    /// What memory delivers [bytes/s].
-    pub memory_bytes_per_s: f64,
-    /// What levels deliver to the core; a level without an entry is not limited.
-    pub links: Vec<Link>,
-    /// How the core streams.
-    pub streams: Streams,
-}
-
-/// A level of cache.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Level {
-    /// Its name.
-    pub name: String,
-    /// Data it holds [bytes].
-    pub bytes: u64,
-    /// Latency, load to use [ns].
-    pub latency_ns: f64,
-}
-
-/// Bandwidth between a level and those inside it, for one core.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Link {
-    /// The level's name.
-    pub name: String,
-    /// Bandwidth [bytes/s].
-    pub bytes_per_s: f64,
-}
-
-/// How a core streams through memory.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Streams {
-    /// Instructions decoded and completed in a cycle.
-    pub instructions: f64,
-    /// Loads in a cycle.
-    pub loads: f64,
-    /// Stores in a cycle.
-    pub stores: f64,
-    /// Time after which a sum can be added to again [cycles].
-    pub sum_cycles: f64,
-    /// Bytes that a storage-to-storage instruction moves or clears in a cycle.
-    pub move_bytes: f64,
-    /// Start of such an instruction, of at most 256 bytes [cycles].
-    pub move_start_cycles: f64,
-    /// Lines on their way while the core works on another; 0 = it waits for each.
-    pub lines: f64,
-    /// First level that keeps what is stored; those inside it pass every store on.
-    pub store_in: String,
-    /// Most bytes of a store, or of a step of a gathered one, on its way there.
-    pub store_width_bytes: f64,
-    /// Least time between two stores on their way there [cycles].
-    pub store_interval_cycles: f64,
-    /// Bytes of neighbouring stores that are gathered before they are passed on; none = each store
-    /// goes by itself.
-    pub gather_bytes: Option<f64>,
-}
-
-/// A question: this buffer, walked through this way, on this machine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Walk {
-    /// The machine.
-    pub machine: Hierarchy,
-    /// How the buffer is gone through.
-    pub pattern: Pattern,
-    /// Length of a buffer [bytes]; a copy has two of this length.
-    pub bytes: u64,
-}
-
-/// The answer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Walked {
-    /// Where the buffers live: a cache's name, or `memory`.
-    pub level: String,
-    /// Bytes of all its buffers.
-    pub footprint_bytes: u64,
-    /// Latency of that level, load to use [ns].
-    pub latency_ns: f64,
-    /// Time of a line of the buffer [ns].
-    pub line_ns: f64,
-    /// Buffer length by the time to go through it [bytes/s]; of a copy the bytes of one buffer.
-    pub bytes_per_s: f64,
-    /// What the time of a line is made of; adds up to it.
-    pub parts: Vec<Part>,
-}
+pub use question::{Walk, Walked};
 
 /// Answers a question.
 ///

@@ -4,8 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::hierarchy::{level_of, Place};
-use super::Hierarchy;
+use super::hierarchy::{level_of, Hierarchy, Place};
 
 /// A file is read in pieces of at most this many bytes, into one buffer.
 pub const FILE_READ_BYTES: u64 = 64 << 10;

@@ -1,8 +1,9 @@
 //! The choice among hosts' schedulers, and what a host's spec means to the rest of the engine.
 
 use super::super::{CoreId, HostCount, HostScheduler, State, VpId};
+use super::credit2::Credit2;
+use super::fill::fill;
 use super::linux::{due, Linux};
-use super::{silence, Credit2};
 use crate::spec::{Policy, Processors, Spec};
 
 /// A host's scheduler.
@@ -96,11 +97,10 @@ impl HostScheduler for HostRoom {
 }
 
 /// Makes a host's constants what the rest of the engine goes by: a switch costs what the scheduler
-/// says, there are no calls of a hypervisor, and what every partition is entitled to is what it
-/// would get if all wanted all they can have.
+/// says, and what every partition is entitled to is what it would get if all wanted all they can
+/// have.
 pub fn in_effect(spec: &mut Spec) {
     let hypervisor = &mut spec.machine.hypervisor;
-    silence(hypervisor);
     hypervisor.dispatch_ns = match hypervisor.policy {
         Policy::Credit2 => hypervisor.credit2.switch_ns,
         _ => hypervisor.linux.switch_ns,
@@ -135,43 +135,5 @@ fn wants(partition: &crate::spec::Partition) -> (f64, f64) {
             )
         }
         Processors::Dedicated { cores, .. } => (1.0, cores.len() as f64),
-    }
-}
-
-/// Shares `cores` out by weight; what one can't use goes to the others.
-pub(super) fn fill(cores: f64, wants: &[(f64, f64)]) -> Vec<f64> {
-    let mut shares = vec![0.0; wants.len()];
-    let mut open: Vec<usize> = (0..wants.len()).collect();
-    let mut left = cores;
-    loop {
-        let weights: f64 = open.iter().map(|at| wants[*at].0).sum();
-        let due = |at: usize| left * wants[at].0 / weights;
-        let (full, rest): (Vec<usize>, Vec<usize>) =
-            open.iter().partition(|at| wants[**at].1 <= due(**at));
-        if full.is_empty() {
-            rest.iter().for_each(|at| shares[*at] = due(*at));
-            return shares;
-        }
-        for at in full {
-            shares[at] = wants[at].1;
-        }
-        left = cores - shares.iter().sum::<f64>();
-        open = rest;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_one_cannot_use_goes_to_the_others_by_weight() {
-        assert_eq!(fill(2.0, &[(2.0, 2.0), (1.0, 2.0)]), [4.0 / 3.0, 2.0 / 3.0]);
-        assert_eq!(fill(2.0, &[(2.0, 1.0), (1.0, 2.0)]), [1.0, 1.0]);
-        assert_eq!(
-            fill(4.0, &[(1.0, 0.5), (2.0, 9.0), (1.0, 9.0)]),
-            [0.5, 7.0 / 3.0, 3.5 / 3.0]
-        );
-        assert_eq!(fill(4.0, &[(1.0, 1.0), (1.0, 1.0)]), [1.0, 1.0]);
     }
 }

@@ -3,6 +3,7 @@
 
 mod credit2;
 mod dedicated;
+mod fill;
 mod host;
 mod linux;
 mod phyp;
@@ -95,7 +96,10 @@ pub fn in_effect(spec: &mut Spec) {
     match spec.machine.hypervisor.policy {
         spec::Policy::Phyp => spec.machine.hypervisor.prsm = spec::PrSm::default(),
         spec::Policy::Dedicated => silence(&mut spec.machine.hypervisor),
-        spec::Policy::Linux | spec::Policy::Credit2 => host_in_effect(spec),
+        spec::Policy::Linux | spec::Policy::Credit2 => {
+            silence(&mut spec.machine.hypervisor);
+            host_in_effect(spec);
+        }
         spec::Policy::Prsm => match run_time_ns(spec) {
             None => silence(&mut spec.machine.hypervisor),
             Some(ns) => {

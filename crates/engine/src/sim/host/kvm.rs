@@ -10,92 +10,14 @@
 //! over every other time (commit "kvm PLE handler: Choose better candidate for directed yield",
 //! 2012). Once the holder runs, waiters get the lock one holding time after the other.
 
-use super::Host;
+use super::state::{Guest, Vcpu};
 use crate::cost::Book;
 use crate::hypervisor::halt::next_poll_ns;
 use crate::hypervisor::{CoreId, HostScheduler, Mode, VpId, NO_VP};
 use crate::kernel::Key;
-use crate::sim::event::Event;
-use crate::sim::world::{World, NEVER};
-use crate::spec::{Kvm, Processors, Spec};
-
-/// What KVM keeps of a virtual processor.
-#[derive(Clone, Debug)]
-pub struct Vcpu {
-    /// For how long it polls at the next halt [ns].
-    poll_ns: u64,
-    /// Until when it polls now; `NEVER` = it does not.
-    polls_until: u64,
-    /// Since when it has been halted; `NEVER` = it is not.
-    halted_at: u64,
-    /// Whether it waits for the lock whose holder is away.
-    spins: bool,
-    /// When the processor notices; `NEVER` = it does not.
-    caught_at: u64,
-    /// When it comes to the lock, as long as the holder is away.
-    reaches: Key,
-    /// Whether it has given its processor to a sibling and has not had one since.
-    has_yielded: bool,
-    /// Whether it was passed over for that the last time.
-    passed_over: bool,
-}
-
-/// What KVM keeps of a guest.
-#[derive(Clone, Debug)]
-pub struct Guest {
-    kvm: Kvm,
-    /// Virtual processor that has lost its core with the lock, or `NO_VP`.
-    holder: VpId,
-    /// The one yielded to last, by index.
-    boosted: u32,
-}
-
-impl Vcpu {
-    /// One that runs.
-    pub fn new() -> Self {
-        Self {
-            poll_ns: 0,
-            polls_until: NEVER,
-            halted_at: NEVER,
-            spins: false,
-            caught_at: NEVER,
-            reaches: Key::NONE,
-            has_yielded: false,
-            passed_over: false,
-        }
-    }
-
-    /// Whether a sibling that spins may yield to it.
-    fn may_be_boosted(&mut self) -> bool {
-        if !self.has_yielded {
-            return true;
-        }
-        self.passed_over = !self.passed_over;
-        !self.passed_over
-    }
-}
-
-/// KVM's guests among the partitions.
-pub fn guests(spec: &Spec) -> Vec<Option<Guest>> {
-    let guest = |processors: &Processors| match processors {
-        Processors::Shared { host, .. } => host.kvm.clone().map(|kvm| Guest {
-            kvm,
-            holder: NO_VP,
-            boosted: 0,
-        }),
-        Processors::Dedicated { .. } => None,
-    };
-    spec.partitions
-        .iter()
-        .map(|partition| guest(&partition.processors))
-        .collect()
-}
-
-impl Host {
-    fn vcpu(&mut self, vp: VpId) -> &mut Vcpu {
-        &mut self.vcpus[vp as usize]
-    }
-}
+use crate::sim::event::{Event, NEVER};
+use crate::sim::world::World;
+use crate::spec::Kvm;
 
 impl World {
     fn kvm(&self, vp: VpId) -> Option<&Kvm> {

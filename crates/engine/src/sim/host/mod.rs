@@ -12,45 +12,14 @@
 mod kvm;
 mod numa;
 mod rows;
+pub(super) mod state;
 mod wake;
 
-use super::event::Event;
+use super::event::{Event, NEVER};
 use super::meters::Reason;
-use super::world::{World, NEVER};
+use super::world::World;
 use crate::hypervisor::policies::HostRoom;
-use crate::hypervisor::{Capacity, CoreId, HostScheduler, Mode, State, VpId, NO_VP};
-use crate::spec::Spec;
-
-/// A host's scheduler, and what KVM keeps beside it.
-pub struct Host {
-    /// The scheduler.
-    room: HostRoom,
-    /// When its timer is set for; `NEVER` = it is not.
-    timer: u64,
-    /// KVM's guests, by partition.
-    guests: Vec<Option<kvm::Guest>>,
-    /// KVM's part of each virtual processor.
-    vcpus: Vec<kvm::Vcpu>,
-    /// Memory that NUMA balancing may move, by partition.
-    memories: Vec<Option<numa::Memory>>,
-    /// Wake-ups of one thread by another.
-    wakes: wake::Wakes,
-}
-
-impl Host {
-    /// A machine's host, if its policy is one.
-    pub fn of(spec: &Spec, state: &State, replication: u64) -> Option<Box<Self>> {
-        let room = HostRoom::of(spec, state, replication)?;
-        Some(Box::new(Self {
-            room,
-            timer: NEVER,
-            guests: kvm::guests(spec),
-            memories: numa::memories(spec, state),
-            vcpus: vec![kvm::Vcpu::new(); state.vps.len()],
-            wakes: wake::Wakes::new(state.vps.len(), state.cores.len()),
-        }))
-    }
-}
+use crate::hypervisor::{Capacity, CoreId, HostScheduler, Mode, VpId, NO_VP};
 
 impl World {
     /// Whether a host's scheduler decides.

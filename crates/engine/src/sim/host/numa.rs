@@ -5,51 +5,15 @@
 //! that holds most of what they share; where they are more than its processors, they are dealt out
 //! by what each domain holds.
 
-use crate::guest::memory::Placed;
 use crate::hypervisor::numa::{move_common, move_own, next_period_ns};
-use crate::hypervisor::{CoreId, HostScheduler, State, VpId};
-use crate::sim::event::Event;
-use crate::sim::world::{World, NEVER};
-use crate::spec::{MemoryPolicy, NumaBalancing, Policy, Processors, Spec};
+use crate::hypervisor::{CoreId, HostScheduler, VpId};
+use crate::sim::event::{Event, NEVER};
+use crate::sim::world::World;
+use crate::spec::NumaBalancing;
 
 /// Mean number of busy cores from which on a partition is taken to run at all: below it nothing
 /// touches its memory. Assumed, 0.001 to 0.05.
 const RUNS_AT_ALL: f64 = 0.01;
-
-/// What is kept of a partition's memory.
-#[derive(Clone, Debug)]
-pub struct Memory {
-    placed: Placed,
-    period_ns: u64,
-    spaces: u32,
-}
-
-/// Memory of the partitions that is balanced: all but what is bound to a node.
-pub fn memories(spec: &Spec, state: &State) -> Vec<Option<Memory>> {
-    let hypervisor = &spec.machine.hypervisor;
-    let numa = hypervisor.linux.numa_balancing;
-    let on = hypervisor.policy == Policy::Linux && state.tree.domains() > 1;
-    let memory = |partition: &crate::spec::Partition| {
-        let period_ns = numa.filter(|_| on)?.scan_period_min_ns;
-        let Processors::Shared {
-            r#virtual, host, ..
-        } = &partition.processors
-        else {
-            return None;
-        };
-        let bound = partition.memory_policy == MemoryPolicy::Strict;
-        (!bound && partition.data_bytes > 0).then(|| Memory {
-            placed: Placed::of(&spec.machine, &state.tree, partition),
-            period_ns,
-            spaces: if host.kvm.is_some() {
-                1
-            } else {
-                u32::from(*r#virtual)
-            },
-        })
-    };
-    spec.partitions.iter().map(memory).collect()
-}
 
 impl World {
     /// Sets the first scans.

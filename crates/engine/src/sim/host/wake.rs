@@ -9,43 +9,12 @@
 //! woken thread merely queues behind a runner, and to an idle processor that still polls. A waker
 //! that loses its processor while it sends owes the rest to its next turn.
 
+use super::state::{Wakes, Waking};
 use crate::guest::workload::JobId;
 use crate::guest::Cpu;
 use crate::hypervisor::{CoreId, Mode, VpId, NO_VP};
-use crate::sim::world::{World, NEVER};
-
-/// A thread that is being woken by another.
-#[derive(Clone, Copy, Debug)]
-struct Waking {
-    woken: VpId,
-    by: VpId,
-    /// Where the waker runs.
-    from: CoreId,
-}
-
-/// What wake-ups need to know.
-#[derive(Clone, Debug)]
-pub struct Wakes {
-    now: Option<Waking>,
-    /// Time that each thread still needs for interrupts it has to send [ns].
-    owed: Vec<u64>,
-    /// Until when each sends; `NEVER` = it does not.
-    sends_until: Vec<u64>,
-    /// Since when each core has idled; `NEVER` = it does not.
-    idle_from: Vec<u64>,
-}
-
-impl Wakes {
-    /// Nobody wakes anybody.
-    pub fn new(vps: usize, cores: usize) -> Self {
-        Self {
-            now: None,
-            owed: vec![0; vps],
-            sends_until: vec![NEVER; vps],
-            idle_from: vec![0; cores],
-        }
-    }
-}
+use crate::sim::event::NEVER;
+use crate::sim::world::World;
 
 impl World {
     fn wakes(&mut self) -> &mut Wakes {

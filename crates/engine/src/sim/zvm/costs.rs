@@ -1,78 +1,15 @@
 //! What CP's own operations cost on a chip, refreshed once a window: locks, lines of dispatch
 //! vectors, searches of a switch's list.
 
-use super::state::Cp;
-use crate::cost::{lock, Surroundings, Table};
-use crate::devices::{Search, Searching};
+use super::sharing::{LockKind, Near, Sharing, View, NEWEST};
+use super::state::{Cp, Port};
+use crate::cost::Table;
+use crate::devices::Searching;
 use crate::guest::zvm::segment::{Owner, Segment};
 use crate::guest::zvm::vectors::LpId;
 use crate::machine::Topology;
 use crate::sim::world::World;
 use crate::spec::Partition;
-
-/// Share of the newest window in the running average of a lock's use and of a switch's users:
-/// assumed, as that of the machine's other averages.
-const NEWEST: f64 = 0.25;
-
-/// Formal spin locks, by what they protect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(usize)]
-pub enum LockKind {
-    /// The dispatcher's lists.
-    Dispatch,
-    /// Paging.
-    Paging,
-}
-
-/// Use of a lock.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Lock {
-    /// Times that it was taken in this window.
-    taken: f64,
-    /// Times in a window, running average.
-    usual: f64,
-    /// Mean wait for it [ns].
-    wait_ns: f64,
-}
-
-/// Where a line lies that several processors write, as seen from a chip.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Sharing {
-    /// Chance that another processor wrote it last.
-    elsewhere: f64,
-    /// Shares of the others by their distance.
-    by: [f64; 3],
-    /// Latency of the line, by distance [ns].
-    ns: [f64; 3],
-}
-
-impl Sharing {
-    /// Mean time to get it, whether it is elsewhere or not [ns].
-    fn transfer_ns(&self) -> f64 {
-        let pairs = self.by.iter().zip(self.ns);
-        self.elsewhere * pairs.map(|(by, ns)| by * ns).sum::<f64>()
-    }
-}
-
-/// Costs of a switch on a chip in this window.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct View {
-    /// Of its lock's lines.
-    sharing: Sharing,
-    /// Of a search of its list.
-    pub search: Search,
-}
-
-/// Costs on a chip in this window.
-#[derive(Clone, Copy, Debug)]
-pub struct Near {
-    /// What surrounds a core there.
-    pub around: Surroundings,
-    /// Of lines that all of the partition's processors write.
-    sharing: Sharing,
-    /// Instructions executed in a nanosecond of spinning.
-    spin_per_ns: f64,
-}
 
 impl World {
     /// Costs on the chip of a logical processor.
@@ -242,43 +179,7 @@ impl Cp {
     }
 }
 
-impl Lock {
-    fn take(
-        &mut self,
-        times: f64,
-        lines: f64,
-        owner: Owner,
-        sharing: &Sharing,
-        near: &Near,
-        into: &mut Segment,
-    ) {
-        if times <= 0.0 {
-            return;
-        }
-        self.taken += times;
-        let spun = times * self.wait_ns;
-        into.spin(owner, spun, spun * near.spin_per_ns);
-        let lines = times * lines * sharing.elsewhere;
-        into.fetch(owner, sharing.by.map(|by| by * lines), sharing.ns);
-    }
-
-    /// The wait in a closed queue of the engaged processors: each does other things, takes the
-    /// lock, holds it, and hands its line over. All that wait read that line again; the others that
-    /// come with it belong to the time it is held.
-    fn close(&mut self, engaged: f64, held: f64, transfer_ns: f64, window_ns: f64) {
-        self.usual += NEWEST * (std::mem::take(&mut self.taken) - self.usual);
-        if self.usual <= 0.0 || engaged <= 1.0 {
-            self.wait_ns = 0.0;
-            return;
-        }
-        let between = engaged * window_ns / self.usual;
-        let outside = (between - held - transfer_ns - self.wait_ns).max(0.0);
-        let wait = lock::wait_ns(engaged, outside, held, transfer_ns);
-        self.wait_ns += NEWEST * (wait - self.wait_ns);
-    }
-}
-
-impl super::state::Port {
+impl Port {
     /// Where its lines lie as seen from a chip.
     fn sharing(&self, table: &Table, chip: u16) -> Sharing {
         let sharers = self.users.sharers(&table.machine, &table.tree, chip);

@@ -1,14 +1,14 @@
 //! CP's dispatcher: which logical processor runs which virtual processor, and for how long.
 
-use super::costs::LockKind;
+use super::sharing::LockKind;
 use super::state::{Cp, Doing, Mode};
 use crate::guest::zvm::segment::{Owner, Segment};
 use crate::guest::zvm::vectors::{LpId, VcpuId, Waiting};
 use crate::guest::Cpu;
 use crate::hypervisor::{self, VpId};
 use crate::machine::Topology;
-use crate::sim::event::Event;
-use crate::sim::world::{World, NEVER, NO_JOB};
+use crate::sim::event::{Event, NEVER};
+use crate::sim::world::{World, NO_JOB};
 
 /// A thread's job where a virtual processor or CP itself runs: who that is stands in [`Cp`].
 const BY_CP: u32 = 0;
@@ -430,7 +430,7 @@ impl Cp {
         &mut self,
         tree: &Topology,
         lp: LpId,
-        mut looked: Option<(&super::costs::Near, &mut Segment)>,
+        mut looked: Option<(&super::sharing::Near, &mut Segment)>,
     ) -> Option<VcpuId> {
         if !self.vectors.is_unparked(lp) {
             return None;

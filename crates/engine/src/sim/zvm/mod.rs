@@ -17,8 +17,7 @@ mod parking;
 mod progress;
 mod reload;
 mod rows;
+mod sharing;
 mod signals;
-mod state;
+pub(super) mod state;
 mod web;
-
-pub(super) use state::Cp;

@@ -2,7 +2,7 @@
 //! after the other; the server's virtual processor waits in page wait for each, and works on what
 //! has come before it asks for more.
 
-use super::costs::{LockKind, Near};
+use super::sharing::{LockKind, Near};
 use super::state::{Cp, Message, Mode, Task};
 use crate::devices::memory::PAGE_BYTES;
 use crate::devices::Done;

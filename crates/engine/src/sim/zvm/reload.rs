@@ -6,7 +6,7 @@
 //! own lines are missing. What all virtual processors have in common (CP, shared code) is warm
 //! wherever one of them runs.
 
-use super::costs::Near;
+use super::sharing::Near;
 use super::state::{Cp, Left};
 use crate::guest::zvm::segment::Segment;
 use crate::guest::zvm::vectors::{LpId, VcpuId};

@@ -9,7 +9,8 @@
 use super::state::Doing;
 use crate::guest::zvm::segment::{Owner, Segment};
 use crate::guest::zvm::vectors::{LpId, VcpuId};
-use crate::sim::world::{World, NEVER};
+use crate::sim::event::NEVER;
+use crate::sim::world::World;
 
 impl World {
     /// Tells all idle processors that a virtual processor is ready; whoever made it so pays.

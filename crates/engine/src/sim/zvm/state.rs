@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::costs::{Lock, Near, View};
+use super::sharing::{Lock, Near, View};
 use crate::cost::Spread;
 use crate::devices::{FileReads, Pager, Started, Switch};
 use crate::guest::zvm::park::History;

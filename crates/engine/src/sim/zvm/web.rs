@@ -231,7 +231,7 @@ impl Cp {
         lp: LpId,
         switch: u16,
         (received, bytes): (u64, u64),
-        near: &super::costs::Near,
+        near: &super::sharing::Near,
         into: &mut Segment,
     ) {
         let chip = self.lps[usize::from(lp)].chip;

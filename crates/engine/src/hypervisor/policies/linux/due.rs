@@ -1,7 +1,7 @@
 //! What every partition gets if all want as much as they can have: the tree of control groups
 //! shared out by weight from the root down, within quotas, cpusets and threads.
 
-use super::super::host::fill;
+use super::super::fill::fill;
 use crate::spec::{Cgroup, Partition, Processors, Spec};
 
 /// Weight of one thread that stands beside groups.

@@ -34,6 +34,7 @@ mod pick;
 #[cfg(test)]
 mod properties;
 mod queue;
+mod quota;
 #[cfg(test)]
 mod tests;
 mod tree;

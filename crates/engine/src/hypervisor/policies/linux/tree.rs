@@ -7,9 +7,9 @@
 use std::collections::VecDeque;
 
 use super::average::Average;
-use super::bandwidth::Bandwidth;
 use super::params::{group_weight, nice_weight, Params, LEAST_WEIGHT};
 use super::queue::{Entity, EntityId, Queue, QueueId, NONE};
+use super::quota::Bandwidth;
 use crate::kernel::Stream;
 use crate::spec::{HostThreads, Processors, Spec};
 

@@ -1,0 +1,183 @@
+//! What a host keeps: its scheduler, KVM's part of its guests, memory that may be moved, wake-ups.
+
+use crate::guest::memory::Placed;
+use crate::hypervisor::policies::HostRoom;
+use crate::hypervisor::{CoreId, State, VpId, NO_VP};
+use crate::kernel::Key;
+use crate::sim::event::NEVER;
+use crate::spec::{Kvm, MemoryPolicy, Partition, Policy, Processors, Spec};
+
+/// A host's scheduler, and what KVM keeps beside it.
+pub struct Host {
+    /// The scheduler.
+    pub(super) room: HostRoom,
+    /// When its timer is set for; `NEVER` = it is not.
+    pub(super) timer: u64,
+    /// KVM's guests, by partition.
+    pub(super) guests: Vec<Option<Guest>>,
+    /// KVM's part of each virtual processor.
+    pub(super) vcpus: Vec<Vcpu>,
+    /// Memory that NUMA balancing may move, by partition.
+    pub(super) memories: Vec<Option<Memory>>,
+    /// Wake-ups of one thread by another.
+    pub(super) wakes: Wakes,
+}
+
+impl Host {
+    /// A machine's host, if its policy is one.
+    pub fn of(spec: &Spec, state: &State, replication: u64) -> Option<Box<Self>> {
+        let room = HostRoom::of(spec, state, replication)?;
+        Some(Box::new(Self {
+            room,
+            timer: NEVER,
+            guests: guests(spec),
+            memories: memories(spec, state),
+            vcpus: vec![Vcpu::new(); state.vps.len()],
+            wakes: Wakes::new(state.vps.len(), state.cores.len()),
+        }))
+    }
+
+    pub(super) fn vcpu(&mut self, vp: VpId) -> &mut Vcpu {
+        &mut self.vcpus[vp as usize]
+    }
+}
+
+/// What KVM keeps of a virtual processor.
+#[derive(Clone, Debug)]
+pub struct Vcpu {
+    /// For how long it polls at the next halt [ns].
+    pub(super) poll_ns: u64,
+    /// Until when it polls now; `NEVER` = it does not.
+    pub(super) polls_until: u64,
+    /// Since when it has been halted; `NEVER` = it is not.
+    pub(super) halted_at: u64,
+    /// Whether it waits for the lock whose holder is away.
+    pub(super) spins: bool,
+    /// When the processor notices; `NEVER` = it does not.
+    pub(super) caught_at: u64,
+    /// When it comes to the lock, as long as the holder is away.
+    pub(super) reaches: Key,
+    /// Whether it has given its processor to a sibling and has not had one since.
+    pub(super) has_yielded: bool,
+    /// Whether it was passed over for that the last time.
+    pub(super) passed_over: bool,
+}
+
+/// What KVM keeps of a guest.
+#[derive(Clone, Debug)]
+pub struct Guest {
+    pub(super) kvm: Kvm,
+    /// Virtual processor that has lost its core with the lock, or `NO_VP`.
+    pub(super) holder: VpId,
+    /// The one yielded to last, by index.
+    pub(super) boosted: u32,
+}
+
+impl Vcpu {
+    /// One that runs.
+    pub fn new() -> Self {
+        Self {
+            poll_ns: 0,
+            polls_until: NEVER,
+            halted_at: NEVER,
+            spins: false,
+            caught_at: NEVER,
+            reaches: Key::NONE,
+            has_yielded: false,
+            passed_over: false,
+        }
+    }
+
+    /// Whether a sibling that spins may yield to it.
+    pub(super) fn may_be_boosted(&mut self) -> bool {
+        if !self.has_yielded {
+            return true;
+        }
+        self.passed_over = !self.passed_over;
+        !self.passed_over
+    }
+}
+
+/// KVM's guests among the partitions.
+fn guests(spec: &Spec) -> Vec<Option<Guest>> {
+    let guest = |processors: &Processors| match processors {
+        Processors::Shared { host, .. } => host.kvm.clone().map(|kvm| Guest {
+            kvm,
+            holder: NO_VP,
+            boosted: 0,
+        }),
+        Processors::Dedicated { .. } => None,
+    };
+    spec.partitions
+        .iter()
+        .map(|partition| guest(&partition.processors))
+        .collect()
+}
+
+/// What is kept of a partition's memory.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    pub(super) placed: Placed,
+    pub(super) period_ns: u64,
+    pub(super) spaces: u32,
+}
+
+/// Memory of the partitions that is balanced: all but what is bound to a node.
+fn memories(spec: &Spec, state: &State) -> Vec<Option<Memory>> {
+    let hypervisor = &spec.machine.hypervisor;
+    let numa = hypervisor.linux.numa_balancing;
+    let on = hypervisor.policy == Policy::Linux && state.tree.domains() > 1;
+    let memory = |partition: &Partition| {
+        let period_ns = numa.filter(|_| on)?.scan_period_min_ns;
+        let Processors::Shared {
+            r#virtual, host, ..
+        } = &partition.processors
+        else {
+            return None;
+        };
+        let bound = partition.memory_policy == MemoryPolicy::Strict;
+        (!bound && partition.data_bytes > 0).then(|| Memory {
+            placed: Placed::of(&spec.machine, &state.tree, partition),
+            period_ns,
+            spaces: if host.kvm.is_some() {
+                1
+            } else {
+                u32::from(*r#virtual)
+            },
+        })
+    };
+    spec.partitions.iter().map(memory).collect()
+}
+
+/// A thread that is being woken by another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waking {
+    pub(super) woken: VpId,
+    pub(super) by: VpId,
+    /// Where the waker runs.
+    pub(super) from: CoreId,
+}
+
+/// What wake-ups need to know.
+#[derive(Clone, Debug)]
+pub struct Wakes {
+    pub(super) now: Option<Waking>,
+    /// Time that each thread still needs for interrupts it has to send [ns].
+    pub(super) owed: Vec<u64>,
+    /// Until when each sends; `NEVER` = it does not.
+    pub(super) sends_until: Vec<u64>,
+    /// Since when each core has idled; `NEVER` = it does not.
+    pub(super) idle_from: Vec<u64>,
+}
+
+impl Wakes {
+    /// Nobody wakes anybody.
+    pub fn new(vps: usize, cores: usize) -> Self {
+        Self {
+            now: None,
+            owed: vec![0; vps],
+            sends_until: vec![NEVER; vps],
+            idle_from: vec![0; cores],
+        }
+    }
+}

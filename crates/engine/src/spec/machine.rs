@@ -1,0 +1,243 @@
+//! The machine: its tree, its caches and memory, and its hypervisor.
+
+use serde::{Deserialize, Serialize};
+
+use super::linux::{Credit2, Linux};
+use super::prsm::PrSm;
+
+/// Hardware description: a tree machine > node > chip > core > hardware thread, with memory at each
+/// chip.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    /// Model name, such as `ibm-power-795`.
+    pub name: String,
+    /// Processor generation as printed, such as `POWER7`.
+    pub generation: String,
+    /// Core clock [Hz].
+    pub clock_hz: f64,
+    /// Rate of the core part of instructions relative to the core for which profiles state `eicpi`,
+    /// at equal clock.
+    pub core_rate: f64,
+    /// Nodes (books, drawers) in the machine.
+    pub nodes: u16,
+    /// Chips in each node.
+    pub chips_per_node: u16,
+    /// Cores in each chip.
+    pub cores_per_chip: u16,
+    /// Hardware threads in each core.
+    pub threads_per_core: u8,
+    /// Activated cores, taken from the first chip on; the rest is dark.
+    pub active_cores: u16,
+    /// Length of a cache line [bytes].
+    pub line_bytes: u32,
+    /// Cache levels from the core outwards.
+    pub caches: Vec<Cache>,
+    /// Latency of a line that another core's cache holds [ns], by distance.
+    pub cache_to_cache_ns: ByDistance,
+    /// Who is asked for a line that another core wrote last.
+    pub coherence: Coherence,
+    /// Where memory hangs in the tree: its NUMA domains are the chips or the nodes.
+    pub memory_beside: MemoryBeside,
+    /// Latency of memory without queueing [ns], by distance (local = same domain's place, near =
+    /// another chip of the node, far = other node).
+    pub memory_ns: ByDistance,
+    /// Factor on every far latency for each pair of nodes (row-major, `nodes * nodes`); empty = 1
+    /// for all.
+    pub node_distance: Vec<f64>,
+    /// Memory bandwidth of a domain's controllers [bytes/s].
+    pub memory_bytes_per_s: f64,
+    /// Bandwidth between a chip and the rest of its node [bytes/s].
+    pub chip_link_bytes_per_s: f64,
+    /// Bandwidth between a node and all others [bytes/s].
+    pub node_link_bytes_per_s: f64,
+    /// Address translation; none = its cost is within the caches' and the core's.
+    pub translation: Option<Translation>,
+    /// How a core's stores reach the cache that keeps them; none = the caches next to it keep them.
+    pub stores: Option<StorePath>,
+    /// Simultaneous multithreading.
+    pub smt: Smt,
+    /// Rule by which a thread's processor time is charged.
+    pub accounting: Accounting,
+    /// Constants of the hypervisor on this machine.
+    pub hypervisor: Hypervisor,
+}
+
+/// Who is asked for a line that another core wrote last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Coherence {
+    /// The core that wrote it: the line comes from there, at that core's distance.
+    Owner,
+    /// The directory beside the line's memory: it costs what memory costs, at its distance.
+    Home,
+}
+
+/// Where memory hangs in the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MemoryBeside {
+    /// A domain beside each chip.
+    Chip,
+    /// A domain beside each node (cell, book), at one distance from all its chips.
+    Node,
+}
+
+/// Translation of data addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Translation {
+    /// Pages whose translations a core holds.
+    pub entries: u32,
+    /// Time to walk the tables for a page that is not among them [ns].
+    pub walk_ns: f64,
+}
+
+/// Way of a core's stores to the cache that keeps them, one thing at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StorePath {
+    /// Least time between two stores on their way, or between two gathered entries [ns].
+    pub interval_ns: f64,
+    /// Bytes of a gathered entry that pass in a cycle of the core.
+    pub width_bytes: f64,
+    /// Bytes of neighbouring stores gathered into an entry; none = each store goes by itself.
+    pub gather_bytes: Option<f64>,
+}
+
+/// One cache level.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cache {
+    /// Name as printed: `L1`, `L2`, `L3`, `L3 chip`.
+    pub name: String,
+    /// Capacity of one instance [bytes].
+    pub bytes: u64,
+    /// Who shares an instance.
+    pub scope: CacheScope,
+    /// Load-to-use latency [ns].
+    pub latency_ns: f64,
+    /// Whether its capacity adds to that of the levels inside it (victim) or contains them
+    /// (inclusive).
+    pub victim: bool,
+}
+
+/// Level of the tree at which a cache is shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CacheScope {
+    /// Private to a core, shared by its threads.
+    Core,
+    /// Shared by the cores of a chip.
+    Chip,
+    /// Shared by the chips of a node.
+    Node,
+}
+
+/// A quantity by how far up the tree one must go.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ByDistance {
+    /// On the same chip.
+    pub local: f64,
+    /// On another chip of the same node.
+    pub near: f64,
+    /// On another node.
+    pub far: f64,
+}
+
+/// How a core's throughput grows with its busy threads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Smt {
+    /// Throughput with 1, 2, ... busy threads relative to one, for the reference workload.
+    pub gain: Vec<f64>,
+    /// Share of the reference workload's single-thread cycles in which no instruction issues
+    /// [0..1].
+    pub reference_stall_share: f64,
+}
+
+/// Charging rule of the PURR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Accounting {
+    /// POWER5: by decode slots, `R = 2^(|X-Y|+1)`, an idle sibling at priority 1 against 4.
+    DecodeSlots,
+    /// POWER7 and later: `k` busy of `T` threads are charged `gain(k)/gain(T)` of the core.
+    Calibrated,
+    /// Elapsed time of the core, shared evenly by its busy threads.
+    Elapsed,
+}
+
+/// What the hypervisor's actions cost and its fixed rules.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hypervisor {
+    /// Who decides what runs where.
+    pub policy: Policy,
+    /// Dispatch window [ns]; without a dispatcher, how often the machine's occupancy is refreshed.
+    pub window_ns: u64,
+    /// Least entitlement for each virtual processor [cores].
+    pub min_entitlement_per_vp: f64,
+    /// Time to put a virtual processor on a core [ns].
+    pub dispatch_ns: u64,
+    /// Time of a cede call until the core is free [ns].
+    pub cede_ns: u64,
+    /// Time of a prod call [ns].
+    pub prod_ns: u64,
+    /// Time of a confer call [ns].
+    pub confer_ns: u64,
+    /// Time to pass on an interrupt meant for another partition [ns].
+    pub phantom_ns: u64,
+    /// Longest time on excess capacity while another partition waits for excess [ns].
+    pub excess_quantum_ns: u64,
+    /// Whether the end of an entitled slice or of a window counts as an involuntary switch even if
+    /// the same virtual processor continues on the same core.
+    pub counts_redispatch: bool,
+    /// Whom an entitled requester may throw off a core of its home node.
+    pub eviction: Eviction,
+    /// What PR/SM has besides.
+    #[serde(default)]
+    pub prsm: PrSm,
+    /// Hardware threads of a core that a host uses as logical processors, each by itself: 1 = SMT
+    /// is off, at most the machine's `threads_per_core`. Only for a host's policies. Logical
+    /// processor `core * siblings + thread` is meant wherever one is named.
+    #[serde(default = "one")]
+    pub siblings: u8,
+    /// The Linux scheduler.
+    #[serde(default)]
+    pub linux: Linux,
+    /// Xen's scheduler credit2.
+    #[serde(default)]
+    pub credit2: Credit2,
+}
+
+fn one() -> u8 {
+    1
+}
+
+/// Dispatching policies, a file each in `hypervisor/policies`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Policy {
+    /// PowerVM's hypervisor.
+    Phyp,
+    /// IBM Z's hypervisor, Processor Resource/Systems Manager.
+    Prsm,
+    /// Every partition has cores of its own, for good.
+    Dedicated,
+    /// The Linux scheduler, with KVM or without.
+    Linux,
+    /// Xen's scheduler credit2.
+    Credit2,
+}
+
+/// Victims of an entitled requester on its home node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Eviction {
+    /// Only excess runners whose home is elsewhere.
+    HomeElsewhere,
+    /// Those first, then any excess runner of another partition.
+    OtherPartition,
+}
