@@ -50,12 +50,32 @@ class ScriptedProcess:
 
 
 @dataclass
+class ScriptedClock:
+    """A clock that goes on only while it is waited for, from wherever a test lets it begin.
+
+    What was recorded on some host began by that host's clock: a test that holds such figures
+    against a clock begins it there. The clock of the host at hand says nothing about them.
+    """
+
+    shows_s: float = 100.0
+
+    def now_s(self) -> float:
+        return self.shows_s
+
+    def wait_until(self, moment_s: float) -> None:
+        self.shows_s = max(self.shows_s, moment_s)
+
+
+@dataclass
 class ScriptedBench:
     """`answers` by program; the last of several is given again and again."""
 
     base: Path
     answers: Mapping[str, Sequence[Answer]] = field(default_factory=dict)
     processors: Sequence[int] = (0, 1)
+    clock: ScriptedClock = field(default_factory=ScriptedClock)
+    reading_s: float = 0.0
+    """What it takes to begin the accounts, by the clock [s]."""
 
     def __post_init__(self) -> None:
         self.folder, self.data, self.cache = (self.base / n for n in ("folder", "data", "cache"))
@@ -108,6 +128,7 @@ class ScriptedBench:
         assert path.exists()
 
     def measuring(self) -> None:
+        self.clock.shows_s += self.reading_s
         self.marks.append(("measuring", len(self.calls)))
 
     def measured(self) -> None:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from scripted import Answer, ScriptedBench
+from scripted import Answer, ScriptedBench, ScriptedClock
 
-from homenode.hosts.adapter import Finished
+from homenode.hosts.adapter import Finished, Output
 from homenode.hosts.adapters.integer.programs import PROGRAMS
 from homenode.hosts.adapters.jmh import archives
 from homenode.hosts.adapters.registry import adapter
@@ -30,8 +30,24 @@ def python() -> str:
     return Path(sys.executable).name
 
 
-def bench_of_kernels(tmp_path: Path, text: bytes) -> ScriptedBench:
-    return ScriptedBench(tmp_path, {python(): [Answer(text)]})
+LOADING_S = 0.4
+"""What a kernel's process is given to load."""
+
+
+def bench_of_kernels(
+    tmp_path: Path, text: bytes, late_s: Sequence[float] = (0.0,)
+) -> ScriptedBench:
+    """By its clock the kernel begins so much later than it should, one figure for each run."""
+    told = json.loads(text)
+    runs = [told | {"start_ns": told["start_ns"] + int(late * 1e9)} for late in late_s]
+    answers = {python(): [Answer(json.dumps(run).encode()) for run in runs]}
+    clock = ScriptedClock(told["start_ns"] / 1e9 - LOADING_S)
+    return ScriptedBench(tmp_path, answers, clock=clock)
+
+
+def getpid(bench: ScriptedBench) -> Output:
+    one = adapter("kernels")
+    return one.measure(one.case("getpid", {}), bench, seconds=0.05)
 
 
 def words(call: Sequence[str]) -> list[str]:
@@ -68,6 +84,43 @@ def test_buffers_are_made_before_the_accounts_begin(tmp_path: Path) -> None:
         "threads": 2,
     }
     assert len(call.argv) == 5
+
+
+@pytest.mark.parametrize("up_s", [1.0, 60.0, 1e9])
+def test_how_long_a_host_has_been_up_says_nothing(tmp_path: Path, up_s: float) -> None:
+    """A kernel that begins in time is run once, whatever its host's clock shows."""
+    told = json.loads(recorded("kernels", "getpid.json")) | {"start_ns": int(up_s * 1e9)}
+    bench = bench_of_kernels(tmp_path, json.dumps(told).encode())
+    getpid(bench)
+    (call,) = bench.calls
+    assert int(call.argv[-1]) == pytest.approx(told["start_ns"], abs=1000)
+    assert bench.clock.now_s() < up_s
+
+
+def test_a_kernel_that_begins_late_is_run_again_with_more_time(tmp_path: Path) -> None:
+    bench = bench_of_kernels(tmp_path, recorded("kernels", "getpid.json"), [0.2, 5.0, 1.0])
+    began_s = bench.clock.now_s()
+    getpid(bench)
+    starts = [int(call.argv[-1]) / 1e9 - began_s for call in bench.calls]
+    # Four times as long to get ready, then sixteen times: it is in time when it has had that.
+    assert starts == pytest.approx([0.4, 0.38 + 1.6, 0.38 + 1.52 + 6.4])
+    assert [mark for mark, _ in bench.marks] == ["measuring", "measured"] * 3
+
+
+def test_a_kernel_that_is_always_late_counts_nothing_of_its_loading(tmp_path: Path) -> None:
+    """It was ready and waited for a processor, so what it tells is taken."""
+    text = recorded("kernels", "getpid.json")
+    bench = bench_of_kernels(tmp_path, text, [1000.0])
+    assert getpid(bench).score == json.loads(text)["ns"]
+    assert len(bench.calls) == 3
+
+
+def test_accounts_that_always_begin_after_the_kernel_are_refused(tmp_path: Path) -> None:
+    bench = bench_of_kernels(tmp_path, recorded("kernels", "getpid.json"))
+    bench.reading_s = 0.5
+    with pytest.raises(MeasureError, match=r"accounts of getpid began 0\.18 s after it"):
+        getpid(bench)
+    assert len(bench.calls) == 3
 
 
 def test_tbench_starts_its_server_first_and_counts_from_the_client_on(tmp_path: Path) -> None:

@@ -87,12 +87,27 @@ class Started(Protocol):
         """Wait for its end, as `Bench.run` does; for clients that run beside each other."""
 
 
+class Clock(Protocol):
+    """The monotonic clock that all processes of a bench read.
+
+    Where it begins is the host's own affair: only differences of its figures say something, and
+    only of figures that were read on one host between two starts of it.
+    """
+
+    def now_s(self) -> float:
+        """Seconds since some moment of the host's, such as its start."""
+
+    def wait_until(self, moment_s: float) -> None:
+        """Come back at that moment of this clock, at once where it is over."""
+
+
 class Bench(Protocol):
     """Where a repetition runs; made and torn down by the runner.
 
     Raises `MeasureError` (homenode.hosts.errors) for a program that is missing, dies or is late.
     """
 
+    clock: Clock
     folder: Path
     """For this repetition only; removed after it."""
     data: Path

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from homenode.hosts.adapter import Finished
+from homenode.hosts.adapter import Clock, Finished
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.live import Ended, Group, Host, Process, TaskTotals, Usage
 from homenode.hosts.live.counters import Counters
@@ -38,6 +38,18 @@ class Place:
     data: Path
     cache: Path
     raw: Path
+
+
+class HostClock:
+    """The monotonic clock of the host at hand."""
+
+    def now_s(self) -> float:
+        """What it shows now."""
+        return time.monotonic()
+
+    def wait_until(self, moment_s: float) -> None:
+        """Sleep until it shows that."""
+        time.sleep(max(0.0, moment_s - time.monotonic()))
 
 
 @dataclass(frozen=True)
@@ -78,6 +90,7 @@ class HostBench:
     affinity: Sequence[int] | None = None
     """Set on each process where the group has no cpuset."""
     env: Mapping[str, str] = field(default_factory=dict)
+    clock: Clock = field(default_factory=HostClock)
 
     def __post_init__(self) -> None:
         self.folder = self.place.folder

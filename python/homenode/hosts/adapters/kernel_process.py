@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Mapping
 
 from homenode.hosts.adapter import Bench
@@ -46,7 +45,7 @@ def run_kernel(
     ready_s = _LOADED_WITHIN_S + buffers / _MADE_A_SECOND
     waits_itself = buffers > 0 or before_s > 0.0
     for patience in _PATIENCE:
-        start = time.monotonic() + before_s + patience * ready_s
+        start = bench.clock.now_s() + before_s + patience * ready_s
         counts_from = start - patience * _BEFORE_S
         given = (name, parameters, seconds)
         text, counted_from = _once(bench, *given, start, counts_from, in_kernel=waits_itself)
@@ -72,22 +71,22 @@ def _once(
     in_kernel: bool,
 ) -> tuple[bytes, float]:
     """One run that begins at `start`, told to the kernel itself or to the process that loads it;
-    what it prints, and when its accounts began, by the monotonic clock [s].
+    what it prints, and when its accounts began, by the bench's clock [s].
     """
     start_ns = int(start * _NS)
     given = {**parameters, "start_ns": start_ns} if in_kernel else parameters
     words = [sys.executable, "-m", "homenode.hosts.kernels", name, json.dumps(given)]
     client = bench.start([*words, *([] if in_kernel else [str(start_ns)])], role="client")
-    time.sleep(max(0.0, counts_from - time.monotonic()))
+    bench.clock.wait_until(counts_from)
     bench.measuring()
-    counted_from = time.monotonic()
+    counted_from = bench.clock.now_s()
     finished = client.wait(limit_s=seconds + _AFTER_S)
     bench.measured()
     return finished.stdout, counted_from
 
 
 def _began_s(text: bytes) -> float:
-    """When it began, by the monotonic clock; 0 where it does not tell, which its reader minds."""
+    """When it began, by the bench's clock; 0 where it does not tell, which its reader minds."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
