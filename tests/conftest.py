@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -24,6 +25,17 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("house")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def signals_reach_what_is_started() -> None:
+    """Tests that `nohup` or a shell's background (`make test &`) started ignore some signals, and
+    every program that they start would inherit that. A handler is not inherited: with one that does
+    nothing the tests go on as before, and what they start is asked to end as a user would ask.
+    """
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
 
 
 @pytest.fixture(scope="session")
