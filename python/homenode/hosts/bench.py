@@ -26,7 +26,7 @@ from homenode.hosts.record import CpuTime, Switches
 _FIRST_PORT = 21_000
 _LAST_PORT = 29_999
 _PORTS_APART = 61
-_BASE = {"LANG": "C"} | {k: v for k, v in os.environ.items() if k == "PYTHONPATH"}
+SURROUNDINGS = {"LANG": "C"} | {k: v for k, v in os.environ.items() if k == "PYTHONPATH"}
 """Nothing of the user's surroundings, but what a Python of ours may need to find us."""
 
 
@@ -253,7 +253,7 @@ class HostBench:
             words,
             group=self._role(role),
             cpus=self.affinity,
-            env={**_BASE, "HOME": str(self.folder), **self.env, **(env or {})},
+            env={**SURROUNDINGS, "HOME": str(self.folder), **self.env, **(env or {})},
             cwd=folder or self.folder,
             user=user,
             namespace=self.namespace,

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from homenode.hosts.bench import SURROUNDINGS
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.live.cgroups import Setting
 from homenode.judge.kinds import Experiment, Group, Limit, Outer
@@ -89,7 +90,9 @@ def run_trial(
             for number in range(group.count):
                 raw = folder / f"{group.name}-{number}"
                 errors = raw.with_suffix(".err")
-                process = host.start(argv, group=control, stdout=raw, stderr=errors)
+                process = host.start(
+                    argv, group=control, env=SURROUNDINGS, stdout=raw, stderr=errors
+                )
                 started.append((group, process))
         _sleep_until(start_ns - _BEFORE_NS)
         others = _Others(experiment.calibrates)
