@@ -126,7 +126,7 @@ def test_an_interrupt_ends_it_soon_and_keeps_what_was_done(scenario: Path, tmp_p
         text=True,
     )
     deadline = time.monotonic() + 60
-    while not list(tmp_path.glob("runs/.tmp-*/intervals")) and time.monotonic() < deadline:
+    while not list(tmp_path.glob("runs/.tmp-*/run/intervals")) and time.monotonic() < deadline:
         time.sleep(0.05)
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)

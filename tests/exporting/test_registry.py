@@ -14,6 +14,7 @@ from homenode import HomenodeError, NotFoundError, Run
 from homenode.records import exporting
 from homenode.records.exporting import ExportError, ExportOptions
 from homenode.records.exporting.staging import put
+from homenode.staging import LOCK, PREFIX, hold
 
 Command = Callable[..., "CompletedProcess[str]"]
 SECOND = 1_000_000_000
@@ -107,6 +108,14 @@ def test_nothing_half_written_stays(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="broken"):
         put(tmp_path / "out", breaks, force=False)
     assert not list(tmp_path.iterdir())
+
+
+def test_what_a_killed_export_left_is_swept(tmp_path: Path) -> None:
+    left = tmp_path / f"{PREFIX}left"
+    (left / "new").mkdir(parents=True)
+    hold(left / LOCK).close()
+    put(tmp_path / "out", lambda aside: aside.write_text("x"), force=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:

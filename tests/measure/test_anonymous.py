@@ -131,7 +131,10 @@ def test_what_a_killed_session_finished_names_nobody_either(
     dead = 1 << 22
     left, staged = tmp_path / f".r.unfinished.{dead}.json", tmp_path / f".r.raw.{dead}"
 
+    living: list[keeping.Keeper] = []
+
     def killed(self: keeping.Keeper, result: Result) -> tuple[Path, Path]:
+        living.append(self)  # its own files stay its own
         return keeping.save(result, left), shutil.copytree(self.raw.staged, staged)
 
     monkeypatch.setattr(keeping.Keeper, "finish", killed)

@@ -18,7 +18,7 @@ from waiting import LIMIT_S
 from homenode.hosts import keeping
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.live import Host, leftovers
-from homenode.hosts.result import load
+from homenode.hosts.result import RawOutputs, load
 from homenode.hosts.run_suite import run_suite
 from homenode.hosts.session import Options, work_folder
 from homenode.hosts.settings import parse
@@ -137,7 +137,8 @@ def test_what_a_killed_session_finished_gets_a_name(tmp_path: Path) -> None:
     (tmp_path / "r.raw").rename(tmp_path / f".r.raw.{DEAD}")
     foreign = tmp_path / f".notes.unfinished.{DEAD}.json"
     foreign.write_text("{}")
-    alive = tmp_path / f".r.unfinished.{os.getpid()}.json"
+    living = RawOutputs(tmp_path / "r.raw")
+    alive = tmp_path / f".r.unfinished.{living.session}.json"
     alive.write_text(json.dumps({"kind": "homenode-measurement"}))
     (found,) = keeping.recover(tmp_path)
     assert found.name == f"r-recovered-{DEAD}.json"
@@ -145,7 +146,9 @@ def test_what_a_killed_session_finished_gets_a_name(tmp_path: Path) -> None:
     assert (tmp_path / f"r-recovered-{DEAD}.raw").is_dir()
     assert foreign.exists()
     assert alive.exists()
+    assert living.staged.is_dir()
     assert not left.exists()
+    living.drop()
 
 
 def test_folders_that_nobody_holds_are_swept(tmp_path: Path) -> None:

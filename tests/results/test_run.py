@@ -14,8 +14,10 @@ import pytest
 import cell_frames
 import frames
 from homenode.errors import DamagedRunError, HomenodeError, NotFoundError, StoreError
+from homenode.simulate.kept.store import drafting, publish
 from homenode.simulate.run import Run
 from homenode.simulate.runner import InterruptedRun, run_scenario
+from homenode.staging import LOCK, PREFIX, hold
 from homenode.tools import KeptRunView, ToolError, render
 
 pytestmark = pytest.mark.usefixtures("fake", "here")
@@ -196,10 +198,20 @@ def test_an_out_folder_that_is_a_file() -> None:
 
 
 def test_what_a_killed_process_left_is_swept() -> None:
-    left = Path("runs/.tmp-apart-00000000-4194304999")
-    left.mkdir(parents=True)
+    left = Path("runs", f"{PREFIX}left")
+    (left / "run" / "intervals").mkdir(parents=True)
+    hold(left / LOCK).close()
     run_scenario(frames.near_and_far()[0])
     assert not left.exists()
+
+
+def test_a_run_that_another_process_makes_is_left_alone() -> None:
+    """Of whatever process id: only who holds the lock counts."""
+    with drafting(Path("runs")) as draft:
+        (draft / "half").write_text("")
+        run_scenario(frames.near_and_far()[0])
+        assert (draft / "half").exists()
+    assert len(list(Path("runs").iterdir())) == 1
 
 
 def test_a_refused_spec_is_told() -> None:
@@ -291,11 +303,10 @@ def test_publishing_gives_way_to_a_run_that_was_quicker(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another process renames the same run between our two steps."""
-    from homenode.simulate.kept import store
-
-    final, ours, theirs = tmp_path / "run", tmp_path / "ours", tmp_path / "theirs"
+    stage = tmp_path / "stage"
+    final, ours, theirs = tmp_path / "run", stage / "ours", stage / "theirs"
     for folder in (final, ours, theirs):
-        folder.mkdir()
+        folder.mkdir(parents=True)
         (folder / "file").write_text(folder.name)
     rename = Path.rename
 
@@ -305,9 +316,9 @@ def test_publishing_gives_way_to_a_run_that_was_quicker(
         return rename(self, target)
 
     monkeypatch.setattr(Path, "rename", slow)
-    store.publish(ours, final)
+    publish(ours, final)
     assert (final / "file").read_text() == "ours"
-    assert list(tmp_path.iterdir()) == [final]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "stage"]
 
 
 def test_a_second_ctrl_c_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import shutil
 import tempfile
@@ -17,12 +16,22 @@ from pathlib import Path
 
 from homenode.hosts.anonymous import Names
 from homenode.hosts.errors import MeasureError
-from homenode.hosts.result import KIND, RawOutputs, Result, is_raw, load, raw_folder, save
+from homenode.hosts.result import (
+    KIND,
+    RawOutputs,
+    Result,
+    is_collecting,
+    is_raw,
+    load,
+    raw_folder,
+    save,
+    staged_raw,
+)
 
-_UNFINISHED = re.compile(r"\.(?P<stem>.+)\.unfinished\.(?P<pid>\d+)\.json")
+_UNFINISHED = re.compile(r"\.(?P<stem>.+)\.unfinished\.(?P<session>[0-9a-f]+)\.json")
 _LEAST_ROOM_BYTES = 65_536
 """Of the smallest result, with some of its raw outputs."""
-_STAGED = re.compile(r"\.(?P<stem>.+)\.raw\.(?P<pid>\d+)")
+_STAGED = re.compile(r"\.(?P<stem>.+)\.raw\.(?P<session>[0-9a-f]+)")
 
 
 class Keeper:
@@ -34,8 +43,8 @@ class Keeper:
         self._anonymous = anonymous
         self.recovered = recover(path.parent)
         """Results of sessions that were killed, found beside it."""
-        self._unfinished = path.with_name(f".{path.stem}.unfinished.{os.getpid()}.json")
         self.raw = RawOutputs(raw_folder(path))
+        self._unfinished = _unfinished(path, self.raw.session)
 
     def so_far(self, result: Result) -> None:
         """Keep what is finished."""
@@ -60,6 +69,8 @@ class Keeper:
                 f"the result could not be put in place: {error}",
                 there=f"it is kept in {self._elsewhere(result)}, raw outputs in {self.raw.staged}",
             ) from error
+        # Before the raw outputs leave their place, by which others see that this session lives.
+        self._unfinished.unlink(missing_ok=True)
         try:
             raw = self.raw.keep()
         except Exception as error:
@@ -67,8 +78,6 @@ class Keeper:
                 f"the raw outputs could not be put in place: {error}",
                 there=f"they lie in {self.raw.staged}; the result is kept in {self.path}",
             ) from error
-        finally:
-            self._unfinished.unlink(missing_ok=True)
         return self.path, raw
 
     def _elsewhere(self, result: Result) -> Path:
@@ -147,26 +156,31 @@ def _is_kind(path: Path, kind: str) -> bool:
 def recover(folder: Path) -> list[Path]:
     """Give what sessions that were killed had finished a name of its own; remove their rest."""
     found = []
-    for path in sorted(folder.glob(".*.unfinished.*.json")):
+    for path in sorted(folder.iterdir()):
         match = _UNFINISHED.fullmatch(path.name)
-        if match is None or _lives(int(match["pid"])) or not _is_kind(path, KIND):
+        if match is None or not _is_kind(path, KIND):
             continue
-        place = folder / f"{match['stem']}-recovered-{match['pid']}.json"
-        if place.exists() or raw_folder(place).exists():
+        staged = staged_raw(folder / f"{match['stem']}.raw", match["session"])
+        place = folder / f"{match['stem']}-recovered-{match['session']}.json"
+        if is_collecting(staged) or place.exists() or raw_folder(place).exists():
             continue
         with contextlib.suppress(OSError):
-            staged = folder / f".{match['stem']}.raw.{match['pid']}"
             _forget_as_asked(path, staged)
             path.rename(place)
             found.append(place)
             if is_raw(staged):
                 staged.rename(raw_folder(place))
-    for path in folder.glob(".*.raw.*"):
+    for path in sorted(folder.iterdir()):
         match = _STAGED.fullmatch(path.name)
-        kept = match and (folder / f".{match['stem']}.unfinished.{match['pid']}.json").exists()
-        if match and not kept and not _lives(int(match["pid"])) and is_raw(path):
+        kept = match and _unfinished(folder / f"{match['stem']}.json", match["session"]).exists()
+        if match and not kept and is_raw(path) and not is_collecting(path):
             shutil.rmtree(path, ignore_errors=True)
     return found
+
+
+def _unfinished(path: Path, session: str) -> Path:
+    """Where what a session has finished is kept until its result is in place."""
+    return path.with_name(f".{path.stem}.unfinished.{session}.json")
 
 
 def _forget_as_asked(path: Path, raw: Path) -> None:
@@ -176,7 +190,3 @@ def _forget_as_asked(path: Path, raw: Path) -> None:
         if result.environment.get("anonymous"):
             _forget_names(result, raw)
             save(result, path)
-
-
-def _lives(pid: int) -> bool:
-    return Path(f"/proc/{pid}").exists()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
 import math
-import os
+import secrets
 import shutil
-from collections.abc import Mapping
+import weakref
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 from homenode.errors import suggestion
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.record import RunRecord
+from homenode.staging import hold, is_held, staging, write_whole
 
 SCHEMA = 1
 KIND = "homenode-measurement"
@@ -150,20 +151,13 @@ def save(result: Result, path: str | Path) -> Path:
     text = json.dumps(result.as_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     # Half a character pair of a tool's output cannot be written but as JSON's own escape.
     data = text.encode("utf-8", "backslashreplace")
-    staged = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        staged.write_bytes(data)
-        staged.replace(path)
+        write_whole(path, data)
     except OSError as error:
         raise MeasureError(
             f"{path} cannot be written: {error.strerror}",
             next_step="give another place with -o, or free some space",
         ) from error
-    finally:
-        # Also after Ctrl-C; once in place there is none.
-        with contextlib.suppress(OSError):
-            staged.unlink()
     result.path = path
     return path
 
@@ -180,15 +174,31 @@ def is_raw(folder: Path) -> bool:
     return (folder / _MARK).is_file() or not any(folder.iterdir())
 
 
+def staged_raw(place: Path, session: str) -> Path:
+    """Where a session collects what goes to a folder of raw outputs."""
+    return place.with_name(f".{place.name}.{session}")
+
+
+def is_collecting(staged: Path) -> bool:
+    """Whether the session that collects there lives, or that cannot be told."""
+    return is_held(staged / _MARK)
+
+
 class RawOutputs:
     """Raw outputs of a session, collected aside and put in place with the result."""
 
     def __init__(self, place: Path) -> None:
         self._place = place
-        self.staged = place.with_name(f".{place.name}.{os.getpid()}")
+        self._let_go: Callable[[], object] = lambda: None
+        self.session = secrets.token_hex(8)
+        """Tells what this session stages from what others do."""
+        self.staged = staged_raw(place, self.session)
         try:
-            self.staged.mkdir(parents=True, exist_ok=True)
-            (self.staged / _MARK).write_text("raw outputs of a homenode measurement\n")
+            self.staged.mkdir(parents=True)
+            mark = self.staged / _MARK
+            mark.write_text("raw outputs of a homenode measurement\n")
+            # Says that this session lives, wherever one looks from.
+            self._let_go = weakref.finalize(self, hold(mark).close)
         except OSError as error:
             self.drop()
             raise MeasureError(
@@ -207,18 +217,19 @@ class RawOutputs:
 
         Raises `MeasureError` for a folder that is not ours.
         """
-        older = self._place.with_name(f".{self._place.name}.older.{os.getpid()}")
-        if self._place.exists():
-            if not is_raw(self._place):
-                raise MeasureError(f"{self._place} was not made by homenode")
-            self._place.rename(older)
-        self.staged.rename(self._place)
-        shutil.rmtree(older, ignore_errors=True)
+        with staging(self._place.parent) as aside:
+            if self._place.exists():
+                if not is_raw(self._place):
+                    raise MeasureError(f"{self._place} was not made by homenode")
+                self._place.rename(aside / "old")
+            self.staged.rename(self._place)
+        self._let_go()
         return self._place
 
     def drop(self) -> None:
         """Throw all away."""
         shutil.rmtree(self.staged, ignore_errors=True)
+        self._let_go()
 
 
 def record_json(record: RunRecord) -> Mapping[str, Any]:

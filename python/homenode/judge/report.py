@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ from homenode.hosts.errors import MeasureError
 from homenode.judge.judge import Interval, Row, counts
 from homenode.judge.scene import Alone
 from homenode.judge.trial import Trial
+from homenode.staging import write_whole
 
 SCHEMA = 1
 KIND = "homenode-validation"
@@ -99,12 +99,9 @@ class Report:
     def save(self, path: Path) -> None:
         """Write it, whole or not at all."""
         text = json.dumps(self.as_json(), indent=1, ensure_ascii=False) + "\n"
-        staged = path.with_name(f".{path.name}.{os.getpid()}")
         try:
-            staged.write_text(text, encoding="utf-8")
-            staged.replace(path)
+            write_whole(path, text.encode())
         except OSError as error:
-            staged.unlink(missing_ok=True)
             raise MeasureError(
                 f"{path} cannot be written: {error.strerror}", next_step="name another file with -o"
             ) from error

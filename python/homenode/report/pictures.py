@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from homenode.errors import HomenodeError, StoreError
 from homenode.simulate.explain.explanation import Explanation
-from homenode.simulate.kept.store import dump_json, write_whole
+from homenode.simulate.kept.store import dump_json
+from homenode.staging import write_whole
 
 if TYPE_CHECKING:
     import altair as alt

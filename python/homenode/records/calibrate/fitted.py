@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from homenode.model.document import to_toml
 from homenode.model.units import SHARE, SIZE
 from homenode.records.calibrate.model import Observation, Recording
 from homenode.records.calibrate.placement import Placed
+from homenode.staging import write_whole
 
 _SIZES = ("miss_c0", "footprint")
 _SHARES = (
@@ -128,17 +127,9 @@ class Fitted:
     def write(self, path: str | Path) -> Path:
         """Keep the file; what was there is replaced at once or not at all."""
         path = Path(path)
-        new = None
         try:
-            handle, name = tempfile.mkstemp(".toml", ".profile-", path.parent)
-            new = Path(name)
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(self.to_toml())
-            new.chmod(0o644)
-            new.replace(path)
+            write_whole(path, self.to_toml().encode())
         except OSError as error:
-            if new is not None:
-                new.unlink(missing_ok=True)
             step = "write it elsewhere with -o"
             text = f"{path} cannot be written: {error.strerror}"
             raise HomenodeError(text, next_step=step) from error

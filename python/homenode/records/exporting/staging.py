@@ -1,5 +1,5 @@
-"""Where an export is put: written under a temporary name beside its place and renamed when it is
-whole, so that nothing is ever half there.
+"""Where an export is put: made aside and renamed when it is whole, so that nothing is ever half
+there.
 
 What lies there already is replaced only if that is asked for, and of a folder only if all its files
 are among those that take their place: an export never deletes what it did not write.
@@ -7,36 +7,32 @@ are among those that take their place: an export never deletes what it did not w
 
 from __future__ import annotations
 
-import contextlib
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 from homenode.records.exporting.errors import ExportError
+from homenode.staging import staging
 
 _FEW = 3
 
 
 def put(target: Path, write: Callable[[Path], object], *, force: bool) -> list[Path]:
-    """Call `write` with a temporary name beside `target`, then rename; the files that are there
-    now, sorted. `ExportError` if something is in the way or cannot be written.
+    """Call `write` with a place on the file system of `target`, then rename; the files that are
+    there now, sorted. `ExportError` if something is in the way or cannot be written.
     """
     target = Path(os.path.abspath(target))  # noqa: PTH100 - a link is not followed
     _refuse_taken(target, force=force)
-    aside = target.with_name(f".tmp-{target.name}-{os.getpid()}")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _remove(aside)
-        write(aside)
-        _replace(aside, target)
+        with staging(target.parent) as folder:
+            aside = folder / "new"
+            write(aside)
+            _replace(aside, target)
     except OSError as error:
         raise ExportError(
             f"{target} cannot be written: {error.strerror or error}",
             next_step="free some space or name another place with -o (nothing was kept)",
         ) from error
-    finally:
-        _remove(aside)
     return files_of(target)
 
 
@@ -92,24 +88,14 @@ def _replace_folder(aside: Path, target: Path) -> None:
             f"{target} is a folder{holds}, which this export does not write",
             next_step="name another place with -o",
         )
-    old = target.with_name(f".tmp-old-{target.name}-{os.getpid()}")
-    _remove(old)
+    old = aside.with_name("old")
     target.rename(old)
     try:
         aside.rename(target)
     except OSError:
         old.rename(target)
         raise
-    _remove(old)
 
 
 def _there(path: Path) -> bool:
     return path.exists() or path.is_symlink()
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        with contextlib.suppress(OSError):
-            path.unlink(missing_ok=True)

@@ -8,19 +8,18 @@ import contextlib
 import errno
 import hashlib
 import json
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from homenode.errors import StoreError
+from homenode.staging import staging
 
 INTERVAL_TABLES = ("partition", "cpu", "pool")
 """Tables that every run has."""
 GUEST_TABLES = ("virtual_machine", "switch", "volume")
 """Interval tables of runs with a partition whose guest runs virtual machines."""
-_STAGING = ".tmp-"
+_DRAFT = "run"
 _TRIES = 8
 _FULL = (None, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Errors that say a disk or a quota is full; Arrow's carry no number."""
@@ -51,26 +50,16 @@ def fingerprints(folder: Path) -> dict[str, dict[str, Any]]:
     return {path.relative_to(folder).as_posix(): fingerprint(path) for path in files}
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name and rename it, so that it is never half there."""
-    aside = path.with_name(f"{_STAGING}{path.name}-{os.getpid()}")
-    try:
-        aside.write_bytes(content)
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
-
-
 @contextlib.contextmanager
-def staging(root: Path, name: str) -> Iterator[Path]:
-    """A temporary folder beside the run folders; it is gone afterwards unless it was published."""
-    folder = root / f"{_STAGING}{name}-{os.getpid()}"
+def drafting(root: Path) -> Iterator[Path]:
+    """A folder beside the run folders in which one is made; it is gone afterwards unless it was
+    published.
+    """
     try:
-        root.mkdir(parents=True, exist_ok=True)
-        _sweep(root)
-        shutil.rmtree(folder, ignore_errors=True)
-        (folder / "intervals").mkdir(parents=True)
-        yield folder
+        with staging(root) as folder:
+            draft = folder / _DRAFT
+            (draft / "intervals").mkdir(parents=True)
+            yield draft
     except OSError as error:
         # Arrow puts "Error writing bytes to file. Detail: [errno 28] " before the reason.
         reason = (error.strerror or str(error)).rpartition("] ")[2]
@@ -79,28 +68,23 @@ def staging(root: Path, name: str) -> Iterator[Path]:
             f"cannot write results into {root}: {reason}; {full}name another folder with --out "
             "(nothing was kept)"
         ) from error
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
-def publish(folder: Path, final: Path) -> None:
+def publish(draft: Path, final: Path) -> None:
     """Give a complete folder its name; a run of the same name, which holds the same results, is
     replaced.
     """
-    aside = final.with_name(f"{_STAGING}old-{final.name}-{os.getpid()}")
-    for _ in range(_TRIES):
+    for number in range(_TRIES):
         with contextlib.suppress(FileNotFoundError):
-            final.rename(aside)
+            final.rename(draft.with_name(f"old-{number}"))
         try:
-            folder.rename(final)
+            draft.rename(final)
         except OSError as error:
             # Another process has put the same run there in between.
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
         else:
             break
-        finally:
-            shutil.rmtree(aside, ignore_errors=True)
     # Else the others keep coming first, with the same results.
 
 
@@ -118,21 +102,3 @@ def _written_at(folder: Path) -> float:
         with contextlib.suppress(OSError):
             return path.stat().st_mtime
     return 0.0
-
-
-def _sweep(root: Path) -> None:
-    """Remove what a process that was killed left behind."""
-    for path in root.glob(f"{_STAGING}*-*"):
-        pid = path.name.rpartition("-")[2]
-        if pid.isdigit() and not _is_alive(int(pid)):
-            shutil.rmtree(path, ignore_errors=True)
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        return True
-    return True

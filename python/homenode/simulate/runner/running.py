@@ -16,7 +16,7 @@ from typing import Any, TypedDict
 from homenode.errors import HomenodeError, listed
 from homenode.simulate.engine import Engine, load_engine, table_columns
 from homenode.simulate.kept.guests import with_guests
-from homenode.simulate.kept.store import dump_json, fingerprints, publish, staging, table_path
+from homenode.simulate.kept.store import drafting, dump_json, fingerprints, publish, table_path
 from homenode.simulate.kept.summarize import summarize, with_gauges
 from homenode.simulate.run import Run
 from homenode.simulate.runner.interval_files import merge_parts
@@ -73,7 +73,7 @@ def run_scenario(
     job = freeze(scenario, replications, seed, program_version())
     asked = len(job.replications)
     root = Path(out)
-    with staging(root, job.id) as folder:
+    with drafting(root) as folder:
         try:
             outcome = simulate_all(engine, job, folder, jobs, progress, stop)
         except engine.SpecError as error:

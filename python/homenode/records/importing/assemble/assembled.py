@@ -17,6 +17,7 @@ from homenode.model.scenario import Scenario
 from homenode.records.importing.assemble.convert import Residual
 from homenode.records.importing.facts import Facts
 from homenode.records.importing.opening.sources import ListingError, Notice
+from homenode.staging import staging
 
 SCENARIO_FILE = "scenario.toml"
 _ORIGIN = re.compile(r"# (?P<file>[^;]+?):(?P<line>[0-9]+)")
@@ -126,16 +127,14 @@ class Assembled:
         if folder.exists() and not (force and _is_ours(folder)):
             step = "name another folder with -o" if force else "name another folder, or use --force"
             raise StoreError(f"{folder} is there already", next_step=step)
-        draft = folder.with_name(f".{folder.name}.{os.getpid()}")
         try:
-            try:
-                draft.mkdir(parents=True)
+            with staging(folder.parent) as aside:
+                draft = aside / "new"
+                draft.mkdir()
                 write_files(draft, self.text, self.files)
                 if folder.exists():
-                    shutil.rmtree(folder)
+                    folder.rename(aside / "old")
                 draft.rename(folder)
-            finally:
-                shutil.rmtree(draft, ignore_errors=True)
         except OSError as failure:
             raise StoreError(
                 f"{folder} cannot be written: {failure.strerror}",
