@@ -15,8 +15,11 @@ BOOKS: list[str]
 LINES: list[str]
 GAUGES: list[str]
 
-# The engine refuses the spec; the text is one sentence with the facts.
-class SpecError(ValueError): ...
+# The engine refuses the spec; the text is one sentence with the facts. `at` is a JSON pointer to
+# what it refuses, `what` the text without whose it is; text that is no spec has neither.
+class SpecError(ValueError):
+    at: str
+    what: str
 
 # The observer asked to stop.
 class Stopped(Exception): ...  # noqa: N818

@@ -131,6 +131,21 @@ def test_without_a_steady_state_there_is_no_mean() -> None:
     assert told == {"mean": None, "ci95": None, "reason": f"no steady state: {reason}"}
 
 
+def test_one_replication_without_a_steady_state_has_no_intervals() -> None:
+    both = frames.frame(
+        frames.partition("full", 0, virtual=5), frames.partition("calm", 1, rate=10.0)
+    )
+    alone, several = (run_scenario(frames.Frozen(both, count)) for count in (1, 2))
+    assert alone.unsteady_reason("full") is not None
+    assert alone.unsteady_reason("calm") is None
+    of = {name: alone.metrics[name] for name in ("full", "calm")}
+    assert all(one.ci95 is None for one in of["full"].values())
+    assert of["full"]["physc"].mean is not None
+    assert of["calm"]["physc"].ci95 is not None
+    # Several replications are independent of each other, whatever happens within them.
+    assert several.metrics["full"]["physc"].ci95 is not None
+
+
 def test_threads_and_processors_by_number() -> None:
     run = run_scenario(frames.near_and_far()[0])
     thread = run.metric("one", "cpu3_pct").mean

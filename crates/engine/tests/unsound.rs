@@ -7,7 +7,7 @@ use common::{
     dedicated, loops, machine, memory, partition, quiet_unix, shared, spec, transactions, users,
     GIB, MS,
 };
-use homenode_engine::sim::{check, run, RunError};
+use homenode_engine::sim::{check, run, RunError, SpecFault};
 use homenode_engine::spec::{
     Distribution, Guest, MemoryPolicy, Partition, Pool, Processors, Spec, StorePath, Translation,
     Unix, Workload,
@@ -126,6 +126,13 @@ fn changed(changes: &[(&str, &Value)]) -> Option<Spec> {
     serde_json::from_value(value).ok()
 }
 
+/// A fault says where it stands, and something stands there.
+fn assert_place(spec: &Spec, fault: &SpecFault) {
+    let value = serde_json::to_value(spec).expect("a spec is JSON");
+    let (at, there) = (&fault.at, value.pointer(&fault.at));
+    assert!(there.is_some(), "{fault}: nothing stands at {at:?}");
+}
+
 /// Whether a spec is refused; one that is accepted must get on.
 fn is_refused(spec: &Spec) -> bool {
     let mut batches = 0;
@@ -137,6 +144,7 @@ fn is_refused(spec: &Spec) -> bool {
         Err(RunError::Spec(fault)) => {
             let same = check(spec).expect_err("a fault of the check");
             assert_eq!(same.to_string(), fault.to_string());
+            assert_place(spec, &fault);
             true
         }
         Err(RunError::Stopped { .. } | RunError::Runaway { .. }) | Ok(_) => false,
@@ -331,16 +339,23 @@ fn what_is_not_a_number_is_refused_everywhere() {
 fn a_fault_names_owner_field_and_range() {
     let mut spec = full_spec();
     spec.partitions[0].profile.eicpi = -1.0;
-    let text = check(&spec).expect_err("negative").to_string();
-    assert_eq!(text, "partition a: eicpi is -1, it must be 0.001 to 1000");
+    let fault = check(&spec).expect_err("negative");
+    assert_eq!(
+        fault.to_string(),
+        "partition a: eicpi is -1, it must be 0.001 to 1000"
+    );
+    assert_eq!(fault.at, "/partitions/0/profile/eicpi");
     let mut spec = full_spec();
     spec.partitions[1].name = "a".into();
-    assert_eq!(
-        check(&spec).expect_err("twice").to_string(),
-        "partition a occurs twice"
-    );
+    let fault = check(&spec).expect_err("twice");
+    assert_eq!(fault.to_string(), "partition a occurs twice");
+    assert_eq!(fault.at, "/partitions/1/name");
     let mut spec = full_spec();
     spec.partitions[0].home = vec![2];
-    let text = check(&spec).expect_err("no such chip").to_string();
-    assert_eq!(text, "partition a: chip 2 is not there, the machine has 2");
+    let fault = check(&spec).expect_err("no such chip");
+    assert_eq!(
+        fault.to_string(),
+        "partition a: chip 2 is not there, the machine has 2"
+    );
+    assert_eq!(fault.at, "/partitions/0/home");
 }

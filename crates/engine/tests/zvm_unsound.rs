@@ -85,6 +85,11 @@ fn is_refused(spec: &Spec) -> bool {
         batches += 1;
         batches < BATCHES && batch.events < EVENTS
     });
+    if let Err(RunError::Spec(fault)) = &outcome {
+        let value = serde_json::to_value(spec).expect("a spec is JSON");
+        let (at, there) = (&fault.at, value.pointer(&fault.at));
+        assert!(there.is_some(), "{fault}: nothing stands at {at:?}");
+    }
     matches!(outcome, Err(RunError::Spec(_)))
 }
 
@@ -159,6 +164,23 @@ fn a_fault_names_owner_field_and_range() {
         text.contains("virtual machine client0.0 occurs twice"),
         "{text}"
     );
+}
+
+#[test]
+fn connections_beyond_what_can_be_kept_apart_are_told_with_their_switch() {
+    let mut spec = full_spec();
+    let zvm = cp(&mut spec.partitions[0]);
+    let mut machines = tile(0, 1, 1);
+    machines.extend(tile(1, 300, 300));
+    (zvm.machines, zvm.switches) = (machines, vec![switch("a"), switch("b")]);
+    let fault = check(&spec).expect_err("too many");
+    assert_eq!(fault.at, "/partitions/0/guest/switches/1");
+    let text = fault.to_string();
+    assert!(
+        text.starts_with("partition zvm: its clients and servers make 90001 connections"),
+        "{text}"
+    );
+    assert!(text.contains("at most 65536"), "{text}");
 }
 
 #[test]

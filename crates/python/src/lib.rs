@@ -13,7 +13,7 @@ mod texts;
 mod topology;
 mod walk;
 
-use errors::{CaptureError, Runaway, SpecError, Stopped};
+use errors::{refused, CaptureError, Runaway, SpecError, Stopped};
 use homenode_engine::{cost, sim, spec::Spec};
 use pyo3::prelude::*;
 
@@ -21,10 +21,10 @@ fn parse(spec_json: &str) -> PyResult<Spec> {
     serde_json::from_str(spec_json).map_err(|fault| SpecError::new_err(format!("spec: {fault}")))
 }
 
-fn raise(fault: sim::RunError) -> PyErr {
+fn raise(py: Python<'_>, fault: sim::RunError) -> PyErr {
     let text = fault.to_string();
     match fault {
-        sim::RunError::Spec(_) => SpecError::new_err(text),
+        sim::RunError::Spec(fault) => refused(py, &fault),
         sim::RunError::Stopped { .. } => Stopped::new_err(text),
         sim::RunError::Runaway { .. } => Runaway::new_err(text),
     }
@@ -32,8 +32,8 @@ fn raise(fault: sim::RunError) -> PyErr {
 
 /// Checks a frozen spec (JSON) without running it; raises `SpecError`.
 #[pyfunction]
-fn check(spec_json: &str) -> PyResult<()> {
-    sim::check(&parse(spec_json)?).map_err(|fault| SpecError::new_err(fault.to_string()))
+fn check(py: Python<'_>, spec_json: &str) -> PyResult<()> {
+    sim::check(&parse(spec_json)?).map_err(|fault| refused(py, &fault))
 }
 
 /// Runs one replication of a frozen spec (JSON) and returns its summary (JSON).
@@ -64,7 +64,7 @@ fn simulate(
     match (failure, outcome) {
         (Some(fault), _) => Err(fault),
         (None, Ok(result)) => Ok(summary::to_json(&result)),
-        (None, Err(fault)) => Err(raise(fault)),
+        (None, Err(fault)) => Err(raise(py, fault)),
     }
 }
 

@@ -92,6 +92,21 @@ pub enum MachineFault {
     },
 }
 
+impl MachineFault {
+    /// The field that is wrong, in the spec's words with perhaps more behind them.
+    #[must_use]
+    pub fn field(&self) -> &str {
+        match self {
+            Self::NotPositive { field, .. }
+            | Self::Outside { field, .. }
+            | Self::TooMany { field, .. }
+            | Self::FallsWithDistance { field, .. }
+            | Self::WrongLength { field, .. } => field,
+            Self::CacheOrder { .. } => "caches",
+        }
+    }
+}
+
 /// Checks every invariant; the first breach is returned.
 ///
 /// # Errors

@@ -3,13 +3,9 @@
 //! Stop five of six: [`run`] assembles the [`World`], takes events from the kernel until the end,
 //! hands each to the part that it concerns and reads the counters at the end of each interval.
 
+mod amend;
 mod balance;
 mod check;
-mod check_host;
-mod check_memory;
-mod check_prsm;
-mod check_work;
-mod check_zvm;
 pub mod columns;
 mod confer;
 mod counting;
@@ -30,7 +26,7 @@ mod work;
 mod world;
 mod zvm;
 
-pub use check::SpecFault;
+pub use check::{SpecFault, Wrong};
 pub use meters::Reason;
 pub use rows::{Columns, Tables};
 pub use steady::Verdict;
@@ -38,6 +34,7 @@ pub use summary::{PartitionSummary, Quantiles, Summary};
 
 use crate::kernel::{self, Time};
 use crate::spec::Spec;
+use amend::Amender;
 use event::Event;
 use rows::Reading;
 use summary::Batches;
@@ -113,6 +110,7 @@ struct Simulation {
     replication: u64,
     end_ns: u64,
     tables: Tables,
+    amender: Amender,
     start: Reading,
     last: Reading,
     batches: Batches,
@@ -120,9 +118,13 @@ struct Simulation {
 
 impl Simulation {
     fn new(spec: &Spec, replication: u64) -> Self {
+        let world = World::new(spec.clone(), replication);
+        let cpus = world.guests.iter().zip(&world.hv.shares);
+        let cpus = cpus.map(|(guest, share)| usize::from(share.vps) * usize::from(guest.smt));
         Self {
             end_ns: spec.warmup_ns + spec.duration_ns,
-            world: World::new(spec.clone(), replication),
+            amender: Amender::new(cpus),
+            world,
             replication,
             tables: Tables::default(),
             start: Reading::default(),
@@ -172,8 +174,14 @@ impl Simulation {
 
     fn close_interval(&mut self, observe: &mut impl FnMut(Batch) -> bool) -> Result<(), RunError> {
         let reading = self.world.read();
-        self.tables.push_interval(&self.last, &reading);
+        let ready = self.amender.push(reading.since(&self.last));
         self.last = reading;
+        ready.iter().for_each(|interval| self.tables.push(interval));
+        if self.world.now == self.end_ns {
+            while let Some(interval) = self.amender.pop() {
+                self.tables.push(&interval);
+            }
+        }
         self.report(observe)
     }
 

@@ -37,7 +37,7 @@ impl Columns {
     }
 }
 
-/// A reading of all counters.
+/// A reading of all counters, or the differences of two.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
     /// One row a partition.
@@ -89,27 +89,48 @@ impl Default for Tables {
 }
 
 impl Tables {
-    /// Adds the interval between two readings.
-    pub fn push_interval(&mut self, before: &Reading, after: &Reading) {
-        push_differences(&mut self.partition, &before.partitions, &after.partitions);
-        push_differences(&mut self.cpu, &before.cpus, &after.cpus);
-        push_differences(&mut self.pool, &before.pools, &after.pools);
-        let (old, new) = (&before.virtual_machines, &after.virtual_machines);
-        push_differences(&mut self.virtual_machine, old, new);
-        push_differences(&mut self.switch, &before.switches, &after.switches);
-        push_differences(&mut self.volume, &before.volumes, &after.volumes);
+    /// Adds the differences of an interval.
+    pub(super) fn push(&mut self, interval: &Reading) {
+        let pairs = [
+            (&mut self.partition, &interval.partitions),
+            (&mut self.cpu, &interval.cpus),
+            (&mut self.pool, &interval.pools),
+            (&mut self.virtual_machine, &interval.virtual_machines),
+            (&mut self.switch, &interval.switches),
+            (&mut self.volume, &interval.volumes),
+        ];
+        for (table, rows) in pairs {
+            rows.iter().for_each(|row| table.push(row));
+        }
     }
 }
 
-fn push_differences(table: &mut Columns, before: &[Vec<i64>], after: &[Vec<i64>]) {
-    let gauge: Vec<bool> = table
-        .names
-        .iter()
-        .map(|n| columns::GAUGES.contains(&n.as_str()))
-        .collect();
-    for (old, new) in before.iter().zip(after) {
-        table.push(&difference(&gauge, old, new));
+impl Reading {
+    /// What was counted since another reading; gauges as they are now.
+    pub(super) fn since(&self, before: &Self) -> Self {
+        let partition = columns::partition();
+        let partition: Vec<&str> = partition.iter().map(String::as_str).collect();
+        Self {
+            partitions: differences(&partition, &before.partitions, &self.partitions),
+            cpus: differences(&columns::CPU, &before.cpus, &self.cpus),
+            pools: differences(&columns::POOL, &before.pools, &self.pools),
+            virtual_machines: differences(
+                &columns::VIRTUAL_MACHINE,
+                &before.virtual_machines,
+                &self.virtual_machines,
+            ),
+            switches: differences(&columns::SWITCH, &before.switches, &self.switches),
+            volumes: differences(&columns::VOLUME, &before.volumes, &self.volumes),
+        }
     }
+}
+
+fn differences(names: &[&str], before: &[Vec<i64>], after: &[Vec<i64>]) -> Vec<Vec<i64>> {
+    let gauge: Vec<bool> = names.iter().map(|n| columns::GAUGES.contains(n)).collect();
+    let pairs = before.iter().zip(after);
+    pairs
+        .map(|(old, new)| difference(&gauge, old, new))
+        .collect()
 }
 
 /// Whole numbers that add up to `sum`: what rounding leaves over goes to the largest.

@@ -25,6 +25,11 @@ impl Table {
         found.unwrap_or_else(|| panic!("no column {column}"))
     }
 
+    /// Name of a column.
+    pub fn name(&self, at: usize) -> &str {
+        &self.names[at]
+    }
+
     /// Rows in which a column has a value.
     pub fn only<'a>(&'a self, column: &str, value: i64) -> impl Iterator<Item = &'a [i64]> {
         let at = self.at(column);

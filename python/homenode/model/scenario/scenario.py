@@ -17,6 +17,7 @@ from homenode.model.catalog import MachineDescription
 from homenode.model.document import Document, Problems, parse_document, read_text, to_toml, validate
 from homenode.model.scenario.file.scenario import Run, ScenarioFile
 from homenode.model.scenario.flatten import flatten
+from homenode.model.scenario.limits import check_limits
 from homenode.model.scenario.paths import changed
 from homenode.model.scenario.placed import PlacedPartition, Resolved
 from homenode.model.scenario.resolve import resolve
@@ -68,7 +69,10 @@ class Scenario:
         file = validate(ScenarioFile, document, ScenarioError)
         resolved = resolve(file, document, folder)
         _check_sweep(file, document)
-        return cls(text, source, folder, file, resolved, dict(point))
+        scenario = cls(text, source, folder, file, resolved, dict(point))
+        if file.sweep is None:  # of a sweep only the points are simulated
+            check_limits(scenario.spec(), resolved, document)
+        return scenario
 
     @property
     def name(self) -> str:

@@ -3,7 +3,8 @@ uncertainty.
 
 With several replications the interval is Student's t over them. A single replication is cut into
 batches of successive intervals whose means stand in for replications (method of batch means);
-percentiles then have no interval.
+percentiles then have no interval. Nor has a partition without a steady state: its batches grow from
+one to the next, so that their spread says nothing of how far the mean may be off.
 """
 
 from __future__ import annotations
@@ -45,10 +46,10 @@ def summarize(
     partitions: dict[str, dict[str, Any]] = {}
     for index, shape in enumerate(shapes):
         totals = replication_totals(spec, raw, index, machine)
+        unsteady = steady[shape.name]["reason"]
+        parts = batches.get(index, []) if unsteady is None else []
         partitions[shape.name] = {
-            name: _metric(
-                metric, totals, batches.get(index, []), steady[shape.name]["reason"]
-            ).as_json()
+            name: _metric(metric, totals, parts, unsteady).as_json()
             for name, metric in METRICS.items()
         }
     nest = categories(partitions)

@@ -1,6 +1,7 @@
 //! What a partition's memory must satisfy.
 
-use super::check::{range, Checked, SpecFault};
+use super::fault::{SpecFault, Wrong};
+use super::owner::{range, Checked, Owner};
 use crate::guest::memory;
 use crate::machine::Topology;
 use crate::spec::{MemoryPart, Partition, Spec};
@@ -10,18 +11,23 @@ const MOST_BYTES: u64 = 1 << 50;
 /// Most parts of a partition's memory.
 const MOST_PARTS: usize = 4096;
 
-pub(super) fn check(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
+pub(super) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     let domains = Topology::new(&spec.machine).domains();
     let parts = partition.memory.len();
     if parts > MOST_PARTS {
         let most = format!("at most {MOST_PARTS}");
-        return Err(range(owner, "memory parts", parts as f64, &most));
+        return Err(range(
+            owner,
+            ("memory parts", "memory"),
+            parts as f64,
+            &most,
+        ));
     }
-    for part in &partition.memory {
-        check_part(part, domains, owner)?;
+    for (at, part) in partition.memory.iter().enumerate() {
+        check_part(part, domains, &owner.within(&format!("memory/{at}")))?;
     }
     if let Some(domain) = partition.io_domain.filter(|domain| *domain >= domains) {
-        return Err(no_domain(owner, domain, domains));
+        return Err(no_domain(&owner.within("io_domain"), domain, domains));
     }
     let bytes: u64 = partition.memory.iter().map(|part| part.bytes).sum();
     if bytes == 0 {
@@ -47,47 +53,48 @@ pub(super) fn check(spec: &Spec, partition: &Partition, owner: &str) -> Checked 
 /// indices of the spec must have been checked.
 pub(super) fn check_room(spec: &Spec) -> Checked {
     let tree = Topology::new(&spec.machine);
-    for partition in &spec.partitions {
+    for (at, partition) in spec.partitions.iter().enumerate() {
         if let Some(lack) = memory::no_room(&tree, partition) {
-            return Err(SpecFault::NoRoom {
-                owner: format!("partition {}", partition.name),
+            let owner = Owner::partition(spec, at).within("memory_policy");
+            return Err(owner.refuse(Wrong::NoRoom {
                 domain: lack.domain,
                 asked_bytes: lack.asked.ceil(),
                 there_bytes: lack.there,
-            });
+            }));
         }
     }
     Ok(())
 }
 
-fn check_part(part: &MemoryPart, domains: u16, owner: &str) -> Checked {
+fn check_part(part: &MemoryPart, domains: u16, owner: &Owner) -> Checked {
     if part.domains.is_empty() {
-        return Err(range(owner, "domains of a memory part", 0.0, "1 or more"));
+        return Err(range(
+            owner,
+            ("domains of a memory part", "domains"),
+            0.0,
+            "1 or more",
+        ));
     }
     if let Some(domain) = part.domains.iter().find(|domain| **domain >= domains) {
-        return Err(no_domain(owner, *domain, domains));
+        return Err(no_domain(&owner.within("domains"), *domain, domains));
     }
     let mut sorted = part.domains.clone();
     sorted.sort_unstable();
     if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(SpecFault::Twice {
-            what: format!("{owner}: in a memory part, domain"),
+        let what = Wrong::Twice {
+            what: "in a memory part, domain".into(),
             name: pair[0].to_string(),
-        });
+        };
+        return Err(owner.within("domains").refuse(what));
     }
     if part.bytes > MOST_BYTES {
         let most = format!("at most {MOST_BYTES}");
-        let what = "bytes of a memory part";
+        let what = ("bytes of a memory part", "bytes");
         return Err(range(owner, what, part.bytes as f64, &most));
     }
     Ok(())
 }
 
-fn no_domain(owner: &str, domain: u16, domains: u16) -> SpecFault {
-    SpecFault::NotThere {
-        owner: owner.into(),
-        field: "memory domain".into(),
-        index: u64::from(domain),
-        count: u64::from(domains),
-    }
+fn no_domain(owner: &Owner, domain: u16, domains: u16) -> SpecFault {
+    owner.not_there("memory domain", u64::from(domain), u64::from(domains))
 }

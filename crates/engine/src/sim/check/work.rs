@@ -2,24 +2,24 @@
 
 #![allow(clippy::neg_cmp_op_on_partial_ord)] // `!(x <= y)` refuses NaN, which is meant
 
-use super::check::{at_most, range, Checked};
+use super::owner::{at_most, range, Checked, Owner};
 use crate::guest::Scheduler;
 use crate::spec::{Aix, Guest, Partition, Profile, Spec, Workload};
 
 /// Longest time that anything may be set to [ns]: three years, so that no sum of times overflows.
 const LONGEST_NS: u64 = 100_000_000_000_000_000;
 
-pub(super) fn check(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
-    check_guest(partition, owner)?;
-    check_profile(&partition.profile, owner)?;
-    check_workload(&partition.workload, owner)?;
+pub(super) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
+    check_guest(partition, &owner.within("guest"))?;
+    check_profile(&partition.profile, &owner.within("profile"))?;
+    check_workload(&partition.workload, &owner.within("workload"))?;
     check_burst(spec, partition, owner)
 }
 
 /// Least rate of anything random [1/s]: once in three years, for the same reason.
 const LEAST_RATE_PER_S: f64 = 1e-8;
 
-fn check_guest(partition: &Partition, owner: &str) -> Checked {
+fn check_guest(partition: &Partition, owner: &Owner) -> Checked {
     if let Guest::Aix(aix) = &partition.guest {
         check_aix(aix, owner)?;
     }
@@ -28,12 +28,8 @@ fn check_guest(partition: &Partition, owner: &str) -> Checked {
         || guest.unix.timeslice_ns < 1_000
         || guest.unix.rebalance_ns.is_some_and(|ns| ns < 1_000_000)
     {
-        return Err(range(
-            owner,
-            "tick_ns, timeslice_ns, rebalance_ns",
-            0.0,
-            "positive, the last 1 ms or more",
-        ));
+        let field = ("tick_ns, timeslice_ns, rebalance_ns", "");
+        return Err(range(owner, field, 0.0, "positive, the last 1 ms or more"));
     }
     let rate = guest.unix.daemon_rate_per_s;
     if !(rate == 0.0 || (LEAST_RATE_PER_S..=1e6).contains(&rate)) {
@@ -52,7 +48,7 @@ fn check_guest(partition: &Partition, owner: &str) -> Checked {
     at_most(owner, &times)
 }
 
-fn check_aix(aix: &Aix, owner: &str) -> Checked {
+fn check_aix(aix: &Aix, owner: &Owner) -> Checked {
     if !matches!(aix.throughput_mode, 0 | 1 | 2 | 4 | 8) {
         let mode = f64::from(aix.throughput_mode);
         return Err(range(owner, "throughput_mode", mode, "0, 1, 2, 4 or 8"));
@@ -65,7 +61,7 @@ fn check_aix(aix: &Aix, owner: &str) -> Checked {
     Ok(())
 }
 
-fn check_profile(profile: &Profile, owner: &str) -> Checked {
+fn check_profile(profile: &Profile, owner: &Owner) -> Checked {
     let positive = [
         (
             "instructions_per_unit",
@@ -93,22 +89,21 @@ fn check_profile(profile: &Profile, owner: &str) -> Checked {
         ("io_data", profile.io_data, 0.0, 1.0),
         ("store_share", profile.store_share, 0.0, 1.0),
         ("store_run", profile.store_run, 1.0, 1e6),
-        (
-            "private_data + io_data",
-            profile.private_data + profile.io_data,
-            0.0,
-            1.0,
-        ),
     ];
     for (field, value, least, most) in positive {
         if !(value >= least && value <= most) {
             return Err(range(owner, field, value, &format!("{least} to {most}")));
         }
     }
-    Ok(())
+    let both = profile.private_data + profile.io_data;
+    if both <= 1.0 {
+        return Ok(());
+    }
+    let field = ("private_data + io_data", "private_data");
+    Err(range(owner, field, both, "0 to 1"))
 }
 
-fn check_workload(workload: &Workload, owner: &str) -> Checked {
+fn check_workload(workload: &Workload, owner: &Owner) -> Checked {
     match *workload {
         Workload::Transactions {
             rate_per_s,
@@ -130,7 +125,12 @@ fn check_workload(workload: &Workload, owner: &str) -> Checked {
             ..
         } => {
             if count == 0 || count > 1_000_000 {
-                return Err(range(owner, "users", f64::from(count), "1 to 1000000"));
+                return Err(range(
+                    owner,
+                    ("users", "count"),
+                    f64::from(count),
+                    "1 to 1000000",
+                ));
             }
             let waits = [
                 ("wait_ns", wait_ns, LONGEST_NS),
@@ -159,10 +159,12 @@ fn check_workload(workload: &Workload, owner: &str) -> Checked {
             at_most(owner, &[("think_ns", think_ns, LONGEST_NS)])
         }
         Workload::Loops { count, .. } if count == 0 || count > 100_000 => {
-            Err(range(owner, "loops", f64::from(count), "1 to 100000"))
+            let field = ("loops", "count");
+            Err(range(owner, field, f64::from(count), "1 to 100000"))
         }
         Workload::Warehouses { count } if count == 0 || count > 100_000 => {
-            Err(range(owner, "warehouses", f64::from(count), "1 to 100000"))
+            let field = ("warehouses", "count");
+            Err(range(owner, field, f64::from(count), "1 to 100000"))
         }
         Workload::Trace {
             ref lengths_ns,
@@ -177,13 +179,18 @@ const MOST_PER_S: f64 = 1e15;
 /// Most steps of a recorded demand.
 const MOST_STEPS: usize = 10_000_000;
 
-fn check_trace(lengths_ns: &[u64], per_s: &[f64], owner: &str) -> Checked {
+fn check_trace(lengths_ns: &[u64], per_s: &[f64], owner: &Owner) -> Checked {
     let steps = lengths_ns.len();
     if steps == 0 || steps > MOST_STEPS {
-        return Err(range(owner, "steps", steps as f64, "1 to 10000000"));
+        return Err(range(
+            owner,
+            ("steps", "lengths_ns"),
+            steps as f64,
+            "1 to 10000000",
+        ));
     }
     if per_s.len() != steps {
-        let field = "instructions_per_s, how many";
+        let field = ("instructions_per_s, how many", "instructions_per_s");
         let asked = format!("{steps}, one for each of lengths_ns");
         return Err(range(owner, field, per_s.len() as f64, &asked));
     }
@@ -204,7 +211,7 @@ fn check_trace(lengths_ns: &[u64], per_s: &[f64], owner: &str) -> Checked {
     }
 }
 
-fn check_bursts(bursts: f64, owner: &str) -> Checked {
+fn check_bursts(bursts: f64, owner: &Owner) -> Checked {
     if (1.0..=1e6).contains(&bursts) {
         Ok(())
     } else {
@@ -213,7 +220,7 @@ fn check_bursts(bursts: f64, owner: &str) -> Checked {
 }
 
 /// A burst shorter than the clock's resolution would never let time go on.
-fn check_burst(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
+fn check_burst(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     let profile = &partition.profile;
     let bursts = match partition.workload {
         Workload::Transactions { bursts, .. } | Workload::Users { bursts, .. } => bursts,
@@ -234,7 +241,7 @@ fn check_burst(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
     if unit_ns / bursts >= 1.0 {
         Ok(())
     } else {
-        let field = "mean burst in ns";
+        let field = ("mean burst in ns", "workload");
         Err(range(owner, field, unit_ns / bursts, "1 or more"))
     }
 }

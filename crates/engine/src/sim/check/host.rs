@@ -3,7 +3,8 @@
 
 #![allow(clippy::neg_cmp_op_on_partial_ord)] // `!(x <= y)` refuses NaN, which is meant
 
-use super::check::{range, Checked, SpecFault};
+use super::fault::{SpecFault, Wrong};
+use super::owner::{range, Checked, Field, Owner};
 use crate::spec::{
     Balance, Cgroup, Guest, HostThreads, Kvm, Linux, LogicalCores, NumaBalancing, Partition,
     Policy, Processors, Spec, Workload,
@@ -31,12 +32,12 @@ pub(super) fn check_machine(spec: &Spec) -> Checked {
     let siblings = u64::from(hypervisor.siblings);
     if !is_host(spec) {
         if siblings != 1 || !spec.cgroups.is_empty() {
-            return Err(not_host(spec, "scenario"));
+            return Err(not_host(spec, &Owner::new("scenario", "/cgroups")));
         }
         return Ok(());
     }
     within(
-        "hypervisor",
+        &Owner::hypervisor(),
         "siblings",
         siblings,
         1,
@@ -44,20 +45,19 @@ pub(super) fn check_machine(spec: &Spec) -> Checked {
     )?;
     let chip = u64::from(spec.machine.cores_per_chip) * siblings;
     within(
-        "machine",
-        "logical processors of a chip",
+        &Owner::new("machine", "/machine"),
+        ("logical processors of a chip", "cores_per_chip"),
         chip,
         1,
         MOST_PER_CHIP,
     )?;
-    for pool in &spec.pools {
+    for (at, pool) in spec.pools.iter().enumerate() {
         if pool.maximum.is_some() || pool.reserved != 0.0 || pool.cores.is_some() {
-            return Err(SpecFault::NotOnHost {
-                owner: format!("pool {}", pool.name),
+            return Err(Owner::pool(spec, at).refuse(Wrong::NotOnHost {
                 what: "a limit, a reserve or cores of its own".into(),
                 machine: spec.machine.name.clone(),
                 instead: "give its partitions a control group, pins or a cap".into(),
-            });
+            }));
         }
     }
     check_linux(&hypervisor.linux)?;
@@ -69,7 +69,7 @@ pub(super) fn check_machine(spec: &Spec) -> Checked {
 }
 
 fn check_linux(linux: &Linux) -> Checked {
-    let owner = "hypervisor linux";
+    let owner = &Owner::new("hypervisor linux", "/machine/hypervisor/linux");
     within(owner, "tick_ns", linux.tick_ns, 1_000_000, 10_000_000)?;
     check_turns(linux, owner)?;
     check_costs(linux, owner)?;
@@ -80,7 +80,7 @@ fn check_linux(linux: &Linux) -> Checked {
 }
 
 /// How long a thread runs before another's turn.
-fn check_turns(linux: &Linux, owner: &str) -> Checked {
+fn check_turns(linux: &Linux, owner: &Owner) -> Checked {
     let lengths = [
         ("base_slice_ns", linux.base_slice_ns, 100_000),
         ("latency_ns", linux.latency_ns, 100_000),
@@ -97,7 +97,7 @@ fn check_turns(linux: &Linux, owner: &str) -> Checked {
 }
 
 /// What switches, moves and wake-ups cost.
-fn check_costs(linux: &Linux, owner: &str) -> Checked {
+fn check_costs(linux: &Linux, owner: &Owner) -> Checked {
     let cold = linux.migration_cost_ns;
     within(owner, "migration_cost_ns", cold, 0, LONGEST_PERIOD_NS)?;
     for (field, value) in [
@@ -111,22 +111,36 @@ fn check_costs(linux: &Linux, owner: &str) -> Checked {
     Ok(())
 }
 
-fn check_balance(balance: &Balance, owner: &str) -> Checked {
+fn check_balance(balance: &Balance, owner: &Owner) -> Checked {
     let often = balance.interval_ns;
-    within(owner, "balance interval_ns", often, 100_000, HOUR_NS)?;
+    within(
+        owner,
+        ("balance interval_ns", "balance.interval_ns"),
+        often,
+        100_000,
+        HOUR_NS,
+    )?;
     let factor = u64::from(balance.busy_factor);
-    within(owner, "balance busy_factor", factor, 1, 1000)?;
+    within(
+        owner,
+        ("balance busy_factor", "balance.busy_factor"),
+        factor,
+        1,
+        1000,
+    )?;
     for (field, pct) in [
-        ("balance imbalance_smt_pct", balance.imbalance_smt_pct),
-        ("balance imbalance_pct", balance.imbalance_pct),
+        ("imbalance_smt_pct", balance.imbalance_smt_pct),
+        ("imbalance_pct", balance.imbalance_pct),
     ] {
-        within(owner, field, u64::from(pct), 100, 1000)?;
+        let (name, steps) = (format!("balance {field}"), format!("balance.{field}"));
+        within(owner, (&*name, &*steps), u64::from(pct), 100, 1000)?;
     }
     Ok(())
 }
 
 fn check_numa(numa: &NumaBalancing) -> Checked {
-    let owner = "hypervisor linux numa_balancing";
+    let at = "/machine/hypervisor/linux/numa_balancing";
+    let owner = &Owner::new("hypervisor linux numa_balancing", at);
     within(owner, "scan_delay_ns", numa.scan_delay_ns, 0, HOUR_NS)?;
     let least = numa.scan_period_min_ns;
     within(owner, "scan_period_min_ns", least, 1_000_000, HOUR_NS)?;
@@ -144,7 +158,7 @@ fn check_numa(numa: &NumaBalancing) -> Checked {
 
 fn check_credit2(spec: &Spec) -> Checked {
     let credit2 = &spec.machine.hypervisor.credit2;
-    let owner = "hypervisor credit2";
+    let owner = &Owner::new("hypervisor credit2", "/machine/hypervisor/credit2");
     let init = credit2.credit_init_ns;
     within(owner, "credit_init_ns", init, 1_000_000, LONGEST_PERIOD_NS)?;
     within(
@@ -201,59 +215,49 @@ fn check_credit2(spec: &Spec) -> Checked {
 }
 
 fn check_cgroup(spec: &Spec, at: usize, cgroup: &Cgroup) -> Checked {
-    let owner = format!("cgroup {}", cgroup.name);
+    let owner = &Owner::new(format!("cgroup {}", cgroup.name), format!("/cgroups/{at}"));
     if spec.machine.hypervisor.policy == Policy::Credit2 {
-        return Err(SpecFault::NotOnHost {
-            owner,
-            what: "a control group".into(),
-            machine: spec.machine.name.clone(),
-            instead: "Xen has none: give each partition a weight and a cap".into(),
-        });
+        let instead = "Xen has none: give each partition a weight and a cap";
+        return refuse_if(spec, owner, true, "a control group", instead);
     }
     if spec.cgroups[..at]
         .iter()
         .any(|other| other.name == cgroup.name)
     {
-        return Err(SpecFault::Twice {
-            what: "cgroup".into(),
-            name: cgroup.name.clone(),
-        });
+        return Err(owner.within("name").twice("cgroup", &*cgroup.name));
     }
     if let Some(parent) = cgroup.parent.filter(|parent| usize::from(*parent) >= at) {
-        return Err(not_there(
-            &owner,
-            "parent before it",
-            u64::from(parent),
-            at as u64,
-        ));
+        let owner = owner.within("parent");
+        return Err(owner.not_there("parent before it", u64::from(parent), at as u64));
     }
-    within(&owner, "weight", u64::from(cgroup.weight), 1, 10_000)?;
+    within(owner, "weight", u64::from(cgroup.weight), 1, 10_000)?;
     within(
-        &owner,
+        owner,
         "period_ns",
         cgroup.period_ns,
         LEAST_QUOTA_NS,
         LONGEST_PERIOD_NS,
     )?;
     let quota = cgroup.quota_ns.unwrap_or(LEAST_QUOTA_NS);
-    within(&owner, "quota_ns", quota, LEAST_QUOTA_NS, HOUR_NS)?;
+    within(owner, "quota_ns", quota, LEAST_QUOTA_NS, HOUR_NS)?;
     within(
-        &owner,
+        owner,
         "burst_ns",
         cgroup.burst_ns,
         0,
         cgroup.quota_ns.unwrap_or(0),
     )?;
     match &cgroup.cpuset {
-        Some(cpus) if cpus.is_empty() => Err(range(&owner, "cpuset", 0.0, "one processor or more")),
-        Some(cpus) => check_cpus(spec, &owner, "cpuset processor", cpus),
+        Some(cpus) if cpus.is_empty() => Err(range(owner, "cpuset", 0.0, "one processor or more")),
+        Some(cpus) => check_cpus(spec, &owner.within("cpuset"), "cpuset processor", cpus),
         None => Ok(()),
     }
 }
 
 /// One partition's processors.
-pub(super) fn check(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
+pub(super) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     check_pairs(spec, partition, owner)?;
+    let processors = &owner.within("processors");
     let Processors::Shared {
         r#virtual,
         capped,
@@ -265,7 +269,7 @@ pub(super) fn check(spec: &Spec, partition: &Partition, owner: &str) -> Checked 
     else {
         return refuse_if(
             spec,
-            owner,
+            processors,
             is_host(spec),
             "a core of its own",
             "pin shared ones",
@@ -275,28 +279,40 @@ pub(super) fn check(spec: &Spec, partition: &Partition, owner: &str) -> Checked 
         return if *host == HostThreads::default() {
             Ok(())
         } else {
-            Err(not_host(spec, owner))
+            Err(not_host(spec, processors))
         };
     }
     let capping = "leave it out and give a quota or a cap";
-    refuse_if(spec, owner, *capped, "capping", capping)?;
+    refuse_if(
+        spec,
+        &processors.within("capped"),
+        *capped,
+        "capping",
+        capping,
+    )?;
     let zvm = matches!(partition.guest, Guest::Zvm(_));
-    refuse_if(spec, owner, zvm, "z/VM", "choose another guest")?;
+    refuse_if(
+        spec,
+        &owner.within("guest"),
+        zvm,
+        "z/VM",
+        "choose another guest",
+    )?;
     let of_prsm = *prsm != LogicalCores::default();
-    refuse_if(spec, owner, of_prsm, "what is PR/SM's", "leave it out")?;
+    refuse_if(spec, processors, of_prsm, "what is PR/SM's", "leave it out")?;
     if partition.smt != 1 {
         let wanted = "1: a virtual processor is one thread of the host";
         return Err(range(owner, "smt", f64::from(partition.smt), wanted));
     }
-    check_threads(spec, *r#virtual, host, owner)?;
+    check_threads(spec, *r#virtual, host, &processors.within("host"))?;
     match spec.machine.hypervisor.policy {
-        Policy::Credit2 => check_domain(spec, *r#virtual, *weight, host, owner),
-        _ => check_tasks(spec, host, owner),
+        Policy::Credit2 => check_domain(spec, *r#virtual, *weight, host, processors),
+        _ => check_tasks(spec, host, &processors.within("host")),
     }
 }
 
 /// Pairs of threads are processes of a Linux host, two for each pair, with nothing in between.
-fn check_pairs(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
+fn check_pairs(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     let Workload::Pairs { count, .. } = partition.workload else {
         return Ok(());
     };
@@ -304,79 +320,81 @@ fn check_pairs(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
         r#virtual, host, ..
     } = &partition.processors
     else {
-        return Err(not_host(spec, owner));
+        return Err(not_host(spec, &owner.within("workload")));
     };
     if spec.machine.hypervisor.policy != Policy::Linux {
-        return Err(not_host(spec, owner));
+        return Err(not_host(spec, &owner.within("workload")));
     }
     let instead = "they are plain processes: leave kvm out";
     let what = "pairs of threads in a guest";
-    refuse_if(spec, owner, host.kvm.is_some(), what, instead)?;
+    let kvm = &owner.within("processors/host");
+    refuse_if(spec, kvm, host.kvm.is_some(), what, instead)?;
     let aix = matches!(partition.guest, Guest::Aix(_));
     let what = "pairs of threads under AIX, which decides at each wake-up where they run";
-    refuse_if(spec, owner, aix, what, "choose another guest")?;
+    let guest = &owner.within("guest");
+    refuse_if(spec, guest, aix, what, "choose another guest")?;
     let daemons = partition.guest.unix().daemon_rate_per_s > 0.0;
     let what = "pairs of threads beside a guest's daemons";
+    let instead = "set the rate of the daemons to 0";
     refuse_if(
         spec,
-        owner,
+        &guest.within("daemon_rate_per_s"),
         daemons,
         what,
-        "set the rate of the daemons to 0",
+        instead,
     )?;
     let threads = 2 * u64::from(count);
     within(
         owner,
-        "virtual processors, two for each pair",
+        (
+            "virtual processors, two for each pair",
+            "processors.virtual",
+        ),
         u64::from(*r#virtual),
         threads.max(2),
         threads,
     )
 }
 
-fn check_threads(spec: &Spec, vps: u16, host: &HostThreads, owner: &str) -> Checked {
+fn check_threads(spec: &Spec, vps: u16, host: &HostThreads, owner: &Owner) -> Checked {
     if host.pins.len() > usize::from(vps) {
         let wanted = format!("at most {vps}, one list for each virtual processor");
         return Err(range(owner, "pins", host.pins.len() as f64, &wanted));
     }
     for pins in &host.pins {
-        check_cpus(spec, owner, "pinned processor", pins)?;
+        check_cpus(spec, &owner.within("pins"), "pinned processor", pins)?;
     }
     Ok(())
 }
 
-fn check_cpus(spec: &Spec, owner: &str, field: &str, cpus: &[u16]) -> Checked {
+fn check_cpus(spec: &Spec, owner: &Owner, field: &str, cpus: &[u16]) -> Checked {
     let siblings = u64::from(spec.machine.hypervisor.siblings);
     let count = u64::from(spec.machine.active_cores) * siblings;
     match cpus.iter().find(|cpu| u64::from(**cpu) >= count) {
-        Some(cpu) => Err(not_there(owner, field, u64::from(*cpu), count)),
+        Some(cpu) => Err(owner.not_there(field, u64::from(*cpu), count)),
         None => Ok(()),
     }
 }
 
 /// A domain of Xen.
-fn check_domain(spec: &Spec, vps: u16, weight: u16, host: &HostThreads, owner: &str) -> Checked {
+fn check_domain(spec: &Spec, vps: u16, weight: u16, host: &HostThreads, owner: &Owner) -> Checked {
     within(owner, "weight", u64::from(weight), 1, 65_535)?;
     if let Some(cap) = host.cap {
         if !(0.01..=f64::from(vps)).contains(&cap) {
             let wanted = format!("0.01 to {vps} cores, as many as it has virtual processors");
-            return Err(range(owner, "cap", cap, &wanted));
+            return Err(range(owner, ("cap", "host.cap"), cap, &wanted));
         }
     }
     let foreign = host.cgroup.is_some() || host.slice_ns.is_some() || host.nice != 0;
     let instead = "give it a weight and a cap";
-    refuse_if(
-        spec,
-        owner,
-        foreign,
-        "a control group, a slice or a nice value",
-        instead,
-    )?;
+    let what = "a control group, a slice or a nice value";
+    let owner = &owner.within("host");
+    refuse_if(spec, owner, foreign, what, instead)?;
     refuse_if(spec, owner, host.kvm.is_some(), "KVM", "leave them out")
 }
 
 /// Threads of Linux.
-fn check_tasks(spec: &Spec, host: &HostThreads, owner: &str) -> Checked {
+fn check_tasks(spec: &Spec, host: &HostThreads, owner: &Owner) -> Checked {
     let instead = "give its control group a quota";
     refuse_if(spec, owner, host.cap.is_some(), "a cap", instead)?;
     if !(-20..=19).contains(&host.nice) {
@@ -392,22 +410,24 @@ fn check_tasks(spec: &Spec, host: &HostThreads, owner: &str) -> Checked {
     )?;
     let count = spec.cgroups.len() as u64;
     if let Some(cgroup) = host.cgroup.filter(|at| u64::from(*at) >= count) {
-        return Err(not_there(owner, "cgroup", u64::from(cgroup), count));
+        let owner = owner.within("cgroup");
+        return Err(owner.not_there("cgroup", u64::from(cgroup), count));
     }
     check_pins(spec, host, owner)?;
     host.kvm
         .as_ref()
-        .map_or(Ok(()), |kvm| check_kvm(kvm, owner))
+        .map_or(Ok(()), |kvm| check_kvm(kvm, &owner.within("kvm")))
 }
 
 /// A thread must have a processor that both its pins and its control groups allow.
-fn check_pins(spec: &Spec, host: &HostThreads, owner: &str) -> Checked {
+fn check_pins(spec: &Spec, host: &HostThreads, owner: &Owner) -> Checked {
     let allowed = cpuset(spec, host.cgroup);
     let fits =
         |cpus: &Vec<u16>| cpus.is_empty() || cpus.iter().any(|cpu| allowed[usize::from(*cpu)]);
     if !allowed.contains(&true) || !host.pins.iter().all(fits) {
         let wanted = "one or more that its pins and the cpusets of its control groups all allow";
-        return Err(range(owner, "processors left to a thread", 0.0, wanted));
+        let field = ("processors left to a thread", "pins");
+        return Err(range(owner, field, 0.0, wanted));
     }
     Ok(())
 }
@@ -428,7 +448,7 @@ fn cpuset(spec: &Spec, mut cgroup: Option<u16>) -> Vec<bool> {
     allowed
 }
 
-fn check_kvm(kvm: &Kvm, owner: &str) -> Checked {
+fn check_kvm(kvm: &Kvm, owner: &Owner) -> Checked {
     let second = LONGEST_PERIOD_NS;
     within(owner, "halt_poll_ns", kvm.halt_poll_ns, 0, second)?;
     let start = kvm.halt_poll_grow_start_ns;
@@ -453,7 +473,7 @@ fn check_kvm(kvm: &Kvm, owner: &str) -> Checked {
         let window = u64::from(pause_loop.window_cycles);
         within(
             owner,
-            "pause_loop window_cycles",
+            ("pause_loop window_cycles", "pause_loop.window_cycles"),
             window,
             128,
             u64::from(u32::MAX),
@@ -461,7 +481,13 @@ fn check_kvm(kvm: &Kvm, owner: &str) -> Checked {
     })
 }
 
-fn within(owner: &str, field: &str, value: u64, least: u64, most: u64) -> Checked {
+fn within<'a>(
+    owner: &Owner,
+    field: impl Into<Field<'a>>,
+    value: u64,
+    least: u64,
+    most: u64,
+) -> Checked {
     if (least..=most).contains(&value) {
         return Ok(());
     }
@@ -473,30 +499,19 @@ fn within(owner: &str, field: &str, value: u64, least: u64, most: u64) -> Checke
     ))
 }
 
-fn refuse_if(spec: &Spec, owner: &str, there: bool, what: &str, instead: &str) -> Checked {
+fn refuse_if(spec: &Spec, owner: &Owner, there: bool, what: &str, instead: &str) -> Checked {
     if !there {
         return Ok(());
     }
-    Err(SpecFault::NotOnHost {
-        owner: owner.into(),
+    Err(owner.refuse(Wrong::NotOnHost {
         what: what.into(),
         machine: spec.machine.name.clone(),
         instead: instead.into(),
-    })
+    }))
 }
 
-fn not_host(spec: &Spec, owner: &str) -> SpecFault {
-    SpecFault::NotHost {
-        owner: owner.into(),
+fn not_host(spec: &Spec, owner: &Owner) -> SpecFault {
+    owner.refuse(Wrong::NotHost {
         machine: spec.machine.name.clone(),
-    }
-}
-
-fn not_there(owner: &str, field: &str, index: u64, count: u64) -> SpecFault {
-    SpecFault::NotThere {
-        owner: owner.into(),
-        field: field.into(),
-        index,
-        count,
-    }
+    })
 }

@@ -2,7 +2,8 @@
 
 #![allow(clippy::neg_cmp_op_on_partial_ord)] // `!(x <= y)` refuses NaN, which is meant
 
-use super::check::{at_most, range, Checked, SpecFault};
+use super::fault::Wrong;
+use super::owner::{at_most, range, Checked, Field, Owner};
 use crate::devices::memory;
 use crate::guest::zvm::vectors::MOST_IN_VECTOR;
 use crate::spec::{
@@ -19,31 +20,31 @@ const MOST_BYTES: u64 = 1 << 40;
 const MOST_VCPUS: usize = 65_536;
 
 /// One partition's guest and workload, as far as z/VM or its workload is concerned.
-pub(super) fn check(spec: &Spec, partition: &Partition, owner: &str) -> Checked {
+pub(super) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     match (&partition.guest, &partition.workload) {
         (Guest::Zvm(zvm), Workload::Web { .. } | Workload::Idle) => {
             check_zvm(spec, partition, zvm, owner)
         }
-        (Guest::Zvm(_), _) => Err(SpecFault::NotWeb {
-            owner: owner.into(),
-        }),
-        (_, Workload::Web { .. }) => Err(SpecFault::NotZvm {
-            owner: owner.into(),
-        }),
+        (Guest::Zvm(_), _) => Err(owner.within("workload").refuse(Wrong::NotWeb)),
+        (_, Workload::Web { .. }) => Err(owner.within("workload").refuse(Wrong::NotZvm)),
         _ => Ok(()),
     }
 }
 
-fn check_zvm(spec: &Spec, partition: &Partition, zvm: &Zvm, owner: &str) -> Checked {
+fn check_zvm(spec: &Spec, partition: &Partition, zvm: &Zvm, owner: &Owner) -> Checked {
     let processors = match &partition.processors {
         Processors::Shared { r#virtual, .. } => usize::from(*r#virtual),
         Processors::Dedicated { cores, .. } => cores.len(),
     };
     let logical = processors * usize::from(partition.smt);
     let most = format!("1 to {MOST_IN_VECTOR}");
+    let steps = match &partition.processors {
+        Processors::Shared { .. } => "processors.virtual",
+        Processors::Dedicated { .. } => "processors.cores",
+    };
     between(
         owner,
-        "logical processors",
+        ("logical processors", steps),
         logical as f64,
         1.0,
         MOST_IN_VECTOR as f64,
@@ -51,24 +52,28 @@ fn check_zvm(spec: &Spec, partition: &Partition, zvm: &Zvm, owner: &str) -> Chec
     )?;
     if partition.profile.lock_share > 0.0 {
         let share = partition.profile.lock_share;
-        return Err(range(
-            owner,
-            "lock_share",
-            share,
-            "0: z/VM states its locks apart",
-        ));
+        let field = ("lock_share", "profile.lock_share");
+        return Err(range(owner, field, share, "0: z/VM states its locks apart"));
     }
-    check_dispatcher(zvm, owner)?;
-    check_machines(zvm, owner)?;
-    check_switches(zvm, owner)?;
+    let guest = &owner.within("guest");
+    check_dispatcher(zvm, guest)?;
+    check_machines(zvm, guest)?;
+    check_switches(zvm, guest)?;
     if let Some(paging) = &zvm.paging {
-        check_paging(paging, owner)?;
+        check_paging(paging, guest)?;
     }
     check_memory(partition, zvm, owner)?;
     check_web(spec, partition, zvm, owner)
 }
 
-fn between(owner: &str, field: &str, value: f64, least: f64, most: f64, text: &str) -> Checked {
+fn between<'a>(
+    owner: &Owner,
+    field: impl Into<Field<'a>>,
+    value: f64,
+    least: f64,
+    most: f64,
+    text: &str,
+) -> Checked {
     if value >= least && value <= most {
         Ok(())
     } else {
@@ -76,7 +81,7 @@ fn between(owner: &str, field: &str, value: f64, least: f64, most: f64, text: &s
     }
 }
 
-fn check_dispatcher(zvm: &Zvm, owner: &str) -> Checked {
+fn check_dispatcher(zvm: &Zvm, owner: &Owner) -> Checked {
     let times = [
         ("park_interval_ns", zvm.park_interval_ns, 1_000_000),
         ("minor_slice_ns", zvm.minor_slice_ns, 10_000),
@@ -134,12 +139,12 @@ fn check_dispatcher(zvm: &Zvm, owner: &str) -> Checked {
     )
 }
 
-fn check_machines(zvm: &Zvm, owner: &str) -> Checked {
+fn check_machines(zvm: &Zvm, owner: &Owner) -> Checked {
     let vcpus: usize = zvm.machines.iter().map(|m| usize::from(m.cpus)).sum();
     let most = MOST_VCPUS as f64;
     between(
         owner,
-        "virtual processors of its machines",
+        ("virtual processors of its machines", "machines"),
         vcpus as f64,
         1.0,
         most,
@@ -148,22 +153,22 @@ fn check_machines(zvm: &Zvm, owner: &str) -> Checked {
     let mut names: Vec<&str> = zvm.machines.iter().map(|m| m.name.as_str()).collect();
     names.sort_unstable();
     if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(SpecFault::Twice {
-            what: format!("{owner}: virtual machine"),
+        let at = zvm.machines.iter().rposition(|m| m.name == pair[0]);
+        let what = Wrong::Twice {
+            what: "virtual machine".into(),
             name: pair[0].into(),
-        });
+        };
+        let at = format!("machines/{}/name", at.unwrap_or(0));
+        return Err(owner.within(&at).refuse(what));
     }
-    for machine in &zvm.machines {
-        check_machine(
-            zvm,
-            machine,
-            &format!("{owner}: virtual machine {}", machine.name),
-        )?;
+    for (at, machine) in zvm.machines.iter().enumerate() {
+        let name = format!("virtual machine {}", machine.name);
+        check_machine(zvm, machine, &owner.part(&name, &format!("machines/{at}")))?;
     }
     Ok(())
 }
 
-fn check_machine(zvm: &Zvm, machine: &VirtualMachine, owner: &str) -> Checked {
+fn check_machine(zvm: &Zvm, machine: &VirtualMachine, owner: &Owner) -> Checked {
     let cpus = f64::from(machine.cpus);
     between(owner, "cpus", cpus, 1.0, 64.0, "1 to 64")?;
     let bytes = machine.memory_bytes as f64;
@@ -187,52 +192,55 @@ fn check_machine(zvm: &Zvm, machine: &VirtualMachine, owner: &str) -> Checked {
     }
     let talks = matches!(machine.role, Role::Client | Role::Server);
     match machine.switch {
-        Some(switch) if usize::from(switch) >= zvm.switches.len() => Err(SpecFault::NotThere {
-            owner: owner.into(),
-            field: "switch".into(),
-            index: u64::from(switch),
-            count: zvm.switches.len() as u64,
-        }),
-        None if talks => Err(range(owner, "switches", 0.0, "1 for a client or a server")),
+        Some(switch) if usize::from(switch) >= zvm.switches.len() => {
+            let count = zvm.switches.len() as u64;
+            let owner = owner.within("switch");
+            Err(owner.not_there("switch", u64::from(switch), count))
+        }
+        None if talks => {
+            let field = ("switches", "switch");
+            Err(range(owner, field, 0.0, "1 for a client or a server"))
+        }
         _ => Ok(()),
     }
 }
 
 /// A switch must have somebody to carry frames between.
-fn check_switches(zvm: &Zvm, owner: &str) -> Checked {
+fn check_switches(zvm: &Zvm, owner: &Owner) -> Checked {
     let members = |at: usize, role: Role| {
         let of = |m: &&VirtualMachine| m.role == role && m.switch.map(usize::from) == Some(at);
         zvm.machines.iter().filter(of).count()
     };
-    let mut connections = 0;
+    let (mut connections, mut mostly) = (0, (0, 0));
     for (at, switch) in zvm.switches.iter().enumerate() {
-        let owner = format!("{owner}: switch {}", switch.name);
+        let owner = owner.part(
+            &format!("switch {}", switch.name),
+            &format!("switches/{at}"),
+        );
         let bytes = f64::from(switch.frame_bytes);
         between(&owner, "frame_bytes", bytes, 1.0, 1e9, "1 to 1e9")?;
         let (clients, servers) = (members(at, Role::Client), members(at, Role::Server));
         connections += clients * servers;
         if (clients == 0) != (servers == 0) {
             let field = if clients == 0 { "clients" } else { "servers" };
-            return Err(range(
-                &owner,
-                field,
-                0.0,
-                "1 or more: the others talk to nobody",
-            ));
+            let wanted = "1 or more: the others talk to nobody";
+            return Err(range(&owner, (field, ""), 0.0, wanted));
+        }
+        if clients * servers > mostly.0 {
+            mostly = (clients * servers, at);
         }
     }
-    let most = MOST_VCPUS as f64;
-    between(
-        owner,
-        "connections",
-        connections as f64,
-        0.0,
-        most,
-        "at most 65536",
-    )
+    if connections <= MOST_VCPUS {
+        return Ok(());
+    }
+    let owner = owner.within(&format!("switches/{}", mostly.1));
+    Err(owner.refuse(Wrong::TooManyConnections {
+        connections: connections as u64,
+        most: MOST_VCPUS as u64,
+    }))
 }
 
-fn check_paging(paging: &Paging, owner: &str) -> Checked {
+fn check_paging(paging: &Paging, owner: &Owner) -> Checked {
     let counts = [
         ("paging.volumes", paging.volumes),
         ("paging.control_units", paging.control_units),
@@ -283,7 +291,7 @@ fn check_paging(paging: &Paging, owner: &str) -> Checked {
 }
 
 /// What central memory does not hold must have a place on the paging volumes.
-fn check_memory(partition: &Partition, zvm: &Zvm, owner: &str) -> Checked {
+fn check_memory(partition: &Partition, zvm: &Zvm, owner: &Owner) -> Checked {
     let guests: u64 = zvm.machines.iter().map(|m| m.memory_bytes).sum();
     let central = partition.memory.iter().map(|part| part.bytes).sum();
     let frames = zvm
@@ -292,17 +300,16 @@ fn check_memory(partition: &Partition, zvm: &Zvm, owner: &str) -> Checked {
         .map_or(1.0, |paging| paging.guest_frames);
     let paging = zvm.paging.as_ref().map_or(0, |paging| paging.bytes);
     match memory::shortage(guests, central, frames, paging) {
-        Some(short_bytes) => Err(SpecFault::NoPaging {
-            owner: owner.into(),
+        Some(short_bytes) => Err(owner.within("memory").refuse(Wrong::NoPaging {
             guest_bytes: guests,
             central_bytes: central,
             short_bytes,
-        }),
+        })),
         None => Ok(()),
     }
 }
 
-fn check_web(spec: &Spec, partition: &Partition, zvm: &Zvm, owner: &str) -> Checked {
+fn check_web(spec: &Spec, partition: &Partition, zvm: &Zvm, owner: &Owner) -> Checked {
     let Workload::Web {
         request_bytes,
         file_bytes,
@@ -316,6 +323,8 @@ fn check_web(spec: &Spec, partition: &Partition, zvm: &Zvm, owner: &str) -> Chec
     };
     let most = MOST_BYTES as f64;
     let text = format!("1 to {MOST_BYTES}");
+    let guest = &owner.within("guest");
+    let owner = &owner.within("workload");
     between(
         owner,
         "request_bytes",
@@ -329,7 +338,8 @@ fn check_web(spec: &Spec, partition: &Partition, zvm: &Zvm, owner: &str) -> Chec
     between(owner, "client_share", client_share, 0.0, 1.0, "0 to 1")?;
     at_most(owner, &[("think_ns", think_ns, LONGEST_NS)])?;
     if !zvm.machines.iter().any(|m| m.role == Role::Client) {
-        return Err(range(owner, "clients", 0.0, "1 or more for this workload"));
+        let field = ("clients", "machines");
+        return Err(range(guest, field, 0.0, "1 or more for this workload"));
     }
     // One that takes no time at all would never let time go on.
     let longer = client_share.max(1.0 - client_share);
@@ -339,7 +349,7 @@ fn check_web(spec: &Spec, partition: &Partition, zvm: &Zvm, owner: &str) -> Chec
         * 1e9;
     between(
         owner,
-        "work of a client or server in ns",
+        ("work of a client or server in ns", ""),
         ns,
         2.0,
         f64::MAX,

@@ -1,0 +1,136 @@
+"""No file of a crate uses, by whatever way round, a file that uses it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# Characters, texts and comments, raw texts first; what stands in them is no use of a file.
+NO_CODE = re.compile(
+    r'b?r(#*)".*?"\1|b?"(?:\\.|[^"\\])*"|b?\'(?:\\.[^\']*|[^\'\\])\'|//[^\n]*|/\*.*?\*/',
+    re.DOTALL,
+)
+TEST_BLOCK = re.compile(r"#\[cfg\([^\]]*\btest\b[^\]]*\)\]\s*(?:pub )?mod \w+ \{")
+DECLARED = re.compile(r"\bmod (\w+);")
+USE = re.compile(r"\buse ([^;]+);")
+PATH = re.compile(r"(?<![\w:])\w+(?:::\w+)+")
+
+Module = tuple[str, ...]
+
+
+def code(text: str) -> str:
+    """The text without comments, texts and its own tests, which look at the whole from outside."""
+    text = NO_CODE.sub(" ", text)
+    while block := TEST_BLOCK.search(text):
+        depth, end = 1, block.end()
+        while depth:
+            depth += {"{": 1, "}": -1}.get(text[end], 0)
+            end += 1
+        text = text[: block.start()] + text[end:]
+    return text
+
+
+def split(tree: str) -> Iterator[str]:
+    """The branches of a use tree, cut at the commas that stand in no braces."""
+    depth = start = 0
+    for place, letter in enumerate(tree):
+        depth += {"{": 1, "}": -1}.get(letter, 0)
+        if letter == "," and depth == 0:
+            yield tree[start:place]
+            start = place + 1
+    yield tree[start:]
+
+
+def leaves(tree: str, before: Module = ()) -> Iterator[tuple[Module, str]]:
+    """Each path of a use tree, with the name that it gets."""
+    head, brace, rest = tree.strip().partition("{")
+    if brace:
+        stem = (*before, *filter(None, head.strip().split("::")))
+        for branch in split(rest[: rest.rindex("}")]):
+            if branch.strip():
+                yield from leaves(branch, stem)
+        return
+    path, _, name = tree.strip().partition(" as ")
+    steps = (*before, *filter(None, path.strip().split("::")))
+    if steps[-1] == "self":
+        steps = steps[:-1]
+    yield steps, name.strip() or steps[-1]
+
+
+def modules(source: Path) -> dict[Module, Path]:
+    """The modules that `lib.rs` declares, and those that they declare, each with its file."""
+    found: dict[Module, Path] = {(): source / "lib.rs"}
+    waiting: list[Module] = [()]
+    while waiting:
+        module = waiting.pop()
+        for child in DECLARED.findall(code(found[module].read_text(encoding="utf-8"))):
+            name = (*module, child)
+            stem = source.joinpath(*name)
+            found[name] = next(p for p in (stem.with_suffix(".rs"), stem / "mod.rs") if p.is_file())
+            waiting.append(name)
+    return found
+
+
+def resolved(path: Module, here: Module, known: dict[Module, Path]) -> Module | None:
+    """The module that a path leads into, or none where it leads out of the crate."""
+    first, *rest = path
+    if first == "crate":
+        at: Module = ()
+    elif first == "self":
+        at = here
+    elif first == "super":
+        at = here[:-1]
+    elif (*here, first) in known:
+        at = (*here, first)
+    else:
+        return None
+    for step in rest:
+        if step == "super":
+            at = at[:-1]
+        elif (*at, step) in known:
+            at = (*at, step)
+        else:
+            break
+    return at
+
+
+def uses(module: Module, known: dict[Module, Path]) -> set[Module]:
+    """The other modules whose names a module's file says."""
+    text = code(known[module].read_text(encoding="utf-8"))
+    reached: set[Module] = set()
+    names: dict[str, Module] = {}
+    for tree in USE.findall(text):
+        for path, name in leaves(tree):
+            if (into := resolved(path, module, known)) is not None:
+                reached.add(into)
+                if into[-1:] == path[-1:]:
+                    names[name] = into
+    for found in PATH.findall(USE.sub(" ", text)):
+        path = tuple(found.split("::"))
+        if path[0] in names:
+            path = ("crate", *names[path[0]], *path[1:])
+        if (into := resolved(path, module, known)) is not None:
+            reached.add(into)
+    return reached - {module}
+
+
+def circles(arrows: dict[Module, set[Module]]) -> list[list[Module]]:
+    """The groups of modules of which each reaches each."""
+    far: dict[Module, set[Module]] = {}
+    for start in arrows:
+        seen, waiting = set[Module](), [start]
+        while waiting:
+            for into in arrows[waiting.pop()] - seen:
+                seen.add(into)
+                waiting.append(into)
+        far[start] = seen
+    groups = {tuple(sorted(o for o in far[m] if m in far[o])) for m in arrows if m in far[m]}
+    return [list(group) for group in sorted(groups)]
+
+
+def drawn(crate: str) -> tuple[dict[Module, Path], dict[Module, set[Module]]]:
+    known = modules(ROOT / "crates" / crate / "src")
+    return known, {module: uses(module, known) for module in known}
