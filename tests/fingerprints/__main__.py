@@ -1,0 +1,171 @@
+"""`make fingerprints`: hold all that is simulated against what was recorded; with --record, record
+it. Exit code 0 if nothing moved, 1 with a table if something did, 2 for wrong input, 130 if stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from host import platform_facts
+from ledger import FILE, Difference, Ledger
+from subjects import Prints, Subject, SubjectError, subjects
+
+import homenode
+
+_NAMES_SHOWN = 4
+_GAINED_SHOWN = 20
+
+
+@dataclass
+class Outcome:
+    """What came of all subjects."""
+
+    differences: list[Difference] = field(default_factory=list)
+    gained: set[str] = field(default_factory=set)
+    failed: list[str] = field(default_factory=list)
+
+
+def main(words: list[str] | None = None) -> int:
+    """Compare or record; the exit code."""
+    options = _options(words)
+    chosen = [one for one in subjects() if one.picked(options.only)]
+    if not chosen:
+        names = ", ".join(one.name for one in subjects())
+        tell(f"nothing is called {' or '.join(options.only)}; there are: {names}")
+        return 2
+    ledger = Ledger.read(options.file)
+    here = platform_facts()
+    tell(f"homenode from {Path(homenode.__file__).parent}")
+    if not options.record and not ledger.lines:
+        tell(f"{options.file} records nothing; record with RECORD=1")
+        return 2
+    if not options.record and here != ledger.platform:
+        tell(f"recorded on {ledger.platform}, here is {here}: last digits may differ")
+    outcome = Outcome()
+    try:
+        go_through(chosen, ledger, options.record, options.keep, outcome)
+    except KeyboardInterrupt:
+        tell(f"\nstopped; {len(outcome.differences)} items had moved so far; nothing is recorded")
+        return 130
+    if options.record:
+        return _write(ledger, outcome, here, options)
+    if not options.only:
+        outcome.differences += _forgotten(ledger, chosen)
+    return report(outcome)
+
+
+def _options(words: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="make fingerprints", description=__doc__)
+    parser.add_argument("--record", action="store_true", help="record instead of comparing")
+    parser.add_argument("--only", nargs="*", default=[], metavar="NAME", help="names or patterns")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the runs there")
+    parser.add_argument("--file", type=Path, default=FILE, help="the recorded file")
+    return parser.parse_args(words)
+
+
+def go_through(
+    chosen: list[Subject], ledger: Ledger, record: bool, keep: Path | None, outcome: Outcome
+) -> None:
+    """Run each subject, then record or compare it."""
+    for number, subject in enumerate(chosen, start=1):
+        print(f"{number:3} of {len(chosen)}  {subject.name:36}", end="", file=sys.stderr, flush=True)
+        started = time.monotonic()
+        try:
+            with _folder(keep, subject) as folder:
+                prints = {f"{subject.name}/{k}": one for k, one in subject.make(folder).items()}
+        except (homenode.HomenodeError, SubjectError) as error:
+            outcome.failed.append(f"{subject.name}: {error}")
+            tell("failed")
+            continue
+        told = _record(ledger, subject, prints) if record else _hold(ledger, subject, prints, outcome)
+        tell(f"{time.monotonic() - started:7.1f} s  {told}")
+
+
+def _record(ledger: Ledger, subject: Subject, prints: Prints) -> str:
+    before = ledger.of(subject.name)
+    ledger.record(subject.name, prints)
+    after = ledger.of(subject.name)
+    changed = sum(before.get(item) != line for item, line in after.items())
+    return f"{len(after)} items, {changed} of them new or moved"
+
+
+def _hold(ledger: Ledger, subject: Subject, prints: Prints, outcome: Outcome) -> str:
+    differences = ledger.compare(subject.name, prints)
+    outcome.differences += differences
+    outcome.gained |= set(ledger.gained(subject.name, prints))
+    return f"{len(differences)} of {len(prints)} items moved" if differences else "same"
+
+
+@contextmanager
+def _folder(keep: Path | None, subject: Subject) -> Iterator[Path]:
+    """Where the runs of a subject lie; gone afterwards unless they are to be kept."""
+    if keep is not None:
+        yield keep.resolve() / subject.name
+        return
+    with tempfile.TemporaryDirectory(prefix="fingerprints-") as name:
+        yield Path(name)
+
+
+def _forgotten(ledger: Ledger, there: list[Subject]) -> list[Difference]:
+    """Recorded items of subjects that are there no longer."""
+    known = tuple(f"{one.name}/" for one in there)
+    return [
+        Difference(item, ("gone",), line.split()[0], "none")
+        for item, line in ledger.lines.items()
+        if not item.startswith(known)
+    ]
+
+
+def _write(
+    ledger: Ledger, outcome: Outcome, here: dict[str, str], options: argparse.Namespace
+) -> int:
+    if outcome.failed:
+        tell("\n".join(["nothing is recorded, because of:", *outcome.failed]))
+        return 1
+    ledger.platform = here
+    ledger.write(options.file)
+    tell(f"{len(ledger.lines)} items in {options.file}")
+    return 0
+
+
+def report(outcome: Outcome, show: Callable[[str], None] = print) -> int:
+    """Say what moved; the exit code."""
+    if outcome.gained:
+        some = sorted(outcome.gained)
+        more = f" and {len(some) - _GAINED_SHOWN} more" if len(some) > _GAINED_SHOWN else ""
+        tell(f"not recorded yet: {', '.join(some[:_GAINED_SHOWN])}{more}")
+    for line in outcome.failed:
+        show(f"failed: {line}")
+    if outcome.differences:
+        show(table(outcome.differences))
+    if outcome.differences or outcome.failed:
+        return 1
+    tell("nothing that is simulated has moved")
+    return 0
+
+
+def table(differences: list[Difference]) -> str:
+    """A line for each item that moved."""
+    width = max(len(one.item) for one in differences)
+    lines = [f"{'item':{width}}  {'recorded':20}  {'here':20}  what moved"]
+    for one in differences:
+        names = ", ".join(one.names[:_NAMES_SHOWN]) or "not told by the letters"
+        more = f" and {len(one.names) - _NAMES_SHOWN} more" if len(one.names) > _NAMES_SHOWN else ""
+        lines.append(f"{one.item:{width}}  {one.old:20}  {one.new:20}  {names}{more}")
+    return "\n".join(lines)
+
+
+def tell(text: str) -> None:
+    """What is no answer goes to stderr."""
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
