@@ -29,7 +29,8 @@ export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup build demo test clients check lint fmt bench bench-peers fuzz studies docs lock clean
+.PHONY: help setup build demo test clients check lint fmt bench bench-peers fuzz studies fingerprints \
+	docs lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -77,6 +78,10 @@ fuzz: $(FUZZ_READY) ## every parser against broken input, FUZZ_SECONDS each; nee
 
 studies: build ## every published result, side by side, with errors by role
 	$(BIN)/homenode study --all
+
+fingerprints: build ## has anything simulated moved? ONLY="NAME ..." picks, RECORD=1 records anew
+	$(BIN)/python tests/fingerprints $(if $(RECORD),--record) \
+		$(if $(ONLY),--only $(foreach name,$(ONLY),'$(name)')) $(if $(KEEP),--keep '$(KEEP)')
 
 docs: build $(DOCS_READY) ## refresh the reference from the code, then build the pages into site/
 	$(BIN)/python docs/tools/refresh.py

@@ -48,14 +48,19 @@ def main(words: list[str] | None = None) -> int:
         return 2
     if not options.record and here != ledger.platform:
         tell(f"recorded on {ledger.platform}, here is {here}: last digits may differ")
+    if options.record and options.only and here != ledger.platform:
+        tell(f"recorded on {ledger.platform}, here is {here}: record all, without ONLY")
+        return 2
+    # All anew leaves no names behind that nothing has any more.
+    recording = (ledger if options.only else Ledger()) if options.record else None
     outcome = Outcome()
     try:
-        go_through(chosen, ledger, options.record, options.keep, outcome)
+        go_through(chosen, ledger, recording, options.keep, outcome)
     except KeyboardInterrupt:
         tell(f"\nstopped; {len(outcome.differences)} items had moved so far; nothing is recorded")
         return 130
-    if options.record:
-        return _write(ledger, outcome, here, options)
+    if recording is not None:
+        return _write(recording, outcome, here, options)
     if not options.only:
         outcome.differences += _forgotten(ledger, chosen)
     return report(outcome)
@@ -71,9 +76,13 @@ def _options(words: list[str] | None) -> argparse.Namespace:
 
 
 def go_through(
-    chosen: list[Subject], ledger: Ledger, record: bool, keep: Path | None, outcome: Outcome
+    chosen: list[Subject],
+    ledger: Ledger,
+    recording: Ledger | None,
+    keep: Path | None,
+    outcome: Outcome,
 ) -> None:
-    """Run each subject, then record or compare it."""
+    """Run each subject and compare it with `ledger`; if there is a `recording`, record it there."""
     for number, subject in enumerate(chosen, start=1):
         print(f"{number:3} of {len(chosen)}  {subject.name:36}", end="", file=sys.stderr, flush=True)
         started = time.monotonic()
@@ -84,23 +93,18 @@ def go_through(
             outcome.failed.append(f"{subject.name}: {error}")
             tell("failed")
             continue
-        told = _record(ledger, subject, prints) if record else _hold(ledger, subject, prints, outcome)
+        told = _hold(ledger, subject, prints, outcome)
+        if recording is not None:
+            recording.record(subject.name, prints)
         tell(f"{time.monotonic() - started:7.1f} s  {told}")
 
 
-def _record(ledger: Ledger, subject: Subject, prints: Prints) -> str:
-    before = ledger.of(subject.name)
-    ledger.record(subject.name, prints)
-    after = ledger.of(subject.name)
-    changed = sum(before.get(item) != line for item, line in after.items())
-    return f"{len(after)} items, {changed} of them new or moved"
-
-
 def _hold(ledger: Ledger, subject: Subject, prints: Prints, outcome: Outcome) -> str:
-    differences = ledger.compare(subject.name, prints)
+    differences, gained = ledger.compare(subject.name, prints), ledger.gained(subject.name, prints)
     outcome.differences += differences
-    outcome.gained |= set(ledger.gained(subject.name, prints))
-    return f"{len(differences)} of {len(prints)} items moved" if differences else "same"
+    outcome.gained |= set(gained)
+    moved = f"{len(differences)} of {len(prints)} items moved" if differences else "same"
+    return f"{moved}, {len(gained)} new" if gained else moved
 
 
 @contextmanager
@@ -154,11 +158,11 @@ def report(outcome: Outcome, show: Callable[[str], None] = print) -> int:
 def table(differences: list[Difference]) -> str:
     """A line for each item that moved."""
     width = max(len(one.item) for one in differences)
-    lines = [f"{'item':{width}}  {'recorded':20}  {'here':20}  what moved"]
+    lines = [f"{'item':{width}}  {'recorded':16}  {'here':16}  what moved"]
     for one in differences:
         names = ", ".join(one.names[:_NAMES_SHOWN]) or "not told by the letters"
         more = f" and {len(one.names) - _NAMES_SHOWN} more" if len(one.names) > _NAMES_SHOWN else ""
-        lines.append(f"{one.item:{width}}  {one.old:20}  {one.new:20}  {names}{more}")
+        lines.append(f"{one.item:{width}}  {one.old:16}  {one.new:16}  {names}{more}")
     return "\n".join(lines)
 
 

@@ -1,6 +1,6 @@
 """The file of recorded fingerprints, and how one is held against it.
 
-A fingerprint stands on one line: twenty digits of the SHA-256 over all its names, then a letter for
+A fingerprint stands on one line: sixteen digits of the SHA-256 over all its names, then a letter for
 each name of its kind, in the order of the list of names, a point where it has no such name. The
 digits judge; the letters, six bits each, say where to look.
 """
@@ -18,7 +18,7 @@ from digests import Digests, whole
 
 FILE = Path(__file__).with_name("fingerprints.json")
 ABOUT = "Fingerprints of all that is simulated. `make fingerprints` compares, RECORD=1 writes."
-_DIGITS = 20
+_DIGITS = 16
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 _NONE = "."
 

@@ -40,6 +40,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
 }
 """Commands beside `run`, `study` and `explain` that compute, by the name of the subject."""
 _KEEPS_RUNS = ("scaling",)
+_DEEPEST = 4
 
 
 class SubjectError(Exception):
@@ -74,7 +75,7 @@ def _command(name: str, words: tuple[str, ...]) -> Subject:
     def make(folder: Path) -> Prints:
         out = ("--out", str(folder)) if words[0] in _KEEPS_RUNS else ()
         answer = answer_of(*words, *out)
-        return {"json": Print(words[0], of_document(answer))}
+        return {"json": Print(words[0], of_document(answer, cut=_short))}
 
     return Subject(f"commands/{name}", make)
 
@@ -161,9 +162,14 @@ def _first(place: Place) -> Place:
     return place[:1]
 
 
+def _short(place: Place) -> Place:
+    """What lies deeper has the name of what it lies in: lists of names stay short."""
+    return place[:_DEEPEST]
+
+
 def _without(names: list[str]) -> Callable[[Place], Place]:
     """Cuts out the names of partitions: the same key of all of them has one name."""
-    return lambda place: tuple(step for step in place if step not in names)
+    return lambda place: _short(tuple(step for step in place if step not in names))
 
 
 def _by_metric(names: list[str]) -> Callable[[Place], Place]:
