@@ -80,7 +80,7 @@ studies: build ## every published result, side by side, with errors by role
 	$(BIN)/homenode study --all
 
 fingerprints: build ## has anything simulated moved? ONLY="NAME ..." picks, RECORD=1 records anew
-	$(BIN)/python tests/fingerprints $(if $(RECORD),--record) \
+	$(BIN)/python tests/fingerprints/check.py $(if $(RECORD),--record) \
 		$(if $(ONLY),--only $(foreach name,$(ONLY),'$(name)')) $(if $(KEEP),--keep '$(KEEP)')
 
 docs: build $(DOCS_READY) ## refresh the reference from the code, then build the pages into site/

@@ -16,8 +16,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-WORDS = "words"
-"""Name of all text of a document in which text is prose."""
 PUT_ASIDE = frozenset({"run"})
 """Keys of the id of a run: it has the version of the program in it, which moves no number."""
 
@@ -27,20 +25,17 @@ Place = tuple[str, ...]
 
 
 def of_document(
-    document: Any, *, cut: Callable[[Place], Place] = lambda place: place, prose: bool = True
+    document: Any, *, cut: Callable[[Place], Place] = lambda place: place
 ) -> dict[str, bytes]:
     """Digests of a JSON document. The name of a value is its path without the indices of lists, as
-    `cut` shortens it; if text is `prose`, all of it goes under one name.
+    `cut` shortens it.
 
     A value counts with its whole path, so that two that change places differ, but the order of keys
     does not count. Floats count with every digit that tells them from their neighbours.
     """
     found: dict[str, list[str]] = {}
     for place, value in sorted(_leaves(document, ())):
-        plain = tuple(step for step in place if not step.startswith("["))
-        name = ".".join(cut(plain))
-        if prose and value.startswith('"'):
-            name = WORDS
+        name = ".".join(cut(tuple(step for step in place if not step.startswith("["))))
         found.setdefault(name, []).append(f"{'/'.join(place)} {value}")
     return {name: _sha256("\n".join(lines).encode()) for name, lines in found.items()}
 

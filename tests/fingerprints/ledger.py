@@ -1,7 +1,7 @@
 """The file of recorded fingerprints, and how one is held against it.
 
-A fingerprint stands on one line: sixteen digits of the SHA-256 over all its names, then a letter for
-each name of its kind, in the order of the list of names, a point where it has no such name. The
+A fingerprint stands on one line: sixteen digits of the SHA-256 over all its names, then a letter
+for each name of its kind, in the order of the list of names, a point where it has no such name. The
 digits judge; the letters, six bits each, say where to look.
 """
 
@@ -21,6 +21,10 @@ ABOUT = "Fingerprints of all that is simulated. `make fingerprints` compares, RE
 _DIGITS = 16
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 _NONE = "."
+
+
+class LedgerError(Exception):
+    """A recorded file that cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +60,14 @@ class Ledger:
         """The recorded file; empty if there is none."""
         if not path.exists():
             return cls()
-        raw: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return cls(raw["platform"], raw["names"], raw["fingerprints"])
+        try:
+            raw: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            return cls(raw["platform"], raw["names"], raw["fingerprints"])
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise LedgerError(
+                f"{path} is no record of fingerprints ({type(error).__name__}: {error}); fetch it "
+                "from the repository again, or record all anew into another --file"
+            ) from error
 
     def write(self, path: Path = FILE) -> None:
         """Write it sorted, a line an item; never half."""
@@ -96,7 +106,7 @@ class Ledger:
         found = []
         for item, line in self.of(subject).items():
             if item not in prints:
-                found.append(Difference(item, ("gone",), line.split()[0], "none"))
+                found.append(Difference(item, ("gone",), line.partition(" ")[0], "none"))
             elif (difference := self._difference(item, line, prints[item])) is not None:
                 found.append(difference)
         return found
@@ -116,7 +126,7 @@ class Ledger:
         letters = self._letters(item, one.kind)
         gone = [f"{name} (gone)" for name in letters if name not in one.digests]
         there = [name for name in letters if name in one.digests]
-        old, new = line.split()[0], whole(one.digests, there).hex()[:_DIGITS]
+        old, new = line.partition(" ")[0], whole(one.digests, there).hex()[:_DIGITS]
         if old == new:
             return None
         moved = [name for name in there if _letter(one.digests[name]) != letters[name]]

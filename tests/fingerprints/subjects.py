@@ -143,13 +143,13 @@ def of_run(run: homenode.Run) -> Prints:
     counters = _json(run.path / "replications.json")
     tables = list(run.path.rglob("*.parquet"))
     found = {
-        "inputs": Print("inputs", of_document(inputs, cut=_without(names), prose=False)),
+        "inputs": Print("inputs", of_document(inputs, cut=_without(names))),
         "counters": Print("counters", of_document(counters)),
         "summary": Print("summary", of_document(summary, cut=_without(names))),
         "tables": Print("tables", of_tables(tables)),
     }
     for partition, told in metrics.items():
-        found[f"summary/{partition}"] = Print("metrics", of_document(told, cut=_first))
+        found[f"summary/{partition}"] = Print("metrics", of_document(told, cut=_metric))
     return found
 
 
@@ -157,9 +157,9 @@ def _json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _first(place: Place) -> Place:
-    """The metric, for its mean and its interval."""
-    return place[:1]
+def _metric(place: Place) -> Place:
+    """The metric, for its mean and its interval; what else is told of each goes under one name."""
+    return ("each", *place[1:]) if place[1:] not in ((), ("mean",), ("ci95",)) else place[:1]
 
 
 def _short(place: Place) -> Place:
@@ -175,7 +175,13 @@ def _without(names: list[str]) -> Callable[[Place], Place]:
 def _by_metric(names: list[str]) -> Callable[[Place], Place]:
     """The same for what `run --json` prints, where a metric is one name."""
     without = _without(names)
-    return lambda place: without(place)[:2] if place[0] == "partitions" else without(place)
+
+    def cut(place: Place) -> Place:
+        if place[0] == "partitions":
+            return ("partitions", *_metric(without(place)[1:]))
+        return without(place)
+
+    return cut
 
 
 def answer_of(*words: str) -> Any:

@@ -1,5 +1,8 @@
-"""`make fingerprints`: hold all that is simulated against what was recorded; with --record, record
-it. Exit code 0 if nothing moved, 1 with a table if something did, 2 for wrong input, 130 if stopped.
+"""`make fingerprints`: hold all that is simulated against what was recorded, or record it anew.
+
+It imports the homenode that Python finds, so another checkout is held against the same record with
+`PYTHONPATH=OTHER/python .venv/bin/python tests/fingerprints/check.py`. Exit code: 0 if nothing
+moved, 1 with a table if something did, 2 for wrong input, 130 if stopped.
 """
 
 from __future__ import annotations
@@ -13,12 +16,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from host import platform_facts
-from ledger import FILE, Difference, Ledger
+from arithmetic import platform_facts, same_arithmetic, spelled
+from ledger import FILE, Difference, Ledger, LedgerError
 from subjects import Prints, Subject, SubjectError, subjects
 
 import homenode
 
+NEXT = (
+    "KEEP=FOLDER keeps the runs to look at; if it is meant, RECORD=1 (and ONLY=...) records anew "
+    "what CHANGELOG.md then names"
+)
 _NAMES_SHOWN = 4
 _GAINED_SHOWN = 20
 
@@ -35,29 +42,34 @@ class Outcome:
 def main(words: list[str] | None = None) -> int:
     """Compare or record; the exit code."""
     options = _options(words)
+    try:
+        return _run(options)
+    except (LedgerError, OSError) as error:
+        tell(f"fingerprints: {error}")
+        return 2
+
+
+def _run(options: argparse.Namespace) -> int:
     chosen = [one for one in subjects() if one.picked(options.only)]
-    if not chosen:
-        names = ", ".join(one.name for one in subjects())
-        tell(f"nothing is called {' or '.join(options.only)}; there are: {names}")
+    ledger, here = Ledger.read(options.file), platform_facts()
+    refused = _refusal(options, chosen, ledger, here)
+    if refused:
+        tell(refused)
         return 2
-    ledger = Ledger.read(options.file)
-    here = platform_facts()
     tell(f"homenode from {Path(homenode.__file__).parent}")
-    if not options.record and not ledger.lines:
-        tell(f"{options.file} records nothing; record with RECORD=1")
-        return 2
-    if not options.record and here != ledger.platform:
-        tell(f"recorded on {ledger.platform}, here is {here}: last digits may differ")
-    if options.record and options.only and here != ledger.platform:
-        tell(f"recorded on {ledger.platform}, here is {here}: record all, without ONLY")
-        return 2
+    if not options.record and not same_arithmetic(ledger.platform):
+        tell(
+            "exp or pow have other last digits here, so simulated numbers may: recorded on "
+            f"{spelled(ledger.platform)}; here is {spelled(here)}"
+        )
     # All anew leaves no names behind that nothing has any more.
     recording = (ledger if options.only else Ledger()) if options.record else None
     outcome = Outcome()
     try:
         go_through(chosen, ledger, recording, options.keep, outcome)
     except KeyboardInterrupt:
-        tell(f"\nstopped; {len(outcome.differences)} items had moved so far; nothing is recorded")
+        so_far = f"{len(outcome.differences)} items had moved so far"
+        tell(f"\nstopped; {so_far}" if recording is None else "\nstopped; nothing is recorded")
         return 130
     if recording is not None:
         return _write(recording, outcome, here, options)
@@ -66,10 +78,27 @@ def main(words: list[str] | None = None) -> int:
     return report(outcome)
 
 
+def _refusal(
+    options: argparse.Namespace, chosen: list[Subject], ledger: Ledger, here: dict[str, str]
+) -> str | None:
+    """Why what was asked for cannot be done."""
+    if not chosen:
+        names = ", ".join(one.name for one in subjects())
+        return f"nothing is called {' or '.join(options.only)}; there are: {names}"
+    if options.record and options.only and ledger.lines and here != ledger.platform:
+        there = spelled(ledger.platform)
+        return f"recorded on {there}; here is {spelled(here)}: record all, without ONLY"
+    if not options.record and not ledger.lines:
+        return f"{options.file} records nothing; record with RECORD=1"
+    return None
+
+
 def _options(words: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="make fingerprints", description=__doc__)
+    parser = argparse.ArgumentParser(description="Has anything simulated moved?")
     parser.add_argument("--record", action="store_true", help="record instead of comparing")
-    parser.add_argument("--only", nargs="*", default=[], metavar="NAME", help="names or patterns")
+    parser.add_argument(
+        "--only", nargs="*", default=[], metavar="NAME", help="only these; patterns do"
+    )
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the runs there")
     parser.add_argument("--file", type=Path, default=FILE, help="the recorded file")
     return parser.parse_args(words)
@@ -84,7 +113,9 @@ def go_through(
 ) -> None:
     """Run each subject and compare it with `ledger`; if there is a `recording`, record it there."""
     for number, subject in enumerate(chosen, start=1):
-        print(f"{number:3} of {len(chosen)}  {subject.name:36}", end="", file=sys.stderr, flush=True)
+        print(
+            f"{number:3} of {len(chosen)}  {subject.name:36}", end="", file=sys.stderr, flush=True
+        )
         started = time.monotonic()
         try:
             with _folder(keep, subject) as folder:
@@ -121,7 +152,7 @@ def _forgotten(ledger: Ledger, there: list[Subject]) -> list[Difference]:
     """Recorded items of subjects that are there no longer."""
     known = tuple(f"{one.name}/" for one in there)
     return [
-        Difference(item, ("gone",), line.split()[0], "none")
+        Difference(item, ("gone",), line.partition(" ")[0], "none")
         for item, line in ledger.lines.items()
         if not item.startswith(known)
     ]
@@ -150,6 +181,9 @@ def report(outcome: Outcome, show: Callable[[str], None] = print) -> int:
     if outcome.differences:
         show(table(outcome.differences))
     if outcome.differences or outcome.failed:
+        tell(
+            f"{len(outcome.differences)} items moved, {len(outcome.failed)} subjects failed. {NEXT}"
+        )
         return 1
     tell("nothing that is simulated has moved")
     return 0

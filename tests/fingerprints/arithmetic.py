@@ -7,6 +7,7 @@ its version and on whether the processor multiplies and adds in one step.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 import platform
@@ -15,6 +16,7 @@ import struct
 _VALUES = 50_000
 
 
+@functools.cache
 def platform_facts() -> dict[str, str]:
     """What decides the last digits here."""
     return {
@@ -24,6 +26,17 @@ def platform_facts() -> dict[str, str]:
     }
 
 
+def same_arithmetic(recorded: dict[str, str]) -> bool:
+    """Whether numbers have the same last digits here as there."""
+    return recorded.get("arithmetic") == arithmetic()
+
+
+def spelled(facts: dict[str, str]) -> str:
+    """The facts in one line."""
+    return ", ".join(f"{name} {value}" for name, value in facts.items())
+
+
+@functools.cache
 def arithmetic() -> str:
     """A digest of `exp` and `pow` of the system's library at many places."""
     found = hashlib.sha256()

@@ -1,0 +1,8 @@
+"""Makes the fingerprints' own modules importable, as `make fingerprints` finds them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
