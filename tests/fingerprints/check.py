@@ -8,6 +8,7 @@ moved, 1 with a table if something did, 2 for wrong input, 130 if stopped.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import tempfile
 import time
@@ -206,4 +207,6 @@ def tell(text: str) -> None:
 
 
 if __name__ == "__main__":
+    # Whoever ends it otherwise than by Ctrl-C leaves no runs behind either.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())

@@ -197,7 +197,9 @@ def answer_of(*words: str) -> Any:
             raise KeyboardInterrupt from None
         if leave.code:
             asked = " ".join(("homenode", *words))
-            raise SubjectError(f"`{asked}` ended with {leave.code}: {err.getvalue()}") from None
+            raise SubjectError(
+                f"`{asked}` ended with {leave.code}: {err.getvalue().strip()}"
+            ) from None
     finally:
         sys.argv = before
     return json.loads(out.getvalue())
