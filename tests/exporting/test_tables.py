@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 import pandas as pd
 import pytest
-from openpyxl import load_workbook
+from openpyxl import Workbook, load_workbook
 
 from homenode import METRICS, Run, tools
 from homenode.records import exporting
@@ -204,12 +204,19 @@ def test_openpyxl_reads_the_workbook(kept: Run, parquet: Path, tmp_path: Path) -
 def test_a_sheet_that_would_be_too_long_is_refused(
     kept: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Sheets before it are begun: half-written, they may complain when they are collected."""
+    books: list[Workbook] = []
+    abandon = xlsx._abandon
+    monkeypatch.setattr(xlsx, "_abandon", lambda book: (books.append(book), abandon(book)))
     monkeypatch.setattr(xlsx, "MOST_ROWS", 100)
     with pytest.raises(
         ExportError, match=r"the table \w+ of run .* has \d+ rows: a sheet holds 100"
     ):
         exporting.export(kept, "xlsx", tmp_path / "run.xlsx")
     assert not list(tmp_path.iterdir())
+    (book,) = books
+    assert book.worksheets
+    assert all(sheet.closed for sheet in book.worksheets)
 
 
 def test_columns_of_a_sample_are_metrics() -> None:

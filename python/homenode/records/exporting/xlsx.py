@@ -6,9 +6,10 @@ import re
 import tempfile
 import zipfile
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from homenode.records.exporting.errors import ExportError
 from homenode.records.exporting.figures import tables
@@ -18,6 +19,7 @@ from homenode.records.exporting.registry import Exporter, Kind
 if TYPE_CHECKING:
     import polars as pl
     from openpyxl import Workbook
+    from openpyxl.worksheet._write_only import WriteOnlyWorksheet
 
     from homenode.simulate.run import Run
 
@@ -45,14 +47,27 @@ class Xlsx:
         from openpyxl import Workbook
 
         book = Workbook(write_only=True)
-        for name, table in tables(run, options):
-            _refuse_long(name, table, run)
-            _add(book, name, table)
+        try:
+            for name, table in tables(run, options):
+                _refuse_long(name, table, run)
+                _add(book, name, table)
+        except BaseException:
+            _abandon(book)
+            raise
         # Not beside the target: openpyxl does not survive a full disk, but prints tracebacks.
         with tempfile.TemporaryFile() as draft:
             book.save(draft)
             _without_clock(draft, target, options)
         return [target]
+
+
+def _abandon(book: Workbook) -> None:
+    """End sheets that are begun. One that is left half-written prints a traceback when it is
+    collected, if its file happens to be collected before it.
+    """
+    for sheet in book.worksheets:
+        with suppress(OSError):
+            cast("WriteOnlyWorksheet", sheet).close()
 
 
 def _refuse_long(name: str, table: pl.DataFrame, run: Run) -> None:
