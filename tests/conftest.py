@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,15 +28,41 @@ settings.register_profile(
 settings.load_profile("house")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def signals_reach_what_is_started() -> None:
-    """Tests that `nohup` or a shell's background (`make test &`) started ignore some signals, and
+OF_WHO_RUNS_THEM = (
+    *("COLUMNS", "LINES", "TERMINAL_WIDTH"),
+    *("FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "TTY_COMPATIBLE", "TTY_INTERACTIVE"),
+    "HOMENODE_DEBUG",
+)
+"""Variables that change what rich, typer and homenode print: of a terminal or a service."""
+
+
+BYTECODE = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Nothing of who runs the tests, and from where, reaches what they look at.
+
+    Tests that `nohup` or a shell's background (`make test &`) started ignore some signals, and
     every program that they start would inherit that. A handler is not inherited: with one that does
     nothing the tests go on as before, and what they start is asked to end as a user would ask.
     """
+    for name in OF_WHO_RUNS_THEM:
+        os.environ.pop(name, None)
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, lambda *_: None)
+    if "PYTHONDONTWRITEBYTECODE" in os.environ:
+        # The hundred programs that tests start would compile all they import, each anew. Beside
+        # the sources nothing is written; workers of pytest-xdist share the folder of their session.
+        session.stash[BYTECODE] = kept = tempfile.TemporaryDirectory(prefix="homenode-bytecode-")
+        os.environ["PYTHONPYCACHEPREFIX"] = kept.name
+        del os.environ["PYTHONDONTWRITEBYTECODE"]
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Nothing stays of it."""
+    if BYTECODE in session.stash:
+        session.stash[BYTECODE].cleanup()
 
 
 @pytest.fixture(scope="session")
