@@ -76,8 +76,8 @@ bench-peers: $(PEERS_READY) build ## other simulators, and another reader of nmo
 fuzz: $(FUZZ_READY) ## every parser against broken input, FUZZ_SECONDS each; needs nightly Rust
 	$(PYTHON) fuzz/run.py --cargo-fuzz .tools/fuzz/bin/cargo-fuzz --seconds $(FUZZ_SECONDS) $(TARGETS)
 
-studies: build ## every published result, side by side, with errors by role
-	$(BIN)/homenode study --all
+studies: build ## every published result, side by side; fails where a page says something else (WRITE=1: write down)
+	$(BIN)/python docs/tools/studies.py $(if $(WRITE),--write) $(STUDIES)
 
 fingerprints: build ## has anything simulated moved? ONLY="NAME ..." picks, RECORD=1 records anew
 	$(BIN)/python tests/fingerprints/check.py $(if $(RECORD),--record) \

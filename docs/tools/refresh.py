@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import notebook
 import reference
+import studies
 from blocks import Player
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +36,8 @@ def play(page: Path) -> str:
     """A page with its output as it is now."""
     with tempfile.TemporaryDirectory(prefix="homenode-page-") as folder:
         player = Player(str(page.relative_to(ROOT)), Path(folder))
-        return player.play(page.read_text(encoding="utf-8"))
+        text = page.read_text(encoding="utf-8")
+        return player.play(studies.front_page(text) if page == studies.FRONT_PAGE else text)
 
 
 def run_notebook(page: Path) -> str:
@@ -48,6 +50,8 @@ def fresh() -> Iterator[tuple[Path, str]]:
     """Every page that holds something of the program's making, as it should be."""
     for name, write in reference.pages().items():
         yield DOCS / name, write()
+    for page, write in studies.pages().items():
+        yield page, write()
     for page in played_pages():
         yield page, play(page)
     for page in notebooks():

@@ -8,7 +8,13 @@ import pytest
 
 from homenode.cli import call
 from homenode.errors import StudyError
-from homenode.evidence.study import StudyResult, calibrate, load_study, run_study
+from homenode.evidence.study import (
+    Standing,
+    StudyResult,
+    calibrate,
+    load_study,
+    run_study,
+)
 
 STUDY = """\
 title = "parts"
@@ -49,7 +55,7 @@ def test_every_published_digit_follows() -> None:
     for comparison, digits in zip(exact, printed, strict=True):
         decimals = len(digits.partition(".")[2])
         assert f"{comparison.simulated.mean:.{decimals}f}" == digits
-        assert comparison.published.role == "validation"
+        assert comparison.published.by_construction
         assert comparison.published.tolerance.amount == 0.5 * 10**-decimals
     assert result.runs == {}
 
@@ -61,23 +67,31 @@ def test_the_page_says_what_comes_out() -> None:
     exact = [row for row in result.comparisons if "x" in row.published.case]
     assert f"**{len(exact)} of {len(exact)} rows are exact" in page
     assert "70 calibration rows" in page
-    assert len(result.of_role("calibration")) == 70
-    for role in ("calibration", "validation"):
-        worst = max(_errors(result, role))
-        assert f"{role}: worst {worst:.1f} %" in page
+    assert len(result.of(Standing.CALIBRATION)) == 70
 
 
-def _errors(result: StudyResult, role: str) -> list[float]:
-    """Of the predicted rows that are compared in percent."""
-    rows = [row for row in result.of_role(role) if row.published.tolerance.kind.value == "percent"]
-    return [abs(row.deviation_pct or 0.0) for row in rows]
+def test_where_the_other_machine_s_table_has_a_size_it_does_as_well() -> None:
+    """What the page admits: the z196's own factors, the null model, pass where there are any."""
+    result = run_study(load_study("z14-caf"))
+    rows = [*result.of(Standing.VALIDATION), *result.of(Standing.INFORMED)]
+    answers = {row.published.case: result.null_answer(row) for row in rows}
+    beyond = {case for case, answer in answers.items() if answer is None}
+    assert beyond == {"z14-80", "z14-19-76", "z14-19-95"}
+    assert all(row.published.agrees(answers[row.published.case] or 0.0) for row in rows
+               if row.published.case not in beyond)  # fmt: skip
+
+
+def _errors(result: StudyResult, *standings: Standing) -> list[float]:
+    """Of the predicted rows of these standings."""
+    return [abs(row.deviation_pct or 0.0) for one in standings for row in result.of(one)]
 
 
 def test_the_factors_are_predicted() -> None:
     result = run_study(load_study("z14-caf"))
-    assert max(_errors(result, "validation")) < 3.0
-    assert len(_errors(result, "validation")) == 11
-    assert max(_errors(result, "calibration")) < 2.0
+    predicted = _errors(result, Standing.VALIDATION, Standing.INFORMED)
+    assert max(predicted) < 3.0
+    assert len(predicted) == 11
+    assert max(_errors(result, Standing.CALIBRATION)) < 2.0
     rise = next(row for row in result.comparisons if row.published.metric == "marginal_ratio")
     assert rise.published.case == "z196-16-20"
     assert (rise.simulated.mean or 0.0) > 1.0
@@ -112,7 +126,9 @@ def test_the_command_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert call(["study", "z14-caf"]) == 0
     out = capsys.readouterr().out
     assert "calibration: 70 of 70 rows within tolerance" in out
-    assert "validation: 27 of 27 rows within tolerance" in out
+    assert "validation: 3 of 3 rows within tolerance, null model 3" in out
+    assert "informed: 8 of 8 rows within tolerance, null model 5" in out
+    assert "by construction: 16 rows, 16 within; no evidence" in out
     assert "No row is missed." in out
 
 

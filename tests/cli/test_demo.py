@@ -79,7 +79,17 @@ def test_study_list_all_and_one(capsys: Capture) -> None:
     assert call(["study", "--all", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["studies"]) == 1
     assert call(["study", "p795-lpar-affinity", "--json"]) == 0
-    assert list(json.loads(capsys.readouterr().out)) == ["study", "rows", "mape"]
+    told = json.loads(capsys.readouterr().out)
+    assert list(told) == ["study", "rows", "counts", "not_fitted", "mape"]
+
+
+def test_all_studies_end_with_a_line_each(capsys: Capture) -> None:
+    assert call(["study", "--all"]) == 0
+    last = capsys.readouterr().out.split("Rows within tolerance, and those the null model passes")[
+        1
+    ]
+    line = next(line for line in last.splitlines() if line.startswith("p795-lpar-affinity"))
+    assert line.split()[1:] == ["1/2", "0", "-", "-", "-", "1/1"]
 
 
 def test_study_calibrate(capsys: Capture) -> None:

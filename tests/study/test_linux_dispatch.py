@@ -1,33 +1,22 @@
-"""The study linux-dispatch as a whole: its page says what comes out."""
+"""The study linux-dispatch as a whole: what is written down of it, which a run is held against."""
 
 from __future__ import annotations
 
 import pytest
+from pages import recorded
 
-pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
-
-from pages import check_misses, check_shares
-
-from homenode.evidence.study import StudyResult, run_study
+from homenode.evidence.study import Standing, StudyResult
 
 NAME = "linux-dispatch"
 
 
 @pytest.fixture(scope="module")
-def result(tmp_path_factory: pytest.TempPathFactory) -> StudyResult:
-    return run_study(NAME, out=tmp_path_factory.mktemp("runs"))
-
-
-def test_the_page_lists_every_miss_and_no_other(result: StudyResult) -> None:
-    check_misses(result)
-
-
-def test_the_page_has_the_shares_of_both_roles(result: StudyResult) -> None:
-    check_shares(result)
+def result() -> StudyResult:
+    return recorded(NAME)
 
 
 def test_what_is_fitted_is_met(result: StudyResult) -> None:
-    assert [c.published.key for c in result.of_role("calibration") if not c.within] == []
+    assert [c.published.key for c in result.of(Standing.CALIBRATION) if not c.within] == []
 
 
 def test_all_saturated_shares_are_within_a_point(result: StudyResult) -> None:

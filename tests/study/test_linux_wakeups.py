@@ -1,49 +1,47 @@
-"""The study linux-wakeups as a whole: its page says what comes out."""
+"""The study linux-wakeups as a whole: what is written down of it, which a run is held against."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
 
-from pages import check_misses, check_shares
+from pages import recorded
 
-from homenode.evidence.study import StudyResult, run_study
+from homenode.evidence.study import Standing, StudyResult, load_study
+from homenode.evidence.study.evaluate import run_cases
 
 NAME = "linux-wakeups"
+PACED = ("p500", "p1500", "p3000", "p4500")
 
 
 @pytest.fixture(scope="module")
-def result(tmp_path_factory: pytest.TempPathFactory) -> StudyResult:
-    return run_study(NAME, out=tmp_path_factory.mktemp("runs"))
+def result() -> StudyResult:
+    return recorded(NAME)
 
 
 def simulated(result: StudyResult, case: str, metric: str = "cpu_per_tx_us") -> float:
-    value = result.runs[case].metric("a", metric).mean
+    values = {c.published.key: c.simulated.mean for c in result.comparisons}
+    value = values[f"{case}:{metric}"]
     assert value is not None
     return value
 
 
-def test_the_page_lists_every_miss_and_no_other(result: StudyResult) -> None:
-    check_misses(result)
-
-
-def test_the_page_has_the_shares_of_both_roles(result: StudyResult) -> None:
-    check_shares(result)
-
-
 def test_what_is_fitted_is_met(result: StudyResult) -> None:
-    assert [c.published.key for c in result.of_role("calibration") if not c.within] == []
+    assert [c.published.key for c in result.of(Standing.CALIBRATION) if not c.within] == []
 
 
-def test_clients_that_think_ask_at_the_recorded_rate(result: StudyResult) -> None:
-    for case in ("p500", "p1500", "p3000", "p4500"):
-        rate = float(case[1:])
-        assert simulated(result, case, "etr_per_s") == pytest.approx(rate, rel=0.06)
+def test_clients_that_think_ask_at_the_recorded_rate(tmp_path: Path) -> None:
+    runs = run_cases(load_study(NAME), PACED, {}, None, None, tmp_path)
+    for case, run in runs.items():
+        found = run.metric("a", "etr_per_s").mean
+        assert found == pytest.approx(float(case[1:]), rel=0.06), case
 
 
 def test_a_transaction_is_the_dearer_the_less_there_is_to_do(result: StudyResult) -> None:
-    costs = [simulated(result, case) for case in ("p500", "p1500", "p3000", "p4500", "c2")]
+    costs = [simulated(result, case) for case in (*PACED, "c2")]
     assert costs == sorted(costs, reverse=True)
 
 

@@ -63,6 +63,42 @@ def test_a_wrong_row_is_told_with_its_line(line: str, told: str, tmp_path: Path)
         rows(tmp_path, line)
 
 
+MARKED = "case,metric,value,unit,role,by_construction,reading,tolerance,why\n"
+
+
+def marked(tmp_path: Path, *lines: str) -> list[PublishedRow]:
+    path = tmp_path / "published.csv"
+    path.write_text(MARKED + "".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return read_published(path)
+
+
+def test_the_mark_of_rows_by_construction(tmp_path: Path) -> None:
+    found = marked(
+        tmp_path,
+        "a,physc,1,cores,validation,yes,text,1,",
+        "a,lbusy_pct,50,%,informed,yes,text,1,",
+        "a,entc_pct,100,%,validation,,text,1,",
+    )
+    assert [(row.role, row.by_construction) for row in found] == [
+        ("validation", True),
+        ("informed", True),
+        ("validation", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("a,physc,1,cores,validation,no,text,1,", "line 2: by_construction is yes or empty, not"),
+        ("a,physc,1,cores,calibration,yes,text,1,", "line 2: a calibration row is no evidence"),
+        ("a,physc,1,cores,validation,yes,text,1", "a row has 9 fields"),
+    ],
+)
+def test_a_wrong_mark_is_told_with_its_line(line: str, told: str, tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=told):
+        marked(tmp_path, line)
+
+
 def test_a_figure_stands_once(tmp_path: Path) -> None:
     line = "a,physc,1,cores,validation,text,1,"
     with pytest.raises(StudyError, match="a physc stands there twice"):

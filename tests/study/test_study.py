@@ -11,7 +11,7 @@ import pytest
 
 import standins
 from homenode.errors import NotFoundError, StudyError
-from homenode.evidence.study import StudyResult, calibrate, load_study, run_study
+from homenode.evidence.study import Standing, StudyResult, calibrate, load_study, run_study
 
 STUDY = """\
 title = "two frames"
@@ -92,10 +92,14 @@ def test_cases_of_one_scenario_share_a_run(root: Path) -> None:
 
 def test_json_has_the_agreed_form(root: Path) -> None:
     told = json.loads(json.dumps(run(root).as_json()))
-    assert list(told) == ["study", "rows", "mape"]
-    assert set(told["mape"]) == {"calibration", "validation"}
-    keys = ["case", "metric", "published", "simulated", "ci95", "deviation_pct", "role", "within"]
+    assert list(told) == ["study", "rows", "counts", "not_fitted", "mape"]
+    assert set(told["mape"]) == {"calibration", "informed", "validation"}
+    keys = [
+        "case", "metric", "unit", "published", "simulated", "ci95", "deviation_pct", "tolerance",
+        "agrees", "role", "by_construction", "within", "not_modelled", "null", "null_within",
+    ]  # fmt: skip
     assert all(list(row) == keys for row in told["rows"])
+    assert [row["tolerance"] for row in told["rows"][3:6]] == ["±1", "x10", "±0.05"]
     assert told["rows"][1]["published"] == [10.5, 11.5]
     assert [row["within"] for row in told["rows"]] == [True, True, False, True, True, True, False]
 
@@ -114,12 +118,12 @@ def test_deviations_by_hand(root: Path) -> None:
 
 def test_errors_of_the_roles_are_apart(root: Path) -> None:
     result = run(root)
-    assert result.mape("calibration") == pytest.approx(0.1, abs=0.15)
+    assert result.mape(Standing.CALIBRATION) == pytest.approx(0.1, abs=0.15)
     percents = [
-        abs(c.deviation_pct) for c in result.of_role("validation") if c.deviation_pct is not None
+        abs(c.deviation_pct) for c in result.of(Standing.VALIDATION) if c.deviation_pct is not None
     ]
-    assert result.mape("validation") == pytest.approx(sum(percents) / len(percents))
-    kinds = {summary.kind.value: summary for summary in result.errors("validation")}
+    assert result.mape(Standing.VALIDATION) == pytest.approx(sum(percents) / len(percents))
+    kinds = {summary.kind.value: summary for summary in result.errors(Standing.VALIDATION)}
     assert kinds["percent"].rows == 3
     assert kinds["percent"].within == 1
     assert kinds["percent"].worst_row == "shared:ilcs_per_s"
@@ -160,9 +164,9 @@ def test_two_rows_are_fitted_by_least_squares(
 ) -> None:
     files(
         "studies/tiny/published.csv",
-        PUBLISHED.replace("cores,validation,text,0%", "cores,calibration,text,0%").replace(
-            ",9,", ",6,"
-        ),
+        PUBLISHED.replace("cores,validation,text,0%", "cores,calibration,text,0%")
+        .replace(",9,", ",6,")
+        .replace("validation", "informed"),
     )
     rows = '["far-apart:physc", "shared:physc"]'
     files("studies/tiny/study.toml", STUDY.replace('["far-apart:physc"]', rows))
@@ -197,6 +201,17 @@ def test_a_study_that_does_not_fit_together(
     files("studies/tiny/study.toml", STUDY.replace(old, new, 1))
     with pytest.raises(StudyError, match=told):
         load_study("tiny", root)
+
+
+def test_a_run_that_is_fitted_to_has_no_validation_rows(
+    root: Path, files: Callable[[str, str], Path]
+) -> None:
+    line = "far-apart,ilcs_per_s,9000,1/s,validation,text,10%,\n"
+    files("studies/tiny/published.csv", PUBLISHED + line)
+    with pytest.raises(StudyError, match=r"far-apart:ilcs_per_s has the role validation, but a"):
+        load_study("tiny", root)
+    files("studies/tiny/published.csv", PUBLISHED + line.replace("validation", "informed"))
+    assert load_study("tiny", root).rows("informed")[0].metric == "ilcs_per_s"
 
 
 def test_a_calibration_row_nobody_fits(root: Path, files: Callable[[str, str], Path]) -> None:

@@ -22,6 +22,14 @@ from homenode.errors import HomenodeError
 if TYPE_CHECKING:
     from homenode.evidence.study import CalibrationResult, Study, StudyResult
 
+_WORDS = (
+    "validation   neither fitted to nor seen before a choice that acts on the row",
+    "informed     seen before such a choice",
+    "constructed  by construction: comes out whatever the mechanisms do; no evidence",
+    "null         what one number for each metric, chosen in hindsight, would pass",
+)
+"""The summary's columns."""
+
 
 def study(
     name: Annotated[str | None, typer.Argument(help="Name of the study.", metavar="NAME")] = None,
@@ -40,8 +48,8 @@ def study(
 ) -> None:
     """Compare with a published result.
 
-    Prints published, simulated and deviation row by row, and the errors of calibration and
-    validation apart.
+    Prints published, simulated and deviation row by row; apart by what the rows are worth as
+    evidence, how many come out, beside a null model that knows nothing of layouts.
     """
     from homenode.evidence.study import list_studies, load_study
 
@@ -66,6 +74,8 @@ def study(
         return
     for result in compared:
         show_study(result)
+    if every:
+        show_summary(compared)
 
 
 def run_one(one: Study, replications: int | None, jobs: int | None, out: str) -> StudyResult:
@@ -104,7 +114,7 @@ def show_list(studies: list[Study], *, as_json: bool) -> None:
 
 
 def show_study(result: StudyResult) -> None:
-    """Table, errors of both roles, misses, and what the study assumed."""
+    """Table, counts beside the null model, misses, and what the study assumed."""
     from homenode.report.studies import error_lines, miss_lines, not_modelled_lines, study_table
 
     show(study_table(result))
@@ -120,6 +130,14 @@ def show_study(result: StudyResult) -> None:
     kept = dict.fromkeys(run.id for run in result.runs.values())
     if kept:
         tell(f"runs: {', '.join(kept)}")
+
+
+def show_summary(results: list[StudyResult]) -> None:
+    """A line a study."""
+    from homenode.report.studies import summary_table
+
+    show(summary_table(results))
+    show_text(["", *_WORDS])
 
 
 def show_calibrations(results: list[CalibrationResult], *, as_json: bool) -> None:

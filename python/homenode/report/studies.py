@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.markup import escape
 from rich.table import Table
 
-from homenode.evidence.study.compare import Comparison, ErrorSummary, PointErrors, StudyResult
+from homenode.evidence.study.compare import JUDGED, Count, Standing, StudyResult
+from homenode.evidence.study.deviation import Comparison, ErrorSummary, PointErrors
 from homenode.evidence.study.fit import CalibrationResult
-from homenode.evidence.study.machines import WIDENED_POINTS
-from homenode.evidence.study.published import ROLES, ToleranceKind
+from homenode.evidence.study.published import ToleranceKind
 from homenode.report.numbers import NOTHING, number, signed, significant, significant_with_interval
 from homenode.report.tables import plain_table
 
@@ -31,43 +33,80 @@ def study_table(result: StudyResult) -> Table:
             _simulated(comparison),
             _deviation(comparison),
             str(row.tolerance),
-            row.role,
+            _role(result.standing(comparison)),
             _within(result, comparison),
         )
     return table
 
 
 def error_lines(result: StudyResult) -> list[str]:
-    """Mean and worst error of each role."""
-    lines = []
-    for role in ROLES:
-        mape = result.mape(role)
-        rows = result.of_role(role)
-        if not rows:
+    """How many rows of each standing come out, beside the null model, and how far off they are."""
+    lines: list[str] = []
+    for standing in (Standing.CALIBRATION, *reversed(JUDGED)):
+        if not result.of(standing):
             continue
-        points = result.points(role)
-        if points is not None:
-            lines += _point_lines(role, points)
-            continue
-        within = sum(comparison.within for comparison in rows)
-        percent = NOTHING if mape is None else f"{mape:.1f} %"
-        lines.append(
-            f"{role}: {within} of {len(rows)} rows within tolerance; mean absolute error of all "
-            f"{percent}"
-        )
-        lines += [f"  {_error(summary)}" for summary in result.errors(role)]
+        lines.append(f"{_count(result, standing)}; {_mean_error(result, standing)}")
+        if result.study.comparison is None:
+            lines += [f"  {_error(summary)}" for summary in result.errors(standing)]
+    if not result.of(Standing.VALIDATION):
+        lines.append("validation: no row of this study is unseen")
+    made = result.count(Standing.BY_CONSTRUCTION)
+    if made.rows:
+        lines.append(f"by construction: {made.rows} rows, {made.within} within; no evidence")
+    told = result.not_fitted_count
+    lines.append(
+        f"all but calibration: {told.within} of {told.rows} rows within tolerance, null model "
+        f"{told.null_within}"
+    )
     return lines
 
 
-def _point_lines(role: str, points: PointErrors) -> list[str]:
-    """Errors of percentages, in points."""
-    share = f" ({100.0 * points.within / points.rows:.0f} %)" if points.rows else ""
+def _count(result: StudyResult, standing: Standing) -> str:
+    """`validation: 5 of 11 rows within tolerance, null model 7`."""
+    count = result.count(standing)
+    null = "" if count.null_within is None else f", null model {count.null_within}"
+    return f"{standing.shown}: {count.within} of {count.rows} rows within tolerance{null}"
+
+
+def _mean_error(result: StudyResult, standing: Standing) -> str:
+    """In points where machines are compared, else in percent."""
+    points = result.points(standing)
+    if points is not None:
+        return _point_error(points)
+    mape = result.mape(standing)
+    percent = NOTHING if mape is None else f"{mape:.1f} %"
+    return f"mean absolute error of all {percent}"
+
+
+def _point_error(points: PointErrors) -> str:
     worst = f", worst {number(points.worst, 1)} ({points.worst_row})" if points.worst_row else ""
-    line = (
-        f"{role}: {points.within} of {points.rows} rows{share} within the published range widened "
-        f"by {WIDENED_POINTS:g} points; mean absolute error {number(points.mean, 1)} points{worst}"
-    )
-    return [line]
+    return f"mean absolute error {number(points.mean, 1)} points{worst}"
+
+
+def summary_table(results: Sequence[StudyResult]) -> Table:
+    """A line a study: what came out beside the null model, by standing."""
+    table = plain_table(
+        "study", "validation", "null", "informed", "null", "constructed", "fitted",
+        title="Rows within tolerance, and those the null model passes",
+    )  # fmt: skip
+    for result in results:
+        table.add_row(escape(result.study.name), *summary_cells(result))
+    return table
+
+
+def summary_cells(result: StudyResult, between: str = "/") -> list[str]:
+    """Validation, its null model, informed, its null model, by construction, calibration."""
+    cells: list[str] = []
+    for standing in JUDGED:
+        count = result.count(standing)
+        cells += [_share(count, between), str(count.null_within) if count.rows else NOTHING]
+    for standing in (Standing.BY_CONSTRUCTION, Standing.CALIBRATION):
+        cells.append(_share(result.count(standing), between))
+    return cells
+
+
+def _share(count: Count, between: str) -> str:
+    return f"{count.within}{between}{count.rows}" if count.rows else NOTHING
 
 
 def not_modelled_lines(result: StudyResult) -> list[str]:
@@ -82,9 +121,8 @@ def not_modelled_lines(result: StudyResult) -> list[str]:
 def miss_lines(result: StudyResult) -> list[str]:
     """Every row outside its tolerance, with what is known of the reason."""
     lines = []
-    left_out = {id(comparison) for comparison in result.not_modelled}
     for comparison in result.misses:
-        if id(comparison) in left_out:
+        if result.standing(comparison) is Standing.NOT_MODELLED:
             continue
         row = comparison.published
         why = comparison.simulated.reason or row.why or "no reason is known"
@@ -118,7 +156,14 @@ def calibration_table(result: CalibrationResult) -> Table:
 def _within(result: StudyResult, comparison: Comparison) -> str:
     if comparison.within:
         return "yes"
-    return "not modelled" if comparison in result.not_modelled else "[bold red]no[/]"
+    standing = result.standing(comparison)
+    return standing.shown if standing is Standing.NOT_MODELLED else "[bold red]no[/]"
+
+
+def _role(standing: Standing) -> str:
+    """In one word of a narrow column."""
+    short = {Standing.BY_CONSTRUCTION: "constructed", Standing.NOT_MODELLED: NOTHING}
+    return short.get(standing, standing.shown)
 
 
 def _simulated(comparison: Comparison) -> str:

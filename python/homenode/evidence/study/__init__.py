@@ -1,17 +1,24 @@
-"""Published results held against the simulation: `run_study("name")`."""
+"""Published results held against the simulation: `run_study("name")`; what came out when that was
+last written down: `recorded_outcome(load_study("name"))`.
+"""
 
-from homenode.evidence.study.compare import Comparison, StudyResult
+from homenode.evidence.study.compare import Count, Standing, StudyResult
 from homenode.evidence.study.definition import Study, list_studies, load_study
+from homenode.evidence.study.deviation import Comparison
 from homenode.evidence.study.evaluate import run_study
 from homenode.evidence.study.fit import CalibrationResult, calibrate
+from homenode.evidence.study.outcome import recorded_outcome
 
 __all__ = [
     "CalibrationResult",
     "Comparison",
+    "Count",
+    "Standing",
     "Study",
     "StudyResult",
     "calibrate",
     "list_studies",
     "load_study",
+    "recorded_outcome",
     "run_study",
 ]

@@ -1,16 +1,24 @@
-"""Published against simulated: deviations, agreement, the errors of the two roles apart."""
+"""A study that was run: its rows by what they are worth as evidence, errors, null model."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from homenode.evidence.study.definition import Study
-from homenode.evidence.study.machines import WIDENED_POINTS
-from homenode.evidence.study.published import ROLES, PublishedRow, ToleranceKind
-from homenode.model.estimate import Estimate
+from homenode.evidence.study.deviation import (
+    Comparison,
+    ErrorSummary,
+    PointErrors,
+    mean_error_pct,
+    point_errors,
+    summarize_errors,
+)
+from homenode.evidence.study.null import null_answers, passes
+from homenode.evidence.study.published import ToleranceKind
 from homenode.simulate.explain.explanation import Explanation
 from homenode.simulate.run import Run
 
@@ -18,70 +26,43 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """One published figure with its simulated counterpart."""
+class Standing(Enum):
+    """What a row is worth as evidence. Every row has one standing, so that the counts add up."""
 
-    published: PublishedRow
-    simulated: Estimate
-
-    @property
-    def deviation(self) -> float | None:
-        """Simulated minus published, in the row's unit."""
-        return None if self.simulated.mean is None else self.simulated.mean - self.published.value
-
-    @property
-    def deviation_pct(self) -> float | None:
-        """The same, in percent of the published value; None where that is 0."""
-        if self.deviation is None or self.published.value == 0:
-            return None
-        return 100.0 * self.deviation / abs(self.published.value)
+    VALIDATION = "validation"
+    """Neither fitted to nor seen before a choice that acts on it."""
+    INFORMED = "informed"
+    """Its result had been seen when a rule or an assumed number that acts on it was chosen."""
+    BY_CONSTRUCTION = "by_construction"
+    """It comes out as it does whatever the mechanisms do."""
+    CALIBRATION = "calibration"
+    """Parameters are fitted to its run."""
+    NOT_MODELLED = "not_modelled"
+    """It needs what is not modelled, and is shown only."""
 
     @property
-    def within(self) -> bool:
-        """Whether it lies within the tolerance; what could not be simulated does not."""
-        return self.simulated.mean is not None and self.published.agrees(self.simulated.mean)
+    def shown(self) -> str:
+        """In words."""
+        return self.value.replace("_", " ")
 
-    @property
-    def factor(self) -> float | None:
-        """How many times too large or too small."""
-        if self.simulated.mean is None or self.simulated.mean <= 0 or self.published.value <= 0:
-            return None
-        quotient = self.simulated.mean / self.published.value
-        return max(quotient, 1.0 / quotient)
 
-    def as_json(self) -> dict[str, Any]:
-        """A row of `homenode study --json`."""
-        row = self.published
-        return {
-            "case": row.case,
-            "metric": row.metric,
-            "published": row.low if row.low == row.high else [row.low, row.high],
-            "simulated": self.simulated.mean,
-            "ci95": self.simulated.ci95,
-            "deviation_pct": self.deviation_pct,
-            "role": row.role,
-            "within": self.within,
-        }
+JUDGED = (Standing.VALIDATION, Standing.INFORMED)
+"""Standings that the null model is held against."""
 
 
 @dataclass(frozen=True)
-class ErrorSummary:
-    """Errors of some rows that are measured in the same way."""
+class Count:
+    """How many rows of a standing there are and come out."""
 
-    kind: ToleranceKind
     rows: int
     within: int
-    sized: int
-    """Rows whose error can be told in that measure; a factor cannot be if the simulated is 0."""
-    mean: float | None
-    worst: float | None
-    worst_row: str | None
+    null_within: int | None
+    """How many of them the null model passes; None where it is not asked."""
 
 
 @dataclass(frozen=True)
 class StudyResult:
-    """A study that was run."""
+    """A study that was run, or whose recorded outcome was read."""
 
     study: Study
     comparisons: list[Comparison]
@@ -94,128 +75,117 @@ class StudyResult:
         """Rows outside their tolerance."""
         return [comparison for comparison in self.comparisons if not comparison.within]
 
-    def of_role(self, role: str) -> list[Comparison]:
-        """Comparisons of a role."""
-        return [c for c in self.comparisons if c.published.role == role]
+    def standing(self, comparison: Comparison) -> Standing:
+        """What a row is worth."""
+        row = comparison.published
+        if row.key in self._left_out:
+            return Standing.NOT_MODELLED
+        return Standing.BY_CONSTRUCTION if row.by_construction else Standing(row.role)
 
-    def mape(self, role: str) -> float | None:
-        """Mean absolute error of a role's rows, all of them [percent]."""
-        return _mean(
-            [abs(c.deviation_pct) for c in self.of_role(role) if c.deviation_pct is not None]
-        )
+    def of(self, standing: Standing) -> list[Comparison]:
+        """Rows of a standing."""
+        return [c for c in self.comparisons if self.standing(c) is standing]
 
-    def errors(self, role: str) -> list[ErrorSummary]:
-        """Errors of a role, apart by what the tolerances count in."""
-        rows = self.of_role(role)
+    @property
+    def not_fitted(self) -> list[Comparison]:
+        """All rows that were simulated and that nothing is fitted to, whatever they are worth."""
+        aside = (Standing.CALIBRATION, Standing.NOT_MODELLED)
+        return [c for c in self.comparisons if self.standing(c) not in aside]
+
+    def count(self, standing: Standing) -> Count:
+        """Rows of a standing, those within tolerance, and those the null model passes."""
+        rows = self.of(standing)
+        null = self._passed(rows, self._answers[standing]) if standing in JUDGED else None
+        return Count(len(rows), sum(row.within for row in rows), null)
+
+    @property
+    def not_fitted_count(self) -> Count:
+        """The same of all that nothing is fitted to, with constants chosen over all of it."""
+        rows = self.not_fitted
+        answers = null_answers(self.study, [row.published for row in rows])
+        return Count(len(rows), sum(row.within for row in rows), self._passed(rows, answers))
+
+    def null_answer(self, comparison: Comparison) -> float | None:
+        """What the null model says for a row; None where it says nothing or is not asked."""
+        answers = self._answers.get(self.standing(comparison), {})
+        return answers.get(comparison.published.key)
+
+    def mape(self, standing: Standing) -> float | None:
+        """Mean absolute error of the rows of a standing, all of them [percent]."""
+        return mean_error_pct(self.of(standing))
+
+    def errors(self, standing: Standing) -> list[ErrorSummary]:
+        """Errors of a standing's rows, apart by what the tolerances count in."""
+        rows = self.of(standing)
         kinds = [
             (kind, [c for c in rows if c.published.tolerance.kind is kind])
             for kind in ToleranceKind
         ]
         return [summarize_errors(kind, some) for kind, some in kinds if some]
 
-    def points(self, role: str) -> PointErrors | None:
-        """Errors of a role's rows in points; None where the study compares no machines."""
-        if self.study.comparison is None:
-            return None
-        left_out = self.study.comparison.not_modelled
-        rows = [c for c in self.of_role(role) if c.published.key not in left_out]
-        return point_errors(rows)
+    def points(self, standing: Standing) -> PointErrors | None:
+        """Errors in points; None where the study compares no machines."""
+        return None if self.study.comparison is None else point_errors(self.of(standing))
 
     @property
     def not_modelled(self) -> list[Comparison]:
         """Rows that need what is not modelled."""
-        if self.study.comparison is None:
-            return []
-        left_out = self.study.comparison.not_modelled
-        return [c for c in self.comparisons if c.published.key in left_out]
+        return self.of(Standing.NOT_MODELLED)
 
     def frame(self) -> pl.DataFrame:
-        """The rows as a polars frame, with the published range in two columns."""
+        """The rows as a polars frame, with ranges in two columns."""
         import polars as pl
 
-        return pl.DataFrame(
-            [
-                {
-                    **comparison.as_json(),
-                    "published": comparison.published.value,
-                    "published_low": comparison.published.low,
-                    "published_high": comparison.published.high,
-                    "unit": comparison.published.unit,
-                }
-                for comparison in self.comparisons
-            ],
-            infer_schema_length=None,
-        )
+        rows = []
+        for comparison in self.comparisons:
+            published = comparison.published
+            row = {**self._row(comparison), "published": published.value}
+            row |= {"published_low": published.low, "published_high": published.high}
+            row["agrees_low"], row["agrees_high"] = row.pop("agrees")
+            rows.append(row)
+        return pl.DataFrame(rows, infer_schema_length=None)
 
     def as_json(self) -> dict[str, Any]:
         """What `homenode study --json` prints."""
         told: dict[str, Any] = {
             "study": self.study.name,
-            "rows": [comparison.as_json() for comparison in self.comparisons],
-            "mape": {role: self.mape(role) for role in ROLES},
+            "rows": [self._row(comparison) for comparison in self.comparisons],
+            "counts": {one.value: asdict(self.count(one)) for one in Standing},
+            "not_fitted": asdict(self.not_fitted_count),
+            "mape": {one.value: self.mape(one) for one in _WITH_ERRORS},
         }
-        points = {role: self.points(role) for role in ROLES}
+        points = {one.value: self.points(one) for one in _WITH_ERRORS}
         if self.study.comparison is not None:
-            told["points"] = {role: asdict(one) for role, one in points.items() if one is not None}
+            told["points"] = {name: asdict(one) for name, one in points.items() if one is not None}
             told["not_modelled"] = [c.published.key for c in self.not_modelled]
         return told
 
+    def _row(self, comparison: Comparison) -> dict[str, Any]:
+        """A row with what the study says of it."""
+        answer = self.null_answer(comparison)
+        judged = self.standing(comparison) in JUDGED
+        return {
+            **comparison.as_json(),
+            "not_modelled": self._left_out.get(comparison.published.key),
+            "null": answer,
+            "null_within": passes(comparison.published, answer) if judged else None,
+        }
 
-@dataclass(frozen=True)
-class PointErrors:
-    """Errors of rows that are percentages, in points."""
+    @property
+    def _left_out(self) -> Mapping[str, str]:
+        """Reasons by row that is not modelled."""
+        return {} if self.study.comparison is None else self.study.comparison.not_modelled
 
-    rows: int
-    within: int
-    """Rows inside the published range widened by `WIDENED_POINTS`."""
-    mean: float | None
-    """Mean absolute deviation from the published value or the middle of the range."""
-    worst: float | None
-    worst_row: str | None
+    @cached_property
+    def _answers(self) -> dict[Standing, dict[str, float | None]]:
+        """The null model's answers; its constants are chosen for each standing by itself."""
+        return {
+            one: null_answers(self.study, [row.published for row in self.of(one)]) for one in JUDGED
+        }
 
-
-def point_errors(rows: Sequence[Comparison]) -> PointErrors:
-    """Errors in points, and how many rows come near the published range."""
-    sized = [(abs(c.deviation), c.published.key) for c in rows if c.deviation is not None]
-    worst = max(sized, default=(None, None), key=lambda pair: pair[0])
-    near = [
-        c
-        for c in rows
-        if c.simulated.mean is not None
-        and c.published.low - WIDENED_POINTS
-        <= c.simulated.mean
-        <= c.published.high + WIDENED_POINTS
-    ]
-    return PointErrors(
-        rows=len(rows),
-        within=len(near),
-        mean=_mean([size for size, _ in sized]),
-        worst=worst[0],
-        worst_row=worst[1],
-    )
+    @staticmethod
+    def _passed(rows: Sequence[Comparison], answers: Mapping[str, float | None]) -> int:
+        return sum(passes(row.published, answers[row.published.key]) for row in rows)
 
 
-def summarize_errors(kind: ToleranceKind, rows: Sequence[Comparison]) -> ErrorSummary:
-    """Mean and worst error, measured as the tolerances of the rows are."""
-    sized = [(size, row.published.key) for row in rows if (size := _error(kind, row)) is not None]
-    worst = max(sized, default=(None, None), key=lambda pair: pair[0])
-    return ErrorSummary(
-        kind=kind,
-        rows=len(rows),
-        within=sum(row.within for row in rows),
-        sized=len(sized),
-        mean=_mean([size for size, _ in sized]),
-        worst=worst[0],
-        worst_row=worst[1],
-    )
-
-
-def _error(kind: ToleranceKind, row: Comparison) -> float | None:
-    if kind is ToleranceKind.FACTOR:
-        return row.factor
-    value = row.deviation_pct if kind is ToleranceKind.PERCENT else row.deviation
-    return None if value is None else abs(value)
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return math.fsum(values) / len(values) if values else None
+_WITH_ERRORS = (Standing.CALIBRATION, Standing.INFORMED, Standing.VALIDATION)

@@ -255,13 +255,22 @@ def _check(study: Study, where: str) -> None:
                 key, calibration_rows, f"{where}: {calibration.name} is fitted to calibration row"
             )
     _check_series(study, where)
-    # A run that something is fitted to is known as a whole: its other rows are no validation.
+    _check_roles(study, where)
+
+
+def _check_roles(study: Study, where: str) -> None:
+    """A run that something is fitted to is known as a whole: no row of it is validation."""
     used = {key.partition(":")[0] for c in study.calibrations for key in c.rows}
-    for row in study.rows("calibration"):
-        if row.case not in used:
+    for row in study.published:
+        if row.role == "calibration" and row.case not in used:
             raise StudyError(
                 f"{where}: row {row.key} has the role calibration, but no [[calibrate]] entry uses "
                 "its case"
+            )
+        if row.role == "validation" and not row.by_construction and row.case in used:
+            raise StudyError(
+                f"{where}: row {row.key} has the role validation, but a parameter is fitted to its "
+                "case: it is calibration or informed"
             )
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from homenode.evidence.scaling.runs import run_all
-from homenode.evidence.study.compare import Comparison, StudyResult
+from homenode.evidence.study.compare import StudyResult
 from homenode.evidence.study.definition import Case, Ratio, Study, load_study
+from homenode.evidence.study.deviation import Comparison
 from homenode.evidence.study.machines import compare_rows
 from homenode.evidence.study.overrides import override
 from homenode.evidence.study.published import PublishedRow

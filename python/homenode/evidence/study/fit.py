@@ -18,8 +18,8 @@ from typing import Any
 from homenode.errors import StudyError
 from homenode.evidence.study.capacity import CapacityStudy
 from homenode.evidence.study.capacity_fit import CapacityFit
-from homenode.evidence.study.compare import Comparison
 from homenode.evidence.study.definition import Calibration, Study, load_study
+from homenode.evidence.study.deviation import Comparison
 from homenode.evidence.study.evaluate import freeze_case, run_cases, simulated
 from homenode.evidence.study.machines import MachineStudy, compare_rows, in_files
 from homenode.evidence.study.overrides import get_values

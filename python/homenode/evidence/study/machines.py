@@ -30,8 +30,6 @@ METRICS = (
 """Gain in throughput and saving of processor time for a unit of work; `_max` is the largest of all
 loads and cases instead of their mean."""
 _BASE, _MACHINE = "base.", "machine."
-WIDENED_POINTS = 10.0
-"""Points by which a published range is widened for the share of rows that is told."""
 
 
 @dataclass(frozen=True)

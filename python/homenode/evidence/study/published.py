@@ -1,11 +1,16 @@
 """`published.csv`: the figures a publication gives, as they were read, with how near a simulation
 should come.
 
-Columns: `case,metric,value,unit,role,reading,tolerance,why`.
+Columns: `case,metric,value,unit,role,by_construction,reading,tolerance,why`; `by_construction` may
+be left out.
 
 - `value` is a number (decimal point) or a range `17..18`; a range is compared by its middle and met
   anywhere inside.
-- `role` is `calibration` (parameters may be fitted to it) or `validation` (they may not).
+- `role` is `calibration` (parameters may be fitted to it), `informed` (its result had been seen
+  when a rule or an assumed number that acts on it was chosen) or `validation` (neither). It never
+  changes back to `validation`.
+- `by_construction` is `yes` for a row that comes out as it does whatever the mechanisms do: 1 by
+  definition, a fitted figure again, or what was put in, multiplied. Such rows are no evidence.
 - `tolerance` is `8%` of the published value, `1` in the row's own unit (percentage points where
   that is %), `x10`, a factor up or down for rows that are read to an order of magnitude, or a band
   `73..80` in which the simulated value must lie, as for a direction: `1.0001..10` is any rise.
@@ -17,14 +22,16 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 from homenode.errors import StudyError, nearest
 
-COLUMNS = ("case", "metric", "value", "unit", "role", "reading", "tolerance", "why")
-ROLES = ("calibration", "validation")
+_MARK = "by_construction"
+COLUMNS = ("case", "metric", "value", "unit", "role", _MARK, "reading", "tolerance", "why")
+ROLES = ("calibration", "informed", "validation")
 _TOLERANCE = re.compile(r"(?P<factor>x)?(?P<number>\d+(?:\.\d+)?)\s*(?P<percent>%)?")
 
 
@@ -80,6 +87,8 @@ class PublishedRow:
     reading: str
     tolerance: Tolerance
     why: str
+    by_construction: bool = False
+    """Whether it comes out as it does whatever the mechanisms do."""
 
     @property
     def key(self) -> str:
@@ -96,9 +105,14 @@ class PublishedRow:
         """As it was published."""
         return f"{self.low:g}" if self.low == self.high else f"{self.low:g}..{self.high:g}"
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The lowest and highest value within the tolerance."""
+        return self.tolerance.bounds(self.low, self.high)
+
     def agrees(self, simulated: float) -> bool:
         """Whether a simulated value lies within the tolerance."""
-        low, high = self.tolerance.bounds(self.low, self.high)
+        low, high = self.bounds
         return low <= simulated <= high
 
 
@@ -110,8 +124,11 @@ def read_published(path: Path) -> list[PublishedRow]:
         raise StudyError(f"{path} cannot be read: {error}") from error
     reader = csv.DictReader(text.splitlines(), strict=True)
     try:
-        if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise StudyError(f"{path}, line 1: the columns must be {','.join(COLUMNS)}")
+        without = tuple(name for name in COLUMNS if name != _MARK)
+        if tuple(reader.fieldnames or ()) not in (COLUMNS, without):
+            raise StudyError(
+                f"{path}, line 1: the columns must be {','.join(COLUMNS)}; {_MARK} may be left out"
+            )
         rows = [_row(raw, f"{path}, line {reader.line_num}") for raw in reader]
     except csv.Error as error:
         raise StudyError(f"{path}, line {reader.line_num}: {error}") from error
@@ -129,8 +146,9 @@ def read_published(path: Path) -> list[PublishedRow]:
 
 def _row(raw: dict[str, str], where: str) -> PublishedRow:
     if None in raw or None in raw.values():
+        fields = sum(name is not None for name in raw)
         raise StudyError(
-            f"{where}: a row has {len(COLUMNS)} fields; quote a field that holds a comma"
+            f"{where}: a row has {fields} fields, as the first line; quote one that holds a comma"
         )
     cell = {name: value.strip() for name, value in raw.items()}
     if cell["role"] not in ROLES:
@@ -146,7 +164,20 @@ def _row(raw: dict[str, str], where: str) -> PublishedRow:
         reading=cell["reading"],
         tolerance=_tolerance(cell["tolerance"], low, where),
         why=cell["why"],
+        by_construction=_marked(cell, where),
     )
+
+
+def _marked(cell: Mapping[str, str], where: str) -> bool:
+    """Whether a row is one by construction; a row that something is fitted to is not."""
+    mark = cell.get(_MARK, "")
+    if mark not in ("", "yes"):
+        raise StudyError(f"{where}: {_MARK} is yes or empty, not {mark!r}")
+    if mark and cell["role"] == "calibration":
+        raise StudyError(
+            f"{where}: a calibration row is no evidence anyway; leave its {_MARK} empty"
+        )
+    return bool(mark)
 
 
 def _value(text: str, where: str) -> tuple[float, float]:

@@ -75,6 +75,10 @@ class Series:
             return Estimate(0.0)
         return Estimate(float((bend.start if metric == OF_THE_SET[0] else bend.end).processors))
 
+    def capability_of(self, processors: int) -> float:
+        """Capability of a size, by the machine's curve."""
+        return self._capabilities()[processors]
+
     def _capabilities(self) -> dict[int, float]:
         from homenode.evidence.capability import capability_of
 

@@ -1,0 +1,93 @@
+"""Studies run and held against their pages: the fast ones here, the others in `make studies`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
+
+from pages import recorded, tool
+
+from homenode.errors import HomenodeError
+from homenode.evidence.study import StudyResult, list_studies, load_study, run_study
+from homenode.evidence.study.deviation import Comparison
+from homenode.evidence.study.outcome import moved_rows, outcome_text
+from homenode.model.estimate import Estimate
+from homenode.report.study_pages import filled
+
+FAST = (
+    "z14-caf",
+    "hosts-published",
+    "linux-wakeups",
+    "linux-dispatch",
+    "zec12-vs-z196",
+    "zvm-80-memory-rich",
+    "zvm-80-paging",
+)
+"""Some thirty seconds of processor time in all, none above seven."""
+SLOW = ("aix-micro-partitioning", "hp-vpars", "p795-lpar-affinity")
+"""Fifteen to twenty seconds of processor time each: `make studies` runs them with the rest."""
+
+
+def test_every_study_is_run_somewhere() -> None:
+    assert sorted((*FAST, *SLOW)) == list_studies()
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_what_is_written_down_comes_out(name: str, tmp_path: Path) -> None:
+    assert tool.check(run_study(name, out=tmp_path)) == []
+
+
+@pytest.mark.parametrize("name", list_studies())
+def test_the_page_says_what_is_written_down(name: str) -> None:
+    study = load_study(name)
+    assert tool.page_of(study).read_text("utf-8") == tool.study_page(study), "run `make docs`"
+
+
+def test_the_front_page_says_what_is_written_down() -> None:
+    text = tool.FRONT_PAGE.read_text(encoding="utf-8")
+    assert text == tool.front_page(text), "run `make docs`"
+
+
+def changed(result: StudyResult, place: int, found: Estimate) -> StudyResult:
+    """The result with another outcome of one row."""
+    rows = list(result.comparisons)
+    rows[place] = Comparison(rows[place].published, found)
+    return StudyResult(result.study, rows, {}, [])
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        (Estimate(18.0, 0.1), "18 ± 0.1 comes out"),
+        (Estimate(None, None, "no steady state"), "nothing comes out"),
+    ],
+)
+def test_a_row_that_moved_is_told(found: Estimate, told: str) -> None:
+    kept = recorded("p795-lpar-affinity")
+    [line] = moved_rows(kept, changed(kept, 0, found))
+    assert line.startswith("lpar1:physc: 17.53")
+    assert line.endswith(told)
+    assert tool.check(changed(kept, 0, found)) == [f"p795-lpar-affinity: {line}"]
+
+
+def test_a_change_beyond_the_written_digits_is_none() -> None:
+    kept = recorded("p795-lpar-affinity")
+    value = kept.comparisons[0].simulated
+    assert value.mean is not None
+    near = Estimate(value.mean * (1 + 5e-6), value.ci95)
+    assert moved_rows(kept, changed(kept, 0, near)) == []
+
+
+def test_what_is_written_is_what_is_read() -> None:
+    for name in list_studies():
+        kept = recorded(name)
+        text = (kept.study.folder / "results.csv").read_text(encoding="utf-8")
+        assert outcome_text(kept) == text, name
+
+
+def test_a_page_without_its_marks_is_refused() -> None:
+    with pytest.raises(HomenodeError, match="no part between <!-- results: written by"):
+        filled("# a page\n", "results", "")
