@@ -76,7 +76,7 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="homenode-studies-") as folder:
         for study in map(load_study, names):
             result = run_one(study, None, None, folder)
-            show_study(result)
+            show_study(result, kept=False)
             results.append(result)
             if "--write" in arguments:
                 write(result)

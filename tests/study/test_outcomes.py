@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,15 @@ pytest.importorskip("homenode._engine", reason="the engine is not built: run `ma
 
 from pages import recorded, tool
 
-from homenode.errors import HomenodeError
-from homenode.evidence.study import StudyResult, list_studies, load_study, run_study
+from homenode.errors import HomenodeError, StudyError
+from homenode.evidence.study import (
+    Study,
+    StudyResult,
+    list_studies,
+    load_study,
+    recorded_outcome,
+    run_study,
+)
 from homenode.evidence.study.deviation import Comparison
 from homenode.evidence.study.outcome import moved_rows, outcome_text
 from homenode.model.estimate import Estimate
@@ -86,6 +94,59 @@ def test_what_is_written_is_what_is_read() -> None:
         kept = recorded(name)
         text = (kept.study.folder / "results.csv").read_text(encoding="utf-8")
         assert outcome_text(kept) == text, name
+
+
+def test_make_studies_fails_if_a_row_moved(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert tool.main(["z14-caf"]) == 0
+    assert capsys.readouterr().err == ""
+    wrong = changed(recorded("z14-caf"), 0, Estimate(1.9))
+    monkeypatch.setattr(tool, "recorded_outcome", lambda _: wrong)
+    assert tool.main(["z14-caf"]) == 1
+    told = capsys.readouterr().err
+    assert "z14-caf: 1x2:capability: 1.9 was written down, 1.882 comes out" in told
+    assert "z14-caf: README.md says something else: run `make docs`" in told
+    assert "`make studies WRITE=1` and `make docs` bring them up to date" in told
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Study:
+    """A study in a folder of its own."""
+    shutil.copytree(load_study("z14-caf").folder, tmp_path / "z14-caf")
+    return load_study("z14-caf", tmp_path)
+
+
+def test_written_down_anew_the_files_are_the_shipped_ones(copy: Study) -> None:
+    page, outcome = copy.folder / "README.md", copy.folder / "results.csv"
+    shipped = page.read_bytes(), outcome.read_bytes()
+    outcome.unlink()
+    page.write_text(filled(page.read_text("utf-8"), "results", "old\n"), encoding="utf-8")
+    tool.write(run_study(copy))
+    assert (page.read_bytes(), outcome.read_bytes()) == shipped
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("1x2,capability", "1x3,capability", "does not have the rows of published.csv"),
+        ("simulated", "found", "does not have the rows of published.csv"),
+        ("1.882", "many", "could not convert string to float: 'many'"),
+        ("1x2,capability,1.882,,", "1x2,capability", "not enough values"),
+    ],
+)
+def test_a_damaged_outcome_is_told(old: str, new: str, told: str, copy: Study) -> None:
+    path = copy.folder / "results.csv"
+    path.write_text(path.read_text("utf-8").replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(StudyError, match=told):
+        recorded_outcome(copy)
+
+
+def test_an_outcome_that_is_not_there_says_how_it_comes(copy: Study) -> None:
+    (copy.folder / "results.csv").unlink()
+    with pytest.raises(StudyError, match=r"results.csv is not there: `make studies WRITE=1`"):
+        recorded_outcome(copy)
+    assert tool.check(run_study(copy))[0].startswith("z14-caf: ")
 
 
 def test_a_page_without_its_marks_is_refused() -> None:

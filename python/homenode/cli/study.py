@@ -113,8 +113,10 @@ def show_list(studies: list[Study], *, as_json: bool) -> None:
     show(table)
 
 
-def show_study(result: StudyResult) -> None:
-    """Table, counts beside the null model, misses, and what the study assumed."""
+def show_study(result: StudyResult, *, kept: bool = True) -> None:
+    """Table, counts beside the null model, misses, what the study assumed, and, if they are kept,
+    its runs.
+    """
     from homenode.report.studies import error_lines, miss_lines, not_modelled_lines, study_table
 
     show(study_table(result))
@@ -127,9 +129,9 @@ def show_study(result: StudyResult) -> None:
     if result.study.assumptions:
         show_text(["", "Assumed:", *(f"  {line}" for line in result.study.assumptions)])
     show_text("")
-    kept = dict.fromkeys(run.id for run in result.runs.values())
-    if kept:
-        tell(f"runs: {', '.join(kept)}")
+    runs = dict.fromkeys(run.id for run in result.runs.values())
+    if kept and runs:
+        tell(f"runs: {', '.join(runs)}")
 
 
 def show_summary(results: list[StudyResult]) -> None:
