@@ -9,8 +9,8 @@ create_exception!(
     _engine,
     SpecError,
     PyValueError,
-    "The engine refuses the spec; the text says why. `at` is a JSON pointer to what it refuses, `what` \
-     the text without whose it is; text that is no spec has neither."
+    "The engine refuses the spec; the text says why. `at` is a JSON pointer to what it refuses, \
+     `what` the text without whose it is; text that is no spec has neither."
 );
 
 create_exception!(
