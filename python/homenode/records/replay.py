@@ -227,23 +227,9 @@ def rank_correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
     """Spearman's: the correlation of the ranks, equal values sharing theirs; None where one side is
     always the same.
     """
-    if len(pairs) < 2:
+    import polars as pl
+
+    table = pl.DataFrame(pairs, schema={"left": pl.Float64, "right": pl.Float64}, orient="row")
+    if any(len(table[name].unique()) < 2 for name in table.columns):
         return None
-    left, right = _ranks([one for one, _ in pairs]), _ranks([other for _, other in pairs])
-    middle = (len(pairs) - 1) / 2
-    both = sum((one - middle) * (other - middle) for one, other in zip(left, right, strict=True))
-    spread = sum((one - middle) ** 2 for one in left) * sum((one - middle) ** 2 for one in right)
-    return float(both / spread**0.5) if spread > 0 else None
-
-
-def _ranks(values: Sequence[float]) -> list[float]:
-    order = sorted(range(len(values)), key=lambda at: values[at])
-    ranks, at = [0.0] * len(values), 0
-    while at < len(order):
-        until = at
-        while until + 1 < len(order) and values[order[until + 1]] == values[order[at]]:
-            until += 1
-        for place in range(at, until + 1):
-            ranks[order[place]] = (at + until) / 2
-        at = until + 1
-    return ranks
+    return float(table.select(pl.corr("left", "right", method="spearman")).item())

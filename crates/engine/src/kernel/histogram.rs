@@ -4,6 +4,11 @@
 //! The idea of HdrHistogram (G. Tene): every power of two is cut into 512 equal buckets, so that
 //! the middle of a bucket is within 0.1 % of all it holds. Below 1 024 ns every nanosecond has its
 //! own.
+//!
+//! The crate hdrhistogram (7.6, three digits) would hold the same in 432 KiB and record a time in
+//! 2.5 ns instead of 1.1, and its mean is made of buckets where this one's is exact. A partition
+//! has two histograms in every replication and every response passes through one. It also names
+//! the upper end of a bucket where this one names the middle: percentiles of kept runs would move.
 
 use super::time::Time;
 

@@ -15,7 +15,7 @@ def to_toml(data: Mapping[str, Any]) -> str:
     written inline.
     """
     loose = {key: value for key, value in data.items() if not _is_section(value)}
-    lines = [f"{_key(key)} = {_value(value)}" for key, value in loose.items()]
+    lines = [f"{_key(key)} = {toml_value(value)}" for key, value in loose.items()]
     for key, value in data.items():
         if _is_section(value):
             lines.extend(_section(key, value))
@@ -40,7 +40,7 @@ def _section(key: str, value: Any) -> Iterator[str]:
         yield ""
         yield header
         for name, entry in table.items():
-            yield f"{_key(name)} = {_value(entry)}"
+            yield f"{_key(name)} = {toml_value(entry)}"
 
 
 def _key(key: str) -> str:
@@ -52,16 +52,17 @@ def _text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _value(value: Any) -> str:
+def toml_value(value: Any) -> str:
+    """A value as it stands behind the sign of equality."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
         return _text(value)
     if isinstance(value, Mapping):
-        inner = ", ".join(f"{_key(key)} = {_value(entry)}" for key, entry in value.items())
+        inner = ", ".join(f"{_key(key)} = {toml_value(entry)}" for key, entry in value.items())
         return f"{{ {inner} }}" if inner else "{}"
     if isinstance(value, (list, tuple)):
-        return f"[{', '.join(_value(entry) for entry in value)}]"
+        return f"[{', '.join(toml_value(entry) for entry in value)}]"
     if isinstance(value, (int, float)):
         return repr(value)
     return str(value)  # dates and times, which TOML writes as Python prints them

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from homenode.model.document.write import toml_value
 
 _WIDE = 90
 
@@ -17,7 +18,7 @@ def machine_text(table: Mapping[str, Any], source: str) -> str:
     ]
     for key, value in table.items():
         if isinstance(value, str):
-            lines.append(f"{key} = {_value(value)}")
+            lines.append(f"{key} = {toml_value(value)}")
     for key, value in table.items():
         if _is_figure(value):
             lines.extend(_figure(key, value))
@@ -39,24 +40,14 @@ def _inside(table: Mapping[str, Any]) -> Iterator[str]:
         if _is_figure(value):
             yield from _figure(key, value)
         else:
-            yield f"{key} = {_value(value)}"
+            yield f"{key} = {toml_value(value)}"
 
 
 def _figure(key: str, figure: Mapping[str, Any]) -> Iterator[str]:
-    pairs = [f"{part} = {_value(value)}" for part, value in figure.items()]
+    pairs = [f"{part} = {toml_value(value)}" for part, value in figure.items()]
     line = f"{key} = {{ {', '.join(pairs)} }}"
     if len(line) <= _WIDE:
         yield line
         return
     for pair in pairs:
         yield f"{key}.{pair}"
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, list):
-        return "[" + ", ".join(_value(one) for one in value) + "]"
-    return repr(value)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
+from homenode.model.document.write import toml_value
 from homenode.model.units import TIME
 from homenode.records.importing.assemble.hardware import ChosenMachine
 from homenode.records.importing.assemble.plan import MB, Line, Planned, pool_of
 from homenode.records.importing.assemble.windows import Windows
-from homenode.records.importing.opening.lines import line, plain, value_text
 
 DEMAND_FILE = "demand.parquet"
 WARMUP = "10 s"
+_WIDTH = 100
 
 
 def scenario_text(
@@ -35,7 +36,7 @@ def scenario_text(
         "# Behind each value stands the line it was read from, or what was assumed.",
         *(text for line_ in told for text in _wrapped(line_)),
         "",
-        *([] if name is None else [f"name = {value_text(name)}", ""]),
+        *([] if name is None else [f"name = {toml_value(name)}", ""]),
         *_machine(machine, planned),
     ]
     for table in npartitions:
@@ -49,23 +50,35 @@ def scenario_text(
     return "\n".join(lines) + "\n"
 
 
+def _line(key: str, value: object, origin: str) -> str:
+    """A key with its value; where it comes from stands above it if the line would be long."""
+    text, comment = f"{key} = {toml_value(value)}", f"# {_plain(origin)}"
+    whole = f"{text}  {comment}"
+    return whole if len(whole) <= _WIDTH else f"{comment}\n{text}"
+
+
+def _plain(text: str) -> str:
+    """A text that fits a comment."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
 def _wrapped(text: str) -> Iterator[str]:
     """A comment in lines of a hundred characters."""
-    for part in textwrap.wrap(plain(text), 98, break_long_words=False, break_on_hyphens=False):
+    for part in textwrap.wrap(_plain(text), 98, break_long_words=False, break_on_hyphens=False):
         yield f"# {part}"
 
 
 def _machine(machine: ChosenMachine, planned: Sequence[Planned]) -> Iterator[str]:
     key, value = machine.reference
     yield "[machine]"
-    yield line(key, value, machine.reason)
+    yield _line(key, value, machine.reason)
     if machine.active_cores != machine.description.active_cores:
-        yield line("active_cores", machine.active_cores, machine.active_reason)
+        yield _line("active_cores", machine.active_cores, machine.active_reason)
     types = _types(planned)
     if len(types) > 1:
-        yield line("characterized", types, "assumed: as many of each type as are used at least")
+        yield _line("characterized", types, "assumed: as many of each type as are used at least")
     for dotted, (number, origin) in machine.overrides.items():
-        yield line(dotted, number, origin)
+        yield _line(dotted, number, origin)
 
 
 def _types(planned: Sequence[Planned]) -> dict[str, int]:
@@ -89,62 +102,62 @@ def _pools(planned: Sequence[Planned]) -> Iterator[list[str]]:
         if name is None or str(name.value) in seen:
             continue
         seen.add(str(name.value))
-        lines = ["[[pool]]", line("name", name.value, name.origin)]
+        lines = ["[[pool]]", _line("name", name.value, name.origin)]
         told = one.facts.pool
         if told is not None and told.value.strip().isdigit() and pool_of(one.facts):
             number = int(told.value)
             if 0 < number < 64:
-                lines.append(line("number", number, str(told.where)))
+                lines.append(_line("number", number, str(told.where)))
         most = one.facts.pool_maximum
         if most is not None:
-            lines.append(line("maximum", most.value, str(most.where)))
+            lines.append(_line("maximum", most.value, str(most.where)))
         yield lines
 
 
 def _partition(one: Planned, step_ns: int, profile: str) -> Iterator[str]:
     facts = one.facts
     yield "[[partition]]"
-    yield line("name", one.name, one.name_origin)
+    yield _line("name", one.name, one.name_origin)
     if facts.number is not None:
-        yield line("number", facts.number.value, str(facts.number.where))
+        yield _line("number", facts.number.value, str(facts.number.where))
     yield from _lines(one.more)
     origins = together([value.origin for value in one.processors.values()])
     values: dict[str, object] = {key: value.value for key, value in one.processors.items()}
     if one.pins:
         values["pins"] = list(one.pins)
-    yield line("processors", values, origins)
+    yield _line("processors", values, origins)
     if one.smt is not None:
-        yield line("smt", one.smt.value, one.smt.origin)
+        yield _line("smt", one.smt.value, one.smt.origin)
     yield from _memory(one)
     if one.home:
-        yield line("home", list(one.home), one.home_origin)
+        yield _line("home", list(one.home), one.home_origin)
     if one.kvm is not None:
-        yield line("kvm", {}, one.kvm.origin)
+        yield _line("kvm", {}, one.kvm.origin)
     guest: dict[str, object] = {"os": one.guest.value}
     origin = one.guest.origin
     if one.is_quiet:
         guest["daemons"] = {"rate": "0/s"}
         origin = f"{origin}; so little was recorded that its daemons are part of it"
-    yield line("guest", guest, origin)
+    yield _line("guest", guest, origin)
     if one.workload is not None:
-        yield line("workload", one.workload.value, one.workload.origin)
+        yield _line("workload", one.workload.value, one.workload.origin)
     elif one.recorded is None:
-        yield line("workload", {"kind": "idle"}, "nothing tells what it used")
+        yield _line("workload", {"kind": "idle"}, "nothing tells what it used")
     else:
         step = {"step": TIME.format(step_ns), "profile": profile}
         workload = {"kind": "trace", "file": DEMAND_FILE, **step}
-        yield line("workload", workload, "recorded cores as work; the profile is assumed")
+        yield _line("workload", workload, "recorded cores as work; the profile is assumed")
     yield from _bounds(one)
 
 
 def _lines(table: Sequence[Line]) -> Iterator[str]:
-    return (line(key, value.value, value.origin) for key, value in table)
+    return (_line(key, value.value, value.origin) for key, value in table)
 
 
 def _memory(one: Planned) -> Iterator[str]:
     """One value, or parts: in a line if they are told together, else a line each."""
     if not one.parts:
-        yield line("memory", size(one.memory.value), one.memory.origin)
+        yield _line("memory", size(one.memory.value), one.memory.origin)
         return
     parts = [
         {"size": size(part.size), "on": part.place, **({"use": "floating"} if part.floats else {})}
@@ -152,11 +165,11 @@ def _memory(one: Planned) -> Iterator[str]:
     ]
     origins = [part.origin for part in one.parts]
     if len(set(origins)) == 1:
-        yield line("memory", parts, origins[0])
+        yield _line("memory", parts, origins[0])
         return
     yield "memory = ["
     for part, origin in zip(parts, origins, strict=True):
-        yield f"  {value_text(part)},  # {plain(origin)}"
+        yield f"  {toml_value(part)},  # {_plain(origin)}"
     yield "]"
 
 
@@ -194,7 +207,7 @@ def _bounds(one: Planned) -> Iterator[str]:
             found[name] = {"memory": size(whole), count: whole}.get(name, number.value)
             origins.append(str(number.where))
         if found and told:
-            yield line(which, found, together(origins))
+            yield _line(which, found, together(origins))
 
 
 def _in_order(which: str, value: float, has: float) -> bool:
@@ -216,9 +229,9 @@ def _run(windows: Windows | None, step_ns: int) -> Iterator[str]:
         return
     step = TIME.format(step_ns)
     duration = TIME.format(step_ns * windows.count)
-    yield f"warmup = {value_text(WARMUP)}"
-    yield line("duration", duration, f"{windows.count} windows of {step}")
-    yield line("interval", step, "a window")
+    yield f"warmup = {toml_value(WARMUP)}"
+    yield _line("duration", duration, f"{windows.count} windows of {step}")
+    yield _line("interval", step, "a window")
     yield "replications = 1"
 
 
