@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import threading
 from pathlib import Path
 from types import ModuleType
 
+import polars as pl
 import pytest
 
 import frames
 from homenode.errors import HomenodeError, NotFoundError
+from homenode.simulate.kept import query as asking
 from homenode.simulate.kept.query import query
+from homenode.simulate.kept.store import fingerprint
 from homenode.simulate.runner import run_scenario
 
 pytestmark = pytest.mark.usefixtures("fake", "here")
@@ -43,7 +48,6 @@ def test_all_views_are_there(view: str) -> None:
     assert (count == 0) == (view == "dispatches")
 
 
-@pytest.mark.usefixtures("two_runs")
 @pytest.mark.parametrize(
     "question",
     [
@@ -56,14 +60,117 @@ def test_all_views_are_there(view: str) -> None:
         "SELECT * FROM nowhere",
         "SELEC 1",
         "ATTACH 'x.db'",
+        "EXPORT DATABASE 'x'",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "SET memory_limit = '1 GB'",
+        "PRAGMA enable_profiling",
+        "CALL force_checkpoint()",
+        "UPDATE EXTENSIONS",
+        "WITH added AS (INSERT INTO runs VALUES ('x') RETURNING *) FROM added",
+        "CREATE TABLE t AS PIVOT summary ON metric USING first(mean)",
+        "COPY (PIVOT summary ON metric USING first(mean)) TO 'stolen.csv'",
+        "EXPLAIN",
+        "EXPLAIN ANALYZE COPY (SELECT 1) TO 'stolen.csv'",
+        "/* € */ EXPLAIN -- first\n (ANALYZE, FORMAT JSON) COPY (SELECT 1) TO 'stolen.csv'",
+        "EXPLAIN ANALYZE COPY (SELECT 1) TO '{summary}'",
+        "EXPLAIN ANALYZE CREATE TABLE t AS SELECT 1",
+        "EXPLAIN ANALYZE COPY (PIVOT summary ON metric USING first(mean)) TO 'stolen.csv'",
+        "EXPLAIN PREPARE q AS COPY (SELECT 1) TO 'stolen.csv'",
+        "SELECT * FROM query('COPY (SELECT 1) TO x')",
+        "SELECT * FROM enable_logging(storage = 'file', storage_path = 'logs')",
+        "SELECT * FROM read_text('{summary}')",
+        "SELECT * FROM connection",
     ],
 )
-def test_nothing_but_questions(question: str) -> None:
+def test_nothing_but_questions(question: str, two_runs: tuple[str, str]) -> None:
     Path("secret.csv").write_text("a\n1\n")
-    before = sorted(Path().rglob("*"))
+    before = {path: path.stat().st_mtime_ns for path in Path().rglob("*")}
     with pytest.raises(HomenodeError):
-        query(question)
+        query(question.format(summary=Path("runs", two_runs[0], "summary.json").resolve()))
+    assert {path: path.stat().st_mtime_ns for path in Path().rglob("*")} == before
+
+
+@pytest.mark.usefixtures("two_runs")
+def test_what_gets_past_the_check_writes_nothing_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "refuse_writing", lambda connection, sql: None)
+    before = sorted(Path().rglob("*"))
+    with pytest.raises(HomenodeError, match="file system operations are disabled"):
+        query("EXPLAIN ANALYZE COPY (SELECT 1) TO 'stolen.csv'")
     assert sorted(Path().rglob("*")) == before
+
+
+@pytest.mark.usefixtures("two_runs")
+@pytest.mark.parametrize(
+    "question",
+    [
+        "PIVOT (SELECT partition, metric, mean FROM summary) ON metric USING first(mean)",
+        "PIVOT summary ON metric IN ('physc') USING first(mean)",
+        "EXPLAIN PIVOT summary ON metric USING first(mean)",
+        "EXPLAIN ANALYZE SELECT * FROM runs",
+        "EXPLAIN (FORMAT JSON) SELECT 1",
+        "EXPLAIN (SELECT 1)",
+        "DESCRIBE summary",
+        "SUMMARIZE runs",
+        "SHOW TABLES",
+        "WITH r AS (FROM runs) FROM r;",
+        "VALUES ('€')",
+        "-- a remark\nSELECT 1",
+    ],
+)
+def test_all_kinds_of_questions_are_answered(question: str) -> None:
+    assert not query(question).is_empty()
+
+
+@pytest.mark.usefixtures("two_runs")
+@pytest.mark.parametrize(
+    ("question", "limits", "told"),
+    [
+        (
+            "SELECT count(*) FROM range(1000000000000000)",
+            {"time_limit_ns": 10**8},
+            "not answered in 100 ms: .* --time-limit",
+        ),
+        (
+            "SELECT list(range) FROM range(1000000000)",
+            {"memory_limit": 50 << 20},
+            "needs more than 50 MiB: .* --memory-limit",
+        ),
+        (
+            "SELECT * FROM range(1000000000000000)",
+            {"memory_limit": 1 << 20},
+            "the answer is larger than 1 MiB: .* --memory-limit",
+        ),
+    ],
+)
+def test_limits_end_a_query(question: str, limits: dict[str, int], told: str) -> None:
+    with pytest.raises(HomenodeError, match=told):
+        query(question, **limits)  # type: ignore[arg-type]
+    assert not [one for one in threading.enumerate() if one.name == "query"]
+
+
+@pytest.mark.usefixtures("two_runs")
+def test_ctrl_c_ends_a_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pressed(self: object, timeout: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(asking.Future, "result", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        query("SELECT count(*) FROM range(1000000000000000)")
+    assert not [one for one in threading.enumerate() if one.name == "query"]
+
+
+def test_a_column_that_a_run_lacks_is_empty_there(two_runs: tuple[str, str]) -> None:
+    file = Path("runs", two_runs[0], "intervals", "partition.parquet")
+    pl.read_parquet(file).drop("donated_ns").write_parquet(file)
+    provenance = Path("runs", two_runs[0], "provenance.json")
+    told = json.loads(provenance.read_text())
+    told["files"]["intervals/partition.parquet"] = fingerprint(file)
+    provenance.write_text(json.dumps(told))
+    answer = query("SELECT run, count(donated_ns) AS n FROM partition_intervals GROUP BY 1")
+    counted = dict(answer.iter_rows())
+    assert counted[two_runs[0]] == 0
+    assert counted[two_runs[1]] > 0
 
 
 def test_no_runs() -> None:

@@ -8,6 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from homenode.cli.output import JsonOption, OutOption, show, show_json
+from homenode.errors import HomenodeError
+from homenode.model.units import SIZE, TIME, Kind, UnitError
+from homenode.simulate.kept.query import MEMORY_LIMIT, TIME_LIMIT_NS
 
 
 def sql(
@@ -15,6 +18,12 @@ def sql(
     run: Annotated[
         str | None, typer.Option("--run", "-r", help="Ask about this run only.", metavar="RUN")
     ] = None,
+    time_limit: Annotated[
+        str, typer.Option("--time-limit", help="Time it may take.", metavar="TIME")
+    ] = TIME.format(TIME_LIMIT_NS),
+    memory_limit: Annotated[
+        str, typer.Option("--memory-limit", help="Memory it may take.", metavar="SIZE")
+    ] = SIZE.format(MEMORY_LIMIT),
     out: OutOption = "runs",
     as_json: JsonOption = False,
 ) -> None:
@@ -27,7 +36,13 @@ def sql(
     from homenode.report.tables import plain_table
     from homenode.simulate.kept.query import query as ask
 
-    answer = ask(query, out, run)
+    answer = ask(
+        query,
+        out,
+        run,
+        time_limit_ns=_positive(TIME, "--time-limit", time_limit),
+        memory_limit=_positive(SIZE, "--memory-limit", memory_limit),
+    )
     if as_json:
         show_json([{name: _plain(v) for name, v in row.items()} for row in answer.to_dicts()])
         return
@@ -40,6 +55,17 @@ def sql(
             )
         )
     show(table)
+
+
+def _positive(kind: Kind, option: str, text: str) -> int:
+    """A quantity above 0 in its base unit."""
+    try:
+        value = int(kind.parse(text))
+    except UnitError as error:
+        raise HomenodeError(f"{option}: {error}") from error
+    if value <= 0:
+        raise HomenodeError(f"{option}: {text} is no {kind.name} above 0")
+    return value
 
 
 def _plain(value: Any) -> Any:

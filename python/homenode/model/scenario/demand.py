@@ -76,7 +76,9 @@ def read_demand(path: FilePath) -> pl.DataFrame:
         raise ScenarioError(f"{path} is larger than {_MOST_BYTES >> 30} GiB", next_step=_FORMS)
     read = pl.read_csv if path.suffix.lower() == ".csv" else pl.read_parquet
     try:
-        table = read(path)
+        # Opened here: polars would take some characters of a name for a pattern.
+        with path.open("rb") as file:
+            table = read(file)
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ScenarioError(f"{path} cannot be read: {reason}", next_step=_FORMS) from error

@@ -6,23 +6,22 @@ when a run is opened; of the tables only the size, and the rest when they are re
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from homenode.errors import DamagedRunError
-from homenode.simulate.kept.store import fingerprint
-
-PROVENANCE = "provenance.json"
-_NEXT = "run the scenario again, or delete the folder"
+from homenode.simulate.kept.reading import NEXT, reading, unreadable
+from homenode.simulate.kept.store import PROVENANCE, fingerprint
 
 
 def read_files(folder: Path, names: Sequence[str], tables: Iterable[Path]) -> dict[str, Any]:
     """The JSON files of a run folder by name, after a look at its tables."""
     if not folder.is_dir():
         raise DamagedRunError(f"{folder} is not a run folder")
-    files = {name: _read_json(folder / name) for name in names}
+    files = {name: _read_json(folder, name) for name in names}
     written = _written(folder, files[PROVENANCE])
     for name in names:
         if name != PROVENANCE:
@@ -35,7 +34,7 @@ def check_tables(folder: Path, tables: Iterable[Path], provenance: Mapping[str, 
     """A look at tables that not every run has."""
     written = _written(folder, provenance)
     for table in tables:
-        _check_table(table)
+        _check_table(folder, table)
         _compare(folder, table.relative_to(folder).as_posix(), written, whole=False)
 
 
@@ -58,30 +57,35 @@ def _written(folder: Path, provenance: Any) -> Mapping[str, Any]:
     written = provenance.get("files") if isinstance(provenance, dict) else None
     if not isinstance(written, dict) or not all(isinstance(f, dict) for f in written.values()):
         raise DamagedRunError(
-            f"{folder / PROVENANCE} is damaged: it does not say how the files were written; {_NEXT}"
+            f"{folder / PROVENANCE} is damaged: it does not say how the files were written; {NEXT}"
         )
     return written
 
 
 def _compare(folder: Path, name: str, written: Mapping[str, Any], *, whole: bool) -> None:
     path, then = folder / name, written.get(name, {})
-    size = path.stat().st_size
+    with reading(folder):
+        size = path.stat().st_size
     if size != then.get("bytes"):
         raise DamagedRunError(
             f"{path} is damaged: it has {size} bytes, {then.get('bytes', 'none')} were written; "
-            f"{_NEXT}"
+            f"{NEXT}"
         )
-    if whole and fingerprint(path)["sha256"] != then.get("sha256"):
-        raise DamagedRunError(f"{path} is damaged: it is not what was written; {_NEXT}")
+    if not whole:
+        return
+    with reading(folder):
+        digest = fingerprint(path)["sha256"]
+    if digest != then.get("sha256"):
+        raise DamagedRunError(f"{path} is damaged: it is not what was written; {NEXT}")
 
 
-def _read_json(path: Path) -> Any:
+def _read_json(folder: Path, name: str) -> Any:
+    path = folder / name
     try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise DamagedRunError(f"{path} is missing; {_NEXT}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise DamagedRunError(f"{path} cannot be read ({error}); {_NEXT}") from error
+        with reading(folder):
+            text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise DamagedRunError(f"{path} cannot be read ({error}); {NEXT}") from error
     try:
         return json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
@@ -90,10 +94,10 @@ def _read_json(path: Path) -> Any:
             if isinstance(error, json.JSONDecodeError)
             else "nested too deeply"
         )
-        raise DamagedRunError(f"{path} is damaged: {where}; {_NEXT}") from error
+        raise DamagedRunError(f"{path} is damaged: {where}; {NEXT}") from error
 
 
-def _check_table(path: Path) -> None:
+def _check_table(folder: Path, path: Path) -> None:
     """Open the footer only: a truncated or foreign file shows there."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -101,7 +105,7 @@ def _check_table(path: Path) -> None:
     try:
         pq.read_metadata(path)
     except FileNotFoundError:
-        raise DamagedRunError(f"{path} is missing; {_NEXT}") from None
+        raise unreadable(folder, FileNotFoundError(errno.ENOENT, "", str(path))) from None
     except (OSError, pa.ArrowException) as error:
         reason = str(error).splitlines()[0].rstrip(".")
-        raise DamagedRunError(f"{path} is damaged: {reason}; {_NEXT}") from error
+        raise DamagedRunError(f"{path} is damaged: {reason}; {NEXT}") from error

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from homenode.simulate.kept.store import GUEST_TABLES, table_path
+from homenode.simulate.kept.reading import scan_table
+from homenode.simulate.kept.store import GUEST_TABLES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -87,7 +88,7 @@ def guest_sums(
 
     found: dict[tuple[int, int], Sums] = {}
     for table in guest_tables(spec):
-        rows = pl.scan_parquet(table_path(folder, table))
+        rows = scan_table(folder, table)
         if replication is not None:
             rows = rows.filter(pl.col("replication") == replication)
         for row in _rows(rows, spec, table, key, batches):

@@ -16,10 +16,14 @@ from homenode.model.estimate import Estimate, estimate
 from homenode.model.scenario.kept import refuse_earlier
 from homenode.simulate.kept.books import CAUSES, Breakdown
 from homenode.simulate.kept.damage import check_tables, check_whole, earlier_version, read_files
+from homenode.simulate.kept.finding import LATEST, find, original, run_folders
 from homenode.simulate.kept.guests import guest_tables, names_of
 from homenode.simulate.kept.metrics import METRICS
+from homenode.simulate.kept.reading import reading, scan_table
 from homenode.simulate.kept.sharing import busy_threads
 from homenode.simulate.kept.store import GUEST_TABLES, INTERVAL_TABLES, run_folders, table_path
+from homenode.model.estimate import Estimate, estimate
+from homenode.simulate.kept.store import GUEST_TABLES, INTERVAL_TABLES, table_path
 from homenode.simulate.kept.summarize import replication_totals
 from homenode.simulate.kept.threads import charged_pct
 from homenode.simulate.kept.totals import Totals
@@ -29,7 +33,7 @@ from homenode.simulate.kept.work import work_done
 if TYPE_CHECKING:
     import polars as pl
 
-LATEST = "latest"
+_TRIES = 5
 _JSON_FILES = (
     "spec.json",
     "machine.json",
@@ -60,7 +64,21 @@ class KeptRun:
         """Open a run by folder, id, unique beginning of an id, scenario name (its newest run) or
         `latest`.
         """
-        path = _find(which, Path(root))
+        for _ in range(_TRIES):
+            path = find(which, root)
+            found = _identity(path)
+            try:
+                return cls.at(path)
+            except DamagedRunError as error:
+                # Deleted, or kept anew, while it was read: that is another folder.
+                if _identity(path) == found:
+                    raise
+                gone = error
+        raise gone
+
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        """Open the run that a folder holds."""
         files = read_files(
             path, _JSON_FILES, [table_path(path, table) for table in INTERVAL_TABLES]
         )
@@ -73,17 +91,26 @@ class KeptRun:
     def all(
         cls, root: str | Path = "runs", damaged: list[DamagedRunError] | None = None
     ) -> list[Self]:
-        """All kept runs that can be read, newest first; what is wrong with others goes to
-        `damaged`.
+        """All kept runs that can be read, newest first, each once; what is wrong with others goes
+        to `damaged`, and of what they are copies.
         """
-        found = []
-        for path in run_folders(Path(root)):
+        found: dict[str, Self] = {}
+        left_out = [] if damaged is None else damaged
+        for path in run_folders(root):
+            copied = original(path)
             try:
-                found.append(cls.load(path))
+                run = cls.load(path, root)
+            except NotFoundError:  # deleted since
+                continue
             except DamagedRunError as error:
-                if damaged is not None:
-                    damaged.append(error)
-        return found
+                left_out.append(error)
+                continue
+            copied = copied or (found[run.id].path if run.id in found else None)
+            if copied is None:
+                found[run.id] = run
+            else:
+                left_out.append(DamagedRunError(f"{path} is a copy of {copied}"))
+        return list(found.values())
 
     @property
     def id(self) -> str:
@@ -265,7 +292,8 @@ class KeptRun:
 
         path = table_path(self.path, table)
         check_whole(self.path, path, self.provenance)
-        rows = pl.read_parquet(path)
+        with reading(self.path):
+            rows = scan_table(self.path, table).collect()
         kinds = ["pool"] if table == "pool" else ["partition"]
         if table in ("virtual_machine", "switch"):
             kinds.append(table)
@@ -279,6 +307,15 @@ class KeptRun:
     def __repr__(self) -> str:
         names = ", ".join(self.partitions)
         return f"Run({self.id!r}, {self.replications} replications, partitions {names})"
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """What tells a folder from another one of the same name; None if there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _working_instructions_per_s(totals: Sequence[Totals]) -> float:
@@ -302,31 +339,3 @@ def _check_fit(run: KeptRun) -> None:
     if earlier:
         raise earlier_version(run.path)
     check_tables(run.path, guest_paths, run.provenance)
-
-
-def _find(which: str | Path, root: Path) -> Path:
-    """The folder of a run; see `Run.load`."""
-    given = Path(which)
-    if given.is_dir() and (given.is_absolute() or len(given.parts) > 1):
-        return given
-    folders = run_folders(root)
-    name = str(which)
-    if name == LATEST and folders:
-        return folders[0]
-    exact = [folder for folder in folders if folder.name == name]
-    of_scenario = [folder for folder in folders if folder.name.rpartition("-")[0] == name]
-    beginning = [folder for folder in folders if folder.name.startswith(name)]
-    if exact or of_scenario:
-        return (exact or of_scenario)[0]
-    if len(beginning) == 1:
-        return beginning[0]
-    if beginning:
-        names = ", ".join(folder.name for folder in beginning[:8])
-        raise NotFoundError(f"{name} could be any of the runs {names}; write more of the id")
-    if not folders:
-        raise NotFoundError(
-            f"there is no run {name}: {root} holds none; make one with `homenode run SCENARIO`"
-        )
-    raise NotFoundError(
-        f"there is no run {name} in {root}{nearest(name, [f.name for f in folders])}"
-    )

@@ -4,25 +4,36 @@ metric = 'physc'")`.
 Views: `partition_intervals`, `cpu_intervals`, `pool_intervals`, `dispatches` and, of z/VM,
 `virtual_machine_intervals`, `switch_intervals`, `volume_intervals` (the result tables with `run`
 and names beside the indices), `summary` (a row per run, partition and metric) and `runs`. They are
-read in place; nothing is written.
+read in place, by Arrow; the database itself can open no file, so that a statement that gets past
+the check of its kind still writes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from homenode.errors import HomenodeError, NotFoundError
+from homenode.model.units import SIZE, TIME
 from homenode.simulate.engine import table_names
 from homenode.simulate.kept.guests import names_of
 from homenode.simulate.kept.kept_run import KeptRun
+from homenode.simulate.kept.reading import reading
+from homenode.simulate.kept.kept_run import KeptRun
+from homenode.simulate.kept.statements import refuse_writing
 from homenode.simulate.kept.store import table_path
 
 if TYPE_CHECKING:
     import duckdb
     import polars as pl
+    import pyarrow as pa
+    from pyarrow.dataset import Dataset
 
+Answer = TypeVar("Answer")
 VIEWS = {
     "partition_intervals": "partition",
     "cpu_intervals": "cpu",
@@ -34,11 +45,33 @@ VIEWS = {
 }
 _KINDS = ("virtual_machine", "switch")
 """Of which a row tells the index in its partition, and `guests_` the name."""
-_READING = {"SELECT", "EXPLAIN"}
+_GUESTS = {"run": str, "kind": str, "partition": int, "number": int, "name": str}
+TIME_LIMIT_NS = 60 * 10**9
+MEMORY_LIMIT = 2 << 30
+"""Bytes."""
+_LOOK_EVERY_S = 0.1
+_SETTINGS = (
+    # Nothing is put aside on disk, and variables of this program are no tables.
+    "SET temp_directory = ''",
+    "SET python_enable_replacements = false",
+    "SET enable_external_access = false",
+    "SET lock_configuration = true",
+)
 
 
-def query(sql: str, root: str | Path = "runs", run: str | None = None) -> pl.DataFrame:
-    """Answer a question about all kept runs, or about one."""
+def query(
+    sql: str,
+    root: str | Path = "runs",
+    run: str | None = None,
+    *,
+    time_limit_ns: int = TIME_LIMIT_NS,
+    memory_limit: int = MEMORY_LIMIT,
+) -> pl.DataFrame:
+    """Answer a question about all kept runs, or about one.
+
+    Raises `HomenodeError` for what is no question and for one that needs more time [ns], or more
+    memory [bytes] for its work or for its answer, than it may have.
+    """
     import duckdb
     import polars as pl
 
@@ -48,11 +81,20 @@ def query(sql: str, root: str | Path = "runs", run: str | None = None) -> pl.Dat
             f"{root} holds no run to ask about; make one with `homenode run SCENARIO`"
         )
     connection = duckdb.connect(":memory:")
+
+    def ask() -> pa.Table:
+        with connection:
+            refuse_writing(connection, sql)
+            connection.execute(f"SET memory_limit = '{memory_limit} B'")
+            _create_views(connection, runs)
+            for setting in _SETTINGS:
+                connection.execute(setting)
+            return _collect(connection, sql, memory_limit)
+
     try:
-        _refuse_writing(connection, sql)
-        _create_views(connection, runs)
-        _lock(connection, runs)
-        answer = pl.DataFrame(connection.sql(sql).to_arrow_table())
+        return pl.DataFrame(_in_time(ask, connection, time_limit_ns))
+    except duckdb.OutOfMemoryException as error:
+        raise _too_large(f"the query needs more than {SIZE.format(memory_limit)}") from error
     except duckdb.Error as error:
         raise HomenodeError(f"the query cannot be answered: {error}") from error
     except pl.exceptions.PolarsError as error:
@@ -60,71 +102,120 @@ def query(sql: str, root: str | Path = "runs", run: str | None = None) -> pl.Dat
             f"the answer holds a kind of value that cannot be shown ({error})",
             next_step="cast it, as in CAST(x AS VARCHAR)",
         ) from error
-    finally:
-        connection.close()
-    return answer
 
 
-def _refuse_writing(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
-    """One statement that only reads."""
-    statements = connection.extract_statements(sql)
-    if len(statements) != 1:
+def _in_time(
+    ask: Callable[[], Answer], connection: duckdb.DuckDBPyConnection, limit_ns: int
+) -> Answer:
+    """What `ask` gives, called in a thread of its own: while a query runs, the thread that asked
+    hears neither Ctrl-C nor a clock.
+    """
+    import duckdb
+
+    answer: Future[Answer] = Future()
+
+    def work() -> None:
+        try:
+            answer.set_result(ask())
+        except BaseException as error:  # noqa: BLE001 - raised where it is waited for
+            answer.set_exception(error)
+
+    thread = threading.Thread(target=work, name="query")
+    thread.start()
+    try:
+        return answer.result(min(limit_ns / 1e9, threading.TIMEOUT_MAX))
+    except (TimeoutError, KeyboardInterrupt) as error:
+        while thread.is_alive():  # it may not have begun yet, and be closed by the next look
+            with contextlib.suppress(duckdb.Error):
+                connection.interrupt()
+            thread.join(_LOOK_EVERY_S)
+        if not isinstance(error, TimeoutError):
+            raise
         raise HomenodeError(
-            f"the query has {len(statements)} statements; ask one question at a time"
-        )
-    kind = statements[0].type.name
-    if kind not in _READING:
-        raise HomenodeError(
-            f"the query is a {kind} statement; only questions (SELECT) are answered"
-        )
+            f"the query was not answered in {TIME.format(limit_ns)}",
+            next_step="ask for less, or give it more time with --time-limit",
+        ) from error
 
 
-def _lock(connection: duckdb.DuckDBPyConnection, runs: Sequence[KeptRun]) -> None:
-    """From here on only the files of these runs can be read."""
-    folders = ", ".join(_quoted(run.path.resolve()) for run in runs)
-    connection.execute(f"SET allowed_directories = [{folders}]")
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
+def _collect(connection: duckdb.DuckDBPyConnection, sql: str, limit: int) -> pa.Table:
+    """The answer, as long as it fits."""
+    import pyarrow as pa
+
+    batches, size = [], 0
+    found = connection.sql(sql)
+    if found is None:
+        raise HomenodeError("the query has no answer", next_step="ask with SELECT")
+    reader = pa.RecordBatchReader.from_stream(found)
+    for batch in reader:
+        size += batch.nbytes
+        if size > limit:
+            raise _too_large(f"the answer is larger than {SIZE.format(limit)}")
+        batches.append(batch)
+    return pa.Table.from_batches(batches, reader.schema)
+
+
+def _too_large(what: str) -> HomenodeError:
+    return HomenodeError(
+        what, next_step="ask for less, as with LIMIT, or give it more memory with --memory-limit"
+    )
 
 
 def _create_views(connection: duckdb.DuckDBPyConnection, runs: Sequence[KeptRun]) -> None:
-    _table(connection, "runs", [_run_row(run) for run in runs])
-    _table(connection, "summary", [row for run in runs for row in _summary_rows(run)])
-    _table(connection, "names_", [row for run in runs for row in _name_rows(run)])
-    _guest_names(connection, runs)
+    _rows(connection, "runs", [_run_row(run) for run in runs])
+    _rows(connection, "summary", [row for run in runs for row in _summary_rows(run)])
+    _rows(connection, "names_", [row for run in runs for row in _name_rows(run)])
+    _rows(connection, "guests_", [row for run in runs for row in _guest_rows(run)], _GUESTS)
     for view, table in VIEWS.items():
-        files = [run.path.resolve() for run in runs if table_path(run.path, table).exists()]
-        if files:
-            _interval_view(connection, view, table, files)
+        there = [run for run in runs if table_path(run.path, table).exists()]
+        if there:
+            _interval_view(connection, view, table, there)
         else:
             _empty_view(connection, view, table)
 
 
 def _interval_view(
-    connection: duckdb.DuckDBPyConnection, view: str, table: str, folders: Sequence[Path]
+    connection: duckdb.DuckDBPyConnection, view: str, table: str, runs: Sequence[KeptRun]
 ) -> None:
     kind = "pool" if table == "pool" else "partition"
-    parts = [
-        f"SELECT {_quoted(folder.name)} AS run_, * "  # noqa: S608 - quoted
-        f"FROM read_parquet({_quoted(table_path(folder, table))})"
-        for folder in folders
-    ]
-    source = " UNION ALL BY NAME ".join(parts)
+    source = f"{view}_rows"
+    connection.register(source, _rows_of_all(table, runs))
     name, left_out, join = "", kind, ""
     if table in _KINDS:
         name = f"guests_.name AS {table}, rows_.{table} AS {table}_index, "
         left_out = f"{kind}, {table}"
         join = (
-            f"JOIN guests_ ON guests_.folder = rows_.run_ AND guests_.kind = '{table}' "
+            f"JOIN guests_ ON guests_.run = rows_.run_ AND guests_.kind = '{table}' "
             f"AND guests_.partition = rows_.partition AND guests_.number = rows_.{table}"
         )
     connection.execute(
-        f"CREATE VIEW {view} AS "  # noqa: S608 - names of our own views and quoted folder names
+        f"CREATE VIEW {view} AS "  # noqa: S608 - names of our own views
         f"SELECT names_.run, rows_.replication, names_.name AS {kind}, "
         f"rows_.{kind} AS {kind}_index, {name}rows_.* EXCLUDE (run_, replication, {left_out}) "
-        f"FROM ({source}) AS rows_ "
-        f"JOIN names_ ON names_.folder = rows_.run_ AND names_.kind = '{kind}' "
+        f"FROM {source} AS rows_ "
+        f"JOIN names_ ON names_.run = rows_.run_ AND names_.kind = '{kind}' "
         f"AND names_.number = rows_.{kind} {join}"
+    )
+
+
+def _rows_of_all(table: str, runs: Sequence[KeptRun]) -> Dataset:
+    """The rows of all runs, with the run of each; a column that some lack is empty there."""
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+    import pyarrow.parquet as pq
+    from pyarrow.fs import LocalFileSystem
+
+    paths, schemas = [], [pa.schema([("run_", pa.string())])]
+    for run in runs:
+        path = str(table_path(run.path.resolve(), table))
+        with reading(run.path):
+            schemas.append(pq.read_schema(path))
+        paths.append(path)
+    return ds.FileSystemDataset.from_paths(
+        paths,
+        pa.unify_schemas(schemas),
+        ds.ParquetFileFormat(),
+        filesystem=LocalFileSystem(),
+        partitions=[ds.field("run_") == run.id for run in runs],
     )
 
 
@@ -133,15 +224,17 @@ def _empty_view(connection: duckdb.DuckDBPyConnection, view: str, table: str) ->
     connection.execute(f"CREATE VIEW {view} AS SELECT NULL::VARCHAR AS run, {columns} WHERE false")
 
 
-def _table(
-    connection: duckdb.DuckDBPyConnection, name: str, rows: Sequence[Mapping[str, Any]]
+def _rows(
+    connection: duckdb.DuckDBPyConnection,
+    view: str,
+    rows: Sequence[Mapping[str, Any]],
+    schema: Mapping[str, Any] | None = None,
 ) -> None:
+    """A view of rows of ours, which no statement changes."""
     import polars as pl
 
-    frame = pl.DataFrame(rows, infer_schema_length=None).to_arrow()
-    connection.register(f"{name}_rows", frame)
-    connection.execute(f"CREATE TABLE {name} AS SELECT * FROM {name}_rows")  # noqa: S608
-    connection.unregister(f"{name}_rows")
+    frame = pl.DataFrame(rows, schema=schema, infer_schema_length=None)
+    connection.register(view, frame.to_arrow())
 
 
 def _run_row(run: KeptRun) -> dict[str, Any]:
@@ -173,29 +266,23 @@ def _summary_rows(run: KeptRun) -> list[dict[str, Any]]:
 
 def _name_rows(run: KeptRun) -> list[dict[str, Any]]:
     kinds = {"partition": run.partitions, "pool": [str(pool["name"]) for pool in run.spec["pools"]]}
-    folder = run.path.resolve().name
     return [
-        {"run": run.id, "folder": folder, "kind": kind, "number": number, "name": name}
+        {"run": run.id, "kind": kind, "number": number, "name": name}
         for kind, names in kinds.items()
         for number, name in enumerate(names)
     ]
 
 
-def _guest_names(connection: duckdb.DuckDBPyConnection, runs: Sequence[KeptRun]) -> None:
+def _guest_rows(run: KeptRun) -> list[dict[str, Any]]:
     """Names of virtual machines and switches by partition; none where no z/VM runs."""
-    connection.execute(
-        "CREATE TABLE guests_ (folder VARCHAR, kind VARCHAR, partition BIGINT, number BIGINT, "
-        "name VARCHAR)"
-    )
-    rows = [
-        (run.path.resolve().name, kind, one["partition_index"], one[f"{kind}_index"], one[kind])
-        for run in runs
+    return [
+        {
+            "run": run.id,
+            "kind": kind,
+            "partition": one["partition_index"],
+            "number": one[f"{kind}_index"],
+            "name": one[kind],
+        }
         for kind in _KINDS
         for one in names_of(run.spec, kind)
     ]
-    if rows:
-        connection.executemany("INSERT INTO guests_ VALUES (?, ?, ?, ?, ?)", rows)
-
-
-def _quoted(text: object) -> str:
-    return "'" + str(text).replace("'", "''") + "'"

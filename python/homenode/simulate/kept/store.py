@@ -19,10 +19,32 @@ INTERVAL_TABLES = ("partition", "cpu", "pool")
 """Tables that every run has."""
 GUEST_TABLES = ("virtual_machine", "switch", "volume")
 """Interval tables of runs with a partition whose guest runs virtual machines."""
+PROVENANCE = "provenance.json"
+"""File of a run folder that is written last."""
 _DRAFT = "run"
 _TRIES = 8
 _FULL = (None, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Errors that say a disk or a quota is full; Arrow's carry no number."""
+
+
+def runs_folder(out: str | Path) -> Path:
+    """The folder that keeps runs. Raises `StoreError` for a word that names none."""
+    if not str(out):
+        raise StoreError(
+            "the folder of the runs has no name",
+            next_step="write `.` for this one, or leave it out for `runs`",
+        )
+    try:
+        named = b"\0" not in str(out).encode()
+    except UnicodeEncodeError:
+        named = False
+    if not named:
+        raise StoreError(
+            f"{str(out)!r} cannot name the folder of the runs",
+            there="the libraries that write tables take names in UTF-8 only",
+            next_step="name another folder with --out",
+        )
+    return Path(out)
 
 
 def table_path(folder: Path, table: str) -> Path:
@@ -86,19 +108,3 @@ def publish(draft: Path, final: Path) -> None:
         else:
             break
     # Else the others keep coming first, with the same results.
-
-
-def run_folders(root: Path) -> list[Path]:
-    """All kept runs, newest first."""
-    if not root.is_dir():
-        return []
-    found = [p for p in root.iterdir() if p.is_dir() and not p.name.startswith(".")]
-    return sorted(found, key=lambda p: (-_written_at(p), p.name))
-
-
-def _written_at(folder: Path) -> float:
-    """Time of the provenance file, which is written last [s]."""
-    for path in (folder / "provenance.json", folder):
-        with contextlib.suppress(OSError):
-            return path.stat().st_mtime
-    return 0.0

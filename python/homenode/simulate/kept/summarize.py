@@ -20,6 +20,9 @@ from homenode.simulate.kept.metric import Metric
 from homenode.simulate.kept.metrics import BATCHED, METRICS
 from homenode.simulate.kept.nest_metrics import categories
 from homenode.simulate.kept.store import table_path
+from homenode.simulate.kept.nest_metrics import categories
+from homenode.simulate.kept.reading import scan_table
+from homenode.model.estimate import BATCHES, Estimate, estimate
 from homenode.simulate.kept.totals import NS_PER_S, Shape, Totals, shape_of, totals_of
 
 if TYPE_CHECKING:
@@ -90,7 +93,7 @@ def with_gauges(raw: Sequence[Raw], folder: Path) -> list[dict[str, Any]]:
     import polars as pl
 
     means = (
-        pl.scan_parquet(table_path(folder, "partition"))
+        scan_table(folder, "partition")
         .group_by("replication", "partition")
         .agg(pl.mean(*GAUGES))
         .collect()
@@ -149,7 +152,7 @@ def _batches(
     """Counters of each partition in successive stretches of the one replication."""
     import polars as pl
 
-    rows = pl.scan_parquet(table_path(folder, "partition")).drop("replication")
+    rows = scan_table(folder, "partition").drop("replication")
     times = rows.select("time_ns").unique().sort("time_ns").collect().to_series()
     count = min(BATCHES, len(times))
     if count < 2:
@@ -207,7 +210,7 @@ def _machine(spec: Mapping[str, Any], raw: Sequence[Raw], folder: Path) -> dict[
     """Figures of the machine as a whole: its pools, and how much was simulated."""
     import polars as pl
 
-    pools = pl.read_parquet(table_path(folder, "pool"))
+    pools = scan_table(folder, "pool").collect()
     managed = spec["machine"]["hypervisor"]["policy"] == "prsm"
     seconds = spec["duration_ns"] / NS_PER_S
     return {

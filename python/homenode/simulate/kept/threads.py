@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from homenode.simulate.kept.store import table_path
+from homenode.simulate.kept.reading import reading, scan_table
 
 
 def charged_pct(
@@ -21,14 +21,15 @@ def charged_pct(
 
     key = "vp" if kind == "proc" else "cpu"
     charged = pl.sum_horizontal("user_ns", "sys_ns", "wait_ns", "idle_ns")
-    by_key = (
-        pl.scan_parquet(table_path(path, "cpu"))
+    asked = (
+        scan_table(path, "cpu")
         .filter(pl.col("partition") == partition)
         .group_by("replication", key)
         .agg((charged.sum() * 100.0 / duration_ns).alias("pct"))
         .sort("replication", key)
-        .collect()
     )
+    with reading(path):
+        by_key = asked.collect()
     found = []
     for (_,), rows in by_key.group_by("replication", maintain_order=True):
         if kind == "cpu_rank":

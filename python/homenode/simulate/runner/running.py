@@ -16,7 +16,14 @@ from typing import Any, TypedDict
 from homenode.errors import HomenodeError, listed
 from homenode.simulate.engine import Engine, load_engine, table_columns
 from homenode.simulate.kept.guests import with_guests
-from homenode.simulate.kept.store import drafting, dump_json, fingerprints, publish, table_path
+from homenode.simulate.kept.store import (
+    drafting,
+    dump_json,
+    fingerprints,
+    publish,
+    runs_folder,
+    table_path,
+)
 from homenode.simulate.kept.summarize import summarize, with_gauges
 from homenode.simulate.run import Run
 from homenode.simulate.runner.interval_files import merge_parts
@@ -69,10 +76,9 @@ def run_scenario(
     all cores). The same scenario, seed and replications give the same run id and the same bytes,
     however many threads there are.
     """
-    engine = load_engine()
+    engine, root = load_engine(), runs_folder(out)
     job = freeze(scenario, replications, seed, program_version())
     asked = len(job.replications)
-    root = Path(out)
     with drafting(root) as folder:
         try:
             outcome = simulate_all(engine, job, folder, jobs, progress, stop)
@@ -87,7 +93,7 @@ def run_scenario(
         with _deaf() if outcome.interrupted else contextlib.nullcontext():
             _write(folder, job, engine, outcome.summaries)
             publish(folder, root / job.id)
-    run = Run.load(root / job.id)
+    run = Run.at(root / job.id)
     if outcome.interrupted:
         raise InterruptedRun(run, finished, asked)
     return run

@@ -69,6 +69,8 @@ def _counts(run: Run, partition: str, replication: int) -> pl.DataFrame:
     """
     import polars as pl
 
+    from homenode.simulate.kept.reading import scan_table
+
     machine: dict[str, Any] = run.spec["machine"]
     interval = int(run.spec["interval_ns"])
     cores = int(machine["cores_per_chip"])
@@ -79,7 +81,7 @@ def _counts(run: Run, partition: str, replication: int) -> pl.DataFrame:
     same_chip = chip == last_chip
     same_node = chip // chips == last_chip // chips
     return (
-        pl.scan_parquet(table_path(run.path, "dispatches"))
+        scan_table(run.path, "dispatches")
         .filter(
             (pl.col("replication") == replication)
             & (pl.col("partition") == run.partitions.index(partition))

@@ -1,0 +1,86 @@
+"""Which folders are kept runs, and which of them someone means.
+
+A run folder is known by the provenance that is written into it last, not by its name: people put
+other folders beside their runs, rename them and copy them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+
+from homenode.errors import NotFoundError, nearest
+from homenode.simulate.kept.store import PROVENANCE, runs_folder
+
+LATEST = "latest"
+_OURS = (PROVENANCE, "spec.json", "summary.json", "replications.json")
+"""Files of which a damaged run may have kept one; a folder without any is none of ours."""
+
+
+def run_folders(root: str | Path) -> list[Path]:
+    """All folders that are runs or were, newest first; copies too."""
+    try:
+        there = [one for one in runs_folder(root).iterdir() if not one.name.startswith(".")]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    found = [one for one in there if any((one / name).is_file() for name in _OURS)]
+    return sorted(found, key=lambda one: (-_written_at(one), one.name))
+
+
+def _written_at(folder: Path) -> float:
+    """Time of the provenance [s]; long ago where it is missing."""
+    with contextlib.suppress(OSError):
+        return (folder / PROVENANCE).stat().st_mtime
+    return 0.0
+
+
+def run_of(folder: Path) -> str | None:
+    """The id of the run that a folder holds; None if it does not say."""
+    try:
+        told = json.loads((folder / PROVENANCE).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    run = told.get("run") if isinstance(told, dict) else None
+    return run if isinstance(run, str) else None
+
+
+def original(folder: Path) -> Path | None:
+    """The folder of which this is a copy: the one beside it that is called like the run."""
+    run = run_of(folder)
+    if run is None or run == folder.name or Path(run).name != run:
+        return None
+    beside = folder.with_name(run)
+    return beside if run_of(beside) == run else None
+
+
+def find(which: str | Path, root: str | Path) -> Path:
+    """The folder of a run, by its path, its name, the id of the run, a unique beginning, the name
+    of the scenario (its newest run) or `latest`, which is no copy. Raises `NotFoundError`.
+    """
+    folder = Path(which)
+    if folder.is_dir() and (isinstance(which, Path) or "/" in str(which)):
+        return folder
+    folders, name = run_folders(root), str(which)
+    if name == LATEST and folders:
+        return next((one for one in folders if original(one) is None), folders[0])
+    exact = [one for one in folders if one.name == name]
+    of_scenario = [one for one in folders if one.name.rpartition("-")[0] == name]
+    beginning = [one for one in folders if name and one.name.startswith(name)]
+    if exact or of_scenario:
+        return (exact or of_scenario)[0]
+    if len(beginning) == 1:
+        return beginning[0]
+    if beginning:
+        names = ", ".join(one.name for one in beginning[:8])
+        raise NotFoundError(f"{name} could be any of the runs {names}; write more of the id")
+    if not folders:
+        raise NotFoundError(
+            f"there is no run {name}: {root} holds none; make one with `homenode run SCENARIO`"
+        )
+    renamed = [one for one in folders if run_of(one) == name]
+    if renamed:
+        return renamed[0]
+    raise NotFoundError(
+        f"there is no run {name} in {root}{nearest(name, [one.name for one in folders])}"
+    )
