@@ -21,8 +21,6 @@ from homenode.simulate.kept.guests import guest_tables, names_of
 from homenode.simulate.kept.metrics import METRICS
 from homenode.simulate.kept.reading import reading, scan_table
 from homenode.simulate.kept.sharing import busy_threads
-from homenode.simulate.kept.store import GUEST_TABLES, INTERVAL_TABLES, run_folders, table_path
-from homenode.model.estimate import Estimate, estimate
 from homenode.simulate.kept.store import GUEST_TABLES, INTERVAL_TABLES, table_path
 from homenode.simulate.kept.summarize import replication_totals
 from homenode.simulate.kept.threads import charged_pct

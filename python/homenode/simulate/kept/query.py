@@ -23,7 +23,6 @@ from homenode.simulate.engine import table_names
 from homenode.simulate.kept.guests import names_of
 from homenode.simulate.kept.kept_run import KeptRun
 from homenode.simulate.kept.reading import reading
-from homenode.simulate.kept.kept_run import KeptRun
 from homenode.simulate.kept.statements import refuse_writing
 from homenode.simulate.kept.store import table_path
 

@@ -19,10 +19,7 @@ from homenode.simulate.kept.guests import guest_sums
 from homenode.simulate.kept.metric import Metric
 from homenode.simulate.kept.metrics import BATCHED, METRICS
 from homenode.simulate.kept.nest_metrics import categories
-from homenode.simulate.kept.store import table_path
-from homenode.simulate.kept.nest_metrics import categories
 from homenode.simulate.kept.reading import scan_table
-from homenode.model.estimate import BATCHES, Estimate, estimate
 from homenode.simulate.kept.totals import NS_PER_S, Shape, Totals, shape_of, totals_of
 
 if TYPE_CHECKING:
