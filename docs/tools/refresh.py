@@ -12,6 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import index
 import notebook
 import reference
 import studies
@@ -47,7 +48,8 @@ def run_notebook(page: Path) -> str:
 
 
 def fresh() -> Iterator[tuple[Path, str]]:
-    """Every page that holds something of the program's making, as it should be."""
+    """Every file that holds something of the program's making, as it should be."""
+    yield index.PLACE, index.index()
     for name, write in reference.pages().items():
         yield DOCS / name, write()
     for page, write in studies.pages().items():

@@ -5,28 +5,25 @@
 >>> run = scenario.run()  # doctest: +SKIP
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
-from homenode.errors import (
-    DamagedRunError,
-    EngineError,
-    EngineMissingError,
-    HomenodeError,
-    InputError,
-    Interrupted,
-    MachineError,
-    NotFoundError,
-    ProfileError,
-    RunError,
-    ScenarioError,
-    StoreError,
-    StudyError,
-    Where,
-)
+from homenode.later import TYPE_CHECKING, later
 
 if TYPE_CHECKING:
+    from homenode.errors import (
+        DamagedRunError,
+        EngineError,
+        EngineMissingError,
+        HomenodeError,
+        InputError,
+        Interrupted,
+        MachineError,
+        NotFoundError,
+        ProfileError,
+        RunError,
+        ScenarioError,
+        StoreError,
+        StudyError,
+        Where,
+    )
     from homenode.evidence.study import calibrate, list_studies, load_study, run_study
     from homenode.records.calibrate import fit_profile
     from homenode.simulate.explain.explanation import explain
@@ -66,27 +63,24 @@ __all__ = [
     "run_study",
 ]
 
-_LATER = {
-    "METRICS": "homenode.simulate.kept.metrics:METRICS",
-    "Run": "homenode.simulate.run:Run",
-    "Scenario": "homenode.simulate.scenario:Scenario",
-    "calibrate": "homenode.evidence.study:calibrate",
-    "explain": "homenode.simulate.explain.explanation:explain",
-    "fit_profile": "homenode.records.calibrate:fit_profile",
-    "list_studies": "homenode.evidence.study:list_studies",
-    "load_scenario": "homenode.simulate.scenario:load",
-    "load_study": "homenode.evidence.study:load_study",
-    "query": "homenode.simulate.kept.query:query",
-    "run_scenario": "homenode.simulate.runner:run_scenario",
-    "run_study": "homenode.evidence.study:run_study",
-}
-"""Where the rest is; imported when it is first used, so that a command starts at once."""
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module homenode has no attribute {name}")
-    import importlib
-
-    module, _, there = _LATER[name].partition(":")
-    return getattr(importlib.import_module(module), there)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            **dict.fromkeys((name for name in __all__ if name[-5:] == "Error"), "errors"),
+            "Interrupted": "errors",
+            "METRICS": "simulate.kept.metrics",
+            "Run": "simulate.run",
+            "Scenario": "simulate.scenario",
+            "Where": "errors",
+            "calibrate": "evidence.study",
+            "explain": "simulate.explain.explanation",
+            "fit_profile": "records.calibrate",
+            "list_studies": "evidence.study",
+            "load_scenario": "simulate.scenario:load",
+            "load_study": "evidence.study",
+            "query": "simulate.kept.query",
+            "run_scenario": "simulate.runner",
+            "run_study": "evidence.study",
+        },
+    )

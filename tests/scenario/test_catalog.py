@@ -13,7 +13,7 @@ from homenode.errors import HomenodeError, MachineError, NotFoundError, ProfileE
 from homenode.model import catalog
 from homenode.model.catalog.control_program import control_program
 from homenode.model.catalog.flatten import machine_spec
-from homenode.model.catalog.profile import PROFILE_NUMBERS
+from homenode.model.catalog.profile_model import PROFILE_NUMBERS
 from homenode.model.scenario.file.workload import ProfileChoice
 from homenode.report.catalog import description_json, description_table
 

@@ -9,7 +9,8 @@ import pytest
 
 from homenode.errors import DamagedRunError, ScenarioError
 from homenode.model.scenario import Scenario
-from homenode.model.scenario.kept import refuse_earlier, stand_alone
+from homenode.model.scenario.kept import stand_alone
+from homenode.simulate.kept.damage import refuse_earlier
 from homenode.simulate.runner.details import partition_details
 
 SHIPPED = resources.files("homenode") / "data"

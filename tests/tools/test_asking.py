@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
+import polars as pl
 import pytest
 from counted import SECOND, cpu, partition, sample, shared, view
 
@@ -21,6 +23,7 @@ from homenode.tools import (
     rows,
     samples,
 )
+from homenode.tools.summing import summed
 from homenode.tools.usage import Request, parse
 
 
@@ -182,27 +185,53 @@ class Kept:
 
     id = "p795-00000000"
     replications = 2
+    partitions = ("one", "two", "own")
+    details: ClassVar[dict[str, Any]] = {}
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
         self.spec = spec()
+        self.folder = folder
 
     def partition(self, name: str | None) -> str:
         return name or "one"
 
-    def intervals(self, table: str = "partition") -> Any:
+    def table_file(self, table: str) -> Path:
         key: Any = (table, "" if table == "pool" else "testpar")
         frame = six_seconds().frames[key]
-        import polars as pl
+        file = self.folder / f"{table}.parquet"
+        pl.concat(
+            [
+                frame.with_columns(replication=pl.lit(replication), partition=pl.lit(index))
+                for replication in range(2)
+                for index in range(1 if table == "pool" else 2)
+            ]
+        ).write_parquet(file)
+        return file
 
-        named = frame.with_columns(pl.lit("one").alias("partition"), pool_index=pl.lit(0))
-        return pl.concat([named.with_columns(replication=pl.lit(r)) for r in range(2)])
+
+def test_window_by_window_the_file_says_what_polars_says(tmp_path: Path) -> None:
+    (tmp_path / "a[1]*?").mkdir()
+    kept = Kept(tmp_path / "a[1]*?")
+    rows = KeptRunView(kept, 1).rows("cpu", "one")
+    frame = six_seconds().frames["cpu", "testpar"]
+    expected = (
+        frame.with_columns(window=(pl.col("time_ns") - 1) // (2 * SECOND))
+        .group_by("window", "cpu", maintain_order=True)
+        .agg(pl.exclude("time_ns", "partition", "vp").sum(), pl.col("vp").last())
+        .sort("window", "cpu")
+    )
+    told = summed(rows, ("cpu",), 2 * SECOND, 3)
+    assert [{"window": w, **row} for w, found in told.items() for row in found] == [
+        {name: row[name] for name in ("window", *told[0][0])}
+        for row in expected.iter_rows(named=True)
+    ]
 
 
-def test_a_kept_run_is_read_one_replication_at_a_time() -> None:
-    run = KeptRunView(Kept(), details={"one": {"mem_mb": 4096, "pool_authority": True}})
+def test_a_kept_run_is_read_one_replication_at_a_time(tmp_path: Path) -> None:
+    run = KeptRunView(Kept(tmp_path), details={"one": {"mem_mb": 4096, "pool_authority": True}})
     (row,) = lparstat.rows(run, [])
     assert (row["vcsw"], row["physc"]) == (21, pytest.approx(0.35))
     assert "mem=4096MB" in lparstat.render(run, ["-p", "one"])
     assert len(mpstat.rows(run, ["1"])) == 6 * 4
     with pytest.raises(NotFoundError, match="no replication 2"):
-        KeptRunView(Kept(), replication=2)
+        KeptRunView(Kept(tmp_path), replication=2)

@@ -4,28 +4,27 @@ Exit codes: 0 done, 2 wrong input (the message says what, where and what next), 
 homenode's own, 130 stopped with Ctrl-C.
 """
 
-from __future__ import annotations
-
 import errno
 import os
-import shlex
 import sys
-import traceback
-from collections.abc import Sequence
-from pathlib import Path
 
-from homenode.errors import HomenodeError
+TYPE_CHECKING = False
+# What is imported here, `homenode --version` pays for.
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 EXIT_WRONG_INPUT = 2
 EXIT_INTERNAL = 70
 EXIT_INTERRUPTED = 130
 DEBUG_VARIABLE = "HOMENODE_DEBUG"
+COMPLETE_VARIABLE = "_HOMENODE_COMPLETE"
+"""Set by the shell's own script when it asks how a word goes on."""
 NOTHING_KEPT = "interrupted: nothing was kept"
 _OUTPUT_FAILS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 """Reasons for which what a command prints cannot be written."""
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: "Sequence[str] | None" = None) -> None:
     """The console script: run a command and end the process with its exit code."""
     try:
         code = call(sys.argv[1:] if arguments is None else list(arguments))
@@ -36,17 +35,40 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def call(arguments: list[str]) -> int:
     """Run a command; the exit code."""
-    import typer
-
     for stream in ("stdout", "stderr"):
         if getattr(sys, stream) is None:  # closed by whoever called
-            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to the end
-            setattr(sys, stream, nowhere)
+            setattr(sys, stream, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
     try:
-        from homenode.cli.app import app
+        return _version() if arguments == ["--version"] else _command(arguments)
+    except OSError as error:
+        return _of_the_system(error)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # noqa: BLE001 - a panic of the engine is no Exception
+        return _internal(error)
 
+
+def _version() -> int:
+    """The one answer that needs nothing of the command line's machinery."""
+    from homenode.version import program_version
+
+    sys.stdout.write(f"homenode {program_version()}\n")
+    sys.stdout.flush()
+    return 0
+
+
+def _command(arguments: list[str]) -> int:
+    """Any other command: what it is told of its words, its ends and its errors."""
+    import typer
+
+    from homenode.cli.app import app
+    from homenode.errors import HomenodeError
+
+    try:
         command = typer.main.get_command(app)
-        with command.make_context("homenode", list(arguments) or ["--help"]) as context:
+        if COMPLETE_VARIABLE in os.environ:
+            command.main(arguments, prog_name="homenode")
+        with command.make_context("homenode", arguments or ["--help"]) as context:
             command.invoke(context)
         sys.stdout.flush()
     except typer.Exit as leave:
@@ -54,25 +76,21 @@ def call(arguments: list[str]) -> int:
     except HomenodeError as error:
         return _fail(str(error), error.exit_code)
     except typer.TyperException as error:
+        import shlex
+
         asked = shlex.join(["homenode", *arguments])
         return _fail(f"{error.format_message()} in `{asked}`; --help says more", EXIT_WRONG_INPUT)
     except (KeyboardInterrupt, typer.Abort) as error:
         return _fail(str(error) or NOTHING_KEPT, EXIT_INTERRUPTED)
-    except BrokenPipeError:
-        # Whoever read our output has seen enough.
-        _drop_output()
-        return 0
-    except OSError as error:
-        return _of_the_system(error)
-    except SystemExit:
-        raise
-    except BaseException as error:  # noqa: BLE001 - a panic of the engine is no Exception
-        return _internal(error)
     return 0
 
 
 def _of_the_system(error: OSError) -> int:
     """What the system refuses: a word as a file's name, what we print; else a fault of ours."""
+    if isinstance(error, BrokenPipeError):
+        # Whoever read our output has seen enough.
+        _drop_output()
+        return 0
     if error.errno == errno.ENAMETOOLONG and error.filename:
         shown = str(error.filename)[:60]
         return _fail(f"{shown}... is too long for the name of a file", EXIT_WRONG_INPUT)
@@ -92,6 +110,8 @@ def _drop_output() -> None:
 
 def _internal(error: BaseException) -> int:
     if os.environ.get(DEBUG_VARIABLE):
+        import traceback
+
         traceback.print_exception(error)
     told = " ".join(f"{type(error).__name__}: {error}".split())
     return _fail(

@@ -1,4 +1,4 @@
-"""All commands in one place."""
+"""All commands in one place, each with the line by which `--help` lists it."""
 
 from __future__ import annotations
 
@@ -6,32 +6,64 @@ from typing import Annotated
 
 import typer
 
-from homenode.cli import (
-    calibrate,
-    capacity,
-    catalog,
-    compare,
-    demo,
-    explain,
-    export,
-    importing,
-    layout,
-    mainframe,
-    measure,
-    replay,
-    run,
-    scaling,
-    sql,
-    study,
-    tools,
-    topology,
-    walk,
-)
+from homenode.cli.lazy import Entry, Front
+from homenode.version import program_version
+
+
+class Commands(Front):
+    """What `homenode` can be asked."""
+
+    entries = (
+        Entry("run", "run:run", "Simulate a layout or a sweep."),
+        Entry("runs", "run:runs", "List kept runs, newest first."),
+        Entry("explain", "explain:explain", "Where the cores went."),
+        Entry("study", "study:study", "Compare with a published result."),
+        Entry("calibrate", "calibrate:calibrate", "Fit a workload profile to a recorded run."),
+        Entry(
+            "scaling", "scaling:scaling", "How a z/VM partition scales, and what bends the curve."
+        ),
+        Entry("compare-machines", "compare:compare_machines", "What another machine would gain."),
+        Entry("walk", "walk:walk", "What a line costs as a buffer in memory grows."),
+        Entry(
+            "partition-table",
+            "capacity:partition_table",
+            "What a large partition is worth beside smaller ones.",
+        ),
+        Entry("sql", "sql:sql", "Ask kept runs anything."),
+        Entry("machines", "catalog:machines", "List the shipped machines, or show one."),
+        Entry("profiles", "catalog:profiles", "List the shipped workload profiles, or show one."),
+        Entry("control-program", "catalog:control_program", "What z/VM's Control Program costs."),
+        Entry("demo", "demo:demo", "The main job from end to end."),
+        Entry("import", "importing:import_recordings", "Make a scenario of recordings of servers."),
+        Entry("replay", "replay:replay", "Recorded use against simulated."),
+        Entry("topology", "topology:topology", "Show the processors and memory of a host."),
+        Entry("export", "export:export_run", "Write a run in a form that other programs read."),
+        Entry("measure", "measure.app:app", "Measure this host by real benchmarks."),
+        Entry("vparstatus", "layout:vparstatus", "Show virtual partitions as HP-UX would."),
+        Entry("parstatus", "layout:parstatus", "Show cells and hard partitions as HP-UX would."),
+        Entry("processors", "layout:processors", "Show the logical processors of a mainframe."),
+        Entry("fcx", "mainframe:fcx", "Show a run as z/VM's Performance Toolkit would."),
+        Entry("hyptop", "mainframe:hyptop", "Show a run as hyptop would."),
+        Entry("sysinfo", "mainframe:sysinfo", "Show /proc/sysinfo of a partition or a guest."),
+        Entry(
+            "lparstat",
+            "tools:lparstat",
+            "Show a partition as lparstat would.",
+            own_h=True,
+            passes_on=True,
+        ),
+        Entry("mpstat", "tools:mpstat", "Show a partition as mpstat would.", passes_on=True),
+        Entry("vmstat", "tools:vmstat", "Show a partition as vmstat would.", passes_on=True),
+        Entry("sar", "tools:sar", "Show a partition as sar would.", passes_on=True),
+        Entry("lssrad", "tools:lssrad", "Show a partition as lssrad would.", passes_on=True),
+    )
+
 
 app = typer.Typer(
     name="homenode",
+    cls=Commands,
     help="What a partition layout costs: simulate it and see where the cores went.",
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -39,8 +71,6 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        from homenode.simulate.runner.running import program_version
-
         typer.echo(f"homenode {program_version()}")
         raise typer.Exit
 
@@ -52,27 +82,3 @@ def _common(
     ] = False,
 ) -> None:
     """Options before the command."""
-
-
-app.command()(run.run)
-app.command()(run.runs)
-app.command()(explain.explain)
-app.command()(study.study)
-app.command()(calibrate.calibrate)
-app.command()(scaling.scaling)
-app.command()(compare.compare_machines)
-app.command()(walk.walk)
-app.command()(capacity.partition_table)
-app.command()(sql.sql)
-app.command()(catalog.machines)
-app.command()(catalog.profiles)
-app.command("control-program")(catalog.control_program)
-app.command()(demo.demo)
-app.command("import")(importing.import_recordings)
-app.command()(replay.replay)
-app.command()(topology.topology)
-app.command("export")(export.export_run)
-app.add_typer(measure.app, name="measure")
-layout.register(app)
-mainframe.register(app)
-tools.register(app)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,10 +13,6 @@ NameArgument = Annotated[
     typer.Argument(help="Name, or a file of your own; a list if not given.", metavar="[NAME]"),
 ]
 
-_LISTED = (
-    "name", "title", "model", "generation", "nodes", "node_name", "cores", "threads_per_core",
-)  # fmt: skip
-
 
 def machines(name: NameArgument = None, as_json: JsonOption = False) -> None:
     """List the shipped machines, or show one.
@@ -24,12 +20,11 @@ def machines(name: NameArgument = None, as_json: JsonOption = False) -> None:
     Each number is shown with its source, or as assumed with its range; for a mainframe also how
     many logical processors z/VM supports there.
     """
-    from homenode.model import catalog
-    from homenode.report.catalog import description_json, description_table
-    from homenode.report.processors import limits_json, limits_table
-    from homenode.report.tables import plain_table
-
     if name is not None:
+        from homenode.model import catalog
+        from homenode.report.catalog import description_json, description_table
+        from homenode.report.processors import limits_json, limits_table
+
         described = catalog.machine(name)
         if as_json:
             extra = {"model": described.model, "generation": described.generation}
@@ -41,16 +36,20 @@ def machines(name: NameArgument = None, as_json: JsonOption = False) -> None:
             if described.zvm is not None:
                 show(limits_table(described))
         return
-    found = [catalog.machine(one) for one in catalog.machines()]
+    found = _listed("machines")
     if as_json:
-        show_json([{key: getattr(one, key) for key in _LISTED} for one in found])
+        show_json(found)
         return
+    from homenode.report.tables import plain_table
+
     table = plain_table("machine", "model", "generation", "nodes", "cores", "threads/core")
     table.add_column("title")
     for one in found:
-        nodes = f"{one.nodes} x {one.node_name}"
-        cores, threads = str(one.cores), str(one.threads_per_core)
-        table.add_row(one.name, one.model, one.generation, nodes, cores, threads, one.title)
+        nodes = f"{one['nodes']} x {one['node_name']}"
+        cores, threads = str(one["cores"]), str(one["threads_per_core"])
+        table.add_row(
+            one["name"], one["model"], one["generation"], nodes, cores, threads, one["title"]
+        )
     show(table)
 
 
@@ -59,26 +58,45 @@ def profiles(name: NameArgument = None, as_json: JsonOption = False) -> None:
 
     Each number is shown with where it comes from.
     """
-    from homenode.model import catalog
-    from homenode.report.catalog import description_json, description_table
-    from homenode.report.tables import plain_table
-
     if name is not None:
+        from homenode.model import catalog
+        from homenode.report.catalog import description_json, description_table
+
         described = catalog.profile(name)
         if as_json:
             show_json(description_json(described))
         else:
             show(description_table(described))
         return
-    found = [catalog.profile(one) for one in catalog.profiles()]
+    found = _listed("profiles")
     if as_json:
-        show_json([{"name": one.name, "title": one.title} for one in found])
+        show_json(found)
         return
+    from homenode.report.tables import plain_table
+
     table = plain_table("profile")
     table.add_column("title")
     for one in found:
-        table.add_row(one.name, one.title)
+        table.add_row(one["name"], one["title"])
     show(table)
+
+
+def _listed(kind: str) -> list[dict[str, Any]]:
+    """What is shipped of a kind: from the index, or where it is not of these files, from them."""
+    from homenode.model.index import MACHINE, PROFILE, indexed
+
+    found = indexed(kind)
+    if found is not None:
+        return found
+    from homenode.model import catalog
+
+    if kind == "machines":
+        described = map(catalog.machine, catalog.machines())
+        return [{key: getattr(one, key) for key in MACHINE} for one in described]
+    return [
+        {key: getattr(one, key) for key in PROFILE}
+        for one in map(catalog.profile, catalog.profiles())
+    ]
 
 
 def control_program(as_json: JsonOption = False) -> None:

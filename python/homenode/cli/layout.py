@@ -20,13 +20,6 @@ _ABOUT = "A scenario file, or a run by id; the newest run if not given."
 LayoutArgument = Annotated[str, typer.Argument(help=_ABOUT, metavar="[SCENARIO|RUN]")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command()(vparstatus)
-    app.command()(parstatus)
-    app.command()(processors)
-
-
 def vparstatus(
     which: LayoutArgument = LATEST,
     detailed: Annotated[bool, typer.Option("-v", help="Each partition in full.")] = False,

@@ -29,13 +29,6 @@ ReplicationOption = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command()(fcx)
-    app.command()(hyptop)
-    app.command()(sysinfo)
-
-
 def fcx(
     run: RunArgument = LATEST,
     report: Annotated[

@@ -17,6 +17,9 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of 
 OutOption = Annotated[
     str, typer.Option("--out", help="Folder that keeps the runs.", metavar="FOLDER")
 ]
+RunOption = Annotated[
+    str, typer.Option("-r", "--run", help="Run id, or the beginning of one.", metavar="RUN")
+]
 JobsOption = Annotated[
     int | None,
     typer.Option("--jobs", "-j", min=1, help="Threads; all cores if not given.", metavar="N"),

@@ -51,11 +51,11 @@ def study(
     Prints published, simulated and deviation row by row; apart by what the rows are worth as
     evidence, how many come out, beside a null model that knows nothing of layouts.
     """
+    if list_only:
+        show_list(as_json=as_json)
+        return
     from homenode.evidence.study import list_studies, load_study
 
-    if list_only:
-        show_list([load_study(one) for one in list_studies()], as_json=as_json)
-        return
     if (name is None) != every:
         raise HomenodeError("name a study, or ask for --all or --list")
     studies = [load_study(one) for one in (list_studies() if every else [str(name)])]
@@ -94,10 +94,12 @@ def calibrate_one(one: Study, replications: int | None, jobs: int | None) -> Cal
         return calibrate(one, replications=replications, jobs=jobs, progress=progress)
 
 
-def show_list(studies: list[Study], *, as_json: bool) -> None:
+def show_list(*, as_json: bool) -> None:
     """Names and titles."""
+    from homenode.evidence.study.listing import heads
     from homenode.report.tables import plain_table
 
+    studies = heads()
     if as_json:
         show_json(
             [
@@ -109,7 +111,7 @@ def show_list(studies: list[Study], *, as_json: bool) -> None:
     table = plain_table("study", "rows")
     table.add_column("title")
     for one in studies:
-        table.add_row(one.name, str(len(one.published)), one.title)
+        table.add_row(one.name, str(one.rows), one.title)
     show(table)
 
 

@@ -6,70 +6,89 @@ mean what they mean there. `--out`, `--replication` and `--json` are homenode's 
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from homenode.cli.output import JsonOption, OutOption, show_json
+from homenode.cli.output import JsonOption, OutOption, RunOption, show_json
 from homenode.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from homenode.simulate.run import Run
+    from homenode.simulate.kept.kept_run import KeptRun
 
-TOOLS = {
-    "lparstat": "lparstat of a partition. Default, -h, -H, -i, -d, -E; interval and count.",
-    "mpstat": "mpstat of a partition. Default, -s, -d, -a; interval and count.",
-    "vmstat": "vmstat of a partition. Interval and count.",
-    "sar": "sar of a partition. Default or -P ALL; interval and count.",
-    "lssrad": "lssrad of a partition. -av.",
-}
-_PASS_ON: dict[str, Any] = {
-    "ignore_unknown_options": True,
-    "allow_extra_args": True,
-    "help_option_names": ["--help"],
-}
 LATEST = "latest"
 
 
-def register(app: typer.Typer) -> None:
-    """Add a command for each tool."""
-    for name, text in TOOLS.items():
-        app.command(name, help=text, context_settings=dict(_PASS_ON))(_command(name))
-
-
-def _command(tool: str) -> Callable[..., None]:
+def _command(about: str, tool: str) -> Callable[..., None]:
     def show(
         context: typer.Context,
         partition: Annotated[
             str | None,
             typer.Option("-p", help="Partition; the only one if not given.", metavar="NAME"),
         ] = None,
-        run: Annotated[
-            str, typer.Option("-r", "--run", help="Run id, or the beginning of one.", metavar="RUN")
-        ] = LATEST,
+        run: RunOption = LATEST,
         replication: Annotated[
             int, typer.Option("--replication", help="Which replication.", metavar="N")
         ] = 0,
         out: OutOption = "runs",
         as_json: JsonOption = False,
     ) -> None:
-        from homenode import tools
-        from homenode.simulate.run import Run
+        from homenode.simulate.kept.kept_run import KeptRun
+        from homenode.tools.view import KeptRunView
 
-        found = Run.load(run, out)
-        view = tools.KeptRunView.of(found, replication)
+        found = KeptRun.load(run, out)
+        view = KeptRunView.of(found, replication)
         arguments = ["-p", chosen(found, partition, run), *context.args]
+        module = importlib.import_module(f"homenode.tools.{tool}")
         if as_json:
-            show_json(tools.rows(tool, view, arguments))
+            show_json(module.rows(view, arguments))
         else:
-            typer.echo(tools.render(tool, view, arguments), nl=False)
+            typer.echo(module.render(view, arguments), nl=False)
 
-    show.__doc__ = TOOLS[tool]
+    show.__doc__ = about
     return show
 
 
-def chosen(found: Run, partition: str | None, run: str) -> str:
+lparstat = _command(
+    """Show a partition as lparstat would.
+
+    Default, -h, -H, -i, -d, -E; interval and count. -h is the tool's own: --help shows this.
+    """,
+    "lparstat",
+)
+mpstat = _command(
+    """Show a partition as mpstat would.
+
+    Default, -s, -d, -a; interval and count.
+    """,
+    "mpstat",
+)
+vmstat = _command(
+    """Show a partition as vmstat would.
+
+    Interval and count.
+    """,
+    "vmstat",
+)
+sar = _command(
+    """Show a partition as sar would.
+
+    Default or -P ALL; interval and count.
+    """,
+    "sar",
+)
+lssrad = _command(
+    """Show a partition as lssrad would.
+
+    With -av.
+    """,
+    "lssrad",
+)
+
+
+def chosen(found: KeptRun, partition: str | None, run: str) -> str:
     """The partition asked for; the message says how to name it, or another run."""
     try:
         return found.partition(partition)

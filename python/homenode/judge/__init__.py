@@ -8,7 +8,20 @@ sets, simulates the same on the host's twin, and compares. Only two things are c
 alone and one on/off workload (and one database) alone.
 """
 
-from homenode.judge.report import Report, load
-from homenode.judge.session import run
+from homenode.later import TYPE_CHECKING, later
+
+if TYPE_CHECKING:
+    from homenode.judge.report import Report, load
+    from homenode.judge.session import run
 
 __all__ = ["Report", "load", "run"]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "Report": "report",
+            "load": "report",
+            "run": "session",
+        },
+    )

@@ -17,6 +17,11 @@ def shipped_names(kind: str) -> list[str]:
     return sorted(path.stem for path in shipped_folder(kind).glob("*.toml"))
 
 
+def shipped_file(kind: str, name: str) -> Path:
+    """The file; `name` is one of `shipped_names`."""
+    return shipped_folder(kind) / f"{name}.toml"
+
+
 def shipped_text(kind: str, name: str) -> str:
     """What the file says; `name` is one of `shipped_names`."""
-    return (shipped_folder(kind) / f"{name}.toml").read_text(encoding="utf-8")
+    return shipped_file(kind, name).read_text(encoding="utf-8")

@@ -7,17 +7,14 @@ function of counters (`Sample`) and of what the partition knows of itself (`Syst
 numbers are exact until the last step puts them into columns.
 """
 
-from __future__ import annotations
+from homenode.later import TYPE_CHECKING, later
 
-from collections.abc import Sequence
-from types import ModuleType
-from typing import Any
-
-from homenode.tools import lparstat, lssrad, mpstat, sar, vmstat
-from homenode.tools.configuration import Limits, Srad, SystemConfiguration, from_spec
-from homenode.tools.errors import ToolError, UsageError
-from homenode.tools.intervals import Sample, samples
-from homenode.tools.view import FrameView, KeptRunView, RunView
+if TYPE_CHECKING:
+    from homenode.tools.configuration import Limits, Srad, SystemConfiguration, from_spec
+    from homenode.tools.errors import ToolError, UsageError
+    from homenode.tools.intervals import Sample, samples
+    from homenode.tools.registry import TOOLS, render, rows
+    from homenode.tools.view import FrameView, KeptRunView, RunView
 
 __all__ = [
     "TOOLS",
@@ -36,23 +33,23 @@ __all__ = [
     "samples",
 ]
 
-TOOLS: dict[str, ModuleType] = {
-    "lparstat": lparstat,
-    "mpstat": mpstat,
-    "vmstat": vmstat,
-    "sar": sar,
-    "lssrad": lssrad,
-}
-"""Name of the command to its module."""
-
-
-def render(tool: str, view: RunView, argv: Sequence[str]) -> str:
-    """What the tool would print."""
-    text: str = TOOLS[tool].render(view, argv)
-    return text
-
-
-def rows(tool: str, view: RunView, argv: Sequence[str]) -> list[dict[str, Any]]:
-    """The same as unrounded numbers."""
-    found: list[dict[str, Any]] = TOOLS[tool].rows(view, argv)
-    return found
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "TOOLS": "registry",
+            "FrameView": "view",
+            "KeptRunView": "view",
+            "Limits": "configuration",
+            "RunView": "view",
+            "Sample": "intervals",
+            "Srad": "configuration",
+            "SystemConfiguration": "configuration",
+            "ToolError": "errors",
+            "UsageError": "errors",
+            "from_spec": "configuration",
+            "render": "registry",
+            "rows": "registry",
+            "samples": "intervals",
+        },
+    )

@@ -10,20 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from homenode.model.units import TIME
 from homenode.tools.errors import ToolError
+from homenode.tools.summing import Summed, intervals_kept, summed
 from homenode.tools.view import RunView, Table
 
-if TYPE_CHECKING:
-    import polars as pl
-
 Counters = Mapping[str, int]
-
-GAUGES = frozenset({"tx_inside", "vps_unfolded", "cores", "vp"})
-MAXIMA = frozenset({"cede_max_ns"})
-_KEYS = frozenset({"replication", "partition", "partition_index", "pool", "pool_index"})
 
 
 @dataclass(frozen=True)
@@ -50,16 +43,16 @@ def samples(
     tables: Sequence[Table] = ("partition", "pool"),
 ) -> list[Sample]:
     """The reports asked for; without `interval_ns` one report over all that was kept."""
-    frame = view.frame("partition", partition)
-    kept = frame["time_ns"].n_unique()
+    rows = view.rows("partition", partition)
+    kept = intervals_kept(rows)
     rows_each = _rows_each(view.interval_ns, interval_ns, count, kept)
     window_ns = rows_each * view.interval_ns
     reports = kept // rows_each if count is None else count
-    of_partition = _sums(frame, (), window_ns, reports)
-    of_cpus = (
-        _sums(view.frame("cpu", partition), ("cpu",), window_ns, reports) if "cpu" in tables else {}
-    )
-    of_pool = _sums(view.frame("pool", ""), (), window_ns, reports) if "pool" in tables else {}
+    of_partition = summed(rows, (), window_ns, reports)
+    of_cpus: Summed = {}
+    if "cpu" in tables:
+        of_cpus = summed(view.rows("cpu", partition), ("cpu",), window_ns, reports)
+    of_pool = summed(view.rows("pool", ""), (), window_ns, reports) if "pool" in tables else {}
     return [
         Sample(
             end_ns=(window + 1) * window_ns,
@@ -96,32 +89,3 @@ def _rows_each(kept_ns: int, interval_ns: int | None, count: int | None, kept: i
             next_step="ask for fewer or shorter ones, or simulate longer",
         )
     return rows_each
-
-
-def _sums(
-    frame: pl.DataFrame, keys: tuple[str, ...], window_ns: int, windows: int
-) -> dict[int, list[dict[str, int]]]:
-    """Rows by window, added up over the window for each value of the keys."""
-    import polars as pl
-
-    columns = [c for c in frame.columns if c not in _KEYS and c not in keys and c != "time_ns"]
-    grouped = (
-        frame.sort("time_ns")
-        .with_columns(window=(pl.col("time_ns") - 1) // window_ns)
-        .filter(pl.col("window") < windows)
-        .group_by("window", *keys)
-        .agg(_reduced(column) for column in columns)
-        .sort("window", *keys)
-    )
-    rows: dict[int, list[dict[str, int]]] = {}
-    for row in grouped.iter_rows(named=True):
-        rows.setdefault(row.pop("window"), []).append(row)
-    return rows
-
-
-def _reduced(column: str) -> pl.Expr:
-    import polars as pl
-
-    if column in GAUGES:
-        return pl.col(column).last()
-    return pl.col(column).max() if column in MAXIMA else pl.col(column).sum()

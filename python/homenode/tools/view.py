@@ -4,18 +4,18 @@ interval tables.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from homenode.errors import NotFoundError, nearest
 from homenode.tools.configuration import Limits, SystemConfiguration, from_spec
 from homenode.tools.errors import ToolError
+from homenode.tools.summing import Rows
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from homenode.simulate.run import Run
 
 Table = Literal["partition", "cpu", "pool"]
 _LIMITS = ("capacity", "processors", "memory")
@@ -34,7 +34,7 @@ class RunView(Protocol):
         """The partition of that name; without a name, the only one there is."""
         ...
 
-    def frame(self, table: Table, partition: str) -> pl.DataFrame:
+    def rows(self, table: Table, partition: str) -> Rows:
         """Kept rows of one replication: of that partition, or of the whole physical pool."""
         ...
 
@@ -56,9 +56,9 @@ class FrameView:
             raise NotFoundError(f"there is no partition {name or 'chosen'}{hint}")
         return self.configurations[name]
 
-    def frame(self, table: Table, partition: str) -> pl.DataFrame:
-        """See `RunView.frame`; the pool's rows stand under the empty name."""
-        return self.frames[table, "" if table == "pool" else partition]
+    def rows(self, table: Table, partition: str) -> Rows:
+        """See `RunView.rows`; the pool's frame stands under the empty name."""
+        return Rows(self.frames[table, "" if table == "pool" else partition])
 
 
 class Kept(Protocol):
@@ -83,8 +83,18 @@ class Kept(Protocol):
         """The name of a partition that is there."""
         ...
 
-    def intervals(self, table: str = "partition") -> pl.DataFrame:
-        """An interval table with names beside indices."""
+    @property
+    def partitions(self) -> Sequence[str]:
+        """Names of the partitions, in order of their index."""
+        ...
+
+    @property
+    def details(self) -> Mapping[str, Mapping[str, Any]]:
+        """Of each partition, what its own tools print but no simulation needs."""
+        ...
+
+    def table_file(self, table: str) -> Path:
+        """The file of an interval table."""
         ...
 
 
@@ -97,7 +107,7 @@ class KeptRunView:
     details: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, run: Run, replication: int = 0) -> KeptRunView:
+    def of(cls, run: Kept, replication: int = 0) -> KeptRunView:
         """One replication of a run, with all that was kept beside the frozen scenario."""
         return cls(run, replication, configuration_details(run))
 
@@ -132,17 +142,15 @@ class KeptRunView:
                 next_step=f"see its figures with {command}",
             )
 
-    def frame(self, table: Table, partition: str) -> pl.DataFrame:
-        """See `RunView.frame`; pool 0 is the whole physical pool."""
-        import polars as pl
-
-        rows = self.run.intervals(table).filter(pl.col("replication") == self.replication)
-        if table == "pool":
-            return rows.filter(pl.col("pool_index") == 0)
-        return rows.filter(pl.col("partition") == partition)
+    def rows(self, table: Table, partition: str) -> Rows:
+        """See `RunView.rows`; pool 0 is the whole physical pool."""
+        there = {"pool": 0}
+        if table != "pool":
+            there = {"partition": list(self.run.partitions).index(partition)}
+        return Rows(self.run.table_file(table), {"replication": self.replication, **there})
 
 
-def configuration_details(run: Run) -> dict[str, dict[str, Any]]:
+def configuration_details(run: Kept) -> dict[str, dict[str, Any]]:
     """What the tools print of the partitions beside the frozen scenario, by partition."""
     return {
         partition: {

@@ -2,24 +2,27 @@
 by factors predicted from the machine's topology.
 """
 
-from homenode.evidence.capability.curve import Curve, capability_of
-from homenode.evidence.capability.layout import Layout
-from homenode.evidence.capability.partitions import (
-    Size,
-    Split,
-    default_parts,
-    default_sizes,
-    sizes,
-    splits,
-)
-from homenode.evidence.capability.prediction import REFERENCE, Point, Prediction, predicted
-from homenode.model.catalog.capability_factors import read_sysinfo
-from homenode.model.catalog.capability_table import (
-    CapacityTable,
-    Factor,
-    capacity_table,
-    capacity_tables,
-)
+from homenode.later import TYPE_CHECKING, later
+
+if TYPE_CHECKING:
+    from homenode.evidence.capability.curve import Curve, capability_of
+    from homenode.evidence.capability.layout import Layout
+    from homenode.evidence.capability.partitions import (
+        Size,
+        Split,
+        default_parts,
+        default_sizes,
+        sizes,
+        splits,
+    )
+    from homenode.evidence.capability.prediction import REFERENCE, Point, Prediction, predicted
+    from homenode.model.catalog.capability_factors import read_sysinfo
+    from homenode.model.catalog.capability_table import (
+        CapacityTable,
+        Factor,
+        capacity_table,
+        capacity_tables,
+    )
 
 __all__ = [
     "REFERENCE",
@@ -41,3 +44,28 @@ __all__ = [
     "sizes",
     "splits",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "CapacityTable": "homenode.model.catalog.capability_table",
+            "Curve": "curve",
+            "Factor": "homenode.model.catalog.capability_table",
+            "Layout": "layout",
+            "Point": "prediction",
+            "Prediction": "prediction",
+            "REFERENCE": "prediction",
+            "Size": "partitions",
+            "Split": "partitions",
+            "capability_of": "curve",
+            "capacity_table": "homenode.model.catalog.capability_table",
+            "capacity_tables": "homenode.model.catalog.capability_table",
+            "default_parts": "partitions",
+            "default_sizes": "partitions",
+            "predicted": "prediction",
+            "read_sysinfo": "homenode.model.catalog.capability_factors",
+            "sizes": "partitions",
+            "splits": "partitions",
+        },
+    )

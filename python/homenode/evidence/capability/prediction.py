@@ -24,8 +24,8 @@ from homenode.evidence.capability.layout import Layout, layout_of
 from homenode.model.catalog import MachineDescription, ProfileDescription, profile
 from homenode.model.catalog.capability_table import CapacityTable
 from homenode.model.catalog.flatten import machine_spec
-from homenode.model.catalog.hosts import HOST_POLICIES
 from homenode.model.catalog.names import is_path, machine
+from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.document import to_toml
 from homenode.model.scenario import Scenario
 from homenode.simulate.engine import load_engine

@@ -13,8 +13,8 @@ from homenode.errors import InputError, SuiteError
 from homenode.evidence.compare.suite import Case, GuestPart, Suite, WorkClass
 from homenode.model.catalog import MachineDescription
 from homenode.model.catalog import machine as find_machine
-from homenode.model.catalog.hosts import HOST_POLICIES
 from homenode.model.catalog.names import is_path
+from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.document import to_toml
 from homenode.model.scenario import Scenario
 from homenode.model.units import TIME

@@ -2,12 +2,16 @@
 last written down: `recorded_outcome(load_study("name"))`.
 """
 
-from homenode.evidence.study.compare import Count, Standing, StudyResult
-from homenode.evidence.study.definition import Study, list_studies, load_study
-from homenode.evidence.study.deviation import Comparison
-from homenode.evidence.study.evaluate import run_study
-from homenode.evidence.study.fit import CalibrationResult, calibrate
-from homenode.evidence.study.outcome import recorded_outcome
+from homenode.later import TYPE_CHECKING, later
+
+if TYPE_CHECKING:
+    from homenode.evidence.study.compare import Count, Standing, StudyResult
+    from homenode.evidence.study.definition import Study, load_study
+    from homenode.evidence.study.deviation import Comparison
+    from homenode.evidence.study.evaluate import run_study
+    from homenode.evidence.study.fit import CalibrationResult, calibrate
+    from homenode.evidence.study.listing import list_studies
+    from homenode.evidence.study.outcome import recorded_outcome
 
 __all__ = [
     "CalibrationResult",
@@ -22,3 +26,21 @@ __all__ = [
     "recorded_outcome",
     "run_study",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "CalibrationResult": "fit",
+            "Comparison": "deviation",
+            "Count": "compare",
+            "Standing": "compare",
+            "Study": "definition",
+            "StudyResult": "compare",
+            "calibrate": "fit",
+            "list_studies": "listing",
+            "load_study": "definition",
+            "recorded_outcome": "outcome",
+            "run_study": "evaluate",
+        },
+    )

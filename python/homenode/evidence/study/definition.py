@@ -14,10 +14,10 @@ from typing import Any
 from homenode.errors import NotFoundError, StudyError, nearest
 from homenode.evidence.study.capacity import CapacityStudy, check_metrics, read_capacity
 from homenode.evidence.study.keys import only
+from homenode.evidence.study.listing import list_studies, studies_folder
 from homenode.evidence.study.machines import MachineStudy, check_rows, read_comparison
 from homenode.evidence.study.published import PublishedRow, read_published
 from homenode.evidence.study.series import OF_A_SIZE, OF_THE_SET, Series, read_series
-from homenode.model.shipped import shipped_folder
 
 _NEEDED = {"title", "source", "claim"}
 _ALWAYS = {*_NEEDED, "assumptions", "run", "calibrate"}
@@ -101,17 +101,6 @@ class Study:
     def scenario_path(self, scenario: str) -> Path:
         """File of a scenario."""
         return self.folder / "scenarios" / scenario
-
-
-def studies_folder() -> Path:
-    """Where the shipped studies lie."""
-    return shipped_folder("studies")
-
-
-def list_studies(root: Path | None = None) -> list[str]:
-    """Names of all studies."""
-    root = root or studies_folder()
-    return sorted(path.parent.name for path in root.glob("*/study.toml"))
 
 
 def load_study(name: str, root: Path | None = None) -> Study:

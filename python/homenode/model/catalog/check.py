@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from homenode.model.catalog.machine import Distances, MachineDescription
+from homenode.model.catalog.machine_model import Distances, MachineDescription
 from homenode.model.catalog.streams import check_streams
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path

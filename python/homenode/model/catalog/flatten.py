@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from homenode.model.catalog.hosts import HOST_POLICIES
-from homenode.model.catalog.machine import Distances, MachineDescription
+from homenode.model.catalog.machine_model import Distances, MachineDescription
+from homenode.model.catalog.policies import HOST_POLICIES
 
 
 def machine_spec(machine: MachineDescription) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from homenode.model.catalog.figure import Figure
+from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.document import Quantity, Table
 from homenode.model.shipped import shipped_text
 from homenode.model.units import SIZE, TIME
@@ -34,8 +35,6 @@ Cycles = Annotated[int, Field(ge=1, le=10_000_000)]
 Spun = Annotated[int, Field(ge=128, le=10_000_000)]
 ScanSize = Annotated[int, Quantity(SIZE, "1 MiB", "1 TiB")]
 
-HOST_POLICIES = ("linux", "credit2")
-"""Policies under which a host's threads are dispatched one by one."""
 OPTIONAL = ("base_slice", "latency", "min_granularity", "wakeup_granularity")
 """Numbers that the kernel works out itself where nobody sets them."""
 

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from homenode.errors import InputError, MachineError, NotFoundError, ProfileError, hint, listed
 from homenode.model.catalog.check import check_machine
-from homenode.model.catalog.machine import MachineDescription
-from homenode.model.catalog.profile import ProfileDescription
+from homenode.model.catalog.machine_model import MachineDescription
+from homenode.model.catalog.profile_model import ProfileDescription
 from homenode.model.document import Document, Problems, read_document, shipped_document, validate
 from homenode.model.shipped import shipped_names
 

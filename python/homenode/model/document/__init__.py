@@ -5,18 +5,21 @@ model and turns whatever pydantic finds into messages that name file, line and c
 writes a document. Scenario files, machine descriptions and workload profiles all go through here.
 """
 
-from homenode.model.document.fields import Form, OrText, Quantity, TagDefault
-from homenode.model.document.problems import Problems
-from homenode.model.document.read import (
-    Document,
-    parse_document,
-    read_document,
-    read_text,
-    shipped_document,
-)
-from homenode.model.document.table import Table
-from homenode.model.document.validate import validate
-from homenode.model.document.write import to_toml
+from homenode.later import TYPE_CHECKING, later
+
+if TYPE_CHECKING:
+    from homenode.model.document.fields import Form, OrText, Quantity, TagDefault
+    from homenode.model.document.problems import Problems
+    from homenode.model.document.read import (
+        Document,
+        parse_document,
+        read_document,
+        read_text,
+        shipped_document,
+    )
+    from homenode.model.document.table import Table
+    from homenode.model.document.validation import validate
+    from homenode.model.document.write import to_toml
 
 __all__ = [
     "Document",
@@ -33,3 +36,23 @@ __all__ = [
     "to_toml",
     "validate",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "Document": "read",
+            "Form": "fields",
+            "OrText": "fields",
+            "Problems": "problems",
+            "Quantity": "fields",
+            "Table": "table",
+            "TagDefault": "fields",
+            "parse_document": "read",
+            "read_document": "read",
+            "read_text": "read",
+            "shipped_document": "read",
+            "to_toml": "write",
+            "validate": "validation",
+        },
+    )

@@ -5,18 +5,21 @@
 >>> scenario.spec_json()  # doctest: +SKIP
 """
 
-from __future__ import annotations
+from homenode.later import TYPE_CHECKING, later
 
-from pathlib import Path
-
-from homenode.model.scenario.placed import PlacedPartition, Resolved
-from homenode.model.scenario.scenario import Scenario
+if TYPE_CHECKING:
+    from homenode.model.scenario.placed import PlacedPartition, Resolved
+    from homenode.model.scenario.scenario import Scenario, load
 
 __all__ = ["PlacedPartition", "Resolved", "Scenario", "load"]
 
-
-def load(path: str | Path) -> Scenario:
-    """Read and check a scenario file: the second of the six stops from the command line to the
-    engine.
-    """
-    return Scenario.load(path)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "PlacedPartition": "placed",
+            "Resolved": "placed",
+            "Scenario": "scenario",
+            "load": "scenario",
+        },
+    )

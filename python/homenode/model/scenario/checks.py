@@ -7,8 +7,8 @@ from math import floor
 
 from homenode.errors import listed, suggestion
 from homenode.model.catalog import MachineDescription
-from homenode.model.catalog.hosts import HOST_POLICIES
 from homenode.model.catalog.hypervisor import PowerVm
+from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.file.guest import Aix

@@ -7,12 +7,10 @@ it names (a machine or a profile of one's own) lie beside it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path as FilePath
 from pathlib import PurePath
-from typing import Any
 
-from homenode.errors import DamagedRunError, ScenarioError
+from homenode.errors import ScenarioError
 from homenode.model.catalog.names import is_path
 from homenode.model.document import Document, parse_document
 from homenode.model.document.positions import Path
@@ -70,15 +68,3 @@ def _kept_names(names: dict[str, None]) -> dict[str, str]:
         path = f"{FOLDER}/{PurePath(name).name}"
         kept[name] = path if path not in kept.values() else f"{FOLDER}/{number}-{path[6:]}"
     return kept
-
-
-def refuse_earlier(path: FilePath, spec: Mapping[str, Any]) -> None:
-    """Refuse a run of an earlier version: its tables lack causes that are now told apart, so its
-    figures are no longer comparable. Its scenario file is still a scenario.
-    """
-    machine = spec.get("machine")
-    if isinstance(machine, Mapping) and "stores" not in machine:
-        raise DamagedRunError(
-            f"{path} was kept by an earlier version of homenode, which told fewer causes apart",
-            next_step=f"simulate it again: homenode run {path / 'scenario.toml'}",
-        )

@@ -13,7 +13,7 @@ from typing import Any
 
 from homenode import _engine
 from homenode.errors import ScenarioError
-from homenode.model.catalog.profile import ENGINE_NAMES
+from homenode.model.catalog.profile_model import ENGINE_NAMES
 from homenode.model.document import Document, Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.placed import PlacedPartition, Resolved

@@ -11,8 +11,9 @@ from typing import Any
 from homenode.errors import MachineError, NotFoundError, ScenarioError, listed, suggestion
 from homenode.model.catalog import MachineDescription, machines
 from homenode.model.catalog.check import check_machine
-from homenode.model.catalog.hosts import HOST_POLICIES, OPTIONAL, completed
+from homenode.model.catalog.hosts import OPTIONAL, completed
 from homenode.model.catalog.names import load_machine, machine, machine_document
+from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.document import Document, Problems, read_document, validate
 from homenode.model.document.positions import Path
 from homenode.model.scenario.file.machine import MachineChoice

@@ -14,7 +14,7 @@ from typing import Any, get_args, get_origin
 from homenode.errors import ScenarioError, listed, nearest
 from homenode.model.catalog import Figure
 from homenode.model.catalog.control_program import ControlProgram
-from homenode.model.catalog.machine import MachineDescription
+from homenode.model.catalog.machine_model import MachineDescription
 from homenode.model.document.positions import split_key
 from homenode.model.document.table import Table
 

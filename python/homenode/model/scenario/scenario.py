@@ -215,3 +215,10 @@ def _check_sweep(file: ScenarioFile, document: Document) -> None:
             next_step=f"at most {_MOST_POINTS:,} are possible; use fewer values",
         )
     problems.raise_any()
+
+
+def load(path: str | Path) -> Scenario:
+    """Read and check a scenario file: the second of the six stops from the command line to the
+    engine.
+    """
+    return Scenario.load(path)

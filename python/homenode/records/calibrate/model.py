@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from homenode.errors import HomenodeError
-from homenode.model.catalog.profile import ENGINE_NAMES
+from homenode.model.catalog.profile_model import ENGINE_NAMES
 from homenode.model.estimate import student_t
 from homenode.model.scenario import Scenario
 from homenode.records.calibrate.levels import Batch, Counting, Levels, played_levels

@@ -1,11 +1,11 @@
-"""One replication of a run in memory, each table read once, for exporters that walk over all
-partitions. Unlike the tools it takes partitions of every guest.
+"""One replication of a run, for exporters that walk over all partitions. Unlike the tools it takes
+partitions of every guest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from homenode.model.units import TIME
@@ -13,12 +13,11 @@ from homenode.records.exporting.errors import ExportError
 from homenode.simulate.kept.totals import NS_PER_S
 from homenode.tools.configuration import SystemConfiguration, from_spec
 from homenode.tools.intervals import Sample, samples
-from homenode.tools.view import Table, configuration_details
+from homenode.tools.summing import Rows
+from homenode.tools.view import KeptRunView, Table, configuration_details
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import polars as pl
 
     from homenode.records.exporting.options import ExportOptions
     from homenode.simulate.run import Run
@@ -37,8 +36,6 @@ class Frames:
     replication: int
     interval_ns: int
     configurations: Mapping[str, SystemConfiguration]
-    tables: dict[str, Mapping[str, pl.DataFrame]] = field(default_factory=dict)
-    """By table, by partition; filled as they are asked for."""
 
     @classmethod
     def of(cls, run: Run, options: ExportOptions) -> Frames:
@@ -55,22 +52,9 @@ class Frames:
         """See `RunView.partition`."""
         return self.configurations[self.run.partition(name)]
 
-    def frame(self, table: Table, partition: str) -> pl.DataFrame:
-        """See `RunView.frame`."""
-        if table not in self.tables:
-            self.tables[table] = self._read(table)
-        there = self.tables[table]
-        key = "" if table == "pool" else partition
-        return there[key] if key in there else next(iter(there.values())).clear()
-
-    def _read(self, table: Table) -> dict[str, pl.DataFrame]:
-        import polars as pl
-
-        rows = self.run.intervals(table).filter(pl.col("replication") == self.replication)
-        if table == "pool":
-            return {"": rows.filter(pl.col("pool_index") == 0)}
-        parts = rows.partition_by("partition", as_dict=True, maintain_order=True)
-        return {str(key[0]): part for key, part in parts.items()}
+    def rows(self, table: Table, partition: str) -> Rows:
+        """See `RunView.rows`."""
+        return KeptRunView(self.run, self.replication).rows(table, partition)
 
     def samples(self, partition: str, interval_ns: int, *, cpus: bool = False) -> list[Sample]:
         """All samples of that length; `ToolError` where the run cannot be cut so."""

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from homenode.model.catalog.hosts import HOST_POLICIES
+from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.scenario.host.groups import SCOPE
 from homenode.records.exporting.errors import ExportError
 from homenode.records.exporting.options import ExportOptions

@@ -21,11 +21,11 @@ from homenode.records.exporting.options import ExportOptions
 from homenode.records.exporting.registry import Exporter, Kind
 from homenode.records.exporting.ticks import tick_shares
 from homenode.simulate.kept.totals import NS_PER_S
-from homenode.simulate.runner.running import program_version
 from homenode.tools import Sample, SystemConfiguration
 from homenode.tools.figures import FULL, charged_ns, consumed_pct, cores, percent
 from homenode.tools.lparstat import utilisation
 from homenode.tools.vmstat import figures as vmstat_figures
+from homenode.version import program_version
 
 if TYPE_CHECKING:
     from homenode.simulate.run import Run

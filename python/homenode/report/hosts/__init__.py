@@ -1,11 +1,14 @@
 """Measured results as tables and sentences."""
 
-from homenode.report.hosts.beside import beside_sentences, beside_table
-from homenode.report.hosts.comparisons import comparison_tables
-from homenode.report.hosts.plans import plan_sentences, plan_table
-from homenode.report.hosts.results import sentences, tables
-from homenode.report.hosts.runs import parts_table, runs_table
-from homenode.report.hosts.verdicts import comparison_sentences
+from homenode.later import TYPE_CHECKING, later
+
+if TYPE_CHECKING:
+    from homenode.report.hosts.beside import beside_sentences, beside_table
+    from homenode.report.hosts.comparisons import comparison_tables
+    from homenode.report.hosts.plans import plan_sentences, plan_table
+    from homenode.report.hosts.results import sentences, tables
+    from homenode.report.hosts.runs import parts_table, runs_table
+    from homenode.report.hosts.verdicts import comparison_sentences
 
 __all__ = [
     "beside_sentences",
@@ -19,3 +22,20 @@ __all__ = [
     "sentences",
     "tables",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "beside_sentences": "beside",
+            "beside_table": "beside",
+            "comparison_sentences": "verdicts",
+            "comparison_tables": "comparisons",
+            "parts_table": "runs",
+            "plan_sentences": "plans",
+            "plan_table": "plans",
+            "runs_table": "runs",
+            "sentences": "results",
+            "tables": "results",
+        },
+    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from typing import Any
 from homenode.errors import DamagedRunError
 from homenode.simulate.kept.reading import NEXT, reading, unreadable
 from homenode.simulate.kept.store import PROVENANCE, fingerprint
+
+_MAGIC = b"PAR1"
 
 
 def read_files(folder: Path, names: Sequence[str], tables: Iterable[Path]) -> dict[str, Any]:
@@ -44,6 +47,15 @@ def earlier_version(folder: Path) -> DamagedRunError:
         f"{folder} was kept by an earlier version of homenode, which told fewer causes apart",
         next_step=f"simulate it again: homenode run {folder / 'scenario.toml'}",
     )
+
+
+def refuse_earlier(folder: Path, spec: Mapping[str, Any]) -> None:
+    """Refuse a run of an earlier version: its figures are no longer comparable. Its scenario file
+    is still a scenario.
+    """
+    machine = spec.get("machine")
+    if isinstance(machine, Mapping) and "stores" not in machine:
+        raise earlier_version(folder)
 
 
 def check_whole(folder: Path, table: Path, provenance: Mapping[str, Any]) -> None:
@@ -98,14 +110,17 @@ def _read_json(folder: Path, name: str) -> Any:
 
 
 def _check_table(folder: Path, path: Path) -> None:
-    """Open the footer only: a truncated or foreign file shows there."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    """A look at both ends of a Parquet file: one that was cut off or is foreign shows there."""
     try:
-        pq.read_metadata(path)
+        with path.open("rb") as file:
+            ends = file.read(len(_MAGIC))
+            file.seek(-min(len(_MAGIC), path.stat().st_size), os.SEEK_END)
+            ends += file.read()
     except FileNotFoundError:
         raise unreadable(folder, FileNotFoundError(errno.ENOENT, "", str(path))) from None
-    except (OSError, pa.ArrowException) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise DamagedRunError(f"{path} is damaged: {reason}; {NEXT}") from error
+    except OSError as error:
+        raise DamagedRunError(f"{path} is damaged: {error.strerror}; {NEXT}") from error
+    if ends != _MAGIC + _MAGIC:
+        raise DamagedRunError(
+            f"{path} is damaged: it does not begin and end as a Parquet file; {NEXT}"
+        )

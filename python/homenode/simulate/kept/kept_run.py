@@ -13,9 +13,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 from homenode.errors import DamagedRunError, NotFoundError, listed, nearest
 from homenode.model.estimate import Estimate, estimate
-from homenode.model.scenario.kept import refuse_earlier
 from homenode.simulate.kept.books import CAUSES, Breakdown
-from homenode.simulate.kept.damage import check_tables, check_whole, earlier_version, read_files
+from homenode.simulate.kept.damage import (
+    check_tables,
+    check_whole,
+    earlier_version,
+    read_files,
+    refuse_earlier,
+)
 from homenode.simulate.kept.finding import LATEST, find, original, run_folders
 from homenode.simulate.kept.guests import guest_tables, names_of
 from homenode.simulate.kept.metrics import METRICS
@@ -48,6 +53,7 @@ class KeptRun:
 
     def __init__(self, path: Path, files: Mapping[str, Any]) -> None:
         self.path = path
+        self._seen_whole: set[str] = set()
         self.spec: dict[str, Any] = files["spec.json"]
         self.raw: list[dict[str, Any]] = files["replications.json"]
         self.summary: dict[str, Any] = files["summary.json"]
@@ -266,6 +272,10 @@ class KeptRun:
         """A result table (`partition`, `cpu`, `pool`; where z/VM runs also `virtual_machine`,
         `switch`, `volume`), a row per interval; names beside indices.
         """
+        return self._named(self.table_file(table), table)
+
+    def table_file(self, table: str) -> Path:
+        """The file of such a table, found to be as it was written."""
         tables = (*INTERVAL_TABLES, *guest_tables(self.spec))
         if table in GUEST_TABLES and table not in tables:
             raise NotFoundError(
@@ -274,7 +284,7 @@ class KeptRun:
             )
         if table not in tables:
             raise NotFoundError(f"there is no interval table {table}{nearest(table, tables)}")
-        return self._named(table)
+        return self._whole(table)
 
     def dispatches(self) -> pl.DataFrame:
         """Every dispatch: when, who, where, how far from home, why it ended."""
@@ -283,9 +293,16 @@ class KeptRun:
                 f"run {self.id} did not record dispatches; ask for them in the [run] section of "
                 "the scenario"
             )
-        return self._named("dispatches")
+        return self._named(self._whole("dispatches"), "dispatches")
 
-    def _named(self, table: str) -> pl.DataFrame:
+    def _whole(self, table: str) -> Path:
+        path = table_path(self.path, table)
+        if table not in self._seen_whole:
+            check_whole(self.path, path, self.provenance)
+            self._seen_whole.add(table)
+        return path
+
+    def _named(self, path: Path, table: str) -> pl.DataFrame:
         import polars as pl
 
         path = table_path(self.path, table)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from homenode.model.catalog.hosts import HOST_POLICIES
+from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.simulate.kept.guests import guest_of
 
 NS_PER_S = 1_000_000_000

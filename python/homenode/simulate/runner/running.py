@@ -29,6 +29,7 @@ from homenode.simulate.run import Run
 from homenode.simulate.runner.interval_files import merge_parts
 from homenode.simulate.runner.job import FrozenScenario, Job, freeze
 from homenode.simulate.runner.simulate import ProgressFn, simulate_all
+from homenode.version import program_version
 
 
 class InterruptedRun(KeyboardInterrupt):
@@ -150,16 +151,6 @@ def _provenance(job: Job, engine: Engine) -> dict[str, Any]:
         },
         "date": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
     }
-
-
-def program_version() -> str:
-    """Version of the installed package."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("homenode")
-    except PackageNotFoundError:
-        return "0+unknown"
 
 
 def _commit() -> str | None:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from homenode.model.catalog.profile import (
+from homenode.model.catalog.profile_model import (
     NOT_TOLD,
     PROFILE_NUMBERS,
     Bytes,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from homenode.model.catalog import MachineDescription
-from homenode.model.catalog.hosts import HOST_POLICIES, LinuxHost
+from homenode.model.catalog.hosts import LinuxHost
+from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.document import Problems
 from homenode.model.scenario.file.guest import Aix, Daemons, Linux
 from homenode.model.scenario.file.host import Kvm

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from homenode.model.catalog import MachineDescription
-from homenode.model.catalog.hosts import HOST_POLICIES
+from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.file.guest import Zvm

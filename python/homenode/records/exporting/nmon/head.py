@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from homenode.records.exporting.nmon.recording import Recording, date_of
-from homenode.simulate.runner.running import program_version
 from homenode.tools import Limits, lparstat, lssrad, mpstat
+from homenode.version import program_version
 
 _NOTES = (
     "Warning - use the UNIX sort command to order this file before loading into a spreadsheet",

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from homenode.errors import InputError, MachineError
 from homenode.model.catalog import MachineDescription, machine, machines
-from homenode.model.catalog.hosts import HOST_POLICIES
 from homenode.model.catalog.hypervisor import PowerVm
 from homenode.model.catalog.names import is_path, load_machine
+from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.document import parse_document, read_text
 from homenode.model.scenario.places import name_of_chip
 from homenode.model.units import FREQUENCY, SIZE

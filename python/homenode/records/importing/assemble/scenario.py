@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import ceil
 
 from homenode.errors import HomenodeError, listed
-from homenode.model.catalog.hosts import HOST_POLICIES
+from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.scenario import Scenario
 from homenode.records.importing.assemble.assembled import (
     Assembled,

@@ -1,58 +1,63 @@
-"""Commands on results of `homenode measure` that are there already: comparison, measured beside
-simulated, runs needed.
-"""
+"""Commands on results that are there already, and how a result is printed."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from homenode.cli.output import JsonOption, OutOption, show, show_json, show_text
+from homenode.cli.measure.options import CLAIM_HELP, OnlyOption, names_of, percentage
+from homenode.cli.output import JsonOption, OutOption, show, show_json, show_text, tell
+from homenode.errors import HomenodeError
 
 if TYPE_CHECKING:
-    from homenode.errors import HomenodeError
     from homenode.hosts.comparison import Comparison
     from homenode.hosts.result import Result
 
-_PERCENT = re.compile(r"\s*(?P<number>[+-]?\d+(?:\.\d+)?)\s*%?\s*")
-OnlyOption = Annotated[
-    list[str] | None,
-    typer.Option("--only", help="Only these adapters or cases; may be repeated.", metavar="A,B"),
-]
-CLAIM_HELP = "Hold this against it: at least so many per cent faster, as 30."
 
+def show_result(
+    file: Annotated[Path, typer.Argument(help="Result file.", metavar="FILE.json")],
+    machine: Annotated[
+        str | None,
+        typer.Option("--machine", help="Hold scaling against this machine's curve.", metavar="M"),
+    ] = None,
+    only: OnlyOption = None,
+    claim: Annotated[str | None, typer.Option("--claim", help=CLAIM_HELP, metavar="PCT")] = None,
+    runs: Annotated[bool, typer.Option("--runs", help="Every repetition, a row each.")] = False,
+    parts: Annotated[
+        bool, typer.Option("--parts", help="Processor time by user, system, server, client.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Print a kept result again.
 
-def percentage(text: str, option: str) -> float:
-    """A number of per cent, with or without its sign; `option` names it in messages."""
-    found = _PERCENT.fullmatch(text)
-    if found is None:
-        from homenode.hosts.errors import MeasureError
-
-        raise MeasureError(
-            f"{option} {text}: that is no number of per cent", next_step=f"write {option} 30"
-        )
-    return float(found["number"])
-
-
-def names_of(only: Sequence[str] | None) -> tuple[str, ...]:
-    """Adapters and cases of all `--only`, each of which may hold several with commas.
-
-    Raises `MeasureError` for one that names nothing: all would be measured.
+    Of two settings in turn their comparison; with --machine, --runs or --parts the result itself.
     """
-    for words in only or ():
-        if not words.strip(", "):
-            from homenode.hosts.errors import MeasureError
+    from homenode.hosts.comparison import compare_settings
+    from homenode.hosts.comparison.refuse import only_of
+    from homenode.hosts.result import load
 
-            raise MeasureError(
-                f"--only {words!r} names nothing",
-                next_step="name adapters or cases, or leave it out",
-            )
-    every = (name.strip() for words in only or () for name in words.split(","))
-    return tuple(dict.fromkeys(name for name in every if name))
+    pct = None if claim is None else percentage(claim, "--claim")
+    result = only_of(load(file), names_of(only))
+    of_two = set(result.systems) == {"a", "b"}
+    if pct is not None and not of_two:
+        raise HomenodeError(
+            f"{file} is of one system, and a claim is about two",
+            next_step="homenode measure compare A.json B.json --claim, or measure two settings",
+        )
+    if runs or parts:
+        show_runs(result, runs=runs, parts=parts, as_json=as_json)
+        return
+    if of_two and machine is None:
+        try:
+            show_comparison(compare_settings(result, claim_pct=pct), as_json=as_json)
+        except HomenodeError as error:
+            tell(f"not compared: {error}")
+        else:
+            return
+    show_figures(result, machine, as_json=as_json)
 
 
 def compare_files(
@@ -214,3 +219,21 @@ def _needed_by_case(file: Path, deviation: float, only: Sequence[str], *, as_jso
         return
     show(plan_table(found, deviation))
     show_text(["", *plan_sentences(found, deviation)])
+
+
+def show_figures(result: Result, machine: str | None = None, *, as_json: bool) -> None:
+    """Print what a result says case by case; scaling against a machine's curve, if one is named."""
+    from homenode.hosts.reduce import summary_json
+    from homenode.report.hosts import sentences, tables
+
+    of_machine: tuple[Any, ...] = ()
+    if machine is not None:
+        from homenode.evidence.capability import capability_of
+
+        curve = capability_of(machine)
+        of_machine = (curve.capability, curve.source)
+    if as_json:
+        show_json(summary_json(result, *of_machine))
+        return
+    show(*tables(result, *of_machine))
+    show_text(["", *sentences(result, *of_machine)])

@@ -1,0 +1,111 @@
+"""Options that several commands share, and what their words mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from homenode.errors import HomenodeError
+
+SUITE_HELP = "A suite's name, or its TOML file."
+SuiteArgument = Annotated[str, typer.Argument(help=SUITE_HELP, metavar="SUITE")]
+OnlyOption = Annotated[
+    list[str] | None,
+    typer.Option("--only", help="Only these adapters or cases; may be repeated.", metavar="A,B"),
+]
+CLAIM_HELP = "Hold this against it: at least so many per cent faster, as 30."
+RepeatsOption = Annotated[
+    int | None,
+    typer.Option("--repeats", min=1, help="Repetitions, in place of the suite's.", metavar="N"),
+]
+SecondsOption = Annotated[
+    float | None,
+    typer.Option(
+        "--seconds", min=0.01, help="Length of one, in place of the suite's.", metavar="S"
+    ),
+]
+ProcessorsOption = Annotated[
+    str | None,
+    typer.Option("--processors", help="A scaling set: numbers of processors.", metavar="N,N,..."),
+]
+FileOption = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", help="Result file; raw outputs beside it.", metavar="FILE.json"),
+]
+AnonymousOption = Annotated[
+    bool, typer.Option("--anonymous", help="Keep nothing that names the host or its people.")
+]
+GateOption = Annotated[
+    str,
+    typer.Option(
+        "--gate", help="Share of the host that others may use; `off` to count all.", metavar="PCT"
+    ),
+]
+PatienceOption = Annotated[
+    float,
+    typer.Option(
+        "--patience",
+        min=0,
+        help="Seconds to wait and repeat for a quiet host, in all.",
+        metavar="S",
+    ),
+]
+FolderOption = Annotated[
+    Path | None,
+    typer.Option("--folder", help="Where databases and files are made.", metavar="FOLDER"),
+]
+SeedOption = Annotated[int, typer.Option("--seed", help="Draws the order of turns.", metavar="N")]
+_PERCENT = re.compile(r"\s*(?P<number>[+-]?\d+(?:\.\d+)?)\s*%?\s*")
+
+
+def percentage(text: str, option: str) -> float:
+    """A number of per cent, with or without its sign; `option` names it in messages."""
+    found = _PERCENT.fullmatch(text)
+    if found is None:
+        from homenode.hosts.errors import MeasureError
+
+        raise MeasureError(
+            f"{option} {text}: that is no number of per cent", next_step=f"write {option} 30"
+        )
+    return float(found["number"])
+
+
+def names_of(only: Sequence[str] | None) -> tuple[str, ...]:
+    """Adapters and cases of all `--only`, each of which may hold several with commas.
+
+    Raises `MeasureError` for one that names nothing: all would be
+    """
+    for words in only or ():
+        if not words.strip(", "):
+            from homenode.hosts.errors import MeasureError
+
+            raise MeasureError(
+                f"--only {words!r} names nothing",
+                next_step="name adapters or cases, or leave it out",
+            )
+    every = (name.strip() for words in only or () for name in words.split(","))
+    return tuple(dict.fromkeys(name for name in every if name))
+
+
+def length_of(seconds: float | None) -> float | None:
+    """Of a repetition [s]; what a suite may ask for too."""
+    from homenode.hosts.suite_file import MOST_SECONDS
+
+    if seconds is not None and not 0 < seconds <= MOST_SECONDS:
+        raise HomenodeError(
+            f"--seconds {seconds} makes no sense",
+            next_step=f"write a number up to {MOST_SECONDS:g}",
+        )
+    return seconds
+
+
+def limit_of(gate: str) -> float | None:
+    """Share of the host; None where all runs count."""
+    limit = None if gate == "off" else percentage(gate, "--gate") / 100
+    if limit is not None and not 0 < limit <= 1:
+        raise HomenodeError(f"--gate {gate} makes no sense", next_step="write 3 %, or off")
+    return limit
