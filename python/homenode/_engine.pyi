@@ -16,10 +16,13 @@ LINES: list[str]
 GAUGES: list[str]
 
 # The engine refuses the spec; the text is one sentence with the facts. `at` is a JSON pointer to
-# what it refuses, `what` the text without whose it is; text that is no spec has neither.
+# what it refuses, `what` the text without whose it is; of a number out of its range, `field` is its
+# name and `range` what it must be, both empty otherwise. Text that is no spec has none of them.
 class SpecError(ValueError):
     at: str
     what: str
+    field: str
+    range: str
 
 # The observer asked to stop.
 class Stopped(Exception): ...  # noqa: N818
@@ -33,7 +36,8 @@ def check(spec_json: str) -> None: ...
 # Run one replication without holding Python's lock; return the summary as JSON.
 #
 # After each recorded interval, and now and then during long ones, `observe` gets a batch: `now_ns`,
-# `end_ns`, `events` and `tables`, columns of little-endian int64 by table and name. It returns
+# `end_ns`, `events` and `tables`, columns of little-endian int64 by table and name. The rows of an
+# interval come some intervals later, when none after it can change them, or at the end. It returns
 # False to stop the run.
 def simulate(
     spec_json: str, replication: int, observe: Callable[[dict[str, Any]], bool]

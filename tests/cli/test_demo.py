@@ -11,7 +11,7 @@ import pytest
 
 import standins
 from homenode.cli import call
-from homenode.evidence.study import definition
+from homenode.evidence.study import definition, listing
 
 Capture = pytest.CaptureFixture[str]
 
@@ -49,7 +49,8 @@ def tiny(
     files(f"{name}/published.csv", PUBLISHED)
     files(f"{name}/scenarios/apart.toml", standins.APART)
     files(f"{name}/scenarios/together.toml", standins.TOGETHER)
-    monkeypatch.setattr(definition, "studies_folder", lambda: here / "studies")
+    for module in (definition, listing):
+        monkeypatch.setattr(module, "studies_folder", lambda: here / "studies")
 
 
 def test_demo_prints_the_answer_and_draws_it(capsys: Capture) -> None:

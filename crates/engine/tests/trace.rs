@@ -111,7 +111,7 @@ fn folding_follows_the_demand() {
 fn what_cannot_be_played_is_refused() {
     let none: (&[u64], &[f64]) = (&[], &[]);
     let most = "it must be positive, three years in all at most";
-    let lengths = |first: &str| format!("a: lengths_ns is {first}, {most}");
+    let lengths = |first: &str| format!("a: length of a step is {first}, {most}");
     let cases: [(&[u64], &[f64], String); 6] = [
         (
             none.0,

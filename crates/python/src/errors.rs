@@ -1,6 +1,6 @@
 //! Errors that Python meets.
 
-use homenode_engine::sim::SpecFault;
+use homenode_engine::sim::{SpecFault, Wrong};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -10,7 +10,8 @@ create_exception!(
     SpecError,
     PyValueError,
     "The engine refuses the spec; the text says why. `at` is a JSON pointer to what it refuses, \
-     `what` the text without whose it is; text that is no spec has neither."
+     `what` the text without whose it is; of a number out of its range, `field` is its name and \
+     `range` what it must be, both empty otherwise. Text that is no spec has none of them."
 );
 
 create_exception!(
@@ -38,8 +39,16 @@ create_exception!(
 pub(crate) fn refused(py: Python<'_>, fault: &SpecFault) -> PyErr {
     let error = SpecError::new_err(fault.to_string());
     let value = error.value(py);
-    let told = value
-        .setattr("at", &fault.at)
-        .and_then(|()| value.setattr("what", fault.what.to_string()));
-    told.err().unwrap_or(error)
+    let (field, range) = match &fault.what {
+        Wrong::Range { field, range, .. } => (field.as_str(), range.as_str()),
+        _ => ("", ""),
+    };
+    let told = [
+        ("at", fault.at.clone()),
+        ("what", fault.what.to_string()),
+        ("field", field.into()),
+        ("range", range.into()),
+    ];
+    let mut told = told.iter().map(|(name, text)| value.setattr(*name, text));
+    told.find_map(Result::err).unwrap_or(error)
 }

@@ -54,7 +54,8 @@ pub struct Batch {
     pub end_ns: u64,
     /// Events handled so far.
     pub events: u64,
-    /// Rows recorded since the last batch.
+    /// Rows that became ready since the last batch. An interval is, once no later one can change
+    /// it: some intervals after it ended, or at the end of the run.
     pub tables: Tables,
 }
 

@@ -8,6 +8,7 @@ person wrote, or to the nearest table around it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,7 +18,10 @@ from homenode.model.catalog.profile_model import ENGINE_NAMES
 from homenode.model.document import Document, Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.placed import PlacedPartition, Resolved
+from homenode.model.scenario.placed import PlacedPartition, Resolved
+from homenode.model.units import TIME
 
+_NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
 _UNITS = ("_ns", "_bytes", "_per_s", "_pct", "_hz", "_cycles")
 _MACHINE: dict[str, Path] = {
     "caches": ("cache",),
@@ -44,6 +48,9 @@ _PARTITION: dict[Path, Path] = {
     ("guest", "park_interval_ns"): ("cp", "dispatcher", "park_interval"),
     ("guest", "paths"): ("cp", "paths"),
     ("guest", "steal_barrier"): ("cp", "dispatcher"),
+    ("guest", "steal_barrier", "far"): ("cp", "dispatcher", "steal_far"),
+    ("guest", "steal_barrier", "local"): ("cp", "dispatcher", "steal_local"),
+    ("guest", "steal_barrier", "near"): ("cp", "dispatcher", "steal_near"),
     ("home",): ("home",),
     ("io_domain",): ("io",),
     ("memory",): ("memory",),
@@ -72,14 +79,35 @@ def check_limits(spec: Mapping[str, Any], resolved: Resolved, document: Document
     try:
         _engine.check(json.dumps(spec))
     except _engine.SpecError as error:
-        path = place_of(getattr(error, "at", ""), resolved, document)
-        what = getattr(error, "what", str(error))
         problems = Problems(document, ScenarioError)
+        # Text that is no spec has no place in it.
+        pointer = getattr(error, "at", "")
+        path = place_of(pointer, resolved, document)
+        what = _in_units(_told(error, pointer, path), pointer)
         if document.written(path):
             problems.add(path, there=what)
         else:
             problems.add(path, what, at_key=True)
         problems.raise_any()
+
+
+def _told(error: _engine.SpecError, pointer: str, path: Path) -> str:
+    """The refusal beside the value as written: the name of the number only if it is not the key."""
+    field, steps = getattr(error, "field", ""), pointer.split("/")
+    key = str(next((part for part in reversed(path) if part != "value"), ""))
+    name = _bare(steps[-1])
+    is_field = bool(field) and field.split(".") == steps[-field.count(".") - 1 :]
+    if is_field and key and (key in name or name in key):
+        return f"it must be {error.range}"
+    return getattr(error, "what", str(error))
+
+
+def _in_units(text: str, pointer: str) -> str:
+    """Times in nanoseconds as people write them, where the number is one."""
+    name = pointer.rpartition("/")[2]
+    if not name.endswith("_ns"):
+        return text
+    return _NUMBER.sub(lambda number: TIME.format(int(number[0])), text.replace(name, _bare(name)))
 
 
 def place_of(pointer: str, resolved: Resolved, document: Document) -> Path:

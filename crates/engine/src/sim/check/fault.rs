@@ -111,6 +111,15 @@ pub enum Wrong {
         /// The machine.
         machine: String,
     },
+    /// Processes of a host on a machine that has none.
+    #[error(
+        "pairs of threads are processes of a Linux host, which machine {machine} is not; choose a \
+         Linux host or another kind of work"
+    )]
+    NotProcesses {
+        /// The machine.
+        machine: String,
+    },
     /// Something of other hypervisors on a host.
     #[error("{what} is not to be had on the host {machine}; {instead}")]
     NotOnHost {

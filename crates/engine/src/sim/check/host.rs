@@ -320,14 +320,14 @@ fn check_pairs(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
         r#virtual, host, ..
     } = &partition.processors
     else {
-        return Err(not_host(spec, &owner.within("workload")));
+        return Err(not_processes(spec, owner));
     };
     if spec.machine.hypervisor.policy != Policy::Linux {
-        return Err(not_host(spec, &owner.within("workload")));
+        return Err(not_processes(spec, owner));
     }
     let instead = "they are plain processes: leave kvm out";
     let what = "pairs of threads in a guest";
-    let kvm = &owner.within("processors/host");
+    let kvm = &owner.within("processors/host/kvm");
     refuse_if(spec, kvm, host.kvm.is_some(), what, instead)?;
     let aix = matches!(partition.guest, Guest::Aix(_));
     let what = "pairs of threads under AIX, which decides at each wake-up where they run";
@@ -347,7 +347,7 @@ fn check_pairs(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     within(
         owner,
         (
-            "virtual processors, two for each pair",
+            "number of virtual processors, two for each pair,",
             "processors.virtual",
         ),
         u64::from(*r#virtual),
@@ -508,6 +508,12 @@ fn refuse_if(spec: &Spec, owner: &Owner, there: bool, what: &str, instead: &str)
         machine: spec.machine.name.clone(),
         instead: instead.into(),
     }))
+}
+
+fn not_processes(spec: &Spec, owner: &Owner) -> SpecFault {
+    owner.within("workload").refuse(Wrong::NotProcesses {
+        machine: spec.machine.name.clone(),
+    })
 }
 
 fn not_host(spec: &Spec, owner: &Owner) -> SpecFault {

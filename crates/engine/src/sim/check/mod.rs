@@ -202,7 +202,7 @@ fn check_processors(spec: &Spec, partition: &Partition, owner: &Owner) -> Checke
             ..
         } => {
             if cores.is_empty() || cores.len() > 512 {
-                let (field, count) = (("dedicated cores", "cores"), cores.len() as f64);
+                let (field, count) = (("number of dedicated cores", "cores"), cores.len() as f64);
                 return Err(range(owner, field, count, "1 to 512"));
             }
             if !(0.0..=100.0).contains(donate_threshold_pct) {

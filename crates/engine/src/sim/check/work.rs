@@ -199,7 +199,8 @@ fn check_trace(lengths_ns: &[u64], per_s: &[f64], owner: &Owner) -> Checked {
         all = all.saturating_add(*length);
         if *length == 0 || all > LONGEST_NS {
             let asked = "positive, three years in all at most";
-            return Err(range(owner, "lengths_ns", *length as f64, asked));
+            let field = ("length of a step", "lengths_ns");
+            return Err(range(owner, field, *length as f64, asked));
         }
     }
     match per_s

@@ -44,7 +44,7 @@ fn check_zvm(spec: &Spec, partition: &Partition, zvm: &Zvm, owner: &Owner) -> Ch
     };
     between(
         owner,
-        ("logical processors", steps),
+        ("number of logical processors", steps),
         logical as f64,
         1.0,
         MOST_IN_VECTOR as f64,
@@ -99,8 +99,12 @@ fn check_dispatcher(zvm: &Zvm, owner: &Owner) -> Checked {
     }
     between(owner, "cpupad", zvm.cpupad, 0.0, 1e6, "0 to 1e6")?;
     let barrier = zvm.steal_barrier;
-    for value in [barrier.local, barrier.near, barrier.far] {
-        between(owner, "steal_barrier", value, 1.0, 1e6, "1 to 1e6")?;
+    for (field, value) in [
+        ("steal_barrier.local", barrier.local),
+        ("steal_barrier.near", barrier.near),
+        ("steal_barrier.far", barrier.far),
+    ] {
+        between(owner, field, value, 1.0, 1e6, "1 to 1e6")?;
     }
     let (paths, locks) = (zvm.paths, zvm.locks);
     let instructions = [
@@ -144,7 +148,7 @@ fn check_machines(zvm: &Zvm, owner: &Owner) -> Checked {
     let most = MOST_VCPUS as f64;
     between(
         owner,
-        ("virtual processors of its machines", "machines"),
+        ("number of virtual processors of its machines", "machines"),
         vcpus as f64,
         1.0,
         most,
