@@ -31,8 +31,8 @@ V2_FILES = {
 def fill(folder: Path) -> None:
     """Make a group's folder as the kernel would; the tree is told by the folder's first part."""
     folder.mkdir(exist_ok=True)
-    controller = next((c for c in V1_FILES if c in folder.parts), None)
-    files = V2_FILES if controller is None else V1_FILES[controller]
+    controller = str(folder).rpartition("/sys/")[2].split("/")[0]
+    files = V1_FILES.get(controller, V2_FILES)
     for name, text in {"cgroup.procs": "", **files}.items():
         if not (folder / name).exists():
             (folder / name).write_text(text)
@@ -56,9 +56,9 @@ def v1(root: Path, own: str = "/", *, together: bool = False) -> Path:
         (place / "cpuset.cpus").write_text("0-3")
         (place / "cpuset.mems").write_text("0")
         (place / "release_agent").write_text("")
-        lines.append(f"cgroup {place} cgroup rw,relatime,{controller} 0 0")
+        lines.append(f"cgroup {escaped(place)} cgroup rw,relatime,{controller} 0 0")
     if together:
-        lines[1] = f"cgroup {root / 'sys' / 'cpu'} cgroup rw,relatime,cpu,cpuacct 0 0"
+        lines[1] = f"cgroup {escaped(root / 'sys' / 'cpu')} cgroup rw,relatime,cpu,cpuacct 0 0"
         for name, text in V1_FILES["cpuacct"].items():
             (root / "sys" / "cpu" / name).write_text(text)
     return proc(root, lines, [f"{n}:{c}:{own}" for n, c in enumerate(V1_FILES, start=1)])
@@ -74,7 +74,12 @@ def v2(root: Path, own: str = "/") -> Path:
     if own != "/":
         inner.mkdir(parents=True)
         fill(inner)
-    return proc(root, [f"cgroup2 {place} cgroup2 rw,relatime 0 0"], [f"0::{own}"])
+    return proc(root, [f"cgroup2 {escaped(place)} cgroup2 rw,relatime 0 0"], [f"0::{own}"])
+
+
+def escaped(place: Path) -> str:
+    """As the kernel writes a mount point, by the octal digits of what would part it."""
+    return str(place).replace("\\", "\\134").replace(" ", "\\040")
 
 
 def proc(root: Path, mounts: list[str], own: list[str]) -> Path:

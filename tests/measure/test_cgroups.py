@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import fake_groups
@@ -37,6 +38,18 @@ def test_version_1_writes_shares_quota_and_cpuset(tmp_path: Path) -> None:
     assert text(cpu / "cpu.cfs_burst_us") == "1000"
     assert text(tmp_path / "sys" / "cpuset" / "ours" / "a" / "cpuset.cpus") == "0-1,3"
     assert text(tmp_path / "sys" / "cpuset" / "ours" / "cpuset.mems") == "0"
+
+
+@pytest.mark.parametrize("tree", [fake_groups.v1, fake_groups.v2])
+def test_a_mount_point_may_have_any_name(tmp_path: Path, tree: Callable[[Path], Path]) -> None:
+    """And that of somebody else may be no text."""
+    root = tmp_path / "a \\ b"
+    root.mkdir()
+    with (tree(root) / "self" / "mounts").open("ab") as table:
+        table.write(b"/dev/sdb1 /media/caf\xe9 vfat rw 0 0\n")
+    groups = open_groups(name="ours", proc=root / "proc")
+    assert groups.kind == tree.__name__
+    assert all(root in folder.parents for folder in groups.folders())
 
 
 def test_version_1_reads_its_account(tmp_path: Path) -> None:

@@ -294,7 +294,8 @@ def test_the_command_lies_beside_its_outputs(tmp_path: Path) -> None:
 def test_two_settings_in_turns(tmp_path: Path) -> None:
     code = "import os; print(int(os.environ.get('SIDE', 5)))"
     suite = write_suite(tmp_path, row("one", code), defaults="repeats = 4\nseconds = 0.1")
-    systems = [parse("a", "env=SIDE=1"), parse("b", f"switch='echo x >> {tmp_path}/switched'")]
+    switch = f"""switch='echo x >> "{tmp_path}/switched"'"""
+    systems = [parse("a", "env=SIDE=1"), parse("b", switch)]
     kept = run_suite(str(suite), systems, LOOSE, out=tmp_path / "ab.json")
     by_system = {s: [r for r in kept.result.records if r.system == s] for s in "ab"}
     assert {r.work for r in by_system["a"]} == {1.0}

@@ -55,7 +55,7 @@ def test_words_that_make_no_sense(words: str, message: str) -> None:
 
 
 def test_a_switch_that_fails_says_its_words(tmp_path: Path) -> None:
-    call(f"touch {tmp_path / 'on'}")
+    call(f"touch '{tmp_path}/on'")
     assert (tmp_path / "on").exists()
     with pytest.raises(MeasureError, match=r"code 3: it printed: no such knob"):
         call("echo no such knob >&2; exit 3")

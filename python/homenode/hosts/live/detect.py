@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -144,17 +145,23 @@ def mounts(proc: Path) -> tuple[dict[str, Path], Path | None]:
     trees: dict[str, Path] = {}
     root: Path | None = None
     try:
-        lines = (proc / "self" / "mounts").read_text().splitlines()
+        # Names of folders are bytes; those of other people's mounts may be no UTF-8.
+        lines = os.fsdecode((proc / "self" / "mounts").read_bytes()).splitlines()
     except OSError:
         return {}, None
     for line in lines:
         _, point, kind, options, *_ = [*line.split(), "", "", "", ""]
         if kind == "cgroup":
             for controller in _CONTROLLERS_V1 & set(options.split(",")):
-                trees[controller] = Path(point)
+                trees[controller] = _unescaped(point)
         elif kind == "cgroup2":
-            root = root or Path(point)
+            root = root or _unescaped(point)
     return trees, root
+
+
+def _unescaped(point: str) -> Path:
+    """A mount point as it is: the kernel writes spaces and the like as three octal digits."""
+    return Path(re.sub(r"\\([0-7]{3})", lambda digits: chr(int(digits[1], 8)), point))
 
 
 def own_groups(proc: Path) -> Mapping[str, str]:
