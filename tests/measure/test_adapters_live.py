@@ -48,7 +48,7 @@ def test_live(
     tool: str,
     name: str,
     parameters: str,
-    homenode: Callable[..., subprocess.CompletedProcess[str]],
+    command: Callable[..., subprocess.CompletedProcess[str]],
     tmp_path: Path,
 ) -> None:
     one = adapter(tool)
@@ -59,7 +59,7 @@ def test_live(
     suite = tmp_path / "live.toml"
     suite.write_text(SUITE.format(adapter=tool, name=name, parameters=parameters))
     kept = tmp_path / "live.json"
-    done = homenode("measure", "run", suite, "--gate", "off", "-o", kept)
+    done = command("measure", "run", suite, "--gate", "off", "-o", kept)
     assert done.returncode == 0, done.stderr
     (record,) = load(kept).records
     assert record.rejected is None, record.rejected

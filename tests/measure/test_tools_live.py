@@ -49,7 +49,7 @@ CASES = [
 def test_live(
     name: str,
     parameters: str,
-    homenode: Callable[..., subprocess.CompletedProcess[str]],
+    command: Callable[..., subprocess.CompletedProcess[str]],
     tmp_path: Path,
 ) -> None:
     one = adapter(name)
@@ -62,7 +62,7 @@ def test_live(
     suite = tmp_path / "live.toml"
     suite.write_text(SUITE.format(adapter=name, parameters=parameters))
     kept = tmp_path / "live.json"
-    done = homenode("measure", "run", suite, "--gate", "off", "-o", kept)
+    done = command("measure", "run", suite, "--gate", "off", "-o", kept)
     assert done.returncode == 0, done.stderr
     (record,) = load(kept).records
     assert record.rejected is None, record.rejected
