@@ -65,6 +65,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.stash[BYTECODE].cleanup()
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """What a daily run leaves out says why."""
+    for mark in item.iter_markers("slow"):
+        if not mark.args:
+            raise pytest.UsageError(f"{item.nodeid}: write @pytest.mark.slow(why)")
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """Root folder of the repository."""

@@ -107,6 +107,7 @@ def test_nothing_is_fitted_to_validation_rows() -> None:
         assert not calibration.parameter.startswith("ibm-z14")
 
 
+@pytest.mark.slow("a search over 70 rows from the middle of all bounds")
 def test_the_fit_is_found_again() -> None:
     """From the middle of the bounds the search comes to what the files hold."""
     result = calibrate("z14-caf")

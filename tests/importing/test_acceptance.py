@@ -38,6 +38,7 @@ def test_a_recorded_partition_replays_as_it_was(
     assert summary["folded_where_folded"] > summary["folded_where_none"] + 1.0
 
 
+@pytest.mark.slow("a month of fifty machines; the recorded partition above takes the same way")
 def test_fifty_virtual_machines_run(
     shared_captures: Path, command: Command, tmp_path: Path
 ) -> None:

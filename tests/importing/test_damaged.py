@@ -32,7 +32,7 @@ from homenode.records.importing.facts import Facts, Series
 from homenode.records.importing.opening.bounds import Limits
 
 SEEDS = Path(__file__).resolve().parents[2] / "fuzz" / "seeds"
-CASES = int(os.environ.get("DAMAGED_FILES", "120"))
+CASES = int(os.environ.get("DAMAGED_FILES", "60"))
 LIMITS = Limits(unpacked=64 << 20, free=16 << 20)
 LISTINGS = {"vparstatus", "parstatus"}
 LONGEST = 600

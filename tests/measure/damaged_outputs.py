@@ -10,7 +10,7 @@ from damage import TEXT_DAMAGES, damaged
 from homenode.hosts.adapters.registry import adapter
 from homenode.hosts.errors import MeasureError
 
-CASES = int(os.environ.get("DAMAGED_FILES", "120"))
+CASES = int(os.environ.get("DAMAGED_FILES", "60"))
 LONGEST = 700
 """Characters of a message."""
 

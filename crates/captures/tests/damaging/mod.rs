@@ -20,7 +20,7 @@ static HEAP: PeakAlloc = PeakAlloc;
 /// Cases a parser, unless `DAMAGE_CASES` says otherwise.
 const CASES: u64 = 600;
 /// Lines of a seed that are repeated, unless `DAMAGE_LINES` says otherwise.
-const LINES: u64 = 8;
+const LINES: u64 = 2;
 /// Working memory beyond this is out of proportion to the text.
 const HEAP_A_BYTE: usize = 400;
 
