@@ -25,8 +25,7 @@ from homenode.records.importing import (
 from homenode.records.importing.assemble import assemble
 from homenode.records.importing.facts import Facts
 from homenode.records.importing.front import read_into
-from homenode.records.importing.opening.contents import InMemory
-from homenode.records.importing.opening.inputs import GivenInput
+from homenode.records.importing.opening.contents import InMemory, Input
 from homenode.tools import parstatus, vparstatus
 
 OAK = (LISTINGS / "vparstatus-v.txt").read_text().replace("(MB):  1024", "(MB):  2048")
@@ -49,7 +48,7 @@ def taken(*texts: str, machine: str | None = None) -> Assembled:
     facts = Facts()
     for letter, text in zip("abcd", texts, strict=False):
         name = f"{letter}.txt"
-        read_into(GivenInput(name, name, InMemory(text.encode())), facts)
+        read_into(Input(name, name, InMemory(text.encode())), facts)
     return assemble(facts, AssembleOptions(machine=machine))
 
 

@@ -9,8 +9,7 @@ import pytest
 from homenode.records.importing import recognise as module
 from homenode.records.importing.facts import Facts
 from homenode.records.importing.front import read_paths
-from homenode.records.importing.opening.contents import InMemory
-from homenode.records.importing.opening.inputs import GivenInput
+from homenode.records.importing.opening.contents import InMemory, Input
 from homenode.records.importing.opening.sources import ListingError, head_text, source_of
 from homenode.records.importing.recognise import file_formats, recognise, tree_formats
 
@@ -29,8 +28,8 @@ SAMPLES = {
 }
 
 
-def given(data: bytes, name: str = "a") -> GivenInput:
-    return GivenInput(name, name, InMemory(data))
+def given(data: bytes, name: str = "a") -> Input:
+    return Input(name, name, InMemory(data))
 
 
 @pytest.fixture

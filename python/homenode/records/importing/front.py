@@ -11,10 +11,10 @@ from homenode.errors import Where
 from homenode.records.importing.assemble import Assembled, AssembleOptions, assemble
 from homenode.records.importing.facts import Facts
 from homenode.records.importing.opening.bounds import Limits
+from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.gather import Gathered, reason
-from homenode.records.importing.opening.inputs import Input
 from homenode.records.importing.opening.sources import Left, ListingError
-from homenode.records.importing.opening.trees import GivenTree
+from homenode.records.importing.opening.trees import Tree
 from homenode.records.importing.recognise import file_formats, knows, recognise, recognise_tree
 
 Progress = Callable[[float, float | None], None]
@@ -52,7 +52,7 @@ def read_gathered(gathered: Gathered) -> Facts:
     return facts
 
 
-def _read_apart(gathered: Gathered, tree: GivenTree, facts: Facts) -> None:
+def _read_apart(gathered: Gathered, tree: Tree, facts: Facts) -> None:
     """Read those files of a dump that are something by themselves."""
     known = [one for one in gathered.single(tree) if knows(one)]
     for source in known:

@@ -11,8 +11,9 @@ from functools import cache
 from typing import Any
 
 from homenode.records.importing import formats
-from homenode.records.importing.opening.inputs import Input, Tree
+from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, head_text
+from homenode.records.importing.opening.trees import Tree
 from homenode.records.importing.shared.forms import FileFormat, TreeFormat
 
 _QUOTE = 60

@@ -10,8 +10,8 @@ from typing import Protocol, cast
 from homenode.errors import listed
 from homenode.records.exporting.staging import put
 from homenode.records.importing.opening.bounds import Limits
+from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.gather import Gathered
-from homenode.records.importing.opening.inputs import GivenInput, Input
 from homenode.records.importing.opening.sources import ListingError
 from homenode.records.importing.recognise import file_formats, recognise
 
@@ -55,7 +55,7 @@ def write_tables(
         return put(folder, write, force=force)
 
 
-def _keeper(source: GivenInput) -> KeepsTables | None:
+def _keeper(source: Input) -> KeepsTables | None:
     try:
         kind = recognise(source)
     except ListingError:
@@ -63,7 +63,7 @@ def _keeper(source: GivenInput) -> KeepsTables | None:
     return cast(KeepsTables, kind) if hasattr(kind, "write_tables") else None
 
 
-def _names(known: Sequence[GivenInput]) -> Iterator[str]:
+def _names(known: Sequence[Input]) -> Iterator[str]:
     """A folder's name for each recording, that of its file as far as that is one."""
     taken: set[str] = set()
     for source in known:

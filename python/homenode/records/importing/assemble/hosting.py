@@ -98,7 +98,7 @@ def _threads(one: Planned) -> Value[int]:
 def _guest_origin(facts: PartitionFacts, under: str | None) -> str:
     if facts.hypervisor is not None:
         return str(facts.hypervisor.where)
-    return f"a guest of {under}"
+    return "assumed: no hypervisor is told" if under is None else f"a guest of {under}"
 
 
 def _weight_key(planned: Sequence[Planned], policy: str, notices: list[Notice]) -> str:

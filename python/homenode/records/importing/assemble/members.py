@@ -1,20 +1,13 @@
-"""Whom a scenario is made of: the partitions of a server, and what was recorded of each."""
+"""Whom a scenario is made of: the partitions of a server, or all of it where none is told."""
 
 from __future__ import annotations
 
-import datetime as dt
-from collections.abc import Sequence
 from dataclasses import replace
 
 from homenode.errors import listed
 from homenode.records.importing.assemble.options import AssembleOptions
-from homenode.records.importing.assemble.whole import whole
-from homenode.records.importing.assemble.windows import Recorded, recorded
-from homenode.records.importing.facts import Facts, PartitionFacts, Series, SystemFacts
-from homenode.records.importing.opening.sources import ListingError, Notice
-
-Key = tuple[str | None, str]
-"""Server and name of a partition."""
+from homenode.records.importing.facts import Facts, PartitionFacts, SystemFacts, Told, TopologyFacts
+from homenode.records.importing.opening.sources import ListingError
 
 
 def members(
@@ -44,7 +37,7 @@ def members(
         system = next(iter(facts.systems.values()))
     if members:
         return system, [_with_threads(one, system) for one in members]
-    system, alone = whole(facts, system)
+    system, alone = _whole(facts, system)
     return system, [alone]
 
 
@@ -57,63 +50,53 @@ def _with_threads(one: PartitionFacts, system: SystemFacts | None) -> PartitionF
     return replace(one, smt=told) if one.logical.value % told.value == 0 else one
 
 
-def recorded_of(
-    facts: Facts, every: Sequence[PartitionFacts], notices: list[Notice]
-) -> tuple[dt.datetime, dict[Key, Recorded]]:
-    """What was recorded of each partition, and the first moment of all."""
-    by_partition: dict[Key, list[Series]] = {(one.system, one.name): [] for one in every}
-    for series in facts.series:
-        key = (series.system, series.partition)
-        if key in by_partition and len(series.table):
-            by_partition[key].append(series)
-    starts = [
-        start
-        for several in by_partition.values()
-        for one in several
-        if (start := _start(one)) is not None
-    ]
-    begin = min(starts, default=dt.datetime(1970, 1, 1))  # noqa: DTZ001 - as recorded, zoneless
-    found: dict[Key, Recorded] = {}
-    for key, several in by_partition.items():
-        chosen = _of_one_kind(key[1], several, notices)
-        own = recorded(chosen, begin) if chosen else None
-        if own is None or not own.samples:
-            continue
-        found[key] = own
-    _remark(list(found.values()), notices)
-    return begin, found
+def _whole(facts: Facts, system: SystemFacts | None) -> tuple[SystemFacts | None, PartitionFacts]:
+    """The server, as far as it or a topology tells, and its only partition.
+
+    Raises `ListingError` if nothing tells of either.
+    """
+    if system is None and not facts.topologies:
+        raise ListingError(
+            "nothing in the files tells of a server, a partition or its use",
+            next_step="import recordings such as those of nmon, lparstat or sar",
+        )
+    topology = facts.topologies[0] if facts.topologies else None
+    if system is None and topology is not None:
+        system = _system(topology)
+    found = PartitionFacts(system.key if system and system.key else "host", None)
+    if system is not None:
+        found.virtual, found.smt = system.cores, system.threads_per_core
+        found.memory_bytes = system.memory_bytes
+    if topology is not None:
+        _fill(found, topology)
+    return system, found
 
 
-def _start(series: Series) -> dt.datetime | None:
-    for time, seconds in zip(series.table["time"], series.table["seconds"], strict=True):
-        if isinstance(time, dt.datetime) and seconds is not None and 0 < seconds < 1e9:
-            return time - dt.timedelta(seconds=seconds)
-    return None
+def _system(topology: TopologyFacts) -> SystemFacts:
+    """What a topology says of the server itself."""
+    told, where = topology.root.attributes, topology.where
+    found = SystemFacts("")
+    if told.get("architecture"):
+        found.architecture = Told(str(told["architecture"]), where)
+    if told.get("model"):
+        model = str(told["model"]).removeprefix("CHRP ").removeprefix("IBM,")
+        found.model = Told(model, where)
+    if told.get("processor"):
+        found.processor = Told(str(told["processor"]), where)
+    if told.get("clock_hz"):
+        found.clock_hz = Told(float(told["clock_hz"]), where)
+    return found
 
 
-def _of_one_kind(name: str, series: Sequence[Series], notices: list[Notice]) -> list[Series]:
-    """Series of one quantity: cores it was on count before time in which it was busy."""
-    kinds = {one.quantity for one in series}
-    if len(kinds) < 2:
-        return list(series)
-    left = [one.file for one in series if one.quantity != "physc"]
-    notices.append(Notice(f"{name}: physc counts; what {listed(left)} tell is left out"))
-    return [one for one in series if one.quantity == "physc"]
-
-
-def _remark(every: Sequence[Recorded], notices: list[Notice]) -> None:
-    twice = [one for one in every if one.overlapping]
-    if twice:
-        count = sum(one.overlapping for one in twice)
-        text = f"{count} samples of {_partitions(twice)} tell of time that others had told of"
-        notices.append(Notice(f"{text}; the first count"))
-    paused = [one for one in every if one.gaps]
-    if paused:
-        count = sum(one.gaps for one in paused)
-        pauses = "pause" if count == 1 else "pauses"
-        text = f"{count} {pauses} in the recordings of {_partitions(paused)}"
-        notices.append(Notice(f"{text}: nothing was recorded there"))
-
-
-def _partitions(every: Sequence[Recorded]) -> str:
-    return listed((one.partition for one in every), 4)
+def _fill(found: PartitionFacts, topology: TopologyFacts) -> None:
+    """Cores, threads and memory that the topology has, where nothing else tells them."""
+    every, where = list(topology.root.walk()), topology.where
+    cores = sum(one.kind == "Core" for one in every)
+    threads = sum(one.kind == "PU" for one in every)
+    memory = sum(int(one.attributes.get("memory", 0)) for one in every if one.kind == "NUMANode")
+    if cores and found.virtual is None:
+        found.virtual = Told(cores, where)
+        if threads and threads % cores == 0 and found.smt is None:
+            found.smt = Told(threads // cores, where)
+    if memory and found.memory_bytes is None:
+        found.memory_bytes = Told(memory, where)

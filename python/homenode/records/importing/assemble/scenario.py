@@ -34,7 +34,7 @@ from homenode.records.importing.assemble.hardware import (
     real_topology,
 )
 from homenode.records.importing.assemble.hosting import hosting, set_on_host
-from homenode.records.importing.assemble.members import members, recorded_of
+from homenode.records.importing.assemble.members import members
 from homenode.records.importing.assemble.options import AssembleOptions
 from homenode.records.importing.assemble.places import lay_out
 from homenode.records.importing.assemble.plan import (
@@ -45,9 +45,13 @@ from homenode.records.importing.assemble.plan import (
     set_without_sharing,
 )
 from homenode.records.importing.assemble.probe import Probe
-from homenode.records.importing.assemble.table import demand_table, packed
-from homenode.records.importing.assemble.windows import Recorded, Windows, put_together
-from homenode.records.importing.assemble.write import DEMAND_FILE, scenario_text
+from homenode.records.importing.assemble.windows import Recorded, Windows, put_together, recorded_of
+from homenode.records.importing.assemble.write import (
+    DEMAND_FILE,
+    demand_table,
+    packed,
+    scenario_text,
+)
 from homenode.records.importing.facts import Facts, SystemFacts
 from homenode.records.importing.opening.sources import ListingError, Notice
 

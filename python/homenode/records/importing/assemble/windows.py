@@ -8,17 +8,17 @@ out.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING
 
-from homenode.records.importing.facts import Quantity, Series
-from homenode.records.importing.opening.sources import ListingError
+from homenode.errors import listed
+from homenode.records.importing.facts import Facts, PartitionFacts, Quantity, Series
+from homenode.records.importing.opening.sources import ListingError, Notice
 
-if TYPE_CHECKING:
-    import datetime as dt
-
+Key = tuple[str | None, str]
+"""Server and name of a partition."""
 _FACTORS = (1, 2, 3, 4, 6, 12, 24, 36, 48, 72, 144, 288, 576, 1152, 2304, 4608, 9216)
 _MOST_COVERED = 0.5
 """Share of a window that must be recorded for it to count."""
@@ -92,6 +92,68 @@ class Windows:
     def count(self) -> int:
         """Windows."""
         return len(self.ends)
+
+
+def recorded_of(
+    facts: Facts, every: Sequence[PartitionFacts], notices: list[Notice]
+) -> tuple[dt.datetime, dict[Key, Recorded]]:
+    """What was recorded of each partition, and the first moment of all."""
+    by_partition: dict[Key, list[Series]] = {(one.system, one.name): [] for one in every}
+    for series in facts.series:
+        key = (series.system, series.partition)
+        if key in by_partition and len(series.table):
+            by_partition[key].append(series)
+    starts = [
+        start
+        for several in by_partition.values()
+        for one in several
+        if (start := _start(one)) is not None
+    ]
+    begin = min(starts, default=dt.datetime(1970, 1, 1))  # noqa: DTZ001 - as recorded, zoneless
+    found: dict[Key, Recorded] = {}
+    for key, several in by_partition.items():
+        chosen = _of_one_kind(key[1], several, notices)
+        own = recorded(chosen, begin) if chosen else None
+        if own is None or not own.samples:
+            continue
+        found[key] = own
+    _remark(list(found.values()), notices)
+    return begin, found
+
+
+def _start(series: Series) -> dt.datetime | None:
+    for time, seconds in zip(series.table["time"], series.table["seconds"], strict=True):
+        if isinstance(time, dt.datetime) and seconds is not None and 0 < seconds < 1e9:
+            return time - dt.timedelta(seconds=seconds)
+    return None
+
+
+def _of_one_kind(name: str, series: Sequence[Series], notices: list[Notice]) -> list[Series]:
+    """Series of one quantity: cores it was on count before time in which it was busy."""
+    kinds = {one.quantity for one in series}
+    if len(kinds) < 2:
+        return list(series)
+    left = [one.file for one in series if one.quantity != "physc"]
+    notices.append(Notice(f"{name}: physc counts; what {listed(left)} tell is left out"))
+    return [one for one in series if one.quantity == "physc"]
+
+
+def _remark(every: Sequence[Recorded], notices: list[Notice]) -> None:
+    twice = [one for one in every if one.overlapping]
+    if twice:
+        count = sum(one.overlapping for one in twice)
+        text = f"{count} samples of {_partitions(twice)} tell of time that others had told of"
+        notices.append(Notice(f"{text}; the first count"))
+    paused = [one for one in every if one.gaps]
+    if paused:
+        count = sum(one.gaps for one in paused)
+        pauses = "pause" if count == 1 else "pauses"
+        text = f"{count} {pauses} in the recordings of {_partitions(paused)}"
+        notices.append(Notice(f"{text}: nothing was recorded there"))
+
+
+def _partitions(every: Sequence[Recorded]) -> str:
+    return listed((one.partition for one in every), 4)
 
 
 def recorded(series: Sequence[Series], begin: dt.datetime) -> Recorded:

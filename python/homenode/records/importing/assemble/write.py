@@ -1,15 +1,23 @@
-"""The scenario as text: every value with where it comes from."""
+"""The files of a scenario: its text, every value with where it comes from, and the table of demand
+beside it, with the rates that a run is played with.
+"""
 
 from __future__ import annotations
 
+import datetime as dt
+import io
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from homenode.model.document.write import toml_value
 from homenode.model.units import TIME
 from homenode.records.importing.assemble.hardware import ChosenMachine
 from homenode.records.importing.assemble.plan import MB, Line, Planned, pool_of
 from homenode.records.importing.assemble.windows import Windows
+
+if TYPE_CHECKING:
+    import polars as pl
 
 DEMAND_FILE = "demand.parquet"
 WARMUP = "10 s"
@@ -239,3 +247,48 @@ def size(amount: int) -> str:
     """Bytes as a size, in whole GiB or MiB."""
     whole, rest = divmod(amount, 1 << 30)
     return f"{whole} GiB" if not rest else f"{max(1, round(amount / MB))} MiB"
+
+
+def demand_table(
+    planned: Sequence[Planned], windows: Windows, rates: Mapping[str, Sequence[float]]
+) -> pl.DataFrame:
+    """A row a window and partition: `partition`, `step`, `time` (end of the window), `seconds`
+    (recorded), `cores` (as recorded), `folded`, `instructions_per_s` (the work), `quantity` (what
+    the cores are, as `Series` says).
+    """
+    import polars as pl
+
+    ends = [windows.begin + dt.timedelta(seconds=end) for end in windows.ends]
+    parts = []
+    for one in planned:
+        if one.recorded is None:
+            continue
+        told = windows.partitions[one.recorded.partition]
+        part = {
+            "step": list(range(windows.count)),
+            "time": ends,
+            "seconds": list(windows.seconds),
+            "cores": [window.cores for window in told],
+            "folded": [window.folded for window in told],
+            "instructions_per_s": list(rates[one.name]),
+        }
+        schema: dict[str, pl.DataType | type[pl.DataType]] = {
+            "step": pl.Int64,
+            "time": pl.Datetime("us"),
+            "seconds": pl.Float64,
+            "cores": pl.Float64,
+            "folded": pl.Float64,
+            "instructions_per_s": pl.Float64,
+        }
+        frame = pl.DataFrame(part, schema=schema)
+        name = pl.lit(one.name).alias("partition")
+        quantity = pl.lit(one.recorded.quantity).alias("quantity")
+        parts.append(frame.select(name, pl.all(), quantity))
+    return pl.concat(parts)
+
+
+def packed(table: pl.DataFrame) -> bytes:
+    """The table as Parquet: the same bytes for the same table."""
+    buffer = io.BytesIO()
+    table.write_parquet(buffer, compression="zstd", statistics=False)
+    return buffer.getvalue()

@@ -15,7 +15,7 @@ from homenode import _engine
 from homenode.records.importing.facts import Facts, PartitionFacts, Told, Took
 from homenode.records.importing.formats import aixaffinity, aixfacts, aixseries
 from homenode.records.importing.formats.aixseries import ReportTable, Timed, Use
-from homenode.records.importing.opening.inputs import Input
+from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, Notice
 from homenode.records.importing.shared.forms import FileFormat
 from homenode.records.importing.shared.words import counted, named_after

@@ -23,7 +23,7 @@ from homenode.records.importing.facts import (
     VirtualPartitionFacts,
     cell_of,
 )
-from homenode.records.importing.opening.inputs import Input
+from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, Notice, head_text
 from homenode.records.importing.shared.forms import FileFormat, text_of
 from homenode.records.importing.shared.words import counted

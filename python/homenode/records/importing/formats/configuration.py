@@ -13,7 +13,7 @@ from typing import Any
 
 from homenode.errors import Where
 from homenode.records.importing.facts import Facts, PartitionFacts, Told, Took
-from homenode.records.importing.opening.inputs import Input
+from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, head_text
 from homenode.records.importing.shared.forms import FileFormat, text_of
 from homenode.records.importing.shared.heading import BEGINS, table_of

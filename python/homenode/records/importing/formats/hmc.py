@@ -23,7 +23,7 @@ from homenode.records.importing.facts import (
 )
 from homenode.records.importing.formats.aix import kind_of
 from homenode.records.importing.formats.aixfacts import NO_SERVER
-from homenode.records.importing.opening.inputs import Input
+from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, Notice
 from homenode.records.importing.shared.forms import FileFormat
 from homenode.records.importing.shared.words import counted, number, unsound, whole

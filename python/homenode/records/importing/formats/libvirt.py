@@ -16,7 +16,7 @@ from homenode import _engine
 from homenode.errors import Where
 from homenode.records.importing.facts import Facts, PartitionFacts, Told, Took
 from homenode.records.importing.formats.topology import MOST_BYTES, PROLOGUE, load_json
-from homenode.records.importing.opening.inputs import Input
+from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, Notice, head_text
 from homenode.records.importing.shared.forms import FileFormat, text_of
 

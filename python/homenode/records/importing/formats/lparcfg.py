@@ -14,8 +14,9 @@ from homenode.errors import Where
 from homenode.records.importing.facts import Facts, PartitionFacts, Series, SystemFacts, Told, Took
 from homenode.records.importing.formats.aix import kind_of
 from homenode.records.importing.formats.aixfacts import NO_SERVER
-from homenode.records.importing.opening.inputs import Input, Tree
+from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, Notice
+from homenode.records.importing.opening.trees import Tree
 from homenode.records.importing.shared.forms import FileFormat, TreeFormat
 from homenode.records.importing.shared.words import counted, named_after, number, unsound, whole
 

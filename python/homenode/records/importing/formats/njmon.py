@@ -22,7 +22,7 @@ from homenode.records.importing.facts import (
 )
 from homenode.records.importing.formats import lparcfg
 from homenode.records.importing.formats.aixfacts import NO_SERVER
-from homenode.records.importing.opening.inputs import Input
+from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import Notice
 from homenode.records.importing.shared import columns
 from homenode.records.importing.shared.forms import FileFormat

@@ -29,7 +29,7 @@ from homenode.records.importing.formats.aixfacts import (
     tell_information,
     tell_srads,
 )
-from homenode.records.importing.opening.inputs import Input
+from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import Notice
 from homenode.records.importing.shared import columns
 from homenode.records.importing.shared.forms import FileFormat

@@ -15,7 +15,7 @@ from homenode.errors import listed
 from homenode.records.importing.facts import Facts, Told, Took
 from homenode.records.importing.formats import configuration
 from homenode.records.importing.formats.traces import add_plain
-from homenode.records.importing.opening.inputs import Input
+from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import Left, ListingError, Notice
 from homenode.records.importing.shared.forms import FileFormat
 from homenode.records.importing.shared.heading import heading_of, table_of

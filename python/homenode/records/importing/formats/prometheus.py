@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from homenode._engine import MetricReader
 from homenode.records.importing.facts import Facts, Told, Took
-from homenode.records.importing.opening.inputs import Input
+from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, Notice, head_text
 from homenode.records.importing.shared.forms import FileFormat
 from homenode.records.importing.shared.samples import (

@@ -15,7 +15,7 @@ from typing import Any
 
 from homenode.errors import Where
 from homenode.records.importing.facts import Facts, Told, Took
-from homenode.records.importing.opening.inputs import Input
+from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, Notice, head_text
 from homenode.records.importing.shared.forms import FileFormat, text_of
 from homenode.records.importing.shared.samples import Use, add_use

@@ -13,8 +13,9 @@ from homenode import _engine
 from homenode.errors import Where
 from homenode.records.importing.facts import Facts, PartitionFacts, SystemFacts, Told, Took
 from homenode.records.importing.formats.topology import load_json
-from homenode.records.importing.opening.inputs import Input, Tree
+from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, Source, head_text, source_of
+from homenode.records.importing.opening.trees import Tree
 from homenode.records.importing.shared.forms import FileFormat, TreeFormat, text_of
 
 _FORM = "/proc/sysinfo"

@@ -18,8 +18,9 @@ from homenode import _engine
 from homenode.errors import Where
 from homenode.records.importing.facts import Facts, Told, Took, TopologyFacts, TopologyObject
 from homenode.records.importing.formats.lparcfg import identity
-from homenode.records.importing.opening.inputs import Input, Tree
+from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, Notice, head_text
+from homenode.records.importing.opening.trees import Tree
 from homenode.records.importing.shared.forms import FileFormat, TreeFormat, text_of
 
 MOST_BYTES = 64 << 20

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from homenode._engine import SampleReader
 from homenode.records.importing.facts import Facts, Quantity, Told, Took
-from homenode.records.importing.opening.inputs import Input
+from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import Notice, head_text
 from homenode.records.importing.shared.forms import FileFormat
 from homenode.records.importing.shared.heading import Heading, find_heading

@@ -1,4 +1,6 @@
-"""Bytes of a file, wherever they lie: on disk, in an archive, compressed."""
+"""Bytes of a file, wherever they lie, on disk, in an archive, compressed; and the file of them that
+readers are given.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 _PIECE = 1 << 18
+HEAD_BYTES = 65_536
+"""How much of a file its format is recognised by."""
 
 
 class Content(Protocol):
@@ -181,3 +185,37 @@ def beginning(content: Content, most: int) -> bytes:
             reason = failure.strerror or str(failure)
             step = "leave it out"
             raise ListingError(f"it cannot be read: {reason}", next_step=step) from failure
+
+
+class Input:
+    """One file that is to be imported, uncompressed."""
+
+    def __init__(self, file: str, name: str, content: Content) -> None:
+        """`ListingError` if it cannot be read."""
+        self.file = file
+        """Its name in messages; `archive.tar.gz:member` of one in an archive."""
+        self.name = name
+        """Its name without folder and without the suffix of its compression."""
+        self.head = beginning(content, HEAD_BYTES)
+        """Its first `HEAD_BYTES`."""
+        self._content = content
+
+    def open(self) -> BinaryIO:
+        """Its bytes, from the first on; the caller closes it."""
+        return self._content.open()
+
+    def read(self, most: int) -> bytes:
+        """All of it; `ListingError` if it is longer than `most`."""
+        data = self.head
+        if len(data) == HEAD_BYTES:
+            data = beginning(self._content, most + 1)
+        if len(data) > most:
+            step = "is it the right file? No recording of this format is that long"
+            raise ListingError(
+                f"it is longer than {most >> 20} MiB", where=self.at(), next_step=step
+            )
+        return data
+
+    def at(self, line: int | None = None) -> Where:
+        """A line of it."""
+        return Where(self.file, line)

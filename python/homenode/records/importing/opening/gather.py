@@ -24,11 +24,17 @@ from homenode.records.importing.opening.archives import (
     zip_members,
 )
 from homenode.records.importing.opening.bounds import Limits, Meter
-from homenode.records.importing.opening.contents import Content, Inflated, OnDisk, Store, beginning
-from homenode.records.importing.opening.inputs import GivenInput
+from homenode.records.importing.opening.contents import (
+    Content,
+    Inflated,
+    Input,
+    OnDisk,
+    Store,
+    beginning,
+)
 from homenode.records.importing.opening.sources import Left, ListingError, Notice
 from homenode.records.importing.opening.streams import SUFFIXES, Note, compression
-from homenode.records.importing.opening.trees import GivenTree, Listing, part_of, roots
+from homenode.records.importing.opening.trees import Listing, Tree, part_of, roots
 
 _HEAD = 1 << 13
 _OFFICE = re.compile(rb"\[Content_Types\]\.xml|mimetypeapplication/|_rels/|xl/|docProps/")
@@ -46,8 +52,8 @@ class Gathered:
     """All single files and dumps that were given. Close it when all of them are read."""
 
     limits: Limits = field(default_factory=Limits)
-    inputs: list[GivenInput] = field(default_factory=list)
-    trees: list[GivenTree] = field(default_factory=list)
+    inputs: list[Input] = field(default_factory=list)
+    trees: list[Tree] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     """Damage is found while files are read, so these grow until then."""
@@ -88,12 +94,12 @@ class Gathered:
             self._seen.add((there.st_dev, there.st_ino))
             self._file(OnDisk(path), str(path), path.name, 0)
 
-    def single(self, tree: GivenTree) -> list[GivenInput]:
+    def single(self, tree: Tree) -> list[Input]:
         """The files of a dump one by one, for one that no reader of dumps knows."""
         inputs = []
         for path, content in sorted(tree.part.files.items()):
             try:
-                inputs.append(GivenInput(str(tree.at(path)), posixpath.basename(path), content))
+                inputs.append(Input(str(tree.at(path)), posixpath.basename(path), content))
             except ListingError as error:
                 self.left.append(Left(str(tree.at(path)), reason(error)))
         return inputs
@@ -137,7 +143,7 @@ class Gathered:
             if self._count() == before:
                 raise ListingError("it holds no file that can be read")
         else:
-            self.inputs.append(GivenInput(file, name, content))
+            self.inputs.append(Input(file, name, content))
 
     def _count(self) -> int:
         return len(self.inputs) + len(self.trees) + len(self.left)
@@ -169,7 +175,7 @@ class Gathered:
         """Dumps and single files of a folder or archive."""
         for root in roots(listing):
             file = _below(before, root)
-            self.trees.append(GivenTree(file, part_of(listing, root), self.limits.small))
+            self.trees.append(Tree(file, part_of(listing, root), self.limits.small))
         for path in sorted(listing.files):
             self._file(listing.files[path], _below(before, path), posixpath.basename(path), depth)
 

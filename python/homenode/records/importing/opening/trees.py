@@ -75,11 +75,12 @@ def part_of(listing: Listing, root: str) -> Listing:
     return part
 
 
-class GivenTree:
-    """A dump; see `inputs.Tree`."""
+class Tree:
+    """A dump of `/proc` and `/sys`: the files below its root."""
 
     def __init__(self, file: str, part: Listing, longest: int) -> None:
         self.file = file
+        """Its name in messages."""
         self.part = part
         every = set(part.folders)
         for path in part.paths():
@@ -88,7 +89,11 @@ class GivenTree:
         self._resolver = _Resolver(part, every)
         to_folders = {link for link in part.links if self._resolver.folder(link)}
         self.folders = frozenset(every | to_folders)
+        """All folders, by path below the root."""
         self.files: Mapping[str, bytes] = _Files(self, self._resolver, longest)
+        """Contents by path below the root, such as `sys/devices/system/cpu/online`. A symbolic link
+        stands as the content of what it points to within the tree.
+        """
 
     def at(self, path: str, line: int | None = None) -> Where:
         """A line of one of its files."""
@@ -136,7 +141,7 @@ class _Resolver:
 class _Files(Mapping[str, bytes]):
     """Contents by path, read when asked for."""
 
-    def __init__(self, tree: GivenTree, resolver: _Resolver, longest: int) -> None:
+    def __init__(self, tree: Tree, resolver: _Resolver, longest: int) -> None:
         self._tree, self._resolver, self._longest = tree, resolver, longest
         links = tree.part.links
         self._paths = sorted({*tree.part.files, *(one for one in links if resolver.content(one))})

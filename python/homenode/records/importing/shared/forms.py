@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Protocol
 
 from homenode.records.importing.facts import Facts
-from homenode.records.importing.opening.inputs import Input, Tree
+from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import source_of
+from homenode.records.importing.opening.trees import Tree
 
 
 class FileFormat(Protocol):

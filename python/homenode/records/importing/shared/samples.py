@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from homenode.errors import listed
 from homenode.records.importing.facts import Facts, Quantity, Series
-from homenode.records.importing.opening.inputs import Input
+from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, Notice
 
 if TYPE_CHECKING:
