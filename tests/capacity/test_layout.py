@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,6 @@ from homenode.errors import CapacityError, HomenodeError
 from homenode.evidence.capability import Layout
 from homenode.evidence.capability.layout import layout_of, shares
 from homenode.model.catalog import machine
-from homenode.model.catalog.flatten import machine_spec
 
 OWN = """\
 machine = "ibm-z13"
@@ -22,7 +19,7 @@ memory = { value = "striped", assumed = "as before", range = ["beside", "striped
 
 
 def shipped(name: str) -> Layout:
-    return layout_of(name, machine_spec(machine(name)))
+    return layout_of(machine(name))
 
 
 def of_nodes(layout: Layout, processors: int) -> list[int]:
@@ -91,21 +88,12 @@ def test_a_machine_without_a_layout_is_taken_as_described() -> None:
 
 def test_a_layout_of_ones_own(folder: Path) -> None:
     (folder / "own.toml").write_text(OWN, encoding="utf-8")
-    spec = machine_spec(machine("ibm-z13"))
-    own = layout_of("ibm-z13", spec, "own.toml")
+    own = layout_of(machine("ibm-z13"), "own.toml")
     assert (own.processors, own.memory) == (40, "striped")
     assert of_nodes(own, 6) == [5, 1, 0, 0, 0, 0, 0, 0]
     with pytest.raises(CapacityError) as error:
-        layout_of("ibm-z14", spec, "own.toml")
+        layout_of(machine("ibm-z14"), "own.toml")
     assert str(error.value) == (
         "own.toml is the layout of ibm-z13, not of ibm-z14: name a layout of this machine, or "
         "leave it out"
     )
-
-
-def test_every_source_of_a_layout_is_in_the_table() -> None:
-    files = resources.files("homenode") / "data" / "capability_layouts"
-    table = (files / "README.md").read_text(encoding="utf-8")
-    known = set(re.findall(r"^\| ([A-Z0-9]+-[A-Z0-9]+) \|", table, flags=re.MULTILINE))
-    texts = [f.read_text(encoding="utf-8") for f in files.iterdir() if f.name.endswith(".toml")]
-    assert known == set(re.findall(r"\b[A-Z][A-Z0-9]{2,}-[A-Z0-9]{3,}\b", " ".join(texts)))

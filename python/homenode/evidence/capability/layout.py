@@ -2,46 +2,31 @@
 
 PR/SM fills a node before it enters the next, and inside a node a group of chips before the next; in
 a group it takes the chip that has the fewest, so that caches are shared late. How many processors a
-node has for customers, what a group is and where memory lies say the files under `layouts/`, every
-figure with its origin; a machine without one is taken as its description has it. Documented in
-docs/background/capability.md.
+node has for customers, what a group is and where memory lies say the table `[placement]` of its
+description, every figure with its origin; without one all active cores count, evenly, the chips of
+a node as one group. Documented in docs/background/capability.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from homenode.errors import CapacityError, HomenodeError
-from homenode.model.catalog import Figure
+from homenode.model.catalog import MachineDescription
 from homenode.model.catalog.figure import CatalogName
-from homenode.model.document import Document, Table, read_document, shipped_document, validate
-from homenode.model.shipped import shipped_names
-
-Count = Annotated[int, Field(ge=1, le=4096)]
-MemoryRule = Literal["beside", "striped"]
-"""`beside`: with the processors, in proportion; `striped`: over all nodes, whatever their use."""
+from homenode.model.catalog.placement import MemoryRule, Placement
+from homenode.model.document import read_document, validate
 
 
-class _LayoutFile(Table):
-    """A file that says how a machine places one partition."""
+class _LayoutFile(Placement):
+    """A file that says it in place of a machine's description."""
 
     machine: CatalogName = Field(description="name of the machine's description")
-    processors: Figure[Count] = Field(
-        description="processors for customers, spread evenly over the nodes"
-    )
-    group_chips: Figure[Count] | None = Field(
-        None, description="chips of a group that is filled before the next; all of a node if absent"
-    )
-    memory: Figure[MemoryRule] = Field(description="where the memory of the partition lies")
-    change: dict[str, Any] = Field(
-        default_factory=dict,
-        description="numbers of the machine in place of its description's, as a scenario has them",
-    )
 
 
 @dataclass(frozen=True)
@@ -105,31 +90,34 @@ def shares(total: int, parts: int) -> list[int]:
     return [total // parts + (part < total % parts) for part in range(parts)]
 
 
-def layout_of(name: str, machine: Mapping[str, Any], file: str | Path | None = None) -> Layout:
-    """The layout of a machine by its name: from the given file, else the shipped one, else by its
-    description alone (`machine` as the engine has it).
-    """
-    document = _document(name) if file is None else read_document(Path(file), CapacityError)
-    shape = (machine["nodes"], machine["chips_per_node"], machine["cores_per_chip"])
-    if document is None:
-        return Layout(*shape, processors=machine["active_cores"], group_chips=shape[1])
-    told = validate(_LayoutFile, document, CapacityError)
-    if told.machine != name:
-        raise CapacityError(
-            f"{document.file} is the layout of {told.machine}, not of {name}",
-            next_step="name a layout of this machine, or leave it out",
-        )
-    group = shape[1] if told.group_chips is None else told.group_chips.value
-    return Layout(
-        *shape,
-        processors=told.processors.value,
-        group_chips=min(group, shape[1]),
+def layout_of(machine: MachineDescription, file: str | Path | None = None) -> Layout:
+    """The layout of a machine: from the given file, else as its description has it."""
+    told = machine.placement if file is None else _read(Path(file), machine.name)
+    found = Layout(
+        machine.nodes,
+        machine.chips_per_node,
+        machine.cores_per_chip,
+        processors=machine.active_cores,
+        group_chips=machine.chips_per_node,
+    )
+    if told is None:
+        return found
+    group, count = told.group_chips, told.processors
+    return replace(
+        found,
+        processors=found.processors if count is None else count.value,
+        group_chips=found.group_chips if group is None else min(group.value, found.group_chips),
         memory=told.memory.value,
         change=told.change,
     )
 
 
-def _document(name: str) -> Document | None:
-    if name not in shipped_names("capability_layouts"):
-        return None
-    return shipped_document("capability_layouts", name, CapacityError)
+def _read(file: Path, name: str) -> Placement:
+    """A layout of one's own; `CapacityError` if it is of another machine."""
+    told = validate(_LayoutFile, read_document(file, CapacityError), CapacityError)
+    if told.machine != name:
+        raise CapacityError(
+            f"{file} is the layout of {told.machine}, not of {name}",
+            next_step="name a layout of this machine, or leave it out",
+        )
+    return told

@@ -77,7 +77,7 @@ class Prediction:
         read already is taken as it is.
         """
         described = name if isinstance(name, MachineDescription) else machine(name)
-        layout = layout_of(described.name, machine_spec(described), layout_file)
+        layout = layout_of(described, layout_file)
         if layout.change and not isinstance(name, MachineDescription):
             described = _changed(name, layout.change)
         spec = _template(profile(work))

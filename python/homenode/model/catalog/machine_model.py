@@ -12,6 +12,7 @@ from pydantic import Field
 from homenode.model.catalog.figure import CatalogName, Figure, Latency
 from homenode.model.catalog.hosts import Credit2Host, LinuxHost
 from homenode.model.catalog.hypervisor import Hypervisor
+from homenode.model.catalog.placement import Placement
 from homenode.model.catalog.platform import Platform
 from homenode.model.catalog.streams import Streams
 from homenode.model.catalog.zvm import ZvmSupport
@@ -187,6 +188,9 @@ class MachineDescription(Table):
     rni: Rni | None = Field(None, description="weights of the relative nest intensity")
     streams: Streams | None = Field(None, description="what streaming through memory needs")
     zvm: ZvmSupport | None = Field(None, description="what z/VM supports on a mainframe")
+    placement: Placement | None = Field(
+        None, description="where PR/SM puts one partition that is alone"
+    )
 
     @property
     def nodes(self) -> int:
