@@ -98,7 +98,7 @@ def import_paths(
     facts = read_paths(paths, limits)
     if not facts.took and not facts.of_cells:
         raise nothing_taken(facts)
-    if reading is not None:
+    if reading is not None and not facts.unsound:
         reading(facts)
     return assemble(facts, options, progress)
 
