@@ -1,12 +1,22 @@
-"""The command line. `main` is where every command begins and where every error ends as one message.
+"""The command line: words to calls of the other rooms. Entry point: `main`, where every command begins
+and where every error ends as one message.
 
 Exit codes: 0 done, 2 wrong input (the message says what, where and what next), 70 an error of
-homenode's own, 130 stopped with Ctrl-C.
+homenode's own, 130 stopped with Ctrl-C, 143 and 129 with SIGTERM and SIGHUP.
 """
 
 import errno
 import os
 import sys
+
+from homenode.cli.surroundings import (
+    asked_to_end,
+    empty_word,
+    forget_interrupt,
+    listen,
+    prepare_streams,
+    refused,
+)
 
 TYPE_CHECKING = False
 # What is imported here, `homenode --version` pays for.
@@ -27,17 +37,23 @@ _OUTPUT_FAILS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF
 def main(arguments: "Sequence[str] | None" = None) -> None:
     """The console script: run a command and end the process with its exit code."""
     try:
+        listen()
+        _open_streams()
+        prepare_streams()
         code = call(sys.argv[1:] if arguments is None else list(arguments))
     except KeyboardInterrupt:  # before a command could see it
         code = _fail(NOTHING_KEPT, EXIT_INTERRUPTED)
+    if code in (EXIT_INTERRUPTED, EXIT_WRONG_INPUT):
+        code = asked_to_end() or code
+    forget_interrupt()
     sys.exit(code)
 
 
 def call(arguments: list[str]) -> int:
     """Run a command; the exit code."""
-    for stream in ("stdout", "stderr"):
-        if getattr(sys, stream) is None:  # closed by whoever called
-            setattr(sys, stream, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+    told = empty_word(arguments)
+    if told is not None:
+        return _fail(told, EXIT_WRONG_INPUT)
     try:
         return _version() if arguments == ["--version"] else _command(arguments)
     except OSError as error:
@@ -85,8 +101,15 @@ def _command(arguments: list[str]) -> int:
     return 0
 
 
+def _open_streams() -> None:
+    """Streams that whoever called has closed lead nowhere."""
+    for stream in ("stdout", "stderr"):
+        if getattr(sys, stream) is None:
+            setattr(sys, stream, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+
+
 def _of_the_system(error: OSError) -> int:
-    """What the system refuses: a word as a file's name, what we print; else a fault of ours."""
+    """What the system refuses: a file, a word as its name, what we print; else a fault of ours."""
     if isinstance(error, BrokenPipeError):
         # Whoever read our output has seen enough.
         _drop_output()
@@ -94,6 +117,9 @@ def _of_the_system(error: OSError) -> int:
     if error.errno == errno.ENAMETOOLONG and error.filename:
         shown = str(error.filename)[:60]
         return _fail(f"{shown}... is too long for the name of a file", EXIT_WRONG_INPUT)
+    told = refused(error)
+    if told is not None:
+        return _fail(told, EXIT_WRONG_INPUT)
     if error.errno not in _OUTPUT_FAILS:
         return _internal(error)
     _drop_output()

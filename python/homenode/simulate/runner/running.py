@@ -102,15 +102,18 @@ def run_scenario(
 
 @contextlib.contextmanager
 def _deaf() -> Iterator[None]:
-    """Another Ctrl-C is not heard while what had finished is being kept."""
+    """Another Ctrl-C, or request to end, is not heard while what had finished is being kept."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            if handler is not None:  # as one that Python knows nothing of
+                signal.signal(number, handler)
 
 
 def _write(folder: Path, job: Job, engine: Engine, summaries: dict[int, dict[str, Any]]) -> None:
