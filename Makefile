@@ -66,8 +66,9 @@ fmt: $(TOOLS_READY) ## format all sources, repair what ruff can repair
 	$(BIN)/ruff check --fix --quiet || true
 	$(BIN)/ruff format --quiet
 
-bench: ## the engine against the bare loop, as ratios, on this machine
+bench: build ## the engine against the bare loop, a command's start against typer's: ratios
 	cargo run --release --locked --quiet -p homenode-benches
+	$(BIN)/python benches/start.py
 
 bench-peers: $(PEERS_READY) build ## other simulators, and another reader of nmon, on the same work
 	.tools/peers/bin/python benches/peers/run.py

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+from scipy.special import stdtrit
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +17,11 @@ def test_interval_of_three_values_by_hand() -> None:
     found = estimate([1.0, 2.0, 3.0])
     assert found.mean == 2.0
     assert found.ci95 == pytest.approx(4.30265 / math.sqrt(3), rel=1e-5)
+
+
+def test_the_kept_quantiles_are_those_of_scipy() -> None:
+    for degrees in range(1, 60):
+        assert student_t(degrees) == pytest.approx(float(stdtrit(degrees, 0.975)), rel=1e-14)
 
 
 def test_student_t_of_tables() -> None:

@@ -108,11 +108,10 @@ def runs(
     as_json: JsonOption = False,
 ) -> None:
     """List kept runs, newest first."""
-    from homenode.report.runs import runs_table
-    from homenode.simulate.run import Run
+    from homenode.simulate.kept.run import KeptRun
 
     damaged: list[DamagedRunError] = []
-    found = Run.all(out, damaged)
+    found = KeptRun.all(out, damaged)
     for error in damaged[:_MOST_TOLD]:
         tell(f"left out: {error}")
     if len(damaged) > _MOST_TOLD:
@@ -121,6 +120,8 @@ def runs(
         keys = ("run", "scenario", "seed", "replications", "date", "version")
         show_json([{key: kept.provenance.get(key) for key in keys} for kept in found])
     elif found:
+        from homenode.report.runs import runs_table
+
         show(runs_table(found))
     elif not damaged:
         tell(f"{out} holds no run; make one with `homenode run SCENARIO`")

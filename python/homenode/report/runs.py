@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 from rich.table import Table
@@ -10,7 +11,10 @@ from rich.table import Table
 from homenode.report.mainframe import mainframe_tables
 from homenode.report.numbers import NOTHING, with_interval
 from homenode.report.tables import plain_table
-from homenode.simulate.run import Run
+
+if TYPE_CHECKING:
+    from homenode.simulate.kept.run import KeptRun
+    from homenode.simulate.run import Run
 
 _PROCESSOR = [
     ("physc", "physc", 2),
@@ -142,7 +146,7 @@ def unsteady_lines(run: Run) -> list[str]:
     ]
 
 
-def runs_table(runs: Iterable[Run]) -> Table:
+def runs_table(runs: Iterable[KeptRun]) -> Table:
     """A list of kept runs."""
     table = plain_table("run", "date", "replications", "seed", "simulated s", "partitions")
     for run in runs:

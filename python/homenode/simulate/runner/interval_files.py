@@ -42,10 +42,11 @@ def schema_of(columns: Sequence[str]) -> pa.Schema:
 def to_table(columns: Mapping[str, bytes], schema: pa.Schema, replication: int) -> pa.Table:
     """View packed little-endian int64 bytes as Arrow columns, without a copy."""
     rows = len(next(iter(columns.values()))) // 8
-    arrays = [pa.repeat(pa.scalar(replication, pa.int64()), rows)]
-    arrays += [
-        pa.Array.from_buffers(pa.int64(), rows, [None, pa.py_buffer(columns[name])])
-        for name in schema.names[1:]
+    # A scalar of Arrow's would load pandas, where that is installed.
+    number = replication.to_bytes(8, "little")
+    every = [number * rows, *(columns[name] for name in schema.names[1:])]
+    arrays = [
+        pa.Array.from_buffers(pa.int64(), rows, [None, pa.py_buffer(packed)]) for packed in every
     ]
     return pa.Table.from_arrays(arrays, schema=schema)
 
