@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import pytest
-from scipy.special import stdtrit
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import stdtrit
 
 from homenode.model.estimate import estimate, rounded_to_sum, student_t
 

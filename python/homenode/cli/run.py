@@ -108,7 +108,7 @@ def runs(
     as_json: JsonOption = False,
 ) -> None:
     """List kept runs, newest first."""
-    from homenode.simulate.kept.run import KeptRun
+    from homenode.simulate.kept.kept_run import KeptRun
 
     damaged: list[DamagedRunError] = []
     found = KeptRun.all(out, damaged)

@@ -13,7 +13,7 @@ from homenode.report.numbers import NOTHING, with_interval
 from homenode.report.tables import plain_table
 
 if TYPE_CHECKING:
-    from homenode.simulate.kept.run import KeptRun
+    from homenode.simulate.kept.kept_run import KeptRun
     from homenode.simulate.run import Run
 
 _PROCESSOR = [

@@ -18,7 +18,6 @@ from homenode.model.catalog.profile_model import ENGINE_NAMES
 from homenode.model.document import Document, Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.placed import PlacedPartition, Resolved
-from homenode.model.scenario.placed import PlacedPartition, Resolved
 from homenode.model.units import TIME
 
 _NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
