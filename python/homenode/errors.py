@@ -131,7 +131,7 @@ class SuiteError(InputError):
     """A suite of workload classes is incomplete or contradicts itself."""
 
 
-class CapacityError(InputError):
+class CapabilityError(InputError):
     """A table of capability factors is incomplete or contradicts itself."""
 
 

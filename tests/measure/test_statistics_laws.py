@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from homenode.evidence.capability import capacity_table
+from homenode.evidence.capability import capability_table
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.statistics import (
     batch_count,
@@ -100,7 +100,7 @@ def test_few_sizes_hold_no_law() -> None:
 
 
 def test_published_capability_factors_follow_the_square_root_not_the_usl() -> None:
-    table = capacity_table("z14")
+    table = capability_table("z14")
     sizes = (1, 2, 10, 16, 20, 32, 40, 48, 64, 80)
     worth = [table.factor(n).capability for n in sizes]
     root, law = fit_sqrt_law(sizes, worth), fit_usl(sizes, worth)

@@ -22,7 +22,7 @@ CLASSES = [
     homenode.ProfileError,
     homenode.StudyError,
     errors.SuiteError,
-    errors.CapacityError,
+    errors.CapabilityError,
     homenode.NotFoundError,
     homenode.RunError,
     homenode.DamagedRunError,

@@ -13,7 +13,7 @@ import frames
 import z_frames as z
 from homenode.cli import call
 from homenode.errors import NotFoundError
-from homenode.evidence.capability import capacity_table
+from homenode.evidence.capability import capability_table
 from homenode.model.catalog.capability_factors import read_sysinfo
 from homenode.simulate.runner import run_scenario
 from homenode.tools.guestview import GuestView, view_of
@@ -73,7 +73,7 @@ def test_factors_are_read_back_as_they_were(
     monkeypatch.chdir(tmp_path)
     z.install(monkeypatch)
     title, factors = read_sysinfo(sysinfo(view_on(generation, model, 144), "zvm").text(), "text")
-    shipped = capacity_table(generation).factors
+    shipped = capability_table(generation).factors
     assert title.endswith(model[-3:])
     assert list(factors) == list(shipped)
     # A factor is told in 65536ths; published decimals are coarser.

@@ -26,7 +26,7 @@ class Commands(Front):
         Entry("walk", "walk:walk", "What a line costs as a buffer in memory grows."),
         Entry(
             "partition-table",
-            "capacity:partition_table",
+            "partition_table:partition_table",
             "What a large partition is worth beside smaller ones.",
         ),
         Entry("sql", "sql:sql", "Ask kept runs anything."),

@@ -15,7 +15,11 @@ from typing import Any
 
 from homenode.errors import NotFoundError, nearest
 from homenode.model.catalog.capability_factors import STEPS
-from homenode.model.catalog.capability_table import CapacityTable, capacity_table, capacity_tables
+from homenode.model.catalog.capability_table import (
+    CapabilityTable,
+    capability_table,
+    capability_tables,
+)
 from homenode.tools.guestview import GuestView, refuse_other_machines, zvm_partition
 
 MANUFACTURER = "IBM"
@@ -67,10 +71,10 @@ def sysinfo(view: GuestView, partition: str, guest: str | None = None) -> Facts:
     )
 
 
-def table_of(machine: Mapping[str, Any]) -> CapacityTable | None:
+def table_of(machine: Mapping[str, Any]) -> CapabilityTable | None:
     """The shipped factors of a machine's generation, if there are any."""
     name = str(machine["generation"])
-    return capacity_table(name) if name in capacity_tables() else None
+    return capability_table(name) if name in capability_tables() else None
 
 
 def _named(name: str, value: object) -> Line:
@@ -106,7 +110,7 @@ def _topology(view: GuestView) -> Iterator[Line]:
         yield f"CPU Topology {kind}:     ", counts
 
 
-def _processors(machine: Mapping[str, Any], table: CapacityTable | None) -> Iterator[Line]:
+def _processors(machine: Mapping[str, Any], table: CapabilityTable | None) -> Iterator[Line]:
     total = int(machine["active_cores"])
     yield _named("CPUs Total", total)
     yield _named("CPUs Configured", total)

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from homenode.evidence.capability.prediction import REFERENCE, Point, Prediction, predicted
     from homenode.model.catalog.capability_factors import read_sysinfo
     from homenode.model.catalog.capability_table import (
-        CapacityTable,
+        CapabilityTable,
         Factor,
-        capacity_table,
-        capacity_tables,
+        capability_table,
+        capability_tables,
     )
 
 __all__ = [
     "REFERENCE",
-    "CapacityTable",
+    "CapabilityTable",
     "Curve",
     "Factor",
     "Layout",
@@ -35,8 +35,8 @@ __all__ = [
     "Size",
     "Split",
     "capability_of",
-    "capacity_table",
-    "capacity_tables",
+    "capability_table",
+    "capability_tables",
     "default_parts",
     "default_sizes",
     "predicted",
@@ -49,7 +49,7 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = later(
         __name__,
         {
-            "CapacityTable": "homenode.model.catalog.capability_table",
+            "CapabilityTable": "homenode.model.catalog.capability_table",
             "Curve": "curve",
             "Factor": "homenode.model.catalog.capability_table",
             "Layout": "layout",
@@ -59,8 +59,8 @@ if not TYPE_CHECKING:
             "Size": "partitions",
             "Split": "partitions",
             "capability_of": "curve",
-            "capacity_table": "homenode.model.catalog.capability_table",
-            "capacity_tables": "homenode.model.catalog.capability_table",
+            "capability_table": "homenode.model.catalog.capability_table",
+            "capability_tables": "homenode.model.catalog.capability_table",
             "default_parts": "partitions",
             "default_sizes": "partitions",
             "predicted": "prediction",

@@ -10,10 +10,10 @@ from functools import cached_property
 from homenode.evidence.capability.prediction import REFERENCE, Prediction
 from homenode.model.catalog import MachineDescription
 from homenode.model.catalog.capability_table import (
-    CapacityTable,
+    CapabilityTable,
     Factor,
-    capacity_table,
-    capacity_tables,
+    capability_table,
+    capability_tables,
 )
 
 
@@ -22,7 +22,7 @@ class Curve:
     """Factors of one machine for any number of processors that it has."""
 
     machine: str | MachineDescription
-    table: CapacityTable | None
+    table: CapabilityTable | None
     """The published ones, if there are any."""
     work: str = REFERENCE
     """Profile behind what is predicted."""
@@ -64,5 +64,5 @@ class Curve:
 def capability_of(machine: str | MachineDescription, work: str = REFERENCE) -> Curve:
     """The curve of a machine, by its name, its file or its description."""
     name = machine if isinstance(machine, str) else machine.name
-    tables = (capacity_table(table) for table in capacity_tables())
+    tables = (capability_table(table) for table in capability_tables())
     return Curve(machine, next((t for t in tables if t.machine == name), None), work)

@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import Field
 
-from homenode.errors import CapacityError, HomenodeError
+from homenode.errors import CapabilityError, HomenodeError
 from homenode.model.catalog import MachineDescription
 from homenode.model.catalog.figure import CatalogName
 from homenode.model.catalog.placement import MemoryRule, Placement
@@ -113,10 +113,10 @@ def layout_of(machine: MachineDescription, file: str | Path | None = None) -> La
 
 
 def _read(file: Path, name: str) -> Placement:
-    """A layout of one's own; `CapacityError` if it is of another machine."""
-    told = validate(_LayoutFile, read_document(file, CapacityError), CapacityError)
+    """A layout of one's own; `CapabilityError` if it is of another machine."""
+    told = validate(_LayoutFile, read_document(file, CapabilityError), CapabilityError)
     if told.machine != name:
-        raise CapacityError(
+        raise CapabilityError(
             f"{file} is the layout of {told.machine}, not of {name}",
             next_step="name a layout of this machine, or leave it out",
         )

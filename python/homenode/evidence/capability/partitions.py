@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from homenode.errors import HomenodeError, listed
-from homenode.model.catalog.capability_table import MOST_PROCESSORS, CapacityTable, Factor
+from homenode.model.catalog.capability_table import MOST_PROCESSORS, CapabilityTable, Factor
 
 _MOST_COLUMNS = 12
 _USUAL_PARTS = (1, 2, 4, 8)
@@ -43,7 +43,7 @@ class Split:
         return 100.0 * (self.capability / self.base - 1.0)
 
 
-def default_sizes(table: CapacityTable) -> list[int]:
+def default_sizes(table: CapabilityTable) -> list[int]:
     """The points of a short table; powers of two as far as a long one goes."""
     points = [processors for processors in table.factors if processors > 1]
     if len(points) <= _MOST_COLUMNS:
@@ -52,7 +52,7 @@ def default_sizes(table: CapacityTable) -> list[int]:
     return [processors for processors in powers if processors in table.factors]
 
 
-def default_parts(table: CapacityTable, total: int, *, interpolate: bool = False) -> list[int]:
+def default_parts(table: CapabilityTable, total: int, *, interpolate: bool = False) -> list[int]:
     """Of 1, 2, 4 and 8 partitions those that divide the processors and have a factor; 1 if none
     has.
     """
@@ -61,7 +61,7 @@ def default_parts(table: CapacityTable, total: int, *, interpolate: bool = False
 
 
 def sizes(
-    table: CapacityTable, processors: Sequence[int], *, interpolate: bool = False
+    table: CapabilityTable, processors: Sequence[int], *, interpolate: bool = False
 ) -> list[Size]:
     """Partitions of these sizes, in rising order, against the smallest of them."""
     _some(processors, "sizes")
@@ -70,7 +70,7 @@ def sizes(
 
 
 def splits(
-    table: CapacityTable, total: int, parts: Sequence[int], *, interpolate: bool = False
+    table: CapabilityTable, total: int, parts: Sequence[int], *, interpolate: bool = False
 ) -> list[Split]:
     """`total` processors as so many equal partitions each, against the fewest of them."""
     _some(parts, "parts")

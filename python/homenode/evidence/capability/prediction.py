@@ -22,7 +22,7 @@ from typing import Any
 from homenode.errors import EngineError
 from homenode.evidence.capability.layout import Layout, layout_of
 from homenode.model.catalog import MachineDescription, ProfileDescription, profile
-from homenode.model.catalog.capability_table import CapacityTable
+from homenode.model.catalog.capability_table import CapabilityTable
 from homenode.model.catalog.flatten import machine_spec
 from homenode.model.catalog.names import is_path, machine
 from homenode.model.catalog.policies import HOST_POLICIES
@@ -106,12 +106,12 @@ class Prediction:
         """What each of so many brings, as a share of one that is alone."""
         return self.alone.ns / self.point(processors).ns
 
-    def table(self, largest: int | None = None) -> CapacityTable:
+    def table(self, largest: int | None = None) -> CapabilityTable:
         """The factors of 1 to `largest` processors, all for customers if not given."""
         machine, work = (self.spec["machine"]["name"], self.spec["partitions"][0]["profile"])
         most = self.largest if largest is None else largest
         self.point(most)
-        return CapacityTable(
+        return CapabilityTable(
             name=f"{machine} predicted",
             title=self.title,
             source=f"predicted from the topology with the profile {work['name']}; nothing of it is "
@@ -159,7 +159,7 @@ class Prediction:
 
 def predicted(
     name: str | MachineDescription, work: str = REFERENCE, *, largest: int | None = None
-) -> CapacityTable:
+) -> CapabilityTable:
     """The factors of a machine, predicted for 1 to `largest` processors (all it has for customers
     if not given), as a table like the published ones.
     """

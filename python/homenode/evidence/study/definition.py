@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from homenode.errors import NotFoundError, StudyError, nearest
-from homenode.evidence.study.capacity import CapacityStudy, check_metrics, read_capacity
+from homenode.evidence.study.capability import CapabilityStudy, check_metrics, read_capability
 from homenode.evidence.study.keys import only
 from homenode.evidence.study.listing import list_studies, studies_folder
 from homenode.evidence.study.machines import MachineStudy, check_rows, read_comparison
@@ -23,7 +23,7 @@ _NEEDED = {"title", "source", "claim"}
 _ALWAYS = {*_NEEDED, "assumptions", "run", "calibrate"}
 _OF_SCENARIOS = {*_ALWAYS, "case", "series", "ratio", "explain"}
 _OF_MACHINES = {*_ALWAYS, "comparison"}
-_OF_FACTORS = {*_NEEDED, "assumptions", "capacity", "calibrate"}
+_OF_FACTORS = {*_NEEDED, "assumptions", "capability", "calibrate"}
 _CASE = {"name", "scenario", "partition", "set"}
 _RATIO = {"name", "of", "to"}
 _CALIBRATE = {"name", "parameter", "scenarios", "rows", "bounds", "unit"}
@@ -91,7 +91,7 @@ class Study:
     series: tuple[Series, ...] = ()
     comparison: MachineStudy | None = None
     """Set if it holds two machines against each other instead of simulating scenarios."""
-    capacity: CapacityStudy | None = None
+    capability: CapabilityStudy | None = None
     """Set if it computes from a table of capability factors instead of simulating."""
 
     def rows(self, role: str | None = None) -> list[PublishedRow]:
@@ -123,7 +123,7 @@ def load_study(name: str, root: Path | None = None) -> Study:
 
 
 def _study(name: str, folder: Path, raw: dict[str, Any], where: str) -> Study:
-    if "capacity" in raw:
+    if "capability" in raw:
         only(raw, _OF_FACTORS, _NEEDED, where)
     elif "comparison" in raw:
         only(raw, _OF_MACHINES, _NEEDED, where)
@@ -159,7 +159,7 @@ def _study(name: str, folder: Path, raw: dict[str, Any], where: str) -> Study:
         published=published,
         series=series,
         comparison=_comparison(raw, where),
-        capacity=_capacity(raw, where),
+        capability=_capability(raw, where),
     )
 
 
@@ -169,10 +169,10 @@ def _comparison(raw: Mapping[str, Any], where: str) -> MachineStudy | None:
     return read_comparison(raw["comparison"], f"{where}, [comparison]")
 
 
-def _capacity(raw: Mapping[str, Any], where: str) -> CapacityStudy | None:
-    if "capacity" not in raw:
+def _capability(raw: Mapping[str, Any], where: str) -> CapabilityStudy | None:
+    if "capability" not in raw:
         return None
-    return read_capacity(raw["capacity"], f"{where}, [capacity]")
+    return read_capability(raw["capability"], f"{where}, [capability]")
 
 
 def _case(raw: Mapping[str, Any], where: str) -> Case:
@@ -278,9 +278,9 @@ def _check_series(study: Study, where: str) -> None:
 
 def _checked_names(study: Study, where: str) -> set[str]:
     """Cases that rows may name; the metrics of a study without scenarios are checked here."""
-    if study.capacity is not None:
-        check_metrics(study.capacity, study.published, where)
-        return study.capacity.names(study.published)
+    if study.capability is not None:
+        check_metrics(study.capability, study.published, where)
+        return study.capability.names(study.published)
     if study.comparison is not None:
         check_rows(study.comparison, study.published, where)
         left_out = {key.partition(":")[0] for key in study.comparison.not_modelled}

@@ -34,8 +34,8 @@ def run_study(
     """
     if isinstance(study, str):
         study = load_study(study)
-    if study.capacity is not None:
-        computed = [Comparison(row, study.capacity.value(row)) for row in study.published]
+    if study.capability is not None:
+        computed = [Comparison(row, study.capability.value(row)) for row in study.published]
         return StudyResult(study, computed, {}, [])
     if study.comparison is not None:
         found = compare_rows(

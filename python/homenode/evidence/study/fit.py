@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from homenode.errors import StudyError
-from homenode.evidence.study.capacity import CapacityStudy
-from homenode.evidence.study.capacity_fit import CapacityFit
+from homenode.evidence.study.capability import CapabilityStudy
+from homenode.evidence.study.capability_fit import CapabilityFit
 from homenode.evidence.study.definition import Calibration, Study, load_study
 from homenode.evidence.study.deviation import Comparison
 from homenode.evidence.study.evaluate import freeze_case, run_cases, simulated
@@ -93,8 +93,8 @@ def calibrate(
         raise StudyError(
             f"study {study.name} calibrates nothing: its study.toml has no [[calibrate]] entry"
         )
-    if study.capacity is not None:
-        return _fit_capacity(study, study.capacity, progress)
+    if study.capability is not None:
+        return _fit_capability(study, study.capability, progress)
     kind = _Fit if study.comparison is None else _MachineFit
     fit = kind(study, replications, jobs, progress)
     start = [fit.in_files(c) for c in study.calibrations]
@@ -104,11 +104,11 @@ def calibrate(
     return CalibrationResult(study, fitted, comparisons, fit.evaluations)
 
 
-def _fit_capacity(
-    study: Study, capacity: CapacityStudy, progress: ProgressFn | None
+def _fit_capability(
+    study: Study, capability: CapabilityStudy, progress: ProgressFn | None
 ) -> CalibrationResult:
     """Predicted factors, which need no simulation."""
-    fit = CapacityFit(study, capacity, progress)
+    fit = CapabilityFit(study, capability, progress)
     found = fit.solve()
     comparisons = [Comparison(*pair) for pair in zip(fit.rows, fit.values(found), strict=True)]
     both = zip(study.calibrations, found, fit.start, strict=True)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from homenode.evidence.study.capacity import CapacityStudy
+from homenode.evidence.study.capability import CapabilityStudy
 from homenode.evidence.study.definition import Study
 from homenode.evidence.study.published import PublishedRow
 from homenode.evidence.study.series import Series
@@ -78,8 +78,8 @@ def _candidates(study: Study, rows: Sequence[PublishedRow]) -> Iterator[dict[str
     for scale in ([1.0] * len(rows), *_scales(study, rows)):
         found = best_constant(rows, scale)
         yield {row.key: found * size for row, size in zip(rows, scale, strict=True)}
-    if study.capacity is not None:
-        yield _of_another_machine(study.capacity, study.rows("calibration"), rows)
+    if study.capability is not None:
+        yield _of_another_machine(study.capability, study.rows("calibration"), rows)
 
 
 def _scales(study: Study, rows: Sequence[PublishedRow]) -> Iterator[list[float]]:
@@ -99,24 +99,24 @@ def _size(series: Sequence[Series], case: str) -> tuple[Series, int] | None:
 
 
 def _of_another_machine(
-    capacity: CapacityStudy, known: Sequence[PublishedRow], rows: Sequence[PublishedRow]
+    capability: CapabilityStudy, known: Sequence[PublishedRow], rows: Sequence[PublishedRow]
 ) -> dict[str, float | None]:
     """Factors of a machine that the calibration rows have, taken for another's."""
     tables: dict[str, dict[int, float]] = {}
     for row in known:
-        if row.metric == "caf" and capacity.is_predicted(row.case):
-            case = capacity.sizes_of(row.case)
+        if row.metric == "caf" and capability.is_predicted(row.case):
+            case = capability.sizes_of(row.case)
             tables.setdefault(case.machine.name, {})[case.sizes[0]] = row.value
-    return {row.key: _taken_over(capacity, tables, row) for row in rows}
+    return {row.key: _taken_over(capability, tables, row) for row in rows}
 
 
 def _taken_over(
-    capacity: CapacityStudy, tables: Mapping[str, Mapping[int, float]], row: PublishedRow
+    capability: CapabilityStudy, tables: Mapping[str, Mapping[int, float]], row: PublishedRow
 ) -> float | None:
     """A row's figure by the first other table that has its sizes."""
-    if not capacity.is_predicted(row.case):
+    if not capability.is_predicted(row.case):
         return None
-    case = capacity.sizes_of(row.case)
+    case = capability.sizes_of(row.case)
     for name, table in tables.items():
         if name == case.machine.name or not all(size in table for size in case.sizes):
             continue

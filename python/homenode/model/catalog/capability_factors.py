@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from homenode.errors import CapacityError, Where
+from homenode.errors import CapabilityError, Where
 from homenode.model.document.read import cut
 
 STEPS = 65536
@@ -33,21 +33,21 @@ def read_sysinfo(text: str, file: str) -> tuple[str, dict[int, float]]:
         found = _ADJUSTMENT.fullmatch(line)
         processors, steps = (int(found[1]), int(found[2])) if found else (0, 0)
         if processors < 2 or not 0 < steps <= STEPS:
-            raise CapacityError(
+            raise CapabilityError(
                 f"`{cut(line)}` is no factor",
                 there=f"it must read `Adjustment 02-way: 61900`, with 1 to {STEPS} at the end",
                 where=Where(file, number),
                 next_step="take the text as the machine prints it",
             )
         if processors in factors:
-            raise CapacityError(
+            raise CapabilityError(
                 f"the factor of {processors} processors stands there twice",
                 where=Where(file, number),
                 next_step="leave one out",
             )
         factors[processors] = steps / STEPS
     if len(factors) == 1:
-        raise CapacityError(
+        raise CapabilityError(
             "no line begins with Adjustment",
             where=Where(file),
             next_step=(

@@ -1,5 +1,5 @@
-"""Tables of capacity adjustment factors. A table is one TOML file; those under `tables/` are
-shipped, one's own is given by its path. Documented in docs/guides/partition-table.md.
+"""Tables of capacity adjustment factors. A table is one TOML file: a shipped one, in
+`data/capability_tables`, or one's own by its path. Documented in docs/guides/partition-table.md.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from homenode.errors import CapacityError, HomenodeError, NotFoundError, hint, listed
+from homenode.errors import CapabilityError, HomenodeError, NotFoundError, hint, listed
 from homenode.model.catalog.capability_factors import STEPS, read_sysinfo
 from homenode.model.catalog.figure import CatalogName
 from homenode.model.document import (
@@ -51,7 +51,7 @@ class Factor:
 
 
 @dataclass(frozen=True)
-class CapacityTable:
+class CapabilityTable:
     """Factors of one machine by the number of processors of a partition."""
 
     name: str
@@ -141,12 +141,12 @@ class _TableFile(Table):
     point: Annotated[list[_Point], Field(min_length=1)] = Field(description="the factors")
 
 
-def capacity_tables() -> list[str]:
+def capability_tables() -> list[str]:
     """Names of the shipped tables."""
     return shipped_names("capability_tables")
 
 
-def capacity_table(name_or_path: str | Path) -> CapacityTable:
+def capability_table(name_or_path: str | Path) -> CapabilityTable:
     """A shipped table by name; a table of one's own (a file ending in `.toml`); or the factors in
     the text of a /proc/sysinfo (any other file: a name with `/` or `.` in it).
     """
@@ -154,26 +154,26 @@ def capacity_table(name_or_path: str | Path) -> CapacityTable:
     if isinstance(name_or_path, str) and not {"/", "."} & set(name_or_path):
         return _table(_shipped(name_or_path))
     if path.suffix == ".toml":
-        return _table(read_document(path, CapacityError))
-    title, factors = read_sysinfo(read_text(path, CapacityError), str(path))
-    return CapacityTable(path.name, title, f"{path}, lines Adjustment", factors)
+        return _table(read_document(path, CapabilityError))
+    title, factors = read_sysinfo(read_text(path, CapabilityError), str(path))
+    return CapabilityTable(path.name, title, f"{path}, lines Adjustment", factors)
 
 
 def _shipped(name: str) -> Document:
-    names = capacity_tables()
+    names = capability_tables()
     if name not in names:
         raise NotFoundError(
             f"no table of capability factors is called {name}{hint(name, names)}",
             there=f"there are {listed(names)}",
             next_step="for one of your own name a file, such as mine.toml",
         )
-    return shipped_document("capability_tables", name, CapacityError)
+    return shipped_document("capability_tables", name, CapabilityError)
 
 
-def _table(document: Document) -> CapacityTable:
+def _table(document: Document) -> CapabilityTable:
     """The table a document holds, its factors as shares."""
-    read = validate(_TableFile, document, CapacityError)
-    problems = Problems(document, CapacityError)
+    read = validate(_TableFile, document, CapabilityError)
+    problems = Problems(document, CapabilityError)
     factors: dict[int, float] = {1: 1.0}
     for index, point in enumerate(read.point):
         path = ("point", index)
@@ -192,4 +192,4 @@ def _table(document: Document) -> CapacityTable:
         factors[point.processors] = point.factor / read.scale
     problems.raise_any()
     ordered = dict(sorted(factors.items()))
-    return CapacityTable(read.name, read.title, read.source, ordered, read.machine)
+    return CapabilityTable(read.name, read.title, read.source, ordered, read.machine)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from homenode.errors import CapacityError, HomenodeError
+from homenode.errors import CapabilityError, HomenodeError
 from homenode.evidence.capability import Layout
 from homenode.evidence.capability.layout import layout_of, shares
 from homenode.model.catalog import machine
@@ -91,7 +91,7 @@ def test_a_layout_of_ones_own(folder: Path) -> None:
     own = layout_of(machine("ibm-z13"), "own.toml")
     assert (own.processors, own.memory) == (40, "striped")
     assert of_nodes(own, 6) == [5, 1, 0, 0, 0, 0, 0, 0]
-    with pytest.raises(CapacityError) as error:
+    with pytest.raises(CapabilityError) as error:
         layout_of(machine("ibm-z14"), "own.toml")
     assert str(error.value) == (
         "own.toml is the layout of ibm-z13, not of ibm-z14: name a layout of this machine, or "

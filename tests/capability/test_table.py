@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from homenode.errors import CapacityError, HomenodeError, NotFoundError
-from homenode.evidence.capability import capacity_table, capacity_tables, read_sysinfo
+from homenode.errors import CapabilityError, HomenodeError, NotFoundError
+from homenode.evidence.capability import capability_table, capability_tables, read_sysinfo
 
 OWN = """\
 name = "own"
@@ -35,13 +35,13 @@ VM00 Adjustment:      187
 
 def message(name: str) -> str:
     with pytest.raises(HomenodeError) as error:
-        capacity_table(name)
+        capability_table(name)
     return str(error.value)
 
 
 def test_the_shipped_tables_are_complete_and_fall() -> None:
-    assert capacity_tables() == ["z14", "z196"]
-    z14, z196 = map(capacity_table, capacity_tables())
+    assert capability_tables() == ["z14", "z196"]
+    z14, z196 = map(capability_table, capability_tables())
     assert list(z14.factors) == [1, 2, 10, 16, 20, 32, 40, 48, 64, 80]
     assert list(z196.factors) == list(range(1, 70))
     for table in (z14, z196):
@@ -54,7 +54,7 @@ def test_the_shipped_tables_are_complete_and_fall() -> None:
 
 
 def test_values_by_hand() -> None:
-    z14, z196 = capacity_table("z14"), capacity_table("z196")
+    z14, z196 = capability_table("z14"), capability_table("z196")
     assert z14.capability(80) == pytest.approx(44.32)
     assert z14.capability(1) == 1.0
     assert z196.factor(2).value == 61900 / 65536
@@ -65,7 +65,7 @@ def test_values_by_hand() -> None:
 
 
 def test_a_line_between_points_is_drawn_only_if_asked_for_and_marked() -> None:
-    table = capacity_table("z14")
+    table = capability_table("z14")
     between = table.factor(26, interpolate=True)
     assert between.value == pytest.approx((0.693 + 0.646) / 2)
     assert between.interpolated
@@ -85,7 +85,7 @@ def test_a_line_between_points_is_drawn_only_if_asked_for_and_marked() -> None:
 
 def test_no_processors_have_no_capability() -> None:
     with pytest.raises(HomenodeError) as error:
-        capacity_table("z14").capability(0)
+        capability_table("z14").capability(0)
     assert str(error.value) == (
         "a partition of 0 processors has no capability: ask for 1 processor or more"
     )
@@ -93,10 +93,10 @@ def test_no_processors_have_no_capability() -> None:
 
 def test_a_table_of_ones_own(folder: Path) -> None:
     (folder / "own.toml").write_text(OWN, encoding="utf-8")
-    table = capacity_table("own.toml")
+    table = capability_table("own.toml")
     assert (table.name, table.title, table.source) == ("own", "our machine", "its own text")
     assert dict(table.factors) == {1: 1.0, 2: 0.95, 4: 0.9}
-    assert list(capacity_table(folder / "own.toml").factors) == [1, 2, 4]
+    assert list(capability_table(folder / "own.toml").factors) == [1, 2, 4]
 
 
 def test_an_unknown_table() -> None:
@@ -174,9 +174,9 @@ def test_what_a_machine_tells_of_itself(folder: Path) -> None:
     assert title == "IBM 2817 M66"
     assert factors == {1: 1.0, 2: 61900 / 65536, 3: 60280 / 65536}
     (folder / "sysinfo.txt").write_text(SYSINFO, encoding="utf-8")
-    table = capacity_table("sysinfo.txt")
+    table = capability_table("sysinfo.txt")
     assert (table.name, table.source) == ("sysinfo.txt", "sysinfo.txt, lines Adjustment")
-    shipped = capacity_table("z196")
+    shipped = capability_table("z196")
     assert all(table.factors[n] == shipped.factors[n] for n in (1, 2, 3))
 
 
@@ -216,6 +216,6 @@ def test_what_a_machine_tells_of_itself(folder: Path) -> None:
 )
 def test_a_broken_text_of_a_machine(old: str, new: str, told: str) -> None:
     count = 2 if old == "\nAdjustment" else 1
-    with pytest.raises(CapacityError) as error:
+    with pytest.raises(CapabilityError) as error:
         read_sysinfo(SYSINFO.replace(old, new, count), "s")
     assert str(error.value) == told

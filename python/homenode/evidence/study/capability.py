@@ -1,8 +1,8 @@
-"""Studies of capability factors: `[capacity]` in study.toml names a table of factors; a case is a
+"""Studies of capability factors: `[capability]` in study.toml names a table of factors; a case is a
 partition of so many processors, or several of them. Nothing is simulated.
 
-`[[capacity.prediction]]` names a machine whose factors are predicted from its topology. A row of it
-has the case `NAME-n`, or `NAME-m-n` where two sizes are held against each other.
+`[[capability.prediction]]` names a machine whose factors are predicted from its topology. A row of
+it has the case `NAME-n`, or `NAME-m-n` where two sizes are held against each other.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from homenode.errors import HomenodeError, StudyError, nearest
-from homenode.evidence.capability import REFERENCE, CapacityTable, Prediction, capacity_table
+from homenode.evidence.capability import REFERENCE, CapabilityTable, Prediction, capability_table
 from homenode.evidence.study.keys import only
 from homenode.evidence.study.overrides import get_values, set_value
 from homenode.evidence.study.published import PublishedRow
@@ -30,7 +30,7 @@ OF_TWO_SIZES = ("marginal_ratio", "capability_ratio")
 
 
 @dataclass(frozen=True)
-class CapacityCase:
+class CapabilityCase:
     """So many partitions of so many processors each."""
 
     name: str
@@ -78,13 +78,13 @@ class _Sizes:
 
 
 @dataclass(frozen=True)
-class CapacityStudy:
-    """What `[capacity]` says."""
+class CapabilityStudy:
+    """What `[capability]` says."""
 
-    table: CapacityTable
+    table: CapabilityTable
     base: int
     """Processors of the partition that ratios are told by."""
-    cases: Mapping[str, CapacityCase]
+    cases: Mapping[str, CapabilityCase]
     predictions: tuple[PredictedMachine, ...] = ()
     _kept: dict[str, Prediction] = field(default_factory=dict, compare=False, repr=False)
 
@@ -129,7 +129,7 @@ class CapacityStudy:
             numbers = [int(w) for w in words if w.isascii() and w.isdigit() and len(w) < 5]
             if case.startswith(f"{machine.name}-") and 0 < len(numbers) == len(words) <= 2:
                 return _Sizes(machine, tuple(numbers))
-        raise StudyError(f"case {case} is none of [capacity]")
+        raise StudyError(f"case {case} is none of [capability]")
 
     def names(self, rows: Sequence[PublishedRow]) -> set[str]:
         """Cases that rows may name: those of the table, and of the rows' own those of a
@@ -167,15 +167,15 @@ def _marginal(prediction: Prediction, processors: int) -> float:
     return _capability(prediction, processors) - _capability(prediction, processors - 1)
 
 
-def read_capacity(raw: Mapping[str, Any], where: str) -> CapacityStudy:
+def read_capability(raw: Mapping[str, Any], where: str) -> CapabilityStudy:
     """The table as the file has it; a case whose size the factors lack is refused."""
     only(raw, _TABLE, {"table", "base", "case"}, where)
-    table, base = capacity_table(str(raw["table"])), int(raw["base"])
+    table, base = capability_table(str(raw["table"])), int(raw["base"])
     _there(table, base, f"{where}, base")
-    cases: dict[str, CapacityCase] = {}
+    cases: dict[str, CapabilityCase] = {}
     for entry in raw["case"]:
-        only(entry, _CASE, {"name", "processors"}, f"{where}, [[capacity.case]]")
-        case = CapacityCase(
+        only(entry, _CASE, {"name", "processors"}, f"{where}, [[capability.case]]")
+        case = CapabilityCase(
             str(entry["name"]), int(entry["processors"]), int(entry.get("partitions", 1))
         )
         if case.name in cases:
@@ -184,14 +184,14 @@ def read_capacity(raw: Mapping[str, Any], where: str) -> CapacityStudy:
             raise StudyError(f"{where}: case {case.name} needs 1 partition or more")
         _there(table, case.processors, f"{where}: case {case.name}")
         cases[case.name] = case
-    return CapacityStudy(table, base, cases, _predictions(raw.get("prediction", []), where))
+    return CapabilityStudy(table, base, cases, _predictions(raw.get("prediction", []), where))
 
 
 def _predictions(raw: Sequence[Mapping[str, Any]], where: str) -> tuple[PredictedMachine, ...]:
     """The machines whose factors are predicted; unknown ones are refused."""
     found: dict[str, PredictedMachine] = {}
     for entry in raw:
-        only(entry, _PREDICTION, {"name", "machine"}, f"{where}, [[capacity.prediction]]")
+        only(entry, _PREDICTION, {"name", "machine"}, f"{where}, [[capability.prediction]]")
         work = str(entry.get("profile", REFERENCE))
         one = PredictedMachine(str(entry["name"]), str(entry["machine"]), work)
         if one.name in found:
@@ -204,14 +204,14 @@ def _predictions(raw: Sequence[Mapping[str, Any]], where: str) -> tuple[Predicte
     return tuple(found.values())
 
 
-def _there(table: CapacityTable, processors: int, where: str) -> None:
+def _there(table: CapabilityTable, processors: int, where: str) -> None:
     try:
         table.factor(processors)
     except HomenodeError as error:
         raise StudyError(f"{where}: {error}") from error
 
 
-def check_metrics(study: CapacityStudy, rows: Sequence[PublishedRow], where: str) -> None:
+def check_metrics(study: CapabilityStudy, rows: Sequence[PublishedRow], where: str) -> None:
     """Every row names a metric that its case has, and sizes that its machine has."""
     most = {one.name: Prediction.of(one.machine, one.work).layout.most for one in study.predictions}
     names = study.names(rows)

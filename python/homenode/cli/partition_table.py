@@ -12,7 +12,7 @@ from homenode.cli.output import JsonOption, show, show_json, show_text, tell
 from homenode.errors import HomenodeError
 
 if TYPE_CHECKING:
-    from homenode.evidence.capability import CapacityTable, Prediction
+    from homenode.evidence.capability import CapabilityTable, Prediction
 
 
 def partition_table(
@@ -89,51 +89,51 @@ class _Choice:
 
 
 def _show(
-    read: CapacityTable, prediction: Prediction | None, choice: _Choice, *, as_json: bool
+    read: CapabilityTable, prediction: Prediction | None, choice: _Choice, *, as_json: bool
 ) -> None:
     """The tables, or the same as data."""
-    from homenode.evidence import capability as capacity
-    from homenode.report import capacity as report
+    from homenode.evidence import capability
+    from homenode.report import partition_table as report
 
     between = choice.interpolate
-    asked = choice.processors or capacity.default_sizes(read)
+    asked = choice.processors or capability.default_sizes(read)
     whole = max(asked) if choice.total is None else choice.total
-    counts = choice.parts or capacity.default_parts(read, whole, interpolate=between)
-    sizes = capacity.sizes(read, asked, interpolate=between)
-    splits = capacity.splits(read, whole, counts, interpolate=between)
+    counts = choice.parts or capability.default_parts(read, whole, interpolate=between)
+    sizes = capability.sizes(read, asked, interpolate=between)
+    splits = capability.splits(read, whole, counts, interpolate=between)
     if as_json:
-        show_json(report.capacity_json(read, sizes, splits))
+        show_json(report.capability_json(read, sizes, splits))
         return
     causes = [] if prediction is None else [report.cause_table(prediction, sizes)]
     show(report.size_table(read, sizes), report.split_table(read, splits), *causes)
     factors = [size.factor for size in sizes] + [split.factor for split in splits]
-    show_text(["", *report.capacity_lines(read, factors)])
+    show_text(["", *report.capability_lines(read, factors)])
 
 
-def _draw(read: CapacityTable, picture: Path) -> None:
+def _draw(read: CapabilityTable, picture: Path) -> None:
     """The curve as a file."""
-    from homenode.report.capacity import capability_curve
+    from homenode.report.partition_table import capability_curve
     from homenode.report.pictures import save_picture
 
     tell(f"drew {save_picture(capability_curve(read), picture)}")
 
 
-def _published(name: str, options: dict[str, object]) -> CapacityTable:
+def _published(name: str, options: dict[str, object]) -> CapabilityTable:
     """A table of factors; refuses what has a meaning for predictions only."""
-    from homenode.evidence import capability as capacity
+    from homenode.evidence import capability
 
     _only_with_predict(options)
-    return capacity.capacity_table(name)
+    return capability.capability_table(name)
 
 
 def _prediction(name: str, profile: str | None, layout: Path | None) -> Prediction:
     """The prediction of a machine; a table's name stands for its machine."""
-    from homenode.evidence import capability as capacity
+    from homenode.evidence import capability
 
     machine = name
-    if name in capacity.capacity_tables():
-        machine = capacity.capacity_table(name).machine or name
-    return capacity.Prediction.of(machine, profile or capacity.REFERENCE, layout)
+    if name in capability.capability_tables():
+        machine = capability.capability_table(name).machine or name
+    return capability.Prediction.of(machine, profile or capability.REFERENCE, layout)
 
 
 def _only_with_predict(options: dict[str, object]) -> None:

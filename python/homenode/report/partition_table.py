@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from homenode.evidence.capability import CapacityTable, Factor, Prediction, Size, Split
+from homenode.evidence.capability import CapabilityTable, Factor, Prediction, Size, Split
 from homenode.evidence.capability.partitions import counted
 from homenode.report.numbers import number, signed
 from homenode.report.tables import plain_table
@@ -33,7 +33,7 @@ _SHOWN_NS = 0.0005
 _COLOURS = {_CURVE: "#c8553d", _LINEAR: "#8fa3b0"}
 
 
-def size_table(table: CapacityTable, sizes: Sequence[Size]) -> Table:
+def size_table(table: CapabilityTable, sizes: Sequence[Size]) -> Table:
     """A column a size: factor, capability, capability by that of the smallest."""
     shown = plain_table(
         "processors",
@@ -46,7 +46,7 @@ def size_table(table: CapacityTable, sizes: Sequence[Size]) -> Table:
     return shown
 
 
-def split_table(table: CapacityTable, splits: Sequence[Split]) -> Table:
+def split_table(table: CapabilityTable, splits: Sequence[Split]) -> Table:
     """A row a way to divide the processors: capability of the parts together, and what that is
     more than of the fewest parts.
     """
@@ -87,7 +87,7 @@ def cause_table(prediction: Prediction, sizes: Sequence[Size]) -> Table:
     return shown
 
 
-def capacity_lines(table: CapacityTable, factors: Sequence[Factor]) -> list[str]:
+def capability_lines(table: CapabilityTable, factors: Sequence[Factor]) -> list[str]:
     """Where the factors are from and what they are not."""
     whose = "this profile is predicted to reach" if table.predicted else _VENDORS
     lines = [
@@ -99,8 +99,8 @@ def capacity_lines(table: CapacityTable, factors: Sequence[Factor]) -> list[str]
     return lines
 
 
-def capacity_json(
-    table: CapacityTable, sizes: Sequence[Size], splits: Sequence[Split]
+def capability_json(
+    table: CapabilityTable, sizes: Sequence[Size], splits: Sequence[Split]
 ) -> dict[str, Any]:
     """Both tables as plain data."""
     return {
@@ -120,7 +120,7 @@ def capacity_json(
     }
 
 
-def capability_curve(table: CapacityTable) -> alt.LayerChart:
+def capability_curve(table: CapabilityTable) -> alt.LayerChart:
     """Capability of a partition over its processors, with linear scaling beside it."""
     import altair as alt
 
@@ -141,7 +141,7 @@ def capability_curve(table: CapacityTable) -> alt.LayerChart:
     return layers
 
 
-def curve_points(table: CapacityTable) -> list[dict[str, Any]]:
+def curve_points(table: CapabilityTable) -> list[dict[str, Any]]:
     """Every point of the table, then both ends of the straight line."""
     curve = [(n, n * value, _CURVE) for n, value in table.factors.items()]
     linear = [(1, 1.0, _LINEAR), (table.largest, float(table.largest), _LINEAR)]
@@ -157,6 +157,6 @@ def _plain(factor: Factor) -> dict[str, Any]:
     }
 
 
-def _factor(table: CapacityTable, factor: Factor) -> str:
+def _factor(table: CapabilityTable, factor: Factor) -> str:
     mark = _MARK if factor.interpolated else ""
     return f"{number(factor.value, table.decimals)}{mark}"

@@ -21,11 +21,11 @@ title = "parts"
 source = "made up"
 claim = "small ones are worth more"
 
-[capacity]
+[capability]
 table = "z14"
 base = 16
 
-[[capacity.case]]
+[[capability.case]]
 name = "pair"
 processors = 40
 partitions = 2
@@ -140,7 +140,7 @@ def test_the_command_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
             "processors = 40",
             "processors = 44",
             (
-                "[capacity]: case pair: table z14 has no factor for 44 processors: the nearest "
+                "[capability]: case pair: table z14 has no factor for 44 processors: the nearest "
                 "points are 40 and 48; name one of them, or ask for the line between them with "
                 "--interpolate"
             ),
@@ -149,17 +149,17 @@ def test_the_command_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
             "base = 16",
             "base = 0",
             (
-                "[capacity], base: a partition of 0 processors has no capability: ask for 1 "
+                "[capability], base: a partition of 0 processors has no capability: ask for 1 "
                 "processor or more"
             ),
         ),
-        ("partitions = 2", "partitions = 0", "[capacity]: case pair needs 1 partition or more"),
+        ("partitions = 2", "partitions = 0", "[capability]: case pair needs 1 partition or more"),
         (
             "partitions",
             "partition",
-            ("[capacity], [[capacity.case]]: unknown key partition; did you mean partitions?"),
+            ("[capability], [[capability.case]]: unknown key partition; did you mean partitions?"),
         ),
-        ("base = 16\n", "", "[capacity]: base is missing"),
+        ("base = 16\n", "", "[capability]: base is missing"),
     ],
 )
 def test_what_is_wrong_is_told(old: str, new: str, told: str, folder: Path) -> None:
@@ -170,8 +170,8 @@ def test_what_is_wrong_is_told(old: str, new: str, told: str, folder: Path) -> N
 
 
 def test_a_doubled_case_a_strange_metric_and_a_scenario_are_refused(folder: Path) -> None:
-    case = STUDY.split("[[capacity.case]]")[1]
-    root = written(folder, STUDY + "[[capacity.case]]" + case)
+    case = STUDY.split("[[capability.case]]")[1]
+    root = written(folder, STUDY + "[[capability.case]]" + case)
     path = root / "mine" / "study.toml"
     with pytest.raises(StudyError, match="case pair stands there twice"):
         load_study("mine", root)
@@ -186,7 +186,7 @@ def test_a_doubled_case_a_strange_metric_and_a_scenario_are_refused(folder: Path
 
 
 PREDICTED = """
-[[capacity.prediction]]
+[[capability.prediction]]
 name = "z10"
 machine = "ibm-z10"
 """

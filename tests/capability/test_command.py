@@ -11,13 +11,13 @@ import pytest
 from homenode.cli import call
 from homenode.errors import HomenodeError
 from homenode.evidence.capability import (
-    capacity_table,
+    capability_table,
     default_parts,
     default_sizes,
     sizes,
     splits,
 )
-from homenode.report.capacity import curve_points
+from homenode.report.partition_table import curve_points
 
 Capture = pytest.CaptureFixture[str]
 
@@ -74,7 +74,7 @@ def test_what_lies_between_points_is_marked(capsys: Capture) -> None:
 
 
 def test_defaults_of_a_long_table_and_of_a_short_one() -> None:
-    z14, z196 = capacity_table("z14"), capacity_table("z196")
+    z14, z196 = capability_table("z14"), capability_table("z196")
     assert default_sizes(z196) == [1, 2, 4, 8, 16, 32, 64]
     assert default_sizes(z14) == [2, 10, 16, 20, 32, 40, 48, 64, 80]
     assert default_parts(z196, 64) == [1, 2, 4, 8]
@@ -86,7 +86,7 @@ def test_defaults_of_a_long_table_and_of_a_short_one() -> None:
 
 
 def test_smaller_partitions_are_never_worth_less_on_a_shipped_table() -> None:
-    table = capacity_table("z196")
+    table = capability_table("z196")
     for total in range(1, 70):
         parts = [n for n in range(1, total + 1) if total % n == 0]
         gains = [split.advantage_pct for split in splits(table, total, parts)]
@@ -101,7 +101,7 @@ def test_the_picture_is_drawn(capsys: Capture, folder: Path) -> None:
     assert "IBM z14 (3906-M05)" in text
     answer(capsys, "z14", "--picture", "curve.json")
     spec = json.loads((folder / "curve.json").read_text(encoding="utf-8"))
-    values = curve_points(capacity_table("z14"))
+    values = curve_points(capability_table("z14"))
     assert [layer["mark"]["type"] for layer in spec["layer"]] == ["line", "point"]
     assert {"processors": 80, "capability": 80.0, "kind": "linear"} in values
     assert len([one for one in values if one["kind"] == "n x c(n)"]) == 10
@@ -173,7 +173,7 @@ def test_one_processor_is_one(capsys: Capture) -> None:
 
 
 def test_nothing_named_is_refused() -> None:
-    table = capacity_table("z14")
+    table = capability_table("z14")
     with pytest.raises(HomenodeError) as error:
         sizes(table, [])
     assert str(error.value) == "no sizes are named: name sizes, such as 1,2,4"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 pytest.importorskip("homenode._engine", reason="the engine is not built")
 
 from homenode.errors import HomenodeError
-from homenode.evidence.capability import Prediction, capability_of, capacity_table, predicted
+from homenode.evidence.capability import Prediction, capability_of, capability_table, predicted
 from homenode.model.catalog import machine, machines
 
 FILLED = {"ibm-z196": 18, "ibm-z14": 18}
@@ -149,7 +149,7 @@ def test_a_description_is_taken_as_it_is() -> None:
 
 
 def test_the_curve_of_a_machine_is_published_as_far_as_it_goes() -> None:
-    curve, table = capability_of("ibm-z14"), capacity_table("z14")
+    curve, table = capability_of("ibm-z14"), capability_table("z14")
     assert curve.factor(80) == table.factor(80)
     assert curve.factor(19).interpolated
     beyond = curve.factor(95)

@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from homenode.evidence.study.capacity import CapacityStudy
+from homenode.evidence.study.capability import CapabilityStudy
 from homenode.evidence.study.definition import Study
 from homenode.evidence.study.published import PublishedRow
 from homenode.model.estimate import Estimate
@@ -23,14 +23,14 @@ _PRECISE = 1e-7
 _MOST_STEPS = 60
 
 
-class CapacityFit:
+class CapabilityFit:
     """Evaluations of a study's calibration rows."""
 
     def __init__(
-        self, study: Study, capacity: CapacityStudy, progress: ProgressFn | None = None
+        self, study: Study, capability: CapabilityStudy, progress: ProgressFn | None = None
     ) -> None:
         self._study = study
-        self._capacity = capacity
+        self._capability = capability
         self._progress = progress
         self.evaluations = 0
         self.rows: list[PublishedRow] = [
@@ -38,14 +38,14 @@ class CapacityFit:
             for row in study.rows("calibration")
             if any(row.key in one.rows for one in study.calibrations)
         ]
-        machines = [capacity.sizes_of(row.case).machine.name for row in self.rows]
+        machines = [capability.sizes_of(row.case).machine.name for row in self.rows]
         count = Counter(machines)
         self._weights = [1.0 / math.sqrt(count[name]) for name in machines]
 
     @property
     def start(self) -> list[float]:
         """What the files hold."""
-        return [self._capacity.in_files(one.parameter) for one in self._study.calibrations]
+        return [self._capability.in_files(one.parameter) for one in self._study.calibrations]
 
     def values(self, parameters: Sequence[float]) -> list[Estimate]:
         """Counterparts of the rows with these parameters."""
@@ -54,7 +54,7 @@ class CapacityFit:
         if self._progress is not None:
             most = _MOST_STEPS * (len(names) + 1)
             self._progress(min(self.evaluations / most, 0.99), None)
-        return self._capacity.values(self.rows, dict(zip(names, parameters, strict=True)))
+        return self._capability.values(self.rows, dict(zip(names, parameters, strict=True)))
 
     def solve(self) -> list[float]:
         """The parameters with the least squares of relative deviations."""
