@@ -209,6 +209,10 @@ class SpecError(ValueError):
     """Spec refused."""
 
 
+class CaptureError(ValueError):
+    """What a tool printed cannot be read."""
+
+
 class Runaway(RuntimeError):  # noqa: N818 - the engine's own name
     """More work piled up than memory should hold."""
 

@@ -18,6 +18,7 @@ import pytest
 
 import fake_engine
 import frames
+import homenode.simulate.scenario  # noqa: F401 - what runs must not see the stand-ins first
 
 TWO_PARTITIONS = """\
 name = "{name}"
@@ -85,7 +86,7 @@ class SmallScenario:
 def fake(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
     """The stand-in engine, with its knobs put back afterwards."""
     monkeypatch.setitem(sys.modules, "homenode._engine", fake_engine)
-    monkeypatch.setattr("homenode.model.scenario.Scenario", SmallScenario)
+    monkeypatch.setattr("homenode.simulate.scenario.Scenario", SmallScenario)
     monkeypatch.setattr(fake_engine, "PAUSE_S", 0.0)
     monkeypatch.setattr(fake_engine, "BATCH_INTERVALS", 1)
     return fake_engine

@@ -147,10 +147,10 @@ def test_the_picture_is_drawn(capsys: Capture, folder: Path) -> None:
             ),
         ),
         (
-            ["z14", "--parts", ""],
+            ["z14", "--parts", ","],
             (
-                "--parts : nothing is not a plain whole number: write numbers with commas, such as "
-                "--parts 1,2,4"
+                "--parts ,: nothing is not a plain whole number: write numbers with commas, such "
+                "as --parts 1,2,4"
             ),
         ),
         (

@@ -14,6 +14,7 @@ from homenode.cli.surroundings import (
     empty_word,
     forget_interrupt,
     listen,
+    open_streams,
     prepare_streams,
     refused,
 )
@@ -38,7 +39,7 @@ def main(arguments: "Sequence[str] | None" = None) -> None:
     """The console script: run a command and end the process with its exit code."""
     try:
         listen()
-        _open_streams()
+        open_streams()
         prepare_streams()
         code = call(sys.argv[1:] if arguments is None else list(arguments))
     except KeyboardInterrupt:  # before a command could see it
@@ -51,6 +52,7 @@ def main(arguments: "Sequence[str] | None" = None) -> None:
 
 def call(arguments: list[str]) -> int:
     """Run a command; the exit code."""
+    open_streams()
     told = empty_word(arguments)
     if told is not None:
         return _fail(told, EXIT_WRONG_INPUT)
@@ -99,13 +101,6 @@ def _command(arguments: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort) as error:
         return _fail(str(error) or NOTHING_KEPT, EXIT_INTERRUPTED)
     return 0
-
-
-def _open_streams() -> None:
-    """Streams that whoever called has closed lead nowhere."""
-    for stream in ("stdout", "stderr"):
-        if getattr(sys, stream) is None:
-            setattr(sys, stream, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
 def _of_the_system(error: OSError) -> int:

@@ -13,7 +13,7 @@ from homenode.cli.output import JsonOption, OutOption, show_json
 from homenode.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from homenode.model.scenario import Scenario
+    from homenode.simulate.scenario import Scenario
 
 LATEST = "latest"
 _ABOUT = "A scenario file, or a run by id; the newest run if not given."
@@ -100,8 +100,8 @@ def processors(
 
 def layout(which: str, out: str) -> Scenario:
     """The scenario of that file, or the one that a run was made of."""
-    from homenode.model.scenario import Scenario
     from homenode.simulate.run import Run
+    from homenode.simulate.scenario import Scenario
 
     if Path(which).suffix == ".toml" or Path(which).is_file():
         return Scenario.load(which)

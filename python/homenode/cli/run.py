@@ -43,8 +43,8 @@ def run(
 
     Reports cores, throughput, response and locality of every partition, and keeps the run.
     """
-    from homenode.model.scenario import Scenario
     from homenode.simulate.runner import InterruptedRun, run_scenario
+    from homenode.simulate.scenario import Scenario
 
     points = list(Scenario.load(scenario).expand())
     answers: list[dict[str, Any]] = []

@@ -53,6 +53,13 @@ def forget_interrupt() -> None:
     exec("")  # noqa: S102 - nothing
 
 
+def open_streams() -> None:
+    """Streams that whoever called has closed lead nowhere."""
+    for stream in ("stdout", "stderr"):
+        if getattr(sys, stream) is None:
+            setattr(sys, stream, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+
+
 def prepare_streams() -> None:
     """Characters that stdout cannot show are written as escapes; what stderr cannot take is lost,
     and the result stands.
