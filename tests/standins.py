@@ -18,6 +18,7 @@ import pytest
 
 import fake_engine
 import frames
+import homenode.evidence.study.evaluate
 import homenode.simulate.scenario  # noqa: F401 - what runs must not see the stand-ins first
 
 TWO_PARTITIONS = """\
@@ -86,7 +87,8 @@ class SmallScenario:
 def fake(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
     """The stand-in engine, with its knobs put back afterwards."""
     monkeypatch.setitem(sys.modules, "homenode._engine", fake_engine)
-    monkeypatch.setattr("homenode.simulate.scenario.Scenario", SmallScenario)
+    for module in ("evidence.study.evaluate", "simulate.scenario"):
+        monkeypatch.setattr(f"homenode.{module}.Scenario", SmallScenario)
     monkeypatch.setattr(fake_engine, "PAUSE_S", 0.0)
     monkeypatch.setattr(fake_engine, "BATCH_INTERVALS", 1)
     return fake_engine

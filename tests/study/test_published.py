@@ -47,7 +47,9 @@ def test_tolerances_around_a_range(
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("a,physc,many,cores,validation,text,1,", "line 2: value 'many' is neither"),
+        ("a,physc,many,cores,validation,text,1,", "csv:2: value 'many' is neither"),
+        ("a,physc,nan,cores,validation,text,1,", "csv:2: value 'nan' is neither"),
+        ("a,physc,1,cores,validation,text,0..inf,", "csv:2: tolerance '0..inf' is neither"),
         ("a,physc,18..17,cores,validation,text,1,", "ends below its beginning"),
         ("a,physc,1,cores,validated,text,1,", "did you mean validation"),
         ("a,physc,1,cores,validation,text,about,", "tolerance 'about' is none of the forms"),
@@ -89,8 +91,8 @@ def test_the_mark_of_rows_by_construction(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("a,physc,1,cores,validation,no,text,1,", "line 2: by_construction is yes or empty, not"),
-        ("a,physc,1,cores,calibration,yes,text,1,", "line 2: a calibration row is no evidence"),
+        ("a,physc,1,cores,validation,no,text,1,", "csv:2: by_construction is yes or empty, not"),
+        ("a,physc,1,cores,calibration,yes,text,1,", "csv:2: a calibration row is no evidence"),
         ("a,physc,1,cores,validation,yes,text,1", "a row has 9 fields"),
     ],
 )
@@ -101,16 +103,16 @@ def test_a_wrong_mark_is_told_with_its_line(line: str, told: str, tmp_path: Path
 
 def test_a_figure_stands_once(tmp_path: Path) -> None:
     line = "a,physc,1,cores,validation,text,1,"
-    with pytest.raises(StudyError, match="a physc stands there twice"):
+    with pytest.raises(StudyError, match="csv:3: a physc stands there twice"):
         rows(tmp_path, line, line)
 
 
 def test_no_rows_or_other_columns(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match="no row below the header"):
+    with pytest.raises(StudyError, match="csv:1: there is no row below the header"):
         rows(tmp_path)
     path = tmp_path / "published.csv"
     path.write_text("case,value\na,1\n", encoding="utf-8")
-    with pytest.raises(StudyError, match="line 1: the columns must be case,metric"):
+    with pytest.raises(StudyError, match="csv:1: the columns must be case,metric"):
         read_published(path)
     with pytest.raises(StudyError, match="cannot be read"):
         read_published(tmp_path / "nowhere.csv")

@@ -180,27 +180,196 @@ def test_a_row_out_of_reach_is_told(root: Path, files: Callable[[str, str], Path
         calibrate(load_study("tiny", root))
 
 
+TWICE = """[[series]]
+name = "far"
+scenario = "apart.toml"
+processors = [2, 4]
+capability = "ibm-z14"
+set = { "partition.one.virtual" = [2, 4] }
+
+[[ratio]]
+"""
+
+
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ('title = "two frames"', "", "title is missing"),
-        ("claim", "klaim", "unknown key klaim; did you mean claim"),
-        ('name = "shared"', 'name = "far-apart"', "case far-apart stands there twice"),
-        ("together.toml", "nowhere.toml", "scenarios/nowhere.toml, which is not there"),
-        ('to = ["far-apart"]', 'to = ["far"]', "ratio price names case far"),
-        ('base = "far-apart"', 'base = "shraed"', "did you mean shared"),
-        ('["far-apart:physc"]', '["shared:physc"]', "calibration row shared:physc, which is not"),
-        ("[1e6, 1e9]", "[0, 1e9]", "two rising numbers above 0"),
-        ("[1e6, 1e9]", '"wide"', "wrong type"),
-        ("[[calibrate]]", "[[calibrate]", "study.toml"),
+        (
+            'title = "two frames"',
+            "",
+            "1:1: title is missing: say in a line what is held against what",
+        ),
+        ('title = "two frames"', "title = 2", "1:9: title = 2: text in quotes is needed here"),
+        ("claim", "klaim", '3:1: unknown key "klaim": did you mean claim?'),
+        (
+            '["nothing else runs"]',
+            '"none"',
+            '4:15: assumptions = "none": a list in brackets is needed here',
+        ),
+        (
+            'name = "shared"',
+            'name = "far-apart"',
+            (
+                '12:8: case far-apart: name = "far-apart": far-apart stands there twice; name '
+                "each once"
+            ),
+        ),
+        (
+            "together.toml",
+            "nowhere.toml",
+            (
+                '13:12: case shared: scenario = "nowhere.toml": there is no file '
+                "scenarios/nowhere.toml; did you mean together.toml?"
+            ),
+        ),
+        (
+            'partition = "three"',
+            "partition = 3",
+            "14:13: case shared: partition = 3: text in quotes is needed here",
+        ),
+        ("set = {", "sett = {", '25:1: case full: unknown key "sett": did you mean set?'),
+        (
+            'to = ["far-apart"]',
+            'to = ["far"]',
+            '30:7: ratio price: to[0] = "far": there is no such case; did you mean far-apart?',
+        ),
+        (
+            'to = ["far-apart"]',
+            "to = []",
+            "30:6: ratio price: to = []: at least one entry is needed here",
+        ),
+        (
+            'base = "far-apart"',
+            'base = "shraed"',
+            '34:8: explain number 1: base = "shraed": there is no such case; did you mean shared?',
+        ),
+        (
+            "[[explain]]",
+            "[explain]",
+            "32:2: explain: a list is needed here; write [[explain]] for [explain]",
+        ),
+        (
+            '["far-apart:physc"]',
+            '["shared:physc"]',
+            (
+                '39:9: calibrate work: rows[0] = "shared:physc": there is no such calibration '
+                "row; did you mean far-apart:physc?"
+            ),
+        ),
+        (
+            "[1e6, 1e9]",
+            "[0, 1e9]",
+            "40:10: calibrate work: bounds = [0, 1e9]: bounds must be two rising numbers above 0",
+        ),
+        (
+            "[1e6, 1e9]",
+            "[1e6]",
+            "40:10: calibrate work: bounds = [1e6]: bounds must be two rising numbers above 0",
+        ),
+        (
+            "[1e6, 1e9]",
+            "[1e6, inf]",
+            "40:16: calibrate work: bounds[1] = inf: a finite number is needed here",
+        ),
+        (
+            "[1e6, 1e9]",
+            '"wide"',
+            '40:10: calibrate work: bounds = "wide": a list in brackets is needed here',
+        ),
+        (
+            'unit = "instructions"',
+            'scenarios = ["apart.tml"]',
+            (
+                '41:14: calibrate work: scenarios[0] = "apart.tml": there is no such scenario of '
+                "a case; did you mean apart.toml?"
+            ),
+        ),
+        (
+            "[[case]]",
+            "[run]\nreplications = 0\n\n[[case]]",
+            "7:16: run.replications = 0: at least 1 is possible",
+        ),
+        (
+            "[[ratio]]\n",
+            TWICE.replace("[2, 4]", "[4, 2]", 1),
+            (
+                "30:14: series far: processors = [4, 2]: processors must be two or more rising "
+                "numbers above 0"
+            ),
+        ),
+        (
+            "[[ratio]]\n",
+            TWICE.replace("= [2, 4] }", "= [2] }"),
+            (
+                "32:35: series far: set.partition.one.virtual = [2]: it has 1 values for 2 "
+                "sizes; write one for each size, or one value for all"
+            ),
+        ),
+        (
+            "[[ratio]]\n",
+            TWICE.replace("ibm-z14", "ibm-z1"),
+            (
+                '31:14: series far: capability = "ibm-z1": there is no such machine; did you '
+                "mean ibm-z15?"
+            ),
+        ),
+        (
+            "[[ratio]]\n",
+            TWICE.replace('"far"', '"price"'),
+            '35:8: ratio price: name = "price": price stands there twice; name each once',
+        ),
+        (
+            "[[calibrate]]",
+            "[[calibrate]",
+            (
+                "36:12: this is not valid TOML, expected ']]' at the end of an array "
+                "declaration: `[[calibrate]`; text values stand in double quotes, as in memory = "
+                '"40 GiB"; tables in brackets, as in [run]'
+            ),
+        ),
     ],
 )
 def test_a_study_that_does_not_fit_together(
     old: str, new: str, told: str, root: Path, files: Callable[[str, str], Path]
 ) -> None:
+    assert old in STUDY
     files("studies/tiny/study.toml", STUDY.replace(old, new, 1))
-    with pytest.raises(StudyError, match=told):
+    with pytest.raises(StudyError) as error:
         load_study("tiny", root)
+    assert str(error.value).splitlines()[0] == f"studies/tiny/study.toml:{told}"
+
+
+def test_all_that_is_wrong_is_told_at_once(root: Path, files: Callable[[str, str], Path]) -> None:
+    files(
+        "studies/tiny/study.toml",
+        STUDY.replace("apart.toml", "nowhere.toml").replace('base = "far', 'base = "near'),
+    )
+    with pytest.raises(StudyError) as error:
+        load_study("tiny", root)
+    lines = [one.where.line for one in error.value.problems if one.where is not None]
+    assert lines == [8, 23, 34]
+
+
+def test_a_study_without_a_case(root: Path, files: Callable[[str, str], Path]) -> None:
+    files("studies/tiny/study.toml", STUDY[: STUDY.index("[[case]]")])
+    with pytest.raises(StudyError) as error:
+        load_study("tiny", root)
+    assert str(error.value) == (
+        "studies/tiny/study.toml:1:1: case is missing: write [[case]] and under it name and "
+        "scenario"
+    )
+
+
+def test_a_row_of_no_case_is_told_with_its_line(
+    root: Path, files: Callable[[str, str], Path]
+) -> None:
+    files("studies/tiny/published.csv", PUBLISHED.replace("full,", "ful,"))
+    with pytest.raises(StudyError) as error:
+        load_study("tiny", root)
+    assert str(error.value) == (
+        "studies/tiny/published.csv:8: row ful:response_ms_mean: study.toml has no case ful; did "
+        "you mean full?"
+    )
 
 
 def test_a_run_that_is_fitted_to_has_no_validation_rows(
@@ -208,7 +377,9 @@ def test_a_run_that_is_fitted_to_has_no_validation_rows(
 ) -> None:
     line = "far-apart,ilcs_per_s,9000,1/s,validation,text,10%,\n"
     files("studies/tiny/published.csv", PUBLISHED + line)
-    with pytest.raises(StudyError, match=r"far-apart:ilcs_per_s has the role validation, but a"):
+    with pytest.raises(
+        StudyError, match=r"csv:9: row far-apart:ilcs_per_s has the role validation, but a"
+    ):
         load_study("tiny", root)
     files("studies/tiny/published.csv", PUBLISHED + line.replace("validation", "informed"))
     assert load_study("tiny", root).rows("informed")[0].metric == "ilcs_per_s"
@@ -216,7 +387,9 @@ def test_a_run_that_is_fitted_to_has_no_validation_rows(
 
 def test_a_calibration_row_nobody_fits(root: Path, files: Callable[[str, str], Path]) -> None:
     files("studies/tiny/study.toml", STUDY[: STUDY.index("[[calibrate]]")])
-    with pytest.raises(StudyError, match=r"far-apart:physc has the role calibration, but no"):
+    with pytest.raises(
+        StudyError, match=r"csv:2: row far-apart:physc has the role calibration, but no"
+    ):
         load_study("tiny", root)
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from rich.markup import escape
 from rich.table import Table
 
-from homenode.evidence.study.compare import JUDGED, Count, Standing, StudyResult
 from homenode.evidence.study.deviation import Comparison, ErrorSummary, PointErrors
 from homenode.evidence.study.fit import CalibrationResult
 from homenode.evidence.study.published import ToleranceKind
+from homenode.evidence.study.result import JUDGED, Count, Standing, StudyResult
 from homenode.report.numbers import NOTHING, number, signed, significant, significant_with_interval
 from homenode.report.tables import plain_table
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from homenode.errors import HomenodeError
-from homenode.evidence.study.compare import Count, Standing, StudyResult
 from homenode.evidence.study.deviation import Comparison
 from homenode.evidence.study.published import PublishedRow
+from homenode.evidence.study.result import Count, Standing, StudyResult
 from homenode.evidence.study.series import Series
 from homenode.report.numbers import NOTHING, significant
 from homenode.report.studies import summary_cells

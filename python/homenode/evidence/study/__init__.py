@@ -5,13 +5,13 @@ last written down: `recorded_outcome(load_study("name"))`.
 from homenode.later import TYPE_CHECKING, later
 
 if TYPE_CHECKING:
-    from homenode.evidence.study.compare import Count, Standing, StudyResult
     from homenode.evidence.study.definition import Study, load_study
     from homenode.evidence.study.deviation import Comparison
     from homenode.evidence.study.evaluate import run_study
     from homenode.evidence.study.fit import CalibrationResult, calibrate
     from homenode.evidence.study.listing import list_studies
     from homenode.evidence.study.outcome import recorded_outcome
+    from homenode.evidence.study.result import Count, Standing, StudyResult
 
 __all__ = [
     "CalibrationResult",
@@ -33,10 +33,10 @@ if not TYPE_CHECKING:
         {
             "CalibrationResult": "fit",
             "Comparison": "deviation",
-            "Count": "compare",
-            "Standing": "compare",
+            "Count": "result",
+            "Standing": "result",
             "Study": "definition",
-            "StudyResult": "compare",
+            "StudyResult": "result",
             "calibrate": "fit",
             "list_studies": "listing",
             "load_study": "definition",

@@ -11,16 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from homenode.errors import HomenodeError, StudyError, nearest
+from homenode.errors import HomenodeError, StudyError, listed, nearest
 from homenode.evidence.capability import REFERENCE, CapabilityTable, Prediction, capability_table
-from homenode.evidence.study.keys import only
+from homenode.evidence.study import file
+from homenode.evidence.study.names import check_once
 from homenode.evidence.study.overrides import get_values, set_value
 from homenode.evidence.study.published import PublishedRow
+from homenode.model.document import Problems
+from homenode.model.document.positions import Path
 from homenode.model.estimate import Estimate
 
-_TABLE = {"table", "base", "case", "prediction"}
-_CASE = {"name", "processors", "partitions"}
-_PREDICTION = {"name", "machine", "profile"}
 METRICS = ("capability", "capability_ratio")
 """Capability of all partitions of a case together, and that by the capability of the base."""
 OF_ONE_SIZE = ("caf", "marginal_capability")
@@ -115,12 +115,8 @@ class CapabilityStudy:
 
     def in_files(self, path: str) -> float:
         """What the files hold for a parameter."""
-        values = [machine.in_files(path) for machine in self.predictions]
-        known = next((value for value in values if value is not None), None)
-        if known is None:
-            names = ["profile", *(machine.machine for machine in self.predictions)]
-            raise StudyError(f"parameter {path} begins with none of {', '.join(names)}")
-        return known
+        values = (machine.in_files(path) for machine in self.predictions)
+        return next(value for value in values if value is not None)
 
     def sizes_of(self, case: str) -> _Sizes:
         """The machine and the sizes that a case of a prediction names."""
@@ -167,57 +163,52 @@ def _marginal(prediction: Prediction, processors: int) -> float:
     return _capability(prediction, processors) - _capability(prediction, processors - 1)
 
 
-def read_capability(raw: Mapping[str, Any], where: str) -> CapabilityStudy:
-    """The table as the file has it; a case whose size the factors lack is refused."""
-    only(raw, _TABLE, {"table", "base", "case"}, where)
-    table, base = capability_table(str(raw["table"])), int(raw["base"])
-    _there(table, base, f"{where}, base")
-    cases: dict[str, CapabilityCase] = {}
-    for entry in raw["case"]:
-        only(entry, _CASE, {"name", "processors"}, f"{where}, [[capability.case]]")
-        case = CapabilityCase(
-            str(entry["name"]), int(entry["processors"]), int(entry.get("partitions", 1))
-        )
-        if case.name in cases:
-            raise StudyError(f"{where}: case {case.name} stands there twice")
-        if case.partitions < 1:
-            raise StudyError(f"{where}: case {case.name} needs 1 partition or more")
-        _there(table, case.processors, f"{where}: case {case.name}")
-        cases[case.name] = case
-    return CapabilityStudy(table, base, cases, _predictions(raw.get("prediction", []), where))
+def capability_study(told: file.Capability, problems: Problems) -> CapabilityStudy:
+    """The table's meaning; a case whose size the factors lack is refused."""
+    here = ("capability",)
+    try:
+        table = capability_table(told.table)
+    except HomenodeError as error:
+        problems.add((*here, "table"), there=str(error))
+        problems.raise_any()
+        raise  # pragma: no cover - there is at least one problem
+    _check_size(table, told.base, problems, (*here, "base"))
+    for place, case in enumerate(told.case):
+        _check_size(table, case.processors, problems, (*here, "case", place, "processors"))
+    cases_named = [((*here, "case", i, "name"), one.name) for i, one in enumerate(told.case)]
+    check_once(problems, cases_named)
+    named = [((*here, "prediction", i, "name"), one.name) for i, one in enumerate(told.prediction)]
+    check_once(problems, named)
+    cases = {
+        case.name: CapabilityCase(case.name, case.processors, case.partitions) for case in told.case
+    }
+    predictions = tuple(
+        PredictedMachine(one.name, one.machine, one.profile or REFERENCE) for one in told.prediction
+    )
+    for place, machine in enumerate(predictions):
+        _check_prediction(machine, problems, (*here, "prediction", place))
+    return CapabilityStudy(table, told.base, cases, predictions)
 
 
-def _predictions(raw: Sequence[Mapping[str, Any]], where: str) -> tuple[PredictedMachine, ...]:
-    """The machines whose factors are predicted; unknown ones are refused."""
-    found: dict[str, PredictedMachine] = {}
-    for entry in raw:
-        only(entry, _PREDICTION, {"name", "machine"}, f"{where}, [[capability.prediction]]")
-        work = str(entry.get("profile", REFERENCE))
-        one = PredictedMachine(str(entry["name"]), str(entry["machine"]), work)
-        if one.name in found:
-            raise StudyError(f"{where}: prediction {one.name} stands there twice")
-        try:
-            Prediction.of(one.machine, one.work)
-        except HomenodeError as error:
-            raise StudyError(f"{where}: prediction {one.name}: {error}") from error
-        found[one.name] = one
-    return tuple(found.values())
-
-
-def _there(table: CapabilityTable, processors: int, where: str) -> None:
+def _check_size(table: CapabilityTable, processors: int, problems: Problems, path: Path) -> None:
     try:
         table.factor(processors)
     except HomenodeError as error:
-        raise StudyError(f"{where}: {error}") from error
+        problems.add(path, there=str(error))
 
 
-def check_metrics(study: CapabilityStudy, rows: Sequence[PublishedRow], where: str) -> None:
+def _check_prediction(machine: PredictedMachine, problems: Problems, path: Path) -> None:
+    """Its machine and its profile are there and can be priced."""
+    try:
+        Prediction.of(machine.machine, machine.work)
+    except HomenodeError as error:
+        problems.add(path, str(error), at_key=True)
+
+
+def check_rows(study: CapabilityStudy, rows: Sequence[PublishedRow]) -> None:
     """Every row names a metric that its case has, and sizes that its machine has."""
     most = {one.name: Prediction.of(one.machine, one.work).layout.most for one in study.predictions}
-    names = study.names(rows)
     for row in rows:
-        if row.case not in names:
-            continue  # A case that is not there is refused by name.
         known, what = METRICS, "a table of factors"
         if study.is_predicted(row.case):
             one = study.sizes_of(row.case)
@@ -226,11 +217,22 @@ def check_metrics(study: CapabilityStudy, rows: Sequence[PublishedRow], where: s
                 known, what = OF_TWO_SIZES, "a prediction of two sizes"
             if not all(1 <= size <= most[one.machine.name] for size in one.sizes):
                 raise StudyError(
-                    f"{where}: row {row.key}: {one.machine.machine} has 1 to "
-                    f"{most[one.machine.name]} cores"
+                    f"row {row.key}: {one.machine.machine} has 1 to {most[one.machine.name]} cores",
+                    where=row.where,
                 )
         if row.metric not in known:
             raise StudyError(
-                f"{where}: row {row.key}: {what} has no metric {row.metric}"
-                f"{nearest(row.metric, known)}"
+                f"row {row.key}: {what} has no metric {row.metric}{nearest(row.metric, known)}",
+                where=row.where,
             )
+
+
+def check_parameters(
+    study: CapabilityStudy, told: Sequence[file.Calibrate], problems: Problems
+) -> None:
+    """Every parameter is one of the profile or of a machine that is predicted."""
+    known = ["profile", *(machine.machine for machine in study.predictions)]
+    for place, one in enumerate(told):
+        if one.parameter.partition(".")[0] not in known:
+            path = ("calibrate", place, "parameter")
+            problems.add(path, there=f"it begins with none of {listed(known)}")

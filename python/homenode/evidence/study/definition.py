@@ -1,34 +1,24 @@
-"""`study.toml`: what was claimed, the cases and how they are simulated, what is calibrated.
-Documented in studies/README.md.
+"""A study: what was claimed, the cases and how they are simulated, what is calibrated; read from
+its folder and checked as a whole.
 """
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from homenode.errors import NotFoundError, StudyError, nearest
-from homenode.evidence.study.capability import CapabilityStudy, check_metrics, read_capability
-from homenode.evidence.study.keys import only
+from homenode.evidence.study import capability, comparison, file
+from homenode.evidence.study.capability import CapabilityStudy
+from homenode.evidence.study.comparison import MachineStudy
 from homenode.evidence.study.listing import list_studies, studies_folder
-from homenode.evidence.study.machines import MachineStudy, check_rows, read_comparison
+from homenode.evidence.study.names import check_known, check_once
 from homenode.evidence.study.published import PublishedRow, read_published
-from homenode.evidence.study.series import OF_A_SIZE, OF_THE_SET, Series, read_series
-
-_NEEDED = {"title", "source", "claim"}
-_ALWAYS = {*_NEEDED, "assumptions", "run", "calibrate"}
-_OF_SCENARIOS = {*_ALWAYS, "case", "series", "ratio", "explain"}
-_OF_MACHINES = {*_ALWAYS, "comparison"}
-_OF_FACTORS = {*_NEEDED, "assumptions", "capability", "calibrate"}
-_CASE = {"name", "scenario", "partition", "set"}
-_RATIO = {"name", "of", "to"}
-_CALIBRATE = {"name", "parameter", "scenarios", "rows", "bounds", "unit"}
-_EXPLAIN = {"case", "base"}
-_RUN = {"replications"}
+from homenode.evidence.study.series import OF_A_SIZE, OF_THE_SET, Series, series_of
+from homenode.model.document import Problems
 
 
 @dataclass(frozen=True)
@@ -104,113 +94,54 @@ class Study:
 
 
 def load_study(name: str, root: Path | None = None) -> Study:
-    """Read a study and check that its parts fit together."""
+    """Read a study and check that its parts fit together.
+
+    Raises `NotFoundError` where there is none of that name, `StudyError` for what is wrong in its
+    files, with the place.
+    """
     root = root or studies_folder()
     folder = root / name
-    path = folder / "study.toml"
-    if not path.is_file():
+    if not (folder / "study.toml").is_file():
         raise NotFoundError(f"there is no study {name}{nearest(name, list_studies(root))}")
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise StudyError(f"{path}: {error}") from error
-    try:
-        study = _study(name, folder, raw, f"{path}")
-    except (TypeError, ValueError, AttributeError) as error:
-        raise StudyError(f"{path}: a value has the wrong type ({error})") from error
-    _check(study, f"{path}")
+    told, document = file.read_study_file(folder / "study.toml")
+    problems = Problems(document, StudyError)
+    published = read_published(folder / "published.csv")
+    study = Study(
+        name=name,
+        folder=folder,
+        title=told.title,
+        source=told.source,
+        claim=told.claim,
+        assumptions=tuple(told.assumptions),
+        replications=None,
+        cases={},
+        ratios={},
+        calibrations=tuple(_calibration(one, published) for one in told.calibrate),
+        explain=(),
+        published=published,
+    )
+    if isinstance(told, file.OfFactors):
+        study = _of_factors(study, told, problems)
+    elif isinstance(told, file.OfMachines):
+        study = _of_machines(study, told, problems)
+    else:
+        study = _of_scenarios(study, told, problems)
+    _check_calibrations(study, told, problems)
+    problems.raise_any()
+    _check_roles(study)
     return study
 
 
-def _study(name: str, folder: Path, raw: dict[str, Any], where: str) -> Study:
-    if "capability" in raw:
-        only(raw, _OF_FACTORS, _NEEDED, where)
-    elif "comparison" in raw:
-        only(raw, _OF_MACHINES, _NEEDED, where)
-    else:
-        only(raw, _OF_SCENARIOS, _NEEDED, where)
-        if not {"case", "series"} & set(raw):
-            raise StudyError(f"{where}: case is missing")
-    run = only(raw.get("run", {}), _RUN, set(), f"{where}, [run]")
-    series = tuple(read_series(entry, f"{where}, [[series]]") for entry in raw.get("series", []))
-    cases = [_case(entry, f"{where}, [[case]]") for entry in raw.get("case", [])]
-    cases += [case for one in series for case in _cases_of(one)]
-    ratios = [_ratio(entry, f"{where}, [[ratio]]") for entry in raw.get("ratio", [])]
-    explain = [only(e, _EXPLAIN, _EXPLAIN, f"{where}, [[explain]]") for e in raw.get("explain", [])]
-    published = read_published(folder / "published.csv")
-    names = [*(c.name for c in cases), *(r.name for r in ratios), *(s.name for s in series)]
-    doubled = {n for n in names if names.count(n) > 1}
-    if doubled:
-        raise StudyError(f"{where}: case {min(doubled)} stands there twice")
-    return Study(
-        name=name,
-        folder=folder,
-        title=str(raw["title"]),
-        source=str(raw["source"]),
-        claim=str(raw["claim"]),
-        assumptions=tuple(map(str, raw.get("assumptions", []))),
-        replications=run.get("replications"),
-        cases={case.name: case for case in cases},
-        ratios={ratio.name: ratio for ratio in ratios},
-        calibrations=tuple(
-            _calibration(e, f"{where}, [[calibrate]]", published) for e in raw.get("calibrate", [])
-        ),
-        explain=tuple((str(entry["case"]), str(entry["base"])) for entry in explain),
-        published=published,
-        series=series,
-        comparison=_comparison(raw, where),
-        capability=_capability(raw, where),
-    )
-
-
-def _comparison(raw: Mapping[str, Any], where: str) -> MachineStudy | None:
-    if "comparison" not in raw:
-        return None
-    return read_comparison(raw["comparison"], f"{where}, [comparison]")
-
-
-def _capability(raw: Mapping[str, Any], where: str) -> CapabilityStudy | None:
-    if "capability" not in raw:
-        return None
-    return read_capability(raw["capability"], f"{where}, [capability]")
-
-
-def _case(raw: Mapping[str, Any], where: str) -> Case:
-    only(raw, _CASE, {"name", "scenario"}, where)
-    return Case(
-        str(raw["name"]), str(raw["scenario"]), raw.get("partition"), dict(raw.get("set", {}))
-    )
-
-
-def _cases_of(series: Series) -> list[Case]:
-    """Its sizes as cases."""
-    return [
-        Case(series.case(size), series.scenario, series.partition, series.overrides(size))
-        for size in series.processors
-    ]
-
-
-def _ratio(raw: Mapping[str, Any], where: str) -> Ratio:
-    only(raw, _RATIO, _RATIO, where)
-    return Ratio(str(raw["name"]), tuple(raw["of"]), tuple(raw["to"]))
-
-
-def _calibration(
-    raw: Mapping[str, Any], where: str, published: Sequence[PublishedRow]
-) -> Calibration:
-    only(raw, _CALIBRATE, {"name", "parameter", "rows", "bounds"}, where)
-    low, high = (float(bound) for bound in raw["bounds"])
-    if not 0 < low < high:
-        raise StudyError(f"{where}, {raw['name']}: bounds must be two rising numbers above 0")
+def _calibration(told: file.Calibrate, published: Sequence[PublishedRow]) -> Calibration:
     return Calibration(
-        name=str(raw["name"]),
-        parameter=str(raw["parameter"]),
-        rows=tuple(row for told in raw["rows"] for row in _meant(str(told), published)),
-        told=tuple(map(str, raw["rows"])),
-        low=low,
-        high=high,
-        scenarios=tuple(raw.get("scenarios", ())),
-        unit=str(raw.get("unit", "")),
+        name=told.name,
+        parameter=told.parameter,
+        rows=tuple(row for words in told.rows for row in _meant(words, published)),
+        told=tuple(told.rows),
+        low=told.bounds[0],
+        high=told.bounds[1],
+        scenarios=tuple(told.scenarios),
+        unit=told.unit,
     )
 
 
@@ -222,72 +153,140 @@ def _meant(told: str, published: Sequence[PublishedRow]) -> list[str]:
     return [key for key in keys if fnmatchcase(key, told)] or [told]
 
 
-def _check(study: Study, where: str) -> None:
-    names = _checked_names(study, where)
-    for case in study.cases.values():
-        if not study.scenario_path(case.scenario).is_file():
-            raise StudyError(
-                f"{where}: case {case.name} names scenarios/{case.scenario}, which is not there"
-            )
-    for ratio in study.ratios.values():
-        for part in (*ratio.of, *ratio.to):
-            _known(part, study.cases, f"{where}: ratio {ratio.name} names case")
+def _of_factors(study: Study, told: file.OfFactors, problems: Problems) -> Study:
+    """The study with what it computes, and its rows checked."""
+    computed = capability.capability_study(told.capability, problems)
+    capability.check_parameters(computed, told.calibrate, problems)
+    problems.raise_any()
+    _check_cases(study, computed.names(study.published))
+    capability.check_rows(computed, study.published)
+    return replace(study, capability=computed)
+
+
+def _of_machines(study: Study, told: file.OfMachines, problems: Problems) -> Study:
+    """The study with the machines it compares, and its rows checked."""
+    compared = comparison.machine_study(told.comparison, problems)
+    comparison.check_parameters(told.calibrate, problems)
+    comparison.check_left_out(told.comparison, study.published, problems)
+    problems.raise_any()
+    left_out = {key.partition(":")[0] for key in compared.not_modelled}
+    _check_cases(study, {*compared.cases, *left_out})
+    comparison.check_rows(compared, study.published)
+    return replace(study, comparison=compared, replications=told.run.replications)
+
+
+def _of_scenarios(study: Study, told: file.OfScenarios, problems: Problems) -> Study:
+    """The study with its cases, and its rows checked."""
+    series = tuple(series_of(one, place, problems) for place, one in enumerate(told.series))
+    problems.raise_any()
+    cases = [Case(one.name, one.scenario, one.partition, one.changes) for one in told.case]
+    cases += [case for one in series for case in _cases_of(one)]
+    ratios = [Ratio(one.name, tuple(one.of), tuple(one.to)) for one in told.ratio]
+    study = replace(
+        study,
+        replications=told.run.replications,
+        cases={case.name: case for case in cases},
+        ratios={ratio.name: ratio for ratio in ratios},
+        explain=tuple((one.case, one.base) for one in told.explain),
+        series=series,
+    )
+    _check_scenarios(study, told, problems)
+    _check_named(study, told, problems)
+    problems.raise_any()
+    _check_cases(study, {*study.cases, *study.ratios, *(one.name for one in series)})
+    _check_series(study)
+    return study
+
+
+def _cases_of(series: Series) -> list[Case]:
+    """Its sizes as cases."""
+    return [
+        Case(series.case(size), series.scenario, series.partition, series.overrides(size))
+        for size in series.processors
+    ]
+
+
+def _check_scenarios(study: Study, told: file.OfScenarios, problems: Problems) -> None:
+    """Every scenario is a file."""
+    named = [(("case", place), one.scenario) for place, one in enumerate(told.case)]
+    named += [(("series", place), one.scenario) for place, one in enumerate(told.series)]
+    for path, scenario in named:
+        if not study.scenario_path(scenario).is_file():
+            near = nearest(scenario, _files(study.folder / "scenarios"))
+            problems.add((*path, "scenario"), there=f"there is no file scenarios/{scenario}{near}")
+
+
+def _files(folder: Path) -> list[str]:
+    """Names of the files of a folder that need not be there."""
+    return [path.name for path in folder.glob("*") if path.is_file()]
+
+
+def _check_named(study: Study, told: file.OfScenarios, problems: Problems) -> None:
+    """No name is there twice, and every case that is named is there."""
+    named = [(("case", place, "name"), one.name) for place, one in enumerate(told.case)]
+    for place, one in enumerate(study.series):
+        named += [(("series", place, "name"), name) for name in (one.name, *one.cases)]
+    named += [(("ratio", place, "name"), one.name) for place, one in enumerate(told.ratio)]
+    check_once(problems, named)
+    for place, ratio in enumerate(told.ratio):
+        for key, parts in (("of", ratio.of), ("to", ratio.to)):
+            for number, part in enumerate(parts):
+                check_known(problems, ("ratio", place, key, number), part, study.cases, "case")
+    for place, pair in enumerate(told.explain):
+        for key, part in (("case", pair.case), ("base", pair.base)):
+            check_known(problems, ("explain", place, key), part, study.cases, "case")
+
+
+def _check_calibrations(study: Study, told: file.StudyFile, problems: Problems) -> None:
+    """What is fitted is fitted to calibration rows, in scenarios of this study."""
+    rows = {row.key for row in study.rows("calibration")}
+    scenarios = {case.scenario for case in study.cases.values()}
+    for place, one in enumerate(told.calibrate):
+        for number, words in enumerate(one.rows):
+            if not rows.issuperset(_meant(words, study.published)):
+                path = ("calibrate", place, "rows", number)
+                check_known(problems, path, words, rows, "calibration row")
+        for number, scenario in enumerate(one.scenarios):
+            path = ("calibrate", place, "scenarios", number)
+            check_known(problems, path, scenario, scenarios, "scenario of a case")
+
+
+def _check_cases(study: Study, names: set[str]) -> None:
+    """Every row is of a case that is there."""
     for row in study.published:
-        _known(row.case, names, f"{study.folder / 'published.csv'}: a row names case")
-    for pair in study.explain:
-        for part in pair:
-            _known(part, study.cases, f"{where}: [[explain]] names case")
-    calibration_rows = {row.key for row in study.rows("calibration")}
-    for calibration in study.calibrations:
-        for key in calibration.rows:
-            _known(
-                key, calibration_rows, f"{where}: {calibration.name} is fitted to calibration row"
+        if row.case not in names:
+            raise StudyError(
+                f"row {row.key}: study.toml has no case {row.case}{nearest(row.case, names)}",
+                where=row.where,
             )
-    _check_series(study, where)
-    _check_roles(study, where)
 
 
-def _check_roles(study: Study, where: str) -> None:
+def _check_roles(study: Study) -> None:
     """A run that something is fitted to is known as a whole: no row of it is validation."""
     used = {key.partition(":")[0] for c in study.calibrations for key in c.rows}
     for row in study.published:
         if row.role == "calibration" and row.case not in used:
             raise StudyError(
-                f"{where}: row {row.key} has the role calibration, but no [[calibrate]] entry uses "
-                "its case"
+                f"row {row.key} has the role calibration, but no [[calibrate]] entry uses its case",
+                where=row.where,
             )
         if row.role == "validation" and not row.by_construction and row.case in used:
             raise StudyError(
-                f"{where}: row {row.key} has the role validation, but a parameter is fitted to its "
-                "case: it is calibration or informed"
+                f"row {row.key} has the role validation, but a parameter is fitted to its case: it "
+                "is calibration or informed",
+                where=row.where,
             )
 
 
-def _check_series(study: Study, where: str) -> None:
+def _check_series(study: Study) -> None:
     """What is told of a set has a set."""
     whole, sizes = {s.name for s in study.series}, {c for s in study.series for c in s.cases}
     for row in study.published:
         if (row.metric in OF_THE_SET) != (row.case in whole):
             raise StudyError(
-                f"{where}: row {row.key}: {' and '.join(OF_THE_SET)} are told of a [[series]], and "
-                "nothing else is"
+                f"row {row.key}: {' and '.join(OF_THE_SET)} are told of a [[series]], and nothing "
+                "else is",
+                where=row.where,
             )
         if row.metric in OF_A_SIZE and study.series and row.case not in sizes:
-            raise StudyError(f"{where}: row {row.key} is no size of a [[series]]")
-
-
-def _checked_names(study: Study, where: str) -> set[str]:
-    """Cases that rows may name; the metrics of a study without scenarios are checked here."""
-    if study.capability is not None:
-        check_metrics(study.capability, study.published, where)
-        return study.capability.names(study.published)
-    if study.comparison is not None:
-        check_rows(study.comparison, study.published, where)
-        left_out = {key.partition(":")[0] for key in study.comparison.not_modelled}
-        return {*study.comparison.cases, *left_out}
-    return {*study.cases, *study.ratios, *(one.name for one in study.series)}
-
-
-def _known(name: str, there: Any, what: str) -> None:
-    if name not in there:
-        raise StudyError(f"{what} {name}, which is not there{nearest(name, there)}")
+            raise StudyError(f"row {row.key} is no size of a [[series]]", where=row.where)

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from homenode.evidence.scaling.runs import run_all
-from homenode.evidence.study.compare import StudyResult
 from homenode.evidence.study.definition import Case, Ratio, Study, load_study
 from homenode.evidence.study.deviation import Comparison
 from homenode.evidence.study.machines import compare_rows
 from homenode.evidence.study.overrides import override
 from homenode.evidence.study.published import PublishedRow
+from homenode.evidence.study.result import StudyResult
 from homenode.evidence.study.series import OF_A_SIZE, OF_THE_SET
 from homenode.model.estimate import Estimate, estimate
+from homenode.model.scenario import Scenario
 from homenode.simulate.explain.explanation import explain
 from homenode.simulate.run import Run
 from homenode.simulate.runner import FrozenScenario, ProgressFn, run_scenario
@@ -82,8 +83,6 @@ def run_cases(
 
 def freeze_case(study: Study, case: Case, parameters: Mapping[str, Any]) -> FrozenScenario:
     """The scenario of a case with what the case sets."""
-    from homenode.model.scenario import Scenario
-
     scenario = Scenario.load(study.scenario_path(case.scenario))
     if case.overrides:
         scenario = scenario.with_(case.overrides, why="set by the study")

@@ -18,10 +18,12 @@ from typing import Any
 from homenode.errors import StudyError
 from homenode.evidence.study.capability import CapabilityStudy
 from homenode.evidence.study.capability_fit import CapabilityFit
+from homenode.evidence.study.comparison import MachineStudy
 from homenode.evidence.study.definition import Calibration, Study, load_study
 from homenode.evidence.study.deviation import Comparison
 from homenode.evidence.study.evaluate import freeze_case, run_cases, simulated
-from homenode.evidence.study.machines import MachineStudy, compare_rows, in_files
+from homenode.evidence.study.machines import compare_rows, in_files
+from homenode.evidence.study.newton import newton
 from homenode.evidence.study.overrides import get_values
 from homenode.evidence.study.published import PublishedRow
 from homenode.model.estimate import Estimate
@@ -232,8 +234,6 @@ def _solve(fit: _Fit, start: Sequence[float]) -> list[float]:
     if len(inside) == 1 and len(fit.rows) == 1:
         return [math.exp(_root(lambda x: fit.residuals([math.exp(x)])[0], inside[0], *bounds[0]))]
     if len(inside) >= _MANY and all(len(c.rows) == 1 for c in fit.study.calibrations):
-        from homenode.evidence.study.newton import newton
-
         # A simulation answers the logarithm of its parameter; so does the logarithm of its answer.
         return [
             math.exp(value)

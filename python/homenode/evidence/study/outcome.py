@@ -14,9 +14,9 @@ import math
 from pathlib import Path
 
 from homenode.errors import StudyError
-from homenode.evidence.study.compare import StudyResult
 from homenode.evidence.study.definition import Study
 from homenode.evidence.study.deviation import Comparison
+from homenode.evidence.study.result import StudyResult
 from homenode.model.estimate import Estimate
 
 FILE = "results.csv"

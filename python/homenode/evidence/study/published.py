@@ -21,13 +21,14 @@ be left out.
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
-from homenode.errors import StudyError, nearest
+from homenode.errors import StudyError, Where, nearest
 
 _MARK = "by_construction"
 COLUMNS = ("case", "metric", "value", "unit", "role", _MARK, "reading", "tolerance", "why")
@@ -89,6 +90,8 @@ class PublishedRow:
     why: str
     by_construction: bool = False
     """Whether it comes out as it does whatever the mechanisms do."""
+    where: Where | None = field(default=None, compare=False, repr=False)
+    """Its place in the file."""
 
     @property
     def key(self) -> str:
@@ -127,32 +130,36 @@ def read_published(path: Path) -> list[PublishedRow]:
         without = tuple(name for name in COLUMNS if name != _MARK)
         if tuple(reader.fieldnames or ()) not in (COLUMNS, without):
             raise StudyError(
-                f"{path}, line 1: the columns must be {','.join(COLUMNS)}; {_MARK} may be left out"
+                f"the columns must be {','.join(COLUMNS)}; {_MARK} may be left out",
+                where=Where(str(path), 1),
             )
-        rows = [_row(raw, f"{path}, line {reader.line_num}") for raw in reader]
+        rows = [_row(raw, Where(str(path), reader.line_num)) for raw in reader]
     except csv.Error as error:
-        raise StudyError(f"{path}, line {reader.line_num}: {error}") from error
+        raise StudyError(str(error), where=Where(str(path), reader.line_num)) from error
     seen: set[str] = set()
     for row in rows:
         if row.key in seen:
             raise StudyError(
-                f"{path}: {row.case} {row.metric} stands there twice; a figure has one row"
+                f"{row.case} {row.metric} stands there twice; a figure has one row", where=row.where
             )
         seen.add(row.key)
     if not rows:
-        raise StudyError(f"{path}: there is no row below the header")
+        raise StudyError("there is no row below the header", where=Where(str(path), 1))
     return rows
 
 
-def _row(raw: dict[str, str], where: str) -> PublishedRow:
+def _row(raw: dict[str, str], where: Where) -> PublishedRow:
     if None in raw or None in raw.values():
         fields = sum(name is not None for name in raw)
         raise StudyError(
-            f"{where}: a row has {fields} fields, as the first line; quote one that holds a comma"
+            f"a row has {fields} fields, as the first line; quote one that holds a comma",
+            where=where,
         )
     cell = {name: value.strip() for name, value in raw.items()}
     if cell["role"] not in ROLES:
-        raise StudyError(f"{where}: role {cell['role']!r} is unknown{nearest(cell['role'], ROLES)}")
+        raise StudyError(
+            f"role {cell['role']!r} is unknown{nearest(cell['role'], ROLES)}", where=where
+        )
     low, high = _value(cell["value"], where)
     return PublishedRow(
         case=cell["case"],
@@ -165,43 +172,48 @@ def _row(raw: dict[str, str], where: str) -> PublishedRow:
         tolerance=_tolerance(cell["tolerance"], low, where),
         why=cell["why"],
         by_construction=_marked(cell, where),
+        where=where,
     )
 
 
-def _marked(cell: Mapping[str, str], where: str) -> bool:
+def _marked(cell: Mapping[str, str], where: Where) -> bool:
     """Whether a row is one by construction; a row that something is fitted to is not."""
     mark = cell.get(_MARK, "")
     if mark not in ("", "yes"):
-        raise StudyError(f"{where}: {_MARK} is yes or empty, not {mark!r}")
+        raise StudyError(f"{_MARK} is yes or empty, not {mark!r}", where=where)
     if mark and cell["role"] == "calibration":
         raise StudyError(
-            f"{where}: a calibration row is no evidence anyway; leave its {_MARK} empty"
+            f"a calibration row is no evidence anyway; leave its {_MARK} empty", where=where
         )
     return bool(mark)
 
 
-def _value(text: str, where: str) -> tuple[float, float]:
+def _value(text: str, where: Where, what: str = "value") -> tuple[float, float]:
     low, dots, high = text.partition("..")
     try:
         values = float(low), float(high if dots else low)
     except ValueError:
+        values = math.nan, math.nan
+    if not all(map(math.isfinite, values)):
         raise StudyError(
-            f"{where}: value {text!r} is neither a number nor a range such as 17..18"
-        ) from None
+            f"{what} {text!r} is neither a number nor a range such as 17..18", where=where
+        )
     if values[0] > values[1]:
-        raise StudyError(f"{where}: range {text!r} ends below its beginning")
+        raise StudyError(f"{what}: range {text!r} ends below its beginning", where=where)
     return values
 
 
-def _tolerance(text: str, low: float, where: str) -> Tolerance:
+def _tolerance(text: str, low: float, where: Where) -> Tolerance:
     if ".." in text:
-        lower, upper = _value(text, f"{where}, tolerance")
+        lower, upper = _value(text, where, "tolerance")
         if not lower <= low <= upper:
-            raise StudyError(f"{where}: the published value is outside its own band {text!r}")
+            raise StudyError(f"the published value is outside its own band {text!r}", where=where)
         return Tolerance(ToleranceKind.BAND, lower, upper)
     found = _TOLERANCE.fullmatch(text)
     if found is None or (found["factor"] and found["percent"]):
-        raise StudyError(f"{where}: tolerance {text!r} is none of the forms 8%, 1, x10 or 73..80")
+        raise StudyError(
+            f"tolerance {text!r} is none of the forms 8%, 1, x10 or 73..80", where=where
+        )
     amount = float(found["number"])
     if not found["factor"]:
         return Tolerance(
@@ -209,7 +221,7 @@ def _tolerance(text: str, low: float, where: str) -> Tolerance:
         )
     if amount < 1 or low <= 0:
         raise StudyError(
-            f"{where}: a factor needs a published value above 0 and must be at least 1, not "
-            f"{text!r}"
+            f"a factor needs a published value above 0 and must be at least 1, not {text!r}",
+            where=where,
         )
     return Tolerance(ToleranceKind.FACTOR, amount)

@@ -4,15 +4,17 @@ whole set: ITR ratio, capability ratio, and the step in which ITR falls behind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from homenode.errors import StudyError
-from homenode.evidence.study.keys import only
+from homenode.evidence.capability import capability_of
+from homenode.evidence.study import file
+from homenode.evidence.study.names import check_machine
+from homenode.model.document import Problems
 from homenode.model.estimate import Estimate
+from homenode.model.scaling_curve import Point, first_bend
 
-_SERIES = {"name", "scenario", "partition", "processors", "capability", "set"}
 OF_A_SIZE = ("itrr", "capability_ratio")
 """Metrics of a case of a series, by the smallest of it."""
 OF_THE_SET = ("roll_off_from", "roll_off_to")
@@ -61,8 +63,6 @@ class Series:
         return self._roll_off(metric, itr)
 
     def _roll_off(self, metric: str, itr: Itr) -> Estimate:
-        from homenode.model.scaling_curve import Point, first_bend
-
         curve = self._capabilities()
         points = []
         for size in self.processors:
@@ -80,8 +80,6 @@ class Series:
         return self._capabilities()[processors]
 
     def _capabilities(self) -> dict[int, float]:
-        from homenode.evidence.capability import capability_of
-
         curve = capability_of(self.capability)
         return {size: curve.capability(size) for size in self.processors}
 
@@ -94,22 +92,22 @@ def _quotient(value: Estimate, base: Estimate) -> Estimate:
     return Estimate(value.mean / base.mean, ci95)
 
 
-def read_series(raw: Mapping[str, Any], where: str) -> Series:
-    """One table of the file."""
-    only(raw, _SERIES, {"name", "scenario", "processors", "capability"}, where)
-    name, processors = str(raw["name"]), tuple(map(int, raw["processors"]))
-    _check_sizes(processors, f"{where}, {name}")
-    sets = dict(raw.get("set", {}))
-    for path, value in sets.items():
-        if isinstance(value, list) and len(value) != len(processors):
-            raise StudyError(
-                f"{where}, {name}: {path} has {len(value)} values for {len(processors)} sizes"
+def series_of(told: file.Series, place: int, problems: Problems) -> Series:
+    """The meaning of the table at a place among its kind."""
+    path = ("series", place)
+    check_machine(problems, (*path, "capability"), told.capability)
+    for key, value in told.changes.items():
+        if isinstance(value, list) and len(value) != len(told.processors):
+            problems.add(
+                (*path, "set", key),
+                there=f"it has {len(value)} values for {len(told.processors)} sizes",
+                next_step="write one for each size, or one value for all",
             )
     return Series(
-        name, str(raw["scenario"]), raw.get("partition"), processors, str(raw["capability"]), sets
+        told.name,
+        told.scenario,
+        told.partition,
+        tuple(told.processors),
+        told.capability,
+        told.changes,
     )
-
-
-def _check_sizes(processors: Sequence[int], where: str) -> None:
-    if len(processors) < 2 or list(processors) != sorted(set(processors)) or processors[0] < 1:
-        raise StudyError(f"{where}: processors must be two or more rising numbers above 0")

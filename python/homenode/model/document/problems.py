@@ -60,7 +60,8 @@ class Problems:
     def label(self, path: Path) -> str:
         """What a path is called in a message: `partition lpar1: processors.virtual`."""
         if len(path) < 2 or not isinstance(path[1], int):
-            return ".".join(str(part) for part in path)
+            steps = (self._step(path[:depth], part) for depth, part in enumerate(path))
+            return "".join(steps).removeprefix(".")
         table, index, *rest = path
         name = self.document.value((table, index, "name"))
         title = (
@@ -68,15 +69,15 @@ class Problems:
             if isinstance(name, str) and name
             else f"{table} number {int(index) + 1}"
         )
-        steps = (self._step(path[: depth + 3], part) for depth, part in enumerate(rest))
+        steps = (self._step(path[: depth + 2], part) for depth, part in enumerate(rest))
         inner = "".join(steps).removeprefix(".")
         return f"{title}: {inner}" if inner else title
 
-    def _step(self, path: Path, part: str | int) -> str:
-        """A step of a label below the table: `.smt`, `[0]`, or the name of a table of a list."""
+    def _step(self, above: Path, part: str | int) -> str:
+        """A step of a label: `.smt`, `[0]`, or the name of a table of a list."""
         if not isinstance(part, int):
             return f".{part}"
-        name = self.document.value((*path, "name"))
+        name = self.document.value((*above, part, "name"))
         return f" {name}" if isinstance(name, str) and name else f"[{part}]"
 
     def raise_any(self) -> None:
