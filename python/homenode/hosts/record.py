@@ -81,9 +81,9 @@ class RunRecord:
     series: list[float] = field(default_factory=list)
     """Work per second within the run, if the tool tells it; for warm-up and drift only."""
     foreign: float = 0.0
-    """Processor time of others, share of the host's capacity [0..1]."""
+    """Processor time of others, share of the host's processors [0..1]."""
     steal: float = 0.0
-    """Time stolen by the host's own hypervisor, share of capacity [0..1]."""
+    """Time stolen by the host's own hypervisor, share of its processors [0..1]."""
     rejected: str | None = None
     """Why it does not count; such a record is kept and reported, never used."""
     details: dict[str, Any] = field(default_factory=dict)

@@ -64,7 +64,7 @@ class Options:
     processors: tuple[int, ...] = ()
     """Numbers of logical processors of a scaling set; empty for the suite's own, or all."""
     foreign_limit: float | None = FOREIGN_LIMIT
-    """Share of capacity that others may use; None counts everything."""
+    """Share of the host's processors that others may use; None counts everything."""
     wait_quiet_s: float = 10.0
     """How long to wait for a quiet host before each repetition."""
     retries: int = 1

@@ -17,7 +17,7 @@ from pathlib import Path
 from homenode.hosts.live.cgroups import Groups, read_pairs
 
 FOREIGN_LIMIT = 0.03
-"""Share of the host's capacity that others may use during a run; above it runs differ visibly."""
+"""Share of the host's processors that others may use during a run; above it runs differ visibly."""
 STEAL_LIMIT = 0.01
 _LOOK_S = 0.2
 _NS = 1e-9
@@ -35,9 +35,9 @@ class Quiet:
     kernel_s: float
     """Of the kernel's own threads [s]."""
     foreign: float
-    """Share of capacity [0..1]."""
+    """Share of the host's processors [0..1]."""
     steal: float
-    """Share of capacity [0..1]."""
+    """Share of the host's processors [0..1]."""
     swapped_pages: int
 
     def reason(self, foreign_limit: float, steal_limit: float = STEAL_LIMIT) -> str | None:
@@ -78,7 +78,7 @@ class Watch:
         """What went on since."""
         then, now = self._began, self._now()
         seconds = max(now.at - then.at, 1e-9)
-        capacity = seconds * (os.cpu_count() or 1)
+        most_s = seconds * (os.cpu_count() or 1)
         busy, own, kernel = (
             now.busy_s - then.busy_s,
             now.own_s - then.own_s,
@@ -89,8 +89,8 @@ class Watch:
             busy_s=busy,
             own_s=own,
             kernel_s=kernel,
-            foreign=min(1.0, max(0.0, (busy - own - kernel) / capacity)),
-            steal=max(0.0, (now.steal_s - then.steal_s) / capacity),
+            foreign=min(1.0, max(0.0, (busy - own - kernel) / most_s)),
+            steal=max(0.0, (now.steal_s - then.steal_s) / most_s),
             swapped_pages=now.swapped - then.swapped,
         )
 

@@ -62,7 +62,7 @@ def _distance(at: Situation) -> str:
         )
     return (
         f"{_pct(at.metric('excess_share'))} of its core time is beyond its entitlement of "
-        f"{at.shape.capacity:g} cores, and "
+        f"{at.shape.entitlement:g} cores, and "
         "such cycles have no claim to the home node: raise the entitlement towards what it uses."
     )
 
@@ -125,8 +125,8 @@ def _reload(at: Situation) -> str:
         "times a second by others and "
         f"its logical CPUs lose the core {at.metric('ilcs_per_s'):,.0f} times; each has "
         f"{at.slice_ms:.1f} ms of entitled time "
-        f"in a window ({at.shape.capacity:g} cores over {at.shape.processors} virtual processors). "
-        "A larger entitlement or "
+        f"in a window ({at.shape.entitlement:g} cores over {at.shape.processors} virtual "
+        "processors). A larger entitlement or "
         "fewer virtual processors lengthen the slices, and what was cached stays useful."
     )
 

@@ -118,7 +118,7 @@ class Situation:
     def slice_ms(self) -> float:
         """Entitled time of a virtual processor in each dispatch window [ms]."""
         window_ms = self.machine["hypervisor"]["window_ns"] / 1e6
-        return min(self.shape.capacity / self.shape.processors, 1.0) * float(window_ms)
+        return min(self.shape.entitlement / self.shape.processors, 1.0) * float(window_ms)
 
     def node_cores(self, node: int) -> int:
         """Active cores of a node that shared partitions can be put on."""

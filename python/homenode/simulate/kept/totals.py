@@ -18,8 +18,8 @@ class Shape:
     """What of a partition's configuration the metrics need."""
 
     name: str
-    capacity: float
-    """Entitled capacity, or the dedicated cores [cores]."""
+    entitlement: float
+    """What it is entitled to: all its cores where they are dedicated [cores]."""
     processors: int
     """Virtual processors, or dedicated cores."""
     smt: int
@@ -47,13 +47,13 @@ def shape_of(partition: Mapping[str, Any], machine: Mapping[str, Any]) -> Shape:
     processors = partition["processors"]
     shared = processors["mode"] == "shared"
     count = int(processors["virtual"]) if shared else len(processors["cores"])
-    capacity = float(processors["entitlement"]) if shared else float(count)
+    entitlement = float(processors["entitlement"]) if shared else float(count)
     cycles = float(partition["profile"]["eicpi"]) / float(machine["core_rate"])
     zvm = guest_of(partition)
     paging = None if zvm is None else zvm["paging"]
     return Shape(
         name=str(partition["name"]),
-        capacity=capacity,
+        entitlement=entitlement,
         processors=count,
         smt=int(partition["smt"]),
         is_shared=shared,
@@ -109,7 +109,7 @@ class Totals:
         """What the tools' percentages refer to: the entitled capacity, or what was consumed if that
         is more [ns].
         """
-        return max(self["busy_ns"], self.shape.capacity * self.seconds * NS_PER_S)
+        return max(self["busy_ns"], self.shape.entitlement * self.seconds * NS_PER_S)
 
 
 def totals_of(
