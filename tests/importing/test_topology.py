@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from homenode.cli.app import app
+from homenode.records.importing import AssembleOptions, import_paths
 from homenode.records.importing.facts import Facts
 from homenode.records.importing.front import read_paths
 from homenode.records.importing.hosts import hosts
@@ -268,3 +269,10 @@ def test_a_damaged_archive_gives_the_host_that_is_in_it(tmp_path: Path) -> None:
     facts = read_paths([path])
     assert facts.took
     assert facts.topologies
+
+
+def test_a_host_whose_hypervisor_nothing_tells_says_so() -> None:
+    seed = Path(__file__).resolve().parents[2] / "fuzz" / "seeds" / "lscpu" / "parsable.txt"
+    text = import_paths([seed], AssembleOptions(convert=False)).text
+    assert "kvm = {}  # assumed: no hypervisor is told" in text
+    assert "None" not in text

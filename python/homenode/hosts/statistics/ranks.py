@@ -1,7 +1,9 @@
 """The test that decides: by ranks, which a few slow outliers cannot sway.
 
 Independent runs by Mann and Whitney's test, pairs by Wilcoxon's signed ranks. Neither can ever
-reach 5 % with too few runs (3 against 3: at best 10 %), and then nothing is decided.
+reach 5 % with too few runs (3 against 3: at best 10 %), and then nothing is decided. The ways are
+counted here because scipy's exact tests take no account of ties, which runs timed in whole ticks
+have.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -16,9 +15,9 @@ from homenode.records.importing.opening.gather import Gathered, reason
 from homenode.records.importing.opening.sources import Left, ListingError
 from homenode.records.importing.opening.trees import Tree
 from homenode.records.importing.recognise import file_formats, knows, recognise, recognise_tree
+from homenode.records.importing.shared.words import unread
 
 Progress = Callable[[float, float | None], None]
-_LINE = re.compile(r"line (\d+): ")
 _MOST_TOLD = 20
 
 
@@ -74,10 +73,9 @@ def _trying(facts: Facts, file: str, read: Callable[[], None]) -> None:
     except ListingError as error:
         line = error.where.line if error.where and error.where.file == file else None
         facts.left.append(Left(file, reason(error), line))
-    except CaptureError as error:
-        at = _LINE.match(str(error))
-        text = str(error)[at.end() :] if at else str(error)
-        facts.left.append(Left(file, text, int(at[1]) if at else None))
+    except CaptureError as fault:
+        told = unread(fault, lambda line: Where(file, line))
+        facts.left.append(Left(file, told.problem, told.where.line if told.where else None))
     except OSError as failure:
         facts.left.append(Left(file, f"it cannot be read: {failure.strerror or failure}"))
 

@@ -18,7 +18,7 @@ from homenode.records.importing.formats.aixseries import ReportTable, Timed, Use
 from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, Notice
 from homenode.records.importing.shared.forms import FileFormat
-from homenode.records.importing.shared.words import counted, named_after
+from homenode.records.importing.shared.words import counted, named_after, unread
 
 _PIECE = 1 << 20
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -82,7 +82,7 @@ def _parsed(source: Input) -> tuple[dict[str, Any], Sequence[Sequence[bytes]]]:
     try:
         text, columns = reader.finish()
     except _engine.CaptureError as fault:
-        raise ListingError(str(fault), where=source.at()) from fault
+        raise unread(fault, source.at) from fault
     return json.loads(text), columns
 
 

@@ -26,10 +26,9 @@ from homenode.records.importing.facts import (
 from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, Notice, head_text
 from homenode.records.importing.shared.forms import FileFormat, text_of
-from homenode.records.importing.shared.words import counted
+from homenode.records.importing.shared.words import counted, unread
 
 _AS_PRINTED = "give the listing whole and unchanged, as the tool prints it in English (LANG=C)"
-_LINE = re.compile(r"line (\d+): ")
 _CELLS_PER_CABINET = 8
 _MB = 1 << 20
 _MB_PER_GB = 1024
@@ -83,12 +82,9 @@ def _parsed(parse: Callable[[str], str], text: str, source: Input, facts: Facts)
     """What a capture parser says, its remarks noted."""
     try:
         reading: dict[str, Any] = json.loads(parse(text))
-    except _engine.CaptureError as error:
-        at = _LINE.match(str(error))
-        told = str(error)[at.end() :] if at else str(error)
-        step = None if "; " in told else _AS_PRINTED
-        where = source.at(int(at[1]) if at else None)
-        raise ListingError(told, where=where, next_step=step) from None
+    except _engine.CaptureError as fault:
+        step = None if "; " in str(fault) else _AS_PRINTED
+        raise unread(fault, source.at, step) from None
     for remark in reading["remarks"]:
         facts.notices.append(Notice(remark["text"], source.at(remark["line"])))
     return reading

@@ -24,9 +24,9 @@ from homenode.records.importing.facts import (
 from homenode.records.importing.formats.aix import kind_of
 from homenode.records.importing.formats.aixfacts import NO_SERVER
 from homenode.records.importing.opening.contents import Input
-from homenode.records.importing.opening.sources import ListingError, Notice
+from homenode.records.importing.opening.sources import Notice
 from homenode.records.importing.shared.forms import FileFormat
-from homenode.records.importing.shared.words import counted, number, unsound, whole
+from homenode.records.importing.shared.words import counted, number, unread, unsound, whole
 
 _MOST = 1 << 30
 _MB = 1 << 20
@@ -39,7 +39,7 @@ def _parsed(source: Input, function: str) -> dict[str, Any]:
     try:
         text: str = getattr(_engine, function)(source.read(_MOST))
     except _engine.CaptureError as fault:
-        raise ListingError(str(fault), where=source.at()) from fault
+        raise unread(fault, source.at) from fault
     found: dict[str, Any] = json.loads(text)
     return found
 

@@ -17,8 +17,9 @@ from homenode.errors import Where
 from homenode.records.importing.facts import Facts, PartitionFacts, Told, Took
 from homenode.records.importing.formats.topology import MOST_BYTES, PROLOGUE, load_json
 from homenode.records.importing.opening.contents import Input
-from homenode.records.importing.opening.sources import ListingError, Notice, head_text
+from homenode.records.importing.opening.sources import Notice, head_text
 from homenode.records.importing.shared.forms import FileFormat, text_of
+from homenode.records.importing.shared.words import unread
 
 _DOMAIN = re.compile(PROLOGUE + r"<(?:domain|domains|domstatus)[\s>]", re.DOTALL)
 DEFAULT_PERIOD_US = 100_000
@@ -44,7 +45,7 @@ class DomainFormat:
         try:
             answer = _engine.read_domains(text)
         except _engine.CaptureError as fault:
-            raise ListingError(str(fault), where=source.at()) from fault
+            raise unread(fault, source.at) from fault
         domains, dropped, notices = load_json(answer, source.at)
         facts.notices.extend(notices)
         for domain in domains:

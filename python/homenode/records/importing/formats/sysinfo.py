@@ -14,9 +14,10 @@ from homenode.errors import Where
 from homenode.records.importing.facts import Facts, PartitionFacts, SystemFacts, Told, Took
 from homenode.records.importing.formats.topology import load_json
 from homenode.records.importing.opening.contents import Input
-from homenode.records.importing.opening.sources import ListingError, Source, head_text, source_of
+from homenode.records.importing.opening.sources import Source, head_text, source_of
 from homenode.records.importing.opening.trees import Tree
 from homenode.records.importing.shared.forms import FileFormat, TreeFormat, text_of
+from homenode.records.importing.shared.words import unread
 
 _FORM = "/proc/sysinfo"
 _PATH = "proc/sysinfo"
@@ -31,7 +32,7 @@ def _found(text: str, at: At) -> tuple[Any, int, Any]:
     try:
         return load_json(_engine.read_sysinfo(text), at)
     except _engine.CaptureError as fault:
-        raise ListingError(str(fault), where=at(None)) from fault
+        raise unread(fault, at) from fault
 
 
 @dataclass

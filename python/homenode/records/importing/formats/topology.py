@@ -22,6 +22,7 @@ from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, Notice, head_text
 from homenode.records.importing.opening.trees import Tree
 from homenode.records.importing.shared.forms import FileFormat, TreeFormat, text_of
+from homenode.records.importing.shared.words import unread
 
 MOST_BYTES = 64 << 20
 """Of one file; the largest known topologies have a few MiB."""
@@ -107,7 +108,7 @@ class HostFormat:
         try:
             answer = getattr(_engine, self.reader)(text)
         except _engine.CaptureError as fault:
-            raise ListingError(str(fault), where=source.at()) from fault
+            raise unread(fault, source.at) from fault
         return Loaded(*load_json(answer, source.at))
 
     def read(self, source: Input, facts: Facts) -> None:

@@ -17,8 +17,8 @@ from homenode import _engine
 from homenode.errors import Where
 from homenode.records.importing.facts import Facts, PartitionFacts, Told, Took
 from homenode.records.importing.opening.contents import Input
-from homenode.records.importing.opening.sources import ListingError, Notice
-from homenode.records.importing.shared.words import counted
+from homenode.records.importing.opening.sources import Notice
+from homenode.records.importing.shared.words import counted, unread
 
 if TYPE_CHECKING:
     import polars as pl
@@ -67,7 +67,7 @@ def stream(source: Input, form: Form, wanted: Sequence[str] | None) -> Iterator[
                 yield from reader.feed(chunk)
         last, summary = reader.finish()
     except _engine.CaptureError as fault:
-        raise ListingError(str(fault), where=source.at()) from fault
+        raise unread(fault, source.at) from fault
     yield from last
     yield summary
 

@@ -1,12 +1,15 @@
-"""Words and numbers as the tools print them."""
+"""Words and numbers as the tools print them, and what their parsers say."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from pathlib import PurePath
 
 from homenode.errors import Where
-from homenode.records.importing.opening.sources import Notice
+from homenode.records.importing.opening.sources import ListingError, Notice
 
+_LINE = re.compile(r"line (\d+): ")
 _MOST = 1e15
 """Above all sizes that are printed: a byte count of a petabyte."""
 _QUOTED = 40
@@ -54,3 +57,12 @@ def size(text: str) -> int | None:
     value = number(text)
     unit = _UNITS.get(text.strip()[-2:].upper())
     return None if value is None or unit is None or value < 0 else round(value * unit)
+
+
+def unread(
+    fault: Exception, at: Callable[[int | None], Where], next_step: str | None = None
+) -> ListingError:
+    """What a compiled parser says of a text that it cannot read, with the line that it names."""
+    told = _LINE.match(str(fault))
+    text = str(fault)[told.end() :] if told else str(fault)
+    return ListingError(text, where=at(int(told[1]) if told else None), next_step=next_step)
