@@ -1,8 +1,12 @@
-"""Recordings of real servers made into a scenario.
+"""Recordings and listings of real servers made into a scenario.
 
-`import_paths` takes files, folders and archives, recognises what each of them is, and makes one
-scenario of all of them: the machine, its partitions, and what they were recorded to use. Every
-value of it says where it comes from; what no recording tells is assumed and said to be.
+Entry points: `import_paths` (files, folders and archives to a scenario), `read_paths` (what they
+say, and nothing made of it). Every value of the scenario says where it comes from; what nothing
+tells is assumed and said to be.
+
+In this order, each knowing only those before it: `opening` (bytes, bounded), `facts` (what readers
+hand over), `shared` (what readers have in common), `formats` (a module a family, which only adds to
+facts), `assemble` (what counts, what is assumed, the files), and what stands here.
 """
 
 from homenode.later import TYPE_CHECKING, later

@@ -1,3 +1,3 @@
-"""What several formats share: headings, columns, samples over time, what was recorded of a
-partition.
+"""What several readers share: what a format is, words and numbers, headings, samples over time,
+recordings of nmon and njmon.
 """
