@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
@@ -162,7 +163,51 @@ def test_members_of_archives_count_together(tmp_path: Path) -> None:
         assert found.inputs == []
         assert "it unpacks to more than 29.2969 KiB" in found.left[0].why
         _, found = gathered(path, limits=Limits(members=39))
-        assert "it holds more than 39 files, folders and links" in found.left[0].why
+        assert "there are more than 39 files, folders and links in all" in found.left[0].why
+
+
+def test_archives_within_archives_count_together_too(tmp_path: Path) -> None:
+    inner = zip_of({f"{number}.csv": TEXT for number in range(10)})
+    for name, pack in {"a.tar": tar_of, "a.zip": zip_of}.items():
+        path = tmp_path / name
+        path.write_bytes(pack({f"{number}.zip": inner for number in range(3)}))
+        contents, found = gathered(path, limits=Limits(members=33))
+        assert len(contents) == 30
+        assert found.left == []
+        contents, found = gathered(path, limits=Limits(members=32))
+        assert len(contents) == 20
+        assert [one.file for one in found.left] == [f"{path}:2.zip"]
+        with pytest.raises(ListingError, match="more than 33 files"):
+            folders_and(path, tmp_path / "beside", count=33)
+
+
+def folders_and(path: Path, beside: Path, count: int) -> None:
+    """An archive, and then a folder of one more file than may still be there."""
+    beside.mkdir(exist_ok=True)
+    (beside / "one.csv").write_bytes(TEXT)
+    gathered(path, beside, limits=Limits(members=count))
+
+
+def test_what_goes_while_a_folder_is_read_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.csv").write_bytes(TEXT)
+    (tmp_path / "gone").symlink_to("a.csv")
+
+    def readlink(self: Path) -> Path:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self))
+
+    monkeypatch.setattr(Path, "readlink", readlink)
+    contents, found = gathered(tmp_path)
+    assert list(contents) == [str(tmp_path / "a.csv")]
+    assert [(one.file, one.why) for one in found.left] == [
+        (str(tmp_path / "gone"), "No such file or directory")
+    ]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="only Linux has such a folder")
+def test_a_folder_that_changes_by_being_read_is_read() -> None:
+    assert gathered(Path("/proc/self/fd"))[0] == {}
 
 
 def test_a_zip_that_is_mostly_zeros_is_refused(tmp_path: Path) -> None:

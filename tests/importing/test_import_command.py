@@ -54,6 +54,28 @@ def test_looking_makes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert [entry.name for entry in Path().iterdir()] == ["site"]
 
 
+def test_of_many_files_the_first_are_told_and_how_many_there_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for number in range(11):
+        Path(f"site/lab{number:02}.csv").write_text(TEXT.replace(",a,", f",a{number},"))
+        Path(f"site/other{number:02}").write_text("nothing to see\n")
+    _, _, said = homenode(capsys, "import site --look")
+    taken = [line for line in said if line.startswith("took: ")]
+    left = [line for line in said if line.startswith("left: ")]
+    assert len(taken) == len(left) == 11
+    assert taken[-1] == "took: 2 more files; --json has all of them"
+    assert left[-1] == "left: 2 more files; --json has all of them"
+    answer = json.loads(homenode(capsys, "import site --look --json")[1])
+    assert (len(answer["took"]), len(answer["left"])) == (12, 12)
+
+
+def test_an_empty_word_is_no_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    code, shown, said = homenode(capsys, "import ''")
+    assert (code, shown) == (2, "")
+    assert said == ["homenode: word 2 is empty; is a variable of the shell not set?"]
+
+
 def test_a_scenario_is_made_in_a_folder(capsys: pytest.CaptureFixture[str]) -> None:
     code, shown, said = homenode(capsys, "import site --no-convert")
     assert (code, shown, said[:3]) == (0, "", TOLD)

@@ -230,8 +230,10 @@ def _answer(assembled: Assembled, scenario: Path | None, *, as_json: bool) -> No
         file = None if scenario is None else str(scenario)
         show_json({"scenario": file, **text, **assembled.summary(), **read})
         return
-    for notice in assembled.notices:
-        tell(f"note: {notice}")
+    from homenode.records.importing.telling import noted
+
+    for line in noted(assembled.notices):
+        tell(line)
     if scenario is not None:
         count = len(assembled.scenario.partitions)
         plural = "s" if count > 1 else ""

@@ -22,6 +22,7 @@ SCHEMA = 1
 KIND = "homenode-measurement"
 _MARK = ".homenode-raw"
 """File that says that a folder of raw outputs is ours, to be replaced."""
+_MOST_BYTES = 256 << 20
 _MOST_PROCESSORS = 1 << 20
 
 
@@ -72,7 +73,7 @@ def load(path: str | Path) -> Result:
     """
     path = Path(path)
     try:
-        text = path.read_bytes()
+        text = bounded(path)
     except OSError as error:
         near = [file.name for file in path.parent.glob("*.json")] if path.parent.is_dir() else []
         raise MeasureError(
@@ -100,6 +101,20 @@ def load(path: str | Path) -> Result:
             next_step="read it with the version that kept it",
         )
     return _checked(data, path)
+
+
+def bounded(path: Path) -> bytes:
+    """What is in a file of ours. Raises `MeasureError` for one that is far too long, as a device
+    is that has no end, and `OSError`.
+    """
+    with path.open("rb") as file:
+        data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise MeasureError(
+            f"{path} is larger than {_MOST_BYTES >> 20} MiB, which no file of homenode's is",
+            next_step="is it the right one?",
+        )
+    return data
 
 
 def _checked(data: dict[str, Any], path: Path) -> Result:

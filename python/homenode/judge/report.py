@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from homenode.hosts.errors import MeasureError
+from homenode.hosts.result import bounded
 from homenode.judge.judge import Interval, Row, counts
 from homenode.judge.scene import Alone
 from homenode.judge.trial import Trial
@@ -113,8 +114,8 @@ def load(path: Path) -> dict[str, Any]:
     Raises `MeasureError` for a file that is none.
     """
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, ValueError) as error:
+        told = json.loads(bounded(path))
+    except (OSError, ValueError, RecursionError) as error:
         raise MeasureError(f"{path} cannot be read: {error}") from error
     if not isinstance(told, dict) or told.get("kind") != KIND:
         raise MeasureError(

@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from homenode.errors import Where
 from homenode.records.importing.facts import Facts
 from homenode.records.importing.opening.sources import Notice
 
-MOST_LEFT = 20
+MOST_FILES = 10
+"""That are told one by one of those taken, and of those left."""
 MOST_NOTICES = 40
 
 
 def sentences(facts: Facts) -> Iterator[str]:
     """Lines for a person: first what was taken, then what was left, then what to know."""
-    for took in facts.took:
+    for took in facts.took[:MOST_FILES]:
         dropped = f"; {took.dropped} not sound, left out" if took.dropped else ""
         yield f"took: {took.file}: {took.format}: {took.what}{dropped}"
-    for left in facts.left[:MOST_LEFT]:
+    yield from _more(len(facts.took) - MOST_FILES, "took", "file")
+    for left in facts.left[:MOST_FILES]:
         yield f"left: {Where(left.file, left.line)}: {left.why}"
-    if len(facts.left) > MOST_LEFT:
-        yield f"left: {len(facts.left) - MOST_LEFT} more files; --json names all of them"
-    for notice in facts.notices[:MOST_NOTICES]:
+    yield from _more(len(facts.left) - MOST_FILES, "left", "file")
+    yield from noted(facts.notices)
+
+
+def noted(notices: Sequence[Notice]) -> Iterator[str]:
+    """What to know, a line each, as far as someone would read on."""
+    for notice in notices[:MOST_NOTICES]:
         yield f"note: {notice}"
-    if len(facts.notices) > MOST_NOTICES:
-        yield f"note: {len(facts.notices) - MOST_NOTICES} more notes; --json has all of them"
+    yield from _more(len(notices) - MOST_NOTICES, "note", "note")
+
+
+def _more(count: int, what: str, of: str) -> Iterator[str]:
+    if count > 0:
+        yield f"{what}: {count} more {of}{'s' if count > 1 else ''}; --json has all of them"
 
 
 def summary(facts: Facts) -> dict[str, Any]:

@@ -21,7 +21,7 @@ class Limits:
     free: int = 256 * MIB
     """Unpacked bytes up to which the ratio does not count."""
     members: int = 200_000
-    """Files, folders and links in one folder or archive."""
+    """Files, folders and links in all folders and archives together."""
     depth: int = 6
     """Archives and compressed files within each other."""
     in_memory: int = 256 * MIB

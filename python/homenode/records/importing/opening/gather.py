@@ -61,6 +61,7 @@ class Gathered:
     def __post_init__(self) -> None:
         self._store = Store(self.limits)
         self._seen: set[tuple[int, int]] = set()
+        self._members = 0
 
     def __enter__(self) -> Self:
         return self
@@ -113,6 +114,12 @@ class Gathered:
                 self.notices.append(notice)
 
         return note
+
+    def count(self, file: str) -> None:
+        """Count a member of a folder or archive; `ListingError` once there are too many in all."""
+        self._members += 1
+        if self._members > self.limits.members:
+            raise _too_many(self.limits, file)
 
     def _file(self, content: Content, file: str, name: str, depth: int) -> None:
         """Add a file, or what it unpacks to."""
@@ -194,8 +201,7 @@ class _Taking:
         listing, left = self.listing, self.gathered.left
         path = _clean(member.name)
         shown = _below(f"{self.file}:", member.name)
-        if len(listing) >= self.gathered.limits.members:
-            raise _too_many(self.gathered.limits, self.file)
+        self.gathered.count(self.file)
         if path is None:
             left.append(Left(shown, "its name leads out of the archive"))
         elif member.kind == "folder":
@@ -231,18 +237,30 @@ def _walk(top: Path, gathered: Gathered) -> Listing:
             continue
         for entry in entries:
             path = f"{folder}/{entry.name}" if folder else entry.name
-            if len(listing) >= gathered.limits.members:
-                raise _too_many(gathered.limits, str(top))
-            if entry.is_symlink():
-                listing.links[path] = str(Path(entry.path).readlink())
-            elif entry.is_dir(follow_symlinks=False):
-                listing.folders.add(path)
-                todo.append(path)
-            elif entry.is_file(follow_symlinks=False):
-                listing.files[path] = OnDisk(Path(entry.path))
-            else:
-                gathered.left.append(Left(entry.path, "it is no regular file"))
+            gathered.count(str(top))
+            try:
+                if _found(entry, path, listing):
+                    todo.append(path)
+            except (OSError, ListingError) as failure:
+                why = getattr(failure, "strerror", None) or str(failure)
+                gathered.left.append(Left(_below(str(top), path), why))
     return listing
+
+
+def _found(entry: os.DirEntry[str], path: str, listing: Listing) -> bool:
+    """Add what a folder holds; whether it is a folder itself. Raises `OSError` for what has gone
+    in the meantime, `ListingError` for what is neither.
+    """
+    if entry.is_symlink():
+        listing.links[path] = str(Path(entry.path).readlink())
+    elif entry.is_dir(follow_symlinks=False):
+        listing.folders.add(path)
+        return True
+    elif entry.is_file(follow_symlinks=False):
+        listing.files[path] = OnDisk(Path(entry.path))
+    else:
+        raise ListingError("it is no regular file")
+    return False
 
 
 def _not_there(path: Path) -> NotFoundError:
@@ -257,7 +275,7 @@ def _not_there(path: Path) -> NotFoundError:
 
 def _too_many(limits: Limits, file: str) -> ListingError:
     return ListingError(
-        f"it holds more than {limits.members} files, folders and links",
+        f"there are more than {limits.members} files, folders and links in all",
         where=Where(file),
         next_step="name the files or folders that matter",
     )
