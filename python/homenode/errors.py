@@ -9,7 +9,6 @@ the exception itself is met. Anything that is not one of these is an error of ho
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -149,11 +148,15 @@ class Interrupted(HomenodeError):  # noqa: N818 - named like KeyboardInterrupt
     exit_code = 130
 
 
-def closest(asked: str, there: Iterable[str]) -> str | None:
-    """The name nearest to `asked`, if any is near; if none is, capitals make no difference."""
+def closest(asked: str, there: Iterable[str], alike: float = 0.5) -> str | None:
+    """The name nearest to `asked`, if any is so much alike [0..1]; if none is, capitals make no
+    difference.
+    """
+    import difflib
+
     names = sorted(set(there))
     for word in (asked, asked.lower()):
-        close = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
+        close = difflib.get_close_matches(word, names, n=1, cutoff=alike)
         if close:
             return close[0]
     return None

@@ -15,6 +15,7 @@ class Commands(Front):
 
     entries = (
         Entry("run", "run:run", "Simulate a layout or a sweep."),
+        Entry("check", "check:check", "Check a scenario and show its layout; nothing is run."),
         Entry("runs", "run:runs", "List kept runs, newest first."),
         Entry("explain", "explain:explain", "Where the cores went."),
         Entry("study", "study:study", "Compare with a published result."),

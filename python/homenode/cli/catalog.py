@@ -17,8 +17,8 @@ NameArgument = Annotated[
 def machines(name: NameArgument = None, as_json: JsonOption = False) -> None:
     """List the shipped machines, or show one.
 
-    Each number is shown with its source, or as assumed with its range; for a mainframe also how
-    many logical processors z/VM supports there.
+    Threads are those of a core. Of one machine each number is shown with its source, or as assumed
+    with its range; for a mainframe also how many logical processors z/VM supports there.
     """
     if name is not None:
         from homenode.model import catalog
@@ -42,14 +42,13 @@ def machines(name: NameArgument = None, as_json: JsonOption = False) -> None:
         return
     from homenode.report.tables import plain_table
 
-    table = plain_table("machine", "model", "generation", "nodes", "cores", "threads/core")
-    table.add_column("title")
+    table = plain_table("machine", "nodes", "cores", "threads")
+    for column in ("generation", "title"):
+        table.add_column(column)
     for one in found:
         nodes = f"{one['nodes']} x {one['node_name']}"
         cores, threads = str(one["cores"]), str(one["threads_per_core"])
-        table.add_row(
-            one["name"], one["model"], one["generation"], nodes, cores, threads, one["title"]
-        )
+        table.add_row(one["name"], nodes, cores, threads, one["generation"], one["title"])
     show(table)
 
 

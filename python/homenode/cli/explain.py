@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import enum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from homenode.cli.output import JsonOption, OutOption, show, show_json, show_text, tell
+from homenode.cli.output import (
+    JsonOption,
+    OutOption,
+    PictureOption,
+    show,
+    show_json,
+    show_text,
+    tell,
+)
+from homenode.errors import HomenodeError, NotFoundError
 
 if TYPE_CHECKING:
     from homenode.simulate.explain.explanation import Explanation
@@ -36,10 +44,11 @@ def explain(
             help="Explain the difference of this one to the first.", metavar="[RUN[:PARTITION]]"
         ),
     ] = None,
-    picture: Annotated[
-        Path | None,
-        typer.Option("--picture", "-p", help="Also draw it (.svg or .png).", metavar="FILE"),
+    partition: Annotated[
+        str | None,
+        typer.Option("-p", "--partition", help="Only this partition.", metavar="NAME"),
     ] = None,
+    picture: PictureOption = None,
     by: Annotated[
         By,
         typer.Option("--by", help="Count in cores or in cycles per instruction."),
@@ -52,17 +61,33 @@ def explain(
     Of one partition, of all partitions of a run, or the difference of two. Two that did different
     work are compared at equal work.
     """
+    if partition is not None:
+        run = _told_once(run, partition)
     explanations = find_explanations(run, other, out, by.value)
     if picture is not None:
-        from homenode.report.pictures import save_picture, waterfall
+        from homenode.report.pictures import save_picture, waterfalls
 
-        tell(f"drew {save_picture(waterfall(explanations[0]), picture)}")
+        tell(f"drew {save_picture(waterfalls(explanations), picture)}")
     if as_json:
         answers = [explanation.as_json() for explanation in explanations]
         show_json(answers[0] if len(answers) == 1 else {"explanations": answers})
         return
     for explanation in explanations:
         show_explanation(explanation)
+
+
+def _told_once(run: str, partition: str) -> str:
+    """`RUN:PARTITION`, of a run that does not name one itself."""
+    if partition.endswith((".svg", ".png")):
+        raise NotFoundError(
+            f"-p {partition}: -p names a partition", next_step=f"write --picture {partition}"
+        )
+    name, colon, other = run.partition(":")
+    if colon and other != partition:
+        raise HomenodeError(
+            f"the partition is {other} and {partition}", next_step="name it once, with : or with -p"
+        )
+    return f"{name}:{partition}"
 
 
 def find_explanations(first: str, second: str | None, root: str, by: str) -> list[Explanation]:

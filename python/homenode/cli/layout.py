@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from homenode.cli.output import JsonOption, OutOption, show_json
+from homenode.cli.scenarios import scenario_at
 from homenode.errors import NotFoundError
 
 if TYPE_CHECKING:
     from homenode.simulate.scenario import Scenario
 
 LATEST = "latest"
-_ABOUT = "A scenario file, or a run by id; the newest run if not given."
+_ABOUT = "A scenario file (- reads standard input) or a run by id; the newest run if not given."
 LayoutArgument = Annotated[str, typer.Argument(help=_ABOUT, metavar="[SCENARIO|RUN]")]
 
 
@@ -103,8 +104,8 @@ def layout(which: str, out: str) -> Scenario:
     from homenode.simulate.run import Run
     from homenode.simulate.scenario import Scenario
 
-    if Path(which).suffix == ".toml" or Path(which).is_file():
-        return Scenario.load(which)
+    if which == "-" or Path(which).suffix == ".toml" or Path(which).is_file():
+        return scenario_at(Path(which))
     try:
         run = Run.load(which, out)
     except NotFoundError as error:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from homenode.cli.output import JsonOption, OutOption, show_json
+from homenode.cli.output import JsonOption, OutOption, PartitionOption, show_json
 from homenode.cli.tools import LATEST, chosen
 
 if TYPE_CHECKING:
@@ -19,10 +19,6 @@ RunArgument = Annotated[
     typer.Argument(
         help="Run id, or the beginning of one; the newest run if not given.", metavar="[RUN]"
     ),
-]
-PartitionOption = Annotated[
-    str | None,
-    typer.Option("-p", "--partition", help="Partition; the only one if not given.", metavar="NAME"),
 ]
 ReplicationOption = Annotated[
     int, typer.Option("--replication", help="Which replication.", metavar="N")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +18,14 @@ if TYPE_CHECKING:
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 OutOption = Annotated[
     str, typer.Option("--out", help="Folder that keeps the runs.", metavar="FOLDER")
+]
+PictureOption = Annotated[
+    Path | None,
+    typer.Option("-i", "--picture", help="Also draw it (.svg or .png).", metavar="FILE"),
+]
+PartitionOption = Annotated[
+    str | None,
+    typer.Option("-p", "--partition", help="Partition; the only one if not given.", metavar="NAME"),
 ]
 RunOption = Annotated[
     str, typer.Option("-r", "--run", help="Run id, or the beginning of one.", metavar="RUN")
@@ -30,28 +40,36 @@ ReplicationsOption = Annotated[
         "--replications", "-n", min=1, help="Replications, in place of the scenario's.", metavar="N"
     ),
 ]
-_WIDEST = 1_000
-_WHEN_NOT_A_TERMINAL = 160
+_WHEN_NOT_TOLD = 80
+"""Columns of a terminal, where there is none and COLUMNS does not tell them."""
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console that does not take a file for a narrow terminal."""
+    """A console as wide as the terminal, or as COLUMNS says."""
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else _WHEN_NOT_A_TERMINAL
+    width = None if stream.isatty() else _columns()
     return Console(stderr=stderr, highlight=False, soft_wrap=False, width=width)
+
+
+def _columns() -> int:
+    told = os.environ.get("COLUMNS", "")
+    return int(told) if told.isascii() and told.isdigit() and int(told) else _WHEN_NOT_TOLD
 
 
 def show(*tables: Table) -> None:
     """Print tables, each below its title, an empty line between them.
 
-    A table that is wider than the terminal is printed in full and broken by the terminal: a figure
-    that is cut off would be worse.
+    A table that is wider than the terminal is printed in parts, each with the columns that name its
+    rows: nothing is cut off or left out.
     """
     from rich.text import Text
 
+    from homenode.report.parts import parts_of
+
     out = console()
+    asked = 0
     for number, table in enumerate(tables):
         if number:
             out.print()
@@ -59,20 +77,14 @@ def show(*tables: Table) -> None:
         title, table.title = table.title, None
         if title:
             out.print(Text(str(title), style="bold"), no_wrap=True)
-        out.width = max(out.width, _least_width(out, table))
-        out.print(table)
-
-
-def _least_width(out: Console, table: Table) -> int:
-    """Columns of the terminal below which something of the table would be cut off."""
-    from rich.measure import Measurement
-
-    options = out.options.update(max_width=_WIDEST)
-    for column in table.columns:
-        if column.no_wrap:
-            cells = [column.header, *column.cells]
-            column.min_width = max(Measurement.get(out, options, cell).maximum for cell in cells)
-    return Measurement.get(out, options, table).minimum
+        parts, whole = parts_of(table, out)
+        for place, part in enumerate(parts):
+            if place:
+                out.print()
+            out.print(part)
+        asked = max(asked, whole if len(parts) > 1 else 0)
+    if asked:
+        tell(f"in parts, for they are too wide; COLUMNS={asked} shows them whole")
 
 
 def show_text(lines: str | Iterable[str]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from homenode.cli.output import JsonOption, show, show_json, show_text, tell
+from homenode.cli.output import JsonOption, PictureOption, show, show_json, show_text, tell
 from homenode.errors import HomenodeError
 
 if TYPE_CHECKING:
@@ -54,10 +54,7 @@ def partition_table(
         Path | None,
         typer.Option("--layout", help="Where processors go, in place of ours.", metavar="FILE"),
     ] = None,
-    picture: Annotated[
-        Path | None,
-        typer.Option("--picture", "-p", help="Also draw the curve (.svg or .png).", metavar="FILE"),
-    ] = None,
+    picture: PictureOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """What a large partition is worth by the side of smaller ones.

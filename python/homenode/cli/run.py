@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,6 +18,7 @@ from homenode.cli.output import (
     tell,
 )  # fmt: skip
 from homenode.cli.progress import progress_bar
+from homenode.cli.scenarios import ScenarioArgument, scenario_at
 from homenode.errors import DamagedRunError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _JSON_KEYS = ("run", "partitions", "workload_category", "machine", "steady")
 
 
 def run(
-    scenario: Annotated[Path, typer.Argument(help="Scenario file (TOML).", metavar="SCENARIO")],
+    scenario: ScenarioArgument,
     replications: ReplicationsOption = None,
     seed: Annotated[
         int | None,
@@ -46,7 +46,7 @@ def run(
     from homenode.simulate.runner import InterruptedRun, run_scenario
     from homenode.simulate.scenario import Scenario
 
-    points = list(Scenario.load(scenario).expand())
+    points = list(scenario_at(scenario).expand())
     answers: list[dict[str, Any]] = []
     kept: list[str] = []
     stopped: InterruptedRun | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,6 +11,7 @@ from homenode.cli.output import (
     JobsOption,
     JsonOption,
     OutOption,
+    PictureOption,
     ReplicationsOption,
     show,
     show_json,
@@ -19,18 +19,16 @@ from homenode.cli.output import (
     tell,
 )
 from homenode.cli.progress import progress_bar
+from homenode.cli.scenarios import ScenarioArgument, scenario_at
 
 
 def scaling(
-    scenario: Annotated[Path, typer.Argument(help="Scenario file (TOML).", metavar="SCENARIO")],
+    scenario: ScenarioArgument,
     processors: Annotated[
         str,
         typer.Option("--processors", help="Logical processors of each size.", metavar="N,N,..."),
     ],
-    picture: Annotated[
-        Path | None,
-        typer.Option("--picture", "-p", help="Also draw the curve (.svg or .png).", metavar="FILE"),
-    ] = None,
+    picture: PictureOption = None,
     replications: ReplicationsOption = None,
     jobs: JobsOption = None,
     out: OutOption = "runs",
@@ -49,9 +47,10 @@ def scaling(
     if picture is not None:
         # Before the runs, which take long.
         picture_path(picture)
+    found = scenario_at(scenario)
     with progress_bar(f"scaling {scenario.name}") as progress:
         result = run_scaling(
-            scenario, sizes, replications=replications, jobs=jobs, out=out, progress=progress
+            found, sizes, replications=replications, jobs=jobs, out=out, progress=progress
         )
     if picture is not None:
         tell(f"drew {save_picture(scaling_picture(result), picture)}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from homenode.cli.output import JsonOption, OutOption, RunOption, show_json
+from homenode.cli.output import JsonOption, OutOption, PartitionOption, RunOption, show_json
 from homenode.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -24,10 +24,7 @@ LATEST = "latest"
 def _command(about: str, tool: str) -> Callable[..., None]:
     def show(
         context: typer.Context,
-        partition: Annotated[
-            str | None,
-            typer.Option("-p", help="Partition; the only one if not given.", metavar="NAME"),
-        ] = None,
+        partition: PartitionOption = None,
         run: RunOption = LATEST,
         replication: Annotated[
             int, typer.Option("--replication", help="Which replication.", metavar="N")

@@ -6,6 +6,7 @@ Every bar begins where the one before ended; the last, from zero, is as high as 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +64,14 @@ def waterfall(explanation: Explanation) -> alt.LayerChart:
     labels = base.mark_text(dy=-7).encode(y="top:Q", text="shown:N")
     chart: alt.LayerChart = (levels + bars + labels).properties(title=title, width=640, height=320)
     return chart
+
+
+def waterfalls(explanations: Sequence[Explanation]) -> alt.TopLevelMixin:
+    """One below the other, a waterfall for each explanation."""
+    import altair as alt
+
+    charts = [waterfall(one) for one in explanations]
+    return charts[0] if len(charts) == 1 else alt.vconcat(*charts)
 
 
 def waterfall_steps(explanation: Explanation) -> list[dict[str, Any]]:
@@ -132,7 +141,7 @@ def picture_path(path: str | Path) -> Path:
     return path
 
 
-def save_picture(chart: alt.LayerChart, path: str | Path) -> Path:
+def save_picture(chart: alt.TopLevelMixin, path: str | Path) -> Path:
     """Write a chart as its suffix says."""
     import vl_convert
 

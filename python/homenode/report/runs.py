@@ -148,14 +148,20 @@ def unsteady_lines(run: Run) -> list[str]:
 
 def runs_table(runs: Iterable[KeptRun]) -> Table:
     """A list of kept runs."""
-    table = plain_table("run", "date", "replications", "seed", "simulated s", "partitions")
+    table = plain_table("run", "date (UTC)", "seed", "simulated")
+    table.add_column("partitions")
     for run in runs:
+        seconds = run.summary["machine"]["simulated_s"]
         table.add_row(
             escape(run.id),
-            str(run.provenance.get("date", NOTHING)),
-            str(run.replications),
+            _minute(str(run.provenance.get("date", NOTHING))),
             str(run.seed),
-            f"{run.summary['machine']['simulated_s']:g}",
+            f"{run.replications} x {seconds:g} s",
             escape(", ".join(run.partitions[:4]) + (", ..." if len(run.partitions) > 4 else "")),
         )
     return table
+
+
+def _minute(date: str) -> str:
+    """A date without its seconds and its zone, which is always UTC."""
+    return date[: len("2000-01-01T00:00")].replace("T", " ")

@@ -27,6 +27,10 @@ class Engine(Protocol):
     SpecError: type[ValueError]
     Runaway: type[RuntimeError]
 
+    def check(self, spec_json: str) -> None:
+        """Raise `SpecError` for a frozen scenario that cannot be simulated."""
+        ...
+
     def simulate(self, spec_json: str, replication: int, observe: Observer) -> str:
         """Run one replication; the summary as JSON."""
         ...

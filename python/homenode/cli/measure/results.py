@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from homenode.cli.measure.options import CLAIM_HELP, OnlyOption, names_of, percentage
-from homenode.cli.output import JsonOption, OutOption, show, show_json, show_text, tell
+from homenode.cli.output import (
+    JsonOption,
+    OutOption,
+    PartitionOption,
+    show,
+    show_json,
+    show_text,
+    tell,
+)
 from homenode.errors import HomenodeError
 
 if TYPE_CHECKING:
@@ -120,9 +128,7 @@ def beside(
     case: Annotated[
         str | None, typer.Option("--case", help="Case of the result.", metavar="CASE")
     ] = None,
-    partition: Annotated[
-        str | None, typer.Option("--partition", "-p", help="Partition of the run.")
-    ] = None,
+    partition: PartitionOption = None,
     processors: Annotated[
         int | None, typer.Option("--processors", min=1, help="Of a scaling set, which.")
     ] = None,

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
-from homenode.errors import InputError, NotFoundError, Where, nearest
+from homenode.errors import InputError, NotFoundError, Where, closest, listed
 from homenode.model.document.positions import Path, Positions, find_positions
 from homenode.model.shipped import shipped_text
 
 MOST_BYTES = 4 * 1024 * 1024
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _QUOTE_LENGTH = 60
+_ALIKE = 0.6
+"""How alike a file must be called to be the one that was meant [0..1]."""
 
 
 @dataclass(frozen=True)
@@ -107,12 +109,15 @@ def _not_there(path: FilePath, suffix: str | None) -> NotFoundError:
         return NotFoundError(
             f"there is no file {path}", next_step=f"the folder {path.parent} is not there either"
         )
-    kind = "no file" if suffix is None else f"no {suffix} file"
-    return NotFoundError(
-        f"there is no file {path}{nearest(path.name, beside)}"
-        if beside
-        else f"there is no file {path}; its folder holds {kind}"
-    )
+    if not beside:
+        kind = "no file" if suffix is None else f"no {suffix} file"
+        return NotFoundError(f"there is no file {path}; its folder holds {kind}")
+    # What all names end in makes none of them alike.
+    stems = {FilePath(name).stem: name for name in sorted(beside, reverse=True)}
+    near = closest(path.stem, stems, _ALIKE)
+    if near is not None:
+        return NotFoundError(f"there is no file {path}; did you mean {stems[near]}?")
+    return NotFoundError(f"there is no file {path}; its folder holds {listed(sorted(beside), 8)}")
 
 
 def shipped_document(kind: str, name: str, error: type[InputError]) -> Document:

@@ -1,0 +1,301 @@
+"""A layout before it is simulated: who has which cores, where home and memory are, who shares what.
+
+Read from the frozen scenario, that is from what would be simulated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from rich.markup import escape
+
+from homenode.model.scenario.places import node_word
+from homenode.model.units import SIZE, TIME
+from homenode.report.tables import plain_table
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from homenode.model.catalog import MachineDescription
+    from homenode.model.scenario import Scenario
+
+_EVERYWHERE = "all"
+
+
+class PartitionRow(TypedDict):
+    """One partition."""
+
+    partition: str
+    processors: str
+    """`shared`, `capped`, `dedicated` or `donating`."""
+    entitlement: float
+    """Of a dedicated partition its cores [cores]."""
+    virtual: int
+    """Virtual processors, or cores of its own."""
+    smt: int
+    pool: str | None
+    weight: int | None
+    cores: list[int] | None
+    """Those of its own."""
+    home_chips: list[int]
+    home: str
+    memory_bytes: int
+    memory: dict[str, int]
+    """Bytes by place."""
+
+
+class PlaceRow(TypedDict):
+    """One node of the machine, and who is at home there."""
+
+    place: str
+    cores: int
+    """Active ones that no partition has to itself."""
+    partitions: list[str]
+    """Shared ones with a home there."""
+    virtual: float
+    """Their virtual processors, by the part of their home that is there."""
+    entitlement: float
+    """The same of their entitled capacity [cores]."""
+
+
+class PoolRow(TypedDict):
+    """One shared processor pool."""
+
+    pool: str
+    cores: float
+    """What its partitions can use together [cores]."""
+    entitlement: float
+    reserved: float
+    virtual: int
+    partitions: list[str]
+
+
+class Layout(TypedDict):
+    """All of it."""
+
+    scenario: str
+    machine: str
+    title: str
+    active_cores: int
+    replications: int
+    warmup_ns: int
+    duration_ns: int
+    seed: int
+    points: int
+    """Runs of its sweep; 1 if it has none."""
+    partitions: list[PartitionRow]
+    places: list[PlaceRow]
+    pools: list[PoolRow]
+
+
+def layout_of(scenario: Scenario, points: int = 1) -> Layout:
+    """What the scenario means."""
+    spec, machine = scenario.spec(), scenario.machine
+    rows = [_partition(one, spec, machine) for one in spec["partitions"]]
+    return Layout(
+        scenario=scenario.name,
+        machine=str(spec["machine"]["name"]),
+        title=machine.title,
+        active_cores=machine.active_cores,
+        replications=scenario.replications,
+        warmup_ns=int(spec["warmup_ns"]),
+        duration_ns=int(spec["duration_ns"]),
+        seed=int(spec["seed"]),
+        points=points,
+        partitions=rows,
+        places=_places(rows, machine),
+        pools=[_pool(pool, rows, scenario) for pool in range(len(spec["pools"]))],
+    )
+
+
+def _partition(
+    one: Mapping[str, Any], spec: Mapping[str, Any], machine: MachineDescription
+) -> PartitionRow:
+    processors = one["processors"]
+    shared = processors["mode"] == "shared"
+    own: list[int] = [] if shared else list(processors["cores"])
+    chips = sorted({*one["home"]} if shared else {core // machine.cores_per_chip for core in own})
+    if shared:
+        kind = "capped" if processors["capped"] or _has_cap(processors) else "shared"
+    else:
+        kind = "donating" if processors["donating"] else "dedicated"
+    return PartitionRow(
+        partition=str(one["name"]),
+        processors=kind,
+        entitlement=float(processors["entitlement"]) if shared else float(len(own)),
+        virtual=int(processors["virtual"]) if shared else len(own),
+        smt=int(one["smt"]),
+        pool=str(spec["pools"][processors["pool"]]["name"]) if shared else None,
+        weight=int(processors["weight"]) if shared else None,
+        cores=None if shared else own,
+        home_chips=chips,
+        home=_in_words(chips, machine),
+        memory_bytes=sum(int(part["bytes"]) for part in one["memory"]),
+        memory=_memory(one["memory"], str(spec["machine"]["memory_beside"]), machine),
+    )
+
+
+def _has_cap(processors: Mapping[str, Any]) -> bool:
+    """Whether PR/SM or a host lets it use only so much."""
+    return any((processors.get(of) or {}).get("cap") is not None for of in ("prsm", "host"))
+
+
+def _in_words(chips: Sequence[int], machine: MachineDescription) -> str:
+    """`book5`, `book5.chip0-1`, or `all` of the machine."""
+    active = [chip for chip in range(machine.chips) if machine.active_cores_of(chip)]
+    if set(chips) >= set(active) and machine.nodes > 1:
+        return _EVERYWHERE
+    word, each = node_word(machine), machine.chips_per_node
+    said = []
+    for node in sorted({chip // each for chip in chips}):
+        there = [chip for chip in active if chip // each == node]
+        named = [chip for chip in chips if chip // each == node]
+        if set(named) >= set(there):
+            said.append(f"{word}{node}")
+        else:
+            said += [f"{word}{node}.chip{part}" for part in _spans([c % each for c in named])]
+    return ", ".join(said)
+
+
+def _spans(numbers: Sequence[int]) -> list[str]:
+    """Rising numbers, those that follow each other by their ends: `0-3`, `5`."""
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and number == spans[-1][-1] + 1:
+            spans[-1].append(number)
+        else:
+            spans.append([number])
+    return [f"{one[0]}-{one[-1]}" if len(one) > 1 else str(one[0]) for one in spans]
+
+
+def _memory(
+    parts: Iterable[Mapping[str, Any]], beside: str, machine: MachineDescription
+) -> dict[str, int]:
+    """Bytes by place: a node, or several over which lines are interleaved."""
+    found: dict[str, int] = {}
+    each = machine.chips_per_node if beside == "chip" else 1
+    for part in parts:
+        nodes = sorted({domain // each for domain in part["domains"]})
+        place = "+".join(f"{node_word(machine)}{node}" for node in nodes)
+        if len(nodes) == machine.nodes > 1:
+            place = _EVERYWHERE
+        found[place] = found.get(place, 0) + int(part["bytes"])
+    return found
+
+
+def _places(rows: Sequence[PartitionRow], machine: MachineDescription) -> list[PlaceRow]:
+    """Nodes on which a shared partition has its home."""
+    each = machine.chips_per_node
+    taken = {
+        core for row in rows if row["processors"] == "dedicated" for core in row["cores"] or ()
+    }
+    found = []
+    for node in range(machine.nodes):
+        chips = range(node * each, (node + 1) * each)
+        parts = {
+            row["partition"]: sum(chip in chips for chip in row["home_chips"])
+            / len(row["home_chips"])
+            for row in rows
+            if row["pool"] is not None and row["home_chips"]
+        }
+        here = [row for row in rows if parts.get(row["partition"])]
+        if not here:
+            continue
+        cores = [core for chip in chips for core in machine.active_cores_of(chip)]
+        found.append(
+            PlaceRow(
+                place=f"{node_word(machine)}{node}",
+                cores=len([core for core in cores if core not in taken]),
+                partitions=[row["partition"] for row in here],
+                virtual=math.fsum(row["virtual"] * parts[row["partition"]] for row in here),
+                entitlement=math.fsum(row["entitlement"] * parts[row["partition"]] for row in here),
+            )
+        )
+    return found
+
+
+def _pool(index: int, rows: Sequence[PartitionRow], scenario: Scenario) -> PoolRow:
+    pool, members_of = scenario.resolved.pools[index], scenario.resolved.pool_members
+    own = members_of[index] if index < len(members_of) else None
+    there = scenario.resolved.pool_cores if own is None else len(own)
+    members = [row for row in rows if row["pool"] == pool.name]
+    return PoolRow(
+        pool=pool.name,
+        cores=there if pool.maximum is None else min(pool.maximum, there),
+        entitlement=math.fsum(row["entitlement"] for row in members),
+        reserved=pool.reserved,
+        virtual=sum(row["virtual"] for row in members),
+        partitions=[row["partition"] for row in members],
+    )
+
+
+def layout_tables(layout: Layout) -> list[Table]:
+    """Partitions, pools, and who shares which part of the machine."""
+    shared = [row for row in layout["pools"] if row["partitions"]]
+    return [
+        _partition_table(layout["partitions"]),
+        *([_pool_table(shared)] if shared else []),
+        *([_place_table(layout["places"])] if layout["places"] else []),
+    ]
+
+
+def _partition_table(rows: Sequence[PartitionRow]) -> Table:
+    table = plain_table("partition", "processors", "entitled", "virtual", "SMT", title="Partitions")
+    for column in ("home", "memory"):
+        table.add_column(column)
+    for row in rows:
+        table.add_row(
+            escape(row["partition"]),
+            row["processors"],
+            f"{row['entitlement']:.2f}",
+            str(row["virtual"]),
+            str(row["smt"]),
+            row["home"],
+            ", ".join(f"{SIZE.format(size)} {place}" for place, size in row["memory"].items()),
+        )
+    return table
+
+
+def _pool_table(rows: Sequence[PoolRow]) -> Table:
+    table = plain_table("pool", "cores", "entitled", "reserved", "virtual", title="Pools")
+    table.add_column("partitions")
+    for row in rows:
+        figures = (row["cores"], row["entitlement"], row["reserved"])
+        table.add_row(
+            escape(row["pool"]),
+            *(f"{figure:.2f}" for figure in figures),
+            str(row["virtual"]),
+            escape(", ".join(row["partitions"])),
+        )
+    return table
+
+
+def _place_table(rows: Sequence[PlaceRow]) -> Table:
+    table = plain_table("place", "cores", "entitled", "virtual", title="Who is at home where")
+    table.add_column("partitions")
+    for row in rows:
+        table.add_row(
+            row["place"],
+            str(row["cores"]),
+            f"{row['entitlement']:.2f}",
+            f"{row['virtual']:.1f}",
+            escape(", ".join(row["partitions"])),
+        )
+    return table
+
+
+def layout_lines(layout: Layout) -> list[str]:
+    """What it is of, and what would be done."""
+    count, plays = len(layout["partitions"]), layout["replications"]
+    of_what = f"{count} partition{'s' if count > 1 else ''} of {layout['title']}"
+    length, before = TIME.format(layout["duration_ns"]), TIME.format(layout["warmup_ns"])
+    played = f"{plays} replication{'s' if plays > 1 else ''} of {length} after {before}"
+    lines = [
+        f"{layout['scenario']}: {of_what}, {layout['active_cores']} cores active",
+        f"{played}, seed {layout['seed']}",
+    ]
+    if layout["points"] > 1:
+        lines.append(f"a sweep of {layout['points']:,} points; the layout is that of the first")
+    return lines
