@@ -110,6 +110,12 @@ class NotFoundError(HomenodeError):
     """A file, machine, profile, run, partition, study or metric of that name is not there."""
 
 
+class NoSuchNameError(NotFoundError, KeyError):
+    """A name that a dictionary of results does not hold: a `KeyError` too, for those who ask so."""
+
+    __str__ = Exception.__str__
+
+
 class RunError(HomenodeError):
     """A run cannot be made, kept or read."""
 

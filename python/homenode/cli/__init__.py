@@ -90,7 +90,8 @@ def _command(arguments: list[str]) -> int:
             command.invoke(context)
         sys.stdout.flush()
     except typer.Exit as leave:
-        return leave.exit_code
+        # What typer itself could not do, such as to tell which shell is running.
+        return EXIT_WRONG_INPUT if leave.exit_code == 1 else leave.exit_code
     except HomenodeError as error:
         return _fail(str(error), error.exit_code)
     except typer.TyperException as error:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from homenode.cli import complete
 from homenode.cli.output import JobsOption, JsonOption, OutOption, show, show_json, tell
 from homenode.cli.progress import progress_bar
 from homenode.errors import HomenodeError
@@ -35,7 +36,12 @@ def calibrate(
         ),
     ],
     base: Annotated[
-        str, typer.Option("--base", help="Profile to start from: a name or a FILE.toml.")
+        str,
+        typer.Option(
+            "--base",
+            help="Profile to start from: a name or a FILE.toml.",
+            autocompletion=complete.profiles,
+        ),
     ] = "oltp",
     partition: Annotated[
         str | None, typer.Option("-p", "--partition", help="Partition that was recorded.")

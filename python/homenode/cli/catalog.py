@@ -6,15 +6,21 @@ from typing import Annotated, Any
 
 import typer
 
+from homenode.cli import complete
 from homenode.cli.output import JsonOption, show, show_json
 
-NameArgument = Annotated[
+_ABOUT = "Name, or a file of your own; a list if not given."
+MachineArgument = Annotated[
     str | None,
-    typer.Argument(help="Name, or a file of your own; a list if not given.", metavar="[NAME]"),
+    typer.Argument(help=_ABOUT, metavar="[NAME]", autocompletion=complete.machines),
+]
+ProfileArgument = Annotated[
+    str | None,
+    typer.Argument(help=_ABOUT, metavar="[NAME]", autocompletion=complete.profiles),
 ]
 
 
-def machines(name: NameArgument = None, as_json: JsonOption = False) -> None:
+def machines(name: MachineArgument = None, as_json: JsonOption = False) -> None:
     """List the shipped machines, or show one.
 
     Threads are those of a core. Of one machine each number is shown with its source, or as assumed
@@ -52,7 +58,7 @@ def machines(name: NameArgument = None, as_json: JsonOption = False) -> None:
     show(table)
 
 
-def profiles(name: NameArgument = None, as_json: JsonOption = False) -> None:
+def profiles(name: ProfileArgument = None, as_json: JsonOption = False) -> None:
     """List the shipped workload profiles, or show one.
 
     Each number is shown with where it comes from.

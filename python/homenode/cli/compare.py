@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from homenode.cli import complete
 from homenode.cli.output import (
     JobsOption,
     JsonOption,
@@ -23,13 +24,28 @@ if TYPE_CHECKING:
 
 def compare_machines(
     base: Annotated[
-        str, typer.Argument(help="Machine that is compared with: a name or a file.", metavar="A")
+        str,
+        typer.Argument(
+            help="Machine that is compared with: a name or a file.",
+            metavar="A",
+            autocompletion=complete.machines,
+        ),
     ],
     machine: Annotated[
-        str, typer.Argument(help="Machine that is compared: a name or a file.", metavar="B")
+        str,
+        typer.Argument(
+            help="Machine that is compared: a name or a file.",
+            metavar="B",
+            autocompletion=complete.machines,
+        ),
     ],
     suite: Annotated[
-        str, typer.Option("--suite", help="Suite of workload classes: a name or a file.")
+        str,
+        typer.Option(
+            "--suite",
+            help="Suite of workload classes: a name or a file.",
+            autocompletion=complete.suites,
+        ),
     ] = "linux",
     only: Annotated[
         list[str] | None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from homenode.cli import complete
 from homenode.cli.output import (
     JsonOption,
     OutOption,
@@ -36,17 +37,26 @@ def explain(
         typer.Argument(
             help="Run id, beginning of one, scenario name or latest; with the partition.",
             metavar="RUN[:PARTITION]",
+            autocompletion=complete.runs,
         ),
     ] = "latest",
     other: Annotated[
         str | None,
         typer.Argument(
-            help="Explain the difference of this one to the first.", metavar="[RUN[:PARTITION]]"
+            help="Explain the difference of this one to the first.",
+            metavar="[RUN[:PARTITION]]",
+            autocompletion=complete.runs,
         ),
     ] = None,
     partition: Annotated[
         str | None,
-        typer.Option("-p", "--partition", help="Only this partition.", metavar="NAME"),
+        typer.Option(
+            "-p",
+            "--partition",
+            help="Only this partition.",
+            metavar="NAME",
+            autocompletion=complete.partitions,
+        ),
     ] = None,
     picture: PictureOption = None,
     by: Annotated[

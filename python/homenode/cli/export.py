@@ -8,23 +8,41 @@ from typing import Annotated
 
 import typer
 
+from homenode.cli import complete
 from homenode.cli.output import JsonOption, OutOption, show_json, tell
 
 LATEST = "latest"
 _FEW = 5
 _DATES = ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d", "%Y-%m-%dT%H:%M:%S%z"]
 
-RunArgument = Annotated[str, typer.Argument(help="Run id, or the beginning of one.", metavar="RUN")]
+RunArgument = Annotated[
+    str,
+    typer.Argument(
+        help="Run id, or the beginning of one.", metavar="RUN", autocompletion=complete.runs
+    ),
+]
 FormOption = Annotated[
     str | None,
-    typer.Option("--as", help="Form; without one, all forms are listed.", metavar="FORM"),
+    typer.Option(
+        "--as",
+        help="Form; without one, all forms are listed.",
+        metavar="FORM",
+        autocompletion=complete.forms,
+    ),
 ]
 TargetOption = Annotated[
     Path | None,
     typer.Option("-o", "--output", help="File or folder to write.", metavar="PATH"),
 ]
 PartitionOption = Annotated[
-    str | None, typer.Option("-p", "--partition", help="Only this partition.", metavar="NAME")
+    str | None,
+    typer.Option(
+        "-p",
+        "--partition",
+        help="Only this partition.",
+        metavar="NAME",
+        autocompletion=complete.partitions,
+    ),
 ]
 ReplicationOption = Annotated[
     int | None,

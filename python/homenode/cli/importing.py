@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from homenode.cli import complete
 from homenode.cli.output import JsonOption, show_json, tell
 from homenode.cli.progress import progress_bar
 from homenode.errors import InputError
@@ -79,7 +80,13 @@ def import_recordings(
     machine: MachineOption = None,
     system: SystemOption = None,
     profile: Annotated[
-        str, typer.Option("--profile", help="Work profile of the recorded demand.", metavar="NAME")
+        str,
+        typer.Option(
+            "--profile",
+            help="Work profile of the recorded demand.",
+            metavar="NAME",
+            autocompletion=complete.profiles,
+        ),
     ] = "oltp",
     step: StepOption = None,
     window: WindowOption = None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from homenode.cli import complete
 from homenode.cli.output import JsonOption, OutOption, show_json
 from homenode.cli.scenarios import scenario_at
 from homenode.errors import NotFoundError
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
 LATEST = "latest"
 _ABOUT = "A scenario file (- reads standard input) or a run by id; the newest run if not given."
-LayoutArgument = Annotated[str, typer.Argument(help=_ABOUT, metavar="[SCENARIO|RUN]")]
+LayoutArgument = Annotated[
+    str, typer.Argument(help=_ABOUT, metavar="[SCENARIO|RUN]", autocompletion=complete.runs)
+]
 
 
 def vparstatus(

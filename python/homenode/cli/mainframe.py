@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from homenode.cli import complete
 from homenode.cli.output import JsonOption, OutOption, PartitionOption, show_json
 from homenode.cli.tools import LATEST, chosen
 
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 RunArgument = Annotated[
     str,
     typer.Argument(
-        help="Run id, or the beginning of one; the newest run if not given.", metavar="[RUN]"
+        help="Run id, or the beginning of one; the newest run if not given.",
+        metavar="[RUN]",
+        autocompletion=complete.runs,
     ),
 ]
 ReplicationOption = Annotated[
@@ -89,6 +92,7 @@ def hyptop(
             help="Virtual machines of this partition, as z/VM counts them; the partitions of the "
             "machine, as PR/SM does, if not given.",
             metavar="NAME",
+            autocompletion=complete.partitions,
         ),
     ] = None,
     fields: Annotated[

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from homenode.cli import complete
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -25,10 +27,23 @@ PictureOption = Annotated[
 ]
 PartitionOption = Annotated[
     str | None,
-    typer.Option("-p", "--partition", help="Partition; the only one if not given.", metavar="NAME"),
+    typer.Option(
+        "-p",
+        "--partition",
+        help="Partition; the only one if not given.",
+        metavar="NAME",
+        autocompletion=complete.partitions,
+    ),
 ]
 RunOption = Annotated[
-    str, typer.Option("-r", "--run", help="Run id, or the beginning of one.", metavar="RUN")
+    str,
+    typer.Option(
+        "-r",
+        "--run",
+        help="Run id, or the beginning of one.",
+        metavar="RUN",
+        autocompletion=complete.runs,
+    ),
 ]
 JobsOption = Annotated[
     int | None,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from homenode.cli import complete
 from homenode.cli.output import JsonOption, PictureOption, show, show_json, show_text, tell
 from homenode.errors import HomenodeError
 
@@ -24,6 +25,7 @@ def partition_table(
                 " --predict a machine."
             ),
             metavar="TABLE",
+            autocompletion=complete.factors,
         ),
     ],
     processors: Annotated[
@@ -48,7 +50,12 @@ def partition_table(
     ] = False,
     profile: Annotated[
         str | None,
-        typer.Option("--profile", help="Work that is predicted for.", metavar="NAME"),
+        typer.Option(
+            "--profile",
+            help="Work that is predicted for.",
+            metavar="NAME",
+            autocompletion=complete.profiles,
+        ),
     ] = None,
     layout: Annotated[
         Path | None,

@@ -7,16 +7,26 @@ from typing import Annotated, Any
 
 import typer
 
+from homenode.cli import complete
 from homenode.cli.output import JsonOption, OutOption, show, show_json, show_text
 
 
 def replay(
     run: Annotated[
-        str, typer.Argument(help="Run id, beginning of one, or latest.", metavar="RUN")
+        str,
+        typer.Argument(
+            help="Run id, beginning of one, or latest.", metavar="RUN", autocompletion=complete.runs
+        ),
     ] = "latest",
     partition: Annotated[
         str | None,
-        typer.Option("-p", "--partition", help="Only this partition.", metavar="NAME"),
+        typer.Option(
+            "-p",
+            "--partition",
+            help="Only this partition.",
+            metavar="NAME",
+            autocompletion=complete.partitions,
+        ),
     ] = None,
     summary: Annotated[bool, typer.Option("--summary", help="No rows of single windows.")] = False,
     out: OutOption = "runs",

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from homenode.cli import complete
 from homenode.cli.output import JsonOption, OutOption, show, show_json
 from homenode.errors import HomenodeError
 from homenode.model.units import SIZE, TIME, Kind, UnitError
@@ -16,7 +17,14 @@ from homenode.simulate.kept.query import MEMORY_LIMIT, TIME_LIMIT_NS
 def sql(
     query: Annotated[str, typer.Argument(help="One SELECT statement.", metavar="QUERY")],
     run: Annotated[
-        str | None, typer.Option("--run", "-r", help="Ask about this run only.", metavar="RUN")
+        str | None,
+        typer.Option(
+            "--run",
+            "-r",
+            help="Ask about this run only.",
+            metavar="RUN",
+            autocompletion=complete.runs,
+        ),
     ] = None,
     time_limit: Annotated[
         str, typer.Option("--time-limit", help="Time it may take.", metavar="TIME")
@@ -32,8 +40,8 @@ def sql(
     Views: partition_intervals, cpu_intervals, pool_intervals, dispatches, summary, runs; of z/VM
     virtual_machine_intervals, switch_intervals, volume_intervals.
     """
-    from homenode.report.numbers import NOTHING, significant
     from homenode.report.tables import plain_table
+    from homenode.simulate.kept.numbers import NOTHING, significant
     from homenode.simulate.kept.query import query as ask
 
     answer = ask(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from homenode.cli import complete
 from homenode.cli.output import (
     JobsOption,
     JsonOption,
@@ -32,7 +33,10 @@ _WORDS = (
 
 
 def study(
-    name: Annotated[str | None, typer.Argument(help="Name of the study.", metavar="NAME")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Name of the study.", metavar="NAME", autocompletion=complete.studies),
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="All studies.")] = False,
     list_only: Annotated[bool, typer.Option("--list", help="List the studies.")] = False,
     refit: Annotated[

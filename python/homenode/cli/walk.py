@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from homenode.cli import complete
 from homenode.cli.output import JsonOption, show, show_json
 
 _SMALLEST, _LARGEST = 16 << 10, 1 << 30
@@ -13,7 +14,12 @@ _SMALLEST, _LARGEST = 16 << 10, 1 << 30
 
 def walk(
     machine: Annotated[
-        str, typer.Argument(help="Machine by name, or a file of your own.", metavar="MACHINE")
+        str,
+        typer.Argument(
+            help="Machine by name, or a file of your own.",
+            metavar="MACHINE",
+            autocompletion=complete.machines,
+        ),
     ],
     size: Annotated[
         list[str] | None,
@@ -27,7 +33,12 @@ def walk(
     ] = None,
     base: Annotated[
         str | None,
-        typer.Option("--base", help="Another machine to hold it against.", metavar="MACHINE"),
+        typer.Option(
+            "--base",
+            help="Another machine to hold it against.",
+            metavar="MACHINE",
+            autocompletion=complete.machines,
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

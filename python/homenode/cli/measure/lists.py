@@ -6,12 +6,16 @@ from typing import Annotated
 
 import typer
 
+from homenode.cli import complete
 from homenode.cli.measure.options import SUITE_HELP
 from homenode.cli.output import JsonOption, show, show_json, show_text, tell
 
 
 def list_suites(
-    suite: Annotated[str | None, typer.Argument(help=SUITE_HELP, metavar="SUITE")] = None,
+    suite: Annotated[
+        str | None,
+        typer.Argument(help=SUITE_HELP, metavar="SUITE", autocompletion=complete.measurements),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the suites, or the cases of one."""
@@ -35,7 +39,12 @@ def list_suites(
 
 def adapters(
     name: Annotated[
-        str | None, typer.Argument(help="One of them, for what it takes.", metavar="ADAPTER")
+        str | None,
+        typer.Argument(
+            help="One of them, for what it takes.",
+            metavar="ADAPTER",
+            autocompletion=complete.adapters,
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -57,7 +66,9 @@ def adapters(
 
 
 def tools(
-    suite: Annotated[str, typer.Argument(help=SUITE_HELP, metavar="SUITE")] = "linux-full",
+    suite: Annotated[
+        str, typer.Argument(help=SUITE_HELP, metavar="SUITE", autocompletion=complete.measurements)
+    ] = "linux-full",
     install: Annotated[
         bool, typer.Option("--install", help="Install what is missing (Debian: as root).")
     ] = False,

@@ -9,10 +9,13 @@ from typing import Annotated
 
 import typer
 
+from homenode.cli import complete
 from homenode.errors import HomenodeError
 
 SUITE_HELP = "A suite's name, or its TOML file."
-SuiteArgument = Annotated[str, typer.Argument(help=SUITE_HELP, metavar="SUITE")]
+SuiteArgument = Annotated[
+    str, typer.Argument(help=SUITE_HELP, metavar="SUITE", autocompletion=complete.measurements)
+]
 OnlyOption = Annotated[
     list[str] | None,
     typer.Option("--only", help="Only these adapters or cases; may be repeated.", metavar="A,B"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from homenode.cli import complete
 from homenode.cli.measure.options import CLAIM_HELP, OnlyOption, names_of, percentage
 from homenode.cli.output import (
     JsonOption,
@@ -29,7 +30,12 @@ def show_result(
     file: Annotated[Path, typer.Argument(help="Result file.", metavar="FILE.json")],
     machine: Annotated[
         str | None,
-        typer.Option("--machine", help="Hold scaling against this machine's curve.", metavar="M"),
+        typer.Option(
+            "--machine",
+            help="Hold scaling against this machine's curve.",
+            metavar="M",
+            autocompletion=complete.machines,
+        ),
     ] = None,
     only: OnlyOption = None,
     claim: Annotated[str | None, typer.Option("--claim", help=CLAIM_HELP, metavar="PCT")] = None,
@@ -124,7 +130,9 @@ def show_runs(result: Result, *, runs: bool, parts: bool, as_json: bool) -> None
 
 def beside(
     file: Annotated[Path, typer.Argument(help="Result file.", metavar="FILE.json")],
-    run: Annotated[str, typer.Argument(help="Kept simulated run.", metavar="RUN")] = "latest",
+    run: Annotated[
+        str, typer.Argument(help="Kept simulated run.", metavar="RUN", autocompletion=complete.runs)
+    ] = "latest",
     case: Annotated[
         str | None, typer.Option("--case", help="Case of the result.", metavar="CASE")
     ] = None,

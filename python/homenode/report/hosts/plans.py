@@ -10,8 +10,8 @@ from rich.table import Table
 from homenode.errors import listed
 from homenode.hosts.reduce.plan import Plan
 from homenode.report.hosts.words import percent
-from homenode.report.numbers import NOTHING
 from homenode.report.tables import plain_table
+from homenode.simulate.kept.numbers import NOTHING
 
 
 def plan_table(plans: Sequence[Plan], deviation: float) -> Table:

@@ -15,8 +15,8 @@ from homenode.hosts.reduce.scaling import Capability
 from homenode.hosts.statistics import detectable
 from homenode.report.hosts.scaling import scaling_sentences, scaling_table
 from homenode.report.hosts.words import counted, percent, reasons
-from homenode.report.numbers import NOTHING, number, significant
 from homenode.report.tables import plain_table
+from homenode.simulate.kept.numbers import NOTHING, number, significant
 
 _LATENCY = ("p99", "p95", "max", "mean")
 """The one that is shown: the first that the tool tells."""

@@ -10,8 +10,8 @@ from homenode.hosts.reduce.pair import MATCHED_POINTS
 from homenode.hosts.statistics import Usl
 from homenode.model.scaling_curve import FRACTION
 from homenode.report.hosts.words import percent
-from homenode.report.numbers import NOTHING, number, significant
 from homenode.report.tables import plain_table
+from homenode.simulate.kept.numbers import NOTHING, number, significant
 
 
 def scaling_table(found: ScalingSet) -> Table:

@@ -7,11 +7,10 @@ is put together from the figures at hand.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
 
 from homenode.errors import NotFoundError, nearest
 from homenode.model.estimate import rounded_to_sum
+from homenode.simulate.explain.explained import Explanation, Row
 from homenode.simulate.explain.measure import MEASURES, Measure
 from homenode.simulate.explain.situation import Situation
 from homenode.simulate.explain.telling import Pair, tell_difference, tell_one
@@ -19,133 +18,9 @@ from homenode.simulate.kept.books import CAUSES, Breakdown
 from homenode.simulate.kept.kept_run import KeptRun
 from homenode.simulate.kept.vocabulary import Vocabulary
 
-if TYPE_CHECKING:
-    import polars as pl
+__all__ = ["Explanation", "Row", "explain"]
 
 _PERCENT_DIGITS = 1
-
-
-@dataclass(frozen=True)
-class Row:
-    """One cause. What is printed is rounded so that each column adds up to its printed total."""
-
-    cause: str
-    label: str
-    """What the machine's users call the cause."""
-    value: float
-    """Cores or cycles, as the explanation counts."""
-    share: float
-    """Of all causes together [0..1], not rounded."""
-    share_pct: float
-    """The same in percent, rounded."""
-    price: float | None
-    """Cost of a unit of work, or how much more it is than the base's."""
-    base: float | None = None
-    equal: float | None = None
-    """The base scaled to the same work."""
-    difference: float | None = None
-    """To that."""
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """A partition's cores or cycles by cause, alone or against a base."""
-
-    breakdown: Breakdown
-    base: Breakdown | None
-    rows: list[Row]
-    paragraph: str
-    measure: Measure = field(default=MEASURES["cores"])
-    digits: int = 2
-    """Digits of the values."""
-    factor: float = 1.0
-    """By which the base was scaled to do the same work."""
-
-    @property
-    def total(self) -> float:
-        """Sum of the printed values."""
-        return self._sum(row.value for row in self.rows)
-
-    @property
-    def base_total(self) -> float | None:
-        """Sum of the printed values of the base."""
-        return None if self.base is None else self._sum(row.base or 0.0 for row in self.rows)
-
-    @property
-    def equal_total(self) -> float | None:
-        """Sum of the printed values of the base at equal work."""
-        return None if self.base is None else self._sum(row.equal or 0.0 for row in self.rows)
-
-    @property
-    def difference(self) -> float | None:
-        """Sum of the printed differences."""
-        return None if self.base is None else self._sum(row.difference or 0.0 for row in self.rows)
-
-    @property
-    def price(self) -> float | None:
-        """Sum of the printed costs of a unit of work."""
-        costs = [row.price for row in self.rows if row.price is not None]
-        return round(math.fsum(costs), self.measure.price_digits) if costs else None
-
-    @property
-    def is_scaled(self) -> bool:
-        """Whether the base did other work."""
-        return self.factor != 1.0
-
-    def _sum(self, values: Any) -> float:
-        return round(math.fsum(values), self.digits)
-
-    def frame(self) -> pl.DataFrame:
-        """The rows as a polars frame."""
-        import polars as pl
-
-        return pl.DataFrame(self._rows_json(), infer_schema_length=None)
-
-    def as_json(self) -> dict[str, Any]:
-        """What `homenode explain --json` prints; values stand under the name of the measure."""
-        name = self.measure.name
-        return {
-            "run": self.breakdown.run,
-            "partition": self.breakdown.partition,
-            "base": None
-            if self.base is None
-            else {"run": self.base.run, "partition": self.base.partition},
-            "by": name,
-            "steady": {"reason": self.breakdown.reason},
-            "work": _work_json(self.breakdown),
-            "base_work": None if self.base is None else _work_json(self.base),
-            "rows": self._rows_json(),
-            "total": {
-                name: self.total,
-                f"base_{name}": self.base_total,
-                f"base_{name}_at_equal_work": self.equal_total,
-                "difference": self.difference,
-                "price": self.price,
-            },
-            "price": self.measure.price_title(self.breakdown),
-            "paragraph": self.paragraph,
-        }
-
-    def _rows_json(self) -> list[dict[str, Any]]:
-        name = self.measure.name
-        return [
-            {
-                "cause": row.cause,
-                "label": row.label,
-                name: row.value,
-                "share": row.share,
-                "price": row.price,
-                f"base_{name}": row.base,
-                f"base_{name}_at_equal_work": row.equal,
-                "difference": row.difference,
-            }
-            for row in self.rows
-        ]
-
-
-def _work_json(books: Breakdown) -> dict[str, Any] | None:
-    work = books.work
-    return None if work is None else {"unit": work.unit, "per_s": work.rate_per_s}
 
 
 def explain(

@@ -25,6 +25,7 @@ from homenode.simulate.kept.finding import LATEST, find, original, run_folders
 from homenode.simulate.kept.guests import guest_tables, names_of
 from homenode.simulate.kept.metrics import METRICS
 from homenode.simulate.kept.reading import reading, scan_table
+from homenode.simulate.kept.named import RunMetrics
 from homenode.simulate.kept.sharing import busy_threads
 from homenode.simulate.kept.store import GUEST_TABLES, INTERVAL_TABLES, table_path
 from homenode.simulate.kept.summarize import replication_totals
@@ -45,6 +46,8 @@ _JSON_FILES = (
     "summary.json",
     "provenance.json",
 )
+_CHIEF = ("physc", "entc_pct", "far_share", "etr_per_s", "response_ms_mean", "response_ms_p95")
+"""Metrics that tell most of a run."""
 _THREAD_METRIC = re.compile(r"(cpu|proc|cpu_rank)(\d+)_pct")
 
 
@@ -166,14 +169,15 @@ class KeptRun:
         return dict(self.summary.get("workload_category", {}))
 
     @functools.cached_property
-    def metrics(self) -> dict[str, dict[str, Estimate]]:
+    def metrics(self) -> RunMetrics:
         """Of each partition, every metric with its 95 % interval."""
-        return {
+        found = {
             partition: {
                 name: Estimate(e["mean"], e["ci95"], e.get("reason")) for name, e in metrics.items()
             }
             for partition, metrics in self.summary["partitions"].items()
         }
+        return RunMetrics(self.id, found)
 
     @property
     def steady(self) -> dict[str, dict[str, Any]]:
@@ -322,6 +326,10 @@ class KeptRun:
     def __repr__(self) -> str:
         names = ", ".join(self.partitions)
         return f"Run({self.id!r}, {self.replications} replications, partitions {names})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what it is and its chief figures."""
+        return self.metrics.grid(_CHIEF, f"{self.id}: {self.replications} replications").html()
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

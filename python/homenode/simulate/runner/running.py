@@ -11,7 +11,7 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 from homenode.errors import HomenodeError, listed
 from homenode.simulate.engine import Engine, load_engine, table_columns
@@ -48,17 +48,6 @@ class InterruptedRun(KeyboardInterrupt):
         kept = f"kept as {self.run.id}" if self.run is not None else "nothing to keep"
         text = f"interrupted: {self.finished} of {self.asked} replications had finished; {kept}"
         return f"{text}; complete before: {listed(self.earlier)}" if self.earlier else text
-
-
-class RunOptions(TypedDict, total=False):
-    """How a scenario is run; what is left out is as `run_scenario` has it."""
-
-    replications: int | None
-    seed: int | None
-    jobs: int | None
-    out: str | Path
-    progress: ProgressFn | None
-    stop: threading.Event | None
 
 
 def run_scenario(
