@@ -86,8 +86,9 @@ def shared_captures() -> Path:
     return SHARED_CAPTURES
 
 
-PLAIN = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+PLAIN = {"COLUMNS": "160", "NO_COLOR": "1", "TERM": "dumb"}
 """Surroundings in which output is plain and of one width everywhere."""
+os.environ.update(PLAIN)
 
 
 @pytest.fixture

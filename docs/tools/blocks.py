@@ -121,7 +121,7 @@ def homenode(words: list[str], folder: Path) -> tuple[int, str, str]:
 @contextlib.contextmanager
 def plain_surroundings() -> Iterator[None]:
     """Surroundings in which output is plain and of one width everywhere."""
-    plain = {"COLUMNS": "96", "NO_COLOR": "1", "TERM": "dumb", "TYPER_USE_RICH": "0"}
+    plain = {"COLUMNS": "160", "NO_COLOR": "1", "TERM": "dumb", "TYPER_USE_RICH": "0"}
     before = dict(os.environ)
     os.environ.update(plain)
     try:

@@ -105,9 +105,10 @@ def _listed(kind: str) -> list[dict[str, Any]]:
 
 
 def control_program(as_json: JsonOption = False) -> None:
-    """Show what z/VM's Control Program costs: path lengths, locks, paging.
+    """What z/VM's Control Program costs.
 
-    Each number is shown with where it comes from; [partition.cp] in a scenario replaces it.
+    Path lengths, locks, paging. Each number is shown with where it comes from; [partition.cp] in a
+    scenario replaces it.
     """
     from homenode.model.catalog import control_program as shipped
     from homenode.report.catalog import description_json, description_table

@@ -86,9 +86,9 @@ def export_run(
     out: OutOption = "runs",
     as_json: JsonOption = False,
 ) -> None:
-    """Write a kept run in a format that other programs read.
+    """Write a run in a form that other programs read.
 
-    Commands and other texts are printed if no file is named.
+    Without --as the forms are listed. Commands and other texts are printed if no file is named.
     """
     from homenode.records import exporting
     from homenode.simulate.run import Run

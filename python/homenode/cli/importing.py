@@ -102,10 +102,11 @@ def import_recordings(
     force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a scenario of what real servers' tools recorded or list.
+    """Make a scenario of recordings of servers.
 
-    Says what was taken and what was left and why. The folder holds scenario.toml and the recorded
-    demand; listings of virtual partitions are printed as a scenario if no file is named.
+    Of what their tools recorded or list. Says what was taken and what was left and why. The folder
+    holds scenario.toml and the recorded demand; listings of virtual partitions are printed as a
+    scenario if no file is named.
     """
     from homenode.records.importing import import_paths, read_paths
 

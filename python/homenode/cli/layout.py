@@ -35,7 +35,10 @@ def vparstatus(
     out: OutOption = "runs",
     as_json: JsonOption = False,
 ) -> None:
-    """Show the virtual partitions of a layout as vparstatus of HP-UX would."""
+    """Show virtual partitions as HP-UX would.
+
+    Those of a layout, as its vparstatus prints them.
+    """
     from homenode.tools import UsageError
     from homenode.tools import vparstatus as tool
 
@@ -63,8 +66,9 @@ def parstatus(
     out: OutOption = "runs",
     as_json: JsonOption = False,
 ) -> None:
-    """Show cells and hard partitions of a layout as parstatus of HP-UX would; all if nothing is
-    chosen.
+    """Show cells and hard partitions as HP-UX would.
+
+    Those of a layout, as its parstatus prints them; all if nothing is chosen.
     """
     from homenode.tools import UsageError
     from homenode.tools import parstatus as tool
@@ -84,7 +88,10 @@ def parstatus(
 def processors(
     which: LayoutArgument = LATEST, out: OutOption = "runs", as_json: JsonOption = False
 ) -> None:
-    """Show the logical processors of a mainframe's partitions: core types, entitlement, numbers."""
+    """Show the logical processors of a mainframe.
+
+    Those of its partitions: core types, entitlement, numbers.
+    """
     from homenode.cli.output import show
     from homenode.errors import ScenarioError
     from homenode.model.scenario.mainframe.kinds import is_mainframe

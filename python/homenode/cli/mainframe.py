@@ -45,7 +45,10 @@ def fcx(
     out: OutOption = "runs",
     as_json: JsonOption = False,
 ) -> None:
-    """Show a run with z/VM as reports of its Performance Toolkit would."""
+    """Show a run as z/VM's Performance Toolkit would.
+
+    Without a report, the reports are listed.
+    """
     from homenode.tools import fcx as reports
     from homenode.tools.guestview import zvm_partition
 
@@ -153,7 +156,10 @@ def sysinfo(
     out: OutOption = "runs",
     as_json: JsonOption = False,
 ) -> None:
-    """Show /proc/sysinfo as Linux in a partition, or in a virtual machine, would print it."""
+    """Show /proc/sysinfo of a partition or a guest.
+
+    As Linux in the partition, or in the virtual machine, would print it.
+    """
     from homenode.simulate.run import Run
     from homenode.tools.guestview import view_of
     from homenode.tools.sysinfo import sysinfo as facts

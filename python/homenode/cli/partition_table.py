@@ -64,7 +64,7 @@ def partition_table(
     picture: PictureOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """What a large partition is worth by the side of smaller ones.
+    """What a large partition is worth beside smaller ones.
 
     Capability of partitions by their processors, and of one large partition against several small
     ones of as many processors, from a table of capacity adjustment factors (CAF), or with

@@ -21,7 +21,10 @@ def topology(
     xml: Annotated[bool, typer.Option("--xml", help="Print hwloc XML instead.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Processors, caches and memory of a host, as lstopo prints them on a console."""
+    """Show the processors and memory of a host.
+
+    With its caches, as lstopo prints them on a console.
+    """
     from homenode import _engine
     from homenode.records.importing.hosts import hosts
 

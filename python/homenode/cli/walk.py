@@ -42,9 +42,10 @@ def walk(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Walk through a buffer in memory and see which level it lives in and what a line costs.
+    """What a line costs as a buffer in memory grows.
 
-    Without a size, powers of two from 16 KiB to 1 GiB; without a pattern, a read of every word.
+    Goes through a buffer and says which level it lives in. Without a size, powers of two from
+    16 KiB to 1 GiB; without a pattern, a read of every word.
     """
     from homenode.evidence.compare.walk import parse_size, powers_of_two, walk_bytes, walk_machine
     from homenode.model import catalog

@@ -32,7 +32,7 @@ def indexed(kind: str) -> list[dict[str, Any]] | None:
             return None
         if any(row.pop("sha256") != digest(kind, name) for name, row in rows.items()):
             return None
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None
     return [{"name": name, **row} for name, row in rows.items()]
 

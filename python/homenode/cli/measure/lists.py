@@ -48,7 +48,10 @@ def adapters(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List what a suite of your own can be made of, or what a case of one takes."""
+    """List what a suite can be made of.
+
+    Or what a case of one adapter takes.
+    """
     from homenode.hosts.adapters.described import meaning_of, parameters_of
     from homenode.hosts.adapters.registry import ADAPTERS, adapter
     from homenode.report.suites import adapter_json, adapters_table, parameters_table
@@ -74,7 +77,10 @@ def tools(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say which tools a suite needs, which are missing, and what brings them."""
+    """Say which tools a suite needs and which are missing.
+
+    And what brings them.
+    """
     from homenode.hosts.live import packages
     from homenode.hosts.suite_file import load
     from homenode.hosts.tools import needs_of

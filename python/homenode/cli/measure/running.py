@@ -58,7 +58,10 @@ def run(
     anonymous: AnonymousOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Run a suite on this host: throughput, processor time and their ratios, case by case."""
+    """Run a suite on this host, case by case.
+
+    Prints throughput, processor time and their ratios.
+    """
     from homenode.hosts.settings import named
 
     options = _options(only, repeats, seconds, processors, gate, patience, folder, seed)
