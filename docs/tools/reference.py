@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,28 +25,21 @@ def pages() -> dict[str, Callable[[], str]]:
 
 def commands() -> str:
     """Every command's own help."""
-    import typer
+    from homenode.cli.app import Commands
+    from homenode.cli.measure.app import Commands as Measuring
 
-    from homenode.cli.app import app
-
-    group: Any = typer.main.get_command(app)
+    inner = {"measure": Measuring.entries}
     parts = [
         HEAD,
         "# Commands\n",
         "As printed by `homenode --help` and `homenode COMMAND --help`.\n",
     ]
     parts.append(_text(_help()))
-    for name in sorted(_visible(group)):
+    for name in sorted(entry.name for entry in Commands.entries):
         parts += [f"## homenode {name}\n", _text(_help(name))]
-        for inner in _visible(group.commands[name]):
-            parts += [f"### homenode {name} {inner}\n", _text(_help(name, inner))]
+        for entry in inner.get(name, ()):
+            parts += [f"### homenode {name} {entry.name}\n", _text(_help(name, entry.name))]
     return "\n".join(parts)
-
-
-def _visible(group: Any) -> Iterator[str]:
-    """Commands of a group; none of a command that is no group."""
-    commands = getattr(group, "commands", {})
-    return (name for name, command in commands.items() if not command.hidden)
 
 
 def _help(*words: str) -> str:

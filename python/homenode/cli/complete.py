@@ -63,7 +63,7 @@ def forms() -> list[str]:
 
 def runs(context: typer.Context) -> list[str]:
     """Kept runs of the folder that is asked for, newest first."""
-    from homenode.simulate.kept.store import run_folders
+    from homenode.simulate.kept.finding import run_folders
 
     return [LATEST, *(folder.name for folder in run_folders(_root(context)))]
 

@@ -44,7 +44,6 @@ def run(
     Reports cores, throughput, response and locality of every partition, and keeps the run.
     """
     from homenode.simulate.runner import InterruptedRun, run_scenario
-    from homenode.simulate.scenario import Scenario
 
     points = list(scenario_at(scenario).expand())
     answers: list[dict[str, Any]] = []

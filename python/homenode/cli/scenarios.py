@@ -11,7 +11,7 @@ import typer
 from homenode.errors import ScenarioError
 
 if TYPE_CHECKING:
-    from homenode.model.scenario import Scenario
+    from homenode.simulate.scenario import Scenario
 
 STANDARD_INPUT = Path("-")
 SOURCE = "stdin"
@@ -24,7 +24,7 @@ ScenarioArgument = Annotated[
 
 def scenario_at(path: Path) -> Scenario:
     """The scenario of a file, or of standard input; files it names are looked for here then."""
-    from homenode.model.scenario import Scenario
+    from homenode.simulate.scenario import Scenario
 
     if path != STANDARD_INPUT:
         return Scenario.load(path)

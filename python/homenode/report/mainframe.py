@@ -14,7 +14,6 @@ from homenode.errors import EngineMissingError
 from homenode.report.tables import plain_table
 from homenode.simulate.engine import load_engine
 from homenode.simulate.kept.guests import guest_of, guest_tables
-from homenode.simulate.kept.guests import guest_of
 from homenode.simulate.kept.numbers import NOTHING, number, significant, with_interval
 from homenode.simulate.kept.totals import NS_PER_S
 from homenode.simulate.run import Run

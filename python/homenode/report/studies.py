@@ -11,9 +11,6 @@ from homenode.evidence.study.deviation import Comparison, ErrorSummary, PointErr
 from homenode.evidence.study.fit import CalibrationResult
 from homenode.evidence.study.published import ToleranceKind
 from homenode.evidence.study.result import JUDGED, Count, Standing, StudyResult
-from homenode.report.numbers import NOTHING, number, signed, significant, significant_with_interval
-from homenode.evidence.study.machines import WIDENED_POINTS
-from homenode.evidence.study.published import ROLES, ToleranceKind
 from homenode.report.tables import plain_table
 from homenode.simulate.kept.numbers import (
     NOTHING,

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from homenode.model import scenario as model
 from homenode.simulate.run import Run
-from homenode.simulate.runner.running import RunOptions, run_scenario
 from homenode.simulate.runner.running import run_scenario
 from homenode.simulate.runner.simulate import ProgressFn
 

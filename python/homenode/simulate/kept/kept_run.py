@@ -24,8 +24,8 @@ from homenode.simulate.kept.damage import (
 from homenode.simulate.kept.finding import LATEST, find, original, run_folders
 from homenode.simulate.kept.guests import guest_tables, names_of
 from homenode.simulate.kept.metrics import METRICS
-from homenode.simulate.kept.reading import reading, scan_table
 from homenode.simulate.kept.named import RunMetrics
+from homenode.simulate.kept.reading import reading, scan_table
 from homenode.simulate.kept.sharing import busy_threads
 from homenode.simulate.kept.store import GUEST_TABLES, INTERVAL_TABLES, table_path
 from homenode.simulate.kept.summarize import replication_totals

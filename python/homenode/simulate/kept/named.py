@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from homenode.errors import NoSuchNameError, nearest
+from homenode.model.estimate import Estimate
 from homenode.simulate.kept.grid import Grid
 from homenode.simulate.kept.metrics import METRICS
 from homenode.simulate.kept.numbers import NOTHING, significant_with_interval
-from homenode.model.estimate import Estimate
 
 
 class PartitionMetrics(dict[str, Estimate]):
