@@ -9,10 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from homenode.hosts.adapters.registry import adapter
-from homenode.hosts.live.packages import missing, remedy
-from homenode.hosts.result import load
+from live import measured
 
 ROWS = [
     ("kernels", "context", "load = 2"),
@@ -27,20 +24,6 @@ ROWS = [
     *(("integer", name, "") for name in ("gcc", "gnugo", "hmmsearch", "stockfish", "x264")),
     ("jmh", "warehouses", "load = 1, warm_up_s = 1.0, heap_mib = 128"),
 ]
-SUITE = """\
-schema = 1
-name = "live"
-title = "one case"
-
-[defaults]
-repeats = 1
-seconds = 0.2
-
-[[case]]
-adapter = "{adapter}"
-name = "{name}"
-parameters = {{ {parameters} }}
-"""
 
 
 @pytest.mark.parametrize(("tool", "name", "parameters"), ROWS)
@@ -51,17 +34,7 @@ def test_live(
     command: Callable[..., subprocess.CompletedProcess[str]],
     tmp_path: Path,
 ) -> None:
-    one = adapter(tool)
-    absent = missing(one.requires(one.case(name, {})).needs, one)
-    if absent:
-        programs = ", ".join(need.program for need in absent)
-        pytest.skip(f"not measured live: {programs} is not here; {remedy(absent)}")
-    suite = tmp_path / "live.toml"
-    suite.write_text(SUITE.format(adapter=tool, name=name, parameters=parameters))
-    kept = tmp_path / "live.json"
-    done = command("measure", "run", suite, "--gate", "off", "-o", kept)
-    assert done.returncode == 0, done.stderr
-    (record,) = load(kept).records
+    (record,) = measured(command, tmp_path, tool, name, parameters, seconds=0.2).records
     assert record.rejected is None, record.rejected
     assert min(record.work, record.seconds, record.score) > 0.0
     if record.cpu is None:  # the runner was starved: it says so in place of a wrong figure

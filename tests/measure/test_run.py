@@ -6,6 +6,7 @@ from pathlib import Path
 
 import fake_adapter
 import pytest
+from able import needs_groups_that_can, own_processors
 from fake_adapter import row, write_suite
 
 from homenode.hosts.errors import MeasureError
@@ -60,8 +61,9 @@ def test_sides_of_several_sizes_cannot_share_a_load_by_the_processors(here: Path
 
 
 def test_a_load_by_the_processors_is_that_of_the_sides(here: Path) -> None:
+    needs_groups_that_can("cpuset")
     suite = str(write_suite(here, row("one", "print(1)", "load_per_processor = 2")))
-    sides = [System(name, Setting(cpus=(0,))) for name in "ab"]
+    sides = [System(name, Setting(cpus=(own_processors()[0],))) for name in "ab"]
     kept = run_suite(suite, sides, Options(foreign_limit=None), out=here / "ab.json")
     assert {(run.processors, run.load) for run in kept.result.records} == {(1, 2.0)}
 

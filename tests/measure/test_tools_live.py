@@ -4,31 +4,12 @@ it prints today is read. What a loaded host gives is not looked at.
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from homenode.hosts.adapters.registry import adapter
-from homenode.hosts.live.packages import find, remedy
-from homenode.hosts.result import load
-
-SUITE = """\
-schema = 1
-name = "live"
-title = "one case"
-
-[defaults]
-repeats = 1
-seconds = 1.0
-
-[[case]]
-adapter = "{adapter}"
-name = "live"
-parameters = {{ {parameters} }}
-"""
+from live import measured
 
 CASES = [
     ("fio", 'mode = "randrw", load = 2, size_mib = 16'),
@@ -52,21 +33,10 @@ def test_live(
     command: Callable[..., subprocess.CompletedProcess[str]],
     tmp_path: Path,
 ) -> None:
-    one = adapter(name)
-    absent = [
-        need for need in one.requires(one.case("live", {})).needs if find(need.program) is None
-    ]
-    if absent:
-        programs = ", ".join(need.program for need in absent)
-        pytest.skip(f"not measured live: {programs} is not here; {remedy(absent)}")
-    suite = tmp_path / "live.toml"
-    suite.write_text(SUITE.format(adapter=name, parameters=parameters))
-    kept = tmp_path / "live.json"
-    done = command("measure", "run", suite, "--gate", "off", "-o", kept)
-    assert done.returncode == 0, done.stderr
-    (record,) = load(kept).records
+    kept = measured(command, tmp_path, name, "live", parameters, seconds=1.0)
+    (record,) = kept.records
     assert record.rejected is None, record.rejected
     assert record.work > 0.0
     assert record.seconds > 0.0
     assert record.score > 0.0
-    assert json.loads(kept.read_text())["versions"][name]
+    assert kept.versions[name]
