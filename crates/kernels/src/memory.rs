@@ -146,14 +146,27 @@ fn pass(operation: Operation, words: &mut [u64], passes: u64) {
 }
 
 /// Sum of all words, in eight running sums so that no addition waits for the one before.
+///
+/// Four lines a turn, written out: left to the compiler, the loop of a build that is optimised across
+/// crates was another, and read a quarter less of what lies in the first cache.
 fn sum(words: &[u64]) -> u64 {
     let mut sums = [0_u64; LINE];
-    for line in words.chunks_exact(LINE) {
-        for (sum, word) in sums.iter_mut().zip(line) {
-            *sum = sum.wrapping_add(*word);
+    let mut turns = words.chunks_exact(4 * LINE);
+    for lines in &mut turns {
+        for line in lines.chunks_exact(LINE) {
+            add(&mut sums, line);
         }
     }
+    for line in turns.remainder().chunks_exact(LINE) {
+        add(&mut sums, line);
+    }
     sums.into_iter().fold(0, u64::wrapping_add)
+}
+
+fn add(sums: &mut [u64; LINE], line: &[u64]) {
+    for (sum, word) in sums.iter_mut().zip(line) {
+        *sum = sum.wrapping_add(*word);
+    }
 }
 
 /// Sum of the first words of all lines.
@@ -173,10 +186,12 @@ mod tests {
 
     #[test]
     fn sums_are_those_of_the_words() {
-        let words: Vec<u64> = (0..64).collect();
-        assert_eq!(sum(&words), 63 * 64 / 2);
+        let words: Vec<u64> = (0..72).collect();
+        assert_eq!(sum(&words), 71 * 72 / 2);
+        assert_eq!(sum(&words[..64]), 63 * 64 / 2);
+        assert_eq!(sum(&words[..24]), 23 * 24 / 2);
         assert_eq!(
-            sum_of_lines(&words),
+            sum_of_lines(&words[..64]),
             (0..8).map(|line| line * 8).sum::<u64>()
         );
     }
