@@ -4,6 +4,7 @@
 PYTHON ?= python3
 PROCESSES ?= 2
 FUZZ_SECONDS ?= 10
+PGO ?= 1
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -18,6 +19,11 @@ DOCS_READY := .tools/docs/.ready
 PEERS_READY := .tools/peers/.ready
 FUZZ_READY := .tools/fuzz/.ready-0.13.2
 CLIENTS_READY := .tools/clients/.ready
+
+# Counts of what an engine does where it is trained are read by rustc's own tool, if it is installed.
+DIST := dist
+COUNTS_READER = $(wildcard $(shell rustc --print sysroot)/lib/rustlib/*/bin/llvm-profdata)
+TRAINED = $(if $(filter-out 0,$(PGO)),$(if $(COUNTS_READER),--pgo))
 
 ENGINE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 	$(shell find crates -path '*/src/*.rs' -o -path '*/src/*.json' -o -name Cargo.toml)
@@ -41,6 +47,16 @@ build: $(ENGINE) ## compile the engine and install homenode into .venv (editable
 
 demo: build ## the main job: what poor affinity costs four LPARs of a Power 795, and why
 	$(BIN)/homenode demo
+
+.PHONY: wheel test-wheel
+wheel: $(TOOLS_READY) ## a source archive and the abi3 wheel made from it, into dist/ (PGO=0: untrained, quicker)
+	rm -rf $(DIST)
+	@$(if $(TRAINED),,echo 'make: the engine is not trained: PGO=0, or no llvm-profdata beside rustc' >&2)
+	PATH="$(CURDIR)/.tools/uv/bin:$$PATH" $(BIN)/maturin build --release --locked --sdist \
+		--out $(DIST) $(TRAINED)
+
+test-wheel: wheel ## install the wheel where nothing else is, and use it as anybody would
+	$(BIN)/python tests/wheel/installed.py $(DIST) --uv $(UV)
 
 test: build $(CLIENTS_READY) ## all tests: Rust, then Python
 	cargo test --workspace --locked --quiet
@@ -96,7 +112,7 @@ lock: $(UV_READY) ## pin anew what pyproject.toml and requirements/*.in ask for
 	$(COMPILE) --upgrade requirements/uv.in -o requirements/uv.txt
 
 clean: ## remove all that was built or fetched here; kept runs stay
-	rm -rf target $(VENV) .tools site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf target $(VENV) .tools site $(DIST) .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find python tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -f python/homenode/*.so
 
@@ -113,7 +129,7 @@ $(TOOLS_READY): $(UV_READY) requirements/dev.txt
 	@touch $@
 
 $(ENGINE): $(TOOLS_READY) $(ENGINE_SOURCES)
-	PATH="$(CURDIR)/.tools/uv/bin:$$PATH" $(BIN)/maturin develop --release --locked --uv --quiet
+	PATH="$(CURDIR)/.tools/uv/bin:$$PATH" $(BIN)/maturin develop --profile local --locked --uv --quiet
 	@touch $@
 
 $(DOCS_READY): $(UV_READY) requirements/docs.txt
