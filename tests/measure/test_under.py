@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from homenode.measure.host.cgroups import gone
+from homenode.hosts.live.cgroups import gone
 from under import LOOPS, NOT_HERE, UP_S
 from waiting import LIMIT_S, until
 
