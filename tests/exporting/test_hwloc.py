@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from homenode import Run
+from homenode.model import catalog
+from homenode.model.catalog.flatten import machine_spec
 from homenode.records import exporting
 from homenode.records.exporting import ExportOptions
 from homenode.records.exporting.hwloc import topology
@@ -42,6 +44,17 @@ def test_distances_are_latencies_relative_to_local(kept: Run) -> None:
     first = tree["root"]["children"][0]
     assert (first["subtype"], first["os_index"]) == ("Drawer", 0)
     assert first["children"][0]["children"][0]["bytes"] == 1 << 30
+
+
+def test_pairs_of_nodes_are_farther_apart_by_their_own_factor() -> None:
+    """Cells of a Superdome: on one crossbar or on two."""
+    machine = machine_spec(catalog.machine("hp-superdome-sx2000"))
+    rows = topology(machine, "cell", {})["distances"][0]["rows"]
+    latency, factors = machine["memory_ns"], machine["node_distance"]
+    for other in range(1, len(rows)):
+        far = latency["far"] * factors[other] / latency["local"]
+        assert rows[0][other] == round(10 * far)
+    assert len(set(rows[0])) > 2
 
 
 def test_one_level_of_a_number_is_written(kept: Run) -> None:

@@ -10,9 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from homenode.hosts.live.cgroups import gone
 from under import LOOPS, NOT_HERE, UP_S
 from waiting import LIMIT_S, until
+
+from homenode.hosts.live.cgroups import gone
 
 UNDER = Path(__file__).with_name("under.py")
 BESIDE = """\

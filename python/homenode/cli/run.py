@@ -79,9 +79,10 @@ def run(
         raise stopped
 
 
-def run_json(done: Run) -> dict[str, Any]:
+def run_json(done: Run) -> dict[str, object]:
     """What `--json` prints of a run; the category is that of machines which have one."""
-    return {key: done.summary[key] for key in _JSON_KEYS if key in done.summary}
+    summary: Mapping[str, object] = done.summary
+    return {key: summary[key] for key in _JSON_KEYS if key in summary}
 
 
 def show_run(done: Run, point: Mapping[str, Any], *, as_json: bool) -> None:

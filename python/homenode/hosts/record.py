@@ -7,7 +7,7 @@ start-up) is the same in all its seconds.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 Better = Literal["higher", "lower"]
 """Which direction of a metric is the better one."""
@@ -86,5 +86,5 @@ class RunRecord:
     """Time stolen by the host's own hypervisor, share of its processors [0..1]."""
     rejected: str | None = None
     """Why it does not count; such a record is kept and reported, never used."""
-    details: dict[str, Any] = field(default_factory=dict)
+    details: dict[str, object] = field(default_factory=dict)
     """What else the tool told, by its own names."""

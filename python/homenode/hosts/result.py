@@ -11,7 +11,6 @@ import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from homenode.errors import suggestion
 from homenode.hosts.errors import MeasureError
@@ -30,21 +29,21 @@ _MOST_PROCESSORS = 1 << 20
 class Result:
     """A session: what was asked, where, and each repetition."""
 
-    suite: dict[str, Any]
+    suite: dict[str, object]
     """`name`, `title`, `sha256` of its file."""
-    settings: dict[str, Any]
+    settings: dict[str, object]
     """What was asked: seed, gate, affinity, processors, ..."""
-    systems: dict[str, dict[str, Any]]
+    systems: dict[str, dict[str, object]]
     """By name, the host's or `a` and `b`: what was set for it."""
-    cases: dict[str, dict[str, Any]]
+    cases: dict[str, dict[str, object]]
     """By `adapter/case`: title, metric, unit, better, load, seconds, repeats, parameters."""
     versions: dict[str, str] = field(default_factory=dict)
     """Of the tools, by adapter."""
-    environment: dict[str, Any] = field(default_factory=dict)
+    environment: dict[str, object] = field(default_factory=dict)
     records: list[RunRecord] = field(default_factory=list)
-    left_out: list[dict[str, Any]] = field(default_factory=list)
+    left_out: list[dict[str, object]] = field(default_factory=list)
     """`case` and `why`: not started, for a tool, disk or memory that is missing."""
-    failures: list[dict[str, Any]] = field(default_factory=list)
+    failures: list[dict[str, object]] = field(default_factory=list)
     """`case`, `system`, `replicate` and `why`: started, and failed."""
     started: str = ""
     finished: str = ""
@@ -59,7 +58,7 @@ class Result:
         """Records that count."""
         return [record for record in self.records if record.rejected is None]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """What the file holds."""
         fields = dataclasses.asdict(self)
         del fields["path"]
@@ -117,7 +116,7 @@ def bounded(path: Path) -> bytes:
     return data
 
 
-def _checked(data: dict[str, Any], path: Path) -> Result:
+def _checked(data: dict[str, object], path: Path) -> Result:
     from pydantic import TypeAdapter, ValidationError
 
     try:
@@ -247,6 +246,6 @@ class RawOutputs:
         self._let_go()
 
 
-def record_json(record: RunRecord) -> Mapping[str, Any]:
+def record_json(record: RunRecord) -> Mapping[str, object]:
     """A record as the file holds it."""
     return dataclasses.asdict(record)

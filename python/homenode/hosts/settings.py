@@ -11,7 +11,6 @@ import shlex
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from homenode.errors import hint, listed
 from homenode.hosts.errors import MeasureError
@@ -38,7 +37,7 @@ class System:
     words: str = ""
     """As written."""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """What the result file says of it."""
         setting = self.setting
         told_of = {

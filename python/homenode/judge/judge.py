@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from homenode.judge.kinds import Judged
 
@@ -26,7 +26,7 @@ class Interval:
     """Half its width; None of a single value."""
     count: int
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """As written."""
         return {"mean": self.mean, "ci95": self.half, "count": self.count}
 
@@ -93,7 +93,7 @@ class Row:
         """`experiment:group:metric`."""
         return f"{self.experiment}:{self.group}:{self.metric}"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """A row of `homenode measure validate --json`."""
         return {
             **asdict(self),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from homenode.hosts.errors import MeasureError
 
@@ -91,7 +90,7 @@ def command(
     load: Load, pace: Pace, start_ns: int, seconds: float, asked: Asked = Asked()
 ) -> list[str]:
     """How a process of a load is started; it waits until `start_ns` of the monotonic clock."""
-    table: dict[str, Any] = {"start_ns": start_ns}
+    table: dict[str, object] = {"start_ns": start_ns}
     if asked != Asked():
         table["scheduling"] = asdict(asked)
     name = "loop"

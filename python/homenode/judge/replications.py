@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.record import CpuTime, RunRecord, Switches
 from homenode.hosts.reduce.measured import Plain
+from homenode.model.spec import count_of
 from homenode.simulate.kept.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def records_of(
         )
     unit, works = _works(run, name)
     workload = run.partition_spec(name)["workload"]
-    load = float(workload.get("count") or workload.get("users") or 0.0)
+    load = float(count_of(workload))
     return [
         _record(run, name, index, totals, work, (case or name, system or run.name, unit, load))
         for index, (totals, work) in enumerate(zip(run.totals(name), works, strict=True))

@@ -31,7 +31,7 @@ class HostFacts:
     nodes: int
     groups: str
     """Control groups: v1 or v2."""
-    settings: Mapping[str, tuple[Any, str]]
+    settings: Mapping[str, tuple[object, str]]
     """Kernel settings with their sources; times in ns."""
     unread: tuple[str, ...]
     notes: tuple[str, ...] = ()
@@ -76,7 +76,7 @@ class Report:
         """Trials that did not count."""
         return [trial for trial in self.trials if trial.rejected is not None]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """What `homenode measure validate --json` prints."""
         return {
             "schema": SCHEMA,

@@ -42,7 +42,7 @@ class Exchanged:
     cpu_s: float
     """Processor time [s]."""
     lasts_s: float
-    """[s]"""
+    """Time from a request to the end of its answer [s]."""
 
 
 @dataclass(frozen=True)

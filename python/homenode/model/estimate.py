@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NotRequired, TypedDict
 
 BATCHES = 10
 """Batches into which the intervals of a single replication are cut."""
@@ -23,6 +24,14 @@ longer than to simulate a small scenario. A test holds them against it.
 """
 
 
+class Told(TypedDict):
+    """A metric as files have it: its mean, half of its 95 % interval, why there is no mean."""
+
+    mean: float | None
+    ci95: float | None
+    reason: NotRequired[str]
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A mean and the half-width of its 95 % confidence interval; None where it cannot be told."""
@@ -32,9 +41,9 @@ class Estimate:
     reason: str | None = None
     """Why there is no mean, in a sentence."""
 
-    def as_json(self) -> dict[str, float | str | None]:
+    def as_json(self) -> Told:
         """The form it has in `summary.json`."""
-        plain: dict[str, float | str | None] = {"mean": self.mean, "ci95": self.ci95}
+        plain: Told = {"mean": self.mean, "ci95": self.ci95}
         if self.reason is not None:
             plain["reason"] = self.reason
         return plain

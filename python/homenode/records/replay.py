@@ -5,12 +5,13 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from homenode.errors import NotFoundError, RunError
 from homenode.model.scenario import Scenario
 from homenode.model.scenario.demand import read_demand
 from homenode.model.scenario.played import Played
+from homenode.model.spec import processors_of
 from homenode.model.units import TIME
 from homenode.records.importing.assemble.convert import deviation
 from homenode.records.importing.assemble.probe import counted
@@ -137,7 +138,7 @@ def _rows(
 
     of = intervals.filter(pl.col("partition") == name)
     spec = run.partition_spec(name)
-    virtual, columns = _virtual(spec), counted(quantity, spec["guest"]["os"])
+    virtual, columns = int(processors_of(spec)), counted(quantity, spec["guest"]["os"])
     ends, rows, end = [], [], 0
     for length in demand.lengths_ns:
         end += length
@@ -151,13 +152,7 @@ def _rows(
     return rows
 
 
-def _virtual(spec: Mapping[str, Any]) -> int:
-    processors = spec["processors"]
-    dedicated = processors["mode"] == "dedicated"
-    return len(processors["cores"]) if dedicated else int(processors["virtual"])
-
-
-def _column(table: pl.DataFrame, name: str) -> list[Any]:
+def _column(table: pl.DataFrame, name: str) -> list[object]:
     return table[name].to_list() if name in table.columns else [None] * len(table)
 
 

@@ -45,7 +45,7 @@ def _kinds(described: Described) -> dict[str, str]:
     return described.kinds() if hasattr(described, "kinds") else {}
 
 
-def _is_matrix(value: Any) -> bool:
+def _is_matrix(value: object) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], list)
 
 
@@ -55,7 +55,7 @@ def _matrix(rows: list[list[float]]) -> str:
     return f"{len(rows)} x {len(rows[0])}, {', '.join(f'{value:g}' for value in every)}"
 
 
-def description_json(described: Described) -> dict[str, Any]:
+def description_json(described: Described) -> dict[str, object]:
     """The same as plain data."""
     return {
         "name": described.name,

@@ -11,9 +11,17 @@ from rich.markup import escape
 from rich.table import Table
 
 from homenode.errors import EngineMissingError
+from homenode.model.spec import (
+    PartitionSpec,
+    SharedSpec,
+    cores_of,
+    processors_of,
+    shared_of,
+    zvm_of,
+)
 from homenode.report.tables import plain_table
 from homenode.simulate.engine import load_engine
-from homenode.simulate.kept.guests import guest_of, guest_tables
+from homenode.simulate.kept.guests import guest_tables
 from homenode.simulate.kept.numbers import NOTHING, number, significant, with_interval
 from homenode.simulate.kept.totals import NS_PER_S
 from homenode.simulate.run import Run
@@ -65,7 +73,7 @@ _LAYERS = {"ip": "3", "ethernet": "2"}
 def mainframe_tables(run: Run) -> list[Table]:
     """PR/SM's, where it divides the machine, and those of z/VM, where it runs."""
     tables = [_prsm_table(run)] if _divides(run) else []
-    guests = [p for p in run.partitions if guest_of(run.partition_spec(p)) is not None]
+    guests = [p for p in run.partitions if zvm_of(run.partition_spec(p)) is not None]
     if not guests:
         return tables
     tables += [
@@ -114,7 +122,9 @@ def _switch_rows(run: Run) -> list[dict[str, Any]]:
     found = []
     seconds = run.replications * run.spec["duration_ns"] / NS_PER_S
     for row in sums.sort("partition_index", "switch_index").iter_rows(named=True):
-        guest = run.spec["partitions"][row["partition_index"]]["guest"]
+        guest = zvm_of(run.spec["partitions"][row["partition_index"]])
+        if guest is None:
+            raise AssertionError("a switch where no z/VM runs")
         told = guest["switches"][row["switch_index"]]
         nics = sum(one["switch"] == row["switch_index"] for one in guest["machines"])
         found.append({**row, "seconds": seconds, "layer": told["layer"], "nics": nics})
@@ -157,20 +167,20 @@ def _prsm_table(run: Run) -> Table:
         "management", "capped", title="PR/SM",
     )  # fmt: skip
     for name in run.partitions:
-        told = run.partition_spec(name)["processors"]
+        spec = run.partition_spec(name)
+        shared, own = shared_of(spec), cores_of(spec)
         metrics = run.metrics[name]
-        shared = told["mode"] == "shared"
         managed = (metrics["physc"].mean or 0.0) * (metrics["hypervisor_pct"].mean or 0.0) / 100.0
         table.add_row(
             escape(name),
-            str(told["virtual"] if shared else len(told["cores"])),
+            str(processors_of(spec)),
             str(run.details.get(name, {}).get("core_type", "ifl")).upper(),
-            str(told["weight"]) if shared else "dedicated",
-            number(told["entitlement"] if shared else len(told["cores"]), 2),
-            _polarization(told),
+            "dedicated" if shared is None else str(shared["weight"]),
+            number(len(own) if shared is None else shared["entitlement"], 2),
+            _polarization(spec),
             with_interval(metrics["physc"], 2),
             number(managed, 4),
-            _caps(run, told),
+            _caps(run, shared),
         )
     sharing = {
         one["processors"]["pool"]
@@ -185,30 +195,34 @@ def _prsm_table(run: Run) -> Table:
     return table
 
 
-def _polarization(told: dict[str, Any]) -> str:
+def _polarization(spec: PartitionSpec) -> str:
     """How many logical cores are vertical-high, -medium and -low, by PR/SM's rule in the engine; a
     report can do without.
     """
-    if told["mode"] != "shared":
-        return f"{len(told['cores'])}/0/0"
-    if (told.get("prsm") or {}).get("polarization") != "vertical":
+    shared = shared_of(spec)
+    if shared is None:
+        return f"{len(cores_of(spec))}/0/0"
+    more = shared.get("prsm")
+    if more is None or more.get("polarization") != "vertical":
         return "horizontal"
     try:
-        high, medium, low, _ = load_engine().polarize(told["entitlement"], told["virtual"])
+        high, medium, low, _ = load_engine().polarize(shared["entitlement"], shared["virtual"])
     except EngineMissingError:
         return "vertical"
     return f"{high}/{medium}/{low}"
 
 
-def _caps(run: Run, told: dict[str, Any]) -> str:
+def _caps(run: Run, shared: SharedSpec | None) -> str:
     """Which limits hold beside the weight."""
-    more = told.get("prsm") or {}
-    found = ["weight"] if told.get("capped") else []
+    found = ["weight"] if shared is not None and shared["capped"] else []
+    more = None if shared is None else shared.get("prsm")
+    if more is None:
+        return escape(", ".join(found)) or "no"
     if more.get("cap") is not None:
         found.append(f"{more['cap']:g} cores")
-    if more.get("group") is not None:
-        group = run.spec["groups"][more["group"]]
+    if (index := more.get("group")) is not None:
+        group = run.spec["groups"][index]
         found.append(f"group {group['name']} {group['cap']:g}")
-    if more.get("defined_capacity") is not None:
-        found.append(f"average {more['defined_capacity']['cores']:g}")
+    if (soft := more.get("defined_capacity")) is not None:
+        found.append(f"average {soft['cores']:g}")
     return escape(", ".join(found)) or "no"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 
@@ -101,7 +101,7 @@ def capability_lines(table: CapabilityTable, factors: Sequence[Factor]) -> list[
 
 def capability_json(
     table: CapabilityTable, sizes: Sequence[Size], splits: Sequence[Split]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Both tables as plain data."""
     return {
         "table": table.name,
@@ -141,14 +141,14 @@ def capability_curve(table: CapabilityTable) -> alt.LayerChart:
     return layers
 
 
-def curve_points(table: CapabilityTable) -> list[dict[str, Any]]:
+def curve_points(table: CapabilityTable) -> list[dict[str, object]]:
     """Every point of the table, then both ends of the straight line."""
     curve = [(n, n * value, _CURVE) for n, value in table.factors.items()]
     linear = [(1, 1.0, _LINEAR), (table.largest, float(table.largest), _LINEAR)]
     return [{"processors": n, "capability": c, "kind": kind} for n, c, kind in curve + linear]
 
 
-def _plain(factor: Factor) -> dict[str, Any]:
+def _plain(factor: Factor) -> dict[str, object]:
     return {
         "processors": factor.processors,
         "caf": factor.value,

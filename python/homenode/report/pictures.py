@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from homenode.errors import HomenodeError, StoreError
 from homenode.simulate.explain.explanation import Explanation
@@ -74,7 +74,18 @@ def waterfalls(explanations: Sequence[Explanation]) -> alt.TopLevelMixin:
     return charts[0] if len(charts) == 1 else alt.vconcat(*charts)
 
 
-def waterfall_steps(explanation: Explanation) -> list[dict[str, Any]]:
+class Bar(TypedDict):
+    """A bar of a waterfall: where it starts and ends, its kind, the number that stands on it."""
+
+    label: str
+    start: float
+    end: float
+    top: float
+    kind: str
+    shown: str
+
+
+def waterfall_steps(explanation: Explanation) -> list[Bar]:
     """The bars: label, where each starts and ends, kind, text; causes that print as zero are left
     out.
     """
@@ -108,7 +119,7 @@ def _names(explanation: Explanation) -> tuple[str, str]:
     return f"{base.partition} of {base.run}", f"{mine.partition} of {mine.run}"
 
 
-def _links(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _links(steps: list[Bar]) -> list[dict[str, object]]:
     """From the end of each bar to the next one."""
     return [
         {"label": step["label"], "next": after["label"], "level": step["end"]}
@@ -116,7 +127,7 @@ def _links(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _step(label: str, start: float, end: float, kind: str, digits: int) -> dict[str, Any]:
+def _step(label: str, start: float, end: float, kind: str, digits: int) -> Bar:
     sign = "+" if kind in (_MORE, _LESS) else ""
     return {
         "label": label,
@@ -128,7 +139,7 @@ def _step(label: str, start: float, end: float, kind: str, digits: int) -> dict[
     }
 
 
-def _domain(steps: list[dict[str, Any]]) -> list[float]:
+def _domain(steps: list[Bar]) -> list[float]:
     """From zero: bars that stand for amounts must not be cut."""
     return [0.0, max(step["top"] for step in steps) * (1.0 + _MARGIN) or 1.0]
 

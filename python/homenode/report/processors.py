@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from rich.table import Table
 
@@ -25,14 +25,32 @@ _CELLS: tuple[tuple[PartitionMode, str, tuple[CoreType, ...]], ...] = (
 """Rows of the published table: mode, core types in words, an example of them."""
 
 
-def limits_json(machine: MachineDescription) -> list[dict[str, Any]]:
+class Room(TypedDict):
+    """What z/VM supports; the numbers only where it is available."""
+
+    available: bool
+    logical_cores: NotRequired[int | None]
+    logical_processors: NotRequired[int | None]
+    last_number: NotRequired[str]
+    even_numbers_only: NotRequired[bool]
+
+
+class Supported(Room):
+    """The same of a mode, core types and a setting of multithreading."""
+
+    mode: str
+    core_types: str
+    smt: str
+
+
+def limits_json(machine: MachineDescription) -> list[Supported]:
     """A row for each mode, kind of core types and multithreading setting; none for a machine that
     does not run z/VM.
     """
     if machine.zvm is None:
         return []
     numbers = machine.zvm.processors.value
-    rows = []
+    rows: list[Supported] = []
     for mode, words, types in _CELLS:
         for smt in SETTINGS:
             usable = smt == "off" or machine.threads_per_core > 1
@@ -41,7 +59,7 @@ def limits_json(machine: MachineDescription) -> list[dict[str, Any]]:
     return rows
 
 
-def _cell_json(found: Limits | None) -> dict[str, Any]:
+def _cell_json(found: Limits | None) -> Room:
     if found is None:
         return {"available": False}
     return {
@@ -62,8 +80,8 @@ def limits_table(machine: MachineDescription) -> Table:
         if not row["available"]:
             table.add_row(row["mode"], row["core_types"], row["smt"], "not available", "", "")
             continue
-        cores = row["logical_cores"]
-        processors = row["logical_processors"] or "two an IFL core, one any other"
+        cores = row.get("logical_cores")
+        processors = row.get("logical_processors") or "two an IFL core, one any other"
         table.add_row(
             row["mode"],
             row["core_types"],
@@ -75,7 +93,7 @@ def limits_table(machine: MachineDescription) -> Table:
     return table
 
 
-def _span(row: dict[str, Any]) -> str:
+def _span(row: Supported) -> str:
     last = row["last_number"]
     if row["even_numbers_only"]:
         return f"{shown(0)}, {shown(2)}, {shown(4)}, ..., {last}"
@@ -83,7 +101,7 @@ def _span(row: dict[str, Any]) -> str:
     return f"{shown(0)} to {last}" + (", core n as 2n and 2n+1" if two else "")
 
 
-def layout_json(partitions: Sequence[PlacedPartition]) -> list[dict[str, Any]]:
+def layout_json(partitions: Sequence[PlacedPartition]) -> list[dict[str, object]]:
     """A row for each logical core; processor numbers under z/VM only."""
     rows = []
     for partition in partitions:

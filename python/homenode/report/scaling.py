@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 from rich.table import Table
@@ -134,7 +134,7 @@ def _title(result: ScalingResult) -> str:
     )
 
 
-def picture_points(result: ScalingResult) -> list[dict[str, Any]]:
+def picture_points(result: ScalingResult) -> list[dict[str, object]]:
     """Three points a size: measured, offered, linear."""
     smallest = result.sizes[0].processors
     return [

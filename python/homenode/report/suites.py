@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from homenode.hosts.progress import minutes
 from homenode.report.hosts.words import counted
@@ -67,7 +67,7 @@ def cases_sentence(suite: Suite) -> str:
     )
 
 
-def cases_json(suite: Suite) -> dict[str, Any]:
+def cases_json(suite: Suite) -> dict[str, object]:
     """The same for programs."""
     return {
         "suite": suite.name,
@@ -106,7 +106,7 @@ def tools_table(wanted: Sequence[Wanted]) -> Table:
     return table
 
 
-def tools_json(wanted: Sequence[Wanted]) -> list[dict[str, Any]]:
+def tools_json(wanted: Sequence[Wanted]) -> list[dict[str, object]]:
     """The same for programs."""
     return [
         {
@@ -153,7 +153,7 @@ def _default(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def adapter_json(adapter: Adapter, parameters: Sequence[Parameter]) -> dict[str, Any]:
+def adapter_json(adapter: Adapter, parameters: Sequence[Parameter]) -> dict[str, object]:
     """The same for programs."""
     return {
         "adapter": adapter.name,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 
@@ -46,9 +46,9 @@ def walk_table(
 
 def walk_json(
     machine: str, pattern: str, size: int, walked: WalkResult, base: WalkResult | None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The same as plain data, of one size."""
-    answer: dict[str, Any] = {
+    answer: dict[str, object] = {
         "machine": machine,
         "pattern": pattern,
         "buffer_bytes": size,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 from homenode.errors import EngineMissingError
+from homenode.simulate.answers import Batch
 
-Observer = Callable[[dict[str, Any]], bool]
+Observer = Callable[[Batch], bool]
 
 
 class Engine(Protocol):

@@ -12,6 +12,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from homenode.model.spec import (
+    MachineSpec,
+    PartitionSpec,
+    ProcessorsSpec,
+    Spec,
+    cores_of,
+    processors_of,
+    shared_of,
+)
+
 Kind = Literal["Shared", "Dedicated"]
 Mode = Literal["Capped", "Uncapped", "Donating"]
 
@@ -152,33 +162,31 @@ class SystemConfiguration:
 
 
 def from_spec(
-    spec: Mapping[str, Any], name: str, details: Mapping[str, Any] | None = None
+    spec: Spec, name: str, details: Mapping[str, object] | None = None
 ) -> SystemConfiguration:
     """The configuration of a partition of a frozen scenario.
 
     `details` replaces or adds fields of `SystemConfiguration` by name; `mem_mb` is spread over
     the affinity domains.
     """
-    partitions: Sequence[Mapping[str, Any]] = spec["partitions"]
+    partitions = spec["partitions"]
     index = next(i for i, partition in enumerate(partitions) if partition["name"] == name)
     partition = partitions[index]
-    processors = partition["processors"]
-    shared = processors["mode"] == "shared"
-    vps = int(processors["virtual"]) if shared else len(processors["cores"])
+    shared, vps = shared_of(partition), int(processors_of(partition))
     facts: dict[str, Any] = {
         "name": name,
-        "kind": "Shared" if shared else "Dedicated",
-        "mode": _mode(processors),
+        "kind": "Shared" if shared is not None else "Dedicated",
+        "mode": _mode(partition["processors"]),
         "smt": int(partition["smt"]),
         "vps": vps,
-        "ent": float(processors["entitlement"]) if shared else float(vps),
-        "weight": int(processors.get("weight", 0)),
+        "ent": float(vps if shared is None else shared["entitlement"]),
+        "weight": 0 if shared is None else int(shared["weight"] or 0),
         "clock_hz": float(spec["machine"]["clock_hz"]),
         "number": index + 1,
         **_system(spec["machine"], partitions),
     }
-    if shared:
-        facts |= _pool(spec, int(processors["pool"]), facts["shared_cores"])
+    if shared is not None:
+        facts |= _pool(spec, int(shared["pool"]), facts["shared_cores"])
     facts |= details or {}
     if "srads" not in facts:
         facts["srads"] = affinity_domains(
@@ -187,15 +195,15 @@ def from_spec(
     return SystemConfiguration(**facts)
 
 
-def _mode(processors: Mapping[str, Any]) -> Mode:
+def _mode(processors: ProcessorsSpec) -> Mode:
     if processors["mode"] == "shared":
         return "Capped" if processors["capped"] else "Uncapped"
     return "Donating" if processors["donating"] else "Capped"
 
 
-def _system(machine: Mapping[str, Any], partitions: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+def _system(machine: MachineSpec, partitions: Sequence[PartitionSpec]) -> dict[str, int]:
     """Cores of the whole machine; what is not dedicated is the physical shared pool."""
-    dedicated = sum(len(p["processors"].get("cores", ())) for p in partitions)
+    dedicated = sum(len(cores_of(p)) for p in partitions)
     active = int(machine["active_cores"])
     return {
         "system_cores": machine["nodes"] * machine["chips_per_node"] * machine["cores_per_chip"],
@@ -204,9 +212,10 @@ def _system(machine: Mapping[str, Any], partitions: Sequence[Mapping[str, Any]])
     }
 
 
-def _pool(spec: Mapping[str, Any], pool: int, shared_cores: int) -> dict[str, Any]:
+def _pool(spec: Spec, pool: int, shared_cores: int) -> dict[str, float]:
     """The partition's shared processor pool."""
-    members = [p["processors"] for p in spec["partitions"] if p["processors"].get("pool") == pool]
+    shared = [one for p in spec["partitions"] if (one := shared_of(p)) is not None]
+    members = [one for one in shared if one["pool"] == pool]
     facts = spec["pools"][pool]
     maximum = facts["maximum"] if facts["maximum"] is not None else float(shared_cores)
     return {
@@ -218,7 +227,7 @@ def _pool(spec: Mapping[str, Any], pool: int, shared_cores: int) -> dict[str, An
 
 
 def affinity_domains(
-    partition: Mapping[str, Any], vps: int, smt: int, mem_mb: int, machine: Mapping[str, Any]
+    partition: PartitionSpec, vps: int, smt: int, mem_mb: int, machine: MachineSpec
 ) -> tuple[Srad, ...]:
     """The chips that hold memory or home processors of a partition, nodes and chips renumbered from
     0.
@@ -244,7 +253,7 @@ def affinity_domains(
     )
 
 
-def _memory_by_chip(partition: Mapping[str, Any], chips: int) -> dict[int, float]:
+def _memory_by_chip(partition: PartitionSpec, chips: int) -> dict[int, float]:
     """Share of its memory at each chip that holds some, each memory domain `chips` chips long; that
     of several chips counts for the first of them, interleaved memory evenly for all its domains.
     """

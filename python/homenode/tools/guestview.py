@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from homenode.model.spec import PartitionSpec, Spec, ZvmSpec, processors_of, zvm_of
+from homenode.simulate.answers import PartitionDetails
 from homenode.simulate.kept.guests import guest_tables
 from homenode.simulate.kept.store import INTERVAL_TABLES
 from homenode.simulate.kept.totals import NS_PER_S
@@ -32,10 +34,10 @@ class GuestView:
     name: str
     """Of the run."""
     scenario: str
-    spec: Mapping[str, Any]
+    spec: Spec
     frames: Mapping[str, pl.DataFrame]
     """Interval tables by name; partitions, machines and switches by index."""
-    details: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    details: Mapping[str, PartitionDetails] = field(default_factory=dict)
     """By partition, what the engine need not know."""
     model: str = ""
     """Machine type and model, such as 3906-M05; empty where they are not known."""
@@ -55,7 +57,7 @@ class GuestView:
         return int(self.spec["interval_ns"])
 
     @property
-    def partitions(self) -> list[Mapping[str, Any]]:
+    def partitions(self) -> list[PartitionSpec]:
         """Of the frozen scenario."""
         return list(self.spec["partitions"])
 
@@ -78,6 +80,13 @@ class GuestView:
         rest = int(self.spec["machine"]["active_cores"]) - sum(found.values())
         kind = next(iter([*shared, *found]), DEFAULT_TYPE)
         return {**found, kind: found.get(kind, 0) + rest}
+
+    def zvm(self, partition: str) -> ZvmSpec:
+        """z/VM in a partition; raises `ToolError` where another system runs."""
+        found = zvm_of(self.partitions[self.index(partition)])
+        if found is None:
+            raise ToolError(f"partition {partition} of run {self.name} does not run z/VM")
+        return found
 
     def index(self, name: str) -> int:
         """Place of a partition."""
@@ -123,8 +132,7 @@ class GuestView:
 
     def processors(self, partition: str) -> int:
         """Its logical cores."""
-        told = self.partitions[self.index(partition)]["processors"]
-        return int(told["virtual"]) if told["mode"] == "shared" else len(told["cores"])
+        return int(processors_of(self.partitions[self.index(partition)]))
 
     def smt(self, partition: str) -> int:
         """Hardware threads used of each."""

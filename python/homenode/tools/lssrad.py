@@ -9,7 +9,6 @@ machine.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from homenode.tools.configuration import Srad
 from homenode.tools.layout import page
@@ -44,7 +43,7 @@ def render(view: RunView, argv: Sequence[str]) -> str:
     return page(lines)
 
 
-def rows(view: RunView, argv: Sequence[str]) -> list[dict[str, Any]]:
+def rows(view: RunView, argv: Sequence[str]) -> list[dict[str, object]]:
     """The same as numbers, a dict a chip."""
     return [
         {"REF1": srad.ref1, "SRAD": srad.srad, "MEM": srad.mem_mb, "CPU": list(srad.cpus)}

@@ -7,7 +7,7 @@ a core cell has one, and so has a cell on which a partition's I/O hangs.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from homenode.model.scenario.cellular.paths import cores_of_cell, cores_per_cell
 from homenode.tools.errors import ToolError
@@ -27,7 +27,7 @@ SECTIONS = (COMPLEX, CELLS, PARTITIONS)
 
 def listing(
     resolved: Resolved, sections: tuple[str, ...] = (CELLS,), cell: int | None = None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """What the tool says; `cell` chooses one for `DETAILS`. Raises `ToolError` if the machine has
     no cells, or not that one.
     """
@@ -43,7 +43,7 @@ def listing(
         raise ToolError(f"parstatus: cell {cell} is absent", there=f"there are {cells}")
     shown = sorted(own) if cell is None else [cell]
     facts = [("Complex Name", "homenode"), ("Original Product Name", machine.title)]
-    found: dict[str, list[Any]] = {
+    found: dict[str, list[object]] = {
         COMPLEX: [list(fact) for fact in facts],
         CELLS: [_cell(index, own.get(index), resolved) for index in range(machine.nodes)],
         DETAILS: [_details(own[index]) for index in shown],
@@ -85,8 +85,8 @@ def _chassis(index: int, resolved: Resolved) -> str | None:
 
 def _cell(
     index: int, own: tuple[PlacedNpartition, Cell] | None, resolved: Resolved
-) -> dict[str, Any]:
-    row: dict[str, Any] = {
+) -> dict[str, object]:
+    row: dict[str, object] = {
         "location": location(index),
         "usage": "Absent",
         "processors": None,
@@ -115,7 +115,7 @@ def _cell(
     }
 
 
-def _details(own: tuple[PlacedNpartition, Cell]) -> dict[str, Any]:
+def _details(own: tuple[PlacedNpartition, Cell]) -> dict[str, object]:
     npartition, cell = own
     return {
         "location": location(cell.index),
@@ -128,7 +128,7 @@ def _details(own: tuple[PlacedNpartition, Cell]) -> dict[str, Any]:
     }
 
 
-def _partition(npartition: PlacedNpartition, resolved: Resolved) -> dict[str, Any]:
+def _partition(npartition: PlacedNpartition, resolved: Resolved) -> dict[str, object]:
     chassis = [_chassis(index, resolved) for index in npartition.indices]
     return {
         "number": npartition.row,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from homenode.tools.configuration import SystemConfiguration
 from homenode.tools.figures import Shares, charged_ns, consumed_pct, cores, partition_shares, shares
@@ -136,7 +135,7 @@ def _stanza(label: str, chosen: list[Line], shown: Sequence[Column]) -> list[str
     return lines
 
 
-def rows(view: RunView, argv: Sequence[str]) -> list[dict[str, Any]]:
+def rows(view: RunView, argv: Sequence[str]) -> list[dict[str, object]]:
     """The same as unrounded numbers, a dict a line; averages are left to the reader."""
     request, configuration, reports = _asked(view, argv)
     return [

@@ -9,9 +9,8 @@ table that has some points only gives those lines only, and a machine without a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from homenode.errors import NotFoundError, nearest
 from homenode.model.catalog.capability_factors import STEPS
@@ -20,6 +19,7 @@ from homenode.model.catalog.capability_table import (
     capability_table,
     capability_tables,
 )
+from homenode.model.spec import MachineSpec, shared_of
 from homenode.tools.guestview import GuestView, refuse_other_machines, zvm_partition
 
 MANUFACTURER = "IBM"
@@ -71,7 +71,7 @@ def sysinfo(view: GuestView, partition: str, guest: str | None = None) -> Facts:
     )
 
 
-def table_of(machine: Mapping[str, Any]) -> CapabilityTable | None:
+def table_of(machine: MachineSpec) -> CapabilityTable | None:
     """The shipped factors of a machine's generation, if there are any."""
     name = str(machine["generation"])
     return capability_table(name) if name in capability_tables() else None
@@ -110,7 +110,7 @@ def _topology(view: GuestView) -> Iterator[Line]:
         yield f"CPU Topology {kind}:     ", counts
 
 
-def _processors(machine: Mapping[str, Any], table: CapabilityTable | None) -> Iterator[Line]:
+def _processors(machine: MachineSpec, table: CapabilityTable | None) -> Iterator[Line]:
     total = int(machine["active_cores"])
     yield _named("CPUs Total", total)
     yield _named("CPUs Configured", total)
@@ -126,10 +126,10 @@ def _processors(machine: Mapping[str, Any], table: CapabilityTable | None) -> It
 
 def _partition(view: GuestView, name: str) -> Iterator[Line]:
     machine, index = view.spec["machine"], view.index(name)
-    told, cores = view.partitions[index]["processors"], view.processors(name)
-    shared = told["mode"] == "shared"
-    entitled = float(told["entitlement"]) if shared else float(cores)
-    words = ["Shared" if shared else "Dedicated", *(["Limited"] if told.get("capped") else [])]
+    shared, cores = shared_of(view.partitions[index]), view.processors(name)
+    entitled = float(cores if shared is None else shared["entitlement"])
+    capped = shared is not None and shared["capped"]
+    words = ["Dedicated" if shared is None else "Shared", *(["Limited"] if capped else [])]
     yield _named("LPAR Number", view.details.get(name, {}).get("number") or index + 1)
     yield _named("LPAR Characteristics", "".join(f"{word} " for word in words))
     yield _named("LPAR Name", f"{name.upper():<8.8}")
@@ -138,8 +138,8 @@ def _partition(view: GuestView, name: str) -> Iterator[Line]:
     yield _named("LPAR CPUs Configured", cores)
     yield _named("LPAR CPUs Standby", 0)
     yield _named("LPAR CPUs Reserved", 0)
-    yield _named("LPAR CPUs Dedicated", 0 if shared else cores)
-    yield _named("LPAR CPUs Shared", cores if shared else 0)
+    yield _named("LPAR CPUs Dedicated", 0 if shared is not None else cores)
+    yield _named("LPAR CPUs Shared", cores if shared is not None else 0)
     if machine["threads_per_core"] > 1:
         most = machine["threads_per_core"] - 1
         yield _named("LPAR CPUs G-MTID", 0)
@@ -148,7 +148,7 @@ def _partition(view: GuestView, name: str) -> Iterator[Line]:
 
 
 def _guest(view: GuestView, partition: str, guest: str) -> Iterator[Line]:
-    machines = view.partitions[view.index(zvm_partition(view, partition))]["guest"]["machines"]
+    machines = view.zvm(zvm_partition(view, partition))["machines"]
     by_name = {str(one["name"]).upper(): one for one in machines}
     if guest.upper() not in by_name:
         raise NotFoundError(

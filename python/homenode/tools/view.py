@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from homenode.errors import NotFoundError, nearest
+from homenode.model.spec import Spec
 from homenode.tools.configuration import Limits, SystemConfiguration, from_spec
 from homenode.tools.errors import ToolError
 from homenode.tools.summing import Rows
@@ -70,7 +71,7 @@ class Kept(Protocol):
         ...
 
     @property
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> Spec:
         """The frozen scenario."""
         ...
 
@@ -104,7 +105,7 @@ class KeptRunView:
 
     run: Kept
     replication: int = 0
-    details: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    details: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, run: Kept, replication: int = 0) -> KeptRunView:
@@ -154,7 +155,8 @@ def configuration_details(run: Kept) -> dict[str, dict[str, Any]]:
     """What the tools print of the partitions beside the frozen scenario, by partition."""
     return {
         partition: {
-            name: Limits(*value) if name in _LIMITS else value for name, value in details.items()
+            name: Limits(*value) if name in _LIMITS and isinstance(value, list) else value
+            for name, value in details.items()
         }
         for partition, details in run.details.items()
     }

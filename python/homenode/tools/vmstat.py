@@ -9,7 +9,6 @@ covers all that was kept.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from homenode.tools.configuration import SystemConfiguration
 from homenode.tools.figures import consumed_pct, cores, partition_shares
@@ -113,7 +112,7 @@ def render(view: RunView, argv: Sequence[str]) -> str:
     return page(lines)
 
 
-def rows(view: RunView, argv: Sequence[str]) -> list[dict[str, Any]]:
+def rows(view: RunView, argv: Sequence[str]) -> list[dict[str, object]]:
     """The same as unrounded numbers, a dict a line."""
     configuration, reports = _reports(view, argv)
     names = [column.name for column in _columns(configuration)]

@@ -10,8 +10,8 @@ processor.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from homenode.errors import NotFoundError, nearest
 from homenode.model.scenario.cellular.paths import cores_of_cell, path_of
@@ -34,11 +34,91 @@ _SHORT_NAME = 30
 _MB = 1 << 20
 
 
-def listing(resolved: Resolved, form: Form = "", names: Sequence[str] = ()) -> dict[str, Any]:
+class CellCount(TypedDict):
+    """Cores of a cell that were asked for by the cell."""
+
+    cell: int
+    count: int
+
+
+class Processors(TypedDict):
+    """Cores of a virtual partition by hardware path, as the tool groups them."""
+
+    minimum: int
+    maximum: int
+    user: list[str]
+    boot: str
+    monitor: list[str]
+    pending: list[str]
+    user_count: int
+    monitor_count: int
+    by_cell: list[CellCount]
+
+
+class Megabytes(TypedDict):
+    """Memory of a kind, and the floating part of it [MB]."""
+
+    megabytes: int
+    floating: int
+
+
+class CellMemory(Megabytes):
+    """The same of one cell."""
+
+    cell: int
+
+
+class Interleaved(Megabytes):
+    """Memory spread over cells; no ranges of it are asked for by address."""
+
+    user: list[str]
+    monitor: list[str]
+    granule: int
+
+
+class Local(TypedDict):
+    """Memory of single cells."""
+
+    user: list[str]
+    monitor: list[str]
+    by_cell: list[CellMemory]
+    granule: int
+
+
+class Memory(TypedDict):
+    """Memory of a virtual partition."""
+
+    interleaved: Interleaved
+    local: Local
+
+
+class Path(TypedDict):
+    """An I/O path and what it is for."""
+
+    path: str
+    role: str
+
+
+class VirtualPartition(TypedDict):
+    """What `vparstatus -v` says of one; `online` and `reconfiguration` only `-M`."""
+
+    name: str
+    state: str
+    attributes: list[str]
+    kernel: str
+    boot_options: str
+    processors: Processors
+    io: list[Path]
+    memory: Memory
+    online: list[str] | None
+    reconfiguration: str | None
+
+
+def listing(resolved: Resolved, form: Form = "", names: Sequence[str] = ()) -> dict[str, object]:
     """What the tool says of those partitions, of all if none are named; raises `ToolError` if there
     is no monitor that could be asked, `NotFoundError` for a name that is not there.
     """
-    partitions = [_partition(*one, resolved) for one in _chosen(resolved, names)]
+    partitions = told(resolved, names)
     if form == "":
         return {"report": "vparstatus", "rows": [_row(partition) for partition in partitions]}
     if form == "M":
@@ -46,6 +126,11 @@ def listing(resolved: Resolved, form: Form = "", names: Sequence[str] = ()) -> d
             partition["online"] = []
             partition["reconfiguration"] = NO_RECONFIGURATION
     return {"report": f"vparstatus -{form}", "partitions": partitions}
+
+
+def told(resolved: Resolved, names: Sequence[str] = ()) -> list[VirtualPartition]:
+    """What `vparstatus -v` says of those partitions, of all if none are named; see `listing`."""
+    return [_partition(*one, resolved) for one in _chosen(resolved, names)]
 
 
 def render(resolved: Resolved, form: Form = "", names: Sequence[str] = ()) -> str:
@@ -81,7 +166,7 @@ def _chosen(resolved: Resolved, names: Sequence[str]) -> list[Virtual]:
     return [found for name, found in virtual.items() if not names or name in names]
 
 
-def _partition(partition: PlacedPartition, where: InCells, resolved: Resolved) -> dict[str, Any]:
+def _partition(partition: PlacedPartition, where: InCells, resolved: Resolved) -> VirtualPartition:
     return {
         "name": partition.name,
         "state": "Up",
@@ -96,7 +181,7 @@ def _partition(partition: PlacedPartition, where: InCells, resolved: Resolved) -
     }
 
 
-def _processors(partition: PlacedPartition, where: InCells, resolved: Resolved) -> dict[str, Any]:
+def _processors(partition: PlacedPartition, where: InCells, resolved: Resolved) -> Processors:
     cores, machine = where.cores, resolved.machine
     table = partition.table.processors
     limits = [getattr(table, key, None) for key in ("minimum", "maximum")]
@@ -131,7 +216,7 @@ def _image(resolved: Resolved) -> int:
     return 0 if platform is None else platform.partition_memory.value
 
 
-def _memory(where: InCells, image: int) -> dict[str, Any]:
+def _memory(where: InCells, image: int) -> Memory:
     npartition = where.npartition
     bound = _with_image(where.memory, image)
     cells = sorted({part.cell for part in where.memory if part.cell is not None})
@@ -163,7 +248,7 @@ def _with_image(memory: Sequence[GrantedMemory], image: int) -> list[tuple[Grant
     ]
 
 
-def _megabytes(bound: Sequence[tuple[GrantedMemory, int]], cell: int | None) -> dict[str, int]:
+def _megabytes(bound: Sequence[tuple[GrantedMemory, int]], cell: int | None) -> Megabytes:
     """All memory of a kind, and the floating part of it [MB]."""
     parts = [(part, size) for part, size in bound if part.cell == cell]
     floating = sum(size for part, size in parts if not part.base)
@@ -173,7 +258,7 @@ def _megabytes(bound: Sequence[tuple[GrantedMemory, int]], cell: int | None) -> 
     }
 
 
-def _row(partition: Mapping[str, Any]) -> dict[str, Any]:
+def _row(partition: VirtualPartition) -> dict[str, object]:
     """The two lines of the summary."""
     processors, memory = partition["processors"], partition["memory"]
     paths = (*processors["user"], *processors["monitor"], processors["boot"])

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from pydantic import Field
 
@@ -40,7 +39,7 @@ class Layout:
     """Those for customers; what a partition has beyond them goes on evenly over the nodes."""
     group_chips: int
     memory: MemoryRule = "beside"
-    change: Mapping[str, Any] = field(default_factory=dict)
+    change: Mapping[str, object] = field(default_factory=dict)
     """Numbers of the machine that differ from its description, as a scenario states them."""
 
     @property

@@ -17,7 +17,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from homenode.errors import EngineError
 from homenode.evidence.capability.layout import Layout, layout_of
@@ -28,6 +28,7 @@ from homenode.model.catalog.names import is_path, machine
 from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.document import to_toml
 from homenode.model.scenario import Scenario
+from homenode.model.spec import MachineSpec, MemoryPartSpec, PartitionSpec, ProfileSpec, Spec
 from homenode.simulate.engine import load_engine
 
 REFERENCE = "reference"
@@ -59,7 +60,7 @@ class Point:
 class Prediction:
     """Prices of one machine's partitions; each is asked of the engine once."""
 
-    def __init__(self, spec: Mapping[str, Any], layout: Layout) -> None:
+    def __init__(self, spec: Spec, layout: Layout) -> None:
         """`spec` is the engine's input with one partition, which is placed anew for every size."""
         self.title = str(spec["machine"]["name"])
         self.spec = spec
@@ -123,7 +124,7 @@ class Prediction:
 
     def _price(self, processors: int) -> Point:
         chips = self.layout.busy(processors)
-        spec = {**self.spec, "partitions": [self._partition(chips)]}
+        spec: Spec = {**self.spec, "partitions": [self._partition(chips)]}
         engine = load_engine()
         try:
             answer = engine.price(json.dumps(spec), json.dumps([[float(n) for n in chips]]))
@@ -132,22 +133,25 @@ class Prediction:
         told = json.loads(answer)["partitions"][0]
         return Point(processors, told["ns"], {b: t for b, t in told["books"].items() if t > 0})
 
-    def _partition(self, chips: list[int]) -> dict[str, Any]:
+    def _partition(self, chips: list[int]) -> PartitionSpec:
         """The partition on so many cores of each chip, with its memory."""
         template = self.spec["partitions"][0]
+        processors, workload = template["processors"], template["workload"]
+        if processors["mode"] != "dedicated" or workload["kind"] != "loops":
+            raise AssertionError("a partition to be priced has loops on cores of its own")
         each = self.layout.cores_per_chip
         cores = [c * each + core for c, n in enumerate(chips) for core in range(n)]
         return {
             **template,
-            "processors": {**template["processors"], "cores": cores},
-            "workload": {**template["workload"], "count": len(cores)},
+            "processors": {**processors, "cores": cores},
+            "workload": {**workload, "count": len(cores)},
             "memory": self._memory(chips),
             # No guest knows where its memory lies: all of it is common to its processors.
             "memory_policy": "proportional",
             "data_bytes": _DATA_BYTES,
         }
 
-    def _memory(self, chips: list[int]) -> list[dict[str, Any]]:
+    def _memory(self, chips: list[int]) -> list[MemoryPartSpec]:
         beside_chips = self.spec["machine"]["memory_beside"] == "chip"
         width = 1 if beside_chips else self.layout.chips_per_node
         domains = [sum(chips[first : first + width]) for first in range(0, len(chips), width)]
@@ -166,7 +170,7 @@ def predicted(
     return Prediction.of(name, work).table(largest)
 
 
-def _undispatched(described: MachineDescription) -> dict[str, Any]:
+def _undispatched(described: MachineDescription) -> MachineSpec:
     """The machine with cores of one's own also where its hypervisor knows none: what a layout of
     cores is worth is the hardware's matter, and no dispatcher takes part in a price.
     """
@@ -176,17 +180,17 @@ def _undispatched(described: MachineDescription) -> dict[str, Any]:
     return spec
 
 
-def _changed(name: str, change: Mapping[str, Any]) -> MachineDescription:
+def _changed(name: str, change: Mapping[str, object]) -> MachineDescription:
     """The machine with the numbers of its layout."""
     choice = {"file" if is_path(name) else "model": name, **change}
     text = to_toml({"machine": choice, "partition": [_PARTITION]})
     return Scenario.from_toml(text, f"layout of {name}").machine
 
 
-def _template(work: ProfileDescription) -> dict[str, Any]:
+def _template(work: ProfileDescription) -> Spec:
     """The engine's input for a partition of one processor, on a machine that is then replaced."""
-    spec: dict[str, Any] = json.loads(_template_text())
-    spec["partitions"][0]["profile"] = work.spec()
+    spec: Spec = json.loads(_template_text())
+    spec["partitions"][0]["profile"] = cast(ProfileSpec, work.spec())
     return spec
 
 

@@ -8,19 +8,19 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from homenode.evidence.compare.outcome import US_PER_S, CaseResult, MachineComparison, Pair, Side
 from homenode.evidence.compare.scenarios import Adjust, Point, case_points
 from homenode.evidence.compare.simulate import Pool, Sample, Simulated, collect
 from homenode.evidence.compare.suite import Case, Suite, WorkClass, load_suite
-from homenode.evidence.compare.walk import walk_case, walk_machine
+from homenode.evidence.compare.walk import WalkedMachine, walk_case, walk_machine
 from homenode.model import catalog
+from homenode.simulate.answers import Answer
 from homenode.simulate.engine import load_engine
 
 ProgressFn = Callable[[float, float | None], None]
 _LOOK_EVERY_S = 0.1
-Answers = list["Future[dict[str, Any]]"]
+Answers = list["Future[Answer]"]
 Adjusts = tuple[Adjust | None, Adjust | None]
 """What changes figures of the base, and of the machine."""
 
@@ -34,7 +34,7 @@ class _Running:
     sides: tuple[list[tuple[Point, Answers]], list[tuple[Point, Answers]]]
 
     @property
-    def futures(self) -> list[Future[dict[str, Any]]]:
+    def futures(self) -> list[Future[Answer]]:
         return [answer for side in self.sides for _, answers in side for answer in answers]
 
     @property
@@ -97,7 +97,7 @@ def _walk(group: WorkClass, case: Case, names: tuple[str, str], adjust: Adjusts)
     """A walk through the memory hierarchies of both machines."""
     sides = []
     for name, change in zip(names, adjust, strict=True):
-        described = {"machine": walk_machine(catalog.machine(name))}
+        described: WalkedMachine = {"machine": walk_machine(catalog.machine(name))}
         if change is not None:
             change(described)
         answer = walk_case(described["machine"], case.walk or {})
@@ -158,7 +158,7 @@ def _start(
     return _Running(group, case, (handed_out(0), handed_out(1)))
 
 
-def _look_on(futures: Sequence[Future[Any]], progress: ProgressFn | None) -> None:
+def _look_on(futures: Sequence[Future[Answer]], progress: ProgressFn | None) -> None:
     """Report progress until all have ended or one has failed."""
     started = time.monotonic()
     while True:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from homenode.evidence.compare.suite import Case, Suite, WorkClass
 from homenode.model.estimate import Estimate, estimate
@@ -29,7 +28,7 @@ class Side:
     level: str | None = None
     """Level that serves a walk; None for a simulation."""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Its part of `--json`."""
         own = {"cpi": self.cpi} if self.level is None else {"level": self.level}
         return {
@@ -79,7 +78,7 @@ class Pair:
             return {}
         return {c: 100.0 * (theirs.get(c, 0.0) - mine.get(c, 0.0)) / whole for c in causes}
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Its part of `--json`."""
         return {
             "load": self.load,
@@ -151,9 +150,9 @@ class CaseResult:
     def _estimate(self, values: Sequence[float]) -> Estimate:
         return estimate(values) if self.reason is None else Estimate(None, None, self.reason)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Its part of `--json`."""
-        told: dict[str, Any] = {
+        told: dict[str, object] = {
             "case": self.case.name,
             "title": self.case.title,
             "throughput_ratio": self.ratio,
@@ -192,7 +191,7 @@ class MachineComparison:
         members = {name: [r for r in self.cases if r.group.name == name] for name in groups}
         return [(some[0].group, some) for some in members.values()]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """What `homenode compare-machines --json` prints."""
         return {
             "suite": self.suite.name,

@@ -7,20 +7,22 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 from homenode.errors import InputError, SuiteError
 from homenode.evidence.compare.suite import Case, GuestPart, Suite, WorkClass
+from homenode.evidence.compare.walk import WalkedMachine
 from homenode.model.catalog import MachineDescription
 from homenode.model.catalog import machine as find_machine
 from homenode.model.catalog.names import is_path
 from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.document import to_toml
 from homenode.model.scenario import Scenario
+from homenode.model.spec import CountedSpec, Spec
 from homenode.model.units import TIME
 
-Adjust = Callable[[dict[str, Any]], None]
-"""Changes values of a frozen spec in place; a study that fits a figure does."""
+Adjust = Callable[[Spec | WalkedMachine], None]
+"""Changes values of a frozen spec or a walk's machine in place; a study that fits a figure does."""
 GUEST = "linux"
 """Name of the partition of a case that has only one."""
 
@@ -30,7 +32,7 @@ class Point:
     """One simulation: a case on a machine under one load."""
 
     load: int | None
-    spec: dict[str, Any]
+    spec: Spec
     replications: int
 
 
@@ -48,7 +50,9 @@ def case_points(
     points = []
     for load in loads.values:
         loaded = copy.deepcopy(spec)
-        loaded["partitions"][0]["workload"]["count"] = load * loads.each
+        # The suite was refused before if a workload with loads had no count.
+        counted = cast(CountedSpec, loaded["partitions"][0]["workload"])
+        counted["count"] = load * loads.each
         points.append(Point(load, loaded, timing.replications))
     return points
 
@@ -67,14 +71,14 @@ def _scenario(suite: Suite, group: WorkClass, case: Case, machine: str) -> Scena
         ) from error
 
 
-def scenario_data(suite: Suite, group: WorkClass, case: Case, machine: str) -> dict[str, Any]:
+def scenario_data(suite: Suite, group: WorkClass, case: Case, machine: str) -> dict[str, object]:
     """A case on a machine as a scenario file has it."""
     timing = suite.timing(group, case)
     parts = _parts(suite, group, case)
     partitions = [_partition(group, part) for part in parts]
     described = find_machine(machine)
     if described.hypervisor.policy in HOST_POLICIES:
-        _pin(partitions, described)
+        _pin(partitions, [part.cores for part in parts], described)
     return {
         "name": case.name,
         "title": f"{group.title}: {case.title}",
@@ -104,17 +108,20 @@ def _parts(suite: Suite, group: WorkClass, case: Case) -> list[GuestPart]:
     return [GuestPart(name=GUEST, cores=cores, profile=profile, workload=workload)]
 
 
-def _pin(partitions: Sequence[dict[str, Any]], machine: MachineDescription) -> None:
+def _pin(
+    partitions: Sequence[dict[str, object]],
+    counts: Sequence[int],
+    machine: MachineDescription,
+) -> None:
     """On a host, a thread of a core for each core, next to each other."""
     core = 0
-    for partition in partitions:
-        count = partition["processors"]["cores"]
+    for partition, count in zip(partitions, counts, strict=True):
         pins = [str((core + one) * machine.host_threads) for one in range(count)]
         partition["processors"] = {"mode": "shared", "virtual": count, "pins": pins}
         core += count
 
 
-def _partition(group: WorkClass, part: GuestPart) -> dict[str, Any]:
+def _partition(group: WorkClass, part: GuestPart) -> dict[str, object]:
     return {
         "name": part.name,
         "processors": {"mode": "dedicated", "cores": part.cores},

@@ -7,13 +7,13 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 from homenode.errors import EngineError, HomenodeError
 from homenode.evidence.compare.causes import CAUSES, by_cause
 from homenode.evidence.compare.scenarios import Point
+from homenode.simulate.answers import Answer, Batch
 from homenode.simulate.engine import Engine
 from homenode.simulate.kept.summarize import steadiness
 
@@ -59,7 +59,7 @@ class Pool:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="compare")
         self.stop = threading.Event()
 
-    def submit(self, point: Point, replication: int) -> Any:
+    def submit(self, point: Point, replication: int) -> Future[Answer]:
         """The future of a replication's summary."""
         return self._threads.submit(self._replicate, json.dumps(point.spec), replication)
 
@@ -68,7 +68,7 @@ class Pool:
         self.stop.set()
         self._threads.shutdown(cancel_futures=True)
 
-    def _replicate(self, spec_text: str, replication: int) -> dict[str, Any]:
+    def _replicate(self, spec_text: str, replication: int) -> Answer:
         if self.stop.is_set():
             raise Stopped
         try:
@@ -79,14 +79,14 @@ class Pool:
             raise EngineError(f"the engine refuses the case: {error}") from error
         except self._engine.Runaway as error:
             raise HomenodeError(f"a case has no steady state: {error}") from error
-        summary: dict[str, Any] = json.loads(answer)
+        summary: Answer = json.loads(answer)
         return summary
 
-    def _go_on(self, _batch: dict[str, Any]) -> bool:
+    def _go_on(self, _batch: Batch) -> bool:
         return not self.stop.is_set()
 
 
-def collect(point: Point, summaries: list[dict[str, Any]]) -> Simulated:
+def collect(point: Point, summaries: list[Answer]) -> Simulated:
     """Figures of a point from the engine's summaries of its replications."""
     names = [str(partition["name"]) for partition in point.spec["partitions"]]
     elapsed_ns = float(point.spec["duration_ns"])

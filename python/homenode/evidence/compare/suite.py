@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -66,8 +66,8 @@ class GuestPart(Table):
 
     name: CatalogName = Field(description="a name of its own")
     cores: Cores = Field(description="processors of its own")
-    profile: str | dict[str, Any] = Field(description="as in a scenario")
-    workload: dict[str, Any] = Field(description="as in a scenario, without the profile")
+    profile: str | dict[str, object] = Field(description="as in a scenario")
+    workload: dict[str, object] = Field(description="as in a scenario, without the profile")
 
 
 class Case(Table):
@@ -76,12 +76,12 @@ class Case(Table):
     name: CatalogName = Field(description="unique in the suite")
     title: str = Field(min_length=1, description="what is done")
     cores: Cores | None = Field(None, description="processors")
-    profile: str | dict[str, Any] | None = Field(None, description="as in a scenario")
-    workload: dict[str, Any] | None = Field(
+    profile: str | dict[str, object] | None = Field(None, description="as in a scenario")
+    workload: dict[str, object] | None = Field(
         None, description="as in a scenario, without the profile"
     )
     loads: Loads | None = Field(None, description="values of the workload's count")
-    walk: dict[str, Any] | None = Field(None, description="a pattern of memory accesses")
+    walk: dict[str, object] | None = Field(None, description="a pattern of memory accesses")
     run: CaseTiming = Field(default_factory=CaseTiming, description="its own timing")
     partition: list[GuestPart] = Field(default_factory=list, description="several guests at a time")
 
@@ -100,8 +100,8 @@ class WorkClass(Table):
     memory: str = Field("4 GiB", description="memory of a guest, with its unit")
     memory_used: str = Field("100 %", description="share of it that the work touches all the time")
     cores: Cores | None = Field(None, description="processors of its cases")
-    profile: str | dict[str, Any] | None = Field(None, description="profile of its cases")
-    workload: dict[str, Any] | None = Field(None, description="workload of its cases")
+    profile: str | dict[str, object] | None = Field(None, description="profile of its cases")
+    workload: dict[str, object] | None = Field(None, description="workload of its cases")
     loads: Loads | None = Field(None, description="loads of its cases")
     run: CaseTiming = Field(default_factory=CaseTiming, description="timing of its cases")
     case: Annotated[list[Case], Field(min_length=1)] = Field(

@@ -14,11 +14,61 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 from homenode.errors import HomenodeError, MachineError, NotFoundError, hint, listed
 from homenode.model.catalog import MachineDescription, machine, machines
 from homenode.model.units import SIZE, UnitError
+
+
+class WalkCache(TypedDict):
+    """A cache that holds data."""
+
+    name: str
+    bytes: int
+    latency_ns: float
+
+
+class WalkLink(TypedDict):
+    """A way on which lines come."""
+
+    name: str
+    bytes_per_s: float
+
+
+class WalkStreams(TypedDict):
+    """How a core streams: what it can do in a cycle, and how its stores leave it."""
+
+    instructions: float
+    loads: float
+    stores: float
+    sum_cycles: float
+    move_bytes: float
+    move_start_cycles: float
+    lines: float
+    store_in: str
+    store_width_bytes: float
+    store_interval_cycles: float
+    gather_bytes: float | None
+
+
+class WalkMachine(TypedDict):
+    """A machine in the walk's form (`crates/engine/src/walk/hierarchy.rs`)."""
+
+    clock_hz: float
+    line_bytes: int
+    caches: list[WalkCache]
+    memory_latency_ns: float
+    memory_bytes_per_s: float
+    links: list[WalkLink]
+    streams: WalkStreams
+
+
+class WalkedMachine(TypedDict):
+    """The same as a frozen spec has it, so that one path names a figure of either."""
+
+    machine: WalkMachine
+
 
 PATTERNS: dict[str, str] = {
     "read": "every 4-byte word is added to a sum",
@@ -61,7 +111,7 @@ def walk(described: MachineDescription, pattern: str, size: int) -> WalkResult:
     return walk_bytes(walk_machine(described), pattern, size)
 
 
-def walk_machine(described: MachineDescription) -> dict[str, Any]:
+def walk_machine(described: MachineDescription) -> WalkMachine:
     """A machine in the walk's form: numbers in base units, of split caches the part for data.
 
     Raises `MachineError` for a machine whose description says nothing about streaming.
@@ -105,7 +155,7 @@ def walk_machine(described: MachineDescription) -> dict[str, Any]:
     }
 
 
-def walk_bytes(hierarchy: Mapping[str, Any], pattern: str, size: int) -> WalkResult:
+def walk_bytes(hierarchy: WalkMachine, pattern: str, size: int) -> WalkResult:
     """Walk on a machine in the walk's form (`walk_machine`), some of whose figures may have been
     replaced.
     """
@@ -133,13 +183,13 @@ def gain_pct(result: WalkResult, base: WalkResult) -> float:
     return 100 * (result.units_per_s / base.units_per_s - 1)
 
 
-def walk_case(hierarchy: Mapping[str, Any], table: Mapping[str, Any]) -> WalkResult:
+def walk_case(hierarchy: WalkMachine, table: Mapping[str, object]) -> WalkResult:
     """Walk as a suite's table `{pattern, buffer}` says."""
     check_walk(table)
-    return walk_bytes(hierarchy, table["pattern"], parse_size(table["buffer"]))
+    return walk_bytes(hierarchy, str(table["pattern"]), parse_size(table["buffer"]))
 
 
-def check_walk(table: Mapping[str, Any]) -> None:
+def check_walk(table: Mapping[str, object]) -> None:
     """Raise a `HomenodeError` that says what is wrong with a suite's table `{pattern, buffer}`."""
     for key in table:
         if key not in _KEYS:

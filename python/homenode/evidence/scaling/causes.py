@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from homenode.model.spec import zvm_of
 from homenode.simulate.kept.books import CAUSES
 from homenode.simulate.run import Run
 
@@ -81,24 +81,20 @@ def costs_of(run: Run, partition: str) -> Costs | None:
 
 def _reading(run: Run, partition: str, metrics: Mapping[str, float | None]) -> float | None:
     """Page reads on their way, on average: volumes x reads a second x response of one."""
-    zvm = zvm_of(run, partition)
+    zvm = zvm_of(run.partition_spec(partition))
+    paging = None if zvm is None else zvm.get("paging")
     rate, response = (metrics.get(name) for name in ("volume_io_per_s", "volume_resp_ms"))
     reads = metrics.get("volume_read_pct")
-    if not zvm.get("paging") or not rate or response is None or reads is None:
+    if paging is None or not rate or response is None or reads is None:
         return None
-    return float(zvm["paging"]["volumes"]) * rate * reads / 100.0 * response / 1e3
+    return float(paging["volumes"]) * rate * reads / 100.0 * response / 1e3
 
 
 def _servers(run: Run, partition: str) -> int:
     """Virtual processors of servers, at least 1."""
-    machines = zvm_of(run, partition).get("machines", [])
+    zvm = zvm_of(run.partition_spec(partition))
+    machines = [] if zvm is None else zvm.get("machines", [])
     return sum(one["cpus"] for one in machines if one["role"] == "server") or 1
-
-
-def zvm_of(run: Run, partition: str) -> Mapping[str, Any]:
-    """z/VM's part of the frozen scenario; empty where the guest is another."""
-    guest = run.partition_spec(partition)["guest"]
-    return dict(guest) if guest.get("os") == "zvm" else {}
 
 
 @dataclass(frozen=True)

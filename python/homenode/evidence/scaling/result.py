@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from homenode.errors import RunError
 from homenode.evidence.capability import Curve
@@ -44,7 +44,7 @@ class ScalingResult(Scaled):
 
         return pl.DataFrame([self._size_json(size) for size in self.sizes])
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """What `homenode scaling --json` prints."""
         return {
             "scenario": self.scenario,
@@ -57,7 +57,7 @@ class ScalingResult(Scaled):
             "verdict": self.verdict,
         }
 
-    def _size_json(self, size: Size) -> dict[str, Any]:
+    def _size_json(self, size: Size) -> dict[str, object]:
         return {
             "processors": size.processors,
             "run": size.run.id,
@@ -71,7 +71,7 @@ class ScalingResult(Scaled):
             "page_wait_ms_per_tx": size.costs.page_wait_ms,
         }
 
-    def _step_json(self, step: Step) -> dict[str, Any]:
+    def _step_json(self, step: Step) -> dict[str, object]:
         return {
             "from": step.start.processors,
             "to": step.end.processors,

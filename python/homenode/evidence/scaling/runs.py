@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Generic, TypeVar
 
 from homenode.simulate.run import Run
 from homenode.simulate.runner import FrozenScenario, InterruptedRun, ProgressFn
@@ -47,7 +47,7 @@ def run_all(
 def _one_by_one(
     scenarios: Mapping[Key, FrozenScenario],
     simulate: Simulate,
-    options: Mapping[str, Any],
+    options: Mapping[str, object],
     progress: ProgressFn | None,
 ) -> dict[Key, Run]:
     runs: dict[Key, Run] = {}
@@ -61,14 +61,14 @@ def _one_by_one(
     return runs
 
 
-class _Together:
+class _Together(Generic[Key]):
     """Runs side by side; the calling thread looks on."""
 
     def __init__(
         self,
-        scenarios: Mapping[Any, FrozenScenario],
+        scenarios: Mapping[Key, FrozenScenario],
         simulate: Simulate,
-        options: Mapping[str, Any],
+        options: Mapping[str, object],
         progress: ProgressFn | None,
     ) -> None:
         self._scenarios = scenarios
@@ -78,10 +78,11 @@ class _Together:
         self._shares = dict.fromkeys(scenarios, 0.0)
         self._stop = threading.Event()
 
-    def run(self, side_by_side: int, jobs: int) -> dict[Any, Run]:
+    def run(self, side_by_side: int, jobs: int) -> dict[Key, Run]:
         """All of them; the last, which are the largest of a set, begin first."""
         with ThreadPoolExecutor(side_by_side, thread_name_prefix="run") as pool:
-            futures = {key: pool.submit(self._one, key, jobs) for key in reversed(self._scenarios)}
+            last_first = reversed(list(self._scenarios))
+            futures = {key: pool.submit(self._one, key, jobs) for key in last_first}
             interrupted = False
             try:
                 self._look_on(list(futures.values()))
@@ -96,7 +97,7 @@ class _Together:
             raise _interrupted(futures)
         return {key: futures[key].result() for key in self._scenarios}
 
-    def _one(self, key: Any, jobs: int) -> Run:
+    def _one(self, key: Key, jobs: int) -> Run:
         def share(done: float, _left: float | None) -> None:
             self._shares[key] = done
 
@@ -122,7 +123,7 @@ class _Together:
                 return
 
 
-def _interrupted(futures: Mapping[Any, Future[Run]]) -> InterruptedRun:
+def _interrupted(futures: Mapping[Key, Future[Run]]) -> InterruptedRun:
     """What is told after Ctrl-C: the runs that were complete."""
     complete = [f.result().id for f in futures.values() if f.exception() is None]
     stopped = InterruptedRun(None, 0, len(futures) - len(complete))

@@ -40,7 +40,7 @@ class Scaled:
     """The first step in which ITR falls behind; None if it rolls off gradually."""
 
     def size(self, processors: int) -> Size:
-        """One of the sizes."""
+        """What was found with so many processors, which must be one of the sizes asked for."""
         return next(size for size in self.sizes if size.processors == processors)
 
     def growth(self, step: Step) -> list[Growth]:

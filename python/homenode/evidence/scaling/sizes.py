@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from homenode.errors import HomenodeError, NotFoundError, listed, nearest
+from homenode.model.document import TomlTable
 from homenode.model.units import SIZE
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Base:
         changes = self.changes(processors)
         return self.scenario.with_(changes, why=WHY) if changes else self.scenario
 
-    def changes(self, processors: int) -> dict[str, Any]:
+    def changes(self, processors: int) -> dict[str, object]:
         """By path, what differs from the scenario itself; nothing for its own size."""
         if processors == self.processors:
             return {}
@@ -112,12 +113,12 @@ def base_of(scenario: Scenario) -> Base:
     )
 
 
-def _threads(raw: Mapping[str, Any]) -> int:
+def _threads(raw: TomlTable) -> int:
     """Logical processors of a core of the partition."""
     return 2 if raw.get("guest", {}).get("smt") == "smt-2" else 1
 
 
-def _partition(data: Mapping[str, Any], name: str | None) -> Mapping[str, Any]:
+def _partition(data: TomlTable, name: str | None) -> TomlTable:
     there = [one for one in data["partition"] if one.get("guest", {}).get("os") == "zvm"]
     names = [str(one["name"]) for one in there]
     if name is None and len(there) == 1:
@@ -137,7 +138,7 @@ def _partition(data: Mapping[str, Any], name: str | None) -> Mapping[str, Any]:
     return dict(there[names.index(name)])
 
 
-def _whole_memory(raw: Mapping[str, Any]) -> str:
+def _whole_memory(raw: TomlTable) -> str:
     memory = raw["memory"]
     if not isinstance(memory, str):
         raise HomenodeError(

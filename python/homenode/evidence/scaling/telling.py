@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from homenode.errors import listed
 from homenode.evidence.scaling.capability import BETWEEN, PREDICTED
-from homenode.evidence.scaling.causes import Growth, growth, zvm_of
+from homenode.evidence.scaling.causes import Growth, growth
 from homenode.evidence.scaling.scaled import Scaled, Size
 from homenode.model.scaling_curve import FRACTION, Step
+from homenode.model.spec import ZvmSpec, zvm_of
 
 _WORTH = 0.1
 """Share of the growth from which on a kind of time is named."""
@@ -142,7 +140,7 @@ def _earlier(result: Scaled, step: Step | None, largest: Growth) -> list[str]:
 def _list_lines(result: Scaled, last: Size, found: list[Growth]) -> list[str]:
     """What stands behind a list that grows: its length, and what would remove it."""
     share = next(g.share for g in found if g.kind == "switch list")
-    lengths = list_lengths(zvm_of(last.run, result.partition))
+    lengths = list_lengths(zvm_of(last.run.partition_spec(result.partition)))
     if share < _WORTH or not lengths:
         return []
     text = (
@@ -155,9 +153,11 @@ def _list_lines(result: Scaled, last: Size, found: list[Growth]) -> list[str]:
     return [text]
 
 
-def list_lengths(zvm: Mapping[str, Any]) -> dict[str, int]:
+def list_lengths(zvm: ZvmSpec | None) -> dict[str, int]:
     """Control blocks on the list of each layer-3 switch: one for each machine coupled to it."""
-    coupled = [machine.get("switch") for machine in zvm.get("machines", [])]
+    if zvm is None:
+        return {}
+    coupled = [machine["switch"] for machine in zvm.get("machines", [])]
     return {
         str(switch["name"]): coupled.count(index)
         for index, switch in enumerate(zvm.get("switches", []))

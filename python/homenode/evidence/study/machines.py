@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from homenode.errors import StudyError
 from homenode.evidence.compare import CaseResult, MachineComparison, compare_machines
 from homenode.evidence.compare.machines import Adjusts
 from homenode.evidence.compare.scenarios import Adjust
-from homenode.evidence.compare.walk import walk_machine
+from homenode.evidence.compare.walk import WalkedMachine, walk_machine
 from homenode.evidence.study.comparison import BASE, MACHINE, MachineStudy, SuiteCase
 from homenode.evidence.study.definition import Study
 from homenode.evidence.study.overrides import get_values, set_value
@@ -17,6 +17,7 @@ from homenode.evidence.study.published import PublishedRow
 from homenode.model import catalog
 from homenode.model.catalog.flatten import machine_spec
 from homenode.model.estimate import Estimate
+from homenode.model.spec import Spec
 from homenode.simulate.runner import ProgressFn
 
 
@@ -111,7 +112,8 @@ def _adjusts(parameters: Mapping[str, float], *, whole: bool) -> Adjusts:
 def _adjust(parameters: Mapping[str, float]) -> Adjust | None:
     """Sets those of the figures that a frozen spec or a walk has."""
 
-    def change(spec: dict[str, Any]) -> None:
+    def change(told: Spec | WalkedMachine) -> None:
+        spec = cast("dict[str, Any]", told)  # its places are told by path
         for path, value in parameters.items():
             try:
                 get_values(spec, path)

@@ -7,7 +7,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from homenode.hosts.adapter import Adapter, Parameters
 from homenode.hosts.adapters.given import Asked, Note, Value
@@ -29,7 +28,7 @@ class Parameter:
     only_where: str = ""
     """The choice that it belongs to, such as `kernel = memory`; empty where it always counts."""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """A row of `--json`."""
         return {
             "parameter": self.name,

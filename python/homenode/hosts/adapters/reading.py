@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from typing import Any
 
 from homenode.hosts.errors import MeasureError
 
@@ -30,7 +29,7 @@ def unreadable(tool: str, what: str, text: bytes) -> MeasureError:
     )
 
 
-def json_object(tool: str, text: bytes) -> dict[str, Any]:
+def json_object(tool: str, text: bytes) -> dict[str, object]:
     """The one JSON object that a tool printed, with or without lines before it.
 
     Raises `MeasureError` if there is none, or if it is cut.
@@ -45,13 +44,13 @@ def json_object(tool: str, text: bytes) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def json_objects(tool: str, text: bytes, count: int) -> list[dict[str, Any]]:
+def json_objects(tool: str, text: bytes, count: int) -> list[dict[str, object]]:
     """As many JSON objects as were printed one after the other, each over many lines.
 
     Raises `MeasureError` for fewer or more, or where one is cut.
     """
     words, decoder = text.decode("utf-8", "replace"), json.JSONDecoder()
-    found: list[dict[str, Any]] = []
+    found: list[dict[str, object]] = []
     at = words.find("{")
     while at >= 0:
         try:
@@ -65,7 +64,7 @@ def json_objects(tool: str, text: bytes, count: int) -> list[dict[str, Any]]:
     return found
 
 
-def json_lines(tool: str, text: bytes) -> list[dict[str, Any]]:
+def json_lines(tool: str, text: bytes) -> list[dict[str, object]]:
     """The JSON objects among the lines of an output; other lines are left aside.
 
     Raises `MeasureError` for a line that begins as an object and is none.

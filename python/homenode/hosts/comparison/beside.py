@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from homenode.errors import listed, nearest
 from homenode.hosts.errors import MeasureError
@@ -46,7 +45,7 @@ class Beside:
     simulated: Cell
     rows: tuple[Row, ...]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """What `--json` prints."""
         return {
             "case": self.measured.key.case,

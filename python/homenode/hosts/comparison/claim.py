@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.statistics.samples import exponential
@@ -35,7 +35,7 @@ class Claim:
             return "holds"
         return "does not hold" if self.high < least else "undecided"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Its part of `--json`."""
         return {
             "claim_pct": self.pct,

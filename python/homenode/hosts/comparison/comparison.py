@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from homenode.hosts.comparison.claim import Claim, claim_of
 from homenode.hosts.record import RunRecord
@@ -43,7 +42,7 @@ class Area:
         """Cases of which nothing can be said."""
         return sum(pair.verdict == "undecided" for pair in self.pairs)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """A row of `--json`."""
         return {
             "area": self.name,
@@ -153,7 +152,7 @@ class Comparison:
             (p, claim_of(pct, p.speed.mean, p.speed.low, p.speed.high, p.floor)) for p in self.pairs
         ]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """What `--json` prints."""
         return {
             "first": self.first,
@@ -174,7 +173,7 @@ class Comparison:
             "rejected": {name: dict(why) for name, why in (self.rejected or {}).items()},
         }
 
-    def _cases_json(self) -> list[dict[str, Any]]:
+    def _cases_json(self) -> list[dict[str, object]]:
         rows = [
             {**pair.as_json(), "may_be_chance": lone}
             for pair, lone in zip(self.pairs, self.lone, strict=True)

@@ -6,14 +6,13 @@ A result may be any that has records (`Measured`); what a session adds is used w
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 from homenode.hosts.reduce import Measured
 
 
 def sides_of(result: Measured, names: Sequence[str]) -> dict[str, str]:
     """By system, the words that it was set with; empty where the result does not tell."""
-    systems: Mapping[str, Mapping[str, Any]] = getattr(result, "systems", {})
+    systems: Mapping[str, Mapping[str, object]] = getattr(result, "systems", {})
     if not all(name in systems for name in names):
         return {}
     return {name: str(systems[name].get("words", "")).strip() for name in names}
@@ -57,8 +56,8 @@ def why_absent(result: Measured, name: str, case: str) -> str:
     return ""
 
 
-def _failures(result: Measured, name: str) -> list[Mapping[str, Any]]:
+def _failures(result: Measured, name: str) -> list[Mapping[str, object]]:
     """Of a system; of a result with one system all, whatever name it goes by here."""
-    every: Sequence[Mapping[str, Any]] = getattr(result, "failures", ())
+    every: Sequence[Mapping[str, object]] = getattr(result, "failures", ())
     systems: Collection[str] = getattr(result, "systems", ())
     return [one for one in every if len(systems) < 2 or one.get("system") == name]

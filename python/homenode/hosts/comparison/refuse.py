@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from homenode.errors import listed, nearest
 from homenode.hosts.adapters.integer.programs import PROGRAMS
@@ -53,7 +52,7 @@ def differences(first: Measured, second: Measured, cases: Iterable[str]) -> list
     return found
 
 
-def _yardstick(case: Mapping[str, Any]) -> dict[str, Any]:
+def _yardstick(case: Mapping[str, object]) -> dict[str, object]:
     """What of a case must be alike: where its load goes by the processors, not the load that comes
     of it on either host.
     """
@@ -122,10 +121,10 @@ def hosts_differ(first: Measured, second: Measured) -> list[str]:
     return found
 
 
-def _told(environment: Mapping[str, Any], *, short: bool) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _told(environment: Mapping[str, object], *, short: bool) -> dict[str, object]:
+    found: dict[str, object] = {}
     for name, path in HOST.items():
-        value: Any = environment
+        value: object = environment
         for key in path:
             value = _mapping(value).get(key)
         found[name] = value
@@ -134,23 +133,23 @@ def _told(environment: Mapping[str, Any], *, short: bool) -> dict[str, Any]:
     return found
 
 
-def _online(environment: Mapping[str, Any]) -> int | None:
+def _online(environment: Mapping[str, object]) -> int | None:
     online = _mapping(environment.get("processors")).get("online")
     return len(online) if isinstance(online, list) else None
 
 
-def _memory_gib(environment: Mapping[str, Any]) -> int | None:
+def _memory_gib(environment: Mapping[str, object]) -> int | None:
     """To a GiB, since kernels keep different amounts for themselves."""
     total = _mapping(environment.get("memory")).get("total_kib")
     return round(total / (1 << 20)) if isinstance(total, int) else None
 
 
-def _mapping(value: object) -> dict[str, Any]:
+def _mapping(value: object) -> dict[str, object]:
     return dict(value) if isinstance(value, Mapping) else {}
 
 
 def _by_key(
-    what: str, first: Mapping[str, Any], second: Mapping[str, Any], keys: Iterable[str]
+    what: str, first: Mapping[str, object], second: Mapping[str, object], keys: Iterable[str]
 ) -> list[str]:
     return [
         f"{what} {key}: {_shown(first.get(key))} and {_shown(second.get(key))}".strip()

@@ -14,7 +14,6 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 from homenode.hosts.live import cpus
 from homenode.hosts.live.cgroups import parse_cpu_list
@@ -30,9 +29,9 @@ _LEFT_OUT = ("Flags", "Vulnerability")
 _LINES = re.MULTILINE
 
 
-def capture(*, anonymous: bool = False) -> dict[str, Any]:
+def capture(*, anonymous: bool = False) -> dict[str, object]:
     """Everything, as plain JSON values; what the host does not tell is left out."""
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "host": None if anonymous else platform.node(),
         "anonymous": anonymous,
         "kernel": _kernel(anonymous=anonymous),
@@ -69,7 +68,7 @@ def _folder(path: Path) -> dict[str, str]:
     return {each.name: text for each in sorted(path.iterdir()) if (text := _text(each))}
 
 
-def _kernel(*, anonymous: bool) -> dict[str, Any]:
+def _kernel(*, anonymous: bool) -> dict[str, object]:
     uname = platform.uname()
     release = uname.release
     if anonymous:
@@ -97,7 +96,7 @@ def _chosen(path: Path) -> str | None:
     return found.group(1) if found else None
 
 
-def _processors() -> dict[str, Any]:
+def _processors() -> dict[str, object]:
     info = _text(Path("/proc/cpuinfo")) or ""
     model = re.search(r"^(?:model name|cpu|machine)\s*:\s*(.+)$", info, re.MULTILINE)
     own = cpus.allowed()
@@ -120,9 +119,9 @@ def _place(cpu: int) -> dict[str, int | None]:
     }
 
 
-def _caches(cpu: int) -> list[dict[str, Any]]:
+def _caches(cpu: int) -> list[dict[str, object]]:
     """Of one processor; `shared` are the logical processors that share it."""
-    found = []
+    found: list[dict[str, object]] = []
     for folder in sorted((_CPU / f"cpu{cpu}" / "cache").glob("index*")):
         shared = parse_cpu_list(_text(folder / "shared_cpu_list") or "")
         found.append(
@@ -137,7 +136,7 @@ def _caches(cpu: int) -> list[dict[str, Any]]:
     return found
 
 
-def _nodes() -> list[dict[str, Any]]:
+def _nodes() -> list[dict[str, object]]:
     found = []
     for folder in sorted(_NODE.glob("node[0-9]*")):
         total = re.search(r"MemTotal:\s*(\d+)", _text(folder / "meminfo") or "")
@@ -152,9 +151,9 @@ def _nodes() -> list[dict[str, Any]]:
     return found
 
 
-def scheduler() -> dict[str, dict[str, Any]]:
+def scheduler() -> dict[str, dict[str, object]]:
     """The kernel's scheduler: `name: {value, source}`; times in their own unit, by name."""
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, object]] = {}
 
     def note(name: str, value: object, source: str) -> None:
         if value not in (None, ""):
@@ -212,7 +211,7 @@ def _hz() -> tuple[int | None, str]:
     return None, ""
 
 
-def _frequency() -> dict[str, Any]:
+def _frequency() -> dict[str, object]:
     folder = _CPU / "cpufreq" / "policy0"
     found = {
         "driver": _text(folder / "scaling_driver"),
@@ -225,7 +224,7 @@ def _frequency() -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def virtualisation() -> dict[str, Any]:
+def virtualisation() -> dict[str, object]:
     """Whether this is a guest, and whose."""
     info = _text(Path("/proc/cpuinfo")) or ""
     guest = bool(re.search(r"^flags\s*:.*\bhypervisor\b", info, re.MULTILINE))

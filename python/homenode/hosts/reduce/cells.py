@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from homenode.errors import listed
 from homenode.hosts.errors import MeasureError
@@ -157,7 +157,7 @@ class Cell:
         """Mean over the runs of a latency that the tool tells [ms]."""
         return self.mean_of(lambda run: run.latency_ms.get(name))
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """A row of `--json`."""
         score = self.score
         return {

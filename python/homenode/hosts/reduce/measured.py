@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from homenode.hosts.record import RunRecord
 
@@ -17,11 +17,11 @@ class Measured(Protocol):
         """All repetitions, rejected ones too."""
 
     @property
-    def suite(self) -> Mapping[str, Any]:
+    def suite(self) -> Mapping[str, object]:
         """`name`, `title`, `sha256`."""
 
     @property
-    def settings(self) -> Mapping[str, Any]:
+    def settings(self) -> Mapping[str, object]:
         """How it was measured."""
 
     @property
@@ -29,15 +29,15 @@ class Measured(Protocol):
         """Of the tools, by adapter."""
 
     @property
-    def environment(self) -> Mapping[str, Any]:
+    def environment(self) -> Mapping[str, object]:
         """The host."""
 
     @property
-    def cases(self) -> Mapping[str, Mapping[str, Any]]:
+    def cases(self) -> Mapping[str, Mapping[str, object]]:
         """By case: `title`, `metric`, `unit`, `better`, `seconds`, `parameters`."""
 
     @property
-    def left_out(self) -> Sequence[Mapping[str, Any]]:
+    def left_out(self) -> Sequence[Mapping[str, object]]:
         """`case` and `why`."""
 
 
@@ -46,9 +46,9 @@ class Plain:
     """A result that is no file."""
 
     records: Sequence[RunRecord]
-    suite: Mapping[str, Any] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    suite: Mapping[str, object] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
-    environment: Mapping[str, Any] = field(default_factory=dict)
-    cases: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    left_out: Sequence[Mapping[str, Any]] = ()
+    environment: Mapping[str, object] = field(default_factory=dict)
+    cases: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    left_out: Sequence[Mapping[str, object]] = ()

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from homenode.hosts.record import RunRecord
 from homenode.hosts.reduce import identities
@@ -162,7 +162,7 @@ class Pair:
             return f"p = {self.speed.p:.2f}"
         return "within the noise floor"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """A row of `--json`."""
         return {
             "case": self.first.key.case,

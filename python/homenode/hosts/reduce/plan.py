@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.reduce.cells import Cell
@@ -35,7 +34,7 @@ class Plan:
         """
         return detectable(self.cv, len(self.cell.runs))
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """A row of `--json`."""
         return {
             **self.cell.key._asdict(),

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from homenode.hosts.record import RunRecord
 from homenode.hosts.reduce.cells import Cell
@@ -38,7 +38,7 @@ class Response:
             return "undecided"
         return "shorter" if self.ratio.hodges_lehmann < 1.0 else "longer"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Its part of a row of `--json`."""
         return {
             "place": self.place,

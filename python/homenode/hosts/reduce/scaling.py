@@ -11,7 +11,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.reduce import identities
@@ -71,7 +71,7 @@ class Size:
         found = self.cell.spread_of(identities.cpu_per_unit)
         return None if found is None else 1e6 * found.mean
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """A row of `--json`."""
         return {
             **self.cell.as_json(),
@@ -151,7 +151,7 @@ class ScalingSet:
         ratios = [1.0 if s.itr_ratio is None else s.itr_ratio.mean for s in self.sizes]
         return [r * first / s.processors for r, s in zip(ratios, self.sizes, strict=True)]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Its part of `--json`."""
         return {
             "system": self.system,

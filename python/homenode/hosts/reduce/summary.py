@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from homenode.hosts.reduce.cells import Cell, cells_of
 from homenode.hosts.reduce.measured import Measured
@@ -26,7 +25,7 @@ class Summary:
                 found[reason] = found.get(reason, 0) + count
         return found
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Its part of `--json`."""
         return {
             "cells": [cell.as_json() for cell in self.cells],
@@ -45,9 +44,9 @@ def summarize(
 
 def summary_json(
     result: Measured, capability: Capability | None = None, source: str = "linear scaling"
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """What `--json` prints of a result, and what its session says of itself."""
-    session: dict[str, Any] = {
+    session: dict[str, object] = {
         name: getattr(result, name)
         for name in ("started", "finished", "interrupted", "systems", "failures")
         if hasattr(result, name)

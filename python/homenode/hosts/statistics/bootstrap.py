@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.statistics.samples import exponential, logs
@@ -35,7 +35,7 @@ class GeometricMean:
     high: float | None
     cases: int
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Its part of a command's `--json`."""
         return {"ratio": self.mean, "low": self.low, "high": self.high, "cases": self.cases}
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from homenode.hosts.errors import MeasureError
 
@@ -91,7 +91,7 @@ class Usl:
         loss = self.alpha.value * (count - 1.0) + self.beta.value * count * (count - 1.0)
         return self.gamma.value * count / (1.0 + loss)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Its part of a command's `--json`."""
         return {
             "gamma": self.gamma.as_json(),
@@ -119,7 +119,7 @@ class SqrtLaw:
         """Throughput of so many."""
         return self.single * count / (1.0 + self.k * math.sqrt(count - 1.0))
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Its part of a command's `--json`."""
         return {"single": self.single, "k": self.k, "residuals": list(self.residuals)}
 

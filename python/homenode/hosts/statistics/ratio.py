@@ -12,7 +12,6 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.statistics.ranks import ALPHA, rank_p
@@ -62,7 +61,7 @@ class Ratio:
             self.paired,
         )
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Its part of a command's `--json`."""
         return {
             "ratio": self.mean,

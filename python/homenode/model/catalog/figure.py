@@ -121,7 +121,7 @@ class Latency:
 
     @classmethod
     def __get_pydantic_core_schema__(
-        cls, _source: Any, _handler: GetCoreSchemaHandler
+        cls, _source: object, _handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         """Validate with `read`."""
 

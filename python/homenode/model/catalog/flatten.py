@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from homenode.model.catalog.machine_model import Distances, MachineDescription
 from homenode.model.catalog.policies import HOST_POLICIES
+from homenode.model.spec import ByDistance, HypervisorSpec, MachineSpec, StoresSpec
 
 
-def machine_spec(machine: MachineDescription) -> dict[str, Any]:
+def machine_spec(machine: MachineDescription) -> MachineSpec:
     """The `machine` part of the engine's input."""
     clock = machine.clock.value
     distance, translation = machine.node_distance, machine.translation
@@ -61,7 +60,7 @@ def machine_spec(machine: MachineDescription) -> dict[str, Any]:
     }
 
 
-def _hypervisor(machine: MachineDescription) -> dict[str, Any]:
+def _hypervisor(machine: MachineDescription) -> HypervisorSpec:
     """Its constants; of a host also how many threads of a core it counts as processors."""
     spec = machine.hypervisor.spec()
     if machine.hypervisor.policy in HOST_POLICIES:
@@ -69,7 +68,7 @@ def _hypervisor(machine: MachineDescription) -> dict[str, Any]:
     return spec
 
 
-def _stores(machine: MachineDescription) -> dict[str, Any] | None:
+def _stores(machine: MachineDescription) -> StoresSpec | None:
     """The way of stores to the level that keeps them; none where that is the first, or unknown."""
     streams = machine.streams
     if streams is None or streams.store_in.value == machine.cache[0].name:
@@ -81,7 +80,7 @@ def _stores(machine: MachineDescription) -> dict[str, Any] | None:
     }
 
 
-def _distances(distances: Distances, clock_hz: float) -> dict[str, float]:
+def _distances(distances: Distances, clock_hz: float) -> ByDistance:
     return {
         "local": distances.local.value.nanoseconds(clock_hz),
         "near": distances.near.value.nanoseconds(clock_hz),

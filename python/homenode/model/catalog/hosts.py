@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal, cast
 
 from pydantic import Field, model_validator
 
@@ -15,6 +16,16 @@ from homenode.model.catalog.figure import Figure
 from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.document import Quantity, Table
 from homenode.model.shipped import shipped_text
+from homenode.model.spec import (
+    BalanceSpec,
+    Credit2Spec,
+    HypervisorSpec,
+    KvmSpec,
+    LinuxSpec,
+    NumaBalancingSpec,
+    PauseLoopSpec,
+    Policy,
+)
 from homenode.model.units import SIZE, TIME
 
 Tick = Annotated[int, Quantity(TIME, "100 us", "1 s")]
@@ -60,7 +71,7 @@ class Balance(Table):
     )
     imbalance: Figure[Percent] = Field(description="the same between cores, chips and nodes")
 
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> BalanceSpec:
         """As the engine takes it."""
         return {
             "enabled": self.enabled.value,
@@ -81,7 +92,7 @@ class NumaBalancing(Table):
     scan_period_max: Figure[Period] = Field(description="longest time between two scans")
     scan_size: Figure[ScanSize] = Field(description="memory made to fault in a scan")
 
-    def spec(self) -> dict[str, Any] | None:
+    def spec(self) -> NumaBalancingSpec | None:
         """As the engine takes it; None where it is off."""
         if not self.enabled.value:
             return None
@@ -122,9 +133,12 @@ class KvmHost(Table):
         description="whether a virtual processor may lose its processor while it holds a lock"
     )
 
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> KvmSpec:
         """As the engine takes it."""
-        loop = {"gap_cycles": self.pause_gap.value, "window_cycles": self.pause_window.value}
+        loop: PauseLoopSpec = {
+            "gap_cycles": self.pause_gap.value,
+            "window_cycles": self.pause_window.value,
+        }
         return {
             "halt_poll_ns": self.halt_poll.value,
             "halt_poll_grow_start_ns": self.halt_poll_start.value,
@@ -205,27 +219,26 @@ class LinuxHost(Table):
 
     @model_validator(mode="before")
     @classmethod
-    def _take_defaults(cls, data: Any) -> Any:
+    def _take_defaults(cls, data: object) -> object:
         return completed(data)
 
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> HypervisorSpec:
         """The `hypervisor` part of the engine's input; PowerVM's calls cost nothing."""
         rules = ("run_to_parity", "place_lag", "delay_dequeue", "gentle_sleepers")
         plain = ("scheduler", *rules, "reweigh_in_sums")
         times = ("tick", "tick_late", "bandwidth_slice", "migration_cost", "switch")
         wakes = ("wake_interrupt", "wake_idle", "idle_poll")
-        return {
-            **_without_calls(self.policy, self.window.value),
-            "linux": {
-                **{name: getattr(self, name).value for name in plain},
-                **{f"{name}_ns": getattr(self, name).value for name in (*times, *wakes)},
-                **{f"{name}_ns": _value(getattr(self, name)) for name in OPTIONAL},
-                "migrate_most": self.migrate_most.value,
-                "wake_affine": self.wake_affine.value,
-                "balance": self.balance.spec(),
-                "numa_balancing": self.numa_balancing.spec(),
-            },
+        own = {
+            **{name: getattr(self, name).value for name in plain},
+            **{f"{name}_ns": getattr(self, name).value for name in (*times, *wakes)},
+            **{f"{name}_ns": _value(getattr(self, name)) for name in OPTIONAL},
+            "migrate_most": self.migrate_most.value,
+            "wake_affine": self.wake_affine.value,
+            "balance": self.balance.spec(),
+            "numa_balancing": self.numa_balancing.spec(),
         }
+        calls = _without_calls(self.policy, self.window.value)
+        return {**calls, "linux": cast(LinuxSpec, own)}
 
 
 class Credit2Host(Table):
@@ -258,41 +271,39 @@ class Credit2Host(Table):
 
     @model_validator(mode="before")
     @classmethod
-    def _take_defaults(cls, data: Any) -> Any:
+    def _take_defaults(cls, data: object) -> object:
         return completed(data)
 
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> HypervisorSpec:
         """The `hypervisor` part of the engine's input; PowerVM's calls cost nothing."""
         times = ("rate_limit", "credit_init", "reset_below", "min_timer", "max_timer")
         more = ("migrate_resist", "cap_period", "switch")
-        return {
-            **_without_calls(self.policy, self.window.value),
-            "credit2": {
-                **{f"{name}_ns": getattr(self, name).value for name in (*times, *more)},
-                "runqueue": self.runqueue.value,
-                "max_per_queue": self.max_per_queue.value,
-                "load_window_shift": self.load_window.value,
-            },
+        own = {
+            **{f"{name}_ns": getattr(self, name).value for name in (*times, *more)},
+            "runqueue": self.runqueue.value,
+            "max_per_queue": self.max_per_queue.value,
+            "load_window_shift": self.load_window.value,
         }
+        calls = _without_calls(self.policy, self.window.value)
+        return {**calls, "credit2": cast(Credit2Spec, own)}
 
 
-def completed(table: Any) -> Any:
+def completed(table: object) -> object:
     """A `[hypervisor]` table of a host's policy with the package's numbers where it gives none; any
     other value as it is.
     """
-    policy = table.get("policy") if isinstance(table, dict) else None
-    if policy not in HOST_POLICIES:
+    if not isinstance(table, dict) or table.get("policy") not in HOST_POLICIES:
         return table
-    return _filled(table, defaults(str(policy)))
+    return _filled(table, defaults(str(table["policy"])))
 
 
 @functools.cache
-def defaults(policy: str) -> dict[str, Any]:
+def defaults(policy: str) -> dict[str, object]:
     """The numbers of a policy where nobody changes anything, as its file has them."""
     return tomllib.loads(shipped_text("hypervisors", policy))
 
 
-def _filled(table: dict[str, Any], missing: dict[str, Any]) -> dict[str, Any]:
+def _filled(table: Mapping[str, object], missing: Mapping[str, object]) -> dict[str, object]:
     """A table with what it lacks; a number is never put together of two."""
     found = dict(table)
     for key, value in missing.items():
@@ -306,7 +317,7 @@ def _value(figure: Figure[int] | None) -> int | None:
     return None if figure is None else figure.value
 
 
-def _without_calls(policy: str, window_ns: int) -> dict[str, Any]:
+def _without_calls(policy: Policy, window_ns: int) -> HypervisorSpec:
     """What only dispatchers of windows have."""
     return {
         "policy": policy,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field
 
 from homenode.model.catalog.figure import Figure
 from homenode.model.catalog.hosts import Credit2Host, LinuxHost
 from homenode.model.document import Quantity, Table, TagDefault
+from homenode.model.spec import HypervisorSpec
 from homenode.model.units import TIME
 
 CallTime = Annotated[int, Quantity(TIME, "0 ns", "10 ms")]
@@ -45,7 +46,7 @@ class PowerVm(Table):
         description="whom an entitled requester may throw off a core of its home node"
     )
 
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> HypervisorSpec:
         """The `hypervisor` part of the engine's input."""
         return {
             "policy": self.policy,
@@ -94,7 +95,7 @@ class PrSm(Table):
         ),
     )
 
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> HypervisorSpec:
         """The `hypervisor` part of the engine's input."""
         return {
             "policy": self.policy,
@@ -130,7 +131,7 @@ class OwnCores(Table):
         ),
     )
 
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> HypervisorSpec:
         """The `hypervisor` part of the engine's input; calls that there are not cost nothing."""
         return {
             "policy": self.policy,

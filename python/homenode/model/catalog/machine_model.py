@@ -45,7 +45,7 @@ class Topology(Table):
 
 
 class CacheLevel(Table):
-    """One level of cache."""
+    """A level of the cache hierarchy: how much it holds, who shares it, how far it is."""
 
     name: str = Field(min_length=1)
     scope: Literal["core", "chip", "node"] = Field(

@@ -20,6 +20,8 @@ Share = Annotated[float, Quantity(SHARE, "0 %", "100 %")]
 Bytes = Annotated[int, Quantity(SIZE, "0 B", "1 TiB")]
 CurveBytes = Annotated[int, Quantity(SIZE, "1 B", "1 TiB")]
 
+Numbers = dict[str, float | int | str]
+"""A profile as the engine takes it (`homenode.model.spec.ProfileSpec`), part by part."""
 ENGINE_NAMES = {
     "instructions": "instructions_per_unit",
     "miss_c0": "miss_c0_bytes",
@@ -101,7 +103,7 @@ class ProfileDescription(Table):
             if isinstance(value, Figure):
                 yield name, value
 
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> Numbers:
         """The `profile` part of the engine's input."""
         numbers = {ENGINE_NAMES.get(name, name): figure.value for name, figure in self.figures()}
         return {"name": self.name, **NOT_TOLD, **numbers}

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from homenode.model.document.problems import Problems
     from homenode.model.document.read import (
         Document,
+        TomlTable,
         parse_document,
         read_document,
         read_text,
@@ -29,6 +30,7 @@ __all__ = [
     "Quantity",
     "Table",
     "TagDefault",
+    "TomlTable",
     "parse_document",
     "read_document",
     "read_text",
@@ -48,6 +50,7 @@ if not TYPE_CHECKING:
             "Quantity": "fields",
             "Table": "table",
             "TagDefault": "fields",
+            "TomlTable": "read",
             "parse_document": "read",
             "read_document": "read",
             "read_text": "read",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, get_args
+from typing import get_args
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
@@ -49,7 +49,7 @@ class Quantity:
         return value.numerator
 
     def __get_pydantic_core_schema__(
-        self, source: Any, _handler: GetCoreSchemaHandler
+        self, source: object, _handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         """Validate with `read`."""
         whole = source is int or int in get_args(source)
@@ -93,7 +93,7 @@ class Form:
     words: str
 
     def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
+        self, source: object, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         """Check the form after the type."""
         form = re.compile(self.pattern)
@@ -120,15 +120,15 @@ class OrText:
     A number is spelled out as well, so that what it lacks (a unit) is told, not the full form.
     """
 
-    spell_out: Callable[[Any], Any]
+    spell_out: Callable[[object], object]
     text_schema: JsonSchemaValue
 
     def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
+        self, source: object, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         """Spell texts and numbers out before anything else."""
 
-        def before(value: Any) -> Any:
+        def before(value: object) -> object:
             is_one = isinstance(value, (str, int, float)) and not isinstance(value, bool)
             return self.spell_out(value) if is_one else value
 
@@ -151,13 +151,14 @@ class TagDefault:
     value: str
 
     def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
+        self, source: object, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         """Put the key in before anything else looks for it."""
 
-        def before(value: Any) -> Any:
-            known = not isinstance(value, dict) or self.key in value
-            return value if known else {self.key: self.value, **value}
+        def before(value: object) -> object:
+            if not isinstance(value, dict) or self.key in value:
+                return value
+            return {self.key: self.value, **value}
 
         return core_schema.no_info_before_validator_function(before, handler(source))
 

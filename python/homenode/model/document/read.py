@@ -19,13 +19,17 @@ _ALIKE = 0.6
 """How alike a file must be called to be the one that was meant [0..1]."""
 
 
+TomlTable = dict[str, Any]
+"""A table as TOML has it: anything may stand there until a model or a reader has checked it."""
+
+
 @dataclass(frozen=True)
 class Document:
     """A TOML text that has been read."""
 
     file: str
     text: str
-    data: dict[str, Any]
+    data: TomlTable
     positions: Positions
 
     def where(self, path: Path, *, key: bool = False) -> Where:

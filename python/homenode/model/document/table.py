@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic_core import PydanticCustomError
 
@@ -17,7 +15,7 @@ class Table(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _keys_are_known(cls, data: Any) -> Any:
+    def _keys_are_known(cls, data: object) -> object:
         """Refuse unknown and missing keys with what is needed for a message that helps."""
         if not isinstance(data, dict):
             return data

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -41,7 +41,7 @@ def validate(
     model: type[Model],
     document: Document,
     error: type[InputError],
-    data: Any = None,
+    data: object = None,
     prefix: Path = (),
 ) -> Model:
     """The model filled from the document, or from `data`, which was made from the part of the
@@ -106,14 +106,14 @@ def _not_one_of(problems: Problems, path: Path, detail: ErrorDetails) -> None:
     problems.add(path, there=f"there is {listed(names)}", next_step=step)
 
 
-def to_path(data: Any, location: tuple[str | int, ...]) -> Path:
+def to_path(data: object, location: tuple[str | int, ...]) -> Path:
     """The path in the data of a place in a model: names of union members, which pydantic puts in,
     are left out.
     """
     path: Path = ()
-    here: Any = data
+    here: object = data
     for part in location:
-        below: Any = dict(enumerate(here)) if isinstance(here, list) else here
+        below: object = dict(enumerate(here)) if isinstance(here, list) else here
         if isinstance(below, dict) and part in below:
             here = below[part]
             path = (*path, part)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TypeGuard
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def to_toml(data: Mapping[str, Any]) -> str:
+def to_toml(data: Mapping[str, object]) -> str:
     """A document as TOML text: top-level values, then a table a section; what lies deeper is
     written inline.
     """
@@ -22,7 +22,9 @@ def to_toml(data: Mapping[str, Any]) -> str:
     return "\n".join(lines).lstrip("\n") + "\n"
 
 
-def _is_section(value: Any) -> bool:
+def _is_section(
+    value: object,
+) -> TypeGuard[Mapping[str, object] | list[Mapping[str, object]]]:
     """Whether a top-level value gets a header of its own."""
     if isinstance(value, Mapping):
         return True
@@ -33,7 +35,7 @@ def _is_section(value: Any) -> bool:
     )
 
 
-def _section(key: str, value: Any) -> Iterator[str]:
+def _section(key: str, value: Mapping[str, object] | list[Mapping[str, object]]) -> Iterator[str]:
     tables = [value] if isinstance(value, Mapping) else value
     header = f"[{_key(key)}]" if isinstance(value, Mapping) else f"[[{_key(key)}]]"
     for table in tables:
@@ -52,7 +54,7 @@ def _text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def toml_value(value: Any) -> str:
+def toml_value(value: object) -> str:
     """A value as it stands behind the sign of equality."""
     if isinstance(value, bool):
         return "true" if value else "false"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import Any
+from typing import cast
 
 from homenode.model.catalog.flatten import machine_spec
 from homenode.model.scenario.file.guest import Aix, Unix
@@ -14,14 +14,31 @@ from homenode.model.scenario.host.placing import host_threads_spec
 from homenode.model.scenario.mainframe.flatten import shared_spec, web_spec, zvm_spec
 from homenode.model.scenario.mainframe.placing import pool_name
 from homenode.model.scenario.placed import PlacedPartition, Resolved
+from homenode.model.spec import (
+    BurstsSpec,
+    GuestSpec,
+    LimitsSpec,
+    PartitionSpec,
+    PoolSpec,
+    ProcessorsSpec,
+    ProfileSpec,
+    SchedulerSpec,
+    Spec,
+    ThinkSpec,
+    WorkloadSpec,
+)
 
 
-def flatten(name: str, run: Run, resolved: Resolved) -> dict[str, Any]:
+def flatten(name: str, run: Run, resolved: Resolved) -> Spec:
     """The engine's input (`crates/engine/src/spec/`)."""
     pools = {pool.name: index for index, pool in enumerate(resolved.pools)}
     groups = {group.name: index for index, group in enumerate(resolved.groups)}
     cgroups = [group.spec() for group in resolved.cgroups]
-    limits = [{"name": group.name, "cap": group.cap} for group in resolved.groups]
+    limits: LimitsSpec = {}
+    if resolved.groups:
+        limits["groups"] = [{"name": group.name, "cap": group.cap} for group in resolved.groups]
+    if cgroups:
+        limits["cgroups"] = cgroups
     return {
         "name": name,
         "seed": run.seed,
@@ -31,28 +48,23 @@ def flatten(name: str, run: Run, resolved: Resolved) -> dict[str, Any]:
         "record_dispatches": run.record_dispatches,
         "machine": machine_spec(resolved.machine),
         "pools": _pools(resolved),
-        **({"groups": limits} if limits else {}),
-        **({"cgroups": cgroups} if cgroups else {}),
+        **limits,
         "partitions": [_partition(partition, pools, groups) for partition in resolved.partitions],
     }
 
 
-def _pools(resolved: Resolved) -> list[dict[str, Any]]:
+def _pools(resolved: Resolved) -> list[PoolSpec]:
     """Shared pools; their cores only where each pool has its own."""
-    return [
-        {
-            "name": pool.name,
-            "maximum": pool.maximum,
-            "reserved": pool.reserved,
-            **({} if cores is None else {"cores": list(cores)}),
-        }
-        for pool, cores in zip_longest(resolved.pools, resolved.pool_members)
-    ]
+    found: list[PoolSpec] = []
+    for pool, cores in zip_longest(resolved.pools, resolved.pool_members):
+        spec: PoolSpec = {"name": pool.name, "maximum": pool.maximum, "reserved": pool.reserved}
+        found.append(spec if cores is None else {**spec, "cores": list(cores)})
+    return found
 
 
 def _partition(
     partition: PlacedPartition, pools: dict[str, int], groups: dict[str, int]
-) -> dict[str, Any]:
+) -> PartitionSpec:
     guest = partition.table.guest
     return {
         "name": partition.name,
@@ -67,13 +79,13 @@ def _partition(
         "home": list(partition.home),
         "guest": _guest(partition),
         "workload": _workload(partition),
-        "profile": partition.profile,
+        "profile": cast(ProfileSpec, partition.profile),
     }
 
 
 def _processors(
     partition: PlacedPartition, pools: dict[str, int], groups: dict[str, int]
-) -> dict[str, Any]:
+) -> ProcessorsSpec:
     processors = partition.table.processors
     if isinstance(processors, Shared) and partition.mainframe is not None:
         pool = pools[pool_name(partition.mainframe.types[0])]
@@ -97,14 +109,14 @@ def _processors(
     }
 
 
-def _guest(partition: PlacedPartition) -> dict[str, Any]:
+def _guest(partition: PlacedPartition) -> GuestSpec:
     guest, mainframe = partition.table.guest, partition.mainframe
     if not isinstance(guest, Unix):
         system = None if mainframe is None else mainframe.zvm
         if system is None:
             raise AssertionError("z/VM where no mainframe is: refused before")
         return zvm_spec(guest, system, partition.table.paging)
-    scheduler = {
+    scheduler: SchedulerSpec = {
         "tick_ns": guest.tick,
         "tick_cost_ns": guest.tick_cost,
         "timeslice_ns": guest.timeslice,
@@ -113,7 +125,7 @@ def _guest(partition: PlacedPartition) -> dict[str, Any]:
         "daemon_ns": guest.daemons.work,
     }
     if not isinstance(guest, Aix):
-        return {"os": guest.os.replace("-", ""), **scheduler}
+        return {"os": "linux" if guest.os == "linux" else "hpux", **scheduler}
     return {
         "os": guest.os,
         "throughput_mode": guest.throughput_mode,
@@ -124,7 +136,7 @@ def _guest(partition: PlacedPartition) -> dict[str, Any]:
     }
 
 
-def _workload(partition: PlacedPartition) -> dict[str, Any]:
+def _workload(partition: PlacedPartition) -> WorkloadSpec:
     workload, played = partition.table.workload, partition.demand
     if played is not None:
         return {
@@ -161,11 +173,11 @@ def _workload(partition: PlacedPartition) -> dict[str, Any]:
     return {"kind": "idle"}
 
 
-def _constant_think(workload: Users | Pairs) -> dict[str, str]:
+def _constant_think(workload: Users | Pairs) -> ThinkSpec:
     """The distribution of the think time where it is not the usual one."""
     told = workload.think_distribution
     return {} if told == "exponential" else {"think": told}
 
 
-def _bursts(workload: Transactions | Users) -> dict[str, Any]:
+def _bursts(workload: Transactions | Users) -> BurstsSpec:
     return {"bursts": workload.bursts, "wait_ns": workload.wait, "burst_work": workload.burst_work}

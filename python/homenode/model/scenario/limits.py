@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from homenode import _engine
 from homenode.errors import ScenarioError
@@ -18,6 +17,7 @@ from homenode.model.catalog.profile_model import ENGINE_NAMES
 from homenode.model.document import Document, Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.placed import PlacedPartition, Resolved
+from homenode.model.spec import Spec
 from homenode.model.units import TIME
 
 _NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
@@ -71,7 +71,7 @@ without their units.
 _PROFILE = {engine: name for name, engine in ENGINE_NAMES.items()}
 
 
-def check_limits(spec: Mapping[str, Any], resolved: Resolved, document: Document) -> None:
+def check_limits(spec: Spec, resolved: Resolved, document: Document) -> None:
     """Ask the engine whether it can simulate a scenario; raises `ScenarioError` with the place of
     the first number that it cannot take.
     """

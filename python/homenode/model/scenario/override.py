@@ -14,7 +14,7 @@ from homenode.model.catalog.check import check_machine
 from homenode.model.catalog.hosts import OPTIONAL, completed
 from homenode.model.catalog.names import load_machine, machine, machine_document
 from homenode.model.catalog.policies import HOST_POLICIES
-from homenode.model.document import Document, Problems, read_document, validate
+from homenode.model.document import Document, Problems, TomlTable, read_document, validate
 from homenode.model.document.positions import Path
 from homenode.model.scenario.file.machine import MachineChoice
 
@@ -59,7 +59,7 @@ def choose_machine(
     return described if len(problems) == before else None
 
 
-def _set_policy(data: dict[str, Any], choice: MachineChoice) -> None:
+def _set_policy(data: TomlTable, choice: MachineChoice) -> None:
     """Another hypervisor of a host, with its usual numbers; every number that may be replaced."""
     table = data.get("hypervisor", {})
     if table.get("policy") not in HOST_POLICIES:
@@ -104,7 +104,7 @@ def _base_document(choice: MachineChoice, folder: FilePath, problems: Problems) 
         return None
 
 
-def _merge(target: Any, changes: dict[str, Any], path: Path, problems: Problems) -> None:
+def _merge(target: Any, changes: TomlTable, path: Path, problems: Problems) -> None:
     """Put the scenario's numbers in place of the description's."""
     for key, change in changes.items():
         here = (*path, key)
@@ -136,7 +136,7 @@ def _names(target: Any) -> list[str]:
     return [key for key, value in target.items() if isinstance(value, (dict, list))]
 
 
-def _replace(entry: dict[str, Any], change: Any, path: Path, problems: Problems) -> None:
+def _replace(entry: TomlTable, change: Any, path: Path, problems: Problems) -> None:
     """Put one number in place of the description's; it needs a reason."""
     keys = change if isinstance(change, dict) else {}
     for key in keys:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any, get_args, get_origin
+from typing import get_args, get_origin
 
 from homenode.errors import ScenarioError, listed, nearest
 from homenode.model.catalog import Figure
@@ -21,7 +21,9 @@ from homenode.model.document.table import Table
 _PLAIN_MACHINE_KEYS = ("model", "file", "policy", "active_cores", "characterized")
 
 
-def changed(data: Mapping[str, Any], changes: Mapping[str, Any], reason: str) -> dict[str, Any]:
+def changed(
+    data: Mapping[str, object], changes: Mapping[str, object], reason: str
+) -> dict[str, object]:
     """A copy of a scenario's data with the values at the paths replaced; None removes a key."""
     result = copy.deepcopy(dict(data))
     for path, value in changes.items():
@@ -32,7 +34,7 @@ def changed(data: Mapping[str, Any], changes: Mapping[str, Any], reason: str) ->
     return result
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: object) -> bool:
     """Whether a value is of a kind that TOML has."""
     if isinstance(value, Mapping):
         return all(isinstance(key, str) and _is_plain(entry) for key, entry in value.items())
@@ -41,7 +43,7 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, (str, int, float))
 
 
-def _set(data: dict[str, Any], text: str, value: Any, reason: str) -> None:
+def _set(data: dict[str, object], text: str, value: object, reason: str) -> None:
     parts = split_key(text)
     if not parts:
         raise ScenarioError(
@@ -49,7 +51,7 @@ def _set(data: dict[str, Any], text: str, value: Any, reason: str) -> None:
         )
     if _is_figure(parts) and value is not None and not isinstance(value, Mapping):
         value = {"value": value, "why": reason}
-    here: Any = data
+    here: object = data
     for depth, part in enumerate(parts[:-1]):
         here = _step(here, part, ".".join(parts[:depth]), text)
     _put(here, parts[-1], value, text)
@@ -80,7 +82,7 @@ def _is_in(top: type[Table], parts: Sequence[str]) -> bool:
     return not tables
 
 
-def _tables_of(kind: Any) -> list[type[Table]]:
+def _tables_of(kind: object) -> list[type[Table]]:
     """The tables that a value of a kind may be, such as those of a union or of an optional one."""
     if isinstance(kind, type) and issubclass(kind, Table):
         return [] if issubclass(kind, Figure) else [kind]
@@ -89,7 +91,7 @@ def _tables_of(kind: Any) -> list[type[Table]]:
     return [table for part in get_args(kind) for table in _tables_of(part)]
 
 
-def _step(here: Any, part: str, before: str, text: str) -> Any:
+def _step(here: object, part: str, before: str, text: str) -> object:
     if isinstance(here, list):
         return here[_index(here, part, before, text)]
     if isinstance(here, dict):
@@ -103,7 +105,7 @@ def _step(here: Any, part: str, before: str, text: str) -> Any:
     )
 
 
-def _index(tables: list[Any], part: str, before: str, text: str) -> int:
+def _index(tables: list[object], part: str, before: str, text: str) -> int:
     names = [
         str(table.get("name")) if isinstance(table, dict) else str(index)
         for index, table in enumerate(tables)
@@ -119,7 +121,7 @@ def _index(tables: list[Any], part: str, before: str, text: str) -> int:
     )
 
 
-def _put(here: Any, part: str, value: Any, text: str) -> None:
+def _put(here: object, part: str, value: object, text: str) -> None:
     if isinstance(here, list):
         index = _index(here, part, "entry", text)
         if value is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from homenode.model.catalog import MachineDescription
+from homenode.model.catalog.profile_model import Numbers
 from homenode.model.scenario.cellular.cores import AssignedCores
 from homenode.model.scenario.cellular.hardware import PlacedNpartition
 from homenode.model.scenario.cellular.memory import GrantedMemory
@@ -57,7 +58,7 @@ class PlacedPartition:
     """Its cores if it is dedicated."""
     memory: tuple[PlacedMemory, ...]
     """Its memory, part by part."""
-    profile: dict[str, float | int | str]
+    profile: Numbers
     """The profile as the engine takes it."""
     page_bytes: int
     """Length of its pages [bytes]."""

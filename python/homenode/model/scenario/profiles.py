@@ -7,12 +7,10 @@ from pathlib import Path as FilePath
 from homenode.errors import NotFoundError, listed, suggestion
 from homenode.model.catalog import ProfileDescription, profile, profiles
 from homenode.model.catalog.names import is_path
-from homenode.model.catalog.profile_model import ENGINE_NAMES, NOT_TOLD
+from homenode.model.catalog.profile_model import ENGINE_NAMES, NOT_TOLD, Numbers
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.file.partition import Partition
-
-Numbers = dict[str, float | int | str]
 
 
 def choose_profile(table: Partition, row: int, folder: FilePath, problems: Problems) -> Numbers:

@@ -8,6 +8,7 @@ from pathlib import Path as FilePath
 
 from homenode.errors import ScenarioError
 from homenode.model.catalog import MachineDescription
+from homenode.model.catalog.profile_model import Numbers
 from homenode.model.document import Document, Problems
 from homenode.model.scenario import checks, totals
 from homenode.model.scenario.cellular.hardware import PlacedNpartition, divide
@@ -23,7 +24,7 @@ from homenode.model.scenario.mainframe.refuse import refuse_words
 from homenode.model.scenario.naming import Named, spell_out
 from homenode.model.scenario.override import choose_machine
 from homenode.model.scenario.placed import PlacedPartition, Resolved
-from homenode.model.scenario.profiles import Numbers, choose_profile
+from homenode.model.scenario.profiles import choose_profile
 from homenode.model.scenario.seating import seat_all
 from homenode.model.scenario.seating_in_cells import seat_in_cells
 from homenode.model.scenario.strict import check_strict

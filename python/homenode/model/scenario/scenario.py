@@ -10,17 +10,26 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from homenode.errors import HomenodeError, NotFoundError, ScenarioError, nearest
 from homenode.model.catalog import MachineDescription
-from homenode.model.document import Document, Problems, parse_document, read_text, to_toml, validate
+from homenode.model.document import (
+    Document,
+    Problems,
+    TomlTable,
+    parse_document,
+    read_text,
+    to_toml,
+    validate,
+)
 from homenode.model.scenario.file.scenario import Run, ScenarioFile
 from homenode.model.scenario.flatten import flatten
 from homenode.model.scenario.limits import check_limits
 from homenode.model.scenario.paths import changed
 from homenode.model.scenario.placed import PlacedPartition, Resolved
 from homenode.model.scenario.resolve import resolve
+from homenode.model.spec import Spec
 
 _MOST_POINTS = 100_000
 _TOP = ("machine", "pool", "npartition", "group", "cgroup", "partition", "run")
@@ -44,7 +53,7 @@ class Scenario:
     """Its tables."""
     resolved: Resolved = field(compare=False, repr=False)
     """Its machine, pools and partitions with everything decided."""
-    point: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    point: Mapping[str, object] = field(default_factory=dict, compare=False)
     """Values of the axes if it is one point of a sweep."""
 
     @classmethod
@@ -64,7 +73,7 @@ class Scenario:
         return cls._read(text, source, place, {})
 
     @classmethod
-    def _read(cls, text: str, source: str, folder: Path, point: Mapping[str, Any]) -> Self:
+    def _read(cls, text: str, source: str, folder: Path, point: Mapping[str, object]) -> Self:
         document = parse_document(text, source, ScenarioError)
         file = validate(ScenarioFile, document, ScenarioError)
         resolved = resolve(file, document, folder)
@@ -121,7 +130,7 @@ class Scenario:
         """How often it asks to be repeated."""
         return self.file.run.replications
 
-    def spec(self, *, seed: int | None = None) -> dict[str, Any]:
+    def spec(self, *, seed: int | None = None) -> Spec:
         """The engine's input as a dictionary."""
         spec = flatten(self.name, self.file.run, self.resolved)
         return spec if seed is None else {**spec, "seed": seed}
@@ -131,7 +140,7 @@ class Scenario:
         return json.dumps(self.spec(seed=seed))
 
     @property
-    def data(self) -> dict[str, Any]:
+    def data(self) -> TomlTable:
         """A copy of the file's data, as TOML has it."""
         return copy.deepcopy(parse_document(self.text, self.source, ScenarioError).data)
 
@@ -141,11 +150,11 @@ class Scenario:
 
     def with_(
         self,
-        changes: Mapping[str, Any] | None = None,
+        changes: Mapping[str, object] | None = None,
         /,
         *,
         why: str = "changed from Python",
-        **named: Any,
+        **named: object,
     ) -> Self:
         """Another scenario with values replaced by path; None removes one.
 
@@ -159,12 +168,14 @@ class Scenario:
         }
         return self._changed(wanted, why, self.point)
 
-    def _changed(self, changes: Mapping[str, Any], why: str, point: Mapping[str, Any]) -> Self:
+    def _changed(
+        self, changes: Mapping[str, object], why: str, point: Mapping[str, object]
+    ) -> Self:
         data = {"name": self.name, **changed(self.data, changes, why)}
         return self._read(to_toml(data), f"{self.source} (changed)", self.folder, point)
 
     @property
-    def axes(self) -> dict[str, list[Any]]:
+    def axes(self) -> dict[str, list[object]]:
         """The axes of its sweep; empty if there is none."""
         return dict(self.file.sweep or {})
 

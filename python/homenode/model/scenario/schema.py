@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from homenode.model.scenario.file.scenario import ScenarioFile
 from homenode.model.units import KINDS
@@ -17,7 +16,7 @@ from homenode.model.units import KINDS
 SCHEMA_FILE = Path(__file__).with_name("schema.json")
 
 
-def scenario_schema() -> dict[str, Any]:
+def scenario_schema() -> dict[str, object]:
     """The schema as data."""
     schema = ScenarioFile.model_json_schema()
     _spell_defaults(schema)
@@ -25,7 +24,7 @@ def scenario_schema() -> dict[str, Any]:
     return {"$schema": draft, **schema, "title": "homenode scenario"}
 
 
-def _spell_defaults(schema: Any) -> None:
+def _spell_defaults(schema: object) -> None:
     """Write defaults of quantities as people do; the models keep them in base units."""
     if isinstance(schema, list):
         for entry in schema:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from homenode.model.catalog import MachineDescription
+from homenode.model.catalog.profile_model import Numbers
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.file.guest import Zvm
@@ -18,7 +19,6 @@ from homenode.model.scenario.pages import page_of
 from homenode.model.scenario.placed import PlacedMemory, PlacedPartition
 from homenode.model.scenario.placement import Seat, Wish, place
 from homenode.model.scenario.places import PlaceError, find_place
-from homenode.model.scenario.profiles import Numbers
 
 Chips = tuple[int, ...]
 

@@ -8,6 +8,7 @@ from homenode.errors import listed, suggestion
 from homenode.model.catalog import MachineDescription
 from homenode.model.catalog.hypervisor import OwnCores
 from homenode.model.catalog.platform import Platform
+from homenode.model.catalog.profile_model import Numbers
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.cellular.cores import AssignedCores, assign
@@ -19,7 +20,6 @@ from homenode.model.scenario.naming import Named
 from homenode.model.scenario.pages import page_of
 from homenode.model.scenario.placed import InCells, PlacedMemory, PlacedPartition
 from homenode.model.scenario.places import PlaceError, find_cell
-from homenode.model.scenario.profiles import Numbers
 
 
 def seat_in_cells(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from homenode.errors import HomenodeError
 from homenode.model.catalog import ProfileDescription
@@ -84,7 +83,7 @@ class Fitted:
         """All free parameters by name."""
         return {one.name: one.value for one in self.parameters}
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """The same as plain data."""
         return {
             "profile": self.name,
@@ -101,7 +100,7 @@ class Fitted:
 
     def to_toml(self) -> str:
         """A profile file: fitted numbers say on what, the others where the base has them from."""
-        data: dict[str, Any] = {
+        data: dict[str, object] = {
             "name": self.name,
             "title": f"{self.base.title}, calibrated on {self.recording.title}"[:200],
         }
@@ -113,7 +112,10 @@ class Fitted:
                 told = f"calibrated on {self.recording.title}; 95 % interval {' to '.join(ends)}"
                 data[name] = {"value": _plain(name, own.value), "calibrated": told}
                 continue
-            entry = {"value": _plain(name, figure.value), figure.provenance: figure.reason}
+            entry: dict[str, object] = {
+                "value": _plain(name, figure.value),
+                figure.provenance: figure.reason,
+            }
             if own is not None:
                 entry = {
                     **entry,
@@ -136,7 +138,7 @@ class Fitted:
         return path
 
 
-def _plain(name: str, value: Any) -> Any:
+def _plain(name: str, value: float) -> float | str:
     """A number as a profile file has it."""
     if name in _SIZES:
         return SIZE.format(round(value))

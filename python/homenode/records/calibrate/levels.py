@@ -7,14 +7,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from homenode.records.importing.facts import HOME_DISPATCHES, REDISPATCHES, SWITCHES
+from homenode.simulate.answers import Batch
 
 if TYPE_CHECKING:
     import polars as pl
-
-Batch = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Levels:
     per_s: Mapping[str, float] | None
     """`cs`, `ics`, `ilcs`, `vlcs` [1/s]; None where the time is not known."""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, float | None]:
         """The same as plain data, by the tool's names."""
         home = self.home or (None,) * len(HOME_DISPATCHES)
         return {

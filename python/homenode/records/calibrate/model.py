@@ -12,14 +12,16 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 from homenode.errors import HomenodeError
 from homenode.model.catalog.profile_model import ENGINE_NAMES
 from homenode.model.estimate import student_t
 from homenode.model.scenario import Scenario
-from homenode.records.calibrate.levels import Batch, Counting, Levels, played_levels
+from homenode.model.spec import PartitionSpec, ProfileSpec, Spec
+from homenode.records.calibrate.levels import Counting, Levels, played_levels
 from homenode.records.calibrate.placement import PRICED, Placed, priced
+from homenode.simulate.answers import Answer, Batch
 from homenode.simulate.engine import load_engine
 from homenode.simulate.kept.metrics import METRICS
 from homenode.simulate.kept.summarize import replication_totals
@@ -89,7 +91,7 @@ class Model:
     def __init__(
         self,
         recording: Recording,
-        profile: Mapping[str, Any],
+        profile: Mapping[str, float | int | str],
         replications: int,
         jobs: int,
         done: Callable[[], None] | None = None,
@@ -104,15 +106,12 @@ class Model:
         self._facts = [machine_facts(one.scenario) for one in recording.conditions]
         self._kept: dict[tuple[float, ...], Predicted] = {}
 
-    def _spec(self, condition: Condition) -> dict[str, Any]:
+    def _spec(self, condition: Condition) -> Spec:
         """The condition with the profile in every partition that runs the same work."""
         spec = copy.deepcopy(condition.scenario.spec())
-        own = spec["partitions"][_index(spec, condition)]
-        work = own["profile"]["name"]
-        for one in spec["partitions"]:
-            if one is own or (one["profile"]["name"] == work and not condition.alone):
-                one["profile"] = {**self._profile, "name": work}
-                one["calibrated"] = True
+        for one in _calibrated(spec, condition):
+            own = {**self._profile, "name": one["profile"]["name"]}
+            one["profile"] = cast(ProfileSpec, own)
         return spec
 
     def __call__(self, values: Mapping[str, float]) -> Predicted:
@@ -126,7 +125,8 @@ class Model:
         numbers = {ENGINE_NAMES.get(name, name): value for name, value in values.items()}
         if "footprint_bytes" in numbers:
             numbers["footprint_bytes"] = round(numbers["footprint_bytes"])
-        specs = [_filled(spec, numbers) for spec in self._specs]
+        conditions = self._recording.conditions
+        specs = [_filled(*pair, numbers) for pair in zip(self._specs, conditions, strict=True)]
         tasks = [
             (json.dumps(spec), FIRST_REPLICATION + index, self._counting(place))
             for place, spec in enumerate(specs)
@@ -134,13 +134,13 @@ class Model:
         ]
         with ThreadPoolExecutor(self._jobs) as pool:
             summaries = list(pool.map(self._simulate, tasks))
-        conditions = range(len(self._recording.conditions))
-        every = [self._totals(place, specs[place], summaries) for place in conditions]
+        places = range(len(conditions))
+        every = [self._totals(place, specs[place], summaries) for place in places]
         watches = [watch for _, _, watch in tasks]
         told = {
             place: self._place(place, specs[place], every[place], watches)
-            for place in conditions
-            if self._recording.conditions[place].levels is not None
+            for place in places
+            if conditions[place].levels is not None
         }
         found = [self._observe(every[one.condition], one) for one in self._recording.observations]
         logs = [
@@ -151,14 +151,12 @@ class Model:
             self._done()
         times = [
             _instruction_ns(every[place][_index(self._specs[place], one)])
-            for place, one in enumerate(self._recording.conditions)
+            for place, one in enumerate(conditions)
         ]
         errors = tuple(error for _, error in found)
         return Predicted(tuple(logs), errors, tuple(times), tuple(told.values()))
 
-    def _totals(
-        self, place: int, spec: Mapping[str, Any], summaries: Sequence[Mapping[str, Any]]
-    ) -> list[list[Totals]]:
+    def _totals(self, place: int, spec: Spec, summaries: Sequence[Answer]) -> list[list[Totals]]:
         """Counters of each partition in each replication of a condition."""
         first = place * self._replications
         raw = summaries[first : first + self._replications]
@@ -177,7 +175,7 @@ class Model:
     def _place(
         self,
         place: int,
-        spec: Mapping[str, Any],
+        spec: Spec,
         totals: Sequence[Sequence[Totals]],
         watches: Sequence[Counting | None],
     ) -> Placed:
@@ -190,7 +188,7 @@ class Model:
         assert condition.levels is not None  # noqa: S101 - the caller asks for no other
         return priced(condition.title, self._engine, spec, index, totals, condition.levels, played)
 
-    def _simulate(self, task: tuple[str, int, Counting | None]) -> dict[str, Any]:
+    def _simulate(self, task: tuple[str, int, Counting | None]) -> Answer:
         text, replication, counting = task
         try:
             summary = self._engine.simulate(text, replication, counting or _go_on)
@@ -199,7 +197,8 @@ class Model:
             raise HomenodeError(
                 f"the recorded load cannot be played with it: {error}", next_step=step
             ) from error
-        return {**json.loads(summary), "replication": replication}
+        answer: Answer = json.loads(summary)
+        return {**answer, "replication": replication}
 
     def _observe(self, totals: Sequence[Sequence[Totals]], one: Observation) -> tuple[float, float]:
         """Mean logarithm of a metric over the replications, and its standard error."""
@@ -218,7 +217,7 @@ def _go_on(_batch: Batch) -> bool:
     return True
 
 
-def _index(spec: Mapping[str, Any], condition: Condition) -> int:
+def _index(spec: Spec, condition: Condition) -> int:
     """The place of a condition's partition in its spec."""
     return [one["name"] for one in spec["partitions"]].index(condition.partition)
 
@@ -233,13 +232,21 @@ def _is_priced(one: Observation, told: Mapping[int, Placed]) -> bool:
     return one.condition in told and one.metric in PRICED
 
 
-def _filled(spec: Mapping[str, Any], numbers: Mapping[str, float]) -> dict[str, Any]:
-    partitions = []
+def _calibrated(spec: Spec, condition: Condition) -> list[PartitionSpec]:
+    """The partitions whose profile is looked for: the condition's own, and those of its work."""
+    own = spec["partitions"][_index(spec, condition)]
+    work = own["profile"]["name"]
+    same = () if condition.alone else spec["partitions"]
+    return [own, *(one for one in same if one is not own and one["profile"]["name"] == work)]
+
+
+def _filled(spec: Spec, condition: Condition, numbers: Mapping[str, float]) -> Spec:
+    """The spec with these numbers in the profile that is looked for."""
+    mine = [one["name"] for one in _calibrated(spec, condition)]
+    partitions: list[PartitionSpec] = []
     for one in spec["partitions"]:
-        own = {key: value for key, value in one.items() if key != "calibrated"}
-        if "calibrated" in one:
-            own["profile"] = {**one["profile"], **numbers}
-        partitions.append(own)
+        profile = {**one["profile"], **numbers} if one["name"] in mine else one["profile"]
+        partitions.append({**one, "profile": cast(ProfileSpec, profile)})
     return {**spec, "partitions": partitions}
 
 

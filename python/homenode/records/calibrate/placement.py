@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from homenode.model.spec import ProfileSpec, Spec
 from homenode.records.calibrate.levels import Levels
+from homenode.simulate.answers import PriceAnswer, Refill
 from homenode.simulate.engine import Engine
 from homenode.simulate.explain.places import Tree, even
 from homenode.simulate.kept.books import IDLE
@@ -45,7 +46,7 @@ class Placed:
     why_not: str = ""
     """Why the difference was not priced, if it was not."""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """The same as plain data."""
         return {
             "condition": self.condition,
@@ -59,7 +60,7 @@ class Placed:
 def priced(
     title: str,
     engine: Engine,
-    spec: Mapping[str, Any],
+    spec: Spec,
     index: int,
     totals: Sequence[Sequence[Totals]],
     recorded: Levels,
@@ -85,8 +86,8 @@ def priced(
         return Placed(title, recorded, played, 1.0, "played, it used no processor")
     work = _rate([one["instructions"] for one in totals[index]], totals[index])
     profile, line = spec["partitions"][index]["profile"], spec["machine"]["line_bytes"]
-    extra = _moves_ns(recorded, played, now["refill"], profile, line, work)
-    factor = then["ns"] / now["ns"] * (1.0 + extra / now["ns"])
+    extra = _moves_ns(recorded, played, now[1], profile, line, work)
+    factor = then[0] / now[0] * (1.0 + extra / now[0])
     return Placed(title, recorded, played, max(factor, _LEAST))
 
 
@@ -102,7 +103,7 @@ def _rate(values: Sequence[float], replications: Sequence[Totals]) -> float:
 
 def _busy(
     tree: Tree,
-    spec: Mapping[str, Any],
+    spec: Spec,
     used: Sequence[float],
     index: int,
     home: tuple[float, ...] | None,
@@ -145,17 +146,20 @@ def _alike(one: Sequence[Sequence[float]], other: Sequence[Sequence[float]]) -> 
 
 
 def _price(
-    engine: Engine, spec: Mapping[str, Any], busy: list[list[float]], index: int
-) -> dict[str, Any] | None:
-    told = json.loads(engine.price(json.dumps(spec), json.dumps(busy)))["partitions"][index]
-    return None if told["ns"] is None else dict(told)
+    engine: Engine, spec: Spec, busy: list[list[float]], index: int
+) -> tuple[float, Refill] | None:
+    """Time of an instruction [ns], and what it takes to refill a cold footprint."""
+    answer: PriceAnswer = json.loads(engine.price(json.dumps(spec), json.dumps(busy)))
+    told = answer["partitions"][index]
+    ns, refill = told["ns"], told["refill"]
+    return None if ns is None or refill is None else (ns, refill)
 
 
 def _moves_ns(
     recorded: Levels,
     played: Levels,
-    refill: Mapping[str, Any],
-    profile: Mapping[str, Any],
+    refill: Refill,
+    profile: ProfileSpec,
     line_bytes: float,
     work: float,
 ) -> float:

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from homenode.model.spec import shared_of
 from homenode.records.exporting.frames import Frames, sample_ns
+from homenode.simulate.answers import Sums
 from homenode.simulate.kept.guests import guest_sums, guest_tables
 from homenode.simulate.kept.metrics import BATCHED, METRICS
 from homenode.simulate.kept.summarize import GAUGES, mean_only
@@ -107,11 +109,12 @@ def configuration(frames: Frames, options: ExportOptions) -> pl.DataFrame:
     return pl.DataFrame(rows, schema_overrides=types)
 
 
-def _configured(frames: Frames, name: str) -> dict[str, Any]:
+def _configured(frames: Frames, name: str) -> dict[str, object]:
     told = frames.configurations[name]
     spec = frames.run.partition_spec(name)
+    shared = shared_of(spec)
     pools = frames.run.spec["pools"]
-    row: dict[str, Any] = {
+    row: dict[str, object] = {
         "partition": name,
         "number": told.number,
         "os": spec["guest"]["os"],
@@ -122,7 +125,7 @@ def _configured(frames: Frames, name: str) -> dict[str, Any]:
         "virtual": told.vps,
         "smt": told.smt,
         "weight": told.weight if told.is_shared else None,
-        "pool": pools[spec["processors"]["pool"]]["name"] if told.is_shared else None,
+        "pool": None if shared is None else pools[shared["pool"]]["name"],
         "memory_mb": told.mem_mb,
         "host": told.node_name or name,
     }
@@ -166,13 +169,13 @@ def partition_table(frames: Frames, options: ExportOptions) -> pl.DataFrame:
 
     rows = sorted(
         (row for name in options.partitions(frames.run) for row in _sampled(frames, options, name)),
-        key=lambda row: float(row["time_s"]),
+        key=_moment,
     )
     found = pl.DataFrame(rows, infer_schema_length=None)
     return found.select(c for c in found.columns if found[c].null_count() < len(found))
 
 
-def _sampled(frames: Frames, options: ExportOptions, name: str) -> Iterator[dict[str, Any]]:
+def _sampled(frames: Frames, options: ExportOptions, name: str) -> Iterator[dict[str, object]]:
     run = frames.run
     window_ns = sample_ns(run, options)
     index = run.partitions.index(name)
@@ -210,7 +213,7 @@ def _float(value: float | None) -> float | None:
     return None if value is None else float(value)
 
 
-def _guest_sums(frames: Frames, window_ns: int) -> Mapping[tuple[int, int], Any]:
+def _guest_sums(frames: Frames, window_ns: int) -> Mapping[tuple[int, int], Sums]:
     """Counters of virtual machines by sample and partition."""
     import polars as pl
 
@@ -221,7 +224,7 @@ def _guest_sums(frames: Frames, window_ns: int) -> Mapping[tuple[int, int], Any]
     return guest_sums(frames.run.path, frames.run.spec, "batch", batches, frames.replication)
 
 
-def stamps(sample: Sample, options: ExportOptions) -> dict[str, Any]:
+def stamps(sample: Sample, options: ExportOptions) -> dict[str, object]:
     """When a sample ended, as a date and from the beginning of the measured time, and its
     length.
     """
@@ -230,6 +233,12 @@ def stamps(sample: Sample, options: ExportOptions) -> dict[str, Any]:
         "time_s": sample.end_ns / NS_PER_S,
         "seconds": sample.elapsed_ns / NS_PER_S,
     }
+
+
+def _moment(row: Mapping[str, object]) -> float:
+    """When the sample of a row ended, from the beginning of the measured time [s]."""
+    time_s = row["time_s"]
+    return time_s if isinstance(time_s, float) else 0.0
 
 
 def _cpu_table(frames: Frames, options: ExportOptions) -> pl.DataFrame:
@@ -243,11 +252,11 @@ def _cpu_table(frames: Frames, options: ExportOptions) -> pl.DataFrame:
         for sample in frames.samples(name, window_ns, cpus=True)
         for row in _processors(frames.configurations[name], sample)
     ]
-    rows.sort(key=lambda row: float(row["time_s"]))
+    rows.sort(key=_moment)
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _processors(told: SystemConfiguration, sample: Sample) -> Iterator[dict[str, Any]]:
+def _processors(told: SystemConfiguration, sample: Sample) -> Iterator[dict[str, object]]:
     rows = report(told, sample)
     for counted, row in zip(sample.cpus, rows, strict=False):
         yield {

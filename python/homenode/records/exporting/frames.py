@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from homenode.model.units import TIME
 from homenode.records.exporting.errors import ExportError
@@ -62,7 +62,7 @@ class Frames:
         return samples(self, partition, interval_ns, None, tables)
 
 
-def _known(details: Mapping[str, Any]) -> dict[str, Any]:
+def _known(details: Mapping[str, object]) -> dict[str, object]:
     """Details that are fields of `SystemConfiguration`, in its sense."""
     names = {one.name for one in fields(SystemConfiguration)}
     if _MAINFRAME in details:

@@ -9,10 +9,11 @@ partition (SMT, folding) stands in comments, with the partition it belongs to.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from homenode.model.spec import shared_of
 from homenode.records.exporting.commands import Commands
 from homenode.records.exporting.errors import ExportError
 from homenode.records.exporting.options import ExportOptions
@@ -67,7 +68,8 @@ def _pools(run: Run, configurations: list[SystemConfiguration]) -> Iterator[str]
 
 
 def _pool_index(run: Run, partition: str) -> int:
-    return int(run.partition_spec(partition)["processors"].get("pool") or 0)
+    shared = shared_of(run.partition_spec(partition))
+    return 0 if shared is None else int(shared["pool"])
 
 
 def _pool_name(run: Run, partition: str) -> str:
@@ -132,7 +134,7 @@ def _inside(run: Run, configurations: list[SystemConfiguration]) -> Iterator[str
     yield "# In the partitions"
     for c in configurations:
         spec = run.partition_spec(c.name)
-        guest: Mapping[str, Any] = spec["guest"]
+        guest = spec["guest"]
         if guest["os"] != "aix":
             yield f"# {c.name}: ppc64_cpu --smt={c.smt}"
             continue
@@ -142,8 +144,9 @@ def _inside(run: Run, configurations: list[SystemConfiguration]) -> Iterator[str
             f"-o vpm_xvcpus={guest['xvcpus']}",
             f"-o vpm_fold_threshold={guest['fold_threshold_pct']:.0f}",
         ]
-        if c.is_donating:
-            threshold = spec["processors"]["donate_threshold_pct"]
+        processors = spec["processors"]
+        if processors["mode"] == "dedicated" and c.is_donating:
+            threshold = processors["donate_threshold_pct"]
             settings.append(f"-o ded_cpu_donate_thresh={threshold:.0f}")
         yield f"# {c.name}: schedo -p {' '.join(settings)}"
 

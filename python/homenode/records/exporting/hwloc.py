@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from homenode import _engine
+from homenode.model.spec import CacheSpec, MachineSpec
 from homenode.records.exporting.options import ExportOptions
 from homenode.records.exporting.registry import Exporter, Kind
 
@@ -47,7 +48,7 @@ class HwlocXml:
         return [target]
 
 
-def topology(machine: Mapping[str, Any], node_name: str, room: Mapping[int, int]) -> Object:
+def topology(machine: MachineSpec, node_name: str, room: Mapping[int, int]) -> Object:
     """The tree of a machine as the engine takes it; `room` is memory by domain [bytes]."""
     tree = _Tree(machine, room)
     nodes = [node for index in range(machine["nodes"]) if (node := tree.node(index, node_name))]
@@ -74,11 +75,11 @@ def _infos(named: Mapping[str, str]) -> list[dict[str, str]]:
 class _Tree:
     """Objects of a machine, counted through."""
 
-    def __init__(self, machine: Mapping[str, Any], room: Mapping[int, int]) -> None:
+    def __init__(self, machine: MachineSpec, room: Mapping[int, int]) -> None:
         self.machine, self.room = machine, room
         self.domains: list[int] = []
         """Memory domains that were made, in their order."""
-        levels: dict[int, Mapping[str, Any]] = {}
+        levels: dict[int, CacheSpec] = {}
         for place, level in enumerate(machine["caches"], 1):
             digits = [int(c) for c in level["name"] if c.isdigit()] or [place]
             levels.setdefault(min(digits[0], _DEEPEST), level)
@@ -135,7 +136,7 @@ class _Tree:
         if nodes[0] == nodes[1]:
             return _relative(latency["near"] / latency["local"])
         pairs = self.machine["node_distance"]
-        factor = pairs[nodes[0]][nodes[1]] if pairs else 1.0
+        factor = pairs[nodes[0] * self.machine["nodes"] + nodes[1]] if pairs else 1.0
         return _relative(factor * latency["far"] / latency["local"])
 
     @property

@@ -15,14 +15,24 @@ bound as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.scenario.host.groups import SCOPE
+from homenode.model.spec import (
+    CgroupSpec,
+    MachineSpec,
+    PartitionSpec,
+    SharedSpec,
+    Spec,
+    cores_of,
+    processors_of,
+    shared_of,
+)
 from homenode.records.exporting.errors import ExportError
 from homenode.records.exporting.options import ExportOptions
 from homenode.records.exporting.registry import Exporter, Kind
@@ -47,13 +57,13 @@ class Host:
     each place that has memory beside it.
     """
 
-    machine: Mapping[str, Any]
+    machine: MachineSpec
 
     @property
     def threads(self) -> int:
         """Hardware threads of a core that it numbers."""
         if self.is_linux:
-            return int(self.machine["hypervisor"]["siblings"])
+            return int(self.machine["hypervisor"].get("siblings", 1))
         return int(self.machine["threads_per_core"])
 
     @property
@@ -98,15 +108,15 @@ class Domain:
     """One partition as a virtual machine."""
 
     name: str
-    spec: Mapping[str, Any]
+    spec: PartitionSpec
     memory_mb: int
     host: Host
     kind: tuple[str, str]
-    groups: tuple[Mapping[str, Any], ...] = ()
+    groups: tuple[CgroupSpec, ...] = ()
     """Control groups of the host that its threads are in, the innermost first."""
 
     @property
-    def own_group(self) -> Mapping[str, Any] | None:
+    def own_group(self) -> CgroupSpec | None:
         """The group that its threads have to themselves; None if others are in it too, whose weight
         and quota are not its own.
         """
@@ -114,9 +124,9 @@ class Domain:
         return inner if inner is not None and inner["name"] == self.name + SCOPE else None
 
     @property
-    def shared(self) -> bool:
-        """Whether its processors are shared with others."""
-        return bool(self.spec["processors"]["mode"] == "shared")
+    def shared(self) -> SharedSpec | None:
+        """How its processors are shared with others; None if they are its own."""
+        return shared_of(self.spec)
 
     @property
     def flat(self) -> bool:
@@ -126,8 +136,7 @@ class Domain:
     @property
     def cores(self) -> int:
         """Virtual processors, or dedicated cores."""
-        processors = self.spec["processors"]
-        return int(processors["virtual"]) if self.shared else len(processors["cores"])
+        return int(processors_of(self.spec))
 
     @property
     def smt(self) -> int:
@@ -136,19 +145,19 @@ class Domain:
 
     def home(self, core: int) -> int:
         """Home chip of one of its cores."""
-        if not self.shared:
+        if self.shared is None:
             per_chip = int(self.host.machine["cores_per_chip"])
-            return int(self.spec["processors"]["cores"][core]) // per_chip
+            return int(cores_of(self.spec)[core]) // per_chip
         chips = self.spec["home"] or [0]
         return int(chips[core % len(chips)])
 
     def pinned(self, core: int, thread: int) -> list[int]:
         """Threads of the host on which a virtual processor may run."""
-        if not self.shared:
-            return [self.host.threads_of(self.spec["processors"]["cores"][core])[thread]]
-        told = self.spec["processors"].get("host", {}).get("pins")
-        if told:
-            return [int(cpu) for cpu in told[core * self.smt + thread]]
+        if self.shared is None:
+            return [self.host.threads_of(cores_of(self.spec)[core])[thread]]
+        host = self.shared.get("host")
+        if host is not None and host["pins"]:
+            return [int(cpu) for cpu in host["pins"][core * self.smt + thread]]
         chips = sorted(set(self.spec["home"] or [0]))
         return [one for chip in chips for one in self.host.threads_of_chip(chip)]
 
@@ -215,10 +224,12 @@ def domain_of(run: Run, name: str) -> Domain:
     return Domain(name, spec, memory, host, kind, _groups(run.spec, spec))
 
 
-def _groups(whole: Mapping[str, Any], spec: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+def _groups(whole: Spec, spec: PartitionSpec) -> tuple[CgroupSpec, ...]:
     """From its own control group up to the root."""
-    every = whole.get("cgroups", [])
-    at, found = spec["processors"].get("host", {}).get("cgroup"), []
+    shared = shared_of(spec)
+    host = None if shared is None else shared.get("host")
+    every, found = whole.get("cgroups", []), []
+    at = None if host is None else host["cgroup"]
     while at is not None:
         found.append(every[at])
         at = every[at]["parent"]
@@ -251,7 +262,7 @@ def _text(parent: ET.Element, tag: str, value: object, **attributes: str) -> Non
 
 def _description(domain: Domain) -> str:
     processors = domain.spec["processors"]
-    if not domain.shared:
+    if processors["mode"] == "dedicated":
         lends = ", lends what is idle (KVM cannot)" if processors["donating"] else ""
         return f"{domain.cores} dedicated core{'' if domain.cores == 1 else 's'}{lends}"
     count = f"{domain.cores} virtual processor{'' if domain.cores == 1 else 's'}"
@@ -264,12 +275,12 @@ def _description(domain: Domain) -> str:
 
 
 def _cputune(root: ET.Element, domain: Domain) -> None:
-    processors = domain.spec["processors"]
-    entitled = float(processors["entitlement"]) if domain.shared else float(domain.cores)
+    shared = domain.shared
+    entitled = float(domain.cores if shared is None else shared["entitlement"])
     tune = ET.SubElement(root, "cputune")
     shares = round(_SHARES_PER_CORE * entitled)
     _text(tune, "shares", min(max(shares, 1), _MOST_SHARES))
-    if domain.shared and processors["capped"]:
+    if shared is not None and shared["capped"]:
         _text(tune, "global_period", _PERIOD_US)
         quota = round(_PERIOD_US * entitled * domain.smt)
         _text(tune, "global_quota", max(quota, _LEAST_QUOTA_US))
@@ -282,11 +293,12 @@ def _cputune(root: ET.Element, domain: Domain) -> None:
 
 def _host_cputune(root: ET.Element, domain: Domain) -> None:
     """Weight, quota and pins of a partition of a host, as they are; under Xen weight and cap."""
-    processors = domain.spec["processors"]
-    host = processors["host"]
-    own = domain.own_group
+    shared = domain.shared
+    if shared is None:
+        raise AssertionError("a host has no partitions with cores of their own")
+    host, own = shared["host"], domain.own_group
     tune = ET.SubElement(root, "cputune")
-    _text(tune, "shares", processors["weight"] if own is None else own["weight"])
+    _text(tune, "shares", shared["weight"] if own is None else own["weight"])
     if own is not None and own["quota_ns"] is not None:
         _text(tune, "global_period", own["period_ns"] // 1000)
         _text(tune, "global_quota", own["quota_ns"] // 1000)
@@ -307,7 +319,7 @@ def _host_cputune(root: ET.Element, domain: Domain) -> None:
 
 def _numatune(root: ET.Element, domain: Domain) -> None:
     nodes = list(domain.cells)
-    mode = "preferred" if domain.shared and len(nodes) == 1 else "strict"
+    mode = "preferred" if domain.shared is not None and len(nodes) == 1 else "strict"
     tune = ET.SubElement(root, "numatune")
     ET.SubElement(tune, "memory", mode=mode, nodeset=cpu_list(nodes))
     if domain.flat:

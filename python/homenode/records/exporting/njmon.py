@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from homenode.records.exporting.errors import ExportError
 from homenode.records.exporting.frames import Frames, each_partition, whole_seconds
@@ -30,7 +30,7 @@ from homenode.version import program_version
 if TYPE_CHECKING:
     from homenode.simulate.run import Run
 
-Section = dict[str, Any]
+Section = dict[str, object]
 
 _STATES = ("user", "sys", "wait", "idle")
 _DIGITS = 3

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from homenode.records.exporting.figures import COLUMNS, configuration, tables
 from homenode.records.exporting.frames import Frames, sample_ns
@@ -123,7 +123,7 @@ def _heading(name: str, meaning: str) -> Iterator[str]:
     yield f"# TYPE {name} gauge"
 
 
-def _labels(facts: dict[str, Any]) -> str:
+def _labels(facts: dict[str, object]) -> str:
     shown = ",".join(f'{name}="{_escaped(_word(value))}"' for name, value in facts.items())
     return f"{{{shown}}}"
 

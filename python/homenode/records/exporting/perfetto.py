@@ -8,11 +8,12 @@ read, in pieces of bounded size.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from homenode.model.spec import processors_of
 from homenode.records.exporting.dispatches import DISTANCES, KINDS, REASONS, groups, were_recorded
 from homenode.records.exporting.errors import ExportError
 from homenode.records.exporting.options import ExportOptions
@@ -101,7 +102,7 @@ class Tracks:
     known: dict[Dispatch, Packets] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        machine: Mapping[str, Any] = self.run.spec["machine"]
+        machine = self.run.spec["machine"]
         self.cores: int = machine["nodes"] * machine["chips_per_node"] * machine["cores_per_chip"]
 
     def core(self, core: int) -> int:
@@ -118,8 +119,7 @@ class Tracks:
         return self.group(len(self.run.partitions)) + before + vp
 
     def _processors(self, partition: int) -> int:
-        processors = self.run.spec["partitions"][partition]["processors"]
-        return int(processors.get("virtual") or len(processors.get("cores", ())))
+        return int(processors_of(self.run.spec["partitions"][partition]))
 
     def head(self, partitions: Collection[str]) -> bytes:
         """Names and order of all tracks, and the words that slices refer to by number."""

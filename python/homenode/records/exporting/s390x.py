@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from homenode.model.spec import MachineSpec, PartitionSpec
 from homenode.records.exporting.errors import ExportError
 from homenode.records.exporting.options import ExportOptions
 from homenode.records.exporting.registry import Exporter, Kind
@@ -96,7 +97,7 @@ class S390x:
 def configuration_of(run: Run, partition: str) -> Configuration:
     """The partition as its Linux sees it."""
     spec, machine = run.partition_spec(partition), run.spec["machine"]
-    details: Mapping[str, Any] = run.details.get(partition, {})
+    details = run.details.get(partition, {})
     smt = int(spec["smt"])
     chips, kinds = _homes(spec, machine), _polarizations(spec)
     per_drawer = nodes_of_drawer(str(run.machine_facts.get("node_name", "")))
@@ -117,7 +118,7 @@ def configuration_of(run: Run, partition: str) -> Configuration:
     )
 
 
-def _homes(spec: Mapping[str, Any], machine: Mapping[str, Any]) -> list[int]:
+def _homes(spec: PartitionSpec, machine: MachineSpec) -> list[int]:
     """Home chip of each logical core."""
     processors = spec["processors"]
     if processors["mode"] != "shared":
@@ -126,13 +127,14 @@ def _homes(spec: Mapping[str, Any], machine: Mapping[str, Any]) -> list[int]:
     return [home[core % len(home)] for core in range(int(processors["virtual"]))]
 
 
-def _polarizations(spec: Mapping[str, Any]) -> list[str]:
+def _polarizations(spec: PartitionSpec) -> list[str]:
     """What Linux prints of each logical core."""
     processors = spec["processors"]
     if processors["mode"] != "shared":
         return ["vertical:high"] * len(processors["cores"])
     count = int(processors["virtual"])
-    if (processors.get("prsm") or {}).get("polarization") != "vertical":
+    more = processors.get("prsm")
+    if more is None or more.get("polarization") != "vertical":
         return ["horizontal"] * count
     high, medium, low, _ = load_engine().polarize(float(processors["entitlement"]), count)
     return ["vertical:high"] * high + ["vertical:medium"] * medium + ["vertical:low"] * low

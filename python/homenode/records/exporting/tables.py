@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from homenode.records.exporting.dispatches import TABLE as DISPATCHES
 from homenode.records.exporting.dispatches import named
@@ -57,7 +57,7 @@ class ParquetTables:
         return sorted(files)
 
 
-_SHAPE: dict[str, Any] = {"version": "2.6", "compression": "zstd", "compression_level": 3}
+_SHAPE: dict[str, object] = {"version": "2.6", "compression": "zstd", "compression_level": 3}
 """What shapes the bytes; the rest does not depend on the machine."""
 
 

@@ -7,9 +7,9 @@ these resources yet.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from homenode.model.scenario import Scenario
 from homenode.records.exporting.commands import Commands
@@ -17,7 +17,7 @@ from homenode.records.exporting.errors import ExportError
 from homenode.records.exporting.options import ExportOptions
 from homenode.records.exporting.registry import Exporter
 from homenode.tools.errors import ToolError
-from homenode.tools.vparstatus import listing
+from homenode.tools.vparstatus import Processors, VirtualPartition, told
 
 if TYPE_CHECKING:
     from homenode.simulate.run import Run
@@ -27,7 +27,7 @@ def commands(run: Run, options: ExportOptions) -> Iterator[str]:
     """The lines; `ExportError` on a machine without cells or without virtual partitions."""
     resolved = Scenario.load(run.path / "scenario.toml").resolved
     try:
-        partitions = listing(resolved, "v", options.partitions(run))["partitions"]
+        partitions = told(resolved, options.partitions(run))
     except ToolError as error:
         raise ExportError(
             f"run {run.id} holds no virtual partitions: {error}",
@@ -42,7 +42,7 @@ def commands(run: Run, options: ExportOptions) -> Iterator[str]:
         yield f"vparmodify -p {quote(partition['name'])} {' '.join(_resources(partition))}"
 
 
-def _resources(partition: Mapping[str, Any]) -> Iterator[str]:
+def _resources(partition: VirtualPartition) -> Iterator[str]:
     processors, memory = partition["processors"], partition["memory"]
     yield f"-m cpu:::{processors['minimum']}:{processors['maximum']}"
     yield from _cores(processors)
@@ -54,7 +54,7 @@ def _resources(partition: Mapping[str, Any]) -> Iterator[str]:
         yield f"-a io:{path['path']}"
 
 
-def _cores(processors: Mapping[str, Any]) -> Iterator[str]:
+def _cores(processors: Processors) -> Iterator[str]:
     """By cell, the rest by count; then which of them are wanted by path. The core it boots on is
     asked for by path if the scenario did.
     """

@@ -8,9 +8,18 @@ asterisk starts a comment in both.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
+from homenode.model.spec import (
+    CpShareSpec,
+    PartitionSpec,
+    VirtualMachineSpec,
+    ZvmSpec,
+    processors_of,
+    shared_of,
+    zvm_of,
+)
 from homenode.records.exporting.commands import Commands
 from homenode.records.exporting.errors import ExportError
 from homenode.records.exporting.options import ExportOptions
@@ -36,34 +45,36 @@ def commands(run: Run, options: ExportOptions) -> Iterator[str]:
         spec = run.partition_spec(name)
         yield ""
         yield from _partition(run, name, spec)
-        if spec["guest"]["os"] == "zvm":
-            yield from _control_program(run, name, spec["guest"])
-            yield from _directory(spec["guest"])
+        guest = zvm_of(spec)
+        if guest is not None:
+            yield from _control_program(run, name, guest)
+            yield from _directory(guest)
 
 
-def _partition(run: Run, name: str, spec: Mapping[str, Any]) -> Iterator[str]:
+def _partition(run: Run, name: str, spec: PartitionSpec) -> Iterator[str]:
     """What the partition's image profile holds."""
-    processors, details = spec["processors"], run.details.get(name, {})
-    shared = processors["mode"] == "shared"
-    count = processors["virtual"] if shared else len(processors["cores"])
+    shared, details, count = shared_of(spec), run.details.get(name, {}), processors_of(spec)
+    words = "dedicated" if shared is None else "shared"
     kind = str(details.get("core_type", "")).upper()
-    yield f"* Partition {name.upper()}: {count} {'shared' if shared else 'dedicated'} {kind} cores"
+    yield f"* Partition {name.upper()}: {count} {words} {kind} cores"
     yield f"*   central storage {details.get('mem_mb', 0)} MB"
-    if not shared:
+    if shared is None:
         return
-    more = processors.get("prsm") or {}
-    capped = "initial capping" if processors["capped"] else "not capped"
-    yield f"*   processing weight {processors['weight']}, {capped}"
+    capped = "initial capping" if shared["capped"] else "not capped"
+    yield f"*   processing weight {shared['weight']}, {capped}"
+    more = shared.get("prsm")
+    if more is None:
+        return
     if more.get("cap") is not None:
         yield f"*   absolute cap {more['cap']:.2f} cores"
-    if more.get("group") is not None:
-        group = run.spec["groups"][more["group"]]
+    if (index := more.get("group")) is not None:
+        group = run.spec["groups"][index]
         yield f"*   group {group['name']}, absolute cap {group['cap']:.2f} cores together"
-    if more.get("defined_capacity") is not None:
-        yield f"*   defined capacity {more['defined_capacity']['cores']:g} cores' worth"
+    if (soft := more.get("defined_capacity")) is not None:
+        yield f"*   defined capacity {soft['cores']:g} cores' worth"
 
 
-def _control_program(run: Run, name: str, guest: Mapping[str, Any]) -> Iterator[str]:
+def _control_program(run: Run, name: str, guest: ZvmSpec) -> Iterator[str]:
     """CP commands: dispatching, virtual switches, who may couple to them, shares."""
     kind = str(run.details.get(name, {}).get("core_type", "all")).upper()
     kind = kind if kind in ("CP", "IFL", "ICF", "ZIIP") else "ALL"
@@ -89,7 +100,7 @@ def _control_program(run: Run, name: str, guest: Mapping[str, Any]) -> Iterator[
         yield f"SET SHARE {_name(machine['name'])} {_share(machine)}"
 
 
-def _directory(guest: Mapping[str, Any]) -> Iterator[str]:
+def _directory(guest: ZvmSpec) -> Iterator[str]:
     """Directory statements of each virtual machine; passwords are for the reader to set."""
     yield "* Directory statements"
     for machine in guest["machines"]:
@@ -128,7 +139,7 @@ def _refuse_alike(names: Sequence[str]) -> None:
             )
 
 
-def _share(machine: Mapping[str, Any]) -> str:
+def _share(machine: VirtualMachineSpec) -> str:
     """Operands of SHARE: what a machine is to get at least, and what it may get at most."""
     words = _amount(machine["share"])
     if machine["maximum"] is not None:
@@ -137,7 +148,7 @@ def _share(machine: Mapping[str, Any]) -> str:
     return words
 
 
-def _amount(share: Mapping[str, Any]) -> str:
+def _amount(share: CpShareSpec) -> str:
     if "absolute" in share:
         return f"ABSOLUTE {100 * share['absolute']:g}%"
     return f"RELATIVE {share['relative']:g}"

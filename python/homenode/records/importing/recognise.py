@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
-from typing import Any
 
 from homenode.records.importing import formats
 from homenode.records.importing.opening.contents import Input
@@ -61,7 +60,7 @@ def recognise_tree(tree: Tree) -> list[TreeFormat]:
     return [one for one in tree_formats() if one.recognises(tree)]
 
 
-def _modules() -> list[Any]:
+def _modules() -> list[object]:
     names = sorted(module.name for module in pkgutil.iter_modules(formats.__path__))
     return [importlib.import_module(f"{formats.__name__}.{name}") for name in names]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TypedDict
 
 from homenode.errors import Where
 from homenode.records.importing.facts import Facts
@@ -38,7 +38,23 @@ def _more(count: int, what: str, of: str) -> Iterator[str]:
         yield f"{what}: {count} more {of}{'s' if count > 1 else ''}; --json has all of them"
 
 
-def summary(facts: Facts) -> dict[str, Any]:
+class Note(TypedDict):
+    """A notice as data; file and line where it is about one."""
+
+    file: str | None
+    line: int | None
+    text: str
+
+
+class Reading(TypedDict):
+    """What was taken, what was left, what to know."""
+
+    took: list[dict[str, object]]
+    left: list[dict[str, object]]
+    notes: list[Note]
+
+
+def summary(facts: Facts) -> Reading:
     """The same as data."""
     return {
         "took": [
@@ -50,7 +66,7 @@ def summary(facts: Facts) -> dict[str, Any]:
     }
 
 
-def note_data(notice: Notice) -> dict[str, Any]:
+def note_data(notice: Notice) -> Note:
     """A notice as data."""
     where = notice.where
     file, line = (where.file, where.line) if where else (None, None)

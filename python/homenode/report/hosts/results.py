@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from rich.markup import escape
 from rich.table import Table
@@ -155,7 +154,7 @@ def _until(begun: str, ended: str) -> str:
     return ended[11:16] if begun[:10] == ended[:10] else ended[:16].replace("T", " ")
 
 
-def _host_words(environment: Mapping[str, Any]) -> str:
+def _host_words(environment: Mapping[str, object]) -> str:
     """`AMD EPYC, 2 processors, kernel 6.18.0, a guest of KVM`, as far as it is told."""
     processors, kernel, guest = (
         one if isinstance(one := environment.get(name), Mapping) else {}

@@ -154,7 +154,7 @@ def rehomed_saving(at: Situation, targets: Mapping[int, int]) -> str:
 
 def page_advice(at: Situation) -> str:
     """Larger pages, where translations do not reach all data."""
-    entries = at.machine["translation"]["entries"]
+    entries = _entries(at)
     page, data = at.spec["page_bytes"], at.spec["data_bytes"]
     found = (
         f"A core holds the translations of {entries:,} pages of {_size(page)}, "
@@ -166,9 +166,15 @@ def page_advice(at: Situation) -> str:
     return f"{found}. {told}" if told else f"{found}: larger pages reach farther."
 
 
+def _entries(at: Situation) -> int:
+    """Translations that a core holds; the advice is given only where the machine has them."""
+    translation = at.machine["translation"]
+    return 0 if translation is None else translation["entries"]
+
+
 def _larger_pages(at: Situation) -> Iterator[Move]:
     """Pages that make the translations reach all data, and four times those of now."""
-    entries = at.machine["translation"]["entries"]
+    entries = _entries(at)
     page, data = at.spec["page_bytes"], at.spec["data_bytes"]
     enough = 2 ** math.ceil(math.log2(data / entries))
     for larger in sorted({4 * page, enough}):

@@ -8,8 +8,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from homenode.model.spec import zvm_of
 from homenode.simulate.explain.situation import Situation
-from homenode.simulate.kept.guests import guest_of
 
 _FULL = 80.0
 """Percent busy from which on no processor is parked for want of work."""
@@ -33,7 +33,9 @@ def list_search(at: Situation) -> ListSearch | None:
     """None where no list was searched."""
     import polars as pl
 
-    guest = guest_of(at.spec) or {"switches": ()}
+    guest = zvm_of(at.spec)
+    if guest is None:
+        return None
     lists = [n for n, one in enumerate(guest["switches"]) if one["layer"] == "ip"]
     if not lists:
         return None
@@ -73,8 +75,8 @@ def _spin(at: Situation) -> str:
         f"Its {engaged:.1f} unparked processors wait for formal spin locks of the Control "
         f"Program{told}. The fewer of them are engaged, the shorter is the queue: "
     )
-    guest, idles = at.spec["guest"], at.metric("unparked_busy_pct") < _FULL
-    if guest["vertical"] and guest["unparking"] != "small" and idles:
+    guest, idles = zvm_of(at.spec), at.metric("unparked_busy_pct") < _FULL
+    if guest is not None and guest["vertical"] and guest["unparking"] != "small" and idles:
         return f'{text}unparking = "small" parks what the load does not need.'
     return f"{text}several smaller partitions, and several switches, have locks of their own."
 
@@ -86,7 +88,8 @@ def _distance(at: Situation) -> str:
         f"Its {at.shape.processors} cores lie on {where}, and what they change comes from each "
         "other's caches at that distance: "
     )
-    if at.metric("freed_cores") < 1 and at.spec["guest"]["vertical"]:
+    guest = zvm_of(at.spec)
+    if at.metric("freed_cores") < 1 and guest is not None and guest["vertical"]:
         needed = math.ceil(at.metric("physc"))
         if needed < at.shape.processors - 1:
             return (

@@ -11,8 +11,8 @@ import copy
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
+from homenode.model.spec import MemoryPartSpec, PartitionSpec, Spec, cores_of
 from homenode.simulate.explain.places import Tree, even
 from homenode.simulate.explain.situation import Situation
 
@@ -33,7 +33,7 @@ class Move:
     """The difference, as in `with ...`."""
     kind: str
     """What is moved: one of `KINDS`."""
-    spec: dict[str, Any]
+    spec: Spec
     exchanged: tuple[int, ...] = ()
     """Other partitions whose cores were moved as well."""
     complete: bool = True
@@ -65,7 +65,7 @@ def _targets(at: Situation) -> list[int]:
     return [node for node in at.run.reach(at.partition) if node in here]
 
 
-def _fits(at: Situation, spec: Mapping[str, Any]) -> bool:
+def _fits(at: Situation, spec: Spec) -> bool:
     """Whether no memory domain holds more than it has, as far as that is known."""
     held: dict[int, float] = {}
     for partition in spec["partitions"]:
@@ -124,8 +124,8 @@ def _moved(
     back = {core: gone for gone, core in swap.items()}
     others = tuple(dict.fromkeys(index for _, index in lent))
     for index, exchange in ((at.index, swap), *((other, back) for other in others)):
-        cores = [exchange.get(core, core) for core in partitions[index]["processors"]["cores"]]
-        partitions[index]["processors"]["cores"] = cores
+        cores = cores_of(partitions[index])
+        cores[:] = [exchange.get(core, core) for core in cores]
         partitions[index]["home"] = list(dict.fromkeys(at.tree.chip_of(core) for core in cores))
     text = _cores_text(at, node, at.shape.processors - len(wanted) + len(new), others)
     return Move(text, "cores", spec, others, len(new) == len(wanted))
@@ -170,7 +170,7 @@ def _with_memory(
     at: Situation,
     start: Move,
     seats: Mapping[int, float],
-    parts: list[dict[str, Any]],
+    parts: list[MemoryPartSpec],
     what: str,
     there: str | None,
 ) -> Move:
@@ -192,14 +192,14 @@ def _with_memory(
     return replace(start, text=text, kind="both" if there else "memory", spec=spec)
 
 
-def _local(tree: Tree, seats: Mapping[int, float], size: int) -> list[dict[str, Any]]:
+def _local(tree: Tree, seats: Mapping[int, float], size: int) -> list[MemoryPartSpec]:
     """Memory beside each core, by their number."""
     weights: dict[int, float] = {}
     for chip, count in seats.items():
         domain = tree.domain_of(chip)
         weights[domain] = weights.get(domain, 0.0) + count
     total, left = sum(weights.values()), size
-    parts: list[dict[str, Any]] = []
+    parts: list[MemoryPartSpec] = []
     for domain, weight in sorted(weights.items()):
         share = min(round(size * weight / total), left)
         parts.append({"domains": [domain], "bytes": share})
@@ -208,7 +208,7 @@ def _local(tree: Tree, seats: Mapping[int, float], size: int) -> list[dict[str, 
     return parts
 
 
-def _together(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _together(parts: list[MemoryPartSpec]) -> list[MemoryPartSpec]:
     """Parts of the same domains made one, empty ones left out."""
     found: dict[tuple[int, ...], int] = {}
     for part in parts:
@@ -217,7 +217,7 @@ def _together(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"domains": list(key), "bytes": size} for key, size in found.items() if size]
 
 
-def rehomed(spec: dict[str, Any], index: int, tree: Tree, node: int) -> dict[str, Any]:
+def rehomed(spec: Spec, index: int, tree: Tree, node: int) -> Spec:
     """A scenario with a shared partition's home and memory on another node."""
     spec = copy.deepcopy(spec)
     partition = spec["partitions"][index]
@@ -228,19 +228,19 @@ def rehomed(spec: dict[str, Any], index: int, tree: Tree, node: int) -> dict[str
     return spec
 
 
-def _cores_by_node(tree: Tree, partition: Mapping[str, Any]) -> dict[int, list[int]]:
+def _cores_by_node(tree: Tree, partition: PartitionSpec) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
-    for core in partition["processors"]["cores"]:
+    for core in cores_of(partition):
         found.setdefault(tree.node_of(tree.chip_of(core)), []).append(core)
     return found
 
 
-def _owners(spec: Mapping[str, Any]) -> dict[int, int]:
+def _owners(spec: Spec) -> dict[int, int]:
     """Index of the partition that owns a core, by core."""
     return {
         core: index
         for index, partition in enumerate(spec["partitions"])
-        for core in partition["processors"].get("cores", ())
+        for core in cores_of(partition)
     }
 
 

@@ -9,18 +9,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+
+from homenode.model.spec import MachineSpec, PartitionSpec
 
 
 @dataclass(frozen=True)
 class Tree:
     """The machine of a frozen scenario."""
 
-    machine: Mapping[str, Any]
+    machine: MachineSpec
 
     @property
     def nodes(self) -> range:
-        """All nodes."""
+        """Their indices."""
         return range(int(self.machine["nodes"]))
 
     @cached_property
@@ -64,7 +65,7 @@ class Tree:
         """Node of a memory domain."""
         return domain if self.is_beside_nodes else self.node_of(domain)
 
-    def seats(self, partition: Mapping[str, Any]) -> Counter[int]:
+    def seats(self, partition: PartitionSpec) -> Counter[int]:
         """Processors of a partition by the chip on which they have their place: the cores of a
         dedicated one, the homes of a shared one's virtual processors.
         """
@@ -78,7 +79,7 @@ class Tree:
             else (Counter())
         )
 
-    def memory_by_node(self, partition: Mapping[str, Any]) -> dict[int, float]:
+    def memory_by_node(self, partition: PartitionSpec) -> dict[int, float]:
         """Share of a partition's memory on each node that has some [0..1]."""
         total = sum(part["bytes"] for part in partition["memory"])
         found: dict[int, float] = {}

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from homenode.errors import EngineMissingError
+from homenode.model.spec import PartitionSpec, Spec
+from homenode.simulate.answers import PriceAnswer
 from homenode.simulate.engine import Engine, load_engine
 from homenode.simulate.explain.moves import Move
 from homenode.simulate.explain.places import Tree, even
@@ -78,7 +79,7 @@ class Pricing:
         """Time of an instruction of each partition in the run's layout [ns]."""
         return self.prices(self.run.spec)
 
-    def prices(self, spec: Mapping[str, Any], at_home: tuple[int, ...] = ()) -> list[float] | None:
+    def prices(self, spec: Spec, at_home: tuple[int, ...] = ()) -> list[float] | None:
         """The same in any layout of these partitions, `at_home` those that never leave their home;
         None where the engine refuses the layout.
         """
@@ -87,7 +88,8 @@ class Pricing:
             for index, partition in enumerate(spec["partitions"])
         ]
         try:
-            told = json.loads(self.engine.price(json.dumps(spec), json.dumps(self._fitted(busy))))
+            answer = self.engine.price(json.dumps(spec), json.dumps(self._fitted(busy)))
+            told: PriceAnswer = json.loads(answer)
         except ValueError:
             return None
         return [float(partition["ns"] or 0.0) for partition in told["partitions"]]
@@ -120,7 +122,7 @@ class Pricing:
             math.fsum(self.used) - math.fsum(then),
         )
 
-    def _busy(self, partition: Mapping[str, Any], index: int, at_home: bool) -> list[float]:
+    def _busy(self, partition: PartitionSpec, index: int, at_home: bool) -> list[float]:
         """Cores it keeps busy on each chip.
 
         A dedicated partition loads its cores evenly. A shared one is on its home chips, on others

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from homenode.model.spec import aix_of, scheduler_of
 from homenode.simulate.explain import control_program, host_remedies
 from homenode.simulate.explain.advice import moved_advice, page_advice, rehomed_saving
 from homenode.simulate.explain.situation import Situation
@@ -141,7 +142,8 @@ def _reload_dedicated(at: Situation) -> str:
 
 
 def _smt(at: Situation) -> str:
-    mode = at.spec["guest"].get("throughput_mode", 0)
+    aix = aix_of(at.spec)
+    mode = 0 if aix is None else aix["throughput_mode"]
     unfolded = at.metric("vps_unfolded")
     if mode > 1 and unfolded < at.shape.processors:
         return (
@@ -159,7 +161,8 @@ def _smt(at: Situation) -> str:
 
 def _spread(at: Situation) -> str:
     """What costs is that threads do not share cores."""
-    mode, smt = at.spec["guest"].get("throughput_mode"), at.spec["smt"]
+    aix, smt = aix_of(at.spec), at.spec["smt"]
+    mode = None if aix is None else aix["throughput_mode"]
     if smt < 2:
         return "It uses one thread of a core: with SMT on, others would use the time it waits."
     if mode is not None and mode < smt:
@@ -175,7 +178,8 @@ def _spread(at: Situation) -> str:
 
 
 def _tick(at: Situation) -> str:
-    tick_ms = at.spec["guest"]["tick_ns"] / 1e6
+    scheduler = scheduler_of(at.spec)
+    tick_ms = 0.0 if scheduler is None else scheduler["tick_ns"] / 1e6
     what = "processors" if at.is_dedicated else "virtual processors in use"
     return (
         f"Every busy logical CPU takes a clock tick each {tick_ms:g} ms, wherever it runs: fewer "
@@ -205,7 +209,8 @@ def _held(at: Situation) -> str:
 
 
 def _guest_idle(at: Situation) -> str:
-    delay = at.spec["guest"].get("snooze_delay_ns")
+    aix = aix_of(at.spec)
+    delay = None if aix is None else aix["snooze_delay_ns"]
     how_long = "for ever" if delay is None else f"for {delay / 1e3:,.0f} us"
     return (
         f"Idle threads keep their core {how_long} before they give it back: a shorter snooze delay "

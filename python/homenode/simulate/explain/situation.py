@@ -9,11 +9,10 @@ dedicated one where its cores are.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
+from homenode.model.spec import MachineSpec, PartitionSpec
 from homenode.simulate.explain.places import Tree
 from homenode.simulate.kept.kept_run import KeptRun
 from homenode.simulate.kept.totals import Shape, shape_of
@@ -30,7 +29,7 @@ class Situation:
     partition: str
 
     @cached_property
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> PartitionSpec:
         """Its part of the frozen scenario."""
         return self.run.partition_spec(self.partition)
 
@@ -55,13 +54,12 @@ class Situation:
         return self.shape.runs_guests
 
     @property
-    def machine(self) -> Mapping[str, Any]:
+    def machine(self) -> MachineSpec:
         """The machine as the engine saw it."""
-        machine: Mapping[str, Any] = self.run.spec["machine"]
-        return machine
+        return self.run.spec["machine"]
 
     @property
-    def hardware(self) -> dict[str, Any]:
+    def hardware(self) -> dict[str, object]:
         """What of the machine costs time: all but which cores are active and who hands them out."""
         return {name: v for name, v in self.machine.items() if name not in _NOT_HARDWARE}
 

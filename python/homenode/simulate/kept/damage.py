@@ -11,16 +11,17 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from homenode.errors import DamagedRunError
+from homenode.simulate.answers import RunFiles
 from homenode.simulate.kept.reading import NEXT, reading, unreadable
 from homenode.simulate.kept.store import PROVENANCE, fingerprint
 
 _MAGIC = b"PAR1"
 
 
-def read_files(folder: Path, names: Sequence[str], tables: Iterable[Path]) -> dict[str, Any]:
+def read_files(folder: Path, names: Sequence[str], tables: Iterable[Path]) -> RunFiles:
     """The JSON files of a run folder by name, after a look at its tables."""
     if not folder.is_dir():
         raise DamagedRunError(f"{folder} is not a run folder")
@@ -29,11 +30,12 @@ def read_files(folder: Path, names: Sequence[str], tables: Iterable[Path]) -> di
     for name in names:
         if name != PROVENANCE:
             _compare(folder, name, written, whole=True)
-    check_tables(folder, tables, files[PROVENANCE])
-    return files
+    found = cast(RunFiles, files)
+    check_tables(folder, tables, found[PROVENANCE])
+    return found
 
 
-def check_tables(folder: Path, tables: Iterable[Path], provenance: Mapping[str, Any]) -> None:
+def check_tables(folder: Path, tables: Iterable[Path], provenance: Mapping[str, object]) -> None:
     """A look at tables that not every run has."""
     written = _written(folder, provenance)
     for table in tables:
@@ -49,7 +51,7 @@ def earlier_version(folder: Path) -> DamagedRunError:
     )
 
 
-def refuse_earlier(folder: Path, spec: Mapping[str, Any]) -> None:
+def refuse_earlier(folder: Path, spec: Mapping[str, object]) -> None:
     """Refuse a run of an earlier version: its figures are no longer comparable. Its scenario file
     is still a scenario.
     """
@@ -58,13 +60,13 @@ def refuse_earlier(folder: Path, spec: Mapping[str, Any]) -> None:
         raise earlier_version(folder)
 
 
-def check_whole(folder: Path, table: Path, provenance: Mapping[str, Any]) -> None:
+def check_whole(folder: Path, table: Path, provenance: Mapping[str, object]) -> None:
     """Whether a table that is about to be read is as it was written."""
     written = _written(folder, provenance)
     _compare(folder, table.relative_to(folder).as_posix(), written, whole=True)
 
 
-def _written(folder: Path, provenance: Any) -> Mapping[str, Any]:
+def _written(folder: Path, provenance: object) -> Mapping[str, Mapping[str, object]]:
     """The fingerprints a run was kept with."""
     written = provenance.get("files") if isinstance(provenance, dict) else None
     if not isinstance(written, dict) or not all(isinstance(f, dict) for f in written.values()):
@@ -74,7 +76,9 @@ def _written(folder: Path, provenance: Any) -> Mapping[str, Any]:
     return written
 
 
-def _compare(folder: Path, name: str, written: Mapping[str, Any], *, whole: bool) -> None:
+def _compare(
+    folder: Path, name: str, written: Mapping[str, Mapping[str, object]], *, whole: bool
+) -> None:
     path, then = folder / name, written.get(name, {})
     with reading(folder):
         size = path.stat().st_size
@@ -91,7 +95,7 @@ def _compare(folder: Path, name: str, written: Mapping[str, Any], *, whole: bool
         raise DamagedRunError(f"{path} is damaged: it is not what was written; {NEXT}")
 
 
-def _read_json(folder: Path, name: str) -> Any:
+def _read_json(folder: Path, name: str) -> object:
     path = folder / name
     try:
         with reading(folder):

@@ -6,30 +6,24 @@ hold a row for each of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
+from homenode.model.spec import Spec, zvm_of
+from homenode.simulate.answers import Answer, Sums
 from homenode.simulate.kept.reading import scan_table
 from homenode.simulate.kept.store import GUEST_TABLES
 
 if TYPE_CHECKING:
     import polars as pl
 
-Sums = dict[str, dict[str, float]]
-"""By kind (`client`, `server`, `loop`, `idle`, `switch`, `volume`), the sum of each counter."""
 _NOT_COUNTED = ("time_ns", "replication", "partition", "batch", *GUEST_TABLES)
 
 
-def guest_of(partition: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """z/VM in a partition of a frozen scenario; None where another guest runs."""
-    guest: Mapping[str, Any] = partition["guest"]
-    return guest if guest["os"] == "zvm" else None
-
-
-def guest_tables(spec: Mapping[str, Any]) -> list[str]:
+def guest_tables(spec: Spec) -> list[str]:
     """Interval tables that a run of this frozen scenario has beside those of every run."""
-    guests = [guest for p in spec["partitions"] if (guest := guest_of(p)) is not None]
+    guests = [guest for p in spec["partitions"] if (guest := zvm_of(p)) is not None]
     there = {
         "virtual_machine": any(guest["machines"] for guest in guests),
         "switch": any(guest["switches"] for guest in guests),
@@ -38,26 +32,24 @@ def guest_tables(spec: Mapping[str, Any]) -> list[str]:
     return [table for table, has_rows in there.items() if has_rows]
 
 
-def names_of(spec: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
+def names_of(spec: Spec, kind: str) -> list[dict[str, int | str]]:
     """Index and name of all pools or partitions, or of all virtual machines or switches with that
     of their partition.
     """
     if kind in ("pool", "partition"):
-        return [
-            {f"{kind}_index": number, kind: str(one["name"])}
-            for number, one in enumerate(spec[f"{kind}s"])
-        ]
-    listed = "machines" if kind == "virtual_machine" else "switches"
+        own = spec["pools"] if kind == "pool" else spec["partitions"]
+        return [{f"{kind}_index": number, kind: str(one["name"])} for number, one in enumerate(own)]
     return [
         {"partition_index": index, f"{kind}_index": number, kind: str(one["name"])}
         for index, partition in enumerate(spec["partitions"])
-        for number, one in enumerate((guest_of(partition) or {listed: ()})[listed])
+        if (guest := zvm_of(partition)) is not None
+        for number, one in enumerate(
+            guest["machines"] if kind == "virtual_machine" else guest["switches"]
+        )
     ]
 
 
-def with_guests(
-    raw: Sequence[Mapping[str, Any]], folder: Path, spec: Mapping[str, Any]
-) -> list[dict[str, Any]]:
+def with_guests(raw: Sequence[Answer], folder: Path, spec: Spec) -> list[Answer]:
     """The engine's summaries with these sums, which it keeps by interval only."""
     sums = guest_sums(folder, spec, "replication")
     return [
@@ -76,7 +68,7 @@ def with_guests(
 
 def guest_sums(
     folder: Path,
-    spec: Mapping[str, Any],
+    spec: Spec,
     key: str,
     batches: pl.LazyFrame | None = None,
     replication: int | None = None,
@@ -93,17 +85,18 @@ def guest_sums(
             rows = rows.filter(pl.col("replication") == replication)
         for row in _rows(rows, spec, table, key, batches):
             place = int(row.pop(key)), int(row.pop("partition"))
-            found.setdefault(place, {})[str(row.pop("kind"))] = row
+            kind = str(row.pop("kind"))
+            found.setdefault(place, {})[kind] = cast(dict[str, float], row)
     return found
 
 
 def _rows(
     rows: pl.LazyFrame,
-    spec: Mapping[str, Any],
+    spec: Spec,
     table: str,
     key: str,
     batches: pl.LazyFrame | None,
-) -> list[dict[str, Any]]:
+) -> list[dict[str, str | int]]:
     import polars as pl
 
     if batches is not None:
@@ -121,14 +114,15 @@ def _rows(
     )
 
 
-def _roles(spec: Mapping[str, Any]) -> pl.LazyFrame:
+def _roles(spec: Spec) -> pl.LazyFrame:
     """What each virtual machine does."""
     import polars as pl
 
     known = [
         (index, number, str(machine["role"]))
         for index, partition in enumerate(spec["partitions"])
-        for number, machine in enumerate((guest_of(partition) or {"machines": ()})["machines"])
+        if (guest := zvm_of(partition)) is not None
+        for number, machine in enumerate(guest["machines"])
     ]
     schema = {"partition": pl.Int64, "virtual_machine": pl.Int64, "kind": pl.String}
     return pl.LazyFrame(known, schema=schema, orient="row")

@@ -7,12 +7,14 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from homenode.errors import DamagedRunError, NotFoundError, listed, nearest
 from homenode.model.estimate import Estimate, estimate
+from homenode.model.spec import PartitionSpec
+from homenode.simulate.answers import RunFiles, Steadiness
 from homenode.simulate.kept.books import CAUSES, Breakdown
 from homenode.simulate.kept.damage import (
     check_tables,
@@ -54,16 +56,16 @@ _THREAD_METRIC = re.compile(r"(cpu|proc|cpu_rank)(\d+)_pct")
 class KeptRun:
     """A run folder that was found complete. `homenode.simulate.run.Run` can explain it too."""
 
-    def __init__(self, path: Path, files: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, files: RunFiles) -> None:
         self.path = path
         self._seen_whole: set[str] = set()
-        self.spec: dict[str, Any] = files["spec.json"]
-        self.raw: list[dict[str, Any]] = files["replications.json"]
-        self.summary: dict[str, Any] = files["summary.json"]
-        self.provenance: dict[str, Any] = files["provenance.json"]
-        self.details: dict[str, dict[str, Any]] = files["details.json"]
+        self.spec = files["spec.json"]
+        self.raw = files["replications.json"]
+        self.summary = files["summary.json"]
+        self.provenance = files["provenance.json"]
+        self.details = files["details.json"]
         """Of each partition, what its own tools print but no simulation needs."""
-        self.machine_facts: dict[str, Any] = files["machine.json"]
+        self.machine_facts = files["machine.json"]
         """Of the machine, what reports say but no simulation needs."""
 
     @classmethod
@@ -152,13 +154,13 @@ class KeptRun:
     def reach(self, partition: str | int) -> list[int]:
         """The nodes on which a partition, by name or index, can have cores."""
         name = self.partitions[partition] if isinstance(partition, int) else partition
-        nodes: dict[str, list[int]] = self.machine_facts.get("reach", {})
+        nodes = self.machine_facts.get("reach", {})
         return nodes.get(name) or list(range(self.spec["machine"]["nodes"]))
 
     @property
     def memory_room(self) -> dict[int, int]:
         """Memory that partitions can have in each memory domain [bytes], where that is known."""
-        room: dict[str, int] = self.machine_facts.get("room", {})
+        room = self.machine_facts.get("room", {})
         return {int(domain): size for domain, size in room.items()}
 
     @property
@@ -180,7 +182,7 @@ class KeptRun:
         return RunMetrics(self.id, found)
 
     @property
-    def steady(self) -> dict[str, dict[str, Any]]:
+    def steady(self) -> dict[str, Steadiness]:
         """Of each partition, whether it was in a steady state and, if not, the reason."""
         return dict(self.summary["steady"])
 
@@ -204,10 +206,9 @@ class KeptRun:
             )
         return name
 
-    def partition_spec(self, name: str | None = None) -> dict[str, Any]:
+    def partition_spec(self, name: str | None = None) -> PartitionSpec:
         """A partition's part of the frozen scenario."""
-        found: dict[str, Any] = self.spec["partitions"][self.partitions.index(self.partition(name))]
-        return found
+        return self.spec["partitions"][self.partitions.index(self.partition(name))]
 
     def metric(self, partition: str | None, name: str) -> Estimate:
         """One metric; beside those of `metrics` also `cpuN_pct`, `procN_pct`, `cpu_rankN_pct` (see

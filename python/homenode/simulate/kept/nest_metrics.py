@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from homenode.model.estimate import Told
 from homenode.simulate.kept.books import SOURCES
 from homenode.simulate.kept.totals import Totals, ratio
 
@@ -68,7 +69,7 @@ def category(l1mp: float, rni: float) -> str:
     return "HIGH" if rni >= _INTENSE else "AVERAGE"
 
 
-def categories(metrics: Mapping[str, Mapping[str, Mapping[str, object]]]) -> dict[str, str]:
+def categories(metrics: Mapping[str, Mapping[str, Told]]) -> dict[str, str]:
     """Of each partition of a summary that has both figures."""
     found = {}
     for partition, values in metrics.items():

@@ -236,7 +236,7 @@ def _rows(
     connection.register(view, frame.to_arrow())
 
 
-def _run_row(run: KeptRun) -> dict[str, Any]:
+def _run_row(run: KeptRun) -> dict[str, object]:
     return {
         "run": run.id,
         "scenario": run.name,
@@ -248,7 +248,7 @@ def _run_row(run: KeptRun) -> dict[str, Any]:
     }
 
 
-def _summary_rows(run: KeptRun) -> list[dict[str, Any]]:
+def _summary_rows(run: KeptRun) -> list[dict[str, object]]:
     return [
         {
             "run": run.id,
@@ -263,7 +263,7 @@ def _summary_rows(run: KeptRun) -> list[dict[str, Any]]:
     ]
 
 
-def _name_rows(run: KeptRun) -> list[dict[str, Any]]:
+def _name_rows(run: KeptRun) -> list[dict[str, object]]:
     kinds = {"partition": run.partitions, "pool": [str(pool["name"]) for pool in run.spec["pools"]]}
     return [
         {"run": run.id, "kind": kind, "number": number, "name": name}

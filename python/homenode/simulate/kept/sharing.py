@@ -11,8 +11,7 @@ threads, which sharing leaves alone. Of the difference `x1 - x0` the part
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from homenode.model.spec import ProfileSpec
 from homenode.simulate.kept.books import SHARED, Breakdown
 
 _NOT_OF_THREADS = ("guest_idle", "hypervisor")
@@ -43,7 +42,7 @@ def difference(books: Breakdown, base: Breakdown, factor: float) -> dict[str, fl
 
 
 def busy_threads(
-    instructions_per_s: float, profile: Mapping[str, float], clock_hz: float, useful_cores: float
+    instructions_per_s: float, profile: ProfileSpec, clock_hz: float, useful_cores: float
 ) -> float | None:
     """Busy threads on a core, as the work met them; None where there was none.
 

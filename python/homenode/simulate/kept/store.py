@@ -10,16 +10,17 @@ import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 from homenode.errors import StoreError
+from homenode.simulate.answers import Fingerprint
 from homenode.staging import staging
 
 INTERVAL_TABLES = ("partition", "cpu", "pool")
 """Tables that every run has."""
 GUEST_TABLES = ("virtual_machine", "switch", "volume")
 """Interval tables of runs with a partition whose guest runs virtual machines."""
-PROVENANCE = "provenance.json"
+PROVENANCE: Final = "provenance.json"
 """File of a run folder that is written last."""
 _DRAFT = "run"
 _TRIES = 8
@@ -54,19 +55,19 @@ def table_path(folder: Path, table: str) -> Path:
     return folder / "intervals" / f"{table}.parquet"
 
 
-def dump_json(value: Any) -> str:
+def dump_json(value: object) -> str:
     """JSON in the one spelling all result files use."""
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 
-def fingerprint(path: Path) -> dict[str, Any]:
+def fingerprint(path: Path) -> Fingerprint:
     """Size and SHA-256 of a file, by which damage is seen."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {"bytes": path.stat().st_size, "sha256": digest}
 
 
-def fingerprints(folder: Path) -> dict[str, dict[str, Any]]:
+def fingerprints(folder: Path) -> dict[str, Fingerprint]:
     """Of all files of a run folder, by path below it."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): fingerprint(path) for path in files}

@@ -12,9 +12,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from homenode.model.estimate import BATCHES, Estimate, estimate
+from homenode.model.estimate import BATCHES, Estimate, Told, estimate
+from homenode.model.spec import Spec
+from homenode.simulate.answers import (
+    Answer,
+    Distribution,
+    MachineFacts,
+    MachineFigures,
+    Nest,
+    PoolFigures,
+    RunSummary,
+    Steadiness,
+)
 from homenode.simulate.kept.guests import guest_sums
 from homenode.simulate.kept.metric import Metric
 from homenode.simulate.kept.metrics import BATCHED, METRICS
@@ -25,25 +36,24 @@ from homenode.simulate.kept.totals import NS_PER_S, Shape, Totals, shape_of, tot
 if TYPE_CHECKING:
     import polars as pl
 
-Raw = Mapping[str, Any]
 GAUGES = ("tx_inside", "vps_unfolded")
 """What is read at the end of an interval rather than counted over it."""
 
 
 def summarize(
     run_id: str,
-    spec: Mapping[str, Any],
-    raw: Sequence[Raw],
+    spec: Spec,
+    raw: Sequence[Answer],
     folder: Path,
-    machine: Mapping[str, Any],
-) -> dict[str, Any]:
+    machine: MachineFacts,
+) -> RunSummary:
     """The content of `summary.json`; `folder` holds the interval tables, `machine` what of the
     machine the engine need not know.
     """
     shapes = [_shape(spec, index) for index in range(len(spec["partitions"]))]
     steady = {shape.name: steadiness(raw, index) for index, shape in enumerate(shapes)}
     batches = _batches(shapes, folder, spec, machine) if len(raw) == 1 else {}
-    partitions: dict[str, dict[str, Any]] = {}
+    partitions: dict[str, dict[str, Told]] = {}
     for index, shape in enumerate(shapes):
         totals = replication_totals(spec, raw, index, machine)
         unsteady = steady[shape.name]["reason"]
@@ -52,21 +62,22 @@ def summarize(
             name: _metric(metric, totals, parts, unsteady).as_json()
             for name, metric in METRICS.items()
         }
-    nest = categories(partitions)
+    found = categories(partitions)
+    nest: Nest = {"workload_category": found} if found else {}
     return {
         "run": run_id,
         "scenario": spec["name"],
         "seed": spec["seed"],
         "replications": len(raw),
         "partitions": partitions,
-        **({"workload_category": nest} if nest else {}),
+        **nest,
         "machine": _machine(spec, raw, folder),
         "steady": steady,
     }
 
 
 def replication_totals(
-    spec: Mapping[str, Any], raw: Sequence[Raw], index: int, machine: Mapping[str, Any]
+    spec: Spec, raw: Sequence[Answer], index: int, machine: MachineFacts
 ) -> list[Totals]:
     """A partition's counters in each replication."""
     seconds, shape = spec["duration_ns"] / NS_PER_S, _shape(spec, index)
@@ -76,16 +87,16 @@ def replication_totals(
     ]
 
 
-def _shape(spec: Mapping[str, Any], index: int) -> Shape:
+def _shape(spec: Spec, index: int) -> Shape:
     return shape_of(spec["partitions"][index], spec["machine"])
 
 
-def _all_busy(summary: Raw) -> float:
+def _all_busy(summary: Answer) -> float:
     """Core time of all partitions in a replication [ns]."""
     return float(sum(one["totals"].get("busy_ns", 0) for one in summary["partitions"]))
 
 
-def with_gauges(raw: Sequence[Raw], folder: Path) -> list[dict[str, Any]]:
+def with_gauges(raw: Sequence[Answer], folder: Path) -> list[Answer]:
     """The engine's summaries with the means of the gauges, which it keeps by interval only."""
     import polars as pl
 
@@ -108,7 +119,7 @@ def with_gauges(raw: Sequence[Raw], folder: Path) -> list[dict[str, Any]]:
     ]
 
 
-def steadiness(raw: Sequence[Raw], index: int) -> dict[str, Any]:
+def steadiness(raw: Sequence[Answer], index: int) -> Steadiness:
     """Whether a partition was steady in all replications, and if not, why."""
     verdicts = [summary["partitions"][index]["steady"] for summary in raw]
     unsteady = [verdict for verdict in verdicts if not verdict["is_steady"]]
@@ -144,7 +155,7 @@ def _metric(
 
 
 def _batches(
-    shapes: Sequence[Shape], folder: Path, spec: Mapping[str, Any], machine: Mapping[str, Any]
+    shapes: Sequence[Shape], folder: Path, spec: Spec, machine: MachineFacts
 ) -> dict[int, list[Totals]]:
     """Counters of each partition in successive stretches of the one replication."""
     import polars as pl
@@ -183,9 +194,7 @@ def _batches(
     return found
 
 
-def _batch(
-    row: Mapping[str, Any], shape: Shape, start_ns: int, machine: Mapping[str, Any]
-) -> Totals:
+def _batch(row: Mapping[str, int], shape: Shape, start_ns: int, machine: MachineFacts) -> Totals:
     """One batch; the means of its distributions follow from sums, its percentiles do not."""
     return Totals(
         shape=shape,
@@ -198,12 +207,12 @@ def _batch(
     )
 
 
-def mean_only(total: float, count: int) -> dict[str, float]:
+def mean_only(total: float, count: int) -> Distribution:
     """A distribution of which only the sum of its values is known."""
     return {"count": count, "mean": total / count} if count else {}
 
 
-def _machine(spec: Mapping[str, Any], raw: Sequence[Raw], folder: Path) -> dict[str, Any]:
+def _machine(spec: Spec, raw: Sequence[Answer], folder: Path) -> MachineFigures:
     """Figures of the machine as a whole: its pools, and how much was simulated."""
     import polars as pl
 
@@ -222,7 +231,7 @@ def _machine(spec: Mapping[str, Any], raw: Sequence[Raw], folder: Path) -> dict[
     }
 
 
-def _pool(rows: pl.DataFrame, seconds: float, *, managed: bool) -> dict[str, Any]:
+def _pool(rows: pl.DataFrame, seconds: float, *, managed: bool) -> PoolFigures:
     """Cores of a pool: how many, how many used, how many available (`app` of lparstat); of PR/SM
     also how many its management of no partition takes.
     """
@@ -232,9 +241,11 @@ def _pool(rows: pl.DataFrame, seconds: float, *, managed: bool) -> dict[str, Any
     def cores(column: str) -> Estimate:
         return estimate([value / scale for value in by_replication[column]])
 
-    return {
+    found: PoolFigures = {
         "cores": rows["cores"][-1] if len(rows) else None,
         "physc": cores("busy_ns").as_json(),
         "app": cores("idle_ns").as_json(),
-        **({"management": cores("management_ns").as_json()} if managed else {}),
     }
+    if managed:
+        found["management"] = cores("management_ns").as_json()
+    return found

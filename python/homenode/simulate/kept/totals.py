@@ -5,10 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from homenode.model.catalog.policies import HOST_POLICIES
-from homenode.simulate.kept.guests import guest_of
+from homenode.model.spec import (
+    KvmSpec,
+    MachineSpec,
+    PartitionSpec,
+    SharedSpec,
+    processors_of,
+    shared_of,
+    zvm_of,
+)
+from homenode.simulate.answers import MachineFacts, PartitionAnswer
 
 NS_PER_S = 1_000_000_000
 
@@ -42,27 +50,31 @@ class Shape:
         return self.processors * self.smt
 
 
-def shape_of(partition: Mapping[str, Any], machine: Mapping[str, Any]) -> Shape:
+def shape_of(partition: PartitionSpec, machine: MachineSpec) -> Shape:
     """Read it from a partition and the machine of a frozen spec."""
-    processors = partition["processors"]
-    shared = processors["mode"] == "shared"
-    count = int(processors["virtual"]) if shared else len(processors["cores"])
-    entitlement = float(processors["entitlement"]) if shared else float(count)
+    shared, count = shared_of(partition), processors_of(partition)
+    entitlement = float(count if shared is None else shared["entitlement"])
     cycles = float(partition["profile"]["eicpi"]) / float(machine["core_rate"])
-    zvm = guest_of(partition)
+    zvm = zvm_of(partition)
     paging = None if zvm is None else zvm["paging"]
     return Shape(
         name=str(partition["name"]),
         entitlement=entitlement,
-        processors=count,
+        processors=int(count),
         smt=int(partition["smt"]),
-        is_shared=shared,
+        is_shared=shared is not None,
         core_cycles=cycles,
         runs_guests=zvm is not None,
         volumes=0 if paging is None else int(paging["volumes"]),
-        on_host=shared and machine["hypervisor"]["policy"] in HOST_POLICIES,
-        is_kvm=processors.get("host", {}).get("kvm") is not None,
+        on_host=shared is not None and machine["hypervisor"]["policy"] in HOST_POLICIES,
+        is_kvm=_kvm_of(shared) is not None,
     )
+
+
+def _kvm_of(shared: SharedSpec | None) -> KvmSpec | None:
+    """What KVM does for virtual processors; None for any others."""
+    host = None if shared is None else shared.get("host")
+    return None if host is None else host.get("kvm")
 
 
 @dataclass(frozen=True)
@@ -113,10 +125,10 @@ class Totals:
 
 
 def totals_of(
-    summary: Mapping[str, Any],
+    summary: PartitionAnswer,
     shape: Shape,
     seconds: float,
-    machine: Mapping[str, Any],
+    machine: MachineFacts,
     all_busy_ns: float = 0.0,
 ) -> Totals:
     """From one partition of the summary of a replication; `machine` are the facts of the machine

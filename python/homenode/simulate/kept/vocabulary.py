@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from homenode.model.spec import MachineSpec
 from homenode.simulate.kept.books import CAUSES
 
 NODE = "node"
@@ -25,7 +25,7 @@ class Vocabulary:
     labels: Mapping[str, str]
 
     @classmethod
-    def of_spec(cls, machine: Mapping[str, Any], node: str = NODE) -> Vocabulary:
+    def of_spec(cls, machine: MachineSpec, node: str = NODE) -> Vocabulary:
         """Of the machine of a frozen scenario whose nodes are called `node`."""
         levels = [(str(level["name"]), str(level["scope"])) for level in machine["caches"]]
         absent = _absent(machine, {_book(index, scope) for index, (_, scope) in enumerate(levels)})
@@ -75,7 +75,7 @@ def _book(index: int, scope: str) -> str:
     return "l4" if scope == "node" else _LEVELS.get(index, "cache_chip")
 
 
-def _absent(machine: Mapping[str, Any], levels: set[str]) -> set[str]:
+def _absent(machine: MachineSpec, levels: set[str]) -> set[str]:
     """Causes that cannot occur on a machine with caches that are booked so; a virtual switch is no
     part of a machine, and its list is told where it was searched.
     """

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from homenode.model.spec import PartitionSpec
 from homenode.simulate.kept.books import Work
 
 _CLOSED = ("users", "loops", "warehouses", "pairs", "web")
@@ -12,7 +10,7 @@ _CLOSED = ("users", "loops", "warehouses", "pairs", "web")
 
 
 def work_done(
-    partition: Mapping[str, Any], instructions_per_s: float, transactions_per_s: float | None
+    partition: PartitionSpec, instructions_per_s: float, transactions_per_s: float | None
 ) -> Work | None:
     """Of a partition of a frozen scenario; None if it did nothing.
 

@@ -7,16 +7,21 @@ desired value.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
 from homenode.model.scenario import PlacedPartition, Scenario
 from homenode.model.scenario.file.guest import Aix
+from homenode.simulate.answers import Details, MachineFacts, PartitionDetails
 
-_LIMITS = {"capacity": "entitlement", "processors": "virtual", "memory": "memory"}
+_LIMITS: dict[Literal["capacity", "processors", "memory"], str] = {
+    "capacity": "entitlement",
+    "processors": "virtual",
+    "memory": "memory",
+}
 _BYTES_PER_MB = 1 << 20
 
 
-def partition_details(scenario: object) -> dict[str, dict[str, Any]]:
+def partition_details(scenario: object) -> Details:
     """Details by partition, of a scenario in its file's language; of any other none."""
     if not isinstance(scenario, Scenario):
         return {}
@@ -24,7 +29,7 @@ def partition_details(scenario: object) -> dict[str, dict[str, Any]]:
     return {partition.name: _details(partition, pools) for partition in scenario.partitions}
 
 
-def machine_facts(scenario: object) -> dict[str, Any]:
+def machine_facts(scenario: object) -> MachineFacts:
     """What of the machine reports say but no simulation needs, of a scenario in its file's
     language; of any other nothing: what a node is called, the weights of the relative nest
     intensity, on a machine of cells how much memory of each can be used [bytes] and in which cells
@@ -33,7 +38,7 @@ def machine_facts(scenario: object) -> dict[str, Any]:
     if not isinstance(scenario, Scenario):
         return {}
     machine = scenario.machine
-    facts: dict[str, Any] = {"node_name": machine.node_name, "model": machine.model}
+    facts: MachineFacts = {"node_name": machine.node_name, "model": machine.model}
     if machine.rni is not None:
         facts["rni"] = {name: figure.value for name, figure in machine.rni if figure is not None}
     types = scenario.file.machine.characterized
@@ -54,8 +59,8 @@ def machine_facts(scenario: object) -> dict[str, Any]:
     return facts
 
 
-def _details(partition: PlacedPartition, pools: dict[str, int | None]) -> dict[str, Any]:
-    found: dict[str, Any] = {
+def _details(partition: PlacedPartition, pools: dict[str, int | None]) -> PartitionDetails:
+    found: PartitionDetails = {
         "number": partition.number,
         "mem_mb": partition.memory_bytes // _BYTES_PER_MB,
     }
@@ -75,7 +80,7 @@ def _details(partition: PlacedPartition, pools: dict[str, int | None]) -> dict[s
     return found
 
 
-def _of_mainframe(partition: PlacedPartition) -> dict[str, Any]:
+def _of_mainframe(partition: PlacedPartition) -> PartitionDetails:
     """Its mode, the type of each logical core (all of one are `core_type`), and under z/VM the
     processor numbers.
     """

@@ -13,11 +13,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from homenode.errors import HomenodeError
 from homenode.model.scenario import Scenario
 from homenode.model.scenario.kept import stand_alone
+from homenode.model.spec import Spec
+from homenode.simulate.answers import Details, MachineFacts
 from homenode.simulate.runner.details import machine_facts, partition_details
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+]+")
@@ -47,13 +49,13 @@ class FrozenScenario(Protocol):
 class Job:
     """One frozen scenario and the indices of its replications."""
 
-    spec: dict[str, Any]
+    spec: Spec
     text: str
     replications: tuple[int, ...]
     version: str
-    details: dict[str, dict[str, Any]] = field(default_factory=dict)
+    details: Details = field(default_factory=dict)
     """Of each partition, what its own tools print but the engine need not know."""
-    machine: dict[str, Any] = field(default_factory=dict)
+    machine: MachineFacts = field(default_factory=MachineFacts)
     """Of the machine, what reports say but the engine need not know."""
     files: dict[str, bytes] = field(default_factory=dict)
     """By path below the run folder, the files that the scenario names."""
@@ -89,7 +91,7 @@ def freeze(
     count = frozen.replications if replications is None else replications
     if count < 1:
         raise HomenodeError(f"{count} replications were asked for; at least 1 is needed")
-    spec = json.loads(frozen.spec_json())
+    spec: Spec = json.loads(frozen.spec_json())
     if seed is not None:
         if not 0 <= seed < 2**64:
             raise HomenodeError(

@@ -11,9 +11,9 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from homenode.errors import HomenodeError, listed
+from homenode.simulate.answers import Answer, Origin, Provenance
 from homenode.simulate.engine import Engine, load_engine, table_columns
 from homenode.simulate.kept.guests import with_guests
 from homenode.simulate.kept.store import (
@@ -105,7 +105,7 @@ def _deaf() -> Iterator[None]:
                 signal.signal(number, handler)
 
 
-def _write(folder: Path, job: Job, engine: Engine, summaries: dict[int, dict[str, Any]]) -> None:
+def _write(folder: Path, job: Job, engine: Engine, summaries: dict[int, Answer]) -> None:
     """Complete a staged folder; the provenance is written last."""
     for table, columns in table_columns(engine).items():
         merge_parts(folder, table_path(folder, table), table, job.replications, columns)
@@ -121,11 +121,11 @@ def _write(folder: Path, job: Job, engine: Engine, summaries: dict[int, dict[str
     (folder / "replications.json").write_text(dump_json(raw), encoding="utf-8")
     summary = summarize(job.id, job.spec, raw, folder, job.machine)
     (folder / "summary.json").write_text(dump_json(summary), encoding="utf-8")
-    provenance = {**_provenance(job, engine), "files": fingerprints(folder)}
+    provenance: Provenance = {**_provenance(job, engine), "files": fingerprints(folder)}
     (folder / "provenance.json").write_text(dump_json(provenance), encoding="utf-8")
 
 
-def _provenance(job: Job, engine: Engine) -> dict[str, Any]:
+def _provenance(job: Job, engine: Engine) -> Origin:
     """Where the numbers come from; the only file of a run that differs when it is repeated."""
     return {
         "run": job.id,

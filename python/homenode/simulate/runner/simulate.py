@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
+from homenode.simulate.answers import Answer, Batch
 from homenode.simulate.engine import Engine, table_columns
 from homenode.simulate.runner.interval_files import ReplicationWriter
 from homenode.simulate.runner.job import Job
@@ -24,6 +25,7 @@ told.
 """
 
 _LOOK_EVERY_S = 0.1
+Some = TypeVar("Some")
 
 
 @dataclass
@@ -45,7 +47,7 @@ class Outcome:
     others.
     """
 
-    summaries: dict[int, dict[str, Any]]
+    summaries: dict[int, Answer]
     interrupted: bool
 
 
@@ -86,7 +88,7 @@ def simulate_all(
     return Outcome(summaries, interrupted or len(summaries) < len(job.replications))
 
 
-def _look_on(futures: Sequence[Future[Any]], watch: Watch, progress: ProgressFn | None) -> None:
+def _look_on(futures: Sequence[Future[Some]], watch: Watch, progress: ProgressFn | None) -> None:
     """Report progress until all replications have ended or one has failed."""
     started = time.monotonic()
     while True:
@@ -99,7 +101,7 @@ def _look_on(futures: Sequence[Future[Any]], watch: Watch, progress: ProgressFn 
             return
 
 
-def wait_out(futures: Iterable[Future[Any]]) -> None:
+def wait_out(futures: Iterable[Future[Some]]) -> None:
     """Until all have ended, which takes a batch; someone who presses Ctrl-C again loses nothing."""
     while True:
         try:
@@ -117,14 +119,14 @@ def _replicate(
     folder: Path,
     columns: Mapping[str, Sequence[str]],
     watch: Watch,
-) -> dict[str, Any] | None:
+) -> Answer | None:
     """One replication in its own thread; None if it was stopped."""
     if watch.stop.is_set():
         return None
     writer = ReplicationWriter(folder, index, columns)
     failure: list[OSError] = []
 
-    def observe(batch: dict[str, Any]) -> bool:
+    def observe(batch: Batch) -> bool:
         watch.shares[slot] = batch["now_ns"] / max(batch["end_ns"], 1)
         try:
             writer.add(batch["tables"])
@@ -136,7 +138,7 @@ def _replicate(
 
     complete = False
     try:
-        summary: dict[str, Any] = json.loads(engine.simulate(spec_text, index, observe))
+        summary: Answer = json.loads(engine.simulate(spec_text, index, observe))
         writer.close()
         complete = True
     except engine.Stopped:

@@ -6,21 +6,20 @@ names of the fields are known; they are plain tables, and say so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from homenode.errors import nearest
 from homenode.tools.errors import ToolError
 from homenode.tools.fcx import device, machine, processors, system
 from homenode.tools.guestview import GuestView
 
-Rows = list[dict[str, Any]]
+Rows = Sequence[Mapping[str, object]]
 
 
 @dataclass(frozen=True)
 class Report:
-    """One report."""
+    """A report of the Performance Toolkit: its rows, and how they are printed."""
 
     number: str
     name: str

@@ -8,7 +8,7 @@ links of minidisks, paths, times in a control unit's queue.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 from homenode.simulate.kept.totals import NS_PER_S
 from homenode.tools.errors import ToolError
@@ -28,7 +28,23 @@ GROUP = "PAGING"
 _RUN = 8
 
 
-def rows(view: GuestView, partition: str, every: bool = False) -> list[dict[str, Any]]:
+class DeviceRow(TypedDict):
+    """A volume, or all of them: requests a second, times in ms, requests that wait, percent."""
+
+    address: str
+    volumes: int
+    io_per_s: float
+    pend_ms: float
+    disc_ms: float
+    conn_ms: float
+    serv_ms: float
+    resp_ms: float
+    qued: float
+    busy_pct: float
+    read_pct: float
+
+
+def rows(view: GuestView, partition: str, every: bool = False) -> list[DeviceRow]:
     """Unrounded: requests a second, times in ms, queued requests, percent busy and read."""
     table = view.rows("volume", partition)
     if not table.height:
@@ -45,7 +61,7 @@ def rows(view: GuestView, partition: str, every: bool = False) -> list[dict[str,
     ]
 
 
-def _row(view: GuestView, address: str, counted: dict[str, int], volumes: int) -> dict[str, Any]:
+def _row(view: GuestView, address: str, counted: dict[str, int], volumes: int) -> DeviceRow:
     ios = counted["ios"]
     spans = [counted[f"{name}_ns"] / ios / 1e6 if ios else 0.0 for name in ("pend", "disc", "conn")]
     wait = counted["queue_ns"] / ios / 1e6 if ios else 0.0
@@ -73,13 +89,13 @@ def render(view: GuestView, partition: str, every: bool = False) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _line(run: str, row: dict[str, Any]) -> str:
-    times = [narrow(row[f"{name}_ms"]) for name in ("pend", "disc", "conn", "serv", "resp")]
+def _line(run: str, row: DeviceRow) -> str:
+    spans = (row["pend_ms"], row["disc_ms"], row["conn_ms"], row["serv_ms"], row["resp_ms"])
     cells = [
         f"{run:<8}  {row['address']:<6}{'....':>22}  ..",
         narrow(row["io_per_s"], decimals=1),
         "   .0",
-        *times,
+        *map(narrow, spans),
         ".000",
         narrow(row["qued"], decimals=2),
         f"{row['busy_pct']:4.0f}",

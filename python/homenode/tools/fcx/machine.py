@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from homenode.model.spec import shared_of
 from homenode.simulate.kept.totals import NS_PER_S
 from homenode.tools.errors import ToolError
 from homenode.tools.fcx.plain import Cells, PlainTable
@@ -16,21 +17,20 @@ def _lpar(view: GuestView, _partition: str) -> list[Cells]:
     groups = [str(one["name"]) for one in view.spec.get("groups", ())]
     found = []
     for number, one in enumerate(view.partitions, start=1):
-        name, told = str(one["name"]), one["processors"]
-        shared = told["mode"] == "shared"
+        name, shared = str(one["name"]), shared_of(one)
         row = view.total("partition", name)
         busy, managed = row["busy_ns"], row["hypervisor_ns"]
-        more = told.get("prsm") or {}
-        group = more.get("group")
+        more = None if shared is None else shared.get("prsm")
+        group = None if more is None else more.get("group")
         found.append(
             {
                 "Partition": name,
                 "Nr.": number,
                 "#Proc": view.processors(name),
                 "Type": view.core_type(name),
-                "Weight": int(told["weight"]) if shared else "DED",
-                "Cap": "YES" if shared and told["capped"] else "NO",
-                "TypeCap": more.get("cap"),
+                "Weight": "DED" if shared is None else int(shared["weight"] or 0),
+                "Cap": "YES" if shared is not None and shared["capped"] else "NO",
+                "TypeCap": None if more is None else more.get("cap"),
                 "GrpCapNm": None if group is None else groups[group],
                 "%Load": busy * scale / cores,
                 "%Busy": busy * scale / view.processors(name),
@@ -87,7 +87,7 @@ def _ustat(view: GuestView, partition: str) -> list[Cells]:
     if not rows.height:
         return []
     sums = rows.group_by("virtual_machine").agg(pl.all().exclude("virtual_machine").sum())
-    machines = view.partitions[view.index(partition)]["guest"]["machines"]
+    machines = view.zvm(partition)["machines"]
     found = []
     for row in sums.sort("virtual_machine").iter_rows(named=True):
         machine = machines[row["virtual_machine"]]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from homenode.tools.fcx.heading import OUR_LAYOUT, heading
 from homenode.tools.guestview import GuestView
 
-Cells = dict[str, Any]
+Cells = dict[str, object]
 BLANK = "...."
 
 
@@ -30,7 +29,7 @@ class PlainTable:
         return "\n".join([*lines, "", *table(self.rows(view, partition), self.decimals)]) + "\n"
 
 
-def table(rows: Sequence[Mapping[str, Any]], decimals: Mapping[str, int]) -> list[str]:
+def table(rows: Sequence[Mapping[str, object]], decimals: Mapping[str, int]) -> list[str]:
     """Columns as wide as what stands in them, the first left, all others right."""
     if not rows:
         return ["(nothing was counted)"]
@@ -46,7 +45,7 @@ def table(rows: Sequence[Mapping[str, Any]], decimals: Mapping[str, int]) -> lis
     ]
 
 
-def _text(value: Any, decimals: int) -> str:
+def _text(value: object, decimals: int) -> str:
     if value is None:
         return BLANK
     return f"{value:.{decimals}f}" if isinstance(value, float) else str(value)

@@ -5,7 +5,6 @@ FCX326 LOCKACT.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import polars as pl
 
@@ -17,7 +16,7 @@ from homenode.tools.guestview import GuestView, clock
 __all__ = ["LOCKACT", "PRCLOG", "PUCFGLOG", "SYSSUMLG", "PlainTable"]
 
 
-def _intervals(view: GuestView, partition: str) -> Iterator[tuple[dict[str, Any], float]]:
+def _intervals(view: GuestView, partition: str) -> Iterator[tuple[dict[str, int], float]]:
     """Each interval's counters of the partition, and its length [ns]."""
     before = 0
     for row in view.rows("partition", partition).sort("time_ns").iter_rows(named=True):
@@ -33,12 +32,12 @@ def _volumes_by_time(view: GuestView, partition: str) -> dict[int, dict[str, int
     return {row["time_ns"]: row for row in sums.to_dicts()}
 
 
-def _busy(row: dict[str, Any]) -> int:
+def _busy(row: dict[str, int]) -> int:
     """Busy time of cores [ns]."""
     return sum(row[name] for name in BUSY)
 
 
-def _logical_busy(row: dict[str, Any], smt: int) -> int:
+def _logical_busy(row: dict[str, int], smt: int) -> int:
     """Busy time of logical processors [ns]: that of the threads where they share cores."""
     return int(row["thread_ns"]) if smt > 1 else _busy(row)
 
@@ -67,7 +66,7 @@ def _syssumlg(view: GuestView, partition: str) -> list[Cells]:
 
 
 def _pucfglog(view: GuestView, partition: str) -> list[Cells]:
-    guest = view.partitions[view.index(partition)]["guest"]
+    guest = view.zvm(partition)
     online = view.processors(partition)
     smt = view.smt(partition)
     found = []

@@ -5,7 +5,7 @@ Of the original's rows only those that a simulation counts are shown.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 from homenode.tools.fcx.heading import heading
 from homenode.tools.guestview import GuestView
@@ -14,17 +14,26 @@ _HEAD = f"{'Operation':<24} {'Count':>10} {'Rate/s':>9}"
 _GAP = "   "
 
 
-def rows(view: GuestView, partition: str, _every: bool = False) -> list[dict[str, Any]]:
+class Operation(TypedDict):
+    """How often the system did something."""
+
+    operation: str
+    count: int
+    rate_per_s: float
+
+
+def rows(view: GuestView, partition: str, _every: bool = False) -> list[Operation]:
     """Each operation with its count and rate."""
     volumes = view.total("volume", partition)
     machines = view.total("virtual_machine", partition)
     counted = view.total("partition", partition)
-    paging = view.partitions[view.index(partition)]["guest"]["paging"] or {}
+    paging = view.zvm(partition)["paging"]
+    transport = bool(paging and paging.get("transport"))
     ios = volumes.get("ios", 0)
     operations = {
         "Real SSCH": ios,
-        "HPF reads": volumes.get("reads", 0) if paging.get("transport") else 0,
-        "HPF writes": ios - volumes.get("reads", 0) if paging.get("transport") else 0,
+        "HPF reads": volumes.get("reads", 0) if transport else 0,
+        "HPF writes": ios - volumes.get("reads", 0) if transport else 0,
         "Virtual CPU dispatches": machines.get("dispatches", 0),
         "Pages read": counted["pages_in"],
         "Pages written": counted["pages_out"],
@@ -45,5 +54,5 @@ def render(view: GuestView, partition: str, _every: bool = False) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cells(row: dict[str, Any]) -> str:
+def _cells(row: Operation) -> str:
     return f"{row['operation']:<24} {row['count']:>10d} {row['rate_per_s']:>9.1f}"

@@ -8,9 +8,8 @@ run and its simulated time stand.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from homenode.tools.hyptop.columns import SYSTEM, Column
 from homenode.tools.hyptop.systems import System
@@ -31,7 +30,9 @@ class Iteration:
     systems: Sequence[System]
 
 
-def render(form: str, meta: dict[str, Any], looks: Sequence[Iteration], all_: list[Column]) -> str:
+def render(
+    form: str, meta: dict[str, object], looks: Sequence[Iteration], all_: list[Column]
+) -> str:
     """The whole output."""
     told = [_iteration(look, all_) for look in looks]
     if form == "json":
@@ -46,7 +47,7 @@ def render(form: str, meta: dict[str, Any], looks: Sequence[Iteration], all_: li
     return "\n".join(_csv(meta, looks, all_)) + "\n"
 
 
-def _iteration(look: Iteration, all_: list[Column]) -> dict[str, Any]:
+def _iteration(look: Iteration, all_: list[Column]) -> dict[str, object]:
     return {
         "iteration": look.number,
         "time": look.time,
@@ -60,8 +61,8 @@ def _summary(look: Iteration, all_: list[Column]) -> System:
     return System("", {c.letter: c.last([s.values[c.letter] for s in look.systems]) for c in all_})
 
 
-def _values(system: System, all_: list[Column]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _values(system: System, all_: list[Column]) -> dict[str, object]:
+    found: dict[str, object] = {}
     for column in all_:
         text = column.text(system.values[column.letter])
         if text != NOTHING:
@@ -69,7 +70,7 @@ def _values(system: System, all_: list[Column]) -> dict[str, Any]:
     return found
 
 
-def _pairs(prefix: str, value: Any) -> Iterator[str]:
+def _pairs(prefix: str, value: Mapping[str, object]) -> Iterator[str]:
     for name, inner in value.items():
         key = f"{prefix}.{name}"
         if isinstance(inner, dict):
@@ -80,12 +81,12 @@ def _pairs(prefix: str, value: Any) -> Iterator[str]:
             yield f"{key}={json.dumps(inner, ensure_ascii=False)}"
 
 
-def _listed(key: str, values: list[Any], each: str) -> Iterator[str]:
+def _listed(key: str, values: Sequence[Mapping[str, object]], each: str) -> Iterator[str]:
     for place, one in enumerate(values):
         yield from _pairs(f"{key}[{place}].{each}", one)
 
 
-def _csv(meta: dict[str, Any], looks: Sequence[Iteration], all_: list[Column]) -> Iterator[str]:
+def _csv(meta: dict[str, object], looks: Sequence[Iteration], all_: list[Column]) -> Iterator[str]:
     """A line a system, and one with the summary, whose system is empty."""
     heads = [f"meta.{name}" for name in meta]
     heads += ["iteration", "time", SYSTEM.head, *(column.head for column in all_)]
@@ -97,5 +98,5 @@ def _csv(meta: dict[str, Any], looks: Sequence[Iteration], all_: list[Column]) -
             yield _quoted([*meta.values(), look.number, look.time, one.name, *known])
 
 
-def _quoted(cells: Sequence[Any]) -> str:
+def _quoted(cells: Sequence[object]) -> str:
     return ",".join('"' + str(cell).replace('"', '""') + '"' for cell in cells)

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
+from homenode.model.spec import CpShareSpec, VirtualMachineSpec
 from homenode.simulate.kept.totals import NS_PER_S
 from homenode.tools.errors import ToolError
 from homenode.tools.guestview import GuestView
@@ -151,7 +151,7 @@ def _smt_us(core: int, thread: int, managed: int, gain: float | None) -> int:
 
 def guests(view: GuestView, partition: str, span: Span) -> list[System]:
     """Virtual machines of a partition with z/VM."""
-    told = view.partitions[view.index(partition)]["guest"]["machines"]
+    told = view.zvm(partition)["machines"]
     table = view.rows("virtual_machine", partition)
     by_number = {key[0]: rows for key, rows in table.group_by("virtual_machine")}
     return [
@@ -160,7 +160,7 @@ def guests(view: GuestView, partition: str, span: Span) -> list[System]:
     ]
 
 
-def _guest(machine: Mapping[str, Any], rows: pl.DataFrame, span: Span) -> dict[str, Value]:
+def _guest(machine: VirtualMachineSpec, rows: pl.DataFrame, span: Span) -> dict[str, Value]:
     total, recent = (
         part["guest_ns"] + part["chargeable_ns"] if part else 0 for part in _parts(rows, span)
     )
@@ -178,6 +178,6 @@ def _guest(machine: Mapping[str, Any], rows: pl.DataFrame, span: Span) -> dict[s
     }
 
 
-def _relative(share: Mapping[str, Any]) -> int:
+def _relative(share: CpShareSpec) -> int:
     """The share as the tool tells it: 0 for one that is absolute."""
     return int(share.get("relative", 0))

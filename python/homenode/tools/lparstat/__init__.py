@@ -8,7 +8,6 @@ the interval, not rates.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from homenode.tools.configuration import SystemConfiguration
 from homenode.tools.intervals import Sample, samples
@@ -89,7 +88,7 @@ def render(view: RunView, argv: Sequence[str]) -> str:
     return page(lines)
 
 
-def rows(view: RunView, argv: Sequence[str]) -> list[dict[str, Any]]:
+def rows(view: RunView, argv: Sequence[str]) -> list[dict[str, object]]:
     """The same as unrounded numbers, a dict a line, under the tool's headings."""
     request, configuration = _asked(view, argv)
     if request.mode == "i":
@@ -99,7 +98,7 @@ def rows(view: RunView, argv: Sequence[str]) -> list[dict[str, Any]]:
 
 def _rows(
     view: RunView, request: Request, configuration: SystemConfiguration
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[dict[str, object]]:
     shown = text.columns_of(configuration, request.mode)
     for sample in _reports(view, request, configuration):
         end = {"time_s": sample.end_ns / 1e9}

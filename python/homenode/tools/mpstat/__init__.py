@@ -7,7 +7,6 @@ since the start. All counts are differences over the interval, not rates.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from homenode.tools.configuration import SystemConfiguration
 from homenode.tools.intervals import Sample, samples
@@ -51,10 +50,10 @@ def render(view: RunView, argv: Sequence[str]) -> str:
     return page(lines)
 
 
-def rows(view: RunView, argv: Sequence[str]) -> list[dict[str, Any]]:
+def rows(view: RunView, argv: Sequence[str]) -> list[dict[str, object]]:
     """The same as unrounded numbers, a dict a line, under the tool's headings."""
     request, configuration = _asked(view, argv)
-    found: list[dict[str, Any]] = []
+    found: list[dict[str, object]] = []
     for sample in _reports(view, request, configuration):
         end = {"time_s": sample.end_ns / 1e9}
         if request.mode == "s":
@@ -68,7 +67,7 @@ def rows(view: RunView, argv: Sequence[str]) -> list[dict[str, Any]]:
     return found
 
 
-def _smt_row(processor: Processor) -> dict[str, Any]:
+def _smt_row(processor: Processor) -> dict[str, object]:
     cpus = {f"cpu{number}": share for number, share in processor.cpus}
     return {"Proc": processor.vp, "consumed_pct": processor.consumed_pct, **cpus}
 

@@ -109,7 +109,7 @@ class HpUx(Unix):
 
 
 class Linux(Unix):
-    """Linux."""
+    """Linux, which puts data into the nearest memory first if nothing else is said."""
 
     os: Literal["linux"] = Field(description="which operating system")
     memory_policy: MemoryPolicy = Field("local-first", description=_POLICY)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -37,37 +37,39 @@ class MachineChoice(Table):
             " of the one type that is used if not given"
         ),
     )
-    clock: dict[str, Any] | None = Field(None, description="another core clock, with the reason")
-    core_rate: dict[str, Any] | None = Field(
+    clock: dict[str, object] | None = Field(None, description="another core clock, with the reason")
+    core_rate: dict[str, object] | None = Field(
         None, description="another rate of the core part of instructions"
     )
-    line: dict[str, Any] | None = Field(None, description="another length of a cache line")
-    accounting: dict[str, Any] | None = Field(None, description="another rule of charging")
-    topology: dict[str, Any] | None = Field(None, description="other counts of the tree")
-    cache: dict[str, Any] | None = Field(
+    line: dict[str, object] | None = Field(None, description="another length of a cache line")
+    accounting: dict[str, object] | None = Field(None, description="another rule of charging")
+    topology: dict[str, object] | None = Field(None, description="other counts of the tree")
+    cache: dict[str, object] | None = Field(
         None, description="other numbers of a cache level, by its name"
     )
-    cache_to_cache: dict[str, Any] | None = Field(
+    cache_to_cache: dict[str, object] | None = Field(
         None, description="other latencies of lines in other cores' caches"
     )
-    memory: dict[str, Any] | None = Field(
+    memory: dict[str, object] | None = Field(
         None, description="other memory latencies, bandwidth or size"
     )
-    links: dict[str, Any] | None = Field(None, description="other bandwidths of the fabric")
-    translation: dict[str, Any] | None = Field(
+    links: dict[str, object] | None = Field(None, description="other bandwidths of the fabric")
+    translation: dict[str, object] | None = Field(
         None, description="another cost of address translation"
     )
-    smt: dict[str, Any] | None = Field(None, description="another gain from threads")
-    hypervisor: dict[str, Any] | None = Field(None, description="other constants of it")
-    node_distance: dict[str, Any] | None = Field(
+    smt: dict[str, object] | None = Field(None, description="another gain from threads")
+    hypervisor: dict[str, object] | None = Field(None, description="other constants of it")
+    node_distance: dict[str, object] | None = Field(
         None, description="factor on far latencies for each pair of nodes, a row a node"
     )
-    platform: dict[str, Any] | None = Field(None, description="other limits of a machine of cells")
-    rni: dict[str, Any] | None = Field(
+    platform: dict[str, object] | None = Field(
+        None, description="other limits of a machine of cells"
+    )
+    rni: dict[str, object] | None = Field(
         None, description="other weights of the relative nest intensity"
     )
-    streams: dict[str, Any] | None = Field(None, description="other figures of streaming")
-    zvm: dict[str, Any] | None = Field(None, description="other limits of z/VM")
+    streams: dict[str, object] | None = Field(None, description="other figures of streaming")
+    zvm: dict[str, object] | None = Field(None, description="other limits of z/VM")
 
     @model_validator(mode="after")
     def _names_one(self) -> MachineChoice:

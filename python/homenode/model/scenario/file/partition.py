@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field
 
@@ -113,7 +113,7 @@ class Partition(Table):
     paging: PagingSpace | None = Field(
         None, description="under z/VM, its paging volumes; nothing is paged out if not given"
     )
-    cp: dict[str, Any] | None = Field(
+    cp: dict[str, object] | None = Field(
         None,
         description=(
             "under z/VM, other numbers of its Control Program, with the reason, as"

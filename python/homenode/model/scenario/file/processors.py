@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -127,7 +127,7 @@ class Shared(Processors):
 
     @model_validator(mode="before")
     @classmethod
-    def _types_make_all(cls, data: Any) -> Any:
+    def _types_make_all(cls, data: object) -> object:
         return spell_types(data, "virtual")
 
     @model_validator(mode="after")
@@ -159,7 +159,7 @@ class Dedicated(Processors):
 
     @model_validator(mode="before")
     @classmethod
-    def _types_make_all(cls, data: Any) -> Any:
+    def _types_make_all(cls, data: object) -> object:
         return spell_types(data, "cores")
 
     @property

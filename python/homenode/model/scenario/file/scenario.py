@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -83,6 +83,6 @@ class ScenarioFile(Table):
     scaling: Scaling | None = Field(
         None, description="what `homenode scaling` makes grow with the processors"
     )
-    sweep: dict[str, list[Any]] | None = Field(
+    sweep: dict[str, list[object]] | None = Field(
         None, description="axes whose product is the list of runs"
     )

@@ -8,15 +8,15 @@ names a `[[cgroup]]`, its threads are in that one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from homenode.model.catalog import MachineDescription
 from homenode.model.scenario.file.host import ROOT, Cgroup, weight_of
 from homenode.model.scenario.file.partition import Partition
 from homenode.model.scenario.file.processors import Shared
 from homenode.model.scenario.naming import Named
+from homenode.model.spec import CgroupSpec, KvmSpec
 
 XEN_WEIGHT = 256
 """Weight of a domain where none is given (`xl sched-credit2`)."""
@@ -44,7 +44,7 @@ class PlacedCgroup:
         """Processors that the quota amounts to."""
         return None if self.quota_ns is None else self.quota_ns / self.period_ns
 
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> CgroupSpec:
         """As the engine takes it."""
         return {
             "name": self.name,
@@ -73,7 +73,7 @@ class OnHost:
     """Under Xen, the domain's."""
     entitlement: float
     """What it gets if everybody wants everything [processors]."""
-    kvm: Mapping[str, Any] | None
+    kvm: KvmSpec | None
     """What KVM does for it, as the engine takes it; None for processes."""
 
 

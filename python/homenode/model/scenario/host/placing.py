@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from homenode.model.catalog import MachineDescription
 from homenode.model.catalog.hosts import LinuxHost
@@ -25,8 +24,9 @@ from homenode.model.scenario.host.groups import (
     pins_of,
 )
 from homenode.model.scenario.naming import Named
+from homenode.model.spec import KvmSpec, PauseLoopSpec, SharedSpec
 
-_BARE: dict[str, Any] = {
+_BARE: dict[str, object] = {
     "tick_cost": 0,
     "rebalance": None,
     "daemons": Daemons.model_construct(rate=0.0, work=0),
@@ -130,7 +130,7 @@ def _domains(entries: Sequence[Named], cpus: int) -> dict[str, OnHost]:
     }
 
 
-def kvm_spec(kvm: Kvm | None, hypervisor: LinuxHost) -> dict[str, Any] | None:
+def kvm_spec(kvm: Kvm | None, hypervisor: LinuxHost) -> KvmSpec | None:
     """The host's numbers with the partition's in place; None for processes."""
     if kvm is None:
         return None
@@ -143,7 +143,7 @@ def kvm_spec(kvm: Kvm | None, hypervisor: LinuxHost) -> dict[str, Any] | None:
         spec["lock_holder_preemption"] = kvm.lock_holder_preemption
     if kvm.pause_loop is not None:
         figures = hypervisor.kvm
-        loop = {
+        loop: PauseLoopSpec = {
             "gap_cycles": figures.pause_gap.value,
             "window_cycles": figures.pause_window.value,
         }
@@ -151,7 +151,7 @@ def kvm_spec(kvm: Kvm | None, hypervisor: LinuxHost) -> dict[str, Any] | None:
     return spec
 
 
-def host_threads_spec(processors: Shared, host: OnHost) -> dict[str, Any]:
+def host_threads_spec(processors: Shared, host: OnHost) -> SharedSpec:
     """The `processors` part of a partition on a host."""
     return {
         "mode": "shared",
@@ -165,7 +165,7 @@ def host_threads_spec(processors: Shared, host: OnHost) -> dict[str, Any]:
             "pins": [list(pin) for pin in host.pins],
             "slice_ns": processors.slice,
             "nice": processors.nice,
-            "kvm": None if host.kvm is None else dict(host.kvm),
+            "kvm": None if host.kvm is None else host.kvm.copy(),
             "cap": processors.cap,
         },
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
 
 from homenode.errors import ScenarioError, listed, suggestion
 from homenode.model.catalog.control_program import (
@@ -32,7 +31,9 @@ def choose_control_program(table: Partition, row: int, problems: Problems) -> Co
     return validate(ControlProgram, problems.document, ScenarioError, data, path)
 
 
-def _merge(target: dict[str, Any], changes: dict[str, Any], path: Path, problems: Problems) -> None:
+def _merge(
+    target: dict[str, object], changes: dict[str, object], path: Path, problems: Problems
+) -> None:
     for key, change in changes.items():
         here = (*path, key)
         entry = target.get(key)
@@ -49,7 +50,7 @@ def _merge(target: dict[str, Any], changes: dict[str, Any], path: Path, problems
             problems.add(here, there="a table is needed here", next_step=step)
 
 
-def _replace(entry: dict[str, Any], change: Any, path: Path, problems: Problems) -> None:
+def _replace(entry: dict[str, object], change: object, path: Path, problems: Problems) -> None:
     """Put one number in place of the shipped one: with a reason, or with all its provenance."""
     keys = change if isinstance(change, dict) else {}
     unknown = [key for key in keys if key not in _KEYS]

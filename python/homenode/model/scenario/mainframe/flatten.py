@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal, cast
 
 from homenode.model.catalog.control_program import ControlProgram
 from homenode.model.scenario.file.guest import Zvm
@@ -11,11 +11,22 @@ from homenode.model.scenario.file.processors import Shared
 from homenode.model.scenario.file.workload import Web
 from homenode.model.scenario.mainframe.members import PlacedMachine, PlacedSwitch
 from homenode.model.scenario.mainframe.placing import InMainframe, VirtualSystem
+from homenode.model.spec import (
+    CpLocksSpec,
+    CpPathsSpec,
+    CpShareSpec,
+    PagingSpec,
+    SharedSpec,
+    SwitchSpec,
+    VirtualMachineSpec,
+    WebSpec,
+    ZvmSpec,
+)
 
-_LAYERS = {2: "ethernet", 3: "ip"}
+_LAYERS: dict[int, Literal["ethernet", "ip"]] = {2: "ethernet", 3: "ip"}
 
 
-def zvm_spec(guest: Zvm, system: VirtualSystem, paging: PagingSpace | None) -> dict[str, Any]:
+def zvm_spec(guest: Zvm, system: VirtualSystem, paging: PagingSpace | None) -> ZvmSpec:
     """The `guest` part of a partition with z/VM."""
     program, members = system.control_program, system.members
     dispatcher = program.dispatcher
@@ -32,15 +43,15 @@ def zvm_spec(guest: Zvm, system: VirtualSystem, paging: PagingSpace | None) -> d
             "near": dispatcher.steal_near.value,
             "far": dispatcher.steal_far.value,
         },
-        "paths": _values(program, "paths"),
-        "locks": _values(program, "locks"),
+        "paths": cast(CpPathsSpec, _values(program, "paths")),
+        "locks": cast(CpLocksSpec, _values(program, "locks")),
         "machines": [_machine(one) for one in members.machines],
         "switches": [_switch(one, program) for one in members.switches],
         "paging": None if paging is None else _paging(paging, program),
     }
 
 
-def web_spec(workload: Web) -> dict[str, Any]:
+def web_spec(workload: Web) -> WebSpec:
     """The `workload` part of virtual machines that ask for files."""
     return {
         "kind": "web",
@@ -55,7 +66,7 @@ def web_spec(workload: Web) -> dict[str, Any]:
 
 def shared_spec(
     processors: Shared, mainframe: InMainframe, pool: int, groups: dict[str, int]
-) -> dict[str, Any]:
+) -> SharedSpec:
     """The `processors` part of a partition that shares cores under PR/SM."""
     soft = processors.defined_capacity
     return {
@@ -81,7 +92,7 @@ def _values(program: ControlProgram, part: str) -> dict[str, float]:
     return {name: getattr(table, name).value for name in type(table).model_fields}
 
 
-def _machine(machine: PlacedMachine) -> dict[str, Any]:
+def _machine(machine: PlacedMachine) -> VirtualMachineSpec:
     table = machine.table
     return {
         "name": machine.name,
@@ -95,13 +106,13 @@ def _machine(machine: PlacedMachine) -> dict[str, Any]:
     }
 
 
-def _share(share: GuestShare) -> dict[str, float | int]:
+def _share(share: GuestShare) -> CpShareSpec:
     if share.absolute is not None:
         return {"absolute": share.absolute}
     return {"relative": share.relative or 0}
 
 
-def _switch(switch: PlacedSwitch, program: ControlProgram) -> dict[str, Any]:
+def _switch(switch: PlacedSwitch, program: ControlProgram) -> SwitchSpec:
     return {
         "name": switch.name,
         "layer": _LAYERS[switch.table.layer],
@@ -109,7 +120,7 @@ def _switch(switch: PlacedSwitch, program: ControlProgram) -> dict[str, Any]:
     }
 
 
-def _paging(paging: PagingSpace, program: ControlProgram) -> dict[str, Any]:
+def _paging(paging: PagingSpace, program: ControlProgram) -> PagingSpec:
     figures, storage = program.paging, program.storage
     return {
         "volumes": paging.volumes,

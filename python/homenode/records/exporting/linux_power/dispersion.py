@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import astuple, dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from homenode.simulate.kept.store import table_path
 
@@ -71,7 +71,7 @@ def _counts(run: Run, partition: str, replication: int) -> pl.DataFrame:
 
     from homenode.simulate.kept.reading import scan_table
 
-    machine: dict[str, Any] = run.spec["machine"]
+    machine = run.spec["machine"]
     interval = int(run.spec["interval_ns"])
     cores = int(machine["cores_per_chip"])
     chips = int(machine["chips_per_node"])

@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from homenode.model.spec import MachineSpec
 from homenode.records.exporting.errors import ExportError
 from homenode.records.exporting.linux_power.dispersion import dispersions
 from homenode.tools import SystemConfiguration, from_spec, samples
@@ -31,7 +32,7 @@ class Partition:
     """What does not change during a run."""
 
     configuration: SystemConfiguration
-    machine: Mapping[str, Any]
+    machine: MachineSpec
     """Of the frozen scenario."""
     model: str
     """Machine type and model, such as 9117-MMC; empty where it is not known."""

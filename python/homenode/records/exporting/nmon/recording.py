@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from homenode.model.spec import AixSpec, aix_of
 from homenode.simulate.kept.totals import NS_PER_S
 from homenode.tools import Sample, SystemConfiguration
 
@@ -44,14 +45,16 @@ class Recording:
 
     @property
     def run(self) -> Run:
-        """The run it is of."""
+        """The kept run whose samples they are."""
         return self.frames.run
 
     @cached_property
-    def guest(self) -> dict[str, Any]:
-        """Its operating system, as the frozen scenario has it."""
-        guest: dict[str, Any] = self.run.partition_spec(self.partition)["guest"]
-        return guest
+    def guest(self) -> AixSpec:
+        """AIX with its tunables, as the frozen scenario has it; no other system has such tools."""
+        found = aix_of(self.run.partition_spec(self.partition))
+        if found is None:
+            raise AssertionError("a recording of another system is refused before")
+        return found
 
     @property
     def host(self) -> str:

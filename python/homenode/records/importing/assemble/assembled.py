@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from homenode.errors import InputError, StoreError, Where, listed
 from homenode.model.scenario import Scenario
@@ -56,7 +56,7 @@ class Assembled:
     step_ns: int
     """Simulated length of each."""
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, object]:
         """What was made, as data."""
         return {
             "name": self.scenario.name,
@@ -78,7 +78,7 @@ class Assembled:
             "warnings": [_warning(notice) for notice in self.notices],
         }
 
-    def _partition(self, name: str) -> dict[str, Any]:
+    def _partition(self, name: str) -> dict[str, object]:
         one = self.scenario.partition(name)
         residual = self.residuals.get(name)
         off = None
@@ -185,7 +185,7 @@ def _is_ours(folder: Path) -> bool:
     return names <= {SCENARIO_FILE, "demand.parquet", "machine.toml"}
 
 
-def _warning(notice: Notice) -> dict[str, Any]:
+def _warning(notice: Notice) -> dict[str, object]:
     where = notice.where
     return {
         "file": where.file if where else None,

@@ -16,6 +16,7 @@ from typing import Any
 
 from homenode.model.catalog import machine, machines
 from homenode.model.catalog.names import machine_document
+from homenode.model.document import TomlTable
 from homenode.model.units import FREQUENCY, SIZE
 from homenode.records.importing.assemble.generations import generation_of
 from homenode.records.importing.assemble.shape import Cache, Scope, Shape, shape_of
@@ -23,7 +24,7 @@ from homenode.records.importing.assemble.toml_text import machine_text
 from homenode.records.importing.facts import SystemFacts, TopologyFacts
 from homenode.records.importing.opening.sources import ListingError, Notice
 
-Figure = dict[str, Any]
+Figure = TomlTable
 _FAMILIES = {"ppc": "ibm-power-e1080", "power": "ibm-power-e1080", "s390": "ibm-z15"}
 _ITANIUM = "hp-superdome-sx2000"
 _QUANTITY = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<unit> ?[A-Za-z/]+)?")
@@ -49,8 +50,8 @@ class _Base:
     """Where numbers come from that no listing tells."""
 
     title: str
-    figures: dict[str, Any]
-    caches: list[dict[str, Any]]
+    figures: TomlTable
+    caches: list[TomlTable]
     coherence: str = "owner"
 
 
@@ -68,7 +69,7 @@ def machine_file(
     base = _base(told, system)
     source = told["source"]
     notices = [Notice(text, told["where"]) for text in shape.remarks]
-    table: dict[str, Any] = {
+    table: TomlTable = {
         "name": name,
         "title": str(told.get("model") or told.get("processor") or name).strip() + ", as imported",
         "model": str(told.get("model") or "unknown"),
@@ -91,9 +92,9 @@ def machine_file(
     return MachineFile(machine_text(table, source), shape.active_cores, tuple(notices))
 
 
-def _told(topology: TopologyFacts | None, system: SystemFacts | None) -> dict[str, Any]:
+def _told(topology: TopologyFacts | None, system: SystemFacts | None) -> TomlTable:
     """What is said of the whole; the server's own facts count first."""
-    told: dict[str, Any] = {}
+    told: TomlTable = {}
     if topology is not None:
         about = topology.root.attributes
         keys = ("architecture", "processor", "model", "clock_hz")
@@ -150,7 +151,7 @@ def _refuse_large(shape: Shape, topology: TopologyFacts | None) -> None:
             )
 
 
-def _base(told: dict[str, Any], system: SystemFacts | None) -> _Base:
+def _base(told: TomlTable, system: SystemFacts | None) -> _Base:
     architecture = str(told.get("architecture") or "x86_64")
     family = next((name for key, name in _FAMILIES.items() if architecture.startswith(key)), None)
     if architecture == "ia64":
@@ -173,7 +174,7 @@ def _nearest(wanted: tuple[str, float]) -> str | None:
 
 def _shipped(name: str) -> _Base:
     """A shipped machine's numbers, which are assumptions here."""
-    data: dict[str, Any] = dict(machine_document(name).data)
+    data: TomlTable = dict(machine_document(name).data)
     title = str(data["title"])
     figures = {key: _assumed(data[key], title) for key in _KEPT if key in data}
     caches = [_assumed(level, title) for level in data["cache"]]
@@ -202,7 +203,7 @@ def _assumed(table: Any, title: str) -> Any:
     return {"value": value, "assumed": why, "range": table.get("range") or _around(value)}
 
 
-def _around(value: Any) -> list[Any]:
+def _around(value: object) -> list[object]:
     """From half to double of a number, a share staying below 1; a list or a word as it is."""
     if isinstance(value, bool):
         return [value, value]
@@ -220,7 +221,7 @@ def _around(value: Any) -> list[Any]:
     return [f"{number / 2:g}{unit}", f"{number * 2:g}{unit}"]
 
 
-def _clock(told: dict[str, Any], base: _Base, notices: list[Notice]) -> Figure:
+def _clock(told: TomlTable, base: _Base, notices: list[Notice]) -> Figure:
     clock = told.get("clock_hz")
     if clock:
         return {"value": FREQUENCY.format(round(clock)), "source": str(told["source"])}
@@ -246,7 +247,7 @@ def _topology(shape: Shape, source: str) -> dict[str, Figure]:
     return {key: {"value": count, "source": source} for key, count in counts.items()}
 
 
-def _caches(shape: Shape, base: _Base, source: str) -> list[dict[str, Any]]:
+def _caches(shape: Shape, base: _Base, source: str) -> list[TomlTable]:
     """The levels that are told, each with the latency of the base's level of that number; the
     base's levels if none are.
     """
@@ -266,8 +267,8 @@ def _ordered(caches: list[Cache]) -> list[Cache]:
     return kept
 
 
-def _cache(cache: Cache, base: _Base, source: str) -> dict[str, Any]:
-    table: dict[str, Any] = {
+def _cache(cache: Cache, base: _Base, source: str) -> TomlTable:
+    table: TomlTable = {
         "name": f"L{cache.level}",
         "scope": cache.scope,
         "victim": False,
@@ -281,7 +282,7 @@ def _cache(cache: Cache, base: _Base, source: str) -> dict[str, Any]:
     return _with_latency(table, base)
 
 
-def _with_latency(table: dict[str, Any], base: _Base) -> dict[str, Any]:
+def _with_latency(table: TomlTable, base: _Base) -> TomlTable:
     """A cache with the latency of the base's of its number, or of the next one inside."""
     number = int(str(table["name"])[1])
     latencies = base.figures.get("latency", {})
@@ -292,7 +293,7 @@ def _with_latency(table: dict[str, Any], base: _Base) -> dict[str, Any]:
     return {**table, "latency": latencies[nearest]}
 
 
-def _place_memory(table: dict[str, Any], shape: Shape, source: str) -> None:
+def _place_memory(table: TomlTable, shape: Shape, source: str) -> None:
     """Where memory hangs, and latencies by the distances that are told."""
     memory = {key: value for key, value in table["memory"].items() if key != "beside"}
     if shape.memory_beside == "node":
@@ -340,7 +341,7 @@ def _parts(text: str) -> tuple[float, str]:
     return float(found["number"]), found["unit"] or ""
 
 
-def _gains(smt: dict[str, Any], threads: int) -> dict[str, Any]:
+def _gains(smt: TomlTable, threads: int) -> TomlTable:
     """The gain for so many threads; the last counts for those beyond."""
 
     def fit(gain: list[float]) -> list[float]:

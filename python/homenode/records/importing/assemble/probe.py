@@ -8,10 +8,11 @@ import sys
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from homenode.errors import HomenodeError
+from homenode.model.spec import Spec
 from homenode.records.importing.facts import Quantity
+from homenode.simulate.answers import Batch
 from homenode.simulate.engine import load_engine
 
 Rates = Mapping[str, Sequence[float]]
@@ -50,8 +51,8 @@ def counted(quantity: Quantity, os: str) -> tuple[str, ...]:
 class Probe:
     """A frozen scenario whose demand is replaced, step for step."""
 
-    def __init__(self, spec: Mapping[str, Any], quantities: Mapping[str, Quantity]) -> None:
-        self._spec = copy.deepcopy(dict(spec))
+    def __init__(self, spec: Spec, quantities: Mapping[str, Quantity]) -> None:
+        self._spec = copy.deepcopy(spec)
         self._quantities = quantities
         self._engine = load_engine()
 
@@ -66,7 +67,7 @@ class Probe:
         spec = self._with(rates, step_ns)
         found: dict[str, list[int]] = {name: [] for name in _COLUMNS}
 
-        def observe(batch: dict[str, Any]) -> bool:
+        def observe(batch: Batch) -> bool:
             if done is not None:
                 done(batch["now_ns"] / max(1, batch["end_ns"]))
             for name, column in found.items():
@@ -79,9 +80,9 @@ class Probe:
             raise HomenodeError(f"the recorded demand cannot be played: {error}") from error
         return self._used(found, step_ns)
 
-    def _with(self, rates: Rates, step_ns: int) -> dict[str, Any]:
+    def _with(self, rates: Rates, step_ns: int) -> Spec:
         steps = max(len(values) for values in rates.values())
-        spec = {
+        spec: Spec = {
             **self._spec,
             "duration_ns": steps * step_ns,
             "interval_ns": step_ns,
@@ -90,9 +91,11 @@ class Probe:
         }
         for partition in spec["partitions"]:
             if partition["name"] in rates:
-                workload = {"kind": "trace", "lengths_ns": [step_ns] * steps}
-                workload["instructions_per_s"] = list(rates[partition["name"]])
-                partition["workload"] = workload
+                partition["workload"] = {
+                    "kind": "trace",
+                    "lengths_ns": [step_ns] * steps,
+                    "instructions_per_s": list(rates[partition["name"]]),
+                }
         return spec
 
     def _used(self, found: Mapping[str, Sequence[int]], step_ns: int) -> dict[str, Used]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TypeGuard
 
 from homenode.model.document.write import toml_value
 
 _WIDE = 90
 
 
-def machine_text(table: Mapping[str, Any], source: str) -> str:
+def machine_text(table: Mapping[str, object], source: str) -> str:
     """The file: names and single figures first, then the tables, caches before what is beyond."""
     lines = [
         f"# Made by homenode import of {source}.",
@@ -31,11 +31,11 @@ def machine_text(table: Mapping[str, Any], source: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _is_figure(value: Any) -> bool:
+def _is_figure(value: object) -> TypeGuard[Mapping[str, object]]:
     return isinstance(value, dict) and "value" in value
 
 
-def _inside(table: Mapping[str, Any]) -> Iterator[str]:
+def _inside(table: Mapping[str, object]) -> Iterator[str]:
     for key, value in table.items():
         if _is_figure(value):
             yield from _figure(key, value)
@@ -43,7 +43,7 @@ def _inside(table: Mapping[str, Any]) -> Iterator[str]:
             yield f"{key} = {toml_value(value)}"
 
 
-def _figure(key: str, figure: Mapping[str, Any]) -> Iterator[str]:
+def _figure(key: str, figure: Mapping[str, object]) -> Iterator[str]:
     pairs = [f"{part} = {toml_value(value)}" for part, value in figure.items()]
     line = f"{key} = {{ {', '.join(pairs)} }}"
     if len(line) <= _WIDE:

@@ -90,7 +90,7 @@ class Windows:
 
     @property
     def count(self) -> int:
-        """Windows."""
+        """How many there are."""
         return len(self.ends)
 
 

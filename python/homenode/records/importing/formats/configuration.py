@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from homenode.errors import Where
 from homenode.records.importing.facts import Facts, PartitionFacts, Told, Took
@@ -64,7 +63,7 @@ def not_needed(source: Input) -> ListingError:
     )
 
 
-def take(source: Input, facts: Facts, rows: Iterable[tuple[int, Mapping[str, Any]]]) -> None:
+def take(source: Input, facts: Facts, rows: Iterable[tuple[int, Mapping[str, object]]]) -> None:
     """Facts of partitions, a row each, with the line of each row."""
     taken = dropped = 0
     for line, row in rows:
@@ -81,7 +80,7 @@ def take(source: Input, facts: Facts, rows: Iterable[tuple[int, Mapping[str, Any
     facts.took.append(Took(source.file, Configuration.name, what, dropped))
 
 
-def _tell(facts: Facts, one: PartitionFacts, row: Mapping[str, Any], where: Where) -> None:
+def _tell(facts: Facts, one: PartitionFacts, row: Mapping[str, object], where: Where) -> None:
     os = _OS.get(str(row.get("os")))
     if os is not None:
         facts.tell(one, "os", Told(os, where))
@@ -105,7 +104,7 @@ def _tell(facts: Facts, one: PartitionFacts, row: Mapping[str, Any], where: Wher
         _tell_limit(one, limit, row, where)
 
 
-def _tell_limit(one: PartitionFacts, limit: str, row: Mapping[str, Any], where: Where) -> None:
+def _tell_limit(one: PartitionFacts, limit: str, row: Mapping[str, object], where: Where) -> None:
     of: dict[str, Told[float]] = getattr(one, limit)
     names = {"entitlement": "entitlement", "virtual": "virtual", "memory_mb": "memory_bytes"}
     for column, attribute in names.items():

@@ -11,7 +11,6 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from homenode.errors import Where
 from homenode.records.importing.facts import Facts, Told, Took
@@ -32,7 +31,7 @@ _MARKS = {
     "vCPU": ("VM", "Powerstate", "Template", "CPUs", "Sockets"),
     "vHost": ("Host", "Datacenter", "Cluster", "CPU Model"),
 }
-Row = Mapping[str, Any]
+Row = Mapping[str, object]
 Rows = Iterable[tuple[int, Row]]
 
 

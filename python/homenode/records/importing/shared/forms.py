@@ -28,7 +28,7 @@ class FileFormat(Protocol):
 
 
 class TreeFormat(Protocol):
-    """A format of trees."""
+    """A format of which a whole folder or archive is one recording."""
 
     name: str
 

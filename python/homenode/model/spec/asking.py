@@ -1,0 +1,53 @@
+"""Questions about a partition of a spec that many ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from homenode.model.spec.guests import AixSpec, SchedulerSpec, ZvmSpec
+from homenode.model.spec.layout import PartitionSpec
+from homenode.model.spec.sharing import SharedSpec
+from homenode.model.spec.work import WorkloadSpec
+
+
+def shared_of(partition: PartitionSpec) -> SharedSpec | None:
+    """How a partition shares processors; None where it has cores of its own."""
+    processors = partition["processors"]
+    return processors if processors["mode"] == "shared" else None
+
+
+def cores_of(partition: PartitionSpec) -> list[int]:
+    """The cores of its own that a partition has; none where it shares."""
+    processors = partition["processors"]
+    return processors["cores"] if processors["mode"] == "dedicated" else []
+
+
+def processors_of(partition: PartitionSpec) -> int:
+    """Virtual processors of a partition, or its own cores."""
+    shared = shared_of(partition)
+    return len(cores_of(partition)) if shared is None else shared["virtual"]
+
+
+def aix_of(partition: PartitionSpec) -> AixSpec | None:
+    """AIX in a partition; None where another guest runs."""
+    guest = partition["guest"]
+    return guest if guest["os"] == "aix" else None
+
+
+def zvm_of(partition: PartitionSpec) -> ZvmSpec | None:
+    """z/VM in a partition; None where another guest runs."""
+    guest = partition["guest"]
+    return guest if guest["os"] == "zvm" else None
+
+
+def scheduler_of(partition: PartitionSpec) -> SchedulerSpec | None:
+    """The scheduler of a partition's guest; None under z/VM, which has another one."""
+    guest = partition["guest"]
+    return None if guest["os"] == "zvm" else guest
+
+
+def count_of(workload: WorkloadSpec) -> int:
+    """Users, jobs, threads or pairs of a workload that has a number of them; else 0."""
+    told: Mapping[str, object] = workload
+    count = told.get("count")
+    return count if isinstance(count, int) else 0

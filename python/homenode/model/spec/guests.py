@@ -1,0 +1,138 @@
+"""The guests of a spec: their schedulers, and z/VM with all that runs in it."""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypedDict
+
+from homenode.model.spec.machine import ByDistance
+
+
+class SchedulerSpec(TypedDict):
+    """What the scheduler of every guest but z/VM has."""
+
+    tick_ns: int
+    tick_cost_ns: int
+    timeslice_ns: int
+    rebalance_ns: int | None
+    daemon_rate_per_s: float
+    daemon_ns: int
+
+
+class UnixSpec(SchedulerSpec):
+    """A guest without processor folding."""
+
+    os: Literal["hpux", "linux"]
+
+
+class AixSpec(SchedulerSpec):
+    """AIX with its `schedo` tunables."""
+
+    os: Literal["aix"]
+    throughput_mode: int
+    xvcpus: int
+    fold_threshold_pct: float
+    snooze_delay_ns: int | None
+
+
+class CpPathsSpec(TypedDict):
+    """Path lengths of z/VM's Control Program [instructions]."""
+
+    dispatch: float
+    scan: float
+    interruption: float
+    frame: float
+    searches: float
+    element: float
+    page_io: float
+    page: float
+    signal: NotRequired[float]
+    master: NotRequired[float]
+
+
+class CpLocksSpec(TypedDict):
+    """Formal spin locks of z/VM's Control Program."""
+
+    dispatch: float
+    frame: float
+    page_io: float
+    hold: float
+    lines: float
+    search: NotRequired[float]
+    spin_cpi: float
+
+
+class CpShareSpec(TypedDict, total=False):
+    """A share of a partition's processors, one of the two."""
+
+    absolute: float
+    relative: int
+
+
+class VirtualMachineSpec(TypedDict):
+    """A virtual machine under z/VM; its switch by index."""
+
+    name: str
+    cpus: int
+    memory_bytes: int
+    role: Literal["client", "server", "loop", "idle"]
+    share: CpShareSpec
+    maximum: CpShareSpec | None
+    limit_hard: bool
+    switch: int | None
+
+
+class SwitchSpec(TypedDict):
+    """A virtual switch under z/VM."""
+
+    name: str
+    layer: Literal["ethernet", "ip"]
+    frame_bytes: int
+
+
+class StorageSpec(TypedDict):
+    """A storage server with a read cache before its disks."""
+
+    cache_bytes: int
+    stage_pages: float
+    disks: int
+    disk_ns: int
+
+
+class PagingSpec(TypedDict):
+    """Paging volumes behind one storage server."""
+
+    volumes: int
+    control_units: int
+    aliases: int
+    transport: bool
+    bytes: int
+    block_pages: int
+    scan_ns: int
+    changed: float
+    guest_frames: float
+    pend_ns: int
+    connect_ns: int
+    command_page_ns: int
+    page_ns: int
+    storage: StorageSpec
+
+
+class ZvmSpec(TypedDict):
+    """z/VM's Control Program with its virtual machines."""
+
+    os: Literal["zvm"]
+    vertical: bool
+    unparking: Literal["large", "medium", "small"]
+    cpupad: float
+    excessuse: Literal["high", "medium", "low", "none"]
+    park_interval_ns: int
+    minor_slice_ns: int
+    steal_barrier: ByDistance
+    paths: CpPathsSpec
+    locks: CpLocksSpec
+    machines: list[VirtualMachineSpec]
+    switches: list[SwitchSpec]
+    paging: PagingSpec | None
+
+
+GuestSpec = AixSpec | UnixSpec | ZvmSpec

@@ -1,0 +1,166 @@
+"""The hardware of a spec, and the constants of its hypervisor."""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypedDict
+
+Policy = Literal["phyp", "prsm", "dedicated", "linux", "credit2"]
+
+
+class ByDistance(TypedDict):
+    """A quantity by how far up the tree one must go: same chip, same node, other node."""
+
+    local: float
+    near: float
+    far: float
+
+
+class CacheSpec(TypedDict):
+    """One cache level: who shares an instance, and how long a load from it takes."""
+
+    name: str
+    bytes: int
+    scope: Literal["core", "chip", "node"]
+    latency_ns: float
+    victim: bool
+
+
+class TranslationSpec(TypedDict):
+    """Translation of data addresses: pages that a core holds, and what another one costs."""
+
+    entries: int
+    walk_ns: float
+
+
+class StoresSpec(TypedDict):
+    """The way of a core's stores to the cache that keeps them."""
+
+    interval_ns: float
+    width_bytes: float
+    gather_bytes: float | None
+
+
+class SmtSpec(TypedDict):
+    """How a core's throughput grows with its busy threads."""
+
+    gain: list[float]
+    reference_stall_share: float
+
+
+class PrSmSpec(TypedDict):
+    """Figures that only PR/SM has."""
+
+    run_time_ns: int | None
+    physical_ns: int
+
+
+class BalanceSpec(TypedDict):
+    """Load balancing of the Linux scheduler."""
+
+    enabled: bool
+    newly_idle: bool
+    interval_ns: int
+    busy_factor: int
+    imbalance_smt_pct: int
+    imbalance_pct: int
+
+
+class NumaBalancingSpec(TypedDict):
+    """How Linux moves tasks and memory towards each other."""
+
+    scan_delay_ns: int
+    scan_period_min_ns: int
+    scan_period_max_ns: int
+    scan_bytes: int
+
+
+class LinuxSpec(TypedDict):
+    """Constants of the Linux scheduler; where a time is None the kernel works it out itself."""
+
+    scheduler: Literal["eevdf", "cfs"]
+    run_to_parity: bool
+    place_lag: bool
+    delay_dequeue: bool
+    gentle_sleepers: bool
+    reweigh_in_sums: bool
+    tick_ns: int
+    tick_late_ns: int
+    bandwidth_slice_ns: int
+    migration_cost_ns: int
+    switch_ns: int
+    wake_interrupt_ns: int
+    wake_idle_ns: int
+    idle_poll_ns: int
+    base_slice_ns: int | None
+    latency_ns: int | None
+    min_granularity_ns: int | None
+    wakeup_granularity_ns: int | None
+    migrate_most: int
+    wake_affine: bool
+    balance: BalanceSpec
+    numa_balancing: NumaBalancingSpec | None
+
+
+class Credit2Spec(TypedDict):
+    """Constants of Xen's scheduler credit2."""
+
+    rate_limit_ns: int
+    credit_init_ns: int
+    reset_below_ns: int
+    min_timer_ns: int
+    max_timer_ns: int
+    migrate_resist_ns: int
+    cap_period_ns: int
+    switch_ns: int
+    runqueue: Literal["cpu", "core", "socket", "node", "all"]
+    max_per_queue: int
+    load_window_shift: int
+
+
+class HypervisorSpec(TypedDict):
+    """What the hypervisor's actions cost and its fixed rules; who decides is its `policy`."""
+
+    policy: Policy
+    window_ns: int
+    min_entitlement_per_vp: float
+    dispatch_ns: int
+    cede_ns: int
+    prod_ns: int
+    confer_ns: int
+    phantom_ns: int
+    excess_quantum_ns: int
+    counts_redispatch: bool
+    eviction: Literal["home-elsewhere", "other-partition"]
+    prsm: NotRequired[PrSmSpec]
+    siblings: NotRequired[int]
+    linux: NotRequired[LinuxSpec]
+    credit2: NotRequired[Credit2Spec]
+
+
+class MachineSpec(TypedDict):
+    """A tree machine > node > chip > core > hardware thread, with memory beside chips or nodes."""
+
+    name: str
+    generation: str
+    clock_hz: float
+    core_rate: float
+    nodes: int
+    chips_per_node: int
+    cores_per_chip: int
+    threads_per_core: int
+    active_cores: int
+    line_bytes: int
+    caches: list[CacheSpec]
+    cache_to_cache_ns: ByDistance
+    coherence: Literal["owner", "home"]
+    memory_beside: Literal["chip", "node"]
+    memory_ns: ByDistance
+    node_distance: list[float]
+    memory_bytes_per_s: float
+    chip_link_bytes_per_s: float
+    node_link_bytes_per_s: float
+    translation: TranslationSpec | None
+    stores: StoresSpec | None
+    smt: SmtSpec
+    accounting: Literal["decode-slots", "calibrated", "elapsed"]
+    hypervisor: HypervisorSpec

@@ -1,0 +1,115 @@
+"""How partitions share processors: pools, groups, control groups, virtual processors."""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypedDict
+
+
+class PoolSpec(TypedDict):
+    """A shared pool; `cores` only where each pool has its own."""
+
+    name: str
+    maximum: float | None
+    reserved: float
+    cores: NotRequired[list[int]]
+
+
+class GroupSpec(TypedDict):
+    """Partitions that PR/SM limits together."""
+
+    name: str
+    cap: float
+
+
+class CgroupSpec(TypedDict):
+    """A control group of a Linux host; its parent by index, None below the root."""
+
+    name: str
+    parent: int | None
+    weight: int
+    quota_ns: int | None
+    period_ns: int
+    burst_ns: int
+    cpuset: list[int] | None
+    idle: bool
+
+
+class DefinedCapacitySpec(TypedDict):
+    """Limit of a rolling average under PR/SM."""
+
+    cores: float
+    window_ns: int
+    start_cores: float
+
+
+class LogicalCoresSpec(TypedDict):
+    """How a partition's logical cores share the physical ones under PR/SM."""
+
+    polarization: Literal["horizontal", "vertical"]
+    cap: float | None
+    group: int | None
+    defined_capacity: DefinedCapacitySpec | None
+
+
+class PauseLoopSpec(TypedDict):
+    """How a processor tells that a guest spins."""
+
+    gap_cycles: int
+    window_cycles: int
+
+
+class KvmSpec(TypedDict):
+    """What KVM does for a guest's virtual processors."""
+
+    halt_poll_ns: int
+    halt_poll_grow_start_ns: int
+    halt_poll_grow: int
+    halt_poll_shrink: int
+    exit_ns: int
+    entry_ns: int
+    pause_loop: PauseLoopSpec | None
+    directed_yield: bool
+    lock_holder_preemption: bool
+
+
+class HostThreadsSpec(TypedDict):
+    """What a Linux or Xen host knows of a partition's threads."""
+
+    cgroup: int | None
+    pins: list[list[int]]
+    slice_ns: int | None
+    nice: int
+    kvm: KvmSpec | None
+    cap: float | None
+
+
+class SharedSpec(TypedDict):
+    """Virtual processors dispatched on a pool."""
+
+    mode: Literal["shared"]
+    entitlement: float
+    virtual: int
+    capped: bool
+    weight: int | None
+    pool: int
+    prsm: NotRequired[LogicalCoresSpec]
+    host: NotRequired[HostThreadsSpec]
+
+
+class DedicatedSpec(TypedDict):
+    """Whole cores of a partition's own."""
+
+    mode: Literal["dedicated"]
+    cores: list[int]
+    donating: bool
+    donate_threshold_pct: float
+
+
+ProcessorsSpec = SharedSpec | DedicatedSpec
+
+
+class MemoryPartSpec(TypedDict):
+    """Part of a partition's memory; of several domains, interleaved over them."""
+
+    domains: list[int]
+    bytes: int

@@ -1,0 +1,126 @@
+"""What a partition runs, and how that work behaves on a processor."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+Shape = Literal["constant", "exponential"]
+"""How a random amount of a given mean is distributed."""
+
+
+class CountedSpec(TypedDict):
+    """What workloads have that are so many of something."""
+
+    count: int
+
+
+class BurstsSpec(TypedDict):
+    """A transaction: bursts of work with waits between them."""
+
+    bursts: float
+    wait_ns: int
+    burst_work: Shape
+
+
+class ThinkSpec(TypedDict, total=False):
+    """How a think time is distributed, where not exponentially."""
+
+    think: Shape
+
+
+class TransactionsSpec(BurstsSpec):
+    """Open Poisson arrivals of transactions."""
+
+    kind: Literal["transactions"]
+    rate_per_s: float
+
+
+class UsersSpec(CountedSpec, BurstsSpec, ThinkSpec):
+    """A fixed number of users with think time."""
+
+    kind: Literal["users"]
+    think_ns: int
+
+
+class LoopsSpec(CountedSpec):
+    """Processor-bound jobs started together."""
+
+    kind: Literal["loops"]
+    endless: bool
+
+
+class WarehousesSpec(CountedSpec):
+    """Threads that do transaction after transaction without a pause."""
+
+    kind: Literal["warehouses"]
+
+
+class PairsSpec(CountedSpec, ThinkSpec):
+    """Pairs of threads that wake each other."""
+
+    kind: Literal["pairs"]
+    exchanges: int
+    client_share: float
+    think_ns: int
+    burst_work: Shape
+
+
+class WebSpec(TypedDict):
+    """Virtual machines that ask others for files."""
+
+    kind: Literal["web"]
+    request_bytes: int
+    file_bytes: int
+    files: int
+    client_share: float
+    think_ns: int
+    work: Shape
+
+
+class TraceSpec(TypedDict):
+    """Recorded demand, step by step."""
+
+    kind: Literal["trace"]
+    lengths_ns: list[int]
+    instructions_per_s: list[float]
+
+
+class IdleSpec(TypedDict):
+    """Nothing but the guest's own daemons."""
+
+    kind: Literal["idle"]
+
+
+WorkloadSpec = (
+    TransactionsSpec
+    | UsersSpec
+    | LoopsSpec
+    | WarehousesSpec
+    | PairsSpec
+    | WebSpec
+    | TraceSpec
+    | IdleSpec
+)
+
+
+class ProfileSpec(TypedDict):
+    """How work behaves on a processor."""
+
+    name: str
+    instructions_per_unit: float
+    system_share: float
+    eicpi: float
+    issue_share: float
+    miss_m0: float
+    miss_c0_bytes: float
+    miss_exponent: float
+    sharing: float
+    footprint_bytes: int
+    footprint_common: float
+    overlap: float
+    lock_share: float
+    lock_hold_instructions: float
+    private_data: float
+    io_data: float
+    store_share: float
+    store_run: float

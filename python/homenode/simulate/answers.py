@@ -1,0 +1,237 @@
+"""What the engine answers and what a run folder keeps of it, as types.
+
+`Answer` is a replication's summary as `crates/python/src/summary.rs` writes it, with the sums that
+the runner adds; the others are the files of a run folder by name. They cost nothing at run time:
+what is read is believed once the folder was found whole (`homenode.simulate.kept.damage`).
+"""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypedDict
+
+from homenode.model.estimate import Told
+from homenode.model.spec import Spec
+
+Sums = dict[str, dict[str, float]]
+"""By kind (`client`, `server`, `loop`, `idle`, `switch`, `volume`), the sum of each counter."""
+Columns = dict[str, dict[str, bytes]]
+"""By table, its columns of little-endian int64 by name."""
+
+
+class Batch(TypedDict):
+    """What the engine hands over between two looks at whether it shall go on."""
+
+    now_ns: int
+    end_ns: int
+    events: int
+    tables: Columns
+
+
+Distribution = dict[str, float]
+"""Times [ns]: `count`, `mean`, `p50`, `p95`, `p99`, `max`; without its percentiles where only sums
+are known, empty where nothing is."""
+
+
+class Verdict(TypedDict):
+    """Whether a partition was steady in one replication; the backlog is in transactions."""
+
+    is_steady: bool
+    reason: str | None
+    backlog_start: float
+    backlog_end: float
+    vp_busy_share: float
+
+
+class PartitionAnswer(TypedDict):
+    """A partition in one replication; `totals` are sums over all intervals by column."""
+
+    name: str
+    totals: dict[str, int]
+    response_ns: Distribution
+    dispatch_wait_ns: Distribution
+    finished: list[int]
+    steady: Verdict
+    gauges: NotRequired[dict[str, float]]
+    """Means of what is read at the end of each interval."""
+    guests: NotRequired[Sums]
+
+
+class Answer(TypedDict):
+    """One replication: an entry of `replications.json`."""
+
+    replication: int
+    events: int
+    sim_ns: int
+    partitions: list[PartitionAnswer]
+    pool_idle_ns: int
+
+
+class ChipPrice(TypedDict):
+    """What an instruction costs on one chip."""
+
+    chip: int
+    cores: float
+    ns: float
+    books: dict[str, float]
+
+
+class Refill(TypedDict):
+    """What refilling a cold footprint takes: its lines, and the time of one by distance [ns]."""
+
+    private_lines: float
+    lines: float
+    ns: list[float]
+
+
+class PartitionPrice(TypedDict):
+    """What an instruction of a partition costs; None where it keeps no core busy."""
+
+    name: str
+    ns: float | None
+    cpi: float | None
+    books: dict[str, float] | None
+    lines: dict[str, float] | None
+    refill: Refill | None
+    by_chip: list[ChipPrice]
+
+
+class PriceAnswer(TypedDict):
+    """The price of a layout, as `crates/python/src/price.rs` writes it."""
+
+    partitions: list[PartitionPrice]
+
+
+class PoolFigures(TypedDict):
+    """Cores of a pool: there, used, available; of PR/SM also those of its management."""
+
+    cores: int | None
+    physc: Told
+    app: Told
+    management: NotRequired[Told]
+
+
+class MachineFigures(TypedDict):
+    """The machine as a whole."""
+
+    model: str
+    active_cores: int
+    simulated_s: float
+    events: int
+    pools: dict[str, PoolFigures]
+
+
+class Steadiness(TypedDict):
+    """Whether a partition was steady in all replications; the backlogs one by one."""
+
+    is_steady: bool
+    reason: str | None
+    unsteady_replications: int
+    backlog_start: list[float]
+    backlog_end: list[float]
+
+
+class Nest(TypedDict, total=False):
+    """Of each partition how hard it uses the nest, where the machine has a rule for it."""
+
+    workload_category: dict[str, str]
+
+
+class RunSummary(Nest):
+    """`summary.json`: every metric of every partition."""
+
+    run: str
+    scenario: str
+    seed: int
+    replications: int
+    partitions: dict[str, dict[str, Told]]
+    machine: MachineFigures
+    steady: dict[str, Steadiness]
+
+
+class PartitionDetails(TypedDict, total=False):
+    """What a partition's own tools print of it but no simulation needs.
+
+    Limits are minimum, maximum and desired value; `numbers` and `core_types` exist on a mainframe.
+    """
+
+    number: int
+    mem_mb: int
+    mode: str
+    core_type: str
+    core_types: list[str]
+    numbers: list[int]
+    level: str
+    node_name: str
+    pool: int
+    capacity: list[float]
+    processors: list[float]
+    memory: list[float]
+
+
+Details = dict[str, PartitionDetails]
+"""`details.json`: by partition."""
+
+
+class MachineFacts(TypedDict, total=False):
+    """`machine.json`: what reports say of the machine but no simulation needs."""
+
+    node_name: str
+    model: str
+    rni: dict[str, float]
+    """Weights of the relative nest intensity."""
+    characterized: dict[str, int]
+    """Cores by type, where they have types."""
+    room: dict[str, int]
+    """Memory that partitions can have, by domain [bytes]."""
+    reach: dict[str, list[int]]
+    """By partition, the nodes on which it can have cores."""
+
+
+class Fingerprint(TypedDict):
+    """Size and SHA-256 of a file."""
+
+    bytes: int
+    sha256: str
+
+
+class Computer(TypedDict):
+    """Where a run was simulated."""
+
+    system: str
+    architecture: str
+    cores: int | None
+    python: str
+
+
+class Origin(TypedDict):
+    """Where the numbers come from."""
+
+    run: str
+    scenario: str
+    seed: int
+    replications: list[int]
+    version: str
+    engine_version: str
+    commit: str | None
+    machine: Computer
+    date: str
+
+
+class Provenance(Origin):
+    """`provenance.json`, the only file of a run that differs when it is repeated."""
+
+    files: dict[str, Fingerprint]
+
+
+RunFiles = TypedDict(
+    "RunFiles",
+    {
+        "spec.json": Spec,
+        "machine.json": MachineFacts,
+        "details.json": Details,
+        "replications.json": list[Answer],
+        "summary.json": RunSummary,
+        "provenance.json": Provenance,
+    },
+)
+"""The JSON files of a run folder by name."""
