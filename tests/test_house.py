@@ -318,3 +318,73 @@ def test_support_lists_the_columns_that_are_not_computed() -> None:
     missing = re.findall(r"^- \[ \] `([^`]+)`: 0", text, flags=re.MULTILINE)
     assert " ".join(mpstat.NOT_MODELLED) in missing
     assert " ".join(vmstat.NOT_MODELLED) in missing
+
+
+FILLERS = frozenset({"", "the", "a", "an", "of", "its", "it", "one", "this", "is", "all", "and"})
+RUST_ITEM = re.compile(
+    r"(?:pub(?:\([^)]*\))? )?(?:const |async |unsafe )*"
+    r"(?:(?:fn|struct|enum|trait|const|static|type|mod|union) (?:r#)?(\w+)"
+    r"|(?:r#)?(\w+)(?=[:,({ ]|$))"
+)
+RUST_OWNER = re.compile(r"(?:pub(?:\([^)]*\))? )?(?:struct|enum|trait|impl(?:<.*?>)?) (.*)")
+
+
+def words(text: str) -> set[str]:
+    """The words of a name or a sentence without fillers, in the singular."""
+    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", text)
+    found = {part.lower() for part in parts} - FILLERS
+    return {word if word.endswith("ss") or len(word) < 4 else word.rstrip("s") for word in found}
+
+
+def python_docs(path: Path) -> Iterator[tuple[int, str, str]]:
+    """Line, name with its class, and text of the docs of classes, functions and attributes."""
+
+    def inside(node: ast.AST, owner: str) -> Iterator[tuple[int, str, str]]:
+        body: list[ast.stmt] = getattr(node, "body", [])
+        for before, one in zip([None, *body], body, strict=False):
+            if isinstance(one, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                text = ast.get_docstring(one)
+                if text is not None:
+                    yield one.body[0].lineno, f"{owner} {one.name}", text
+                yield from inside(one, one.name if isinstance(one, ast.ClassDef) else owner)
+            elif isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant):
+                named = before.target if isinstance(before, ast.AnnAssign) else None
+                if isinstance(before, ast.Assign):
+                    named = before.targets[0]
+                if isinstance(named, ast.Name) and isinstance(one.value.value, str):
+                    yield one.lineno, f"{owner} {named.id}", one.value.value
+
+    yield from inside(ast.parse(path.read_text(encoding="utf-8")), "")
+
+
+def rust_docs(path: Path) -> Iterator[tuple[int, str, str]]:
+    """The same of a Rust file; rustfmt sets what belongs to something further in."""
+    owners: list[tuple[int, str]] = []
+    text, first = "", 0
+    for number, line in lines(path):
+        bare, depth = line.strip(), len(line) - len(line.lstrip())
+        if bare.startswith("///"):
+            text, first = f"{text} {bare[3:]}", first or number
+            continue
+        if not bare or bare.startswith(("#", "//")):
+            continue
+        owners = [one for one in owners if one[0] < depth]
+        item = RUST_ITEM.match(bare)
+        if text and item:
+            yield first, f"{owners[-1][1] if owners else ''} {item[1] or item[2]}", text
+        owner = RUST_OWNER.match(bare)
+        if owner:
+            owners.append((depth, owner[1]))
+        text, first = "", 0
+
+
+def test_docs_say_more_than_the_name() -> None:
+    """With the name of the class or type that the item belongs to."""
+    findings = [
+        f"{place(path, number)}: {' '.join(text.split())!r} of {name.split()[-1]}"
+        for path in sources(".py", ".rs")
+        if ROOT / "tests" not in path.parents
+        for number, name, text in (python_docs if path.suffix == ".py" else rust_docs)(path)
+        if words(text) <= words(name)
+    ]
+    report(findings, "say what it means, in which unit, for whom; or leave the docstring out")

@@ -13,7 +13,7 @@ const GROUP: &str = "Devices";
 const GIB: u64 = 1 << 30;
 /// Servers that each wait for a read at any time.
 const SERVERS: u64 = 300;
-/// Pages of a file.
+/// Length of each file that is paged [pages].
 const FILE_PAGES: u32 = 256;
 /// Simulated time of one measurement.
 const SIMULATED: Time = Time::from_s(20);

@@ -52,7 +52,7 @@ pub struct Dispatches {
     pub busy_ns: u64,
     /// Time between joining the run queue and the dispatch, summed [ns].
     pub ready_ns: u64,
-    /// Dispatches.
+    /// How often a virtual processor came onto a core.
     pub dispatches: u64,
     /// Wake-ups.
     pub wakes: u64,

@@ -7,7 +7,7 @@ use crate::number::{Number, Unit};
 pub enum Value {
     /// A dash: the tool had nothing to say.
     Missing,
-    /// A number.
+    /// A number that the tool printed bare.
     Number(Number),
     /// A number with its unit.
     Measure(Number, Unit),

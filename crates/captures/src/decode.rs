@@ -6,7 +6,7 @@ use crate::reading::Remark;
 /// A text and what had to be done to read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decoded {
-    /// The text.
+    /// What could be read of it.
     pub text: String,
     /// What was not as it should be; about the whole, so line 1.
     pub remarks: Vec<Remark>,

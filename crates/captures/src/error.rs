@@ -46,7 +46,7 @@ pub enum CaptureError {
     Twice {
         /// Line, counted from 1.
         line: usize,
-        /// The name.
+        /// What was named a second time.
         name: String,
     },
     /// A part that is needed is not there.

@@ -18,7 +18,7 @@ pub struct Number {
 const MOST_DIGITS: usize = 30;
 
 impl Number {
-    /// An integer.
+    /// Printed without a fraction.
     #[must_use]
     pub const fn integer(value: i128) -> Self {
         Self {

@@ -13,7 +13,7 @@ use crate::error::quoted;
 /// Elements deeper than this are left out.
 pub(crate) const DEEPEST: usize = 100;
 
-/// An element.
+/// A tag with its attributes, its text and what is inside.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Element {
     /// Its name as written.

@@ -60,7 +60,7 @@ impl Region {
         Ok(region)
     }
 
-    /// The words.
+    /// The mapping as integers of 8 bytes.
     pub(crate) fn words(&self) -> &[u64] {
         // SAFETY: `words` words lie from `base` within the mapping, aligned, initialised by the
         // kernel, and borrowed as this value is.

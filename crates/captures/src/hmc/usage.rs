@@ -7,10 +7,10 @@ use serde::Serialize;
 use crate::damage::Damage;
 use crate::reports::seconds;
 
-/// Use of one partition.
+/// What a partition used, sample by sample.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct PartitionUse {
-    /// Its name.
+    /// As the console calls the partition.
     pub name: String,
     /// Line of its first sample.
     pub line: usize,
@@ -27,7 +27,7 @@ pub struct Samples {
     pub times: Vec<f64>,
     /// Its length [s].
     pub seconds: Vec<f64>,
-    /// Cores.
+    /// Processing units used in the sample [cores].
     pub cores: Vec<f64>,
     /// Memory [MB of 2^20 bytes]; not a number if it is not told.
     pub memory_mb: Vec<f64>,

@@ -28,10 +28,10 @@ pub struct Look {
     pub systems: Vec<System>,
 }
 
-/// One system.
+/// A partition or virtual machine, and its figures by column.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct System {
-    /// Its name.
+    /// As the hypervisor calls it.
     pub name: String,
     /// Line, from 1.
     pub line: usize,

@@ -15,9 +15,9 @@ pub struct Domain {
     pub line: usize,
     /// `kvm`, `qemu`, `xen`.
     pub kind: Option<String>,
-    /// Its name.
+    /// What the domain is called, unique on its host.
     pub name: String,
-    /// Its UUID.
+    /// Identity that it keeps when it moves to another host.
     pub uuid: Option<String>,
     /// `x86_64`, `s390x`, `ppc64le`.
     pub architecture: Option<String>,
@@ -76,7 +76,7 @@ pub struct Bound {
 /// How many of each are inside each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Shape {
-    /// Sockets.
+    /// Sockets that the guest sees.
     pub sockets: u64,
     /// Cores of a socket, over dies and clusters.
     pub cores: u64,

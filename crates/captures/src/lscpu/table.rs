@@ -9,7 +9,7 @@ use crate::topology::HIGHEST;
 /// What a row says: numbers by column, in small letters.
 pub(super) type Row = BTreeMap<String, u32>;
 
-/// A table.
+/// What the rows say, by processor.
 #[derive(Debug)]
 pub(super) struct Table {
     columns: Vec<String>,

@@ -32,7 +32,7 @@ pub(crate) fn is_heading(words: &[&str]) -> bool {
 pub(crate) enum Row {
     /// A book or drawer that the next domains are part of.
     Ref1(u32),
-    /// A domain.
+    /// An affinity domain (SRAD) with its memory and its first processors.
     Domain(Domain),
     /// More processors of the domain above.
     More(Vec<(u32, u32)>),

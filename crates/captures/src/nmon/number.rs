@@ -14,7 +14,7 @@ const POWERS: [f64; 16] = [
 /// What stands in a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Field {
-    /// A number.
+    /// What reads as a number.
     Number(f64),
     /// Nothing.
     Blank,

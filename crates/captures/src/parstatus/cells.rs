@@ -16,7 +16,7 @@ const ROW: &str = "a cell: location, usage, CPU, memory, chassis, core, next boo
 /// The mark of a cell that gives nothing to interleaved memory.
 const LOCAL_ONLY: char = '*';
 
-/// A cell.
+/// A row of the list of cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cell {

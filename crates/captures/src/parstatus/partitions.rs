@@ -14,7 +14,7 @@ pub(super) const RECORD: &str = "partition:";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Npartition {
-    /// Its number.
+    /// By which the tool's other lists refer to it.
     pub number: u32,
     /// Active or inactive.
     pub status: String,
@@ -22,7 +22,7 @@ pub struct Npartition {
     pub cells: u32,
     /// Number of its I/O chassis.
     pub chassis: u32,
-    /// Its core cell.
+    /// The cell that it boots from, as printed.
     pub core_cell: String,
     /// Its name, cut to 30 characters.
     pub name: String,

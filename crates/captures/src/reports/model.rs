@@ -117,7 +117,7 @@ pub struct Affinity {
     /// The book or drawer that stood last.
     #[serde(skip)]
     pub(crate) ref1: Option<u32>,
-    /// The domains.
+    /// Chips with their memory and processors, in the order of the listing.
     pub domains: Vec<Domain>,
 }
 
@@ -126,7 +126,7 @@ pub struct Affinity {
 pub struct Tunable {
     /// Line, counted from 1.
     pub line: usize,
-    /// Its name.
+    /// As the tool that sets it calls it.
     pub name: String,
     /// The value it has.
     pub current: String,

@@ -13,7 +13,7 @@ pub(super) struct CpuInfo {
     pub(super) machine: BTreeMap<String, String>,
 }
 
-/// A processor.
+/// What `/proc/cpuinfo` says of one processor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Processor {
     pub(super) package: Option<u32>,

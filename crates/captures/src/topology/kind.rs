@@ -30,7 +30,7 @@ pub enum Kind {
     Die,
     /// A cache of a level from 1 on.
     Cache(u8, Share),
-    /// A core.
+    /// What executes; its hardware threads are below it.
     Core,
     /// A hardware thread, the operating system's processor.
     Pu,

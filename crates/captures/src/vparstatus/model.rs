@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VirtualPartition {
-    /// Its name.
+    /// Under which the monitor knows the partition.
     pub name: String,
     /// Its state: Up, Down, ...
     pub state: String,
@@ -16,11 +16,11 @@ pub struct VirtualPartition {
     pub kernel: String,
     /// What is handed to that kernel.
     pub boot_options: String,
-    /// Its processors.
+    /// How many it may have, and those bound to it by path.
     pub processors: Processors,
     /// Its I/O, in the order of the listing.
     pub io: Vec<IoPath>,
-    /// Its memory.
+    /// Interleaved and local parts.
     pub memory: Memory,
     /// The last online operation on memory or processors, from vPars A.05 on: sequence, operation,
     /// status.
@@ -128,7 +128,7 @@ pub struct Range {
     pub floating: bool,
 }
 
-/// Memory of one cell.
+/// What a partition has on a cell [MB].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CellMemory {

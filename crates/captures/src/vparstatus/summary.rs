@@ -18,7 +18,7 @@ const RESOURCES: &str = "Virtual Partition Resource Summary";
 pub struct Row {
     /// Name, cut to 30 characters.
     pub name: String,
-    /// State.
+    /// `Up`, `Down` and the like.
     pub state: String,
     /// Attributes in short, such as `Dyn,Auto`.
     pub attributes: String,

@@ -13,7 +13,7 @@ pub struct MissCurve {
     pub m0: f64,
     /// Capacity at which the curve starts to fall [bytes].
     pub c0_bytes: f64,
-    /// Exponent.
+    /// How steeply it falls: `a` of `(1 + C/C0)^-a`.
     pub exponent: f64,
 }
 

@@ -9,9 +9,9 @@ use crate::spec::{Machine, Partition};
 /// Where and how a thread runs.
 #[derive(Clone, Copy)]
 pub struct Place<'a> {
-    /// The machine.
+    /// What the thread runs on.
     pub machine: &'a Machine,
-    /// Its tree.
+    /// Where cores, chips and nodes are in it.
     pub tree: &'a Topology,
     /// SMT contention of the machine.
     pub contention: &'a Contention,

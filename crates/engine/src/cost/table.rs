@@ -17,9 +17,9 @@ pub type ClassId = u32;
 /// Cost classes of all partitions: one for each chip and number of busy threads, plus the one with
 /// a snoozing sibling.
 pub struct Table {
-    /// The machine.
+    /// For which the classes hold.
     pub machine: Machine,
-    /// Its tree.
+    /// Where cores, chips and nodes are in it.
     pub tree: Topology,
     /// Shared resources.
     pub occupancy: Occupancy,

@@ -55,7 +55,7 @@ pub struct Searching {
 pub struct Search {
     /// Control blocks looked at, the one that is found included.
     pub elements: f64,
-    /// Instructions.
+    /// Path length of the search.
     pub instructions: f64,
     /// Lines that came from another processor, or whose copies had to be taken away.
     pub transfers: f64,

@@ -30,7 +30,7 @@ pub fn hit_share(server: &spec::StorageServer, paged_bytes: u64, pages: u32) -> 
 /// What a storage server did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StorageCounters {
-    /// Reads.
+    /// Requests to read, from the cache or from disks.
     pub reads: u64,
     /// Reads that its cache served.
     pub hits: u64,

@@ -20,7 +20,7 @@ pub struct Switch {
 /// What went through a switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SwitchCounters {
-    /// Frames.
+    /// Frames passed on to a receiver.
     pub frames: u64,
     /// Payload [bytes].
     pub bytes: u64,
@@ -39,7 +39,7 @@ pub struct SwitchCounters {
 /// What one message costs its sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sent {
-    /// Frames.
+    /// Frames into which the message was cut.
     pub frames: u64,
     /// Searches of the list.
     pub searches: f64,

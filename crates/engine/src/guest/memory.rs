@@ -69,7 +69,7 @@ impl Placed {
 /// An allocator with the strict policy that does not get its data into its own domain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NoRoom {
-    /// The domain.
+    /// Memory domain of the allocator.
     pub domain: u16,
     /// What it must hold [bytes].
     pub asked: f64,

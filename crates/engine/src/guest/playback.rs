@@ -6,7 +6,7 @@
 
 use crate::kernel::Stream;
 
-/// One step.
+/// A stretch of the recording with its amount of work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Step {
     length_ns: u64,

@@ -11,7 +11,7 @@ pub const NO_CPU: u16 = u16::MAX;
 /// What a job is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobKind {
-    /// A transaction.
+    /// Comes, alternates bursts and waits, and leaves.
     Transaction,
     /// A thread that does one transaction after the other.
     Warehouse,
@@ -30,7 +30,7 @@ pub struct Job {
     pub partition: u16,
     /// Logical processor it last ran on, within the partition, or `NO_CPU`.
     pub last_cpu: u16,
-    /// Kind.
+    /// What it does when a burst ends.
     pub kind: JobKind,
     /// Bursts left after this one.
     pub bursts_left: u32,
@@ -48,7 +48,7 @@ pub struct JobTable {
 }
 
 impl JobTable {
-    /// Adds a job.
+    /// Gives a job an id, that of one that has left if there is one.
     pub fn add(&mut self, job: Job) -> JobId {
         if let Some(id) = self.free.pop() {
             self.jobs[id as usize] = job;
@@ -68,7 +68,7 @@ impl JobTable {
         self.jobs.len() - self.free.len()
     }
 
-    /// A job.
+    /// What is known under an id; panics for one that was never given.
     #[inline]
     pub fn get(&mut self, id: JobId) -> &mut Job {
         &mut self.jobs[id as usize]

@@ -50,7 +50,7 @@ impl RollingAverage {
         }
     }
 
-    /// The average [cores].
+    /// Use over the window that ends now [cores].
     pub fn cores(&self) -> f64 {
         let leaving = self.closed[0] * (1.0 - self.elapsed_ns / self.slot_ns);
         let whole: f64 = self.closed.iter().skip(1).sum();

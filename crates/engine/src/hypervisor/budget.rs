@@ -34,7 +34,7 @@ pub struct Share {
     pub capped: bool,
     /// Weight for excess capacity.
     pub weight: f64,
-    /// Its pool.
+    /// Index of the pool whose limits count for it.
     pub pool: u16,
     /// Ceded entitlement not lent yet in this window [ns].
     pub ceded_ns: u64,

@@ -6,9 +6,9 @@ pub type VpId = u32;
 pub type CoreId = u16;
 /// No virtual processor.
 pub const NO_VP: VpId = u32::MAX;
-/// No core.
+/// Stands for a core where there is none.
 pub const NO_CORE: CoreId = u16::MAX;
-/// No pool.
+/// Stands for a pool where there is none.
 pub const NO_POOL: u16 = u16::MAX;
 
 /// On whose account a virtual processor runs.

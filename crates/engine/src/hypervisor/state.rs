@@ -28,9 +28,9 @@ pub struct Vp {
     pub partition: u16,
     /// Index within the partition.
     pub index: u16,
-    /// Home chip.
+    /// Chip near which it is dispatched if there is room.
     pub home_chip: u16,
-    /// Home node.
+    /// Node of that chip.
     pub home_node: u16,
     /// Its kind by polarization, with PR/SM.
     pub kind: Kind,
@@ -57,12 +57,12 @@ pub struct Vp {
     pub dispatched_at: u64,
 }
 
-/// A core.
+/// What virtual processors are dispatched on.
 #[derive(Clone, Debug)]
 pub struct Core {
-    /// Its chip.
+    /// Index of its chip over the whole machine.
     pub chip: u16,
-    /// Its node.
+    /// Index of the node of that chip.
     pub node: u16,
     /// Who runs on it, or `NO_VP`.
     pub running: VpId,
@@ -78,11 +78,11 @@ pub struct Core {
 
 /// Dispatch state of the whole machine.
 pub struct State {
-    /// The tree.
+    /// Where cores, chips and nodes are in the machine.
     pub tree: Topology,
     /// Virtual processors, partition by partition.
     pub vps: Vec<Vp>,
-    /// Cores.
+    /// What each core does, by index.
     pub cores: Vec<Core>,
     /// Budgets of the partitions.
     pub shares: Vec<Share>,

@@ -11,21 +11,21 @@ pub enum MachineFault {
     /// A count, size, rate or latency that must be positive and finite is not.
     #[error("machine {machine}: {field} is {value}, it must be positive and finite")]
     NotPositive {
-        /// Machine name.
+        /// Name of the machine that cannot be simulated.
         machine: String,
-        /// Field.
+        /// Which of its numbers.
         field: String,
-        /// Value given.
+        /// What it is set to.
         value: f64,
     },
     /// A number outside of what makes sense.
     #[error("machine {machine}: {field} is {value}, it must be {least} to {most}")]
     Outside {
-        /// Machine name.
+        /// Name of the machine that cannot be simulated.
         machine: String,
-        /// Field.
+        /// Which of its numbers.
         field: String,
-        /// Value given.
+        /// What it is set to.
         value: f64,
         /// Least value.
         least: f64,
@@ -35,13 +35,13 @@ pub enum MachineFault {
     /// A count beyond what the engine indexes.
     #[error("machine {machine}: {field} is {value}, at most {limit} are supported")]
     TooMany {
-        /// Machine name.
+        /// Name of the machine that cannot be simulated.
         machine: String,
-        /// Field.
+        /// Which of its numbers.
         field: String,
-        /// Value given.
+        /// What it is set to.
         value: u64,
-        /// Limit.
+        /// Most that can be simulated.
         limit: u64,
     },
     /// Latency falls with distance.
@@ -50,9 +50,9 @@ pub enum MachineFault {
          far {far} ns)"
     )]
     FallsWithDistance {
-        /// Machine name.
+        /// Name of the machine that cannot be simulated.
         machine: String,
-        /// Field.
+        /// Which of its latencies.
         field: String,
         /// Local latency [ns].
         local: f64,
@@ -67,7 +67,7 @@ pub enum MachineFault {
          but is faster"
     )]
     CacheOrder {
-        /// Machine name.
+        /// Name of the machine that cannot be simulated.
         machine: String,
         /// Inner level.
         inner: String,
@@ -81,9 +81,9 @@ pub enum MachineFault {
     /// A list of the wrong length.
     #[error("machine {machine}: {field} has {got} values, {want} are needed")]
     WrongLength {
-        /// Machine name.
+        /// Name of the machine that cannot be simulated.
         machine: String,
-        /// Field.
+        /// Which of its lists.
         field: String,
         /// Length given.
         got: usize,

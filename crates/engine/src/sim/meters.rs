@@ -53,7 +53,7 @@ pub struct PartitionMeter {
     pub books: Books,
     /// Lines brought into the first cache level, by source.
     pub lines: Lines,
-    /// Instructions.
+    /// Instructions executed, those of spinning included.
     pub instructions: f64,
     /// Virtual processor switches.
     pub vcsw: u64,
@@ -67,23 +67,23 @@ pub struct PartitionMeter {
     pub interrupts: u64,
     /// Virtual processors thrown off by others.
     pub evictions: u64,
-    /// Dispatches.
+    /// Times that a virtual processor was put on a core.
     pub dispatches: u64,
     /// Time ready and not on a core [ns].
     pub ready_ns: u64,
     /// Time with work but no capacity until the next window [ns].
     pub exhausted_ns: u64,
-    /// Cede calls.
+    /// Times that a virtual processor gave its core up for want of work.
     pub cede_calls: u64,
     /// Time away in cede calls [ns].
     pub cede_ns: u64,
     /// Longest time away [ns].
     pub cede_max_ns: u64,
-    /// Confer calls.
+    /// Times that one gave its core to a sibling it waits for.
     pub confer_calls: u64,
     /// Time in confer calls [ns].
     pub confer_ns: u64,
-    /// Prod calls.
+    /// Times that one woke a sibling.
     pub prod_calls: u64,
     /// Time in prod calls [ns].
     pub prod_ns: u64,
@@ -134,7 +134,7 @@ pub struct CpuMeter {
     pub cs: u64,
     /// Involuntary context switches.
     pub ics: u64,
-    /// Interrupts.
+    /// Interrupts that the logical processor took.
     pub interrupts: u64,
     /// Software threads that came from another logical processor.
     pub migrations: u64,

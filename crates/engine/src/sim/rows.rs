@@ -7,7 +7,7 @@ use crate::spec::Policy;
 /// Rows of one table, column by column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns {
-    /// Column names.
+    /// What each column is called, in their order.
     pub names: Vec<String>,
     /// Values, one vector a column.
     pub values: Vec<Vec<i64>>,
@@ -69,7 +69,7 @@ pub struct Tables {
     pub switch: Columns,
     /// By paging volume.
     pub volume: Columns,
-    /// Dispatches.
+    /// A row a dispatch; empty unless the spec asks for them.
     pub dispatches: Columns,
 }
 

@@ -24,7 +24,7 @@ pub struct Summary {
 /// Result of one partition.
 #[derive(Clone, Debug)]
 pub struct PartitionSummary {
-    /// Name.
+    /// As the spec names the partition.
     pub name: String,
     /// Totals, in the order of [`columns::partition`].
     pub totals: Vec<i64>,
@@ -45,7 +45,7 @@ pub struct PartitionSummary {
 pub struct Quantiles {
     /// Number of values.
     pub count: u64,
-    /// Mean.
+    /// Arithmetic mean; 0 of no values.
     pub mean: f64,
     /// Median.
     pub p50: u64,

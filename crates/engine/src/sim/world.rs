@@ -148,7 +148,7 @@ pub struct World {
     pub slots: Vec<Slot>,
     /// Virtual processors.
     pub runs: Vec<Run>,
-    /// Jobs.
+    /// Work that is inside, by id.
     pub jobs: JobTable,
     /// Counters.
     pub meters: Meters,

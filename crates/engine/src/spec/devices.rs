@@ -28,7 +28,7 @@ pub enum Layer {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paging {
-    /// Volumes.
+    /// How many there are, over all control units.
     pub volumes: u16,
     /// Control units over which they are spread evenly.
     pub control_units: u16,

@@ -21,7 +21,7 @@ pub struct Cgroup {
     /// Time that it may use in a period, all processors together (`cpu.max`) [ns]; none = no limit.
     #[serde(default)]
     pub quota_ns: Option<u64>,
-    /// The period [ns].
+    /// Length of that period [ns].
     #[serde(default = "default_period")]
     pub period_ns: u64,
     /// Time that may be saved up beyond the quota (`cpu.max.burst`) [ns].
@@ -319,7 +319,7 @@ pub struct Credit2 {
     pub max_timer_ns: u64,
     /// Credit by which one on another processor must lead to be moved [ns].
     pub migrate_resist_ns: u64,
-    /// Period of caps [ns].
+    /// How often a capped domain gets its budget anew [ns].
     pub cap_period_ns: u64,
     /// Window of the average load is 2^this [ns].
     pub load_window_shift: u8,

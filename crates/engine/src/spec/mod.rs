@@ -80,7 +80,7 @@ pub struct Pool {
 pub struct Partition {
     /// Name, unique in the machine.
     pub name: String,
-    /// Processors.
+    /// Whether they are shared or its own, and how many.
     pub processors: Processors,
     /// Hardware threads used of each core.
     pub smt: u8,
@@ -175,7 +175,7 @@ pub enum Guest {
     Aix(Aix),
     /// HP-UX 11i.
     Hpux(Unix),
-    /// Linux.
+    /// Linux as a guest, without processor folding.
     Linux(Unix),
     /// z/VM, which runs virtual machines in turn.
     Zvm(Box<Zvm>),

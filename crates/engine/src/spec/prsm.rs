@@ -51,7 +51,7 @@ fn four_hours() -> u64 {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Group {
-    /// Name.
+    /// By which reports call it.
     pub name: String,
     /// Most they may use together at any time [cores].
     pub cap: f64,

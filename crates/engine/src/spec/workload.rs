@@ -104,6 +104,6 @@ fn exponential() -> Distribution {
 pub enum Distribution {
     /// Always the mean.
     Constant,
-    /// Exponential.
+    /// Exponential, with a standard deviation as large as the mean.
     Exponential,
 }

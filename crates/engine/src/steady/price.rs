@@ -37,9 +37,9 @@ pub enum PriceFault {
     Cores {
         /// Partition, or all of them.
         owner: String,
-        /// The chip.
+        /// Index over the whole machine.
         chip: usize,
-        /// Cores.
+        /// Busy ones that were asked for.
         cores: f64,
         /// Cores of a chip.
         most: u16,
@@ -87,10 +87,10 @@ pub struct Refill {
     pub ns: [f64; 3],
 }
 
-/// Price of a partition.
+/// What an instruction costs, over all chips and on each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartitionPrice {
-    /// Name of the partition.
+    /// As the spec has it.
     pub name: String,
     /// Cost of its instructions; none if it keeps no core busy.
     pub cost: Option<Cost>,

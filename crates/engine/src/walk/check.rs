@@ -37,7 +37,7 @@ pub enum WalkFault {
     Unknown {
         /// Which figure.
         what: &'static str,
-        /// The name.
+        /// Level that is not there.
         name: String,
     },
     /// A machine without a cache.

@@ -27,7 +27,7 @@ pub struct Hierarchy {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Level {
-    /// Its name.
+    /// As in the machine's description, such as `L2`.
     pub name: String,
     /// Data it holds [bytes].
     pub bytes: u64,

@@ -25,7 +25,7 @@ pub struct Cost {
 /// A cause with its time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Part {
-    /// Cause.
+    /// What the time goes to.
     pub cause: &'static str,
     /// Time of a line [ns].
     pub ns: f64,

@@ -41,7 +41,7 @@ pub enum Pattern {
 /// What a line of the buffer needs in one pass over it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// Instructions.
+    /// Instructions executed for it.
     pub instructions: f64,
     /// Loads of words.
     pub loads: f64,

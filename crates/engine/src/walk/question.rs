@@ -10,7 +10,7 @@ use super::pattern::Pattern;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Walk {
-    /// The machine.
+    /// Its clock, caches, memory and how a core streams.
     pub machine: Hierarchy,
     /// How the buffer is gone through.
     pub pattern: Pattern,

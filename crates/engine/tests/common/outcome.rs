@@ -37,7 +37,7 @@ impl Table {
         rows.map(Vec::as_slice)
     }
 
-    /// All rows.
+    /// In the order in which they were recorded.
     pub fn rows(&self) -> impl Iterator<Item = &[i64]> {
         self.rows.iter().map(Vec::as_slice)
     }
@@ -58,7 +58,7 @@ pub struct Outcome {
     pub cpu: Table,
     /// By pool and interval.
     pub pool: Table,
-    /// Dispatches.
+    /// By dispatch, where they were asked for.
     pub dispatches: Table,
     /// By virtual machine and interval.
     pub virtual_machine: Table,
@@ -66,7 +66,7 @@ pub struct Outcome {
     pub switch: Table,
     /// By paging volume and interval.
     pub volume: Table,
-    /// Summary.
+    /// What is known at the end only.
     pub summary: Summary,
 }
 

@@ -6,7 +6,7 @@ use homenode_engine::spec::{Paging, StorageServer};
 
 const GIB: u64 = 1 << 30;
 
-/// Pages of a file.
+/// Length of each file that is paged [pages].
 const FILE_PAGES: u32 = 256;
 
 /// Paging of round numbers.

@@ -121,7 +121,7 @@ impl History {
 /// Logical cores of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cores {
-    /// Online.
+    /// Those that the partition has, parked or not.
     pub online: u16,
     /// Those with an entitlement, vertical-high and vertical-medium; all of a dedicated partition.
     pub entitled: u16,

@@ -43,7 +43,7 @@ pub struct Extra {
     pub spin_instructions: f64,
     /// Lines that came from another core's cache, by distance.
     pub lines: [f64; 3],
-    /// All of it.
+    /// All extra time together.
     pub ns: f64,
 }
 

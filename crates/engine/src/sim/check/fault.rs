@@ -9,7 +9,7 @@ pub struct SpecFault {
     pub owner: String,
     /// Where it stands in the spec, as a JSON pointer: `/partitions/0/processors/virtual`.
     pub at: String,
-    /// What it is.
+    /// Why it cannot be simulated.
     pub what: Wrong,
 }
 
@@ -27,7 +27,7 @@ impl std::error::Error for SpecFault {}
 /// What may be wrong.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Wrong {
-    /// The machine.
+    /// A number of the hardware's description.
     #[error("{0}")]
     Machine(#[from] MachineFault),
     /// A number out of its range.
@@ -65,11 +65,11 @@ pub enum Wrong {
          it more there or choose another policy"
     )]
     NoRoom {
-        /// The domain.
+        /// Memory domain in which data is to lie.
         domain: u16,
         /// Bytes to be placed.
         asked_bytes: f64,
-        /// Bytes there.
+        /// Bytes that the partition has of that domain alone.
         there_bytes: f64,
     },
     /// Processors that the machine's policy has no use for.
@@ -80,7 +80,7 @@ pub enum Wrong {
     NotShared {
         /// What they are: shared, or donated while idle.
         asked: String,
-        /// The machine.
+        /// Name of the one whose hypervisor shares nothing.
         machine: String,
     },
     /// Cores lent where the hypervisor lends none.
@@ -89,7 +89,7 @@ pub enum Wrong {
          dedicated cores; leave donating out"
     )]
     NotLent {
-        /// The machine.
+        /// Name of the one that lends none.
         machine: String,
     },
     /// Something of PR/SM on a machine that has another hypervisor.
@@ -98,7 +98,7 @@ pub enum Wrong {
          PR/SM's, machine {machine} has another hypervisor; leave them out or take an IBM Z"
     )]
     NotPrsm {
-        /// The machine.
+        /// Name of the one with another hypervisor.
         machine: String,
     },
     /// Something of a host on a machine that is none.
@@ -108,7 +108,7 @@ pub enum Wrong {
          host"
     )]
     NotHost {
-        /// The machine.
+        /// Name of the one with another hypervisor.
         machine: String,
     },
     /// Processes of a host on a machine that has none.
@@ -125,7 +125,7 @@ pub enum Wrong {
     NotOnHost {
         /// What it asks for.
         what: String,
-        /// The machine.
+        /// Name of the host, as its description has it.
         machine: String,
         /// What to do instead.
         instead: String,

@@ -14,7 +14,7 @@ pub(super) const NEWEST: f64 = 0.25;
 pub enum LockKind {
     /// The dispatcher's lists.
     Dispatch,
-    /// Paging.
+    /// Taken for paging reads and writes.
     Paging,
 }
 

@@ -87,7 +87,7 @@ pub enum Message {
 pub enum Task {
     /// Nothing.
     None,
-    /// A message.
+    /// A request or an answer on its way to another machine.
     Message {
         /// Which.
         message: Message,
@@ -175,7 +175,7 @@ pub struct Vm {
     pub wait_ns: f64,
     /// Time waiting for pages [ns].
     pub page_wait_ns: u64,
-    /// Page reads.
+    /// Reads of paging volumes for its pages.
     pub page_reads: u64,
     /// Transactions its clients finished.
     pub tx_done: u64,
@@ -186,11 +186,11 @@ pub struct Vm {
 /// A connection of a client's virtual processor with a server's.
 #[derive(Clone, Copy, Debug)]
 pub struct Connection {
-    /// Client.
+    /// Who asks.
     pub client: VcpuId,
-    /// Server.
+    /// Who answers.
     pub server: VcpuId,
-    /// Switch.
+    /// Index of the virtual switch between them.
     pub switch: u16,
     /// When its present transaction began [ns].
     pub since: u64,
@@ -198,9 +198,9 @@ pub struct Connection {
 
 /// A switch and what a search of it costs on each chip in this window.
 pub struct Port {
-    /// The switch.
+    /// As the spec has it.
     pub switch: Switch,
-    /// Its lock.
+    /// What a sender takes for each frame.
     pub lock: Lock,
     /// Costs, by chip.
     pub views: Vec<View>,
@@ -251,7 +251,7 @@ pub struct Cp {
     pub signals: f64,
     /// Logical processor whose event is being handled.
     pub acting: Option<LpId>,
-    /// Connections.
+    /// All pairs of a client's and a server's virtual processors.
     pub connections: Vec<Connection>,
     /// Switches.
     pub ports: Vec<Port>,

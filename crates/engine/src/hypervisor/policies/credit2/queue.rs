@@ -8,7 +8,7 @@ use crate::hypervisor::{CoreId, VpId};
 use crate::machine::Topology;
 use crate::spec::RunQueues;
 
-/// A run queue.
+/// Units that wait for the same processors, by credit.
 #[derive(Clone, Debug)]
 pub struct RunQueue {
     /// Its processors.

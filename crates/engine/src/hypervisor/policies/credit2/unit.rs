@@ -23,7 +23,7 @@ pub enum Doing {
 /// A virtual processor as the scheduler sees it.
 #[derive(Clone, Debug)]
 pub struct Unit {
-    /// Its domain.
+    /// Index of the partition it is of.
     pub domain: u16,
     /// Its run queue.
     pub queue: u16,

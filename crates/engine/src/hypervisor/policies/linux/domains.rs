@@ -16,7 +16,7 @@ pub enum Level {
     Numa,
 }
 
-/// A domain.
+/// Processors among which load is balanced, in groups.
 #[derive(Clone, Debug)]
 pub struct Domain {
     /// What they have in common.

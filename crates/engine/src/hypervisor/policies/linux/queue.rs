@@ -112,7 +112,7 @@ pub fn virtual_ns(ns: u64, weight: u64) -> i64 {
 pub struct Queue {
     /// Processor.
     pub cpu: u16,
-    /// Group.
+    /// Index of the control group whose members wait here.
     pub group: u16,
     /// Entity of the group in the queue above; [`NONE`] for the root.
     pub entity: EntityId,

@@ -24,7 +24,7 @@ pub struct Bandwidth {
     pub unused: bool,
     /// Throttled queues, longest first.
     pub throttled: Vec<QueueId>,
-    /// Periods.
+    /// Periods that have ended since the start.
     pub periods: u64,
     /// Those in which a queue was throttled.
     pub throttled_periods: u64,

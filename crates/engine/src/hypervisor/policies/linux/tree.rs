@@ -34,9 +34,9 @@ pub struct Group {
 /// A thread of the host.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// Partition.
+    /// Index of the partition whose thread it is.
     pub partition: u16,
-    /// Group.
+    /// Index of the control group it is in.
     pub group: u16,
     /// Processor it is on, or was on last; `u16::MAX` if it has never run.
     pub cpu: u16,
@@ -94,9 +94,9 @@ pub struct Cpu {
 pub struct Tree {
     /// Constants.
     pub params: Params,
-    /// Groups.
+    /// Control groups, by index.
     pub groups: Vec<Group>,
-    /// Tasks.
+    /// Threads of all partitions.
     pub tasks: Vec<Task>,
     /// Entities: tasks, then groups by processor.
     pub entities: Vec<Entity>,
@@ -198,13 +198,13 @@ impl Tree {
         u32::from(group) * self.cpus.len() as u32 + u32::from(cpu)
     }
 
-    /// An entity.
+    /// What competes in a queue under that id: a thread, or a group on a processor.
     #[inline]
     pub fn entity(&self, id: EntityId) -> &Entity {
         &self.entities[id as usize]
     }
 
-    /// A queue.
+    /// Who waits for a processor in a group; see [`Self::queue_of`].
     #[inline]
     pub fn queue(&self, id: QueueId) -> &Queue {
         &self.queues[id as usize]
