@@ -110,7 +110,7 @@ def load(name: str) -> Suite:
 def _files_beside(path: Path) -> list[str]:
     """TOML files of the folder in which one was looked for."""
     try:
-        return [str(path.with_name(file.name)) for file in path.parent.glob("*.toml")]
+        return [str(file) for file in path.parent.glob("*.toml")]
     except OSError:
         return []
 

@@ -17,6 +17,7 @@ from homenode.evidence.compare.walk import WalkedMachine, walk_case, walk_machin
 from homenode.model import catalog
 from homenode.simulate.answers import Answer
 from homenode.simulate.engine import load_engine
+from homenode.simulate.runner.job import refuse_replications
 
 ProgressFn = Callable[[float, float | None], None]
 _LOOK_EVERY_S = 0.1
@@ -61,6 +62,8 @@ def compare_machines(
     the cases that were complete.
     """
     names = str(base), str(machine)
+    if replications is not None:
+        refuse_replications(replications)
     for name in names:
         catalog.machine(name)
     suite = suite if isinstance(suite, Suite) else load_suite(suite)

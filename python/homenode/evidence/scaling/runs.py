@@ -81,16 +81,17 @@ class _Together(Generic[Key]):
     def run(self, side_by_side: int, jobs: int) -> dict[Key, Run]:
         """All of them; the last, which are the largest of a set, begin first."""
         with ThreadPoolExecutor(side_by_side, thread_name_prefix="run") as pool:
-            last_first = reversed(list(self._scenarios))
-            futures = {key: pool.submit(self._one, key, jobs) for key in last_first}
+            futures: dict[Key, Future[Run]] = {}
             interrupted = False
             try:
+                for key in reversed(list(self._scenarios)):
+                    futures[key] = pool.submit(self._one, key, jobs)
                 self._look_on(list(futures.values()))
             except KeyboardInterrupt:
                 interrupted = True
             finally:
                 # Those that still run after Ctrl-C or an error need not go on to their end.
-                if not all(future.done() for future in futures.values()):
+                if interrupted or not all(future.done() for future in futures.values()):
                     self._stop.set()
                 wait_out(futures.values())
         if interrupted:

@@ -21,6 +21,7 @@ from homenode.records.calibrate.imported import Told
 from homenode.records.calibrate.model import Z95, Model, Recording
 from homenode.records.calibrate.reading import read_recordings
 from homenode.records.calibrate.solve import DETERMINED, Solution, solve
+from homenode.simulate.runner.job import refuse_replications
 
 ProgressFn = Callable[[float, float | None], None]
 ACCURACY = 0.003
@@ -54,6 +55,7 @@ def fit_profile(
     `accuracy` is the share by which any figure may be off. Raises `HomenodeError` where a recording
     tells nothing or cannot be played.
     """
+    refuse_replications(replications)
     chosen = _chosen(free)
     _check(name, accuracy, rate, cpi)
     described = base_profile(base)

@@ -24,6 +24,8 @@ from homenode.simulate.runner.details import machine_facts, partition_details
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+]+")
 _HASH_DIGITS = 8
+MOST_REPLICATIONS = 10_000
+"""As in a scenario file."""
 
 
 @runtime_checkable
@@ -89,8 +91,7 @@ def freeze(
     """
     frozen = Scenario.load(scenario) if isinstance(scenario, str | Path) else scenario
     count = frozen.replications if replications is None else replications
-    if count < 1:
-        raise HomenodeError(f"{count} replications were asked for; at least 1 is needed")
+    refuse_replications(count)
     spec: Spec = json.loads(frozen.spec_json())
     if seed is not None:
         if not 0 <= seed < 2**64:
@@ -108,6 +109,14 @@ def freeze(
         details=partition_details(frozen),
         machine=machine_facts(frozen),
     )
+
+
+def refuse_replications(count: int) -> None:
+    """Raise `HomenodeError` for as many replications as no scenario can have."""
+    if not 1 <= count <= MOST_REPLICATIONS:
+        raise HomenodeError(
+            f"{count} replications were asked for; there can be 1 to {MOST_REPLICATIONS:,}"
+        )
 
 
 def _kept(scenario: FrozenScenario) -> tuple[str, dict[str, bytes]]:

@@ -67,22 +67,23 @@ def simulate_all(
     columns = table_columns(engine)
     interrupted = False
     with ThreadPoolExecutor(threads, thread_name_prefix="replication") as pool:
-        futures = [
-            pool.submit(_replicate, engine, job.spec_text, index, slot, folder, columns, watch)
-            for slot, index in enumerate(job.replications)
-        ]
+        futures: list[Future[Answer | None]] = []
         try:
+            for slot, index in enumerate(job.replications):
+                words = (engine, job.spec_text, index, slot, folder, columns, watch)
+                futures.append(pool.submit(_replicate, *words))
             _look_on(futures, watch, progress)
         except KeyboardInterrupt:
             interrupted = True
         finally:
             # Some still run after Ctrl-C and after an error in one of them; they need not go on to
             # their end.
-            if not all(future.done() for future in futures):
+            if interrupted or not all(future.done() for future in futures):
                 watch.stop.set()
             wait_out(futures)
+    # Fewer where Ctrl-C came before all had begun.
     results = {
-        index: future.result() for index, future in zip(job.replications, futures, strict=True)
+        index: future.result() for index, future in zip(job.replications, futures, strict=False)
     }
     summaries = {index: summary for index, summary in results.items() if summary is not None}
     return Outcome(summaries, interrupted or len(summaries) < len(job.replications))
