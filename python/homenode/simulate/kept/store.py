@@ -45,7 +45,9 @@ def runs_folder(out: str | Path) -> Path:
             there="the libraries that write tables take names in UTF-8 only",
             next_step="name another folder with --out",
         )
-    return Path(out)
+    folder = Path(out)
+    # The same libraries would take a tilde for a home.
+    return folder.absolute() if str(folder).startswith("~") else folder
 
 
 def table_path(folder: Path, table: str) -> Path:
