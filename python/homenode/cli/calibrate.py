@@ -17,6 +17,14 @@ from homenode.model.units import RATE, SHARE, Kind, UnitError
 if TYPE_CHECKING:
     from homenode.records.calibrate import Fitted
 
+BaseOption = Annotated[
+    str,
+    typer.Option(
+        "--base",
+        help="Profile to start from: a name or a FILE.toml.",
+        autocompletion=complete.profiles,
+    ),
+]
 RateOption = Annotated[
     str | None,
     typer.Option(
@@ -35,14 +43,7 @@ def calibrate(
             metavar="RECORDING...",
         ),
     ],
-    base: Annotated[
-        str,
-        typer.Option(
-            "--base",
-            help="Profile to start from: a name or a FILE.toml.",
-            autocompletion=complete.profiles,
-        ),
-    ] = "oltp",
+    base: BaseOption = "oltp",
     partition: Annotated[
         str | None, typer.Option("-p", "--partition", help="Partition that was recorded.")
     ] = None,

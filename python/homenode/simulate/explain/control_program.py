@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from homenode.model.spec import zvm_of
 from homenode.simulate.explain.situation import Situation
+from homenode.simulate.kept.rows import select
 
 _FULL = 80.0
 """Percent busy from which on no processor is parked for want of work."""
@@ -31,24 +32,24 @@ class ListSearch:
 
 def list_search(at: Situation) -> ListSearch | None:
     """None where no list was searched."""
-    import polars as pl
-
     guest = zvm_of(at.spec)
     if guest is None:
         return None
     lists = [n for n, one in enumerate(guest["switches"]) if one["layer"] == "ip"]
     if not lists:
         return None
-    rows = at.run.intervals("switch").filter(
-        (pl.col("partition_index") == at.index) & pl.col("switch_index").is_in(lists)
+    ((searches, elements),) = select(
+        "sum(searches), sum(elements)",
+        at.run.table_file("switch"),
+        "WHERE partition = $partition AND list_contains($lists, switch)",
+        partition=at.index,
+        lists=lists,
     )
-    searches = float(rows["searches"].sum())
-    if searches <= 0:
+    if not searches:
         return None
     seconds = at.run.replications * at.run.spec["duration_ns"] / 1e9
     coupled = [sum(m["switch"] == n for m in guest["machines"]) for n in lists]
-    passed = float(rows["elements"].sum()) / searches
-    return ListSearch(len(lists), max(coupled), searches / seconds, passed)
+    return ListSearch(len(lists), max(coupled), searches / seconds, elements / searches)
 
 
 def _list(at: Situation) -> str:
