@@ -37,8 +37,8 @@ def check(spec_json: str) -> None: ...
 #
 # After each recorded interval, and now and then during long ones, `observe` gets a batch: `now_ns`,
 # `end_ns`, `events` and `tables`, columns of little-endian int64 by table and name. The rows of an
-# interval come some intervals later, when none after it can change them, or at the end. It returns
-# False to stop the run.
+# interval come when no later one can change them any more, the last at the end of the run. It
+# returns False to stop the run.
 def simulate(
     spec_json: str, replication: int, observe: Callable[[dict[str, Any]], bool]
 ) -> str: ...

@@ -39,7 +39,7 @@ create_exception!(
 pub(crate) fn refused(py: Python<'_>, fault: &SpecFault) -> PyErr {
     let error = SpecError::new_err(fault.to_string());
     let value = error.value(py);
-    let (field, range) = match &fault.what {
+    let (field, range) = match &*fault.what {
         Wrong::Range { field, range, .. } => (field.as_str(), range.as_str()),
         _ => ("", ""),
     };

@@ -3,7 +3,8 @@
 //! Some columns of a partition are parts of a whole that is known exactly: what processors are
 //! charged adds up to the time online, books add up to the core time. Each part is rounded from
 //! what it was since the start, and one of them gets the rest, so that the difference of two
-//! readings may be -1 where nothing happened.
+//! readings may be -1 where nothing happened. Ticks are parted by the kernel's share of all time
+//! since the start; where that falls, it takes back more.
 //!
 //! Such a part becomes 0. What it lacked is taken from an earlier interval in which it was counted
 //! too high, as long as that is at hand; if none is, the next interval owes it. Another part, the
@@ -18,8 +19,10 @@ use super::columns;
 use super::rows::Reading;
 use crate::cost::{BOOK_NAMES, LINE_NAMES};
 
-/// Intervals that are kept at hand.
-const HELD: usize = 32;
+/// Numbers that are kept at hand, 8 MiB of them: all intervals of most runs.
+const HELD_NUMBERS: usize = 1 << 20;
+/// Intervals that are kept at hand however long their rows are.
+const LEAST_HELD: usize = 32;
 
 /// A part of a whole.
 #[derive(Clone, Debug)]
@@ -32,31 +35,27 @@ struct Part {
     of_cpus: Option<usize>,
 }
 
-/// Time that one part of a row gets from another.
-#[derive(Clone, Copy, Debug)]
-struct Move {
-    partition: usize,
-    whole: usize,
-    part: usize,
-    giver: usize,
-    /// Rows of the logical processors whose shares move with them.
-    cpus: (usize, usize),
-    amount: i64,
+/// A number of an interval: row and column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cell {
+    Partition(usize, usize),
+    Cpu(usize, usize),
 }
 
-impl Move {
-    fn back(self) -> Self {
-        Self {
-            amount: -self.amount,
-            ..self
-        }
-    }
+/// Time that is counted in some cells instead of others.
+#[derive(Clone, Debug)]
+struct Move {
+    to: Vec<Cell>,
+    from: Vec<Cell>,
+    amount: i64,
 }
 
 /// Holds intervals back until they are sound.
 #[derive(Clone, Debug)]
 pub(super) struct Amender {
     wholes: Vec<Vec<Part>>,
+    /// User and kernel time in the table of logical processors.
+    cpu_columns: [usize; 2],
     held: VecDeque<Reading>,
     owed: Vec<Move>,
     /// Rows of the logical processors of each partition.
@@ -72,6 +71,7 @@ impl Amender {
         });
         Self {
             wholes: wholes(),
+            cpu_columns: ["user_ns", "sys_ns"].map(|name| cpu_column(name).expect("of ours")),
             held: VecDeque::new(),
             owed: Vec::new(),
             cpus: ranges.collect(),
@@ -81,17 +81,29 @@ impl Amender {
     /// Takes the differences of an interval; gives back the one that is ready, if any is.
     pub(super) fn push(&mut self, interval: Reading) -> Option<Reading> {
         self.held.push_back(interval);
+        let newest = self.held.len() - 1;
         for owed in std::mem::take(&mut self.owed) {
-            self.apply(self.held.len() - 1, owed.back());
+            apply(&mut self.held[newest], &owed, -1);
         }
         for partition in 0..self.cpus.len() {
+            self.amend_cpus(partition);
             for whole in 0..self.wholes.len() {
                 for part in 0..self.wholes[whole].len() {
-                    self.amend(partition, whole, part);
+                    let cell = Cell::Partition(partition, self.wholes[whole][part].column);
+                    self.amend(cell, |from| from.gift(partition, whole, part));
                 }
             }
         }
-        (self.held.len() > HELD).then(|| self.pop()).flatten()
+        (self.held.len() > self.most())
+            .then(|| self.pop())
+            .flatten()
+    }
+
+    /// How many intervals are kept at hand.
+    fn most(&self) -> usize {
+        let newest = self.held.back();
+        let numbers = newest.map_or(0, Reading::numbers).max(1);
+        (HELD_NUMBERS / numbers).max(LEAST_HELD)
     }
 
     /// The first of those that are held.
@@ -99,73 +111,110 @@ impl Amender {
         self.held.pop_front()
     }
 
-    /// Makes a part of the newest interval sound.
-    fn amend(&mut self, partition: usize, whole: usize, part: usize) {
-        let newest = self.held.len() - 1;
-        let column = self.wholes[whole][part].column;
-        for earlier in (0..newest).rev() {
-            if self.held[newest].partitions[partition][column] >= 0 {
-                return;
-            }
-            let spare = self.held[earlier].partitions[partition][column];
-            if let Some(found) = self.gift(partition, whole, part, spare) {
-                self.apply(newest, found);
-                self.apply(earlier, found.back());
+    /// Makes the logical processors of a partition sound, whose user and kernel time add up to the
+    /// partition's.
+    fn amend_cpus(&mut self, partition: usize) {
+        for column in self.cpu_columns {
+            for cpu in self.cpus[partition].clone() {
+                let cell = Cell::Cpu(cpu, column);
+                self.amend(cell, |from| from.gift_of_cpus(partition, cell, column));
             }
         }
-        while let Some(found) = self.gift(partition, whole, part, i64::MAX) {
-            self.apply(newest, found);
+    }
+
+    /// Makes a number of the newest interval sound.
+    fn amend(&mut self, cell: Cell, gift: impl Fn(&Self) -> Option<Move>) {
+        let newest = self.held.len() - 1;
+        for earlier in (0..newest).rev() {
+            if at(&self.held[newest], cell) >= 0 {
+                return;
+            }
+            if at(&self.held[earlier], cell) <= 0 {
+                continue;
+            }
+            let Some(mut found) = gift(self) else {
+                return;
+            };
+            let spare = found.to.iter().map(|cell| at(&self.held[earlier], *cell));
+            found.amount = found.amount.min(spare.min().unwrap_or(0)).max(0);
+            apply(&mut self.held[newest], &found, 1);
+            apply(&mut self.held[earlier], &found, -1);
+        }
+        while at(&self.held[newest], cell) < 0 {
+            let Some(found) = gift(self) else { return };
+            apply(&mut self.held[newest], &found, 1);
             self.owed.push(found);
         }
     }
 
-    /// What the largest part of the newest interval can give to one that is below 0, and at most.
-    fn gift(&self, partition: usize, whole: usize, part: usize, most: i64) -> Option<Move> {
+    /// What the largest part of the newest interval can give to one that is below 0.
+    fn gift(&self, partition: usize, whole: usize, part: usize) -> Option<Move> {
         let reading = self.held.back()?;
         let row = &reading.partitions[partition];
         let parts = &self.wholes[whole];
-        let lack = -row[parts[part].column];
-        let giver = (0..parts.len())
-            .rev()
-            .max_by_key(|at| row[parts[*at].column])?;
+        let all = (0..parts.len()).rev();
+        let giver = all.max_by_key(|at| row[parts[*at].column])?;
         let cpus = || self.cpus[partition].clone();
-        let least = |column: usize| cpus().min_by_key(|at| reading.cpus[*at][column]);
-        let largest = |column: usize| cpus().rev().max_by_key(|at| reading.cpus[*at][column]);
-        let to = parts[part].of_cpus.and_then(least).unwrap_or(0);
-        let from = parts[giver].of_cpus.and_then(largest).unwrap_or(0);
-        let held = row[parts[giver].column];
-        let held = parts[giver]
-            .of_cpus
-            .map_or(held, |column| held.min(reading.cpus[from][column]));
-        let amount = lack.min(most).min(held);
-        (amount > 0).then_some(Move {
-            partition,
-            whole,
-            part,
-            giver,
-            cpus: (to, from),
-            amount,
-        })
+        let value = |cpu: usize, column: usize| reading.cpus[cpu][column];
+        let cells = |part: &Part, cpu: Option<usize>| {
+            let columns = std::iter::once(part.column).chain(part.same);
+            let mut cells: Vec<Cell> = columns.map(|at| Cell::Partition(partition, at)).collect();
+            cells.extend(
+                part.of_cpus
+                    .zip(cpu)
+                    .map(|(column, cpu)| Cell::Cpu(cpu, column)),
+            );
+            cells
+        };
+        let (part, giver) = (&parts[part], &parts[giver]);
+        let least = |column| cpus().min_by_key(|cpu| value(*cpu, column));
+        let largest = |column| cpus().rev().max_by_key(|cpu| value(*cpu, column));
+        give(
+            reading,
+            cells(part, part.of_cpus.and_then(least)),
+            cells(giver, giver.of_cpus.and_then(largest)),
+        )
     }
 
-    /// Moves time in an interval.
-    fn apply(&mut self, interval: usize, what: Move) {
-        let (parts, reading) = (&self.wholes[what.whole], &mut self.held[interval]);
-        let row = &mut reading.partitions[what.partition];
-        let both = [
-            (&parts[what.part], what.cpus.0, what.amount),
-            (&parts[what.giver], what.cpus.1, -what.amount),
-        ];
-        for (part, cpu, amount) in both {
-            row[part.column] += amount;
-            if let Some(same) = part.same {
-                row[same] += amount;
-            }
-            if let Some(column) = part.of_cpus {
-                reading.cpus[cpu][column] += amount;
-            }
-        }
+    /// What the logical processor that has most of a column can give to one that is below 0.
+    fn gift_of_cpus(&self, partition: usize, to: Cell, column: usize) -> Option<Move> {
+        let reading = self.held.back()?;
+        let all = self.cpus[partition].clone().rev();
+        let largest = all.max_by_key(|cpu| reading.cpus[*cpu][column])?;
+        give(reading, vec![to], vec![Cell::Cpu(largest, column)])
     }
+}
+
+/// What cells lack that others have, none if these have nothing.
+fn give(reading: &Reading, to: Vec<Cell>, from: Vec<Cell>) -> Option<Move> {
+    let lack = -at(reading, to[0]);
+    let spare = from.iter().map(|cell| at(reading, *cell)).min()?;
+    let amount = lack.min(spare);
+    (amount > 0).then_some(Move { to, from, amount })
+}
+
+fn at(reading: &Reading, cell: Cell) -> i64 {
+    match cell {
+        Cell::Partition(row, column) => reading.partitions[row][column],
+        Cell::Cpu(row, column) => reading.cpus[row][column],
+    }
+}
+
+/// Moves time in an interval, or back.
+fn apply(reading: &mut Reading, what: &Move, sign: i64) {
+    let to = what.to.iter().map(|cell| (cell, what.amount));
+    let from = what.from.iter().map(|cell| (cell, -what.amount));
+    for (cell, amount) in to.chain(from) {
+        let value = match *cell {
+            Cell::Partition(row, column) => &mut reading.partitions[row][column],
+            Cell::Cpu(row, column) => &mut reading.cpus[row][column],
+        };
+        *value += sign * amount;
+    }
+}
+
+fn cpu_column(name: &str) -> Option<usize> {
+    columns::CPU.iter().position(|known| *known == name)
 }
 
 /// The wholes of the table of partitions.
@@ -175,7 +224,7 @@ fn wholes() -> Vec<Vec<Part>> {
     let part = |name: &str, same: &str, of_cpus: &str| Part {
         column: at(name).expect("a column of ours"),
         same: at(same),
-        of_cpus: columns::CPU.iter().position(|known| *known == of_cpus),
+        of_cpus: cpu_column(of_cpus),
     };
     let alone = |name: &str| part(name, "", "");
     let book = |name: &&str| match *name {
@@ -248,6 +297,31 @@ mod tests {
         let told = [[8, 2, -1], [9, 2, 1], [4, 4, 4]];
         assert_eq!(amended(&told), [[7, 2, 0], [10, 2, 0], [4, 4, 4]]);
         assert_eq!(amended(&[[8, 2, -1], [8, 2, 0]]), [[7, 2, 0], [8, 2, 0]]);
+    }
+
+    #[test]
+    fn a_processor_below_nothing_takes_from_another_one() {
+        let mut amender = Amender::new(std::iter::once(2));
+        let interval = |user: [i64; 2]| {
+            let mut row = vec![0; columns::partition().len()];
+            row[USER] = user[0] + user[1];
+            let cpu = |user: i64| {
+                let mut cpu = vec![0; columns::CPU.len()];
+                cpu[4] = user;
+                cpu
+            };
+            Reading {
+                partitions: vec![row],
+                cpus: user.map(cpu).to_vec(),
+                ..Reading::default()
+            }
+        };
+        amender.push(interval([5, 1]));
+        amender.push(interval([4, -1]));
+        let made: Vec<_> = std::iter::from_fn(|| amender.pop())
+            .map(|one| [one.cpus[0][4], one.cpus[1][4], one.partitions[0][USER]])
+            .collect();
+        assert_eq!(made, [[6, 0, 6], [3, 0, 3]]);
     }
 
     #[test]

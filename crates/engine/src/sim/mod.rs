@@ -54,8 +54,8 @@ pub struct Batch {
     pub end_ns: u64,
     /// Events handled so far.
     pub events: u64,
-    /// Rows that became ready since the last batch. An interval is, once no later one can change
-    /// it: some intervals after it ended, or at the end of the run.
+    /// Rows that became ready since the last batch. An interval does when no later one can change
+    /// it any more; those that are held back come at the end of the run.
     pub tables: Tables,
 }
 

@@ -106,6 +106,19 @@ impl Tables {
 }
 
 impl Reading {
+    /// How many numbers it holds.
+    pub(super) fn numbers(&self) -> usize {
+        let all = [
+            &self.partitions,
+            &self.cpus,
+            &self.pools,
+            &self.virtual_machines,
+            &self.switches,
+            &self.volumes,
+        ];
+        all.iter().flat_map(|rows| rows.iter()).map(Vec::len).sum()
+    }
+
     /// What was counted since another reading; gauges as they are now.
     pub(super) fn since(&self, before: &Self) -> Self {
         let partition = columns::partition();

@@ -10,7 +10,7 @@ pub struct SpecFault {
     /// Where it stands in the spec, as a JSON pointer: `/partitions/0/processors/virtual`.
     pub at: String,
     /// Why it cannot be simulated.
-    pub what: Wrong,
+    pub what: Box<Wrong>,
 }
 
 impl std::fmt::Display for SpecFault {

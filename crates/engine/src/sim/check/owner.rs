@@ -63,7 +63,7 @@ impl Owner {
         SpecFault {
             owner: self.name.clone(),
             at: self.at.clone(),
-            what,
+            what: Box::new(what),
         }
     }
 
