@@ -9,9 +9,13 @@ from types import ModuleType
 
 import pytest
 
+import frames
 import standins
 from homenode.errors import NotFoundError, StudyError
 from homenode.evidence.study import Standing, StudyResult, calibrate, load_study, run_study
+from homenode.simulate.kept.query import query
+from homenode.simulate.run import Run
+from homenode.simulate.runner import run_scenario
 
 STUDY = """\
 title = "two frames"
@@ -85,9 +89,32 @@ def test_cases_of_one_scenario_share_a_run(root: Path) -> None:
     result = run(root)
     assert result.runs["shared"].id == result.runs["also-shared"].id
     assert result.runs["far-apart"].id != result.runs["full"].id
-    assert len(list(Path("runs").iterdir())) == 3
+    assert len(list(Path("runs/studies/tiny").iterdir())) == 3
     kept = result.runs["full"].path / "scenario.toml"
     assert "# set by the study: partition.one.virtual = 5" in kept.read_text()
+
+
+def test_a_study_keeps_its_runs_apart(root: Path) -> None:
+    own = run_scenario(frames.near_and_far()[0], replications=1)
+    kept = run(root).runs["far-apart"]
+    assert kept.path == Path("runs/studies/tiny", kept.id)
+    assert Run.load().id == own.id
+    assert [one.id for one in Run.all()] == [own.id]
+    assert query("SELECT run FROM runs")["run"].to_list() == [own.id]
+    # One's own comes first where both are called so; a study's own id is enough for the other.
+    assert Run.load("apart").id == own.id
+    assert Run.load(kept.id).path == Run.load(kept.path).path == kept.path
+    assert Run.load("together").path.parent == kept.path.parent
+    assert kept.id in {one.id for one in Run.all("runs/studies/tiny")}
+    with pytest.raises(NotFoundError, match="did you mean together-"):
+        Run.load("togetter")
+
+
+def test_the_runs_of_a_study_alone_are_no_latest(root: Path) -> None:
+    kept = run(root).runs["far-apart"]
+    with pytest.raises(NotFoundError, match="runs holds none"):
+        Run.load()
+    assert Run.load(kept.id).id == kept.id
 
 
 def test_json_has_the_agreed_form(root: Path) -> None:

@@ -137,7 +137,8 @@ def show_study(result: StudyResult, *, kept: bool = True) -> None:
     show_text("")
     runs = dict.fromkeys(run.id for run in result.runs.values())
     if kept and runs:
-        tell(f"runs: {', '.join(runs)}")
+        place = next(iter(result.runs.values())).path.parent
+        tell(f"runs: {', '.join(runs)}, kept in {place}")
 
 
 def show_summary(results: list[StudyResult]) -> None:

@@ -18,6 +18,7 @@ from homenode.evidence.study.series import OF_A_SIZE, OF_THE_SET
 from homenode.model.estimate import Estimate, estimate
 from homenode.model.scenario import Scenario
 from homenode.simulate.explain.explanation import explain
+from homenode.simulate.kept.finding import folder_of_study
 from homenode.simulate.run import Run
 from homenode.simulate.runner import FrozenScenario, ProgressFn, run_scenario
 
@@ -30,8 +31,8 @@ def run_study(
     out: str | Path = "runs",
     progress: ProgressFn | None = None,
 ) -> StudyResult:
-    """Simulate all cases of a study and compare; the runs are kept in `out`. A study of machines
-    keeps none, and one of capability factors simulates nothing.
+    """Simulate all cases of a study and compare; the runs are kept apart, in a folder of the study
+    below `out`. A study of machines keeps none, and one of capability factors simulates nothing.
     """
     if isinstance(study, str):
         study = load_study(study)
@@ -44,7 +45,8 @@ def run_study(
         )
         compared = [Comparison(row, found[row.key]) for row in study.published]
         return StudyResult(study, compared, {}, [])
-    runs = run_cases(study, list(study.cases), {}, replications, jobs, out, progress)
+    place = folder_of_study(out, study.name)
+    runs = run_cases(study, list(study.cases), {}, replications, jobs, place, progress)
     comparisons = [Comparison(row, simulated(study, runs, row)) for row in study.published]
     explanations = [
         explain(runs[case], study.cases[case].partition, runs[base], study.cases[base].partition)

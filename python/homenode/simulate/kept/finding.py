@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from homenode.errors import NotFoundError, nearest
 from homenode.simulate.kept.store import PROVENANCE, runs_folder
 
 LATEST = "latest"
+STUDIES = "studies"
+"""Folder below that of the runs, with a folder for each study."""
 _OURS = (PROVENANCE, "spec.json", "summary.json", "replications.json")
 """Files of which a damaged run may have kept one; a folder without any is none of ours."""
 
@@ -26,6 +29,11 @@ def run_folders(root: str | Path) -> list[Path]:
         return []
     found = [one for one in there if any((one / name).is_file() for name in _OURS)]
     return sorted(found, key=lambda one: (-_written_at(one), one.name))
+
+
+def folder_of_study(root: str | Path, study: str) -> Path:
+    """Where a study keeps its runs: apart, so that they are never the latest of one's own."""
+    return runs_folder(root) / STUDIES / study
 
 
 def _written_at(folder: Path) -> float:
@@ -56,7 +64,8 @@ def original(folder: Path) -> Path | None:
 
 def find(which: str | Path, root: str | Path) -> Path:
     """The folder of a run, by its path, its name, the id of the run, a unique beginning, the name
-    of the scenario (its newest run) or `latest`, which is no copy. Raises `NotFoundError`.
+    of the scenario (its newest run) or `latest`, which is no copy. Runs of studies answer to their
+    names, but where a run beside does. Raises `NotFoundError`.
     """
     folder = Path(which)
     if folder.is_dir() and (isinstance(which, Path) or "/" in str(which)):
@@ -64,23 +73,37 @@ def find(which: str | Path, root: str | Path) -> Path:
     folders, name = run_folders(root), str(which)
     if name == LATEST and folders:
         return next((one for one in folders if original(one) is None), folders[0])
+    of_studies = [] if name == LATEST else _of_studies(root)
+    found = _called(name, folders) or _called(name, of_studies)
+    if found is not None:
+        return found
+    if not folders:
+        raise NotFoundError(
+            f"there is no run {name}: {root} holds none; make one with `homenode run SCENARIO`"
+        )
+    there = [one.name for one in (*folders, *of_studies)]
+    raise NotFoundError(f"there is no run {name} in {root}{nearest(name, there)}")
+
+
+def _called(name: str, folders: Sequence[Path]) -> Path | None:
+    """The one that a name means; None if it means none."""
     exact = [one for one in folders if one.name == name]
     of_scenario = [one for one in folders if one.name.rpartition("-")[0] == name]
     beginning = [one for one in folders if name and one.name.startswith(name)]
     if exact or of_scenario:
         return (exact or of_scenario)[0]
-    if len(beginning) == 1:
-        return beginning[0]
-    if beginning:
+    if len(beginning) > 1:
         names = ", ".join(one.name for one in beginning[:8])
         raise NotFoundError(f"{name} could be any of the runs {names}; write more of the id")
-    if not folders:
-        raise NotFoundError(
-            f"there is no run {name}: {root} holds none; make one with `homenode run SCENARIO`"
-        )
-    renamed = [one for one in folders if run_of(one) == name]
-    if renamed:
-        return renamed[0]
-    raise NotFoundError(
-        f"there is no run {name} in {root}{nearest(name, [one.name for one in folders])}"
-    )
+    renamed = [one for one in folders if run_of(one) == name] if not beginning else []
+    return next(iter(beginning or renamed), None)
+
+
+def _of_studies(root: str | Path) -> list[Path]:
+    """Runs of all studies, newest first."""
+    try:
+        studies = list((runs_folder(root) / STUDIES).iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    found = [one for study in studies for one in run_folders(study)]
+    return sorted(found, key=lambda one: (-_written_at(one), one.name))
