@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -189,3 +190,14 @@ def test_the_same_run_gives_the_same_bytes(name: str, kept: Run, tmp_path: Path)
     second = exporting.export(kept, name, tmp_path / "b")
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
     assert first
+
+
+@pytest.mark.parametrize("year", [1979, 2200])
+def test_a_workbook_is_written_whatever_the_date(
+    year: int, kept: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A zip archive tells no moment before 1980 or after 2107."""
+    expected = exporting.export(kept, "xlsx", tmp_path / "a")[0].read_bytes()
+    then = time.struct_time((year, 5, 1, 12, 0, 0, 0, 121, 0))
+    monkeypatch.setattr(time, "localtime", lambda seconds=None: then)
+    assert exporting.export(kept, "xlsx", tmp_path / "b")[0].read_bytes() == expected

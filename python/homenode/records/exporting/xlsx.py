@@ -17,6 +17,7 @@ from homenode.records.exporting.options import ExportOptions
 from homenode.records.exporting.registry import Exporter, Kind
 
 if TYPE_CHECKING:
+    from _typeshed import SizedBuffer
     import polars as pl
     from openpyxl import Workbook
     from openpyxl.worksheet._write_only import WriteOnlyWorksheet
@@ -56,7 +57,7 @@ class Xlsx:
             raise
         # Not beside the target: openpyxl does not survive a full disk, but prints tracebacks.
         with tempfile.TemporaryFile() as draft:
-            book.save(draft)
+            _save(book, draft)
             _without_clock(draft, target, options)
         return [target]
 
@@ -99,6 +100,30 @@ def _add(book: Workbook, name: str, table: pl.DataFrame) -> None:
             cells[number] = WriteOnlyCell(sheet, value=row[number])
             cells[number].number_format = _TIME_FORMAT
         sheet.append(cells)
+
+
+class _Timeless(zipfile.ZipFile):
+    """An archive in which every member has the same date: today's may be one that none can tell."""
+
+    def writestr(
+        self,
+        zinfo_or_arcname: str | zipfile.ZipInfo,
+        data: SizedBuffer | str,
+        compress_type: int | None = None,
+        compresslevel: int | None = None,
+    ) -> None:
+        """See `ZipFile`; a name stands for a member of that name."""
+        if isinstance(zinfo_or_arcname, str):
+            zinfo_or_arcname = zipfile.ZipInfo(zinfo_or_arcname, _EARLIEST)
+        super().writestr(zinfo_or_arcname, data, compress_type, compresslevel)
+
+
+def _save(book: Workbook, draft: BinaryIO) -> None:
+    """As `Workbook.save` does, whatever the date."""
+    from openpyxl.writer.excel import ExcelWriter
+
+    book.properties.modified = book.properties.created
+    ExcelWriter(book, _Timeless(draft, "w", strict_timestamps=False)).save()
 
 
 def _without_clock(draft: BinaryIO, target: Path, options: ExportOptions) -> None:
