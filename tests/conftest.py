@@ -48,6 +48,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """
     for name in OF_WHO_RUNS_THEM:
         os.environ.pop(name, None)
+    os.environ["COLUMNS"] = PLAIN["COLUMNS"]  # tables in one piece; who tests widths sets his own
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, lambda *_: None)

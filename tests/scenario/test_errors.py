@@ -24,6 +24,7 @@ CLASSES = [
     errors.SuiteError,
     errors.CapabilityError,
     homenode.NotFoundError,
+    errors.NoSuchNameError,
     homenode.RunError,
     homenode.DamagedRunError,
     homenode.StoreError,

@@ -147,8 +147,8 @@ fn pass(operation: Operation, words: &mut [u64], passes: u64) {
 
 /// Sum of all words, in eight running sums so that no addition waits for the one before.
 ///
-/// Four lines a turn, written out: left to the compiler, the loop of a build that is optimised across
-/// crates was another, and read a quarter less of what lies in the first cache.
+/// Four lines a turn, written out: left to the compiler, the loop of a build that is optimised
+/// across crates was another, and read a quarter less of what lies in the first cache.
 fn sum(words: &[u64]) -> u64 {
     let mut sums = [0_u64; LINE];
     let mut turns = words.chunks_exact(4 * LINE);

@@ -111,6 +111,11 @@ def show_text(lines: str | Iterable[str]) -> None:
         out.print(Text(line))
 
 
+def show_whole(text: str) -> None:
+    """Print a text of fixed form, such as another program's: no line of it is broken."""
+    sys.stdout.write(f"{text}\n")
+
+
 def show_json(value: Any) -> None:
     """Print JSON, nothing else."""
     sys.stdout.write(json.dumps(value, indent=1, ensure_ascii=False) + "\n")

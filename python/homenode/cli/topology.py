@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from homenode.cli.output import JsonOption, show_json, show_text, tell
+from homenode.cli.output import JsonOption, show_json, show_text, show_whole, tell
 
 
 def topology(
@@ -36,10 +36,10 @@ def topology(
         if as_json:
             answers.append({"file": host.file, "format": host.form, **host.loaded.host})
         elif xml:
-            show_text(_engine.topology_xml(host.loaded.tree_json()).rstrip("\n"))
+            show_whole(_engine.topology_xml(host.loaded.tree_json()).rstrip("\n"))
         else:
             if len(found) > 1:
                 show_text(f"{host.file}:")
-            show_text(host.loaded.console().rstrip("\n"))
+            show_whole(host.loaded.console().rstrip("\n"))
     if as_json:
         show_json({"hosts": answers})

@@ -25,7 +25,7 @@ _EVERYWHERE = "all"
 
 
 class PartitionRow(TypedDict):
-    """One partition."""
+    """Where a partition is and what it is entitled to, as `check` shows it."""
 
     partition: str
     processors: str
@@ -73,7 +73,7 @@ class PoolRow(TypedDict):
 
 
 class Layout(TypedDict):
-    """All of it."""
+    """What a scenario comes to when everything in it is decided."""
 
     scenario: str
     machine: str

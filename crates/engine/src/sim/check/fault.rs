@@ -117,7 +117,7 @@ pub enum Wrong {
          Linux host or another kind of work"
     )]
     NotProcesses {
-        /// The machine.
+        /// The machine as its description calls it.
         machine: String,
     },
     /// Something of other hypervisors on a host.

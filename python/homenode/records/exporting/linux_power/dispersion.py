@@ -8,6 +8,7 @@ from dataclasses import astuple, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from homenode.simulate.kept.reading import scan_table
 from homenode.simulate.kept.store import table_path
 
 if TYPE_CHECKING:
@@ -68,8 +69,6 @@ def _counts(run: Run, partition: str, replication: int) -> pl.DataFrame:
     core; it is counted as one on the same core.
     """
     import polars as pl
-
-    from homenode.simulate.kept.reading import scan_table
 
     machine = run.spec["machine"]
     interval = int(run.spec["interval_ns"])
