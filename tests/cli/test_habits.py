@@ -162,7 +162,7 @@ def test_check_tells_what_only_the_engine_knows(command: Command, tmp_path: Path
         patch.setattr(_engine, "check", refuse)
         refused = command("check", "shop.toml")
     assert refused.returncode == 2
-    assert "scenario shop: too much of it" in refused.stderr
+    assert "shop.toml:1:1: too much of it" in refused.stderr
 
 
 def test_lists_fit_80_columns(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

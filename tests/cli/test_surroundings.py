@@ -17,7 +17,7 @@ import standins
 from homenode import cli
 from homenode.cli import main, surroundings
 from homenode.cli.surroundings import empty_word, refused
-from homenode.simulate.runner import run, simulate
+from homenode.simulate.runner import running, simulate
 
 Capture = pytest.CaptureFixture[str]
 ENDINGS = [(signal.SIGTERM, 143), (signal.SIGHUP, 129)]
@@ -79,7 +79,7 @@ def test_what_is_ignored_stays_ignored(capsys: Capture) -> None:
 @pytest.mark.usefixtures("restored")
 def test_no_signal_is_heard_while_what_finished_is_kept() -> None:
     surroundings.listen()
-    with run._deaf():
+    with running._deaf():
         for number, _ in ENDINGS:
             os.kill(os.getpid(), number)
     assert surroundings.asked_to_end() is None
