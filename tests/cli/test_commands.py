@@ -224,9 +224,10 @@ def test_output_that_cannot_be_written_is_one_message(
 
 def test_a_closed_stdout_is_no_error(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     answer(capsys, "run", "apart.toml")
-    monkeypatch.setattr(sys, "stdout", None)
-    assert call(["runs"]) == 0
-    sys.stdout.close()
+    with monkeypatch.context() as until_here:  # or it would outlast the capturing
+        until_here.setattr(sys, "stdout", None)
+        assert call(["runs"]) == 0
+        sys.stdout.close()
 
 
 def test_ctrl_c_before_a_command_begins(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
