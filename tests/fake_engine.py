@@ -198,7 +198,11 @@ FAR_PENALTY = 0.8
 MEMORY_LINES = 0.002
 """Lines from memory for an instruction of a partition with cores of its own."""
 PAUSE_S = 0.0
-"""Wall time of an interval; tests of progress and Ctrl-C raise it."""
+"""Wall time of an interval; a test of progress raises it."""
+STANDS_IN: int | None = None
+"""The replication that comes to its first batch and no further until it is asked to stop: whatever
+else the machine does meanwhile, those before it have finished and it has not.
+"""
 BATCH_INTERVALS = 1
 """Intervals handed over at once; results must not depend on it."""
 
@@ -246,8 +250,13 @@ def simulate(spec_json: str, replication: int, observe: Callable[[dict[str, Any]
                 for t, cols in waiting.items()
             }
             waiting = {}
-            if not observe({"now_ns": now, "end_ns": duration, "events": number, "tables": packed}):
+            told = {"now_ns": now, "end_ns": duration, "events": number}
+            if not observe(told | {"tables": packed}):
                 raise Stopped
+            while replication == STANDS_IN:
+                time.sleep(0.001)
+                if not observe(told | {"tables": {}}):
+                    raise Stopped
     partitions = [
         _summary(p, need, total)
         for p, need, total in zip(spec["partitions"], needs, sums, strict=True)

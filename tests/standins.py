@@ -90,6 +90,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
     for module in ("evidence.study.evaluate", "simulate.scenario"):
         monkeypatch.setattr(f"homenode.{module}.Scenario", SmallScenario)
     monkeypatch.setattr(fake_engine, "PAUSE_S", 0.0)
+    monkeypatch.setattr(fake_engine, "STANDS_IN", None)
     monkeypatch.setattr(fake_engine, "BATCH_INTERVALS", 1)
     return fake_engine
 

@@ -161,12 +161,12 @@ def test_ctrl_c_shows_what_was_kept(
 ) -> None:
     from homenode.simulate.runner import simulate
 
-    scenarios.PAUSE_S = 0.02
+    scenarios.STANDS_IN = 1
     look_on = simulate._look_on
 
     def interrupted(*arguments: object) -> None:
         def progress(share: float, _left: float | None) -> None:
-            if share > 0.35:
+            if share > 0.25:
                 raise KeyboardInterrupt
 
         look_on(arguments[0], arguments[1], progress)  # type: ignore[arg-type]
