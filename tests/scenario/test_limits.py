@@ -4,13 +4,16 @@ written, before anything runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from homenode.model.document import parse_document
 from homenode.errors import ScenarioError
 from homenode.model.scenario import Scenario
+from homenode.model.scenario import Scenario
+from homenode.model.scenario.limits import place_of
 
 RUN = '\n[run]\nduration = "1 s"\nreplications = 1\n'
 LOOPS = '{ kind = "loops", count = 2, profile = "compute" }'
@@ -332,6 +335,24 @@ def test_recorded_demand_that_is_too_long_is_told_at_its_file(tmp_path: Path) ->
 @pytest.mark.parametrize("make", [power, zvm, host])
 def test_what_was_changed_was_sound(make: Callable[[], str]) -> None:
     assert Scenario.from_toml(make()).partitions
+
+
+def pointers(value: object, at: str = "") -> Iterator[str]:
+    """Every place of a spec."""
+    yield at
+    keyed = dict(enumerate(value)) if isinstance(value, list) else value
+    for key, one in keyed.items() if isinstance(keyed, dict) else ():
+        yield from pointers(one, f"{at}/{key}")
+
+
+@pytest.mark.parametrize("make", [power, zvm, host])
+def test_every_place_of_a_spec_leads_to_one_of_the_file(make: Callable[[], str]) -> None:
+    scenario = Scenario.from_toml(make())
+    document = parse_document(scenario.text, scenario.source, ScenarioError)
+    paths = {one: place_of(one, scenario.resolved, document) for one in pointers(scenario.spec())}
+    assert {path for path in paths.values() if path} <= set(document.positions.spots)
+    lost = [one for one, path in paths.items() if one.startswith("/partitions/0") and not path]
+    assert not lost
 
 
 def test_of_a_sweep_the_points_are_looked_at_not_what_they_replace() -> None:
