@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from homenode.model.document import parse_document
 from homenode.errors import ScenarioError
-from homenode.model.scenario import Scenario
+from homenode.model.document import parse_document
 from homenode.model.scenario import Scenario
 from homenode.model.scenario.limits import place_of
 
