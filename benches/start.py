@@ -121,8 +121,10 @@ def _table(cached: dict[str, float], nothing: dict[str, float]) -> list[str]:
     """Ratios with and without the cache, and the aims."""
     unit, unit_of_none = cached[BASE], nothing[BASE]
     lines = [
-        f'start, as ratios of processor time to python -c "{BASE}" '
-        f"({1e3 * unit:.0f} ms; without bytecode cache {1e3 * unit_of_none:.0f} ms)",
+        (
+            f'start, as ratios of processor time to python -c "{BASE}" '
+            f"({1e3 * unit:.0f} ms; without bytecode cache {1e3 * unit_of_none:.0f} ms)"
+        ),
         f"  {'command':<24} {'cached':>7} {'aim':>5} {'without':>8}",
     ]
     for command, aim in COMMANDS.items():
