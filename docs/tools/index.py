@@ -1,32 +1,38 @@
-"""The index of the shipped machines and profiles, written from their files."""
+"""The index of the shipped machines, profiles and suites, written from their files."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from homenode.hosts import suite_file
 from homenode.model import catalog
 from homenode.model.index import FILE, MACHINE, PROFILE, digest
 from homenode.model.shipped import shipped_folder
+from homenode.report.suites import suite_row
 
 PLACE = shipped_folder("") / FILE
 
 
 def index() -> str:
     """What the file should say."""
+    machines = [catalog.machine(name) for name in catalog.machines()]
+    profiles = [catalog.profile(name) for name in catalog.profiles()]
     kinds = {
-        "machines": _rows("machines", MACHINE, map(catalog.machine, catalog.machines())),
-        "profiles": _rows("profiles", PROFILE, map(catalog.profile, catalog.profiles())),
+        "machines": [{key: getattr(one, key) for key in MACHINE} for one in machines],
+        "profiles": [{key: getattr(one, key) for key in PROFILE} for one in profiles],
+        "measurements": [suite_row(suite_file.load(name)) for name in suite_file.names()],
     }
-    return json.dumps(kinds, indent=1, ensure_ascii=False) + "\n"
+    told = {kind: _by_name(kind, rows) for kind, rows in kinds.items()}
+    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
 
 
-def _rows(kind: str, keys: Sequence[str], described: Any) -> dict[str, dict[str, Any]]:
+def _by_name(kind: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     return {
-        one.name: {
-            **{key: getattr(one, key) for key in keys if key != "name"},
-            "sha256": digest(kind, one.name),
+        row["name"]: {
+            **{key: value for key, value in row.items() if key != "name"},
+            "sha256": digest(kind, row["name"]),
         }
-        for one in described
+        for row in rows
     }

@@ -89,7 +89,7 @@ def test_help_needs_no_library_but_its_own(tmp_path: Path) -> None:
         ("machines --json", "typer"),
         ("profiles", "rich typer"),
         ("study --list", "rich typer"),
-        ("measure list", "pydantic rich typer"),
+        ("measure list", "rich typer"),
         ("measure adapters", "rich typer"),
         ("runs", "rich typer"),
         ("runs --json", "typer"),

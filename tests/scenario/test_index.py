@@ -10,8 +10,10 @@ import pytest
 
 from homenode.evidence.study.definition import load_study
 from homenode.evidence.study.listing import heads
+from homenode.hosts import suite_file
 from homenode.model import catalog, index, shipped
-from homenode.model.index import MACHINE, PROFILE, indexed
+from homenode.model.index import MACHINE, PROFILE, SUITE, indexed
+from homenode.report.suites import suite_row
 
 
 def test_the_index_says_what_the_files_say() -> None:
@@ -20,6 +22,9 @@ def test_the_index_says_what_the_files_say() -> None:
     ], "run `make docs`"
     assert indexed("profiles") == [
         {key: getattr(catalog.profile(name), key) for key in PROFILE} for name in catalog.profiles()
+    ], "run `make docs`"
+    assert indexed("measurements") == [
+        {key: suite_row(suite_file.load(name))[key] for key in SUITE} for name in suite_file.names()
     ], "run `make docs`"
 
 

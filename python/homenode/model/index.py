@@ -1,4 +1,4 @@
-"""What the shipped machines and profiles say of themselves, without reading them one by one.
+"""What shipped machines, profiles and suites say of themselves, without reading them one by one.
 
 `data/index.json` is written by `make docs`. It holds the SHA-256 of each file it tells of, and
 where a file says something else by now, or one is new, the index is not believed.
@@ -18,12 +18,14 @@ MACHINE = (
 """What a list shows of a machine."""
 PROFILE = ("name", "title")
 """What a list shows of a profile."""
+SUITE = ("name", "title", "cases", "adapters")
+"""What a list shows of a suite of measurements: how many cases of how many adapters."""
 FILE = "index.json"
 
 
 def indexed(kind: str) -> list[dict[str, Any]] | None:
-    """A row for each shipped file of a kind (`machines` or `profiles`), in order of the names; None
-    where the index is not there or not of these files.
+    """A row for each shipped file of a kind (`machines`, `profiles` or `measurements`), in order of
+    the names; None where the index is not there or not of these files.
     """
     try:
         index = json.loads((shipped_folder("") / FILE).read_text(encoding="utf-8"))

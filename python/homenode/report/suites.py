@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from homenode.hosts.progress import minutes
@@ -17,8 +17,19 @@ if TYPE_CHECKING:
     from homenode.hosts.tools import Wanted
 
 
-def suites_table(suites: Sequence[Suite]) -> Table:
-    """What there is to measure."""
+def suite_row(suite: Suite) -> dict[str, object]:
+    """What a list shows of a suite."""
+    adapters = {row.adapter.name for row in suite.rows}
+    return {
+        "name": suite.name,
+        "title": suite.title,
+        "cases": len(suite.rows),
+        "adapters": len(adapters),
+    }
+
+
+def suites_table(rows: Iterable[Mapping[str, object]]) -> Table:
+    """What there is to measure; a row as `suite_row` makes it."""
     from rich.table import Table
 
     table = Table(title="Suites")
@@ -26,9 +37,8 @@ def suites_table(suites: Sequence[Suite]) -> Table:
     table.add_column("cases", justify="right")
     table.add_column("adapters", justify="right")
     table.add_column("what it is")
-    for suite in suites:
-        adapters = {row.adapter.name for row in suite.rows}
-        table.add_row(suite.name, str(len(suite.rows)), str(len(adapters)), suite.title)
+    for row in rows:
+        table.add_row(*(str(row[key]) for key in ("name", "cases", "adapters", "title")))
     return table
 
 

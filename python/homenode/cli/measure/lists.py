@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,22 +19,38 @@ def list_suites(
     as_json: JsonOption = False,
 ) -> None:
     """List the suites, or the cases of one."""
-    from homenode.hosts import suite_file as suites
-    from homenode.report.suites import cases_json, cases_sentence, cases_table, suites_table
-
     if suite is not None:
-        found = suites.load(suite)
+        from homenode.hosts.suite_file import load
+        from homenode.report.suites import cases_json, cases_sentence, cases_table
+
+        found = load(suite)
         if as_json:
             show_json(cases_json(found))
         else:
             show(cases_table(found))
             show_text(["", cases_sentence(found)])
         return
-    every = [suites.load(name) for name in suites.names()]
+    every = _suites()
     if as_json:
-        show_json([{"suite": s.name, "title": s.title, "cases": len(s.rows)} for s in every])
-    else:
-        show(suites_table(every))
+        keys = ("title", "cases")
+        show_json([{"suite": one["name"], **{key: one[key] for key in keys}} for one in every])
+        return
+    from homenode.report.suites import suites_table
+
+    show(suites_table(every))
+
+
+def _suites() -> list[dict[str, Any]]:
+    """What there is: from the index, or where it is not of these files, from them."""
+    from homenode.model.index import indexed
+
+    found = indexed("measurements")
+    if found is not None:
+        return found
+    from homenode.hosts import suite_file
+    from homenode.report.suites import suite_row
+
+    return [suite_row(suite_file.load(name)) for name in suite_file.names()]
 
 
 def adapters(
