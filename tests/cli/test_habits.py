@@ -210,7 +210,8 @@ def test_parts_of_a_table_say_which_row_is_which(
     monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     monkeypatch.setenv("COLUMNS", "30")
-    table = plain_table("case", "metric", *("abc" * n for n in (2, 3, 4)))
+    title = "a title that is longer than the terminal is wide"
+    table = plain_table("case", "metric", *("abc" * n for n in (2, 3, 4)), title=title)
     for metric in ("physc", "etr"):
         table.add_row("one", metric, "1", "2", "3")
     show(table)

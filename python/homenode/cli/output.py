@@ -57,6 +57,7 @@ ReplicationsOption = Annotated[
 ]
 _WHEN_NOT_TOLD = 80
 """Columns of a terminal, where there is none and COLUMNS does not tell them."""
+_MOST_DIGITS = 6
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -70,7 +71,9 @@ def console(*, stderr: bool = False) -> Console:
 
 def _columns() -> int:
     told = os.environ.get("COLUMNS", "")
-    return int(told) if told.isascii() and told.isdigit() and int(told) else _WHEN_NOT_TOLD
+    if not (told.isascii() and told.isdigit() and len(told) < _MOST_DIGITS and int(told)):
+        return _WHEN_NOT_TOLD
+    return int(told)
 
 
 def show(*tables: Table) -> None:
@@ -91,7 +94,7 @@ def show(*tables: Table) -> None:
         # A title of its own line: rich would break it to the width of the table.
         title, table.title = table.title, None
         if title:
-            out.print(Text(str(title), style="bold"), no_wrap=True)
+            out.print(Text(str(title), style="bold"))
         parts, whole = parts_of(table, out)
         for place, part in enumerate(parts):
             if place:

@@ -39,9 +39,7 @@ def parts_of(table: Table, out: Console) -> tuple[list[Table], int]:
         else:
             parts.append([place])
     shown = [_only(table, [*keys, *part]) for part in parts] or [table]
-    for part in shown:
-        # What not even a part of one column has room for is broken by the terminal.
-        part.width = max(out.width, _width(part, out)) if _width(part, out) > out.width else None
+    # What not even a part of one column has room for is broken by the terminal.
     out.width = max([out.width, *(_width(part, out) for part in shown)])
     return shown, whole
 
