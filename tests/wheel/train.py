@@ -23,7 +23,7 @@ def main() -> None:
         for scenario in sorted(Path("examples").resolve().glob("*.toml")):
             homenode("run", str(scenario), "--replications", "1", "--jobs", "1", *kept)
         recorded = str(folder / "recorded")
-        homenode("export", "latest", "--as", "nmon", "--output", recorded, *kept)
+        homenode("export", "p795-shared-book", "--as", "nmon", "--output", recorded, *kept)
         homenode("import", recorded, "--output", str(folder / "imported"))
     merge(Path(os.environ["LLVM_PROFILE_FILE"]).parent)
 
