@@ -23,6 +23,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 UP_S = 60
 """What the clocks show."""
@@ -36,6 +37,7 @@ parent, until = int(sys.argv[1]), time.monotonic() + float(sys.argv[2])
 while os.getppid() == parent and time.monotonic() < until:
     for _ in range(100_000): pass
 """
+_OFFSETS = Path("/proc/self/timens_offsets")
 _MAPPED = ("--user", "--map-current-user")
 """A user namespace, in which everybody may have a time namespace."""
 
@@ -45,15 +47,27 @@ def started_a_minute_ago() -> list[str] | None:
     unshare = shutil.which("unshare")
     if unshare is None:
         return None
-    clocks = {"--monotonic": time.CLOCK_MONOTONIC, "--boottime": time.CLOCK_BOOTTIME}
-    words = ["--time"]
+    clocks = {"monotonic": time.CLOCK_MONOTONIC, "boottime": time.CLOCK_BOOTTIME}
+    words, already = ["--time"], offsets()
     for name, clock in clocks.items():
-        words += [name, str(UP_S - round(time.clock_gettime(clock)))]
+        shift = UP_S - round(time.clock_gettime(clock)) + already.get(name, 0)
+        words += [f"--{name}", str(shift)]
     for more in ((), _MAPPED):
         before = [unshare, *more, *words]
         if subprocess.run([*before, "true"], capture_output=True, check=False).returncode == 0:
             return before
     return None
+
+
+def offsets() -> dict[str, int]:
+    """By how many seconds this process's clocks differ from the kernel's, which a new difference is
+    counted from.
+    """
+    try:
+        rows = [line.split() for line in _OFFSETS.read_text().splitlines()]
+    except OSError:  # a kernel without time namespaces
+        return {}
+    return {name: int(seconds) for name, seconds, _ in rows}
 
 
 @contextmanager
