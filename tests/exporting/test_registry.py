@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 import os
 import time
 from collections.abc import Callable

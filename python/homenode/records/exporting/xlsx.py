@@ -17,7 +17,6 @@ from homenode.records.exporting.options import ExportOptions
 from homenode.records.exporting.registry import Exporter, Kind
 
 if TYPE_CHECKING:
-    from _typeshed import SizedBuffer
     import polars as pl
     from _typeshed import SizedBuffer
     from openpyxl import Workbook
