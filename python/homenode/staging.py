@@ -43,8 +43,11 @@ def staging(root: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file aside and rename it, so that it is never half there. Raises `OSError`."""
-    with staging(path.parent) as folder:
+    """Write a file aside and rename it, so that it is never half there. Raises `OSError`.
+
+    Its folder is there: one that was mistyped is not made.
+    """
+    with staging(path.parent.resolve(strict=True)) as folder:
         aside = folder / "new"
         aside.write_bytes(content)
         aside.replace(path)

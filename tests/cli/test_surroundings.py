@@ -164,7 +164,7 @@ def test_what_the_system_refuses_is_told() -> None:
     assert refused(FileNotFoundError(errno.ENOENT, "gone", cli.__file__)) is None
 
 
-@pytest.mark.parametrize("count", ["10001", "99999999"])
+@pytest.mark.parametrize("count", ["10001", "99999999999999999999"])
 def test_more_replications_than_a_scenario_can_have(
     count: str, files: Callable[[str, str], Path], fake: ModuleType, capsys: Capture
 ) -> None:

@@ -11,8 +11,7 @@ import pytest
 import frames
 from homenode.cli import call
 from homenode.errors import DamagedRunError, NotFoundError, StoreError
-from homenode.simulate.kept import reading
-from homenode.simulate.kept import run as kept_run
+from homenode.simulate.kept import kept_run, reading
 from homenode.simulate.kept.finding import run_folders
 from homenode.simulate.kept.query import query
 from homenode.simulate.kept.store import publish, table_path

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 from counted import CPU_COLUMNS, PARTITION_COLUMNS, cpu, dedicated, partition, shared, view
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homenode.tools import Sample, SystemConfiguration, lparstat, mpstat, sar, vmstat
 
 BIG = 10**15
+COSTLY = settings(max_examples=40)
+"""Several reports of each example, each of which asks a database."""
 LEVELS = ("5.3", "6.1", "7.1", "7.2", "7.3")
 
 counts = st.integers(0, BIG)
@@ -75,6 +77,7 @@ def test_shares_of_a_partition_add_up_to_100(run: tuple[SystemConfiguration, Sam
     assert sum(float(word) for word in line.split()[:4]) == pytest.approx(100.0, abs=0.2001)
 
 
+@COSTLY
 @given(runs())
 def test_every_figure_is_a_number(run: tuple[SystemConfiguration, Sample]) -> None:
     configuration, sample = run
@@ -102,6 +105,7 @@ def test_no_elapsed_time_is_no_division(
         assert all(math.isfinite(value) for row in rows for value in numbers(row))
 
 
+@COSTLY
 @given(runs())
 def test_the_text_reads_back_as_the_numbers(run: tuple[SystemConfiguration, Sample]) -> None:
     configuration, sample = run
@@ -116,6 +120,7 @@ def test_the_text_reads_back_as_the_numbers(run: tuple[SystemConfiguration, Samp
             assert value == pytest.approx(row[name], rel=1e-9, abs=tolerance), name
 
 
+@COSTLY
 @given(runs())
 def test_rows_of_mpstat_read_back_too(run: tuple[SystemConfiguration, Sample]) -> None:
     configuration, sample = run

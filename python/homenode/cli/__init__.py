@@ -13,6 +13,7 @@ from homenode.cli.surroundings import (
     asked_to_end,
     empty_word,
     forget_interrupt,
+    lacking,
     listen,
     open_streams,
     prepare_streams,
@@ -135,6 +136,9 @@ def _internal(error: BaseException) -> int:
         import traceback
 
         traceback.print_exception(error)
+    lack = lacking(error)
+    if lack is not None:
+        return _fail(lack, EXIT_WRONG_INPUT)
     told = " ".join(f"{type(error).__name__}: {error}".split())
     return _fail(
         f"internal error: {told}; this is homenode's fault, please report it "

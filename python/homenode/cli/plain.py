@@ -14,7 +14,8 @@ from typing import Any, get_args, get_origin
 import typer
 import typer.core
 
-_MOST_DIGITS = 18
+_MOST_DIGITS = 40
+"""More than any number here has; Python refuses to read some thousands."""
 
 
 class PlainOption(typer.core.TyperOption):

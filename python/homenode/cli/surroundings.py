@@ -20,6 +20,18 @@ _asked: list[int] = []
 _PROGRAM = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
 """What is missing there is no concern of who called."""
 _MEANS = (errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ESTALE)
+_RUNTIMES = ("_polars_runtime_32", "_polars_runtime_64", "_polars_runtime_compat")
+"""Packages of which one holds the compiled part of polars."""
+_SIGNS = (
+    "failed to map segment",
+    "annot allocate memory",
+    "memory allocation",
+    "bad_alloc",
+    "spawn worker thread",
+    "start new thread",
+    "failed to spawn thread",
+)
+"""Words of the loader, the allocators and the makers of threads."""
 _MAY_BE_EMPTY = ("--know", "--free")
 """Options with lists of names, of which an empty one says something."""
 
@@ -110,6 +122,47 @@ def empty_word(arguments: Sequence[str]) -> str | None:
             return f"{place} is empty; is a variable of the shell not set?"
         before = ""
     return None
+
+
+def lacking(error: BaseException) -> str | None:
+    """What to say of an error that comes of too little memory, or of a library that is not whole;
+    None for any other. Libraries that fail to be loaded, or to start a thread, say it in many ways.
+    """
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    if isinstance(error, NameError) and _raised_in(error, "polars"):
+        # Names of its compiled part, whose failure to be loaded polars passes over in silence.
+        text = _why_not_polars() or text
+        if not any(sign in text for sign in _SIGNS):
+            return f"polars is not whole: {text}; install it anew"
+    elif not isinstance(error, MemoryError) and not any(sign in text for sign in _SIGNS):
+        return None
+    return (
+        f"there is too little memory, or too few threads may be started ({text}); free some, or "
+        "lift the limits (ulimit -v, ulimit -u, those of the container)"
+    )
+
+
+def _raised_in(error: BaseException, package: str) -> bool:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    name = trace.tb_frame.f_globals.get("__name__", "") if trace is not None else ""
+    return str(name).split(".")[0] == package
+
+
+def _why_not_polars() -> str:
+    """Why the compiled part of polars cannot be loaded; nothing if it can, or is not there."""
+    from importlib import import_module
+    from importlib.util import find_spec
+
+    for package in _RUNTIMES:
+        if find_spec(package) is None:
+            continue
+        try:
+            import_module(f"{package}._polars_runtime")
+        except (ImportError, MemoryError) as error:
+            return f"{type(error).__name__}: {error}"
+    return ""
 
 
 def refused(error: OSError) -> str | None:

@@ -30,6 +30,8 @@ def select(what: str, source: Source, rest: str = "", **values: object) -> list[
 
 def column_names(source: Source) -> list[str]:
     """Columns of a table, in their order."""
+    if not isinstance(source, Path):
+        return source.columns
     return [str(column[0]) for column in _asked("*", source, "LIMIT 0", {}).description or ()]
 
 
