@@ -10,13 +10,14 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 import standins
 from homenode import cli
 from homenode.cli import main, surroundings
-from homenode.cli.surroundings import empty_word, refused
+from homenode.cli.surroundings import empty_word, lacking, refused
 from homenode.simulate.runner import running, simulate
 
 Capture = pytest.CaptureFixture[str]
@@ -180,3 +181,34 @@ def test_more_replications_than_a_scenario_can_have(
 def test_a_place_that_is_no_suite(place: str, capsys: Capture) -> None:
     assert cli.call(["measure", place]) == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        ImportError("/a/b.so: failed to map segment from shared object"),
+        RuntimeError("can't start new thread"),
+        OSError("std::bad_alloc"),
+    ],
+)
+def test_too_little_memory_is_told_in_any_library_s_words(error: BaseException) -> None:
+    assert "too little memory" in str(lacking(error))
+
+
+def test_what_polars_passes_over_in_silence_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: str) -> ModuleType:
+        raise ImportError("_polars_runtime.abi3.so: failed to map segment from shared object")
+
+    names: dict[str, Any] = {"__name__": "polars.frame"}
+    exec("def used():\n    return PyDataFrame", names)
+    with pytest.raises(NameError) as raised:
+        names["used"]()
+    assert "polars is not whole" in str(lacking(raised.value))
+    monkeypatch.setattr("importlib.import_module", broken)
+    assert "too little memory" in str(lacking(raised.value))
+
+
+def test_other_errors_are_no_want_of_memory() -> None:
+    assert lacking(NameError("name 'x' is not defined")) is None
+    assert lacking(ValueError("no such thing")) is None
