@@ -158,6 +158,10 @@ def test_without_locks_nothing_is_swept(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        write_whole(tmp_path / "a" / "file", b"one")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "a").mkdir()
     write_whole(tmp_path / "a" / "file", b"one")
     write_whole(tmp_path / "a" / "file", b"two")
     assert (tmp_path / "a" / "file").read_bytes() == b"two"
