@@ -53,7 +53,7 @@ COMMANDS = (
     "homenode measure list",
     "homenode study --list",
     "homenode study z14-caf",
-    "homenode export latest --as nmon --output recorded",
+    "homenode export frame1 --as nmon --output recorded",
     "homenode import recorded --output imported",
     "python program.py",
     "python show.py",
