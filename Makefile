@@ -55,8 +55,9 @@ wheel: $(TOOLS_READY) ## a source archive and the abi3 wheel made from it, into 
 	PATH="$(CURDIR)/.tools/uv/bin:$$PATH" $(BIN)/maturin build --release --locked --sdist \
 		--out $(DIST) $(TRAINED)
 
-test-wheel: wheel ## install the wheel where nothing else is, and use it as anybody would
+test-wheel: build wheel ## install the wheel where nothing else is, and use it as anybody would; same bytes?
 	$(BIN)/python tests/wheel/installed.py $(DIST) --uv $(UV)
+	$(BIN)/python tests/wheel/gain.py $(ENGINE) $(DIST)/*.whl --rounds 1
 
 test: build $(CLIENTS_READY) ## all tests: Rust, then Python
 	cargo test --workspace --locked --quiet
