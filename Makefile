@@ -67,7 +67,7 @@ clients: ## fetch the real programs (Debian packages) that judge exports; say wh
 	@mkdir -p .tools/clients && rm -f $(CLIENTS_READY)
 	@$(MAKE) --no-print-directory $(CLIENTS_READY)
 
-check: ## exactly what CI runs: format, lints and types, then `make test`
+check: ## format, lints and types, then `make test`; CI (.ci/run) adds what is slow
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory test
 

@@ -46,7 +46,7 @@ NOT_OURS = re.compile(
     r"|(?i:\bis" + r"sue \d|\bpull request #\d)"
 )
 
-# What each folder of the engine may use of the others (DESIGN.md, "Arrows point inward only").
+# What each folder of the engine may use of the others (ARCHITECTURE.md, "Inside the engine").
 ENGINE_ARROWS = {
     "machine": set[str](),
     "kernel": set[str](),

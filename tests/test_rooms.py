@@ -84,11 +84,24 @@ def room_of(module: str) -> str:
 
 
 @cache
+def inside() -> str:
+    """What ARCHITECTURE says of the package's inside."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    return text.split("## Inside the package", 1)[1].split("\n## ", 1)[0]
+
+
+@cache
+def stacked() -> dict[str, list[str]]:
+    """By floor, its rooms and chief files as ARCHITECTURE stacks them, the lowest first."""
+    table = inside().split("| floor |", 1)[1]
+    rows = re.findall(r"^\| `([\w/]+)` \| (.*) \|$", table, flags=re.MULTILINE)
+    return {floor: re.findall(r"`(\w+)`", re.sub(r"\([^)]*\)", "", names)) for floor, names in rows}
+
+
+@cache
 def may_know() -> dict[str, set[str]]:
     """What ARCHITECTURE's table of the rooms says."""
-    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    table = text.split("## Inside the package", 1)[1].split("\n## ", 1)[0]
-    rows = re.findall(r"^\| `(\w+)` \|.*\| ([^|]*) \|$", table, flags=re.MULTILINE)
+    rows = re.findall(r"^\| `(\w+)` \|.*\| ([^|]*) \|$", inside(), flags=re.MULTILINE)
     named = {room: set(re.findall(r"`(\w+)`", knows)) for room, knows in rows}
     everything = {room for room, knows in rows if knows == "all"}
     return {room: set(named) if room in everything else known for room, known in named.items()}
@@ -148,6 +161,23 @@ def test_no_circle_on_any_floor() -> None:
     assert not findings, "\n".join([*findings, "remedy: split what both ends need into a leaf"])
 
 
+@pytest.mark.parametrize("floor", stacked())
+def test_each_floor_stands_as_architecture_stacks_it(floor: str) -> None:
+    names, folder = stacked()[floor], PACKAGE / floor
+    graph = floors()[f"homenode.{floor.replace('/', '.')}"]
+    there = {path.stem for path in folder.iterdir()}
+    assert set(names) <= there, f"{floor} has no {sorted(set(names) - there)}"
+    assert {path.name for path in folder.iterdir() if (path / "__init__.py").exists()} <= set(names)
+    height = {name: number for number, name in enumerate(names)}
+    upward = [
+        f"{start} -> {end}"
+        for start, ends in graph.items()
+        for end in ends
+        if start in height and height.get(end, -1) > height[start]
+    ]
+    assert not upward, f"{floor}: {', '.join(upward)}; remedy: correct the table, or the arrow"
+
+
 def test_a_circle_would_be_found() -> None:
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == ["b", "c"]
     assert circles({"a": {"b", "c"}, "b": {"c"}}) == []
@@ -173,3 +203,9 @@ def test_each_room_opens_with_a_page() -> None:
         page = ast.get_docstring(ast.parse((PACKAGE / name / "__init__.py").read_text("utf-8")))
         assert page is not None
         assert "Entry point" in page, f"{name}: say what it answers and how it is entered"
+        told = page.split("Knows ", 1)
+        assert len(told) == 2, f"{name}: say what it may know"
+        known = "all" if told[1].startswith("all") else set(re.findall(r"`(\w+)`", told[1]))
+        every = set(may_know()) - {name}
+        lacking = (may_know()[name] & every) - (every if known == "all" else set(known))
+        assert not lacking, f"{name}: its page does not say that it knows {sorted(lacking)}"

@@ -17,9 +17,9 @@ SEEN = Path(__file__).parent / "seen.csv"
 """Rows that are no validation: fitted to, seen before a choice, or by construction. New ones are
 added at the end.
 """
-FIRST = 783
+FIRST = 797
 """Lines of the list, its head included, that no change may touch; raise it when the list grows."""
-DIGEST = "e11eddec43a0b3776957518903ed1c1b2fbd9f8c517e357aebfe1220843f53af"
+DIGEST = "13dfedac7d28106373bc20711996d728a65cfe7476a700d573bbf380d74f128c"
 """SHA-256 of these lines."""
 
 

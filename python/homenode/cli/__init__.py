@@ -1,5 +1,5 @@
 """The command line: words to calls of the other rooms. Entry point: `main`, where every command
-begins and where every error ends as one message.
+begins and where every error ends as one message. Knows all.
 
 Exit codes: 0 done, 2 wrong input (the message says what, where and what next), 70 an error of
 homenode's own, 130 stopped with Ctrl-C, 143 and 129 with SIGTERM and SIGHUP.

@@ -2,7 +2,8 @@
 one faster, and by how much at least?
 
 Entry points: `run_suite.run_suite` (a suite of measurements to one JSON file), `reduce.cells_of`
-(figures of its repetitions), `comparison.compare` (two hosts, with intervals). Nothing here
-knows of scenarios or runs: of `model` it takes words, where shipped files lie, one statistic and
-one curve. What a load is run by stands in `adapters`, what the kernel tells of it in `live`.
+(figures of its repetitions), `comparison.compare` (two hosts, with intervals). Nothing here knows
+of scenarios or runs. Knows `model`, of which it takes words, the reading of TOML, where shipped
+files lie, one statistic and one curve. What a load is run by stands in `adapters`, what the kernel
+tells of it in `live`.
 """

@@ -1,7 +1,8 @@
 """The judge: does the dispatcher of the host at hand do what the simulated one does?
 
 Entry points: `run` (the experiments), `load` (an earlier report), `replications.records_of` (a
-simulated replication as a measured record). It is the bridge between `hosts` and `simulate`.
+simulated replication as a measured record). The bridge between a live host and a simulated one.
+Knows `hosts`, `simulate`, `model`, and `records`, by whose readers it describes the host's machine.
 
 `run` lets groups of processes compete on the host at hand, under weights, quotas and processor
 sets, simulates the same on the host's twin, and compares. Only two things are calibrated: one loop

@@ -50,12 +50,19 @@ def result_block(result: StudyResult) -> str:
     """What a study's page says of its own result: counts, what is missed, all rows."""
     parts = [_counts(result), _missed(result)]
     if result.study.series:
-        parts.append("Published / simulated; (f) fitted, (c) by construction, (v) validation:\n")
+        parts.append(f"Published / simulated; {_legend(result)}:\n")
     parts += [_sizes(result, one) for one in result.study.series]
     rest = [c for c in result.comparisons if not _has_size(result, c)]
     if rest:
         parts.append(f"All {'other ' if result.study.series else ''}rows:\n\n{_list(result, rest)}")
     return "\n".join(parts)
+
+
+def _legend(result: StudyResult) -> str:
+    """The marks that occur, and what stands without one."""
+    found = {result.standing(one) for one in result.comparisons}
+    marks = [f"{mark.strip()} {one.shown}" for one, mark in _MARKS.items() if one in found]
+    return ", ".join([*marks, f"unmarked {Standing.INFORMED.shown}"])
 
 
 def _counts(result: StudyResult) -> str:

@@ -4,7 +4,7 @@ Entry points: `render` and `rows` for those five; `vparstatus`, `parstatus`, `hy
 `sysinfo` are modules of their own. Each tool is a module with `render(view, argv)` for the text and
 `rows(view, argv)` for the same as numbers; both take the tool's own flags. What they show is a pure
 function of counters (`Sample`) and of what the partition knows of itself (`SystemConfiguration`);
-numbers are exact until the last step puts them into columns.
+numbers are exact until the last step puts them into columns. Knows `model` and `simulate`.
 """
 
 from homenode.later import TYPE_CHECKING, later

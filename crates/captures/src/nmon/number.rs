@@ -1,7 +1,7 @@
 //! Numbers between commas. Most of a recording's bytes are these, so this is where its reading
 //! time goes: with the standard library's parser alone, which looks for the comma first and then at
 //! each byte again, all columns of a recording are read at two thirds to three quarters of the
-//! speed (300 instead of 420 million bytes a second of a processor; case `nmon` of `make bench`).
+//! speed (case `nmon` of `make bench`).
 //! The answers are the same: what is not plain is given to that parser.
 
 use memchr::memchr;
