@@ -237,7 +237,7 @@ def test_ctrl_c_before_a_command_begins(capsys: Capture, monkeypatch: pytest.Mon
     monkeypatch.setattr("homenode.cli.call", interrupted)
     with pytest.raises(SystemExit, match="130"):
         main(["runs"])
-    assert capsys.readouterr().err == "homenode: interrupted: nothing was kept\n"
+    assert capsys.readouterr().err == "homenode: interrupted\n"
 
 
 def test_a_damaged_folder_is_told_beside_the_list(capsys: Capture) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import signal
@@ -27,13 +28,15 @@ ENDINGS = [(signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 @pytest.fixture
 def restored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """`main` changes what belongs to the whole process."""
-    before = {number: signal.getsignal(number) for number, _ in ENDINGS}
+    numbers = (*(number for number, _ in ENDINGS), signal.SIGINT, signal.SIGALRM)
+    before = {number: signal.getsignal(number) for number in numbers}
     monkeypatch.setattr(sys, "stderr", sys.stderr)
     for number in before:
         signal.signal(number, signal.SIG_DFL)
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
+    surroundings._asked.clear()
 
 
 @pytest.mark.usefixtures("restored")
@@ -212,3 +215,49 @@ def test_what_polars_passes_over_in_silence_is_asked_again(monkeypatch: pytest.M
 def test_other_errors_are_no_want_of_memory() -> None:
     assert lacking(NameError("name 'x' is not defined")) is None
     assert lacking(ValueError("no such thing")) is None
+
+
+def test_a_signal_in_an_import_ends_the_command_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compiled libraries that are half loaded abort at an error that is not of their own."""
+    (tmp_path / "slow.py").write_text(
+        "import os, signal, time\n"
+        "os.kill(os.getpid(), signal.SIGTERM)\n"
+        "done = not time.sleep(0.1)\n"
+    )
+    asked = (
+        "import sys, time; from homenode.cli import surroundings as s; s.listen()\n"
+        "sys.path.insert(0, sys.argv[1])\n"
+        "try:\n    import slow\n    time.sleep(60)\n"
+        "except KeyboardInterrupt:\n    print(slow.done, s.asked_to_end())"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", asked, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert ended.stdout.split() == ["True", "143"]
+
+
+@pytest.mark.usefixtures("restored")
+def test_what_a_library_makes_of_a_signal_is_the_end_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    def asked(_: object) -> int:
+        with contextlib.suppress(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGTERM)
+        raise RuntimeError("Query interrupted")
+
+    monkeypatch.setattr(cli, "_command", asked)
+    with pytest.raises(SystemExit) as ended:
+        main(["mpstat"])
+    assert ended.value.code == 143
+    assert capsys.readouterr().err == "homenode: interrupted\n"
+
+
+def test_a_word_in_another_encoding_is_told() -> None:
+    error = UnicodeEncodeError("utf-8", "\udcff", 0, 1, "surrogates not allowed")
+    told = surroundings.strange_word(error, ["sql", "select \udcff"])
+    assert told is not None
+    assert told.startswith("'select \\udcff' is not UTF-8")
+    assert surroundings.strange_word(ValueError(), ["sql", "\udcff"]) is None
+    assert surroundings.strange_word(error, ["sql", "select 1"]) is None

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 import frames
-from homenode.errors import StoreError
+from homenode.errors import HomenodeError, StoreError
 from homenode.report.pictures import save_picture, waterfall, waterfall_steps
 from homenode.simulate.explain import remedies
 from homenode.simulate.explain.explanation import explain
@@ -144,6 +144,9 @@ def test_the_waterfall_ends_where_the_partition_is(runs: tuple[Run, Run]) -> Non
     for before, after in itertools.pairwise(steps[:-1]):
         assert after["start"] == before["end"]
     assert steps[-2]["end"] == told.total
+    with pytest.raises(HomenodeError, match=r"out/w\.svg: there is no folder out"):
+        save_picture(waterfall(told), "out/w.svg")
+    Path("out").mkdir()
     svg = save_picture(waterfall(told), "out/w.svg").read_text()
     assert "another cache, other node" in svg
     assert save_picture(waterfall(told), "out/w.png").read_bytes().startswith(b"\x89PNG")
@@ -157,6 +160,7 @@ def test_a_picture_is_never_half_written(
             file.write(content[:10])
         raise OSError(28, "No space left on device")
 
+    Path("out").mkdir()
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(StoreError, match=r"cannot write out/w.svg: No space left"):
         save_picture(waterfall(explain(runs[0], "one")), "out/w.svg")

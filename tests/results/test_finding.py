@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -88,7 +89,7 @@ def test_folders_of_others_are_no_runs(apart: Run, capsys: Capture) -> None:
     assert "left out" not in capsys.readouterr().err
     with pytest.raises(NotFoundError, match="there is no run notes in runs"):
         Run.load("notes")
-    with pytest.raises(DamagedRunError, match=r"spec\.json is missing"):
+    with pytest.raises(DamagedRunError, match="holds no run"):
         Run.load("runs/notes")
 
 
@@ -196,3 +197,28 @@ def test_what_a_table_cannot_be_read_for_is_told(apart: Run) -> None:
         reading.reading(apart.path),
     ):
         raise error
+
+
+def test_what_may_not_be_read_is_left_out_and_told(
+    apart: Run, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = Path("runs/closed")
+    closed.mkdir()
+    there = Path.is_file, Path.exists, Path.read_text
+
+    def kept_from(position: int) -> Any:
+        def ask(self: Path, *given: Any, **more: Any) -> Any:
+            if self.parent.name == "closed":
+                raise PermissionError(13, "Permission denied", str(self))
+            return there[position](self, *given, **more)
+
+        return ask
+
+    for position, name in enumerate(("is_file", "exists", "read_text")):
+        monkeypatch.setattr(Path, name, kept_from(position))
+    assert call(["runs"]) == 0
+    told = capsys.readouterr()
+    assert apart.id in told.out
+    assert "Permission denied" in told.err
+    assert "delete" not in told.err
+    assert Run.load().id == apart.id

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import frames
+from homenode.cli import call
 from homenode.errors import HomenodeError, NotFoundError
 from homenode.simulate.kept import query as asking
 from homenode.simulate.kept.query import query
@@ -176,3 +177,17 @@ def test_a_column_that_a_run_lacks_is_empty_there(two_runs: tuple[str, str]) -> 
 def test_no_runs() -> None:
     with pytest.raises(NotFoundError, match="holds no run"):
         query("SELECT 1")
+
+
+@pytest.mark.usefixtures("two_runs")
+def test_columns_of_one_name_are_told_apart() -> None:
+    assert query("select 1 a, 2 a, 3 a").to_dicts() == [{"a": 1, "a:1": 2, "a:2": 3}]
+
+
+@pytest.mark.usefixtures("two_runs")
+def test_what_is_the_user_s_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = "select '[/x]' as \"[b]\", '[red]y[/red]', chr(27) || ':smile:'"
+    assert call(["sql", asked]) == 0
+    shown = capsys.readouterr().out
+    assert all(text in shown for text in ("[/x]", "[b]", "[red]y[/red]", "\\x1b:smile:"))
+    assert "\x1b" not in shown

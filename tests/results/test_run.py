@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 import threading
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import polars as pl
 import pytest
@@ -239,6 +241,20 @@ def test_a_refused_spec_is_told() -> None:
 def test_absurd_numbers_are_refused(replications: int | None, seed: int | None) -> None:
     with pytest.raises(HomenodeError):
         run_scenario(frames.near_and_far()[0], replications=replications, seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"seed": 1.5}, "seed = 1.5 is not a whole number"),
+        ({"replications": True}, "replications = True is not a whole number"),
+        ({"jobs": "a"}, "jobs = 'a' is not a whole number"),
+        ({"jobs": 0}, "jobs = 0: a run takes a thread at least"),
+    ],
+)
+def test_options_of_a_wrong_kind_are_told_by_their_names(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(HomenodeError, match=re.escape(told)):
+        run_scenario(frames.near_and_far()[0], **given)
 
 
 def test_runs_are_found_by_many_names() -> None:

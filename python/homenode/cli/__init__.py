@@ -18,6 +18,7 @@ from homenode.cli.surroundings import (
     open_streams,
     prepare_streams,
     refused,
+    strange_word,
 )
 
 TYPE_CHECKING = False
@@ -31,7 +32,7 @@ EXIT_INTERRUPTED = 130
 DEBUG_VARIABLE = "HOMENODE_DEBUG"
 COMPLETE_VARIABLE = "_HOMENODE_COMPLETE"
 """Set by the shell's own script when it asks how a word goes on."""
-NOTHING_KEPT = "interrupted: nothing was kept"
+INTERRUPTED = "interrupted"
 _OUTPUT_FAILS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 """Reasons for which what a command prints cannot be written."""
 
@@ -44,7 +45,7 @@ def main(arguments: "Sequence[str] | None" = None) -> None:
         prepare_streams()
         code = call(sys.argv[1:] if arguments is None else list(arguments))
     except KeyboardInterrupt:  # before a command could see it
-        code = _fail(NOTHING_KEPT, EXIT_INTERRUPTED)
+        code = _fail(INTERRUPTED, EXIT_INTERRUPTED)
     if code in (EXIT_INTERRUPTED, EXIT_WRONG_INPUT):
         code = asked_to_end() or code
     forget_interrupt()
@@ -60,11 +61,14 @@ def call(arguments: list[str]) -> int:
     try:
         return _version() if arguments == ["--version"] else _command(arguments)
     except OSError as error:
-        return _of_the_system(error)
+        return _of_the_system(error, arguments)
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # noqa: BLE001 - a panic of the engine is no Exception
-        return _internal(error)
+        if asked_to_end() is not None:
+            # Libraries make errors of their own of what a signal raises inside them.
+            return _fail(INTERRUPTED, EXIT_INTERRUPTED)
+        return _internal(error, arguments)
 
 
 def _version() -> int:
@@ -101,11 +105,11 @@ def _command(arguments: list[str]) -> int:
         asked = shlex.join(["homenode", *arguments])
         return _fail(f"{error.format_message()} in `{asked}`; --help says more", EXIT_WRONG_INPUT)
     except (KeyboardInterrupt, typer.Abort) as error:
-        return _fail(str(error) or NOTHING_KEPT, EXIT_INTERRUPTED)
+        return _fail(str(error) or INTERRUPTED, EXIT_INTERRUPTED)
     return 0
 
 
-def _of_the_system(error: OSError) -> int:
+def _of_the_system(error: OSError, arguments: "Sequence[str]") -> int:
     """What the system refuses: a file, a word as its name, what we print; else a fault of ours."""
     if isinstance(error, BrokenPipeError):
         # Whoever read our output has seen enough.
@@ -118,7 +122,7 @@ def _of_the_system(error: OSError) -> int:
     if told is not None:
         return _fail(told, EXIT_WRONG_INPUT)
     if error.errno not in _OUTPUT_FAILS:
-        return _internal(error)
+        return _internal(error, arguments)
     _drop_output()
     return _fail(
         f"the output cannot be written: {error.strerror}; free some space or send it elsewhere",
@@ -131,14 +135,14 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _internal(error: BaseException) -> int:
+def _internal(error: BaseException, arguments: "Sequence[str]") -> int:
     if os.environ.get(DEBUG_VARIABLE):
         import traceback
 
         traceback.print_exception(error)
-    lack = lacking(error)
-    if lack is not None:
-        return _fail(lack, EXIT_WRONG_INPUT)
+    told = lacking(error) or strange_word(error, arguments)
+    if told is not None:
+        return _fail(told, EXIT_WRONG_INPUT)
     told = " ".join(f"{type(error).__name__}: {error}".split())
     return _fail(
         f"internal error: {told}; this is homenode's fault, please report it "

@@ -44,6 +44,7 @@ def demo(
     if not result.explanations:
         raise StudyError(f"study {STUDY} has no [[explain]] entry to draw")
     explanation = result.explanations[0]
+    folder.mkdir(parents=True, exist_ok=True)
     pictures = [save_picture(waterfall(explanation), folder / name) for name in PICTURES]
     if as_json:
         show_json(

@@ -66,7 +66,10 @@ def console(*, stderr: bool = False) -> Console:
 
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else _columns()
-    return Console(stderr=stderr, highlight=False, soft_wrap=False, width=width)
+    # Names and answers are the user's: brackets in them are brackets.
+    return Console(
+        stderr=stderr, highlight=False, soft_wrap=False, width=width, markup=False, emoji=False
+    )
 
 
 def _columns() -> int:

@@ -54,15 +54,24 @@ def sql(
     if as_json:
         show_json([{name: _plain(v) for name, v in row.items()} for row in answer.to_dicts()])
         return
-    table = plain_table(*answer.columns)
+    table = plain_table(*map(_harmless, answer.columns))
     for row in answer.iter_rows():
         table.add_row(
             *(
-                significant(v, 6) if isinstance(v, float) else NOTHING if v is None else str(v)
+                significant(v, 6)
+                if isinstance(v, float)
+                else (NOTHING if v is None else _harmless(str(v)))
                 for v in row
             )
         )
     show(table)
+
+
+def _harmless(text: str) -> str:
+    """With what would steer the terminal as escapes."""
+    return "".join(
+        one if one.isprintable() else one.encode("unicode_escape").decode() for one in text
+    )
 
 
 def _positive(kind: Kind, option: str, text: str) -> int:

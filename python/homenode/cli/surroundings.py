@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 # What is imported here, every command pays for.
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import FrameType
     from typing import IO, Any
 
 _asked: list[int] = []
@@ -30,8 +31,12 @@ _SIGNS = (
     "spawn worker thread",
     "start new thread",
     "failed to spawn thread",
+    "Out of Memory Error",
 )
 """Words of the loader, the allocators and the makers of threads."""
+_TOO_MANY_OPEN = ("Too many open files", "TooManyOpenFiles")
+_IMPORTING = "<frozen importlib"
+_LOOK_AGAIN_S = 0.02
 _MAY_BE_EMPTY = ("--know", "--free")
 """Options with lists of names, of which an empty one says something."""
 
@@ -42,13 +47,26 @@ def listen() -> None:
     Who started the program may have it ignore a signal, as `nohup` does; that stays.
     """
     _asked.clear()
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is signal.SIG_DFL:
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, _end)
+    signal.signal(signal.SIGALRM, _look_again)
 
 
-def _end(number: int, _frame: object) -> None:
+def _end(number: int, frame: FrameType | None) -> None:
     _asked.append(number)
+    _look_again(number, frame)
+
+
+def _look_again(_number: int, frame: FrameType | None) -> None:
+    """End what runs, but for an import: compiled libraries that are half loaded abort at an error
+    that is not of their own.
+    """
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(_IMPORTING):
+            signal.setitimer(signal.ITIMER_REAL, _LOOK_AGAIN_S)
+            return
+        frame = frame.f_back
     raise KeyboardInterrupt
 
 
@@ -58,10 +76,12 @@ def asked_to_end() -> int | None:
 
 
 def forget_interrupt() -> None:
-    """Let the exit code stand. CPython ends `python -m` with SIGINT once a KeyboardInterrupt has
-    left code that was given as text, as part of `dataclasses` is, though it was caught later;
-    running such code anew clears that mark (Python/pythonrun.c, run_eval_code_obj).
+    """Let the exit code stand, with no look to come. CPython ends `python -m` with SIGINT once a
+    KeyboardInterrupt has left code that was given as text, as part of `dataclasses` is, though it
+    was caught later; running such code anew clears that mark (Python/pythonrun.c,
+    run_eval_code_obj).
     """
+    signal.setitimer(signal.ITIMER_REAL, 0)
     exec("")  # noqa: S102 - nothing
 
 
@@ -129,6 +149,8 @@ def lacking(error: BaseException) -> str | None:
     None for any other. Libraries that fail to be loaded, or to start a thread, say it in many ways.
     """
     text = " ".join(f"{type(error).__name__}: {error}".split())
+    if any(sign in text for sign in _TOO_MANY_OPEN):
+        return f"too few files may be open at once ({text}); lift the limit (ulimit -n)"
     if isinstance(error, NameError) and _raised_in(error, "polars"):
         # Names of its compiled part, whose failure to be loaded polars passes over in silence.
         text = _why_not_polars() or text
@@ -136,10 +158,24 @@ def lacking(error: BaseException) -> str | None:
             return f"polars is not whole: {text}; install it anew"
     elif not isinstance(error, MemoryError) and not any(sign in text for sign in _SIGNS):
         return None
+    text = text.partition(" Possible solutions")[0]
     return (
         f"there is too little memory, or too few threads may be started ({text}); free some, or "
         "lift the limits (ulimit -v, ulimit -u, those of the container)"
     )
+
+
+def strange_word(error: BaseException, arguments: Sequence[str]) -> str | None:
+    """What to say where a word in another encoding got as far as to what takes UTF-8 only: a text
+    that is no path has no business with other bytes.
+    """
+    for word in arguments:
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            if isinstance(error, UnicodeEncodeError | TypeError):
+                return f"{word!a} is not UTF-8; only names of files and folders may be so"
+    return None
 
 
 def _raised_in(error: BaseException, package: str) -> bool:

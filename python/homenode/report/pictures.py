@@ -145,8 +145,12 @@ def _domain(steps: list[Bar]) -> list[float]:
 
 
 def picture_path(path: str | Path) -> Path:
-    """Where a picture is to be written; refused with a suffix that names no known kind."""
+    """Where a picture is to be written; refused with a suffix that names no known kind, or in a
+    folder that is not there.
+    """
     path = Path(path)
+    if not path.parent.is_dir():
+        raise HomenodeError(f"{path}: there is no folder {path.parent}")
     if path.suffix not in SUFFIXES:
         raise HomenodeError(f"{path}: a picture ends in one of {', '.join(SUFFIXES)}")
     return path
@@ -159,7 +163,6 @@ def save_picture(chart: alt.TopLevelMixin, path: str | Path) -> Path:
     path = picture_path(path)
     spec = chart.to_dict()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".png":
             write_whole(path, vl_convert.vegalite_to_png(spec, scale=_PNG_SCALE))
         elif path.suffix == ".svg":

@@ -18,7 +18,7 @@ from homenode.records.importing.recognise import file_formats, knows, recognise,
 from homenode.records.importing.shared.words import unread
 
 Progress = Callable[[float, float | None], None]
-_MOST_TOLD = 20
+_MOST_TOLD = 10
 
 
 def read_paths(paths: Sequence[str | Path], limits: Limits | None = None) -> Facts:

@@ -25,6 +25,9 @@ def read_files(folder: Path, names: Sequence[str], tables: Iterable[Path]) -> Ru
     """The JSON files of a run folder by name, after a look at its tables."""
     if not folder.is_dir():
         raise DamagedRunError(f"{folder} is not a run folder")
+    with reading(folder):
+        if not any((folder / name).exists() for name in names) and folder.is_dir():
+            raise DamagedRunError(f"{folder} holds no run: there is none of a run's files in it")
     files = {name: _read_json(folder, name) for name in names}
     written = _written(folder, files[PROVENANCE])
     for name in names:
@@ -122,6 +125,8 @@ def _check_table(folder: Path, path: Path) -> None:
             ends += file.read()
     except FileNotFoundError:
         raise unreadable(folder, FileNotFoundError(errno.ENOENT, "", str(path))) from None
+    except PermissionError as error:
+        raise unreadable(folder, error) from error
     except OSError as error:
         raise DamagedRunError(f"{path} is damaged: {error.strerror}; {NEXT}") from error
     if ends != _MAGIC + _MAGIC:

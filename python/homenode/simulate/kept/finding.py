@@ -27,8 +27,16 @@ def run_folders(root: str | Path) -> list[Path]:
         there = [one for one in runs_folder(root).iterdir() if not one.name.startswith(".")]
     except (FileNotFoundError, NotADirectoryError):
         return []
-    found = [one for one in there if any((one / name).is_file() for name in _OURS)]
+    found = [one for one in there if _may_be_run(one)]
     return sorted(found, key=lambda one: (-_written_at(one), one.name))
+
+
+def _may_be_run(folder: Path) -> bool:
+    """Whether a file of a run lies in it; what may not be looked into is told as such when read."""
+    try:
+        return any((folder / name).is_file() for name in _OURS)
+    except PermissionError:
+        return True
 
 
 def folder_of_study(root: str | Path, study: str) -> Path:

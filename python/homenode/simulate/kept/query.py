@@ -11,6 +11,7 @@ the check of its kind still writes nothing.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -97,8 +98,9 @@ def query(
     except duckdb.Error as error:
         raise HomenodeError(f"the query cannot be answered: {error}") from error
     except pl.exceptions.PolarsError as error:
+        why = str(error).partition(" Hint")[0].strip().rstrip(".")
         raise HomenodeError(
-            f"the answer holds a kind of value that cannot be shown ({error})",
+            f"the answer holds a kind of value that cannot be shown ({why})",
             next_step="cast it, as in CAST(x AS VARCHAR)",
         ) from error
 
@@ -119,9 +121,10 @@ def _in_time(
         except BaseException as error:  # noqa: BLE001 - raised where it is waited for
             answer.set_exception(error)
 
-    thread = threading.Thread(target=work, name="query")
-    thread.start()
+    # Whatever ends this thread ends that one: a signal may come while it is being started.
+    thread = threading.Thread(target=work, name="query", daemon=True)
     try:
+        thread.start()
         return answer.result(min(limit_ns / 1e9, threading.TIMEOUT_MAX))
     except (TimeoutError, KeyboardInterrupt) as error:
         while thread.is_alive():  # it may not have begun yet, and be closed by the next look
@@ -150,7 +153,18 @@ def _collect(connection: duckdb.DuckDBPyConnection, sql: str, limit: int) -> pa.
         if size > limit:
             raise _too_large(f"the answer is larger than {SIZE.format(limit)}")
         batches.append(batch)
-    return pa.Table.from_batches(batches, reader.schema)
+    return pa.Table.from_batches(batches, reader.schema).rename_columns(
+        _distinct(reader.schema.names)
+    )
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Names of columns, of which a join may give one twice: the second is `name:1`."""
+    found: list[str] = []
+    for name in names:
+        others = (f"{name}:{number}" for number in itertools.count(1))
+        found.append(name if name not in found else next(n for n in others if n not in found))
+    return found
 
 
 def _too_large(what: str) -> HomenodeError:

@@ -44,4 +44,9 @@ def unreadable(folder: Path, error: OSError) -> DamagedRunError:
             )
         missing = f"{error.filename} is missing" if error.filename else f"{folder} lacks a file"
         return DamagedRunError(f"{missing}; {NEXT}")
+    if isinstance(error, PermissionError):
+        return DamagedRunError(
+            f"{error.filename or folder} cannot be read: {error.strerror}",
+            next_step="have its owner let you read it",
+        )
     return DamagedRunError(f"{error.filename or folder} cannot be read ({error}); {NEXT}")

@@ -6,12 +6,14 @@ polars or pyarrow, which bring numpy, have been loaded.
 
 from __future__ import annotations
 
+import errno
 import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from homenode.errors import DamagedRunError
+from homenode.simulate.kept.reading import unreadable
 
 if TYPE_CHECKING:
     import duckdb
@@ -50,10 +52,18 @@ def _asked(
             {"path": str(source).translate(_SPECIAL), **values},
         )
     except duckdb.IOException as error:
+        if not source.exists():
+            gone = FileNotFoundError(errno.ENOENT, "", str(source))
+            raise unreadable(_folder_of(source), gone) from error
         raise DamagedRunError(
             f"{source} cannot be read: {_first(str(error))}",
             next_step="run the scenario again, or delete the folder",
         ) from error
+
+
+def _folder_of(table: Path) -> Path:
+    """The run folder of a table, which lies in it or in one of its own."""
+    return table.parent.parent if table.parent.name == "intervals" else table.parent
 
 
 def _first(message: str) -> str:

@@ -42,7 +42,7 @@ def runs_folder(out: str | Path) -> Path:
     if not named:
         raise StoreError(
             f"{str(out)!r} cannot name the folder of the runs",
-            there="the libraries that write tables take names in UTF-8 only",
+            there="the libraries that write tables take names in UTF-8 without zero bytes only",
             next_step="name another folder with --out",
         )
     folder = Path(out)

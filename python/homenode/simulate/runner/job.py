@@ -94,7 +94,7 @@ def freeze(
     refuse_replications(count)
     spec: Spec = json.loads(frozen.spec_json())
     if seed is not None:
-        if not 0 <= seed < 2**64:
+        if not 0 <= whole("seed", seed) < 2**64:
             raise HomenodeError(
                 f"seed {seed} is out of range; a seed is a whole number from 0 to 2^64 - 1"
             )
@@ -113,10 +113,17 @@ def freeze(
 
 def refuse_replications(count: int) -> None:
     """Raise `HomenodeError` for as many replications as no scenario can have."""
-    if not 1 <= count <= MOST_REPLICATIONS:
+    if not 1 <= whole("replications", count) <= MOST_REPLICATIONS:
         raise HomenodeError(
             f"{count} replications were asked for; there can be 1 to {MOST_REPLICATIONS:,}"
         )
+
+
+def whole(option: str, value: object) -> int:
+    """An option that is a whole number. Raises `HomenodeError` for what is none."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise HomenodeError(f"{option} = {value!r} is not a whole number")
+    return value
 
 
 def _kept(scenario: FrozenScenario) -> tuple[str, dict[str, bytes]]:

@@ -27,7 +27,7 @@ from homenode.simulate.kept.store import (
 from homenode.simulate.kept.summarize import summarize, with_gauges
 from homenode.simulate.run import Run
 from homenode.simulate.runner.interval_files import merge_parts
-from homenode.simulate.runner.job import FrozenScenario, Job, freeze
+from homenode.simulate.runner.job import FrozenScenario, Job, freeze, whole
 from homenode.simulate.runner.simulate import ProgressFn, simulate_all
 from homenode.version import program_version
 
@@ -66,6 +66,8 @@ def run_scenario(
     all cores). The same scenario, seed and replications give the same run id and the same bytes,
     however many threads there are.
     """
+    if jobs is not None and whole("jobs", jobs) < 1:
+        raise HomenodeError(f"jobs = {jobs}: a run takes a thread at least")
     engine, root = load_engine(), runs_folder(out)
     job = freeze(scenario, replications, seed, program_version())
     asked = len(job.replications)
