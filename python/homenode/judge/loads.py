@@ -7,9 +7,9 @@ start, so that no tool's start-up is in the figures.
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import asdict, dataclass
 
+from homenode.hosts.adapters.kernel_process import kernel_command
 from homenode.hosts.errors import MeasureError
 
 _NS = 1_000_000_000
@@ -106,7 +106,7 @@ def command(
             table["sleep_ns"] = round(sleep * _NS)
         case Database():
             raise AssertionError("a database has programs of its own")
-    return [sys.executable, "-m", "homenode.hosts.kernels", name, json.dumps(table)]
+    return kernel_command(name, table)
 
 
 def read_report(text: bytes) -> Reported:

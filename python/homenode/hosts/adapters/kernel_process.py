@@ -30,6 +30,11 @@ as many times as long.
 """
 
 
+def kernel_command(name: str, parameters: Mapping[str, object]) -> list[str]:
+    """The words that run a kernel in a process of its own."""
+    return [sys.executable, "-m", "homenode.hosts.kernels", name, json.dumps(parameters)]
+
+
 def run_kernel(
     bench: Bench,
     name: str,
@@ -82,7 +87,7 @@ def _once(
     """
     start_ns = int(start * _NS)
     given = {**parameters, "start_ns": start_ns} if in_kernel else parameters
-    words = [sys.executable, "-m", "homenode.hosts.kernels", name, json.dumps(given)]
+    words = kernel_command(name, given)
     client = bench.start([*words, *([] if in_kernel else [str(start_ns)])], role="client")
     bench.clock.wait_until(counts_from)
     bench.measuring()

@@ -53,6 +53,21 @@ def instructions_per_unit(record: RunRecord) -> float | None:
     return record.instructions / record.work
 
 
+def voluntary_switches_per_s(record: RunRecord) -> float | None:
+    """Context switches of its own will, where they are counted [1/s]."""
+    return None if record.switches is None else record.switches.voluntary / record.seconds
+
+
+def involuntary_switches_per_s(record: RunRecord) -> float | None:
+    """Context switches forced on it, where they are counted [1/s]."""
+    return None if record.switches is None else record.switches.involuntary / record.seconds
+
+
+def run_delay_cores(record: RunRecord) -> float | None:
+    """Threads that waited for a processor in the mean, where it is known [cores]."""
+    return None if record.run_delay_s is None else record.run_delay_s / record.seconds
+
+
 def speed(record: RunRecord) -> float:
     """The case's own figure such that more is better: the score, or the inverse of one that is
     better when lower.

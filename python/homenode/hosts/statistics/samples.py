@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from homenode.hosts.errors import MeasureError
-from homenode.model.estimate import student_t
+from homenode.model.estimate import mean_of, student_t
 
 MOST_LOG = 690.0
 """Beyond it `exp` is 1e300 or 1e-300."""
@@ -62,8 +62,7 @@ def exponential(logarithm: float) -> float:
 
 def log_mean(values: Sequence[float]) -> float:
     """Mean of the logarithms."""
-    found = logs(values)
-    return math.fsum(found) / len(found)
+    return mean_of(logs(values))
 
 
 def log_sd(values: Sequence[float]) -> float:

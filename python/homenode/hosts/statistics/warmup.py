@@ -12,6 +12,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from homenode.model.estimate import mean_of
+
 BATCH = 5
 LEAST_BATCHES = 8
 """Fewer say nothing about a warm-up (assumed)."""
@@ -44,12 +46,12 @@ def warm_up(series: Sequence[float]) -> WarmUp | None:
     found = [_squared_error(batches[cut:]) for cut in range(most + 1)]
     cut = min(range(most + 1), key=lambda i: (found[i], i))
     rest = batches[cut:]
-    return WarmUp(cut * BATCH, cut < most, math.fsum(rest) / len(rest))
+    return WarmUp(cut * BATCH, cut < most, mean_of(rest))
 
 
 def _squared_error(values: Sequence[float]) -> float:
     """`sum (x - mean)^2 / n^2`, what MSER makes least."""
-    mean = math.fsum(values) / len(values)
+    mean = mean_of(values)
     return math.fsum((value - mean) ** 2 for value in values) / len(values) ** 2
 
 
@@ -83,7 +85,7 @@ def batch_count(series: Sequence[float]) -> int | None:
 
 def _correlation(values: Sequence[float]) -> float:
     """Of each value with the next."""
-    mean = math.fsum(values) / len(values)
+    mean = mean_of(values)
     moved = [value - mean for value in values]
     whole = math.fsum(value * value for value in moved)
     if whole == 0.0:
