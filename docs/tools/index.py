@@ -10,7 +10,7 @@ from homenode.hosts import suite_file
 from homenode.model import catalog
 from homenode.model.index import FILE, MACHINE, PROFILE, digest
 from homenode.model.shipped import shipped_folder
-from homenode.report.suites import suite_row
+from homenode.report.hosts.suites import suite_row
 
 PLACE = shipped_folder("") / FILE
 

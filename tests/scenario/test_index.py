@@ -13,7 +13,7 @@ from homenode.evidence.study.listing import heads
 from homenode.hosts import suite_file
 from homenode.model import catalog, index, shipped
 from homenode.model.index import MACHINE, PROFILE, SUITE, indexed
-from homenode.report.suites import suite_row
+from homenode.report.hosts.suites import suite_row
 
 
 def test_the_index_says_what_the_files_say() -> None:

@@ -12,10 +12,10 @@ from homenode.hosts.reduce import Cell, Measured, ScalingSet, identities, summar
 from homenode.hosts.reduce.cells import WARM_UP_SHIFT
 from homenode.hosts.reduce.scaling import Capability
 from homenode.hosts.statistics import detectable
+from homenode.model.numbers import NOTHING, number, significant
 from homenode.report.hosts.scaling import scaling_sentences, scaling_table
 from homenode.report.hosts.words import counted, percent, reasons
 from homenode.report.tables import plain_table
-from homenode.simulate.kept.numbers import NOTHING, number, significant
 
 _LATENCY = ("p99", "p95", "max", "mean")
 """The one that is shown: the first that the tool tells."""

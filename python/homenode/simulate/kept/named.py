@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 from homenode.errors import NoSuchNameError, nearest
 from homenode.model.estimate import Estimate
+from homenode.model.numbers import NOTHING, significant_with_interval
 from homenode.simulate.kept.grid import Grid
 from homenode.simulate.kept.metrics import METRICS
-from homenode.simulate.kept.numbers import NOTHING, significant_with_interval
 
 
 class PartitionMetrics(dict[str, Estimate]):
