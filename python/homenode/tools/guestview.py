@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from homenode.simulate.run import Run
 
-ALL_TABLES = ("partition", "cpu", "pool", "virtual_machine", "switch", "volume")
 DEFAULT_TYPE = "IFL"
 """Core type of a partition of which none is told."""
 

@@ -31,13 +31,6 @@ class Spread:
     """Lower end of the 95 % interval of the mean, by Student's t on logarithms."""
     high: float | None
 
-    @property
-    def half_width_pct(self) -> float | None:
-        """Of the interval, by the mean [percent]: the larger side."""
-        if self.high is None or self.mean == 0.0:
-            return None
-        return 100.0 * (self.high / self.mean - 1.0)
-
 
 def logs(values: Sequence[float]) -> list[float]:
     """Natural logarithms; values that have none are refused."""

@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from homenode.errors import listed
-from homenode.hosts.reduce import Cell, Measured, ScalingSet, identities, summarize
+from homenode.hosts.reduce import Cell, Measured, identities, summarize
 from homenode.hosts.reduce.cells import WARM_UP_SHIFT
 from homenode.hosts.reduce.scaling import Capability
 from homenode.hosts.statistics import detectable
@@ -230,8 +230,3 @@ def _left_out(result: Measured) -> list[str]:
 
 def _counted_from_one(replicate: object) -> object:
     return replicate + 1 if isinstance(replicate, int) else replicate
-
-
-def sets_of(result: Measured) -> tuple[ScalingSet, ...]:
-    """The scaling sets of a result."""
-    return summarize(result).sets

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from homenode.errors import NoSuchNameError, nearest
 from homenode.model.estimate import Estimate
-from homenode.model.numbers import NOTHING, significant_with_interval
+from homenode.model.numbers import significant_with_interval
 from homenode.simulate.kept.grid import Grid
 from homenode.simulate.kept.metrics import METRICS
 
@@ -76,7 +76,3 @@ class RunMetrics(dict[str, PartitionMetrics]):
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         return self.grid().html()
-
-
-def _shown(metrics: PartitionMetrics, name: str) -> str:
-    return significant_with_interval(metrics[name]) if name in metrics else NOTHING
