@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Mapping
 
+from homenode import _engine
 from homenode.hosts.adapter import Bench
 from homenode.hosts.adapters.reading import optional
 from homenode.hosts.errors import MeasureError
@@ -108,6 +109,4 @@ def _began_s(text: bytes) -> float:
 
 def engine_version() -> str:
     """Version of the engine, which the kernels are part of."""
-    from homenode import _engine
-
     return f"homenode {_engine.ENGINE_VERSION}"
