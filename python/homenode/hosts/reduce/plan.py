@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from homenode.hosts.errors import MeasureError
-from homenode.hosts.reduce.cells import Cell
+from homenode.hosts.reduce.repetitions import Cell
 from homenode.hosts.statistics import detectable, runs_needed
 
 

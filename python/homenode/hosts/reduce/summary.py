@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from homenode.hosts.reduce.cells import Cell, cells_of
 from homenode.hosts.reduce.measured import Measured
+from homenode.hosts.reduce.repetitions import Cell, cells_of
 from homenode.hosts.reduce.scaling import Capability, ScalingSet, scaling_sets
 
 

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from homenode.errors import listed
 from homenode.hosts.reduce import Cell, Measured, identities, summarize
-from homenode.hosts.reduce.cells import WARM_UP_SHIFT
+from homenode.hosts.reduce.repetitions import WARM_UP_SHIFT
 from homenode.hosts.reduce.scaling import Capability
 from homenode.hosts.statistics import detectable
 from homenode.model.numbers import NOTHING, number, significant

@@ -1,5 +1,5 @@
-"""Records gathered into cells: the runs of one system, one case, one number of processors and one
-load, which are alike but for chance.
+"""Repetitions gathered into cells: the records of one system, one case, one number of processors
+and one load, which are alike but for chance.
 """
 
 from __future__ import annotations
