@@ -27,7 +27,7 @@ class Interval:
     count: int
 
     def as_json(self) -> dict[str, object]:
-        """As written."""
+        """Mean, half of its 95 % interval and count, as a result file has them."""
         return {"mean": self.mean, "ci95": self.half, "count": self.count}
 
 

@@ -61,7 +61,7 @@ class Reported:
     """What one process said of the time between the common start and its end."""
 
     started_ns: int
-    """Monotonic clock [ns]."""
+    """When it began, by the monotonic clock [ns]."""
     ended_ns: int
     cpu_ns: int
     voluntary: int

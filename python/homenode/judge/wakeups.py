@@ -40,7 +40,7 @@ class Exchanged:
     """A request with its answer, by both processes together."""
 
     cpu_s: float
-    """Processor time [s]."""
+    """Processor time of both processes for it [s]."""
     lasts_s: float
     """Time from a request to the end of its answer [s]."""
 

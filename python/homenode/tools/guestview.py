@@ -28,7 +28,7 @@ DEFAULT_TYPE = "IFL"
 
 @dataclass(frozen=True)
 class GuestView:
-    """One replication."""
+    """What one replication of a kept run counted, for reports on z/VM and PR/SM."""
 
     name: str
     """Of the run."""

@@ -39,7 +39,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Beside:
-    """A case."""
+    """A case's measured and simulated runs, and the figures that both have."""
 
     measured: Cell
     simulated: Cell

@@ -11,7 +11,7 @@ from homenode.hosts.reduce.scaling import Capability, ScalingSet, scaling_sets
 
 @dataclass(frozen=True)
 class Summary:
-    """Of one result."""
+    """The cells and scaling sets of one result."""
 
     cells: tuple[Cell, ...]
     sets: tuple[ScalingSet, ...]

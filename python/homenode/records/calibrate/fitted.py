@@ -40,7 +40,7 @@ class Parameter:
     """95 % interval; of one that is held, its plausible range."""
     determined: bool
     base: float
-    """The base's value."""
+    """What it is in the profile that the fit began with."""
     effect: float
     """Standard errors by which the recorded figures move when it alone moves by half its range."""
     said: str

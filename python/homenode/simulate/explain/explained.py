@@ -35,7 +35,7 @@ class Row:
     equal: float | None = None
     """The base scaled to the same work."""
     difference: float | None = None
-    """To that."""
+    """How much the price is above `equal`."""
 
 
 @dataclass(frozen=True)
