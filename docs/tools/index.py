@@ -1,4 +1,4 @@
-"""The index of the shipped machines, profiles and suites, written from their files."""
+"""The index of the shipped machines, profiles, suites and studies, written from their files."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from homenode.evidence.study.listing import head, list_studies
 from homenode.hosts import suite_file
 from homenode.model import catalog
-from homenode.model.index import FILE, MACHINE, PROFILE, digest
+from homenode.model.index import FILE, MACHINE, PROFILE, STUDY, digest
 from homenode.model.shipped import shipped_folder
-from homenode.report.suites import suite_row
+from homenode.report.hosts.suites import suite_row
 
 PLACE = shipped_folder("") / FILE
 
@@ -23,6 +24,7 @@ def index() -> str:
         "machines": [{key: getattr(one, key) for key in MACHINE} for one in machines],
         "profiles": [{key: getattr(one, key) for key in PROFILE} for one in profiles],
         "measurements": [suite_row(suite_file.load(name)) for name in suite_file.names()],
+        "studies": [{key: getattr(head(name), key) for key in STUDY} for name in list_studies()],
     }
     told = {kind: _by_name(kind, rows) for kind, rows in kinds.items()}
     return json.dumps(told, indent=1, ensure_ascii=False) + "\n"

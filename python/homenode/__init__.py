@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         StudyError,
         Where,
     )
-    from homenode.evidence.study import calibrate, list_studies, load_study, run_study
+    from homenode.evidence.study import calibrate_study, list_studies, load_study, run_study
     from homenode.records.calibrate import fit_profile
     from homenode.simulate.explain.explanation import explain
     from homenode.simulate.kept import METRICS
@@ -52,7 +52,7 @@ __all__ = [
     "StoreError",
     "StudyError",
     "Where",
-    "calibrate",
+    "calibrate_study",
     "explain",
     "fit_profile",
     "list_studies",
@@ -73,7 +73,7 @@ if not TYPE_CHECKING:
             "Run": "simulate.run",
             "Scenario": "simulate.scenario",
             "Where": "errors",
-            "calibrate": "evidence.study",
+            "calibrate_study": "evidence.study",
             "explain": "simulate.explain.explanation",
             "fit_profile": "records.calibrate",
             "list_studies": "evidence.study",

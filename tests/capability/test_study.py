@@ -11,7 +11,7 @@ from homenode.errors import StudyError
 from homenode.evidence.study import (
     Standing,
     StudyResult,
-    calibrate,
+    calibrate_study,
     load_study,
     run_study,
 )
@@ -110,7 +110,7 @@ def test_nothing_is_fitted_to_validation_rows() -> None:
 @pytest.mark.slow("a search over 70 rows from the middle of all bounds")
 def test_the_fit_is_found_again() -> None:
     """From the middle of the bounds the search comes to what the files hold."""
-    result = calibrate("z14-caf")
+    result = calibrate_study("z14-caf")
     assert len(result.comparisons) == 70
     for fitted in result.fitted:
         assert fitted.calibration.low <= fitted.found <= fitted.calibration.high

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
+
 from homenode.errors import HomenodeError, NotFoundError, SuiteError
 from homenode.evidence.compare import list_suites, load_suite
 

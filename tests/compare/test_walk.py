@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
+
 from homenode.cli import call
 from homenode.errors import HomenodeError, MachineError, NotFoundError
 from homenode.evidence.compare.walk import (

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from homenode.evidence.capability import capability_table
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.statistics import (
-    batch_count,
     fit_sqrt_law,
     fit_usl,
     slope_of_rest,
@@ -164,16 +163,3 @@ def test_slope_of_the_last_third() -> None:
     # The last ten rise from 21 to 30, by 9 on a mean of 25.5.
     assert slope_of_rest([float(i) for i in range(1, 31)]) == pytest.approx(9 / 25.5)
     assert slope_of_rest([1.0, 2.0]) == 0.0
-
-
-def test_batches_are_joined_until_neighbours_are_strangers() -> None:
-    assert batch_count(steady(256)) == 256
-    chance = random.Random(5)
-    walk, series = 0.0, []
-    for _ in range(8192):
-        walk = 0.9 * walk + chance.gauss(0, 1)
-        series.append(100 + walk)
-    found = batch_count(series)
-    assert found is not None
-    assert 20 <= found < 2048
-    assert batch_count([float(i) for i in range(64)]) is None

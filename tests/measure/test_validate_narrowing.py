@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
+
 from homenode.judge.kinds import Experiment, Group, Judged
 from homenode.judge.loads import Spin
 from homenode.judge.narrowing import further, needed_trials

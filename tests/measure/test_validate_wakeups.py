@@ -8,6 +8,8 @@ from typing import Any, cast
 
 import pytest
 
+pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
+
 from homenode.hosts.errors import MeasureError
 from homenode.judge.wakeups import Exchanged, WakeUp, between, exchanged, measure
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from homenode.simulate.kept.numbers import NOTHING, signed
+from homenode.model.numbers import NOTHING, signed
 
 
 @pytest.mark.parametrize(

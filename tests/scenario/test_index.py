@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from homenode.evidence.study.definition import load_study
-from homenode.evidence.study.listing import heads
+from homenode.evidence.study.listing import head, heads, list_studies
 from homenode.hosts import suite_file
 from homenode.model import catalog, index, shipped
-from homenode.model.index import MACHINE, PROFILE, SUITE, indexed
-from homenode.report.suites import suite_row
+from homenode.model.index import MACHINE, PROFILE, STUDY, SUITE, indexed
+from homenode.report.hosts.suites import suite_row
 
 
 def test_the_index_says_what_the_files_say() -> None:
@@ -26,6 +26,9 @@ def test_the_index_says_what_the_files_say() -> None:
     assert indexed("measurements") == [
         {key: suite_row(suite_file.load(name))[key] for key in SUITE} for name in suite_file.names()
     ], "run `make docs`"
+    assert indexed("studies") == [
+        {key: getattr(head(name), key) for key in STUDY} for name in list_studies()
+    ], "run `make docs`"
 
 
 @pytest.fixture
@@ -33,7 +36,7 @@ def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The shipped files, free to be changed."""
     data = tmp_path / "data"
     data.mkdir()
-    for name in ("machines", "profiles"):
+    for name in ("machines", "profiles", "studies"):
         shutil.copytree(shipped.shipped_folder(name), data / name)
     shutil.copy(shipped.shipped_folder("") / index.FILE, data)
     monkeypatch.setattr(shipped, "_DATA", data)
@@ -46,6 +49,18 @@ def test_a_file_that_was_changed_since_is_not_listed_from_the_index(copied: Path
     file.write_text(file.read_text(encoding="utf-8") + "\n# another\n", encoding="utf-8")
     assert indexed("machines") is None
     assert indexed("profiles") is not None
+
+
+@pytest.mark.parametrize("name", ["study.toml", "published.csv"])
+def test_nor_is_a_study_of_which_a_file_was_changed(name: str, copied: Path) -> None:
+    assert indexed("studies") is not None
+    before = heads()
+    file = copied / "studies" / before[0].name / name
+    line = "# another" if name == "study.toml" else file.read_text("utf-8").splitlines()[-1]
+    file.write_text(f"{file.read_text('utf-8')}{line}\n", encoding="utf-8")
+    assert indexed("studies") is None
+    assert [one.name for one in heads()] == [one.name for one in before]
+    assert heads()[0].rows == before[0].rows + (name == "published.csv")
 
 
 def test_neither_is_one_that_is_new_or_gone(copied: Path) -> None:
@@ -69,7 +84,7 @@ def test_nor_is_one_that_says_otherwise_of_a_file(copied: Path) -> None:
 
 
 def test_the_list_of_studies_says_what_the_studies_say() -> None:
-    for head in heads():
-        study = load_study(head.name)
+    for one in heads():
+        study = load_study(one.name)
         told = (study.title, study.source, study.claim, len(study.published))
-        assert (head.title, head.source, head.claim, head.rows) == told
+        assert (one.title, one.source, one.claim, one.rows) == told

@@ -10,7 +10,7 @@ import pytest
 
 from homenode.cli.study import show_study
 from homenode.errors import StudyError
-from homenode.evidence.study import calibrate, load_study, run_study
+from homenode.evidence.study import calibrate_study, load_study, run_study
 from homenode.evidence.study.deviation import Comparison, point_errors
 from homenode.evidence.study.published import PublishedRow, Tolerance, ToleranceKind
 from homenode.model.estimate import Estimate
@@ -75,7 +75,7 @@ def test_rows_errors_and_what_is_not_modelled(
 
 
 def test_a_core_is_fitted_to_its_row_and_to_no_other(root: Path) -> None:
-    result = calibrate(load_study("gen", root))
+    result = calibrate_study(load_study("gen", root))
     [fitted] = result.fitted
     assert fitted.found > fitted.in_files > 0.8
     [row] = result.comparisons

@@ -12,7 +12,7 @@ import pytest
 import frames
 import standins
 from homenode.errors import NotFoundError, StudyError
-from homenode.evidence.study import Standing, StudyResult, calibrate, load_study, run_study
+from homenode.evidence.study import Standing, StudyResult, calibrate_study, load_study, run_study
 from homenode.simulate.kept.query import query
 from homenode.simulate.run import Run
 from homenode.simulate.runner import run_scenario
@@ -168,7 +168,7 @@ def test_the_explanation_is_of_the_named_cases(root: Path) -> None:
 
 def test_calibration_finds_the_work_and_changes_no_file(root: Path) -> None:
     before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
-    result = calibrate(load_study("tiny", root))
+    result = calibrate_study(load_study("tiny", root))
     # 900/s of 10 ms are 9 cores; the stand-in's ripple has a mean near 1.
     assert result.fitted[0].found == pytest.approx(2e7, rel=0.01)
     assert result.fitted[0].in_files == 2e7
@@ -180,7 +180,7 @@ def test_calibration_from_far_off(root: Path, files: Callable[[str, str], Path])
     files(
         "studies/tiny/published.csv", PUBLISHED.replace("far-apart,physc,9,", "far-apart,physc,3,")
     )
-    result = calibrate(load_study("tiny", root))
+    result = calibrate_study(load_study("tiny", root))
     assert result.fitted[0].found == pytest.approx(2e7 / 3, rel=0.01)
     assert result.fitted[0].change_pct == pytest.approx(200, rel=0.02)
     assert result.comparisons[0].within
@@ -197,14 +197,14 @@ def test_two_rows_are_fitted_by_least_squares(
     )
     rows = '["far-apart:physc", "shared:physc"]'
     files("studies/tiny/study.toml", STUDY.replace('["far-apart:physc"]', rows))
-    found = calibrate(load_study("tiny", root)).fitted[0].found
+    found = calibrate_study(load_study("tiny", root)).fitted[0].found
     assert 2e7 * 6 / 9 < found < 2e7 * 1.05
 
 
 def test_a_row_out_of_reach_is_told(root: Path, files: Callable[[str, str], Path]) -> None:
     files("studies/tiny/study.toml", STUDY.replace("[1e6, 1e9]", "[1e6, 1e7]"))
     with pytest.raises(StudyError, match="no value between 1e"):
-        calibrate(load_study("tiny", root))
+        calibrate_study(load_study("tiny", root))
 
 
 TWICE = """[[series]]
@@ -434,7 +434,7 @@ def test_a_path_that_leads_nowhere(
     parameter = "partitions.*.profile.instructions_per_unit"
     files("studies/tiny/study.toml", STUDY.replace(parameter, path))
     with pytest.raises(StudyError, match=told):
-        calibrate(load_study("tiny", root))
+        calibrate_study(load_study("tiny", root))
 
 
 def test_an_unknown_study_names_the_nearest(root: Path) -> None:

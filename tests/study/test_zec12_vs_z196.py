@@ -6,7 +6,13 @@ import pytest
 
 pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
 
-from homenode.evidence.study import Study, StudyResult, calibrate, load_study, recorded_outcome
+from homenode.evidence.study import (
+    Study,
+    StudyResult,
+    calibrate_study,
+    load_study,
+    recorded_outcome,
+)
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +26,7 @@ def result(study: Study) -> StudyResult:
 
 
 def test_the_files_hold_what_the_calibration_finds(study: Study) -> None:
-    found = calibrate(study)
+    found = calibrate_study(study)
     assert [fitted.calibration.name for fitted in found.fitted] == [
         "core of zEC12",
         "L3 to core of z196",

@@ -3,13 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
-from homenode.tools import FrameView, Sample, SystemConfiguration
+from homenode.errors import NotFoundError, nearest
+from homenode.tools import Sample, SystemConfiguration
+from homenode.tools.summing import Rows
+from homenode.tools.view import Table
 
 SECOND = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class FrameView:
+    """A run in memory: configurations and frames by name."""
+
+    interval_ns: int
+    configurations: Mapping[str, SystemConfiguration]
+    frames: Mapping[tuple[Table, str], pl.DataFrame] = field(default_factory=dict)
+
+    def partition(self, name: str | None) -> SystemConfiguration:
+        """See `RunView.partition`."""
+        if name is None and len(self.configurations) == 1:
+            return next(iter(self.configurations.values()))
+        if name is None or name not in self.configurations:
+            hint = nearest(name or "", self.configurations)
+            raise NotFoundError(f"there is no partition {name or 'chosen'}{hint}")
+        return self.configurations[name]
+
+    def rows(self, table: Table, partition: str) -> Rows:
+        """See `RunView.rows`; the pool's frame stands under the empty name."""
+        return Rows(self.frames[table, "" if table == "pool" else partition])
+
 
 PARTITION_COLUMNS = str.split(
     "busy_ns entitled_ns excess_ns donated_ns user_ns sys_ns wait_ns idle_ns suser_ns ssys_ns "

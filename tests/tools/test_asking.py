@@ -7,12 +7,11 @@ from typing import Any, ClassVar
 
 import polars as pl
 import pytest
-from counted import SECOND, cpu, partition, sample, shared, view
+from counted import SECOND, FrameView, cpu, partition, sample, shared, view
 
 from homenode.errors import NotFoundError
 from homenode.tools import (
     TOOLS,
-    FrameView,
     KeptRunView,
     ToolError,
     UsageError,

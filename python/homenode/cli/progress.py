@@ -10,6 +10,8 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
+from homenode.model.numbers import duration
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -54,7 +56,7 @@ class _Bar:
                 return
             self._open()
         if self._progress is not None:
-            left = "" if seconds_left is None else f"{_duration(seconds_left)} left"
+            left = "" if seconds_left is None else f"{duration(seconds_left)} left"
             self._progress.update(self._task, completed=share, left=left, description=self._title)
 
     def close(self) -> None:
@@ -76,12 +78,3 @@ class _Bar:
         )
         self._task = self._progress.add_task(self._title, total=1.0, left="")
         self._progress.start()
-
-
-def _duration(seconds: float) -> str:
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

@@ -40,8 +40,8 @@ def sql(
     Views: partition_intervals, cpu_intervals, pool_intervals, dispatches, summary, runs; of z/VM
     virtual_machine_intervals, switch_intervals, volume_intervals.
     """
+    from homenode.model.numbers import NOTHING, significant
     from homenode.report.tables import plain_table
-    from homenode.simulate.kept.numbers import NOTHING, significant
     from homenode.simulate.kept.query import query as ask
 
     answer = ask(

@@ -92,10 +92,10 @@ def run_one(one: Study, replications: int | None, jobs: int | None, out: str) ->
 
 def calibrate_one(one: Study, replications: int | None, jobs: int | None) -> CalibrationResult:
     """Refit a study with a progress bar."""
-    from homenode.evidence.study import calibrate
+    from homenode.evidence.study import calibrate_study
 
     with progress_bar(f"calibrating {one.name}") as progress:
-        return calibrate(one, replications=replications, jobs=jobs, progress=progress)
+        return calibrate_study(one, replications=replications, jobs=jobs, progress=progress)
 
 
 def show_list(*, as_json: bool) -> None:

@@ -174,13 +174,13 @@ class HostBench:
                 shutil.chown(each, user)
 
     def measuring(self) -> None:
-        """Accounts begin."""
+        """Begin the accounts: what is used from now on is the case's."""
         self._watch = self.host.gate.watch()
         self._from = self._moment()
         self._window = None
 
     def measured(self) -> None:
-        """Accounts end."""
+        """End the accounts: what is used from now on is not the case's."""
         self._window = (self._moment(), self._watch.done())
 
     # What the runner calls

@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from homenode.judge.kinds import Judged
+from homenode.model.estimate import mean_of, student_t
 
 Verdict = Literal["agrees", "misses", "undecided", "not measured", "not simulated"]
-_LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,14 @@ class Interval:
     count: int
 
     def as_json(self) -> dict[str, object]:
-        """As written."""
+        """Mean, half of its 95 % interval and count, as a result file has them."""
         return {"mean": self.mean, "ci95": self.half, "count": self.count}
 
 
 def interval(values: Sequence[float]) -> Interval:
     """Mean of repeats with the interval of Student's t."""
     count = len(values)
-    mean = math.fsum(values) / count
+    mean = mean_of(values)
     if count < 2:
         return Interval(mean, None, count)
     return Interval(mean, half_width(spread(values), count), count)
@@ -42,19 +42,13 @@ def interval(values: Sequence[float]) -> Interval:
 
 def half_width(deviation: float, count: int) -> float:
     """Half the 95 % interval of a mean of so many values of this standard deviation."""
-    return _student(count - 1) * deviation / math.sqrt(count)
+    return student_t(count - 1) * deviation / math.sqrt(count)
 
 
 def spread(values: Sequence[float]) -> float:
     """Standard deviation of a sample."""
-    mean = math.fsum(values) / len(values)
+    mean = mean_of(values)
     return math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (len(values) - 1))
-
-
-def _student(freedom: int) -> float:
-    from scipy.stats import t
-
-    return float(t.ppf(0.5 + _LEVEL / 2.0, freedom))
 
 
 def repeats(earlier: Sequence[float], again: float) -> bool | None:
@@ -64,8 +58,8 @@ def repeats(earlier: Sequence[float], again: float) -> bool | None:
     count = len(earlier)
     if count < 2:
         return None
-    room = _student(count - 1) * spread(earlier) * math.sqrt(1.0 + 1.0 / count)
-    mean = math.fsum(earlier) / count
+    room = student_t(count - 1) * spread(earlier) * math.sqrt(1.0 + 1.0 / count)
+    mean = mean_of(earlier)
     # Counts and percentiles of few values may repeat to the digit: leave them their resolution.
     return abs(again - mean) <= room + 1e-9 * abs(mean)
 

@@ -37,7 +37,7 @@ REWEIGHT_SINCE, REWEIGHT_UNTIL = (6, 13), (7, 0)
 
 @dataclass(frozen=True)
 class Set:
-    """A setting."""
+    """What a kernel setting was found to be; a time in ns."""
 
     value: int | bool | str
     source: str

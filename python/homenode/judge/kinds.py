@@ -42,7 +42,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Limit:
-    """A quota."""
+    """Processor time that a group may use in a period: `cpu.max`."""
 
     processors: float
     """Most that may be used [processors]."""
@@ -60,7 +60,7 @@ class Outer:
     weight: int = UNIT
     quota: Limit | None = None
     processors: tuple[int, ...] | None = None
-    """As of `Group`."""
+    """Those of the experiment's processors that it may use, by their place; None is all."""
     inside: str | None = None
     """The outer group that it is in."""
 
@@ -72,7 +72,7 @@ class Group:
     name: str
     load: Load
     count: int = 1
-    """So many processes."""
+    """How many processes with this load."""
     weight: int = UNIT
     """`cpu.weight`."""
     quota: Limit | None = None

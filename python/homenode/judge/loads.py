@@ -7,9 +7,9 @@ start, so that no tool's start-up is in the figures.
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import asdict, dataclass
 
+from homenode.hosts.adapters.kernel_process import kernel_command
 from homenode.hosts.errors import MeasureError
 
 _NS = 1_000_000_000
@@ -61,7 +61,7 @@ class Reported:
     """What one process said of the time between the common start and its end."""
 
     started_ns: int
-    """Monotonic clock [ns]."""
+    """When it began, by the monotonic clock [ns]."""
     ended_ns: int
     cpu_ns: int
     voluntary: int
@@ -106,7 +106,7 @@ def command(
             table["sleep_ns"] = round(sleep * _NS)
         case Database():
             raise AssertionError("a database has programs of its own")
-    return [sys.executable, "-m", "homenode.hosts.kernels", name, json.dumps(table)]
+    return kernel_command(name, table)
 
 
 def read_report(text: bytes) -> Reported:

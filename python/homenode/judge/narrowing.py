@@ -6,12 +6,12 @@ agrees would find agreement anywhere.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from homenode.judge.judge import half_width, spread
 from homenode.judge.kinds import Experiment, Judged
 from homenode.judge.trial import Trial
+from homenode.model.estimate import mean_of
 
 AIMS = (1.0, 0.5)
 """Half width of the interval over the tolerance: first all that can be are brought to the one,
@@ -63,7 +63,7 @@ def needed_trials(judged: Judged, values: Sequence[float], aim: float, most: int
     """
     if len(values) < _LEAST:
         return None
-    unit = 1.0 if judged.kind == "points" else abs(math.fsum(values) / len(values)) / 100.0
+    unit = 1.0 if judged.kind == "points" else abs(mean_of(values)) / 100.0
     deviation = spread(values)
     room = aim * judged.tolerance * unit
     return next((n for n in range(_LEAST, most + 1) if half_width(deviation, n) <= room), None)

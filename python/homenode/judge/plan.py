@@ -26,11 +26,11 @@ _QUICK_MINUTES = 4.0
 
 @dataclass(frozen=True)
 class Plan:
-    """What is done."""
+    """Which experiments are made, how often and how long."""
 
     experiments: tuple[Experiment, ...]
     passes: int
-    """Over all of them."""
+    """How often each of the experiments is made at least."""
     seconds: float
     job_s: float
     left_out: tuple[str, ...] = ()

@@ -44,11 +44,11 @@ Figures = dict[str, float]
 
 @dataclass(frozen=True)
 class Trial:
-    """One experiment, once."""
+    """What one execution of an experiment measured."""
 
     experiment: str
     figures: Mapping[str, Figures]
-    """Of each group."""
+    """What was measured of each group, by its name."""
     foreign: float
     """Processor time of others, share of the processors used."""
     steal: float

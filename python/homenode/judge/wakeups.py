@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import json
 import statistics
-import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from homenode.hosts.adapters.kernel_process import kernel_command
 from homenode.hosts.bench import HostBench, Place
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.live.cgroups import Setting
@@ -40,7 +40,7 @@ class Exchanged:
     """A request with its answer, by both processes together."""
 
     cpu_s: float
-    """Processor time [s]."""
+    """Processor time of both processes for it [s]."""
     lasts_s: float
     """Time from a request to the end of its answer [s]."""
 
@@ -101,12 +101,14 @@ def _between_two(
     host: Host, control: Group, bench: HostBench, places: tuple[int, int], folder: Path
 ) -> Exchanged:
     port = bench.free_port()
-    server = host.start(_kernel("answer", {"port": port, **_BYTE}), group=control, cpus=places[1:])
+    server = host.start(
+        kernel_command("answer", {"port": port, **_BYTE}), group=control, cpus=places[1:]
+    )
     bench.wait_for_port(port, limit_s=15.0, of=server)
     start_ns = time.monotonic_ns() + round(_START_UP_S * 1e9)
     order = {"port": port, **_BYTE, "connections": 1, "seconds": _SECONDS}
     client = host.start(
-        [*_kernel("ask", order), str(start_ns)],
+        [*kernel_command("ask", order), str(start_ns)],
         group=control,
         cpus=places[:1],
         stdout=folder / "client",
@@ -143,7 +145,3 @@ def exchanged(told: bytes, cpu_s: float) -> Exchanged:
             next_step="see whether something else took the processors, and measure again",
         )
     return Exchanged(cpu_s / done, seconds / done)
-
-
-def _kernel(name: str, order: Mapping[str, object]) -> list[str]:
-    return [sys.executable, "-m", "homenode.hosts.kernels", name, json.dumps(order)]

@@ -49,12 +49,17 @@ class Estimate:
         return plain
 
 
+def mean_of(values: Sequence[float]) -> float:
+    """The plain mean of at least one value, summed exactly."""
+    return math.fsum(values) / len(values)
+
+
 def estimate(values: Sequence[float]) -> Estimate:
     """Mean of independent values with Student's t interval: `t(0.975, n-1) s / sqrt(n)`."""
     count = len(values)
     if count == 0:
         return Estimate(None)
-    mean = math.fsum(values) / count
+    mean = mean_of(values)
     if count == 1:
         return Estimate(mean)
     variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)

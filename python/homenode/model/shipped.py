@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 _DATA = Path(__file__).resolve().parents[1] / "data"
+_MAIN = {"studies": "study.toml"}
+"""Kinds that have a folder a name, and the file in it that makes it one of them."""
 
 
 def shipped_folder(kind: str) -> Path:
@@ -14,12 +16,15 @@ def shipped_folder(kind: str) -> Path:
 
 def shipped_names(kind: str) -> list[str]:
     """Names of the shipped files of a kind, in order."""
+    if kind in _MAIN:
+        return sorted(path.parent.name for path in shipped_folder(kind).glob(f"*/{_MAIN[kind]}"))
     return sorted(path.stem for path in shipped_folder(kind).glob("*.toml"))
 
 
 def shipped_file(kind: str, name: str) -> Path:
     """The file; `name` is one of `shipped_names`."""
-    return shipped_folder(kind) / f"{name}.toml"
+    folder = shipped_folder(kind)
+    return folder / name / _MAIN[kind] if kind in _MAIN else folder / f"{name}.toml"
 
 
 def shipped_text(kind: str, name: str) -> str:

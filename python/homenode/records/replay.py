@@ -61,7 +61,7 @@ class Summary:
     windows: int
     """Those in which something was recorded."""
     recorded: float
-    """Mean cores."""
+    """Mean over its windows [cores]."""
     simulated: float
     mean_deviation_pct: float
     """Of the deviations' sizes."""
@@ -80,7 +80,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Replay:
-    """Recorded against simulated."""
+    """What was recorded and what was simulated, window by window."""
 
     rows: tuple[Row, ...]
     quantities: Mapping[str, Quantity]

@@ -9,8 +9,8 @@ from homenode.errors import listed
 from homenode.evidence.compare.causes import CAUSES, MEANING, WALK_CAUSES
 from homenode.evidence.compare.outcome import CaseResult, MachineComparison
 from homenode.evidence.compare.suite import WorkClass
+from homenode.model.numbers import NOTHING, number, signed
 from homenode.report.tables import plain_table
-from homenode.simulate.kept.numbers import NOTHING, number, signed
 
 _LEAST_POINTS = 0.05
 """Half of the last digit that is printed."""

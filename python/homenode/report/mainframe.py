@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from homenode.errors import EngineMissingError
+from homenode.model.numbers import NOTHING, number, significant, with_interval
 from homenode.model.spec import (
     PartitionSpec,
     SharedSpec,
@@ -22,7 +23,6 @@ from homenode.model.spec import (
 from homenode.report.tables import plain_table
 from homenode.simulate.engine import load_engine
 from homenode.simulate.kept.guests import guest_tables
-from homenode.simulate.kept.numbers import NOTHING, number, significant, with_interval
 from homenode.simulate.kept.totals import NS_PER_S
 from homenode.simulate.run import Run
 

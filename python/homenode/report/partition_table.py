@@ -10,8 +10,8 @@ from rich.table import Table
 
 from homenode.evidence.capability import CapabilityTable, Factor, Prediction, Size, Split
 from homenode.evidence.capability.partitions import counted
+from homenode.model.numbers import number, signed
 from homenode.report.tables import plain_table
-from homenode.simulate.kept.numbers import number, signed
 
 if TYPE_CHECKING:
     import altair as alt

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+from homenode.model.numbers import number, signed
 from homenode.report.tables import plain_table
-from homenode.simulate.kept.numbers import number, signed
 
 if TYPE_CHECKING:
     from rich.table import Table

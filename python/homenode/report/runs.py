@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.table import Table
 
+from homenode.model.numbers import NOTHING, with_interval
 from homenode.report.mainframe import mainframe_tables
 from homenode.report.tables import plain_table
-from homenode.simulate.kept.numbers import NOTHING, with_interval
 
 if TYPE_CHECKING:
     from homenode.simulate.kept.kept_run import KeptRun

@@ -10,8 +10,8 @@ from rich.table import Table
 from homenode.evidence.scaling.capability import BETWEEN, PREDICTED
 from homenode.evidence.scaling.causes import KINDS
 from homenode.evidence.scaling.result import ScalingResult
+from homenode.model.numbers import NOTHING, number
 from homenode.report.tables import plain_table
-from homenode.simulate.kept.numbers import NOTHING, number
 
 if TYPE_CHECKING:
     import altair as alt

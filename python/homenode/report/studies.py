@@ -11,14 +11,14 @@ from homenode.evidence.study.deviation import Comparison, ErrorSummary, PointErr
 from homenode.evidence.study.fit import CalibrationResult
 from homenode.evidence.study.published import ToleranceKind
 from homenode.evidence.study.result import JUDGED, Count, Standing, StudyResult
-from homenode.report.tables import plain_table
-from homenode.simulate.kept.numbers import (
+from homenode.model.numbers import (
     NOTHING,
     number,
     signed,
     significant,
     significant_with_interval,
 )
+from homenode.report.tables import plain_table
 
 _UNITS = {kind: " %" if kind is ToleranceKind.PERCENT else "" for kind in ToleranceKind}
 

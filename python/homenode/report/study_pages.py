@@ -9,8 +9,8 @@ from homenode.evidence.study.deviation import Comparison
 from homenode.evidence.study.published import PublishedRow
 from homenode.evidence.study.result import Count, Standing, StudyResult
 from homenode.evidence.study.series import Series
+from homenode.model.numbers import NOTHING, significant
 from homenode.report.studies import summary_cells
-from homenode.simulate.kept.numbers import NOTHING, significant
 
 _NOTE = "written by `make docs`; changes here are lost"
 _MARKS = {

@@ -12,8 +12,8 @@ from homenode.judge.judge import Interval, Row, counts
 from homenode.judge.report import Report
 from homenode.judge.scene import Busy
 from homenode.model.estimate import Estimate
+from homenode.model.numbers import NOTHING, signed, significant_with_interval
 from homenode.report.tables import plain_table
-from homenode.simulate.kept.numbers import NOTHING, signed, significant_with_interval
 
 _WORDS = {
     "share_pct": "share of the groups' time, %",

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from homenode.evidence.compare.walk import gain_pct
+from homenode.model.numbers import signed
 from homenode.model.units import SIZE
 from homenode.report.tables import plain_table
-from homenode.simulate.kept.numbers import signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,11 +14,10 @@ if TYPE_CHECKING:
     from homenode.tools.errors import ToolError, UsageError
     from homenode.tools.intervals import Sample, samples
     from homenode.tools.registry import TOOLS, render, rows
-    from homenode.tools.view import FrameView, KeptRunView, RunView
+    from homenode.tools.view import KeptRunView, RunView
 
 __all__ = [
     "TOOLS",
-    "FrameView",
     "KeptRunView",
     "Limits",
     "RunView",
@@ -38,7 +37,6 @@ if not TYPE_CHECKING:
         __name__,
         {
             "TOOLS": "registry",
-            "FrameView": "view",
             "KeptRunView": "view",
             "Limits": "configuration",
             "RunView": "view",

@@ -22,14 +22,13 @@ if TYPE_CHECKING:
 
     from homenode.simulate.run import Run
 
-ALL_TABLES = ("partition", "cpu", "pool", "virtual_machine", "switch", "volume")
 DEFAULT_TYPE = "IFL"
 """Core type of a partition of which none is told."""
 
 
 @dataclass(frozen=True)
 class GuestView:
-    """One replication."""
+    """What one replication of a kept run counted, for reports on z/VM and PR/SM."""
 
     name: str
     """Of the run."""

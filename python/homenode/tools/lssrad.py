@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from homenode.tools.configuration import Srad
-from homenode.tools.layout import page
+from homenode.tools.text_columns import page
 from homenode.tools.usage import Grammar, parse
 from homenode.tools.view import RunView
 

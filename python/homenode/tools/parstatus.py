@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from homenode import _engine
 from homenode.model.scenario.cellular.paths import cores_of_cell, cores_per_cell
 from homenode.tools.errors import ToolError
 
@@ -56,8 +57,6 @@ def render(
     resolved: Resolved, sections: tuple[str, ...] = (CELLS,), cell: int | None = None
 ) -> str:
     """What the tool would print."""
-    from homenode import _engine
-
     return _engine.format_parstatus(json.dumps(listing(resolved, sections, cell)))
 
 

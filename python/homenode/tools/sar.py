@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from homenode.tools.configuration import SystemConfiguration
 from homenode.tools.figures import Shares, charged_ns, consumed_pct, cores, partition_shares, shares
 from homenode.tools.intervals import Counters, Sample, samples
-from homenode.tools.layout import Column, Value, columns, heading, page, row
+from homenode.tools.text_columns import Column, Value, columns, heading, page, row
 from homenode.tools.usage import Grammar, Request, parse
 from homenode.tools.view import RunView
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from homenode.errors import NotFoundError, nearest
+from homenode.errors import NotFoundError
 from homenode.model.spec import Spec
 from homenode.tools.configuration import Limits, SystemConfiguration, from_spec
 from homenode.tools.errors import ToolError
 from homenode.tools.summing import Rows
 
 if TYPE_CHECKING:
-    import polars as pl
+    pass
 
 Table = Literal["partition", "cpu", "pool"]
 _LIMITS = ("capacity", "processors", "memory")
@@ -38,28 +38,6 @@ class RunView(Protocol):
     def rows(self, table: Table, partition: str) -> Rows:
         """Kept rows of one replication: of that partition, or of the whole physical pool."""
         ...
-
-
-@dataclass(frozen=True)
-class FrameView:
-    """A run in memory: configurations and frames by name, as tests and notebooks make them."""
-
-    interval_ns: int
-    configurations: Mapping[str, SystemConfiguration]
-    frames: Mapping[tuple[Table, str], pl.DataFrame] = field(default_factory=dict)
-
-    def partition(self, name: str | None) -> SystemConfiguration:
-        """See `RunView.partition`."""
-        if name is None and len(self.configurations) == 1:
-            return next(iter(self.configurations.values()))
-        if name is None or name not in self.configurations:
-            hint = nearest(name or "", self.configurations)
-            raise NotFoundError(f"there is no partition {name or 'chosen'}{hint}")
-        return self.configurations[name]
-
-    def rows(self, table: Table, partition: str) -> Rows:
-        """See `RunView.rows`; the pool's frame stands under the empty name."""
-        return Rows(self.frames[table, "" if table == "pool" else partition])
 
 
 class Kept(Protocol):

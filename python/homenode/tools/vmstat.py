@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from homenode.tools.configuration import SystemConfiguration
 from homenode.tools.figures import consumed_pct, cores, partition_shares
 from homenode.tools.intervals import Sample, samples
-from homenode.tools.layout import Column, Value, columns, heading, page, row
+from homenode.tools.text_columns import Column, Value, columns, heading, page, row
 from homenode.tools.usage import Grammar, parse
 from homenode.tools.view import RunView
 

@@ -13,6 +13,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypedDict
 
+from homenode import _engine
 from homenode.errors import NotFoundError, nearest
 from homenode.model.scenario.cellular.paths import cores_of_cell, path_of
 from homenode.tools.errors import ToolError
@@ -135,8 +136,6 @@ def told(resolved: Resolved, names: Sequence[str] = ()) -> list[VirtualPartition
 
 def render(resolved: Resolved, form: Form = "", names: Sequence[str] = ()) -> str:
     """What the tool would print."""
-    from homenode import _engine
-
     return _engine.format_vparstatus(json.dumps(listing(resolved, form, names)))
 
 

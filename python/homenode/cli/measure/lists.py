@@ -21,7 +21,7 @@ def list_suites(
     """List the suites, or the cases of one."""
     if suite is not None:
         from homenode.hosts.suite_file import load
-        from homenode.report.suites import cases_json, cases_sentence, cases_table
+        from homenode.report.hosts.suites import cases_json, cases_sentence, cases_table
 
         found = load(suite)
         if as_json:
@@ -35,7 +35,7 @@ def list_suites(
         keys = ("title", "cases")
         show_json([{"suite": one["name"], **{key: one[key] for key in keys}} for one in every])
         return
-    from homenode.report.suites import suites_table
+    from homenode.report.hosts.suites import suites_table
 
     show(suites_table(every))
 
@@ -48,7 +48,7 @@ def _suites() -> list[dict[str, Any]]:
     if found is not None:
         return found
     from homenode.hosts import suite_file
-    from homenode.report.suites import suite_row
+    from homenode.report.hosts.suites import suite_row
 
     return [suite_row(suite_file.load(name)) for name in suite_file.names()]
 
@@ -70,7 +70,7 @@ def adapters(
     """
     from homenode.hosts.adapters.described import meaning_of, parameters_of
     from homenode.hosts.adapters.registry import ADAPTERS, adapter
-    from homenode.report.suites import adapter_json, adapters_table, parameters_table
+    from homenode.report.hosts.suites import adapter_json, adapters_table, parameters_table
 
     every = [adapter(one) for one in ([name] if name is not None else sorted(ADAPTERS))]
     if as_json:
@@ -100,7 +100,7 @@ def tools(
     from homenode.hosts.live import packages
     from homenode.hosts.suite_file import load
     from homenode.hosts.tools import needs_of
-    from homenode.report.suites import tools_json, tools_table
+    from homenode.report.hosts.suites import tools_json, tools_table
 
     found = needs_of(load(suite))
     wanted = [(n.adapter, n.need) for n in found if not n.there and not n.need.plug_in]

@@ -4,12 +4,11 @@ was spent.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from homenode.evidence.compare.suite import Case, Suite, WorkClass
-from homenode.model.estimate import Estimate, estimate
+from homenode.model.estimate import Estimate, estimate, mean_of
 
 US_PER_S = 1e6
 
@@ -145,7 +144,7 @@ class CaseResult:
 
     def _means(self, by_load: Sequence[tuple[float, ...]]) -> list[float]:
         """Mean over the loads, replication by replication."""
-        return [math.fsum(some) / len(some) for some in zip(*by_load, strict=True)]
+        return [mean_of(some) for some in zip(*by_load, strict=True)]
 
     def _estimate(self, values: Sequence[float]) -> Estimate:
         return estimate(values) if self.reason is None else Estimate(None, None, self.reason)

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
+from homenode import _engine
 from homenode.errors import HomenodeError, MachineError, NotFoundError, hint, listed
 from homenode.model.catalog import MachineDescription, machine, machines
 from homenode.model.units import SIZE, UnitError
@@ -159,8 +160,6 @@ def walk_bytes(hierarchy: WalkMachine, pattern: str, size: int) -> WalkResult:
     """Walk on a machine in the walk's form (`walk_machine`), some of whose figures may have been
     replaced.
     """
-    from homenode import _engine
-
     check_pattern(pattern)
     check_size(size)
     question = {"machine": dict(hierarchy), "pattern": pattern, "bytes": size}

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from homenode.evidence.study.definition import Study, load_study
     from homenode.evidence.study.deviation import Comparison
     from homenode.evidence.study.evaluate import run_study
-    from homenode.evidence.study.fit import CalibrationResult, calibrate
+    from homenode.evidence.study.fit import CalibrationResult, calibrate_study
     from homenode.evidence.study.listing import list_studies
     from homenode.evidence.study.outcome import recorded_outcome
     from homenode.evidence.study.result import Count, Standing, StudyResult
@@ -20,7 +20,7 @@ __all__ = [
     "Standing",
     "Study",
     "StudyResult",
-    "calibrate",
+    "calibrate_study",
     "list_studies",
     "load_study",
     "recorded_outcome",
@@ -37,7 +37,7 @@ if not TYPE_CHECKING:
             "Standing": "result",
             "Study": "definition",
             "StudyResult": "result",
-            "calibrate": "fit",
+            "calibrate_study": "fit",
             "list_studies": "listing",
             "load_study": "definition",
             "recorded_outcome": "outcome",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from homenode.evidence.study.published import PublishedRow, ToleranceKind
-from homenode.model.estimate import Estimate
+from homenode.model.estimate import Estimate, mean_of
 
 
 @dataclass(frozen=True)
@@ -123,7 +122,7 @@ def mean_error_pct(rows: Sequence[Comparison]) -> float | None:
 
 def mean(values: Sequence[float]) -> float | None:
     """The mean, if there is any value."""
-    return math.fsum(values) / len(values) if values else None
+    return mean_of(values) if values else None
 
 
 def _error(kind: ToleranceKind, row: Comparison) -> float | None:

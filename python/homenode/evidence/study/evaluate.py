@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from homenode.evidence.study.overrides import override
 from homenode.evidence.study.published import PublishedRow
 from homenode.evidence.study.result import StudyResult
 from homenode.evidence.study.series import OF_A_SIZE, OF_THE_SET
-from homenode.model.estimate import Estimate, estimate
+from homenode.model.estimate import Estimate, estimate, mean_of
 from homenode.model.scenario import Scenario
 from homenode.simulate.explain.explanation import explain
 from homenode.simulate.kept.finding import folder_of_study
@@ -115,12 +114,8 @@ def _ratio(study: Study, runs: Mapping[str, Run], ratio: Ratio, metric: str) -> 
     count = min(len(found) for found in values.values())
     return estimate(
         [
-            _mean([values[n][i] for n in ratio.of]) / _mean([values[n][i] for n in ratio.to])
+            mean_of([values[n][i] for n in ratio.of]) / mean_of([values[n][i] for n in ratio.to])
             for i in range(count)
             if any(values[n][i] for n in ratio.to)
         ]
     )
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)

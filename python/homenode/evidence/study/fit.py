@@ -81,7 +81,7 @@ class CalibrationResult:
         }
 
 
-def calibrate(
+def calibrate_study(
     study: Study | str,
     *,
     replications: int | None = None,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
 from homenode.errors import StudyError
-from homenode.model.shipped import shipped_folder
+from homenode.model.document import read_document
+from homenode.model.index import indexed
+from homenode.model.shipped import shipped_file, shipped_folder
 
 
 @dataclass(frozen=True)
@@ -34,19 +35,22 @@ def list_studies(root: Path | None = None) -> list[str]:
     return sorted(path.parent.name for path in root.glob("*/study.toml"))
 
 
-def heads(root: Path | None = None) -> list[Head]:
-    """Every study, in the order of the names."""
-    root = root or studies_folder()
-    return [_head(root / name) for name in list_studies(root)]
+def heads() -> list[Head]:
+    """Every shipped study, in the order of the names."""
+    rows = indexed("studies")
+    if rows is not None:
+        return [Head(**row) for row in rows]
+    return [head(name) for name in list_studies()]
 
 
-def _head(folder: Path) -> Head:
-    path = folder / "study.toml"
+def head(name: str) -> Head:
+    """What the files of a shipped study say of it."""
+    path = shipped_file("studies", name)
+    told = read_document(path, StudyError).data
     try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
         title, source, claim = (str(told[key]) for key in ("title", "source", "claim"))
-        with (folder / "published.csv").open(encoding="utf-8", newline="") as file:
+        with path.with_name("published.csv").open(encoding="utf-8", newline="") as file:
             rows = sum(1 for _ in csv.DictReader(file))
     except (OSError, ValueError, KeyError, csv.Error) as error:
         raise StudyError(f"{path}: {error}", next_step="homenode study NAME says more") from error
-    return Head(folder.name, title, source, claim, rows)
+    return Head(name, title, source, claim, rows)

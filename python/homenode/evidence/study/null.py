@@ -12,13 +12,13 @@ in the mean, and nothing where there are none.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from homenode.evidence.study.capability import CapabilityStudy
 from homenode.evidence.study.definition import Study
 from homenode.evidence.study.published import PublishedRow
 from homenode.evidence.study.series import Series
+from homenode.model.estimate import mean_of
 
 NO_EFFECT = 1.0
 """A ratio of two layouts of which neither costs more."""
@@ -64,7 +64,7 @@ def _alone(study: Study, row: PublishedRow) -> dict[str, float | None]:
         for one in study.rows("calibration")
         if (one.metric, one.unit) == (row.metric, row.unit)
     ]
-    return {row.key: math.fsum(known) / len(known) if known else None}
+    return {row.key: mean_of(known) if known else None}
 
 
 def _best(study: Study, rows: Sequence[PublishedRow]) -> dict[str, float | None]:

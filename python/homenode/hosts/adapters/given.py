@@ -82,7 +82,7 @@ class Given:
         return float(value)
 
     def flag(self, key: str, default: bool) -> bool:
-        """True or false."""
+        """A parameter that is true or false."""
         value, takes = self._given.get(key, default), "true or false"
         self._notes[key] = Note(key, default, takes)
         if not isinstance(value, bool):

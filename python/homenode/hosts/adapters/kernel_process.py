@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Mapping
 
+from homenode import _engine
 from homenode.hosts.adapter import Bench
 from homenode.hosts.adapters.reading import optional
 from homenode.hosts.errors import MeasureError
@@ -28,6 +29,11 @@ _PATIENCE = (1.0, 4.0, 16.0)
 """Times that long is given to get ready, one try after the other: a group under a small quota takes
 as many times as long.
 """
+
+
+def kernel_command(name: str, parameters: Mapping[str, object]) -> list[str]:
+    """The words that run a kernel in a process of its own."""
+    return [sys.executable, "-m", "homenode.hosts.kernels", name, json.dumps(parameters)]
 
 
 def run_kernel(
@@ -82,7 +88,7 @@ def _once(
     """
     start_ns = int(start * _NS)
     given = {**parameters, "start_ns": start_ns} if in_kernel else parameters
-    words = [sys.executable, "-m", "homenode.hosts.kernels", name, json.dumps(given)]
+    words = kernel_command(name, given)
     client = bench.start([*words, *([] if in_kernel else [str(start_ns)])], role="client")
     bench.clock.wait_until(counts_from)
     bench.measuring()
@@ -103,6 +109,4 @@ def _began_s(text: bytes) -> float:
 
 def engine_version() -> str:
     """Version of the engine, which the kernels are part of."""
-    from homenode import _engine
-
     return f"homenode {_engine.ENGINE_VERSION}"

@@ -105,6 +105,6 @@ def _value(text: bytes) -> float | str:
 
 
 def _latency(told: dict[str, float | str]) -> dict[str, float]:
-    """From microseconds [ms]."""
+    """Latencies by name [ms]; netperf tells them in microseconds."""
     names = {"mean": "MEAN_LATENCY", "p50": "P50_LATENCY", "p99": "P99_LATENCY"}
     return {name: number("netperf", told, key) / 1e3 for name, key in names.items()}

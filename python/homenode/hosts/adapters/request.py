@@ -6,14 +6,10 @@ and answer with 1,000 or 30,000. Server and clients have a thread a connection e
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Mapping
-
 from homenode.hosts.adapter import Bench, Case, Output, Parameters, Requirements
 from homenode.hosts.adapters.gate import Gate, let_go
 from homenode.hosts.adapters.given import Given
-from homenode.hosts.adapters.kernel_process import engine_version
+from homenode.hosts.adapters.kernel_process import engine_version, kernel_command
 from homenode.hosts.adapters.reading import json_object, number, positive, rate
 
 _MOST_BYTES = 16 << 20
@@ -56,11 +52,13 @@ class Request:
         given = case.parameters
         port = bench.free_port()
         sizes = {"request": given["request"], "response": given["response"]}
-        server = bench.start(_kernel("answer", {"port": port, **sizes}), role="server")
+        server = bench.start(kernel_command("answer", {"port": port, **sizes}), role="server")
         bench.wait_for_port(port, limit_s=15.0, of=server)
         gate = Gate.made(bench.folder / "gate")
         order = {"port": port, **sizes, "connections": given["load"], "seconds": seconds}
-        clients = bench.start(_kernel("ask", {**order, "gate": str(gate.path)}), role="client")
+        clients = bench.start(
+            kernel_command("ask", {**order, "gate": str(gate.path)}), role="client"
+        )
         held = gate.reached(clients)
         bench.measuring()
         let_go([held])
@@ -84,8 +82,3 @@ class Request:
     def version(self, bench: Bench) -> str:
         """The engine's, which the kernels are part of."""
         return engine_version()
-
-
-def _kernel(name: str, order: Mapping[str, object]) -> list[str]:
-    """The command that runs a kernel in a process of its own."""
-    return [sys.executable, "-m", "homenode.hosts.kernels", name, json.dumps(order)]

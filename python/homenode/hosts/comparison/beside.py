@@ -39,7 +39,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Beside:
-    """A case."""
+    """A case's measured and simulated runs, and the figures that both have."""
 
     measured: Cell
     simulated: Cell
@@ -119,25 +119,14 @@ def _micro(run: RunRecord) -> float | None:
     return None if found is None else 1e6 * found
 
 
-def _per_second(which: str) -> Figure:
-    def figure(run: RunRecord) -> float | None:
-        return None if run.switches is None else float(getattr(run.switches, which)) / run.seconds
-
-    return figure
-
-
-def _delay(run: RunRecord) -> float | None:
-    return None if run.run_delay_s is None else run.run_delay_s / run.seconds
-
-
 _FIGURES: tuple[tuple[str, str, Figure], ...] = (
     ("ETR", "1/s", identities.etr),
     ("busy", "%", _share),
     ("ITR", "1/s", identities.itr),
     ("processor time of a unit", "us", _micro),
-    ("voluntary switches", "1/s", _per_second("voluntary")),
-    ("involuntary switches", "1/s", _per_second("involuntary")),
-    ("run delay", "cores", _delay),
+    ("voluntary switches", "1/s", identities.voluntary_switches_per_s),
+    ("involuntary switches", "1/s", identities.involuntary_switches_per_s),
+    ("run delay", "cores", identities.run_delay_cores),
 )
 
 

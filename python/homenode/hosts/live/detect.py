@@ -59,15 +59,15 @@ class GroupsNone(Groups):
         return []
 
     def account(self) -> Usage:
-        """Not told."""
+        """Nothing: without control groups no account is kept of all together."""
         return Usage()
 
     def machine_s(self) -> float | None:
-        """Not told."""
+        """None: the machine's use is not told by groups."""
         return None
 
     def close(self) -> None:
-        """End all."""
+        """End all processes that were started."""
         self.base.end()
 
 

@@ -4,8 +4,6 @@
     u   = C / (N T)                busy, of N processors [0..1]
     ITR = ETR / u = N W / C        internal throughput rate: what N fully busy ones would do [1/s]
     CPU per unit = C / W = N / ITR [s]
-    T/V = total busy / guest busy
-    CPI = EICPI + EFCPI,  CPU per unit = instructions per unit x CPI / clock
 
 with W completed work, T seconds, C processor seconds, N logical processors. As the z/VM performance
 reports define them; everything is computed from W, T, C and N, and rounded only when printed.
@@ -53,6 +51,21 @@ def instructions_per_unit(record: RunRecord) -> float | None:
     return record.instructions / record.work
 
 
+def voluntary_switches_per_s(record: RunRecord) -> float | None:
+    """Context switches of its own will, where they are counted [1/s]."""
+    return None if record.switches is None else record.switches.voluntary / record.seconds
+
+
+def involuntary_switches_per_s(record: RunRecord) -> float | None:
+    """Context switches forced on it, where they are counted [1/s]."""
+    return None if record.switches is None else record.switches.involuntary / record.seconds
+
+
+def run_delay_cores(record: RunRecord) -> float | None:
+    """Threads that waited for a processor in the mean, where it is known [cores]."""
+    return None if record.run_delay_s is None else record.run_delay_s / record.seconds
+
+
 def speed(record: RunRecord) -> float:
     """The case's own figure such that more is better: the score, or the inverse of one that is
     better when lower.
@@ -66,28 +79,6 @@ def speed(record: RunRecord) -> float:
             next_step="look at the run's raw output",
         )
     return 1.0 / record.score
-
-
-def itr_of_rates(etr_per_s: float, busy_pct: float) -> float:
-    """ITR from printed figures: `ETR / (busy % / 100)`."""
-    return etr_per_s / (busy_pct / 100.0)
-
-
-def tv_ratio(guest_busy_pct: float, chargeable_pct: float, system_pct: float) -> float:
-    """T/V: all that a guest's work costs by what the guest itself uses."""
-    return (guest_busy_pct + chargeable_pct + system_pct) / guest_busy_pct
-
-
-def implied_clock_hz(instructions: float, cpi: float, cpu_seconds: float) -> float:
-    """The clock at which a unit of so many instructions takes so much processor time."""
-    return instructions * cpi / cpu_seconds
-
-
-def saving_at_saturation(deviation: float) -> float:
-    """Saving of processor time that goes with a deviation of throughput [ratio less one] where both
-    systems are fully busy on as many processors: `1 - 1 / (1 + deviation)`.
-    """
-    return 1.0 - 1.0 / (1.0 + deviation)
 
 
 def implied_busy_ratio(deviation: float, saving: float) -> float:

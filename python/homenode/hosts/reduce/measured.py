@@ -30,7 +30,7 @@ class Measured(Protocol):
 
     @property
     def environment(self) -> Mapping[str, object]:
-        """The host."""
+        """What was known of the host: hardware, kernel, settings."""
 
     @property
     def cases(self) -> Mapping[str, Mapping[str, object]]:
@@ -38,7 +38,7 @@ class Measured(Protocol):
 
     @property
     def left_out(self) -> Sequence[Mapping[str, object]]:
-        """`case` and `why`."""
+        """Cases that were not run: of each `case` and `why`."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Literal
 
 from homenode.hosts.record import RunRecord
 from homenode.hosts.reduce import identities
-from homenode.hosts.reduce.cells import Cell
+from homenode.hosts.reduce.repetitions import Cell
 from homenode.hosts.reduce.response import Response, response_of
 from homenode.hosts.statistics import (
     Ratio,

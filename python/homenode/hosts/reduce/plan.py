@@ -11,17 +11,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from homenode.hosts.errors import MeasureError
-from homenode.hosts.reduce.cells import Cell
+from homenode.hosts.reduce.repetitions import Cell
 from homenode.hosts.statistics import detectable, runs_needed
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Of a case."""
+    """How many runs of a case a claim takes."""
 
     cell: Cell
     cv: float
-    """From run to run [ratio]."""
+    """Coefficient of variation from run to run [ratio]."""
     runs: int | None
     """Of each host; None where no number that could be made tells."""
     pairs: int | None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from homenode.hosts.record import RunRecord
-from homenode.hosts.reduce.cells import Cell
+from homenode.hosts.reduce.repetitions import Cell
 from homenode.hosts.statistics import Ratio, noise_floor
 
 PLACES = ("p99", "p95", "max", "mean")

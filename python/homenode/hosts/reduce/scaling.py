@@ -15,8 +15,8 @@ from typing import Literal, TypeVar
 
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.reduce import identities
-from homenode.hosts.reduce.cells import Cell
 from homenode.hosts.reduce.pair import MATCHED_POINTS
+from homenode.hosts.reduce.repetitions import Cell
 from homenode.hosts.statistics import (
     Ratio,
     Spread,

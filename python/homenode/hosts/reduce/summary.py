@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from homenode.hosts.reduce.cells import Cell, cells_of
 from homenode.hosts.reduce.measured import Measured
+from homenode.hosts.reduce.repetitions import Cell, cells_of
 from homenode.hosts.reduce.scaling import Capability, ScalingSet, scaling_sets
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Of one result."""
+    """The cells and scaling sets of one result."""
 
     cells: tuple[Cell, ...]
     sets: tuple[ScalingSet, ...]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from homenode.hosts.statistics.ranks import ALPHA, fewest_runs, holm, rank_p
     from homenode.hosts.statistics.ratio import Ratio, ratio_of_pairs, ratio_of_samples
     from homenode.hosts.statistics.samples import Spread, cv, log_mean, spread
-    from homenode.hosts.statistics.warmup import WarmUp, batch_count, slope_of_rest, warm_up
+    from homenode.hosts.statistics.warmup import WarmUp, slope_of_rest, warm_up
 
 __all__ = [
     "ALPHA",
@@ -25,7 +25,6 @@ __all__ = [
     "SqrtLaw",
     "Usl",
     "WarmUp",
-    "batch_count",
     "cv",
     "detectable",
     "fewest_runs",
@@ -55,7 +54,6 @@ if not TYPE_CHECKING:
             "SqrtLaw": "laws",
             "Usl": "laws",
             "WarmUp": "warmup",
-            "batch_count": "warmup",
             "cv": "samples",
             "detectable": "power",
             "fewest_runs": "ranks",

@@ -27,7 +27,7 @@ Samples = tuple[Sequence[float], Sequence[float]]
 
 @dataclass(frozen=True)
 class GeometricMean:
-    """Over cases."""
+    """Geometric mean of the ratios of cases, with its interval."""
 
     mean: float
     low: float | None

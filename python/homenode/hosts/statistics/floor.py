@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from homenode.hosts.statistics.samples import exponential, logs
-from homenode.model.estimate import student_t
+from homenode.model.estimate import mean_of, student_t
 
 QUANTILE = 0.95
 MOST_RUNS = 12
@@ -48,7 +48,7 @@ def _grouped(values: Sequence[float]) -> list[float]:
     if len(values) <= MOST_RUNS:
         return list(values)
     groups = [values[i::MOST_RUNS] for i in range(MOST_RUNS)]
-    return [math.fsum(group) / len(group) for group in groups]
+    return [mean_of(group) for group in groups]
 
 
 def _of_halves(values: Sequence[float]) -> Iterator[float]:

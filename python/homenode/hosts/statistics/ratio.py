@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.statistics.ranks import ALPHA, rank_p
 from homenode.hosts.statistics.samples import exponential, logs
+from homenode.model.estimate import mean_of
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Ratio:
 def ratio_of_samples(first: Sequence[float], second: Sequence[float]) -> Ratio:
     """Of independent runs; Welch's interval, degrees of freedom by Welch and Satterthwaite."""
     a, b = _both(first, second)
-    middle = _mean(b) - _mean(a)
+    middle = mean_of(b) - mean_of(a)
     half: float | None = None
     if len(a) > 1 and len(b) > 1:
         parts = [statistics.variance(one) / len(one) for one in (a, b)]
@@ -99,7 +100,7 @@ def ratio_of_pairs(first: Sequence[float], second: Sequence[float]) -> Ratio:
     walsh = statistics.median(
         (differences[i] + differences[j]) / 2.0 for i in range(count) for j in range(i, count)
     )
-    return _ratio(_mean(differences), half, walsh, (first, second), paired=True)
+    return _ratio(mean_of(differences), half, walsh, (first, second), paired=True)
 
 
 def _ratio(
@@ -133,10 +134,6 @@ def _half_width(parts: Sequence[float], degrees: Sequence[int]) -> float:
     # Shares of the total, lest squares of tiny variances vanish.
     nu = 1.0 / math.fsum((p / total) ** 2 / d for p, d in zip(parts, degrees, strict=True))
     return float(stdtrit(nu, 1.0 - ALPHA / 2.0)) * math.sqrt(total)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
 
 
 def _both(first: Sequence[float], second: Sequence[float]) -> tuple[list[float], list[float]]:

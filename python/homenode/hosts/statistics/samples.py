@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from homenode.hosts.errors import MeasureError
-from homenode.model.estimate import student_t
+from homenode.model.estimate import mean_of, student_t
 
 MOST_LOG = 690.0
 """Beyond it `exp` is 1e300 or 1e-300."""
@@ -30,13 +30,6 @@ class Spread:
     low: float | None
     """Lower end of the 95 % interval of the mean, by Student's t on logarithms."""
     high: float | None
-
-    @property
-    def half_width_pct(self) -> float | None:
-        """Of the interval, by the mean [percent]: the larger side."""
-        if self.high is None or self.mean == 0.0:
-            return None
-        return 100.0 * (self.high / self.mean - 1.0)
 
 
 def logs(values: Sequence[float]) -> list[float]:
@@ -62,8 +55,7 @@ def exponential(logarithm: float) -> float:
 
 def log_mean(values: Sequence[float]) -> float:
     """Mean of the logarithms."""
-    found = logs(values)
-    return math.fsum(found) / len(found)
+    return mean_of(logs(values))
 
 
 def log_sd(values: Sequence[float]) -> float:

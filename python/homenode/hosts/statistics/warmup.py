@@ -1,4 +1,4 @@
-"""Warm-up of a run, found in its own series: MSER-5, and how a long run is cut into batches.
+"""Warm-up of a run, found in its own series: MSER-5.
 
 MSER-5 (White 1997) takes means of five, and leaves out as many of the first as make the squared
 standard error of the rest least. A least at the border of what may be left out means that the run
@@ -7,18 +7,15 @@ never settled: it is too short.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from homenode.model.estimate import mean_of
+
 BATCH = 5
 LEAST_BATCHES = 8
 """Fewer say nothing about a warm-up (assumed)."""
-LEAST_FINAL_BATCHES = 20
-"""Of a long run's interval."""
-MOST_CORRELATION = 0.1
-"""Of neighbouring batches; above it batches are joined."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +41,12 @@ def warm_up(series: Sequence[float]) -> WarmUp | None:
     found = [_squared_error(batches[cut:]) for cut in range(most + 1)]
     cut = min(range(most + 1), key=lambda i: (found[i], i))
     rest = batches[cut:]
-    return WarmUp(cut * BATCH, cut < most, math.fsum(rest) / len(rest))
+    return WarmUp(cut * BATCH, cut < most, mean_of(rest))
 
 
 def _squared_error(values: Sequence[float]) -> float:
     """`sum (x - mean)^2 / n^2`, what MSER makes least."""
-    mean = math.fsum(values) / len(values)
+    mean = mean_of(values)
     return math.fsum((value - mean) ** 2 for value in values) / len(values) ** 2
 
 
@@ -66,26 +63,3 @@ def slope_of_rest(series: Sequence[float]) -> float:
     above = math.fsum((i - middle) * value for i, value in enumerate(last))
     below = math.fsum((i - middle) ** 2 for i in range(count))
     return 0.0 if mean == 0.0 else above / below * (count - 1) / mean
-
-
-def batch_count(series: Sequence[float]) -> int | None:
-    """Into how many batches a long run may be cut so that their means pass for independent: the
-    most, of 20 upward by halving from single values, whose neighbours correlate by less than 0.1;
-    None if there is no such number.
-    """
-    values = list(series)
-    while len(values) >= LEAST_FINAL_BATCHES:
-        if _correlation(values) < MOST_CORRELATION:
-            return len(values)
-        values = [(a + b) / 2.0 for a, b in zip(values[::2], values[1::2], strict=False)]
-    return None
-
-
-def _correlation(values: Sequence[float]) -> float:
-    """Of each value with the next."""
-    mean = math.fsum(values) / len(values)
-    moved = [value - mean for value in values]
-    whole = math.fsum(value * value for value in moved)
-    if whole == 0.0:
-        return 0.0
-    return math.fsum(a * b for a, b in itertools.pairwise(moved)) / whole

@@ -6,16 +6,15 @@ differs.
 from __future__ import annotations
 
 import functools
-import tomllib
 from collections.abc import Mapping
 from typing import Annotated, Literal, cast
 
 from pydantic import Field, model_validator
 
+from homenode.errors import MachineError
 from homenode.model.catalog.figure import Figure
 from homenode.model.catalog.policies import HOST_POLICIES
-from homenode.model.document import Quantity, Table
-from homenode.model.shipped import shipped_text
+from homenode.model.document import Quantity, Table, shipped_document
 from homenode.model.spec import (
     BalanceSpec,
     Credit2Spec,
@@ -300,7 +299,7 @@ def completed(table: object) -> object:
 @functools.cache
 def defaults(policy: str) -> dict[str, object]:
     """The numbers of a policy where nobody changes anything, as its file has them."""
-    return tomllib.loads(shipped_text("hypervisors", policy))
+    return shipped_document("hypervisors", policy, MachineError).data
 
 
 def _filled(table: Mapping[str, object], missing: Mapping[str, object]) -> dict[str, object]:

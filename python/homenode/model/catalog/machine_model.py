@@ -194,22 +194,22 @@ class MachineDescription(Table):
 
     @property
     def nodes(self) -> int:
-        """Nodes in the machine."""
+        """How many nodes (cells, books, drawers, sockets) the machine has."""
         return self.topology.nodes.value
 
     @property
     def chips_per_node(self) -> int:
-        """Chips in a node."""
+        """How many chips each node has."""
         return self.topology.chips_per_node.value
 
     @property
     def cores_per_chip(self) -> int:
-        """Cores in a chip."""
+        """How many cores each chip has, activated or not."""
         return self.topology.cores_per_chip.value
 
     @property
     def threads_per_core(self) -> int:
-        """Hardware threads in a core."""
+        """Hardware threads of each core; 1 is no SMT."""
         return self.topology.threads_per_core.value
 
     @property
@@ -232,7 +232,7 @@ class MachineDescription(Table):
 
     @property
     def chips(self) -> int:
-        """Chips in the machine."""
+        """Chips of all nodes together."""
         return self.nodes * self.chips_per_node
 
     @property

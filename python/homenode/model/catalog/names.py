@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
-from typing import TypeVar
 
 from homenode.errors import InputError, MachineError, NotFoundError, ProfileError, hint, listed
 from homenode.model.catalog.check import check_machine
@@ -12,8 +11,6 @@ from homenode.model.catalog.machine_model import MachineDescription
 from homenode.model.catalog.profile_model import ProfileDescription
 from homenode.model.document import Document, Problems, read_document, shipped_document, validate
 from homenode.model.shipped import shipped_names
-
-Described = TypeVar("Described", MachineDescription, ProfileDescription)
 
 
 def machines() -> list[str]:

@@ -9,7 +9,7 @@ from homenode.errors import HomenodeError
 from homenode.model.catalog import ProfileDescription
 from homenode.model.document import to_toml
 from homenode.model.units import SHARE, SIZE
-from homenode.records.calibrate.model import Observation, Recording
+from homenode.records.calibrate.model import Recording
 from homenode.records.calibrate.placement import Placed
 from homenode.staging import write_whole
 
@@ -40,7 +40,7 @@ class Parameter:
     """95 % interval; of one that is held, its plausible range."""
     determined: bool
     base: float
-    """The base's value."""
+    """What it is in the profile that the fit began with."""
     effect: float
     """Standard errors by which the recorded figures move when it alone moves by half its range."""
     said: str
@@ -108,7 +108,7 @@ class Fitted:
         for name, figure in self.base.figures():
             own = fitted.get(name)
             if own is not None and own.determined:
-                ends = [_spell(name, end) for end in (own.low, own.high)]
+                ends = [spell(name, end) for end in (own.low, own.high)]
                 told = f"calibrated on {self.recording.title}; 95 % interval {' to '.join(ends)}"
                 data[name] = {"value": _plain(name, own.value), "calibrated": told}
                 continue
@@ -147,17 +147,9 @@ def _plain(name: str, value: float) -> float | str:
     return value if isinstance(value, int) else float(f"{float(value):.6g}")
 
 
-def _spell(name: str, value: float) -> str:
+def spell(name: str, value: float) -> str:
     """A number for people."""
     if name in _SIZES:
         kib = value / 1024
         return f"{kib:.3g} KiB" if kib < 1000 else f"{kib / 1024:.3g} MiB"
     return f"{100 * value:.3g} %" if name in _SHARES else f"{value:.4g}"
-
-
-spell = _spell
-
-
-def label(observation: Observation, recording: Recording) -> str:
-    """What a figure is of."""
-    return recording.conditions[observation.condition].title

@@ -24,7 +24,7 @@ class Free:
     """How far it may be off on that scale, to either side, where its file gives no range."""
 
     def to_scale(self, value: float) -> float:
-        """On its scale."""
+        """A value on the parameter's scale, as logarithm or logit."""
         if self.scale == "log":
             return math.log(max(value, 1e-12))
         share = min(max(value, _LEAST_SHARE), 1.0 - _LEAST_SHARE)

@@ -14,6 +14,7 @@ from homenode.errors import HomenodeError, listed, suggestion
 from homenode.model.catalog import ProfileDescription
 from homenode.model.catalog import profile as base_profile
 from homenode.model.catalog.figure import CatalogName
+from homenode.model.estimate import mean_of
 from homenode.model.scenario import Scenario
 from homenode.records.calibrate.fitted import Deviation, Fitted, Parameter, spell
 from homenode.records.calibrate.free import FREE, NAMES, Free
@@ -100,7 +101,7 @@ def _begin(
         if unit_us and ns:
             logs.append(math.log(1e3 * unit_us / ns))
     if logs:
-        begin[names.index("instructions")] = math.fsum(logs) / len(logs)
+        begin[names.index("instructions")] = mean_of(logs)
     return begin
 
 

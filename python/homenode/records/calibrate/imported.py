@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from homenode.errors import HomenodeError, listed
+from homenode.model.estimate import mean_of
 from homenode.model.scenario import Scenario
 from homenode.records.calibrate.levels import Levels, recorded_levels
 from homenode.records.calibrate.model import Condition, Observation, Recording
@@ -186,7 +187,7 @@ def _work(rates: Sequence[Rate], end: float, seconds: float) -> tuple[float | No
     if not inside:
         return None, None
     cycles = [one.cpi for one in inside if one.cpi is not None]
-    cpi = math.fsum(cycles) / len(cycles) if cycles else None
+    cpi = mean_of(cycles) if cycles else None
     return math.fsum(one.per_s for one in inside) / len(inside), cpi
 
 

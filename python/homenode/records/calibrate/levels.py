@@ -5,7 +5,7 @@ of AIX's `mpstat -d`, recorded or counted in a simulation.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -100,6 +100,3 @@ def played_levels(counts: Sequence[Mapping[str, int]], seconds: float) -> Levels
     length = seconds * len(counts)
     rates = {name: sums[name] / length for name in SWITCHES}
     return Levels(tuple(sums[name] / every for name in REDISPATCHES), home, rates)
-
-
-Observer = Callable[[Batch], bool]

@@ -16,7 +16,7 @@ from typing import cast
 
 from homenode.errors import HomenodeError
 from homenode.model.catalog.profile_model import ENGINE_NAMES
-from homenode.model.estimate import student_t
+from homenode.model.estimate import mean_of, student_t
 from homenode.model.scenario import Scenario
 from homenode.model.spec import PartitionSpec, ProfileSpec, Spec
 from homenode.records.calibrate.levels import Counting, Levels, played_levels
@@ -254,7 +254,7 @@ def mean_error(values: Sequence[float]) -> tuple[float, float]:
     """Mean and its standard error; 0 for a single value, whose error nobody knows. That of a few is
     so much greater that 1.96 of it are Student's interval.
     """
-    mean = math.fsum(values) / len(values)
+    mean = mean_of(values)
     if len(values) < 2:
         return mean, 0.0
     variance = math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)

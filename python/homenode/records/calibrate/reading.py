@@ -15,7 +15,6 @@ from homenode.hosts.result import KIND, load
 from homenode.model.scenario import Scenario
 from homenode.records.calibrate.imported import Told, read_imported
 from homenode.records.calibrate.model import Z95, Condition, Observation, Recording, mean_error
-from homenode.simulate.kept.metrics import METRICS
 from homenode.simulate.run import Run
 
 if TYPE_CHECKING:
@@ -246,8 +245,3 @@ def _set(scenario: Scenario, name: str, processors: int, load: float) -> Scenari
     elif load and hasattr(table.workload, "count"):
         changes[f"{path}.workload.count"] = round(load)
     return scenario.with_(changes, why="as measured")
-
-
-def check_metrics() -> bool:
-    """Whether all that is known by name here is a metric."""
-    return all(name in METRICS for name in KNOWN)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from homenode.model.estimate import mean_of
 from homenode.records.calibrate.levels import Levels
 from homenode.records.calibrate.model import mean_error
 
@@ -134,7 +135,7 @@ def _rounding(values: Sequence[float]) -> float:
     """Standard error of a mean, as a share of it, for the last digit that is printed: anything in
     half of it to either side is as likely.
     """
-    mean = math.fsum(values) / len(values)
+    mean = mean_of(values)
     for digit in _DIGITS:
         if all(abs(value / digit - round(value / digit)) < _WHOLE for value in values):
             return digit / math.sqrt(12 * len(values)) / mean

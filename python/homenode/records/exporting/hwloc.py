@@ -31,7 +31,7 @@ _DEEPEST = 5
 
 @dataclass(frozen=True)
 class HwlocXml:
-    """One file."""
+    """The machine as hwloc's XML, in one file."""
 
     name: str = "hwloc"
     title: str = "hwloc XML of the machine, for lstopo"
@@ -121,7 +121,7 @@ class _Tree:
         return self._cached("core", [core])
 
     def memory(self, domain: int) -> Object:
-        """A memory domain."""
+        """A memory domain as a NUMANode of its size; it is noted in `domains`."""
         self.domains.append(domain)
         size = {"bytes": self.room[domain]} if self.room.get(domain) else {}
         return {"kind": "NUMANode", "os_index": domain, **size}

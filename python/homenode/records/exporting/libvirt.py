@@ -140,7 +140,7 @@ class Domain:
 
     @property
     def smt(self) -> int:
-        """Threads of each."""
+        """Threads of each of its cores."""
         return int(self.spec["smt"])
 
     def home(self, core: int) -> int:
@@ -237,7 +237,7 @@ def _groups(whole: Spec, spec: PartitionSpec) -> tuple[CgroupSpec, ...]:
 
 
 def xml(domain: Domain) -> str:
-    """The domain's file."""
+    """A domain as libvirt's XML."""
     xen = domain.host.machine["hypervisor"]["policy"] == "credit2"
     root = ET.Element("domain", type="xen" if xen else "kvm")
     _text(root, "name", domain.name)

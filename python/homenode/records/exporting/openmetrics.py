@@ -48,7 +48,7 @@ _POOL = {
 
 @dataclass(frozen=True)
 class OpenMetrics:
-    """One text."""
+    """The figures of every sample as one text of OpenMetrics."""
 
     name: str = "openmetrics"
     title: str = "OpenMetrics text with the time of every sample, for Prometheus and its kin"

@@ -39,7 +39,7 @@ _MANY = 4_096
 
 @dataclass(frozen=True)
 class Perfetto:
-    """One trace."""
+    """All dispatches as one trace that Perfetto shows."""
 
     name: str = "perfetto"
     title: str = "Perfetto trace of all dispatches: a track a core, a track a virtual processor"

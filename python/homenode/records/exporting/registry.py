@@ -24,11 +24,11 @@ given. `each`: one file a partition, in a folder; the file itself if one partiti
 
 @runtime_checkable
 class Exporter(Protocol):
-    """One form."""
+    """A form in which a run can be exported, as other programs read it."""
 
     @property
     def name(self) -> str:
-        """As in `--as`."""
+        """By what `--as` chooses it."""
         ...
 
     @property
@@ -91,7 +91,7 @@ _PLACES: dict[str, str] = {
 
 
 def names() -> list[str]:
-    """All forms."""
+    """Names of all forms, as `--as` takes them."""
     return list(_PLACES)
 
 

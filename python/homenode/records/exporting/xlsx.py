@@ -35,7 +35,7 @@ _TIME_FORMAT = "yyyy-mm-dd hh:mm:ss.000"
 
 @dataclass(frozen=True)
 class Xlsx:
-    """One workbook."""
+    """The figures of every sample as one workbook, a sheet a table."""
 
     name: str = "xlsx"
     title: str = "figures of every sample as a workbook, a sheet a table"

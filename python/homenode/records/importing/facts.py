@@ -72,7 +72,7 @@ class PartitionFacts:
     donating: Told[bool] | None = None
     capped: Told[bool] | None = None
     entitlement: Amount | None = None
-    """Cores."""
+    """Entitled capacity [cores]."""
     virtual: Count | None = None
     """Online virtual processors, or dedicated cores."""
     logical: Count | None = None
@@ -82,7 +82,7 @@ class PartitionFacts:
     pool: Text | None = None
     """Name or number of its shared processor pool."""
     pool_maximum: Amount | None = None
-    """Cores."""
+    """Most that its pool may use [cores]."""
     hypervisor: Text | None = None
     """Whose guest it is, where its own listing tells: kvm, qemu, xen, virtual machine."""
     quota: Told[tuple[int, int]] | None = None

@@ -7,8 +7,8 @@ from rich.table import Table
 
 from homenode.hosts.comparison import Beside
 from homenode.hosts.statistics import Spread
+from homenode.model.numbers import NOTHING, signed, significant
 from homenode.report.tables import plain_table
-from homenode.simulate.kept.numbers import NOTHING, signed, significant
 
 
 def beside_table(found: Beside) -> Table:

@@ -9,9 +9,9 @@ from rich.table import Table
 
 from homenode.hosts.comparison import Comparison
 from homenode.hosts.reduce import Cell, Pair, identities
+from homenode.model.numbers import NOTHING, number, signed, significant
 from homenode.report.hosts.words import between, counted, deviation, percent, span
 from homenode.report.tables import plain_table
-from homenode.simulate.kept.numbers import NOTHING, number, signed, significant
 
 _VERDICTS = {"better": "faster", "worse": "slower", "undecided": "undecided"}
 _COLOURS = {"better": "green", "worse": "red", "undecided": "yellow"}

@@ -9,9 +9,9 @@ from rich.table import Table
 
 from homenode.errors import listed
 from homenode.hosts.reduce.plan import Plan
+from homenode.model.numbers import NOTHING
 from homenode.report.hosts.words import percent
 from homenode.report.tables import plain_table
-from homenode.simulate.kept.numbers import NOTHING
 
 
 def plan_table(plans: Sequence[Plan], deviation: float) -> Table:

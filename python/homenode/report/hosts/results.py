@@ -8,14 +8,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from homenode.errors import listed
-from homenode.hosts.reduce import Cell, Measured, ScalingSet, identities, summarize
-from homenode.hosts.reduce.cells import WARM_UP_SHIFT
+from homenode.hosts.reduce import Cell, Measured, identities, summarize
+from homenode.hosts.reduce.repetitions import WARM_UP_SHIFT
 from homenode.hosts.reduce.scaling import Capability
 from homenode.hosts.statistics import detectable
+from homenode.model.numbers import NOTHING, number, significant
 from homenode.report.hosts.scaling import scaling_sentences, scaling_table
 from homenode.report.hosts.words import counted, percent, reasons
 from homenode.report.tables import plain_table
-from homenode.simulate.kept.numbers import NOTHING, number, significant
 
 _LATENCY = ("p99", "p95", "max", "mean")
 """The one that is shown: the first that the tool tells."""
@@ -230,8 +230,3 @@ def _left_out(result: Measured) -> list[str]:
 
 def _counted_from_one(replicate: object) -> object:
     return replicate + 1 if isinstance(replicate, int) else replicate
-
-
-def sets_of(result: Measured) -> tuple[ScalingSet, ...]:
-    """The scaling sets of a result."""
-    return summarize(result).sets

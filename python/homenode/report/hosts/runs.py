@@ -9,9 +9,9 @@ from rich.table import Table
 
 from homenode.hosts.record import RunRecord
 from homenode.hosts.reduce import Cell, Measured, cells_of, identities
+from homenode.model.numbers import NOTHING, significant
 from homenode.report.hosts.words import percent
 from homenode.report.tables import plain_table
-from homenode.simulate.kept.numbers import NOTHING, significant
 
 
 def runs_table(result: Measured) -> Table:

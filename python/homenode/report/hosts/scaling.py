@@ -8,10 +8,10 @@ from rich.table import Table
 from homenode.hosts.reduce import ScalingSet, Size
 from homenode.hosts.reduce.pair import MATCHED_POINTS
 from homenode.hosts.statistics import Usl
+from homenode.model.numbers import NOTHING, number, significant
 from homenode.model.scaling_curve import FRACTION
 from homenode.report.hosts.words import percent
 from homenode.report.tables import plain_table
-from homenode.simulate.kept.numbers import NOTHING, number, significant
 
 
 def scaling_table(found: ScalingSet) -> Table:

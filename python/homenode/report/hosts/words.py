@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from homenode.simulate.kept.numbers import NOTHING, signed
+from homenode.model.numbers import NOTHING, signed
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from homenode.model.numbers import NOTHING, number, signed
 from homenode.simulate.explain.measure import MEASURES, Measure
 from homenode.simulate.kept.books import Breakdown
 from homenode.simulate.kept.grid import Grid
-from homenode.simulate.kept.numbers import NOTHING, number, signed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,7 +35,7 @@ class Row:
     equal: float | None = None
     """The base scaled to the same work."""
     difference: float | None = None
-    """To that."""
+    """How much the price is above `equal`."""
 
 
 @dataclass(frozen=True)

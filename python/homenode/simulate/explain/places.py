@@ -21,7 +21,7 @@ class Tree:
 
     @property
     def nodes(self) -> range:
-        """Their indices."""
+        """Indices of the machine's nodes."""
         return range(int(self.machine["nodes"]))
 
     @cached_property

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from homenode.errors import DamagedRunError, NotFoundError, listed, nearest
-from homenode.model.estimate import Estimate, estimate
+from homenode.model.estimate import Estimate, estimate, mean_of
 from homenode.model.spec import PartitionSpec
 from homenode.simulate.answers import RunFiles, Steadiness
 from homenode.simulate.kept.books import CAUSES, Breakdown
@@ -345,7 +345,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 def _working_instructions_per_s(totals: Sequence[Totals]) -> float:
     """Instructions that do work, not those of loops that wait for a lock; mean."""
     rates = [(one["instructions"] - one["spin_instructions"]) / one.seconds for one in totals]
-    return math.fsum(rates) / len(rates)
+    return mean_of(rates)
 
 
 def _check_fit(run: KeptRun) -> None:

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 from homenode.errors import NoSuchNameError, nearest
 from homenode.model.estimate import Estimate
+from homenode.model.numbers import significant_with_interval
 from homenode.simulate.kept.grid import Grid
 from homenode.simulate.kept.metrics import METRICS
-from homenode.simulate.kept.numbers import NOTHING, significant_with_interval
 
 
 class PartitionMetrics(dict[str, Estimate]):
@@ -76,7 +76,3 @@ class RunMetrics(dict[str, PartitionMetrics]):
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         return self.grid().html()
-
-
-def _shown(metrics: PartitionMetrics, name: str) -> str:
-    return significant_with_interval(metrics[name]) if name in metrics else NOTHING

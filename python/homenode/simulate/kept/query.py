@@ -48,7 +48,7 @@ _KINDS = ("virtual_machine", "switch")
 _GUESTS = {"run": str, "kind": str, "partition": int, "number": int, "name": str}
 TIME_LIMIT_NS = 60 * 10**9
 MEMORY_LIMIT = 2 << 30
-"""Bytes."""
+"""Most that a question may take [bytes]."""
 _LOOK_EVERY_S = 0.1
 _SETTINGS = (
     # Nothing is put aside on disk, and variables of this program are no tables.

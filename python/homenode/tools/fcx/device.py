@@ -82,7 +82,7 @@ def _row(view: GuestView, address: str, counted: dict[str, int], volumes: int) -
 
 
 def render(view: GuestView, partition: str, every: bool = False) -> str:
-    """The report."""
+    """The report FCX108: a partition's paging volumes together, or `every` one."""
     run = view.scenario[:_RUN].upper()
     lines = [heading(view, "FCX108"), *HEADING]
     lines += [_line(run, row) for row in rows(view, partition, every)]

@@ -17,7 +17,7 @@ from homenode.tools.hyptop.units import Value
 
 @dataclass(frozen=True)
 class Column:
-    """One field."""
+    """A field of hyptop's list: its letter, heading and unit, and what it says."""
 
     letter: str
     head: str

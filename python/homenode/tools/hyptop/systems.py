@@ -37,7 +37,7 @@ class Span:
 
     @property
     def seconds(self) -> float:
-        """Its length."""
+        """How long it is [s]."""
         return (self.end - self.start) / NS_PER_S
 
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 
 from homenode.tools.configuration import SystemConfiguration
 from homenode.tools.intervals import Sample, samples
-from homenode.tools.layout import Value, page, row
 from homenode.tools.lparstat import information as info
 from homenode.tools.lparstat import text
 from homenode.tools.lparstat.figures import (
@@ -23,6 +22,7 @@ from homenode.tools.lparstat.figures import (
 )
 from homenode.tools.lparstat.hypervisor import Call, hypervisor_calls
 from homenode.tools.lparstat.hypervisor import lines as hypervisor_lines
+from homenode.tools.text_columns import Value, page, row
 from homenode.tools.usage import Grammar, Request, parse
 from homenode.tools.view import RunView
 

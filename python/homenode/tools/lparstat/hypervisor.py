@@ -12,7 +12,7 @@ from typing import NamedTuple
 from homenode.tools.configuration import SystemConfiguration
 from homenode.tools.figures import percent
 from homenode.tools.intervals import Counters, Sample
-from homenode.tools.layout import DASHES
+from homenode.tools.text_columns import DASHES
 
 
 def _names(text: str) -> tuple[str, ...]:

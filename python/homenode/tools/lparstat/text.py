@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from homenode.tools.configuration import SystemConfiguration
-from homenode.tools.layout import Column, Value
 from homenode.tools.lparstat.figures import Normalised
+from homenode.tools.text_columns import Column, Value
 
 
 @dataclass(frozen=True)

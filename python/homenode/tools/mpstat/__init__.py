@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from homenode.tools.configuration import SystemConfiguration
 from homenode.tools.intervals import Sample, samples
-from homenode.tools.layout import DASHES, Value, page
 from homenode.tools.mpstat import text
 from homenode.tools.mpstat.figures import NOT_MODELLED, Processor, processors, report
+from homenode.tools.text_columns import DASHES, Value, page
 from homenode.tools.usage import Grammar, Request, parse
 from homenode.tools.view import RunView
 

@@ -26,7 +26,7 @@ from homenode.tools.figures import (
     speed_pct,
 )
 from homenode.tools.intervals import Counters, Sample
-from homenode.tools.layout import Value
+from homenode.tools.text_columns import Value
 
 REDISPATCHES = ("S0rd", "S1rd", "S2rd", "S3rd", "S4rd", "S5rd")
 HOME_DISPATCHES = ("S3hrd", "S4hrd", "S5hrd")

@@ -7,8 +7,8 @@ output. Of `-s` the order of the lines is on record, the blanks between the colu
 from __future__ import annotations
 
 from homenode.tools.configuration import SystemConfiguration
-from homenode.tools.layout import Column, Value, columns, heading, row
 from homenode.tools.mpstat.figures import Processor
+from homenode.tools.text_columns import Column, Value, columns, heading, row
 
 _CPU = Column("cpu", 3)
 _REDISPATCHES = columns("S0rd S1rd S2rd S3rd S4rd S5rd", 5, 1)

@@ -9,14 +9,13 @@ assumed, with a range.
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
+from homenode.errors import MachineError
 from homenode.model.catalog import machine, machines
 from homenode.model.catalog.names import machine_document
-from homenode.model.document import TomlTable
+from homenode.model.document import TomlTable, shipped_document
 from homenode.model.units import FREQUENCY, SIZE
 from homenode.records.importing.assemble.generations import generation_of
 from homenode.records.importing.assemble.shape import Cache, Scope, Shape, shape_of
@@ -183,8 +182,7 @@ def _shipped(name: str) -> _Base:
 
 def _plain(system: SystemFacts | None) -> _Base:
     """Plain assumptions for x86-64; Linux dispatches unless Xen is told."""
-    file = Path(__file__).with_name("x86_64.toml")
-    data = tomllib.loads(file.read_text(encoding="utf-8"))
+    data = shipped_document("assumptions", "x86_64", MachineError).data
     told = None if system is None else system.hypervisor
     xen = told is not None and told.value == "xen"
     data["hypervisor"] = {"policy": "credit2" if xen else "linux"}

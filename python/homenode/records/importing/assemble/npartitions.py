@@ -56,7 +56,7 @@ class _Demand:
     local: Mapping[int, int]
     """Cell-local memory by cell with which the listed sizes come out."""
     least_interleaved: int
-    """Whole granules."""
+    """Interleaved memory in whole granules."""
     left_interleaved: int
     """What is bound of them."""
 

@@ -52,7 +52,7 @@ class Part:
     """A part of a partition's memory."""
 
     size: int
-    """Bytes."""
+    """How much memory it is [bytes]."""
     place: str
     origin: str
     floats: bool = False

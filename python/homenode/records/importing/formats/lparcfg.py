@@ -106,7 +106,7 @@ class _Reader:
         return value
 
     def count(self, key: str) -> int | None:
-        """A whole number."""
+        """The value of a key, if it is a whole number."""
         value = self._size(key)
         return None if value is None else whole(f"{value:.15g}")
 
@@ -194,7 +194,7 @@ def identity(tree: Tree) -> tuple[str, str]:
 
 
 class LparcfgFormat:
-    """The file alone."""
+    """`/proc/ppc64/lparcfg` recorded as a file of its own."""
 
     name = "lparcfg"
 

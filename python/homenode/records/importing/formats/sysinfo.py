@@ -37,7 +37,7 @@ def _found(text: str, at: At) -> tuple[Any, int, Any]:
 
 @dataclass
 class SysInfoFile:
-    """The file alone."""
+    """`/proc/sysinfo` recorded as a file of its own."""
 
     name: str = _FORM
 
@@ -162,7 +162,7 @@ class _Section:
         return self._texts.get(label) or None
 
     def count(self, label: str) -> int | None:
-        """A number."""
+        """The whole number behind a label; None where there is none."""
         text = self._texts.get(label, "")
         return int(text) if text.isdecimal() else None
 

@@ -129,7 +129,7 @@ class DumpFormat:
         return any(_CPU_FOLDER.match(path) for path in tree.files) or "proc/cpuinfo" in tree.files
 
     def load(self, tree: Tree) -> Loaded:
-        """The host."""
+        """The host's topology, from the files of the tree that tell of it."""
         files = {path: tree.files[path] for path in tree.files if path.startswith(_NEEDED)}
         try:
             answer = json.loads(_engine.read_sysfs(files))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from homenode.errors import InputError, Where
-from homenode.model.document.read import read_bytes
 
 _MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _OLD_ENCODING = "latin-1"
@@ -48,13 +46,6 @@ class Source:
     def at(self, line: int | None) -> Where:
         """A line of it."""
         return Where(self.file, line)
-
-
-def read_source(path: Path) -> Source:
-    """The text of a file, in whatever encoding it was saved."""
-    too_long = "give the output of vparstatus and parstatus only"
-    raw = read_bytes(path, ListingError, too_long, suffix=None)
-    return source_of(str(path), raw)
 
 
 def source_of(file: str, raw: bytes) -> Source:

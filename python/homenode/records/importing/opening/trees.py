@@ -28,7 +28,7 @@ class Listing:
     links: dict[str, str] = field(default_factory=dict)
 
     def paths(self) -> Iterator[str]:
-        """All of them."""
+        """Paths of files, folders and links, in that order."""
         yield from self.files
         yield from self.folders
         yield from self.links

@@ -32,7 +32,7 @@ DELIMITERS = (";", ",", "\t", "|")
 
 @dataclass(frozen=True)
 class Heading:
-    """Where what stands."""
+    """The heading of a table of text: its columns, and which of them hold the time and the use."""
 
     delimiter: str
     line: int

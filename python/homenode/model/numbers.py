@@ -46,6 +46,16 @@ def significant_with_interval(estimate: Estimate) -> str:
     return f"{mean} ± {number(estimate.ci95, decimals)}"
 
 
+def duration(seconds: float) -> str:
+    """A time for people: `42 s`, `3 min 05 s`, `2 h 10 min`."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
 def signed(value: float | None, digits: int = 2, unit: str = "") -> str:
     """A difference with its sign; one that rounds to nothing is `+0`."""
     if value is None:

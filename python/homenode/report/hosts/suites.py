@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from homenode.hosts.progress import minutes
+from homenode.model.numbers import duration
 from homenode.report.hosts.words import counted
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def cases_sentence(suite: Suite) -> str:
     seconds = sum(row.repeats * n * row.seconds for row, n in zip(suite.rows, sizes, strict=True))
     return (
         f"{counted(len(suite.rows), 'case')}, {counted(count, 'repetition')}: "
-        f"{minutes(seconds)} are asked for; "
+        f"{duration(seconds)} are asked for; "
         "preparing, starting and waiting for a quiet host come on top, and cases whose work is "
         "fixed take as long as they take."
     )

@@ -1,5 +1,5 @@
-"""Records gathered into cells: the runs of one system, one case, one number of processors and one
-load, which are alike but for chance.
+"""Repetitions gathered into cells: the records of one system, one case, one number of processors
+and one load, which are alike but for chance.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from homenode.hosts.reduce import identities
 from homenode.hosts.reduce.sane import refuse_senseless
 from homenode.hosts.statistics import Spread, log_mean, slope_of_rest, spread, warm_up
 from homenode.hosts.statistics.samples import exponential
+from homenode.model.estimate import mean_of
 
 WARM_UP_SHIFT = 0.01
 """By which a warm-up may move a run's figure; more is told (assumed)."""
@@ -140,18 +141,14 @@ class Cell:
         [ratio less one]; None where no run's series is long enough to tell.
         """
         found = [(run.series, warm_up(run.series)) for run in self.runs]
-        means = [
-            (math.fsum(series) / len(series), rest.mean)
-            for series, rest in found
-            if rest is not None
-        ]
+        means = [(mean_of(series), rest.mean) for series, rest in found if rest is not None]
         whole, rest = (math.fsum(one[i] for one in means) for i in (0, 1))
         return rest / whole - 1.0 if whole > 0.0 else None
 
     def mean_of(self, values: Callable[[RunRecord], float | None]) -> float | None:
         """Plain mean over the runs that have it."""
         found = self.values(values)
-        return math.fsum(found) / len(found) if found else None
+        return mean_of(found) if found else None
 
     def latency(self, name: str) -> float | None:
         """Mean over the runs of a latency that the tool tells [ms]."""
@@ -179,9 +176,9 @@ class Cell:
             "cpu_per_unit_us": _scaled(_middle(self.spread_of(identities.cpu_per_unit)), 1e6),
             "cpu_shares": self.cpu_shares,
             "instructions_per_unit": _middle(self.spread_of(identities.instructions_per_unit)),
-            "nvcsw_per_s": self.mean_of(_voluntary),
-            "nivcsw_per_s": self.mean_of(_involuntary),
-            "run_delay_cores": self.mean_of(_delay),
+            "nvcsw_per_s": self.mean_of(identities.voluntary_switches_per_s),
+            "nivcsw_per_s": self.mean_of(identities.involuntary_switches_per_s),
+            "run_delay_cores": self.mean_of(identities.run_delay_cores),
             "latency_ms": {name: self.latency(name) for name in self._latencies()},
             "foreign_pct_max": 100.0 * max((run.foreign for run in self.runs), default=0.0),
             "steal_pct_max": 100.0 * max((run.steal for run in self.runs), default=0.0),
@@ -196,18 +193,6 @@ def _settled(run: RunRecord) -> bool:
     if found is None:
         return True
     return found.settled and abs(slope_of_rest(run.series)) <= SLOPE
-
-
-def _voluntary(run: RunRecord) -> float | None:
-    return None if run.switches is None else run.switches.voluntary / run.seconds
-
-
-def _involuntary(run: RunRecord) -> float | None:
-    return None if run.switches is None else run.switches.involuntary / run.seconds
-
-
-def _delay(run: RunRecord) -> float | None:
-    return None if run.run_delay_s is None else run.run_delay_s / run.seconds
 
 
 def _middle(found: Spread | None) -> float | None:
