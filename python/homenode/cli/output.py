@@ -66,10 +66,7 @@ def console(*, stderr: bool = False) -> Console:
 
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else _columns()
-    # Names and answers are the user's: brackets in them are brackets.
-    return Console(
-        stderr=stderr, highlight=False, soft_wrap=False, width=width, markup=False, emoji=False
-    )
+    return Console(stderr=stderr, highlight=False, soft_wrap=False, width=width, emoji=False)
 
 
 def _columns() -> int:

@@ -68,10 +68,11 @@ def sql(
 
 
 def _harmless(text: str) -> str:
-    """With what would steer the terminal as escapes."""
-    return "".join(
-        one if one.isprintable() else one.encode("unicode_escape").decode() for one in text
-    )
+    """With what would steer the terminal, or the printing of the table, as escapes."""
+    from rich.markup import escape
+
+    shown = (one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+    return escape("".join(shown))
 
 
 def _positive(kind: Kind, option: str, text: str) -> int:
