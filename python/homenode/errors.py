@@ -154,15 +154,16 @@ class Interrupted(HomenodeError):  # noqa: N818 - named like KeyboardInterrupt
     exit_code = 130
 
 
-def closest(asked: str, there: Iterable[str], alike: float = 0.5) -> str | None:
-    """The name nearest to `asked`, if any is so much alike [0..1]; if none is, capitals make no
-    difference.
+def closest(asked: str, there: Iterable[str], alike: float = 0.55) -> str | None:
+    """The name nearest to `asked`: one that begins with it, else one that is so much alike [0..1];
+    if none is, capitals make no difference.
     """
     import difflib
 
     names = sorted(set(there))
     for word in (asked, asked.lower()):
-        close = difflib.get_close_matches(word, names, n=1, cutoff=alike)
+        begun = [name for name in names if name.startswith(word)] if len(word) > 1 else []
+        close = begun or difflib.get_close_matches(word, names, n=1, cutoff=alike)
         if close:
             return close[0]
     return None

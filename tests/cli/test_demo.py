@@ -51,6 +51,7 @@ def tiny(
     files(f"{name}/scenarios/together.toml", standins.TOGETHER)
     for module in (definition, listing):
         monkeypatch.setattr(module, "studies_folder", lambda: here / "studies")
+    monkeypatch.setattr(listing, "indexed", lambda _: None)
 
 
 def test_demo_prints_the_answer_and_draws_it(capsys: Capture) -> None:

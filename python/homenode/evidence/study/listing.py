@@ -9,7 +9,7 @@ from pathlib import Path
 from homenode.errors import StudyError
 from homenode.model.document import read_document
 from homenode.model.index import indexed
-from homenode.model.shipped import shipped_file, shipped_folder
+from homenode.model.shipped import shipped_folder
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def heads() -> list[Head]:
 
 def head(name: str) -> Head:
     """What the files of a shipped study say of it."""
-    path = shipped_file("studies", name)
+    path = studies_folder() / name / "study.toml"
     told = read_document(path, StudyError).data
     try:
         title, source, claim = (str(told[key]) for key in ("title", "source", "claim"))

@@ -47,7 +47,8 @@ class InterruptedRun(KeyboardInterrupt):
         """What was kept."""
         kept = f"kept as {self.run.id}" if self.run is not None else "nothing to keep"
         text = f"interrupted: {self.finished} of {self.asked} replications had finished; {kept}"
-        return f"{text}; complete before: {listed(self.earlier)}" if self.earlier else text
+        earlier = listed(dict.fromkeys(self.earlier))
+        return f"{text}; complete before: {earlier}" if earlier else text
 
 
 def run_scenario(
