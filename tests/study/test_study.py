@@ -337,7 +337,7 @@ set = { "partition.one.virtual" = [2, 4] }
             TWICE.replace("ibm-z14", "ibm-z1"),
             (
                 '31:14: series far: capability = "ibm-z1": there is no such machine; did you '
-                "mean ibm-z15?"
+                "mean ibm-z10?"
             ),
         ),
         (
