@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from homenode.hosts.live import Host
 
 NEEDED = ("sysbench", "postgres", "initdb", "pg_ctl", "psql", "pg_isready")
-_TABLES = {"tables": 4, "rows": 10_000, "hits": "high"}
+_TABLES: dict[str, str | int | float] = {"tables": 4, "rows": 10_000, "hits": "high"}
 _WARM_UP_S = 1
 _LIMIT_S = 300.0
 _END_S = 30.0
@@ -75,7 +75,7 @@ class Databases:
             control = stack.enter_context(groups_of(self.host, plain, self.processors))[0]
             bench = self._bench(control, self.folder, self.folder)
             case = _case(experiment.groups[0])
-            _adapter().prepare(case, bench)
+            Sysbench().prepare(case, bench)
             half_made.pop_all()
 
     def run(self, experiment: Experiment, seconds: float, folder: Path) -> Trial:
@@ -119,7 +119,7 @@ class Databases:
         self,
         experiment: Experiment,
         benches: Sequence[HostBench],
-        clusters: Sequence[Any],
+        clusters: Sequence[Cluster],
         seconds: int,
     ) -> tuple[list[bytes], list[float]]:
         """What the clients of all groups print, which ask at the same time, and the processor time
@@ -142,17 +142,12 @@ _WARM = (
 )
 
 
-def _adapter() -> Any:
-    return Sysbench()
-
-
 def _case(group: Group) -> Case:
     clients = group.load.clients if isinstance(group.load, Database) else 1
-    case: Case = _adapter().case("validate", {**_TABLES, "mode": "read-only", "load": clients})
-    return case
+    return Sysbench().case("validate", {**_TABLES, "mode": "read-only", "load": clients})
 
 
-def _cluster(bench: HostBench) -> Any:
+def _cluster(bench: HostBench) -> Cluster:
     return Cluster.there(bench, bench.data / "postgres")
 
 
@@ -166,7 +161,7 @@ def _server(group: Group) -> dict[str, str]:
     }
 
 
-def _client(group: Group, cluster: Any, seconds: int) -> list[str]:
+def _client(group: Group, cluster: Cluster, seconds: int) -> list[str]:
     clients = group.load.clients if isinstance(group.load, Database) else 1
     script = Path(sysbench.__file__).with_name("oltp.lua")
     argv = ["sysbench", str(script), *cluster.address()]
@@ -181,7 +176,7 @@ def _figures(
     figures: dict[str, Figures] = {}
     totals: dict[str, Figures] = {}
     for group, text, cpu_s in zip(experiment.groups, told, used, strict=True):
-        output = _adapter().parse(_case(group), text)
+        output = Sysbench().parse(_case(group), text)
         figures[group.name] = {
             "share_pct": 100.0 * cpu_s / sum(used),
             "cpus": cpu_s / seconds,

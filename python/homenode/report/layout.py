@@ -6,8 +6,8 @@ Read from the frozen scenario, that is from what would be simulated.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TypedDict
 
 from rich.markup import escape
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from homenode.model.catalog import MachineDescription
     from homenode.model.scenario import Scenario
+    from homenode.model.spec import MemoryPartSpec, PartitionSpec, SharedSpec, Spec
 
 _EVERYWHERE = "all"
 
@@ -110,25 +111,23 @@ def layout_of(scenario: Scenario, points: int = 1) -> Layout:
     )
 
 
-def _partition(
-    one: Mapping[str, Any], spec: Mapping[str, Any], machine: MachineDescription
-) -> PartitionRow:
+def _partition(one: PartitionSpec, spec: Spec, machine: MachineDescription) -> PartitionRow:
     processors = one["processors"]
-    shared = processors["mode"] == "shared"
-    own: list[int] = [] if shared else list(processors["cores"])
+    shared = processors if processors["mode"] == "shared" else None
+    own = [] if processors["mode"] == "shared" else list(processors["cores"])
     chips = sorted({*one["home"]} if shared else {core // machine.cores_per_chip for core in own})
-    if shared:
+    if processors["mode"] == "shared":
         kind = "capped" if processors["capped"] or _has_cap(processors) else "shared"
     else:
         kind = "donating" if processors["donating"] else "dedicated"
     return PartitionRow(
         partition=str(one["name"]),
         processors=kind,
-        entitlement=float(processors["entitlement"]) if shared else float(len(own)),
-        virtual=int(processors["virtual"]) if shared else len(own),
+        entitlement=float(shared["entitlement"]) if shared else float(len(own)),
+        virtual=int(shared["virtual"]) if shared else len(own),
         smt=int(one["smt"]),
-        pool=str(spec["pools"][processors["pool"]]["name"]) if shared else None,
-        weight=int(processors["weight"]) if shared else None,
+        pool=str(spec["pools"][shared["pool"]]["name"]) if shared else None,
+        weight=shared["weight"] if shared else None,
         cores=None if shared else own,
         home_chips=chips,
         home=_in_words(chips, machine),
@@ -137,9 +136,10 @@ def _partition(
     )
 
 
-def _has_cap(processors: Mapping[str, Any]) -> bool:
+def _has_cap(processors: SharedSpec) -> bool:
     """Whether PR/SM or a host lets it use only so much."""
-    return any((processors.get(of) or {}).get("cap") is not None for of in ("prsm", "host"))
+    limits = (processors.get("prsm"), processors.get("host"))
+    return any(one is not None and one.get("cap") is not None for one in limits)
 
 
 def _in_words(chips: Sequence[int], machine: MachineDescription) -> str:
@@ -171,7 +171,7 @@ def _spans(numbers: Sequence[int]) -> list[str]:
 
 
 def _memory(
-    parts: Iterable[Mapping[str, Any]], beside: str, machine: MachineDescription
+    parts: Iterable[MemoryPartSpec], beside: str, machine: MachineDescription
 ) -> dict[str, int]:
     """Bytes by place: a node, or several over which lines are interleaved."""
     found: dict[str, int] = {}

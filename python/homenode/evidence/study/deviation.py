@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from homenode.evidence.study.published import PublishedRow, ToleranceKind
 from homenode.model.estimate import Estimate, mean_of
@@ -42,7 +41,7 @@ class Comparison:
         quotient = self.simulated.mean / self.published.value
         return max(quotient, 1.0 / quotient)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """A row of `homenode study --json`, as far as it needs nothing else of the study."""
         row = self.published
         return {

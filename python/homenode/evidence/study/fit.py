@@ -61,7 +61,7 @@ class CalibrationResult:
     comparisons: list[Comparison]
     evaluations: int
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """What `homenode study --calibrate --json` prints."""
         return {
             "study": self.study.name,

@@ -6,10 +6,15 @@ solving nonlinear simultaneous equations, 1965).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
-Array = Any
-"""Of numpy, which is imported when it is needed."""
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+    Flags = NDArray[np.bool_]
+    """Of numpy, which is imported when it is needed."""
 _MOST_STEPS = 16
 _LONGEST_STEP = 0.7
 """Of an unknown; twice as much or half, where the unknowns are logarithms."""
@@ -67,7 +72,7 @@ def _size(f: Array) -> float:
     return float(f @ f)
 
 
-def _step(slopes: Array, f: Array, x: Array, low: Array, high: Array) -> tuple[Array, Array]:
+def _step(slopes: Array, f: Array, x: Array, low: Array, high: Array) -> tuple[Flags, Array]:
     """Which unknowns move, and how far: towards the root, none farther than `_LONGEST_STEP`, none
     that nothing answers, and none out of its bounds, for which the others make up.
     """

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from homenode.evidence.study.definition import Study
 from homenode.evidence.study.deviation import (
@@ -141,13 +141,14 @@ class StudyResult:
             published = comparison.published
             row = {**self._row(comparison), "published": published.value}
             row |= {"published_low": published.low, "published_high": published.high}
-            row["agrees_low"], row["agrees_high"] = row.pop("agrees")
+            del row["agrees"]
+            row["agrees_low"], row["agrees_high"] = published.bounds
             rows.append(row)
         return pl.DataFrame(rows, infer_schema_length=None)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """What `homenode study --json` prints."""
-        told: dict[str, Any] = {
+        told: dict[str, object] = {
             "study": self.study.name,
             "rows": [self._row(comparison) for comparison in self.comparisons],
             "counts": {one.value: asdict(self.count(one)) for one in Standing},
@@ -160,7 +161,7 @@ class StudyResult:
             told["not_modelled"] = [c.published.key for c in self.not_modelled]
         return told
 
-    def _row(self, comparison: Comparison) -> dict[str, Any]:
+    def _row(self, comparison: Comparison) -> dict[str, object]:
         """A row with what the study says of it."""
         answer = self.null_answer(comparison)
         judged = self.standing(comparison) in JUDGED

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from homenode.model.numbers import NOTHING, number, signed
 from homenode.simulate.explain.measure import MEASURES, Measure
@@ -92,7 +92,7 @@ class Explanation:
         """Whether the base did other work."""
         return self.factor != 1.0
 
-    def _sum(self, values: Any) -> float:
+    def _sum(self, values: Iterable[float]) -> float:
         return round(math.fsum(values), self.digits)
 
     def __str__(self) -> str:
@@ -178,7 +178,7 @@ class Explanation:
 
         return pl.DataFrame(self._rows_json(), infer_schema_length=None)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """What `homenode explain --json` prints; values stand under the name of the measure."""
         name = self.measure.name
         return {
@@ -203,7 +203,7 @@ class Explanation:
             "paragraph": self.paragraph,
         }
 
-    def _rows_json(self) -> list[dict[str, Any]]:
+    def _rows_json(self) -> list[dict[str, object]]:
         name = self.measure.name
         return [
             {
@@ -220,6 +220,6 @@ class Explanation:
         ]
 
 
-def _work_json(books: Breakdown) -> dict[str, Any] | None:
+def _work_json(books: Breakdown) -> dict[str, object] | None:
     work = books.work
     return None if work is None else {"unit": work.unit, "per_s": work.rate_per_s}
