@@ -22,6 +22,7 @@ BaseOption = Annotated[
     typer.Option(
         "--base",
         help="Profile to start from: a name or a FILE.toml.",
+        metavar="NAME",
         autocompletion=complete.profiles,
     ),
 ]
@@ -30,8 +31,36 @@ RateOption = Annotated[
     typer.Option(
         "--rate",
         help='Units of work done, such as "1400/s", or a FILE.csv of them: time,rate[,cpi].',
+        metavar="RATE",
     ),
 ]
+ScenarioOption = Annotated[
+    Path | None,
+    typer.Option("--scenario", help="Scenario of the host that was measured.", metavar="FILE"),
+]
+KnowOption = Annotated[
+    str | None,
+    typer.Option(
+        "--know", help="Figures that are known, such as cpu_per_tx_us,cpi.", metavar="NAMES"
+    ),
+]
+FreeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--free",
+        help="Parameters to fit: instructions,miss_m0,sharing,footprint.",
+        metavar="NAMES",
+    ),
+]
+CpiOption = Annotated[
+    float | None,
+    typer.Option("--cpi", help="Cycles an instruction, where they were counted.", metavar="N"),
+]
+AccuracyOption = Annotated[
+    str,
+    typer.Option("--accuracy", help="By how much a recorded figure may be off.", metavar="SHARE"),
+]
+NameOption = Annotated[str, typer.Option("--name", help="Name of the profile.", metavar="NAME")]
 
 
 def calibrate(
@@ -45,33 +74,24 @@ def calibrate(
     ],
     base: BaseOption = "oltp",
     partition: Annotated[
-        str | None, typer.Option("-p", "--partition", help="Partition that was recorded.")
-    ] = None,
-    scenario: Annotated[
-        Path | None, typer.Option("--scenario", help="Scenario of the host that was measured.")
-    ] = None,
-    know: Annotated[
         str | None,
-        typer.Option("--know", help="Figures that are known, such as cpu_per_tx_us,cpi."),
+        typer.Option("-p", "--partition", help="Partition that was recorded.", metavar="NAME"),
     ] = None,
-    free: Annotated[
-        str | None,
-        typer.Option("--free", help="Parameters to fit: instructions,miss_m0,sharing,footprint."),
-    ] = None,
+    scenario: ScenarioOption = None,
+    know: KnowOption = None,
+    free: FreeOption = None,
     rate: RateOption = None,
-    cpi: Annotated[
-        float | None, typer.Option("--cpi", help="Cycles an instruction, where they were counted.")
-    ] = None,
-    accuracy: Annotated[
-        str, typer.Option("--accuracy", help="By how much a recorded figure may be off.")
-    ] = "0.3 %",
+    cpi: CpiOption = None,
+    accuracy: AccuracyOption = "0.3 %",
     replications: Annotated[
-        int, typer.Option("--replications", min=1, help="Replications of each trial.")
+        int, typer.Option("--replications", min=1, help="Replications of each trial.", metavar="N")
     ] = 3,
-    name: Annotated[str, typer.Option("--name", help="Name of the profile.")] = "calibrated",
+    name: NameOption = "calibrated",
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="File of the profile; NAME.toml if not given."),
+        typer.Option(
+            "-o", "--output", help="File of the profile; NAME.toml if not given.", metavar="FILE"
+        ),
     ] = None,
     jobs: JobsOption = None,
     root: OutOption = "runs",
@@ -85,6 +105,9 @@ def calibrate(
     from homenode.records.calibrate import fit_profile
 
     told = {} if free is None else {"free": _names(free) or ()}
+    written = output or Path(f"{name}.toml")
+    if not written.parent.is_dir():
+        raise HomenodeError(f"{written}: there is no folder {written.parent}")
     with progress_bar("calibrate") as progress:
         fitted = fit_profile(
             *recordings,
@@ -102,7 +125,7 @@ def calibrate(
             progress=progress,
             **told,
         )
-    _finish(fitted, fitted.write(output or Path(f"{name}.toml")), as_json=as_json)
+    _finish(fitted, fitted.write(written), as_json=as_json)
 
 
 def _rate(text: str) -> float | Path:

@@ -44,6 +44,7 @@ def compare_machines(
         typer.Option(
             "--suite",
             help="Suite of workload classes: a name or a file.",
+            metavar="NAME",
             autocompletion=complete.suites,
         ),
     ] = "linux",

@@ -38,7 +38,11 @@ def partition_table(
     ] = None,
     total: Annotated[
         int | None,
-        typer.Option("--total", help="Processors that are divided; the largest size if not given."),
+        typer.Option(
+            "--total",
+            help="Processors that are divided; the largest size if not given.",
+            metavar="N",
+        ),
     ] = None,
     interpolate: Annotated[
         bool,

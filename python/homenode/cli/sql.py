@@ -81,8 +81,8 @@ def _positive(kind: Kind, option: str, text: str) -> int:
         value = int(kind.parse(text))
     except UnitError as error:
         raise HomenodeError(f"{option}: {error}") from error
-    if value <= 0:
-        raise HomenodeError(f"{option}: {text} is no {kind.name} above 0")
+    if not 0 < value < 2**63:
+        raise HomenodeError(f"{option}: {text} is no {kind.name} above 0 and below 2^63")
     return value
 
 

@@ -109,7 +109,7 @@ def _read_json(folder: Path, name: str) -> object:
         return json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
         where = (
-            f"{error.msg} at line {error.lineno}, column {error.colno}"
+            f"{error.msg.removesuffix(' at')} at line {error.lineno}, column {error.colno}"
             if isinstance(error, json.JSONDecodeError)
             else "nested too deeply"
         )
