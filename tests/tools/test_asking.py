@@ -119,7 +119,7 @@ def test_other_arguments_are_refused(tool: str, arguments: list[str], message: s
 
 
 def test_an_unknown_partition_names_what_there_is() -> None:
-    with pytest.raises(NotFoundError, match="no partition lpar9; did you mean testpar"):
+    with pytest.raises(NotFoundError, match="no partition lpar9; there is testpar"):
         rows("vmstat", six_seconds(), ["-p", "lpar9"])
 
 
