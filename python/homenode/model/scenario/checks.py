@@ -12,8 +12,8 @@ from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.file.guest import Aix
-from homenode.model.scenario.file.partition import Partition, Resources
-from homenode.model.scenario.file.processors import DEFAULT_POOL, Dedicated, Shared
+from homenode.model.scenario.file.partition import Partition
+from homenode.model.scenario.file.processors import DEFAULT_POOL, Dedicated, Resources, Shared
 from homenode.model.scenario.file.scenario import Pool, Run
 from homenode.model.units import SIZE, TIME
 

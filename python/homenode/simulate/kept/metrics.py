@@ -115,7 +115,7 @@ _TOOL = [
         "entc_pct",
         "%",
         "consumed of the entitled capacity",
-        lambda t: ratio(t["busy_ns"], t.shape.entitlement * t.seconds * NS_PER_S, 100.0),
+        lambda t: ratio(t["busy_ns"], t.entitled_ns, 100.0),
     ),
     Metric("user_pct", "%", "in user mode", _percent("user_ns")),
     Metric("sys_pct", "%", "in the kernel", _percent("sys_ns")),

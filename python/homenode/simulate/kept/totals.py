@@ -121,7 +121,12 @@ class Totals:
         """What the tools' percentages refer to: the entitled capacity, or what was consumed if that
         is more [ns].
         """
-        return max(self["busy_ns"], self.shape.entitlement * self.seconds * NS_PER_S)
+        return max(self["busy_ns"], self.entitled_ns)
+
+    @property
+    def entitled_ns(self) -> float:
+        """Core time that it is entitled to [ns]."""
+        return self.shape.entitlement * self.seconds * NS_PER_S
 
 
 def totals_of(

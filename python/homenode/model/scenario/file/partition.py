@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field
 
 from homenode.model.document import OrText, Table
-from homenode.model.scenario.file.amounts import MEMORY, MemorySize, VirtualProcessors, one_of
+from homenode.model.scenario.file.amounts import MEMORY, MemorySize, one_of
 from homenode.model.scenario.file.guest import Aix, Guest
 from homenode.model.scenario.file.host import Kvm
 from homenode.model.scenario.file.mainframe import (
@@ -17,19 +17,8 @@ from homenode.model.scenario.file.mainframe import (
     Switch,
     VirtualMachine,
 )
-from homenode.model.scenario.file.processors import Dedicated, Shared
+from homenode.model.scenario.file.processors import Dedicated, Resources, Shared
 from homenode.model.scenario.file.workload import Workload
-
-
-class Resources(Table):
-    """Bounds or wishes of a partition's profile, as `lparstat -i` prints them."""
-
-    entitlement: Annotated[float, Field(gt=0, le=4096)] | None = Field(
-        None, description="entitled capacity in cores"
-    )
-    virtual: VirtualProcessors | None = Field(None, description="virtual processors")
-    cores: VirtualProcessors | None = Field(None, description="cores of a dedicated partition")
-    memory: MemorySize | None = Field(None, description="size of its memory")
 
 
 class MemoryPart(Table):

@@ -1,4 +1,4 @@
-"""A partition's processors in a scenario file: shared or dedicated."""
+"""A partition's processors in a scenario file, shared or dedicated; bounds of its profile."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from homenode.model.document import Form, Quantity, Table
-from homenode.model.scenario.file.amounts import VirtualProcessors
+from homenode.model.scenario.file.amounts import MemorySize, VirtualProcessors
 from homenode.model.scenario.file.host import (
     DEFAULT_PERIOD_NS,
     Burst,
@@ -167,3 +167,14 @@ class Dedicated(Processors):
         """Whether it says anything that only a machine of cells understands."""
         named = (self.cells, self.paths, self.minimum, self.maximum, self.boot)
         return any(value is not None for value in named)
+
+
+class Resources(Table):
+    """Bounds or wishes of a partition's profile, as `lparstat -i` prints them."""
+
+    entitlement: Annotated[float, Field(gt=0, le=4096)] | None = Field(
+        None, description="entitled capacity in cores"
+    )
+    virtual: VirtualProcessors | None = Field(None, description="virtual processors")
+    cores: VirtualProcessors | None = Field(None, description="cores of a dedicated partition")
+    memory: MemorySize | None = Field(None, description="size of its memory")
