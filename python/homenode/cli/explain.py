@@ -10,6 +10,7 @@ import typer
 from homenode.cli import complete
 from homenode.cli.output import (
     JsonOption,
+    OnlyPartitionOption,
     OutOption,
     PictureOption,
     show,
@@ -48,16 +49,7 @@ def explain(
             autocompletion=complete.runs,
         ),
     ] = None,
-    partition: Annotated[
-        str | None,
-        typer.Option(
-            "-p",
-            "--partition",
-            help="Only this partition.",
-            metavar="NAME",
-            autocompletion=complete.partitions,
-        ),
-    ] = None,
+    partition: OnlyPartitionOption = None,
     picture: PictureOption = None,
     by: Annotated[
         By,

@@ -9,7 +9,14 @@ from typing import Annotated
 import typer
 
 from homenode.cli import complete
-from homenode.cli.output import JsonOption, OutOption, show_json, tell
+from homenode.cli.output import (
+    JsonOption,
+    OnlyPartitionOption,
+    OutOption,
+    show,
+    show_json,
+    tell,
+)
 
 LATEST = "latest"
 _FEW = 5
@@ -33,16 +40,6 @@ FormOption = Annotated[
 TargetOption = Annotated[
     Path | None,
     typer.Option("-o", "--output", help="File or folder to write.", metavar="PATH"),
-]
-PartitionOption = Annotated[
-    str | None,
-    typer.Option(
-        "-p",
-        "--partition",
-        help="Only this partition.",
-        metavar="NAME",
-        autocompletion=complete.partitions,
-    ),
 ]
 ReplicationOption = Annotated[
     int | None,
@@ -76,7 +73,7 @@ def export_run(
     run: RunArgument = LATEST,
     form: FormOption = None,
     output: TargetOption = None,
-    partition: PartitionOption = None,
+    partition: OnlyPartitionOption = None,
     replication: ReplicationOption = None,
     interval: IntervalOption = None,
     start: StartOption = None,
@@ -126,7 +123,6 @@ def export_run(
 def _list_forms(as_json: bool) -> None:
     from rich.table import Table
 
-    from homenode.cli.output import show
     from homenode.records import exporting
 
     forms = [exporting.exporter(name) for name in exporting.names()]

@@ -35,6 +35,16 @@ PartitionOption = Annotated[
         autocompletion=complete.partitions,
     ),
 ]
+OnlyPartitionOption = Annotated[
+    str | None,
+    typer.Option(
+        "-p",
+        "--partition",
+        help="Only this partition.",
+        metavar="NAME",
+        autocompletion=complete.partitions,
+    ),
+]
 RunOption = Annotated[
     str,
     typer.Option(

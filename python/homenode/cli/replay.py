@@ -8,7 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from homenode.cli import complete
-from homenode.cli.output import JsonOption, OutOption, show, show_json, show_text
+from homenode.cli.output import (
+    JsonOption,
+    OnlyPartitionOption,
+    OutOption,
+    show,
+    show_json,
+    show_text,
+)
 
 
 def replay(
@@ -18,16 +25,7 @@ def replay(
             help="Run id, beginning of one, or latest.", metavar="RUN", autocompletion=complete.runs
         ),
     ] = "latest",
-    partition: Annotated[
-        str | None,
-        typer.Option(
-            "-p",
-            "--partition",
-            help="Only this partition.",
-            metavar="NAME",
-            autocompletion=complete.partitions,
-        ),
-    ] = None,
+    partition: OnlyPartitionOption = None,
     summary: Annotated[bool, typer.Option("--summary", help="No rows of single windows.")] = False,
     out: OutOption = "runs",
     as_json: JsonOption = False,

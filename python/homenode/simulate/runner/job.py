@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import operator
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol, SupportsIndex, runtime_checkable
 
 from homenode.errors import HomenodeError
 from homenode.model.scenario import Scenario
@@ -98,7 +99,7 @@ def freeze(
             raise HomenodeError(
                 f"seed {seed} is out of range; a seed is a whole number from 0 to 2^64 - 1"
             )
-        spec["seed"] = seed
+        spec["seed"] = whole("seed", seed)
     text, files = _kept(frozen)
     return Job(
         spec=spec,
@@ -121,9 +122,10 @@ def refuse_replications(count: int) -> None:
 
 def whole(option: str, value: object) -> int:
     """An option that is a whole number. Raises `HomenodeError` for what is none."""
-    if not isinstance(value, int) or isinstance(value, bool):
+    # Numbers of numpy count too.
+    if not isinstance(value, SupportsIndex) or isinstance(value, bool):
         raise HomenodeError(f"{option} = {value!r} is not a whole number")
-    return value
+    return operator.index(value)
 
 
 def _kept(scenario: FrozenScenario) -> tuple[str, dict[str, bytes]]:
