@@ -12,6 +12,7 @@ pub mod cost;
 pub mod devices;
 pub mod guest;
 pub mod hypervisor;
+pub mod ids;
 pub mod kernel;
 pub mod machine;
 pub mod sim;
