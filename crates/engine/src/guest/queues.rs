@@ -9,6 +9,7 @@ use super::aix;
 use super::loads::Loads;
 use super::set::VpSet;
 use super::unix::Places;
+use super::workload::JobId;
 
 /// A logical processor: virtual processor and thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +38,7 @@ pub struct RunQueues {
     filling: Filling,
     loads: Loads,
     unfolded: u16,
-    queues: Vec<VecDeque<u32>>,
+    queues: Vec<VecDeque<JobId>>,
     nonempty: VpSet,
     queued: u32,
     running: u32,
@@ -130,14 +131,14 @@ impl RunQueues {
     }
 
     /// Queues a software thread on a logical processor.
-    pub fn queue(&mut self, cpu: u16, job: u32) {
+    pub fn queue(&mut self, cpu: u16, job: JobId) {
         self.queues[usize::from(cpu)].push_back(job);
         self.nonempty.insert(cpu);
         self.queued += 1;
     }
 
     /// Puts back a software thread that was displaced by one of better priority: it goes on next.
-    pub fn put_back(&mut self, cpu: u16, job: u32) {
+    pub fn put_back(&mut self, cpu: u16, job: JobId) {
         self.queues[usize::from(cpu)].push_front(job);
         self.nonempty.insert(cpu);
         self.queued += 1;
@@ -156,7 +157,7 @@ impl RunQueues {
 
     /// Next software thread for an idle logical processor: its own queue's first, else the first
     /// stolen from another.
-    pub fn take(&mut self, cpu: u16) -> Option<u32> {
+    pub fn take(&mut self, cpu: u16) -> Option<JobId> {
         if self.queued == 0 {
             return None;
         }
@@ -185,12 +186,12 @@ impl RunQueues {
     }
 
     /// First of a logical processor's own queue.
-    pub fn take_own(&mut self, cpu: u16) -> Option<u32> {
+    pub fn take_own(&mut self, cpu: u16) -> Option<JobId> {
         self.take_at(cpu, 0)
     }
 
     /// The software thread at a place of a logical processor's own queue.
-    pub fn take_at(&mut self, cpu: u16, place: usize) -> Option<u32> {
+    pub fn take_at(&mut self, cpu: u16, place: usize) -> Option<JobId> {
         let job = self.queues[usize::from(cpu)].remove(place)?;
         self.queued -= 1;
         if self.queues[usize::from(cpu)].is_empty() {
@@ -200,13 +201,13 @@ impl RunQueues {
     }
 
     /// Logical processor where a thread that finds none idle queues.
-    pub fn queue_for(&self, last: Option<u16>, salt: u32) -> u16 {
+    pub fn queue_for(&self, last: Option<u16>, salt: JobId) -> u16 {
         let usable = self.unfolded * u16::from(self.loads.smt());
         if let Some(cpu) = last.filter(|cpu| *cpu < usable) {
             return cpu;
         }
         match self.filling {
-            Filling::Aix { .. } => (salt % u32::from(usable)) as u16,
+            Filling::Aix { .. } => (u32::from(salt) % u32::from(usable)) as u16,
             Filling::Unix(_) => self.by_threads().min().map_or(0, |(_, cpu)| cpu),
         }
     }
@@ -272,6 +273,10 @@ impl RunQueues {
 mod tests {
     use super::*;
 
+    fn job(number: usize) -> JobId {
+        JobId::new(number)
+    }
+
     fn aix(vps: u16, smt: u8, threads_before_next: u8) -> RunQueues {
         let filling = Filling::Aix {
             threads_before_next,
@@ -322,10 +327,10 @@ mod tests {
     #[test]
     fn an_idle_processor_takes_its_own_queue_first_then_steals() {
         let mut queues = aix(2, 2, 1);
-        queues.queue(3, 10);
-        queues.queue(1, 11);
-        assert_eq!(queues.take(1), Some(11));
-        assert_eq!(queues.take(0), Some(10));
+        queues.queue(3, job(10));
+        queues.queue(1, job(11));
+        assert_eq!(queues.take(1), Some(job(11)));
+        assert_eq!(queues.take(0), Some(job(10)));
         assert_eq!(queues.take(0), None);
     }
 
@@ -345,7 +350,7 @@ mod tests {
         assert_eq!(queues.fold(), None);
         assert_eq!(fill(&mut queues, 1), vec![(0, 0)]);
         assert_eq!(queues.choose(Some(1)), None);
-        assert_eq!(queues.queue_for(Some(1), 5), 0);
+        assert_eq!(queues.queue_for(Some(1), job(5)), 0);
         assert_eq!(queues.unfold(), Some(1));
         assert_eq!(queues.choose(None), Some(Cpu { vp: 1, thread: 0 }));
     }
@@ -386,11 +391,11 @@ mod tests {
     #[test]
     fn an_idle_processor_steals_near_by_from_the_longest_queue() {
         let mut queues = unix();
-        for (cpu, job) in [(4, 40), (0, 10), (1, 11), (1, 12)] {
-            queues.queue(cpu, job);
+        for (cpu, number) in [(4, 40), (0, 10), (1, 11), (1, 12)] {
+            queues.queue(cpu, job(number));
         }
         let stolen: Vec<_> = (0..4).map(|_| queues.take(2).unwrap()).collect();
-        assert_eq!(stolen, vec![11, 10, 12, 40]);
+        assert_eq!(stolen, [11, 10, 12, 40].map(job));
     }
 
     #[test]
@@ -398,9 +403,9 @@ mod tests {
         let mut queues = unix();
         fill(&mut queues, 8);
         assert_eq!(queues.crowding(), None);
-        (0..9).for_each(|job| {
-            let cpu = queues.queue_for(None, 77);
-            queues.queue(cpu, job);
+        (0..9).for_each(|number| {
+            let cpu = queues.queue_for(None, job(77));
+            queues.queue(cpu, job(number));
         });
         assert_eq!(queues.waiting_on(0), 2);
         assert_eq!(queues.crowding(), Some((0, 1)));

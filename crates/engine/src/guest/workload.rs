@@ -1,9 +1,9 @@
 //! Work: jobs, and what a workload does with one when its burst ends.
 
+use crate::ids::{ById, PartitionId};
 use crate::spec::{Distribution, Profile, Workload};
 
-/// Index of a job.
-pub type JobId = u32;
+pub use crate::ids::JobId;
 
 /// Logical processor a job has not run on yet.
 pub const NO_CPU: u16 = u16::MAX;
@@ -27,7 +27,7 @@ pub enum JobKind {
 #[derive(Clone, Debug)]
 pub struct Job {
     /// Owning partition.
-    pub partition: u16,
+    pub partition: PartitionId,
     /// Logical processor it last ran on, within the partition, or `NO_CPU`.
     pub last_cpu: u16,
     /// What it does when a burst ends.
@@ -43,7 +43,7 @@ pub struct Job {
 /// Jobs by index; finished ones leave their place to new ones.
 #[derive(Default)]
 pub struct JobTable {
-    jobs: Vec<Job>,
+    jobs: ById<JobId, Job>,
     free: Vec<JobId>,
 }
 
@@ -51,11 +51,10 @@ impl JobTable {
     /// Gives a job an id, that of one that has left if there is one.
     pub fn add(&mut self, job: Job) -> JobId {
         if let Some(id) = self.free.pop() {
-            self.jobs[id as usize] = job;
+            self.jobs[id] = job;
             return id;
         }
-        self.jobs.push(job);
-        (self.jobs.len() - 1) as JobId
+        self.jobs.push(job)
     }
 
     /// Forgets a job; its index may be used again.
@@ -71,7 +70,7 @@ impl JobTable {
     /// What is known under an id; panics for one that was never given.
     #[inline]
     pub fn get(&mut self, id: JobId) -> &mut Job {
-        &mut self.jobs[id as usize]
+        &mut self.jobs[id]
     }
 }
 

@@ -11,7 +11,7 @@
 //! ```
 //! After each thing told, the simulation takes all pending cores one by one and asks whom they run.
 
-use super::ids::{CoreId, VpId};
+use super::{CoreId, VpId};
 
 /// A host's scheduler. Times are absolute simulated times [ns].
 pub trait HostScheduler {

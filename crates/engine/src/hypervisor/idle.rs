@@ -1,6 +1,6 @@
 //! Sets of cores by chip, as bit masks: idle ones and those with an excess runner.
 
-use super::ids::{CoreId, NO_CORE};
+use crate::ids::CoreId;
 use crate::machine::Topology;
 
 /// Idle pooled cores and cores whose runner is on excess capacity.
@@ -62,15 +62,17 @@ impl CoreSets {
         }
     }
 
-    /// Lowest idle core of a chip, or `NO_CORE`.
+    /// Lowest idle core of a chip.
     #[inline]
-    pub fn idle_on(&self, chip: u16) -> CoreId {
-        let mask = self.idle[usize::from(chip)];
-        if mask == 0 {
-            NO_CORE
-        } else {
-            chip * self.cores_per_chip + mask.trailing_zeros() as u16
-        }
+    pub fn idle_on(&self, chip: u16) -> Option<CoreId> {
+        self.first_of(chip, self.idle[usize::from(chip)])
+    }
+
+    /// The first core of a chip's mask.
+    #[inline]
+    pub fn first_of(&self, chip: u16, mask: u64) -> Option<CoreId> {
+        let first = usize::from(chip * self.cores_per_chip);
+        (mask != 0).then(|| CoreId::new(first + mask.trailing_zeros() as usize))
     }
 
     /// Idle cores of a chip.
@@ -81,15 +83,11 @@ impl CoreSets {
 
     /// Cores of a chip with excess runners.
     pub fn excess_on(&self, chip: u16) -> impl Iterator<Item = CoreId> + '_ {
-        let first = chip * self.cores_per_chip;
         let mut mask = self.excess[usize::from(chip)];
         std::iter::from_fn(move || {
-            if mask == 0 {
-                return None;
-            }
-            let bit = mask.trailing_zeros() as u16;
+            let core = self.first_of(chip, mask)?;
             mask &= mask - 1;
-            Some(first + bit)
+            Some(core)
         })
     }
 
@@ -102,7 +100,7 @@ impl CoreSets {
     /// A core's place in its chip's masks.
     #[inline]
     pub fn bit(&self, chip: u16, core: CoreId) -> u64 {
-        1 << (core - chip * self.cores_per_chip)
+        1 << (core.index() - usize::from(chip * self.cores_per_chip))
     }
 }
 
@@ -114,18 +112,19 @@ mod tests {
     #[test]
     fn counts_and_finds() {
         let tree = Topology::new(&parse_short("chip:2 core:4").unwrap());
+        let core = CoreId::new;
         let mut sets = CoreSets::new(&tree);
-        sets.set_idle(1, 6);
-        sets.set_idle(1, 5);
+        sets.set_idle(1, core(6));
+        sets.set_idle(1, core(5));
         assert_eq!(
             (sets.idle_on(0), sets.idle_on(1), sets.idle_count()),
-            (NO_CORE, 5, 2)
+            (None, Some(core(5)), 2)
         );
-        sets.take_idle(1, 5);
-        assert_eq!(sets.idle_on(1), 6);
-        sets.set_excess(0, 3, true);
-        sets.set_excess(0, 1, true);
-        sets.set_excess(0, 3, false);
-        assert_eq!(sets.excess_on(0).collect::<Vec<_>>(), vec![1]);
+        sets.take_idle(1, core(5));
+        assert_eq!(sets.idle_on(1), Some(core(6)));
+        sets.set_excess(0, core(3), true);
+        sets.set_excess(0, core(1), true);
+        sets.set_excess(0, core(3), false);
+        assert_eq!(sets.excess_on(0).collect::<Vec<_>>(), vec![core(1)]);
     }
 }

@@ -5,70 +5,70 @@
 //! below that. The least of them counts. A group's cap is shared out by weight among its members
 //! as far as they are entitled; what members leave, others of the group may use.
 
-use super::{Capacity, Mode, PoolBudget, State};
+use super::share::{Rule, Slices};
+use super::state::{Mode, State};
+use super::windows::Windows;
+use super::Capacity;
+use crate::ids::{GroupId, PartitionId};
 
-impl State {
+impl Windows {
     /// Starts a window of `elapsed_ns`, in which a physical core has `capacity_ns` to give.
-    pub fn hand_out_by_weight(&mut self, elapsed_ns: u64, capacity_ns: u64) {
-        for at in 0..self.shares.len() {
-            if !self.shares[at].is_dedicated() {
-                self.limit_share(at, elapsed_ns, capacity_ns);
-            }
+    pub fn hand_out_by_weight(&mut self, state: &State, elapsed_ns: u64, capacity_ns: u64) {
+        for at in self.shares.ids() {
+            self.limit_share(at, elapsed_ns, capacity_ns);
         }
-        for group in 0..self.groups.len() {
+        for group in self.groups.ids() {
             self.share_out_group(group);
         }
-        for at in 0..self.shares.len() {
-            if !self.shares[at].is_dedicated() {
-                self.open_share(at);
-            }
+        for at in self.shares.ids() {
+            self.open_share(state, at);
         }
-        for group in 0..self.groups.len() {
-            self.open_group(group);
+        for group in self.groups.ids() {
+            self.open_group(state, group);
         }
         self.opened = true;
     }
 
     /// Own limits: the least of the cap and the defined capacity.
-    fn limit_share(&mut self, at: usize, elapsed_ns: u64, capacity_ns: u64) {
+    fn limit_share(&mut self, at: PartitionId, elapsed_ns: u64, capacity_ns: u64) {
         let share = &mut self.shares[at];
-        let used = std::mem::take(&mut share.limit.used_ns);
-        if let Some(average) = &mut share.average {
+        let entitled = share.entitled_ns.max(1) as f64;
+        let Rule::Slices(of) = &mut share.rule else {
+            return;
+        };
+        let used = std::mem::take(&mut of.limit.used_ns);
+        if let Some(average) = &mut of.average {
             if self.opened {
                 average.add(used, elapsed_ns);
             }
         }
-        let defined = share.average.as_ref().and_then(|a| a.limit_cores());
-        let least = [share.cap, defined].into_iter().flatten().reduce(f64::min);
+        let defined = of.average.as_ref().and_then(|a| a.limit_cores());
+        let least = [of.cap, defined].into_iter().flatten().reduce(f64::min);
         let limit = least.map(|cores| (cores * capacity_ns as f64) as u64);
-        share.limit.limit_to(limit);
-        let entitled = share.entitled_ns.max(1) as f64;
-        share.scale = limit.map_or(1.0, |limit| (limit as f64 / entitled).min(1.0));
+        of.limit.limit_to(limit);
+        of.scale = limit.map_or(1.0, |limit| (limit as f64 / entitled).min(1.0));
     }
 
     /// A group's cap, by weight among its members and at most what each is entitled to.
-    fn share_out_group(&mut self, group: usize) {
+    fn share_out_group(&mut self, group: GroupId) {
         let Some(cap) = self.groups[group].maximum_ns else {
             return;
         };
-        let mut open: Vec<usize> = self.members(group);
+        let mut open: Vec<PartitionId> = self.members(group);
         let mut left = cap as f64;
         loop {
-            let weights: f64 = open.iter().map(|at| self.shares[*at].weight).sum();
-            let fits = |at: &usize| {
-                let share = &self.shares[*at];
-                let asks = share.entitled_ns as f64 * share.scale;
-                (asks <= left * share.weight / weights).then_some(asks)
+            let weights: f64 = open.iter().map(|at| self.of(*at).claim.weight).sum();
+            let fits = |at: &PartitionId| {
+                let (of, entitled_ns) = (self.of(*at), self.shares[*at].entitled_ns);
+                let asks = entitled_ns as f64 * of.scale;
+                (asks <= left * of.claim.weight / weights).then_some(asks)
             };
             let asks: f64 = open.iter().filter_map(fits).sum();
-            let (full, rest): (Vec<usize>, Vec<usize>) =
+            let (full, rest): (Vec<PartitionId>, Vec<PartitionId>) =
                 open.iter().partition(|at| fits(at).is_some());
             if full.is_empty() || rest.is_empty() {
-                for at in rest {
-                    let share = &mut self.shares[at];
-                    let part = left * share.weight / weights;
-                    share.scale = part / share.entitled_ns.max(1) as f64;
-                }
+                rest.into_iter()
+                    .for_each(|at| self.scale_down(at, left, weights));
                 return;
             }
             left -= asks;
@@ -76,36 +76,53 @@ impl State {
         }
     }
 
-    fn members(&self, group: usize) -> Vec<usize> {
-        let shares = self.shares.iter().enumerate();
-        let member = |share: &super::Share| share.group.map(usize::from) == Some(group);
-        shares
-            .filter(|(_, share)| !share.is_dedicated() && member(share))
-            .map(|(at, _)| at)
-            .collect()
-    }
-
-    fn open_share(&mut self, at: usize) {
-        let promised = self.promised_ns(at);
+    /// Cuts a partition's slices to its part by weight of what is left [ns].
+    fn scale_down(&mut self, at: PartitionId, left: f64, weights: f64) {
         let share = &mut self.shares[at];
-        share.promised = share.active_vps > 0;
-        share.kept = (0..share.vps).map(|index| share.slice_ns(index)).collect();
-        let active = share.active_vps;
-        share.limit.open_window(promised, active);
+        let entitled_ns = share.entitled_ns.max(1);
+        if let Rule::Slices(of) = &mut share.rule {
+            of.scale = left * of.claim.weight / weights / entitled_ns as f64;
+        }
     }
 
-    fn open_group(&mut self, group: usize) {
+    /// A partition's slices.
+    fn of(&self, at: PartitionId) -> &Slices {
+        match &self.shares[at].rule {
+            Rule::Slices(of) => of,
+            _ => unreachable!("members of groups have slices"),
+        }
+    }
+
+    fn members(&self, group: GroupId) -> Vec<PartitionId> {
+        let member = |at: &PartitionId| match &self.shares[*at].rule {
+            Rule::Slices(of) => of.group == Some(group),
+            _ => false,
+        };
+        self.shares.ids().filter(member).collect()
+    }
+
+    fn open_share(&mut self, state: &State, at: PartitionId) {
+        let promised = self.promised_ns(state, at);
+        let share = &mut self.shares[at];
+        let (vps, active) = (share.vps, share.active_vps);
+        if let Rule::Slices(of) = &mut share.rule {
+            of.claim.promised = active > 0;
+            of.kept = (0..vps).map(|index| of.slice_ns(index)).collect();
+            of.limit.open_window(promised, active);
+        }
+    }
+
+    fn open_group(&mut self, state: &State, group: GroupId) {
         let members = self.members(group);
-        let promised = members.iter().map(|at| self.promised_ns(*at)).sum();
+        let promised = members.iter().map(|at| self.promised_ns(state, *at)).sum();
         let active = members.iter().map(|at| self.shares[*at].active_vps).sum();
         self.groups[group].open_window(promised, active);
     }
 
     /// Slices of a partition's logical cores that have work [ns].
-    fn promised_ns(&self, at: usize) -> u64 {
+    fn promised_ns(&self, state: &State, at: PartitionId) -> u64 {
         let share = &self.shares[at];
-        let first = share.first_vp as usize;
-        let vps = &self.vps[first..first + usize::from(share.vps)];
+        let vps = state.vps.slice(state.vps_of[at]);
         vps.iter()
             .filter(|vp| vp.mode != Mode::Inactive)
             .map(|vp| share.slice_ns(vp.index))
@@ -114,60 +131,66 @@ impl State {
 
     /// What all limits leave to a partition for use on this account [ns].
     #[inline]
-    pub fn left_ns(&self, partition: usize, capacity: Capacity) -> u64 {
-        let share = &self.shares[partition];
-        let unpromised = share.is_unpromised(capacity);
-        let left = self.pools[usize::from(share.pool)].left_for(unpromised);
-        if share.lends() {
-            return left;
+    pub fn left_ns(&self, partition: PartitionId, capacity: Capacity) -> u64 {
+        match &self.shares[partition].rule {
+            Rule::Own(_) => u64::MAX,
+            Rule::Lending(of) => {
+                let unpromised = of.claim.is_unpromised(capacity);
+                self.pools[of.claim.pool].left_for(unpromised)
+            }
+            Rule::Slices(of) => {
+                let unpromised = of.claim.is_unpromised(capacity);
+                let left = self.pools[of.claim.pool].left_for(unpromised);
+                let group = of.group.map(|group| &self.groups[group]);
+                left.min(of.limit.left_for(unpromised))
+                    .min(group.map_or(u64::MAX, |group| group.left_for(unpromised)))
+            }
         }
-        let group = share.group.map(|g| &self.groups[usize::from(g)]);
-        left.min(share.limit.left_for(unpromised))
-            .min(group.map_or(u64::MAX, |group| group.left_for(unpromised)))
     }
 
     /// Reserves time for a stretch from everything that limits the partition.
     #[inline]
-    pub fn reserve(&mut self, partition: usize, wanted_ns: u64, capacity: Capacity) -> u64 {
-        let share = &mut self.shares[partition];
-        let unpromised = share.is_unpromised(capacity);
-        let pool = &mut self.pools[usize::from(share.pool)];
-        let from_pool = pool.reserve(wanted_ns, unpromised);
-        if share.lends() {
-            return from_pool;
+    pub fn reserve(&mut self, partition: PartitionId, wanted_ns: u64, capacity: Capacity) -> u64 {
+        match &mut self.shares[partition].rule {
+            Rule::Own(_) => wanted_ns,
+            Rule::Lending(of) => {
+                let unpromised = of.claim.is_unpromised(capacity);
+                self.pools[of.claim.pool].reserve(wanted_ns, unpromised)
+            }
+            Rule::Slices(of) => {
+                let unpromised = of.claim.is_unpromised(capacity);
+                let pool = &mut self.pools[of.claim.pool];
+                let from_pool = pool.reserve(wanted_ns, unpromised);
+                let own = of.limit.reserve(from_pool, unpromised);
+                pool.give_back(from_pool - own, unpromised);
+                let Some(group) = of.group else {
+                    return own;
+                };
+                let granted = self.groups[group].reserve(own, unpromised);
+                of.limit.give_back(own - granted, unpromised);
+                pool.give_back(own - granted, unpromised);
+                granted
+            }
         }
-        let own = share.limit.reserve(from_pool, unpromised);
-        pool.give_back(from_pool - own, unpromised);
-        let Some(group) = share.group else {
-            return own;
-        };
-        let granted = self.groups[usize::from(group)].reserve(own, unpromised);
-        share.limit.give_back(own - granted, unpromised);
-        pool.give_back(own - granted, unpromised);
-        granted
     }
 
     /// Returns what was reserved and not used.
     #[inline]
-    pub fn give_back(&mut self, partition: usize, unused_ns: u64, capacity: Capacity) {
-        let share = &mut self.shares[partition];
-        let unpromised = share.is_unpromised(capacity);
-        self.pools[usize::from(share.pool)].give_back(unused_ns, unpromised);
-        if !share.lends() {
-            share.limit.give_back(unused_ns, unpromised);
-            if let Some(group) = share.group {
-                self.groups[usize::from(group)].give_back(unused_ns, unpromised);
+    pub fn give_back(&mut self, partition: PartitionId, unused_ns: u64, capacity: Capacity) {
+        match &mut self.shares[partition].rule {
+            Rule::Own(_) => {}
+            Rule::Lending(of) => {
+                let unpromised = of.claim.is_unpromised(capacity);
+                self.pools[of.claim.pool].give_back(unused_ns, unpromised);
             }
-        }
-    }
-}
-
-impl PoolBudget {
-    /// A group's budget: its cap in a window in which a core has `capacity_ns`.
-    pub fn of_group(cap: f64, capacity_ns: u64) -> Self {
-        Self {
-            maximum_ns: Some((cap * capacity_ns as f64) as u64),
-            ..Self::unlimited()
+            Rule::Slices(of) => {
+                let unpromised = of.claim.is_unpromised(capacity);
+                self.pools[of.claim.pool].give_back(unused_ns, unpromised);
+                of.limit.give_back(unused_ns, unpromised);
+                if let Some(group) = of.group {
+                    self.groups[group].give_back(unused_ns, unpromised);
+                }
+            }
         }
     }
 }

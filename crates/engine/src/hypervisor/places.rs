@@ -1,123 +1,121 @@
 //! Physical cores by type, and the homes of logical cores, as PR/SM sees them.
 
 use super::polarization::{polarize, Kind};
-use super::{CoreId, State, VpId, NO_CORE, NO_POOL, NO_VP};
-use crate::spec::{Polarization, Policy, Processors, Spec};
+use super::share::Rule;
+use super::state::State;
+use super::windows::Windows;
+use crate::ids::{ById, CoreId, PartitionId, PoolId, VpId};
+use crate::spec::{Polarization, Processors, Spec};
 
-impl State {
-    /// Sets PR/SM's pools and slices up; nothing to do for others.
-    pub(super) fn set_up_prsm(&mut self, spec: &Spec) {
-        if spec.machine.hypervisor.policy != Policy::Prsm {
-            return;
-        }
-        self.assign_cores(spec);
-        for (at, partition) in spec.partitions.iter().enumerate() {
+impl Windows {
+    /// Sets PR/SM's pools and slices up.
+    pub(super) fn set_up_prsm(&mut self, spec: &Spec, state: &mut State) {
+        self.assign_cores(spec, state);
+        for (at, partition) in (0..).zip(&spec.partitions) {
+            let at = PartitionId::new(at);
             match &partition.processors {
                 Processors::Shared {
                     entitlement, prsm, ..
-                } => self.polarize_partition(at, *entitlement, prsm.polarization),
-                Processors::Dedicated { .. } => self.each_vp(at, |vp| vp.kind = Kind::High),
+                } => self.polarize_partition(state, at, *entitlement, prsm.polarization),
+                Processors::Dedicated { .. } => {
+                    for vp in state.vps_of[at] {
+                        self.slices[vp].kind = Kind::High;
+                    }
+                }
             }
         }
     }
 
     /// Every physical core that is not dedicated belongs to the pool that lists it, or to the one
     /// that lists none.
-    fn assign_cores(&mut self, spec: &Spec) {
+    fn assign_cores(&mut self, spec: &Spec, state: &State) {
         let rest = spec.pools.iter().position(|pool| pool.cores.is_none());
-        for core in &mut self.cores {
-            core.pool = rest.map_or(NO_POOL, |pool| pool as u16);
+        for lot in &mut self.lots {
+            lot.pool = rest.map(PoolId::new);
         }
         for (at, pool) in spec.pools.iter().enumerate() {
             for core in pool.cores.iter().flatten() {
-                self.cores[usize::from(*core)].pool = at as u16;
+                self.lots[CoreId::from(*core)].pool = Some(PoolId::new(at));
             }
         }
-        self.masks = vec![vec![0; usize::from(self.tree.chips())]; spec.pools.len()];
-        self.high_mask = vec![0; usize::from(self.tree.chips())];
-        for core in 0..self.tree.active_cores {
-            let it = &self.cores[usize::from(core)];
-            if it.pool != NO_POOL && it.owner == NO_VP {
-                self.masks[usize::from(it.pool)][usize::from(it.chip)] |=
-                    self.sets.bit(it.chip, core);
+        let chips = usize::from(state.tree.chips());
+        self.masks = ById::of(vec![0; chips], spec.pools.len());
+        self.high_mask = vec![0; chips];
+        for core in state.active() {
+            let (lot, chip) = (self.lots[core], state.cores[core].chip);
+            if let (Some(pool), None) = (lot.pool, lot.owner) {
+                self.masks[pool][usize::from(chip)] |= self.sets.bit(chip, core);
             }
-        }
-    }
-
-    fn each_vp(&mut self, at: usize, mut change: impl FnMut(&mut super::Vp)) {
-        let (first, count) = (self.shares[at].first_vp, self.shares[at].vps);
-        for vp in first..first + u32::from(count) {
-            change(&mut self.vps[vp as usize]);
         }
     }
 
     /// Gives each logical core of a shared partition its slice, its kind and its home.
-    fn polarize_partition(&mut self, at: usize, entitlement: f64, polarization: Polarization) {
-        let share = &self.shares[at];
-        let (first, count, capacity) = (share.first_vp, share.vps, self.capacity_ns as f64);
+    fn polarize_partition(
+        &mut self,
+        state: &mut State,
+        at: PartitionId,
+        entitlement: f64,
+        polarization: Polarization,
+    ) {
+        let (vps, capacity) = (state.vps_of[at], self.capacity_ns as f64);
+        let count = self.shares[at].vps;
         let split = polarize(entitlement, count);
         let even = entitlement / f64::from(count);
         let mut slices = Vec::new();
-        for index in 0..count {
+        for (index, vp) in (0..).zip(vps) {
             let (kind, cores) = match polarization {
                 Polarization::Horizontal => (Kind::Horizontal, even),
                 Polarization::Vertical => (split.kind(index), split.share(index)),
             };
             slices.push((cores * capacity) as u64);
-            let vp = first + u32::from(index);
-            self.vps[vp as usize].kind = kind;
-            self.find_home(vp);
+            self.slices[vp].kind = kind;
+            self.find_home(state, vp);
         }
         let share = &mut self.shares[at];
         share.entitled_ns = slices.iter().sum();
-        share.kept = slices.clone();
-        share.slices = slices;
-        share.capacity_ns = self.capacity_ns;
+        if let Rule::Slices(of) = &mut share.rule {
+            of.kept = slices.clone();
+            of.slices = slices;
+            of.capacity_ns = self.capacity_ns;
+        }
     }
 
     /// A vertical-high core gets a physical core for its home, as near as can be to where the
     /// partition is homed; others keep their home chip if it has cores of their type.
-    fn find_home(&mut self, vp: VpId) {
-        let it = &self.vps[vp as usize];
-        let (kind, chip) = (it.kind, it.home_chip);
-        let pool = self.shares[usize::from(it.partition)].pool;
-        let core = self.nearest_core(usize::from(pool), chip, kind == Kind::High);
-        if core == NO_CORE {
+    fn find_home(&mut self, state: &mut State, vp: VpId) {
+        let (kind, chip) = (self.slices[vp].kind, state.vps[vp].home_chip);
+        let pool = self.claim(state.vps[vp].partition).pool;
+        let Some(core) = self.nearest_core(state, pool, chip, kind == Kind::High) else {
             return;
-        }
-        let home = self.cores[usize::from(core)].chip;
+        };
+        let home = state.cores[core].chip;
         if kind == Kind::High {
-            self.cores[usize::from(core)].high = vp;
+            self.lots[core].high = Some(vp);
             self.high_mask[usize::from(home)] |= self.sets.bit(home, core);
-            self.vps[vp as usize].home_core = core;
+            self.slices[vp].home_core = Some(core);
         }
-        self.vps[vp as usize].home_chip = home;
-        self.vps[vp as usize].home_node = self.tree.node_of(home);
+        state.vps[vp].home_chip = home;
+        state.vps[vp].home_node = state.tree.node_of(home);
     }
 
     /// The first core of a pool nearest to a chip, one that is nobody's home if `free` is asked
     /// for.
-    fn nearest_core(&self, pool: usize, chip: u16, free: bool) -> CoreId {
-        let taken = |at: u16| {
-            if free {
-                self.high_mask[usize::from(at)]
-            } else {
-                0
-            }
+    fn nearest_core(&self, state: &State, pool: PoolId, chip: u16, free: bool) -> Option<CoreId> {
+        let usable = |at: u16| {
+            let at = usize::from(at);
+            let taken = if free { self.high_mask[at] } else { 0 };
+            self.masks[pool][at] & !taken
         };
-        let chips = (0..self.tree.chips())
-            .filter(|at| self.masks[pool][usize::from(*at)] & !taken(*at) != 0)
-            .min_by_key(|at| (self.tree.distance(chip, *at), *at));
-        chips.map_or(NO_CORE, |at| {
-            let mask = self.masks[pool][usize::from(at)] & !taken(at);
-            at * self.tree.cores_per_chip + mask.trailing_zeros() as u16
-        })
+        let chip = (0..state.tree.chips())
+            .filter(|at| usable(*at) != 0)
+            .min_by_key(|at| (state.tree.distance(chip, *at), *at))?;
+        self.sets.first_of(chip, usable(chip))
     }
 
     /// Idle cores of a chip that a pool may use, as a mask; others' homes only if `homes`.
     #[inline]
-    pub fn idle_of(&self, pool: u16, chip: u16, homes: bool) -> u64 {
-        let usable = self.sets.idle_mask(chip) & self.masks[usize::from(pool)][usize::from(chip)];
+    pub fn idle_of(&self, pool: PoolId, chip: u16, homes: bool) -> u64 {
+        let usable = self.sets.idle_mask(chip) & self.masks[pool][usize::from(chip)];
         if homes {
             usable
         } else {
@@ -126,10 +124,10 @@ impl State {
     }
 
     /// Physical cores of a pool: those of its type that are not dedicated, or all that are not.
-    pub fn cores_of_pool(&self, pool: usize) -> u32 {
-        match self.masks.get(pool) {
-            Some(chips) => chips.iter().map(|mask| mask.count_ones()).sum(),
-            None => self.pool_cores(),
+    pub fn cores_of_pool(&self, state: &State, pool: PoolId) -> u32 {
+        if self.masks.is_empty() {
+            return self.pool_cores(state);
         }
+        self.masks[pool].iter().map(|mask| mask.count_ones()).sum()
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::ids::VpId;
+use crate::ids::{ById, PartitionId, VpId};
 
 /// The ready queues.
 #[derive(Clone, Debug)]
@@ -11,9 +11,9 @@ pub struct Queues {
     /// With entitlement, first come first served.
     pub entitled: VecDeque<VpId>,
     /// For excess, by partition.
-    pub excess: Vec<VecDeque<VpId>>,
+    pub excess: ById<PartitionId, VecDeque<VpId>>,
     /// Partitions whose excess queue is not empty.
-    pub waiting: Vec<u16>,
+    pub waiting: Vec<PartitionId>,
 }
 
 impl Queues {
@@ -21,7 +21,7 @@ impl Queues {
     pub fn new(partitions: usize) -> Self {
         Self {
             entitled: VecDeque::new(),
-            excess: vec![VecDeque::new(); partitions],
+            excess: ById::of(VecDeque::new(), partitions),
             waiting: Vec::new(),
         }
     }
@@ -33,8 +33,8 @@ impl Queues {
     }
 
     /// Queues for excess.
-    pub fn push_excess(&mut self, partition: u16, vp: VpId) {
-        let queue = &mut self.excess[usize::from(partition)];
+    pub fn push_excess(&mut self, partition: PartitionId, vp: VpId) {
+        let queue = &mut self.excess[partition];
         if queue.is_empty() {
             self.waiting.push(partition);
         }
@@ -42,11 +42,11 @@ impl Queues {
     }
 
     /// Takes a virtual processor out of whichever queue it waits in.
-    pub fn remove(&mut self, partition: u16, vp: VpId) {
+    pub fn remove(&mut self, partition: PartitionId, vp: VpId) {
         if take(&mut self.entitled, vp) {
             return;
         }
-        let queue = &mut self.excess[usize::from(partition)];
+        let queue = &mut self.excess[partition];
         if take(queue, vp) && queue.is_empty() {
             self.waiting.retain(|p| *p != partition);
         }
@@ -57,7 +57,7 @@ impl Queues {
     pub fn drain(&mut self) -> Vec<VpId> {
         let mut all: Vec<VpId> = self.entitled.drain(..).collect();
         for partition in self.waiting.drain(..) {
-            all.extend(self.excess[usize::from(partition)].drain(..));
+            all.extend(self.excess[partition].drain(..));
         }
         all
     }
@@ -77,13 +77,15 @@ mod tests {
 
     #[test]
     fn a_partition_waits_while_its_queue_holds_one() {
+        let vp = VpId::new;
+        let partition = PartitionId::new(1);
         let mut queues = Queues::new(2);
-        queues.push_excess(1, 7);
-        queues.push_excess(1, 8);
-        queues.entitled.push_back(3);
-        queues.remove(1, 7);
-        assert_eq!(queues.waiting, vec![1]);
-        assert_eq!(queues.drain(), vec![3, 8]);
+        queues.push_excess(partition, vp(7));
+        queues.push_excess(partition, vp(8));
+        queues.entitled.push_back(vp(3));
+        queues.remove(partition, vp(7));
+        assert_eq!(queues.waiting, vec![partition]);
+        assert_eq!(queues.drain(), vec![vp(3), vp(8)]);
         assert!(queues.is_empty());
     }
 }

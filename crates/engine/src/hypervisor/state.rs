@@ -1,12 +1,13 @@
-//! What the hypervisor knows of virtual processors and cores.
+//! Who is where: virtual processors and cores, as every system sees them.
 
-use super::budget::{PoolBudget, Share};
-use super::idle::CoreSets;
-use super::ids::{Capacity, CoreId, VpId, NO_CORE, NO_VP};
-use super::polarization::Kind;
-use super::queues::Queues;
+use crate::cost::ClassId;
+use crate::ids::{ById, CoreId, PartitionId, Span, ThreadId, VpId};
+use crate::kernel::Key;
 use crate::machine::{Distance, Topology};
-use crate::spec::{Eviction, Policy, Processors, Spec};
+use crate::spec::{Processors, Spec};
+
+/// The time of what does not happen: no event is ever scheduled for it.
+pub const NEVER: u64 = u64::MAX;
 
 /// State of a virtual processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,253 +22,195 @@ pub enum Mode {
     Exhausted,
 }
 
-/// A virtual processor.
+/// A virtual processor; on a host, a thread of its scheduler. What an event needs comes first.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Vp {
     /// Owning partition.
-    pub partition: u16,
+    pub partition: PartitionId,
     /// Index within the partition.
     pub index: u16,
+    /// First of its threads among all of them.
+    pub first_thread: ThreadId,
+    /// How many threads it has.
+    pub smt: u8,
+    /// Busy threads; the guest's run queues hold the same, but not side by side with what an event
+    /// needs.
+    pub mask: u8,
+    /// Thread that was busy last.
+    pub last_thread: u8,
+    /// State.
+    pub mode: Mode,
+    /// Core it is on.
+    pub core: Option<CoreId>,
+    /// Core it was last on.
+    pub last_core: Option<CoreId>,
     /// Chip near which it is dispatched if there is room.
     pub home_chip: u16,
     /// Node of that chip.
     pub home_node: u16,
-    /// Its kind by polarization, with PR/SM.
-    pub kind: Kind,
-    /// Physical core that is its home, for a vertical-high one, or `NO_CORE`.
-    pub home_core: CoreId,
-    /// Core it is on, or `NO_CORE`.
-    pub core: CoreId,
-    /// Core it was last on, or `NO_CORE`.
-    pub last_core: CoreId,
-    /// State.
-    pub mode: Mode,
-    /// Account it runs or waits on.
-    pub capacity: Capacity,
-    /// Whether it woke within this window, so that it has no claim on all of its slice.
-    pub late: bool,
-    /// Entitled time left in this window [ns].
-    pub slice_ns: u64,
-    /// Reserved from a limited pool for the current stretch [ns]; `u64::MAX` where the pool has no
-    /// limit.
-    pub grant_ns: u64,
     /// Since when it has been ready [ns].
     pub ready_at: u64,
     /// Since when it has been on its core [ns].
     pub dispatched_at: u64,
+    /// When it ceded [ns].
+    pub ceded_at: u64,
+    /// Hypervisor time that the next dispatch must pay besides the dispatch itself [ns].
+    pub debt_ns: u64,
+    /// Time it spun on a lock before it conferred, booked at its next dispatch [ns].
+    pub spin_ns: u64,
+    /// The last core's clock when it left it.
+    pub left_clock: u64,
+    /// Start of the present dispatch record.
+    pub record_from: u64,
+    /// Whether it began on excess capacity.
+    pub record_excess: bool,
 }
 
-/// What virtual processors are dispatched on.
+/// What virtual processors are dispatched on, and what its runner does there.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Core {
+    /// Who runs on it.
+    pub running: Option<VpId>,
     /// Index of its chip over the whole machine.
     pub chip: u16,
     /// Index of the node of that chip.
     pub node: u16,
-    /// Who runs on it, or `NO_VP`.
-    pub running: VpId,
-    /// Dedicated owner, or `NO_VP`.
-    pub owner: VpId,
-    /// Whether the pool may use it now.
-    pub pooled: bool,
-    /// Pool whose logical cores it runs, with PR/SM, or `NO_POOL`.
-    pub pool: u16,
-    /// Vertical-high logical core whose home it is, or `NO_VP`.
-    pub high: VpId,
+    /// Up to when the runner's progress is booked [ns].
+    pub settled_at: u64,
+    /// Until when nothing useful happens after a dispatch: the hypervisor's part, then the spin
+    /// [ns].
+    pub stall_until: u64,
+    /// From when on that is a spin [ns].
+    pub spin_from: u64,
+    /// When the present grant ends [ns].
+    pub grant_end: u64,
+    /// When an idle sibling gives up its decode slots [ns].
+    pub single_at: u64,
+    /// Core time used since the start [ns].
+    pub clock: u64,
+    /// Next event.
+    pub key: Key,
+    /// Cost class while threads are busy.
+    pub class: ClassId,
+    /// Whether the core has left SMT for its only busy thread.
+    pub single: bool,
+    /// Partition whose lines its caches hold.
+    pub warm_for: Option<PartitionId>,
+    /// Time of an instruction in that class [ns].
+    pub instruction_ns: f64,
+    /// Instructions in a nanosecond: its inverse, because a division costs more than all else here.
+    pub instructions_per_ns: f64,
+    /// Extra time of an instruction while the runner's caches are refilled [ns].
+    pub cold_ns: f64,
 }
 
-/// Dispatch state of the whole machine.
+/// Who is where on the whole machine.
 pub struct State {
     /// Where cores, chips and nodes are in the machine.
     pub tree: Topology,
     /// Virtual processors, partition by partition.
-    pub vps: Vec<Vp>,
-    /// What each core does, by index.
-    pub cores: Vec<Core>,
-    /// Budgets of the partitions.
-    pub shares: Vec<Share>,
-    /// Budgets of the pools.
-    pub pools: Vec<PoolBudget>,
-    /// Idle pooled cores and cores with excess runners.
-    pub sets: CoreSets,
-    /// Ready virtual processors.
-    pub queues: Queues,
-    /// Whom an entitled requester may evict.
-    pub eviction: Eviction,
-    /// Budgets of the groups.
-    pub groups: Vec<PoolBudget>,
-    /// What a physical core has to give in a window [ns].
-    pub capacity_ns: u64,
-    /// Whether a window has been opened yet.
-    pub opened: bool,
-    /// Whether cores of one's own cost no dispatching.
-    pub own_is_free: bool,
-    /// Usable cores by pool and chip, as masks, with PR/SM.
-    pub(super) masks: Vec<Vec<u64>>,
-    /// Cores that are a vertical-high core's home, by chip, as masks.
-    pub(super) high_mask: Vec<u64>,
+    pub vps: ById<VpId, Vp>,
+    /// Which of them are a partition's.
+    pub vps_of: ById<PartitionId, Span<VpId>>,
+    /// Cores.
+    pub cores: ById<CoreId, Core>,
 }
 
 impl State {
     /// All virtual processors inactive, all cores idle.
     pub fn new(spec: &Spec) -> Self {
         let tree = Topology::new(&spec.machine);
-        let mut vps = Vec::new();
-        let mut shares = Vec::new();
-        for (index, partition) in spec.partitions.iter().enumerate() {
-            let first = vps.len() as VpId;
-            let count = match &partition.processors {
-                Processors::Shared { r#virtual, .. } => *r#virtual,
-                Processors::Dedicated { cores, .. } => cores.len() as u16,
-            };
-            for vp in 0..count {
-                let chip = partition.home[usize::from(vp) % partition.home.len()];
-                vps.push(Vp::new(index as u16, vp, chip, tree.node_of(chip)));
+        let (mut vps, mut vps_of, mut threads) = (ById::new(), ById::new(), 0);
+        for partition in &spec.partitions {
+            let of = PartitionId::new(vps_of.len());
+            let (first, count) = (vps.len(), partition.processors.count());
+            for index in 0..count {
+                let chip = partition.home[usize::from(index) % partition.home.len()];
+                let mut vp = Vp::new(of, index, chip, tree.node_of(chip));
+                (vp.first_thread, vp.smt) = (ThreadId::new(threads), partition.smt);
+                threads += usize::from(partition.smt);
+                if let Processors::Dedicated { cores, .. } = &partition.processors {
+                    vp.home_chip = tree.chip_of(cores[usize::from(index)]);
+                    vp.home_node = tree.node_of(vp.home_chip);
+                }
+                vps.push(vp);
             }
-            shares.push(Share::new(
-                partition,
-                first,
-                count,
-                spec.machine.hypervisor.window_ns,
-            ));
+            vps_of.push(Span::new(first, usize::from(count)));
         }
-        let hypervisor = &spec.machine.hypervisor;
-        let capacity_ns = hypervisor
-            .window_ns
-            .saturating_sub(hypervisor.prsm.physical_ns);
-        let groups = spec.groups.iter();
-        let mut state = Self {
-            sets: CoreSets::new(&tree),
+        Self {
             cores: cores(&tree),
-            pools: spec
-                .pools
-                .iter()
-                .map(|pool| PoolBudget::new(pool, spec.machine.hypervisor.window_ns))
-                .collect(),
-            queues: Queues::new(shares.len()),
             tree,
             vps,
-            shares,
-            eviction: hypervisor.eviction,
-            groups: groups
-                .map(|g| PoolBudget::of_group(g.cap, capacity_ns))
-                .collect(),
-            capacity_ns,
-            opened: false,
-            own_is_free: hypervisor.policy == Policy::Prsm,
-            masks: Vec::new(),
-            high_mask: Vec::new(),
-        };
-        state.set_dedicated_apart(spec);
-        state.set_up_prsm(spec);
-        for core in 0..state.tree.active_cores {
-            if state.cores[usize::from(core)].pooled {
-                state
-                    .sets
-                    .set_idle(state.cores[usize::from(core)].chip, core);
-            }
-        }
-        state
-    }
-
-    fn set_dedicated_apart(&mut self, spec: &Spec) {
-        for (partition, share) in spec.partitions.iter().zip(&self.shares) {
-            if let Processors::Dedicated { cores, .. } = &partition.processors {
-                for (vp, core) in (share.first_vp..).zip(cores) {
-                    self.cores[usize::from(*core)].owner = vp;
-                    self.cores[usize::from(*core)].pooled = false;
-                    self.vps[vp as usize].home_chip = self.cores[usize::from(*core)].chip;
-                    self.vps[vp as usize].home_node = self.cores[usize::from(*core)].node;
-                }
-            }
+            vps_of,
         }
     }
 
-    /// One more virtual processor of a partition has work. Dedicated partitions belong to no pool.
-    pub fn count_active(&mut self, partition: usize) {
-        let share = &mut self.shares[partition];
-        share.active_vps += 1;
-        if !share.is_dedicated() {
-            self.pools[usize::from(share.pool)].active_vps += 1;
-        }
-    }
-
-    /// One virtual processor of a partition has run out of work.
-    pub fn count_inactive(&mut self, partition: usize) {
-        let share = &mut self.shares[partition];
-        share.active_vps -= 1;
-        if !share.is_dedicated() {
-            self.pools[usize::from(share.pool)].active_vps -= 1;
-        }
-    }
-
-    /// Cores of the physical shared pool (dedicated cores apart).
-    pub fn pool_cores(&self) -> u32 {
-        let active = usize::from(self.tree.active_cores);
-        self.cores[..active]
-            .iter()
-            .filter(|core| core.owner == NO_VP)
-            .count() as u32
-    }
-
-    /// Whether virtual processors with entitlement wait for a core.
-    pub fn has_entitled_waiting(&self) -> bool {
-        !self.queues.entitled.is_empty()
-    }
-
-    /// Whether putting a virtual processor on a core and taking it off costs nothing.
+    /// Cores that may run something.
     #[inline]
-    pub fn dispatches_free(&self, vp: VpId) -> bool {
-        self.own_is_free && self.own_core(vp).is_some()
+    pub fn active(&self) -> Span<CoreId> {
+        Span::new(0, usize::from(self.tree.active_cores))
     }
 
-    /// Dedicated core of a virtual processor, if it has one.
-    pub fn own_core(&self, vp: VpId) -> Option<CoreId> {
-        let share = &self.shares[usize::from(self.vps[vp as usize].partition)];
-        share.cores.get((vp - share.first_vp) as usize).copied()
+    /// The runner of a core, with what is known of it.
+    #[inline]
+    pub fn runner(&self, core: CoreId) -> Option<&Vp> {
+        self.cores[core].running.map(|vp| &self.vps[vp])
     }
 
     /// Distance of a core from a virtual processor's home chip.
+    #[inline]
     pub fn distance_from_home(&self, vp: VpId, core: CoreId) -> Distance {
-        self.tree.distance(
-            self.vps[vp as usize].home_chip,
-            self.cores[usize::from(core)].chip,
-        )
+        self.tree
+            .distance(self.vps[vp].home_chip, self.cores[core].chip)
     }
 }
 
 impl Vp {
-    fn new(partition: u16, index: u16, home_chip: u16, home_node: u16) -> Self {
+    fn new(partition: PartitionId, index: u16, home_chip: u16, home_node: u16) -> Self {
         Self {
             partition,
             index,
+            first_thread: ThreadId::new(0),
+            smt: 1,
+            mask: 0,
+            last_thread: 0,
+            mode: Mode::Inactive,
+            core: None,
+            last_core: None,
             home_chip,
             home_node,
-            kind: Kind::Horizontal,
-            home_core: NO_CORE,
-            core: NO_CORE,
-            last_core: NO_CORE,
-            mode: Mode::Inactive,
-            capacity: Capacity::Entitled,
-            late: false,
-            slice_ns: 0,
-            grant_ns: u64::MAX,
             ready_at: 0,
             dispatched_at: 0,
+            ceded_at: 0,
+            debt_ns: 0,
+            spin_ns: 0,
+            left_clock: 0,
+            record_from: 0,
+            record_excess: false,
         }
     }
 }
 
-fn cores(tree: &Topology) -> Vec<Core> {
-    (0..tree.chips() * tree.cores_per_chip)
-        .map(|core| Core {
-            chip: tree.chip_of(core),
-            node: tree.node_of(tree.chip_of(core)),
-            running: NO_VP,
-            owner: NO_VP,
-            pooled: true,
-            pool: 0,
-            high: NO_VP,
-        })
-        .collect()
+fn cores(tree: &Topology) -> ById<CoreId, Core> {
+    let core = |core| Core {
+        running: None,
+        chip: tree.chip_of(core),
+        node: tree.node_of(tree.chip_of(core)),
+        settled_at: 0,
+        stall_until: 0,
+        spin_from: NEVER,
+        grant_end: 0,
+        single_at: NEVER,
+        clock: 0,
+        key: Key::NONE,
+        class: 0,
+        single: false,
+        warm_for: None,
+        instruction_ns: 1.0,
+        instructions_per_ns: 1.0,
+        cold_ns: 0.0,
+    };
+    (0..tree.chips() * tree.cores_per_chip).map(core).collect()
 }

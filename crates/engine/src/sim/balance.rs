@@ -1,15 +1,17 @@
 //! The guest's own moves: daemons that wake, running threads that change processors, folding.
 
 use super::event::{Event, NEVER};
-use super::world::{World, NO_JOB};
+use super::system::System;
+use super::world::{Task, World};
 use crate::guest::aix::FoldStep;
 use crate::guest::workload::{Job, JobId, JobKind};
 use crate::guest::Cpu;
-use crate::hypervisor::{Mode, VpId};
+use crate::hypervisor::Mode;
+use crate::ids::{PartitionId, VpId};
 
-impl World {
-    pub fn next_daemon(&mut self, partition: u16) {
-        let guest = &mut self.guests[usize::from(partition)];
+impl<S: System> World<S> {
+    pub fn next_daemon(&mut self, partition: PartitionId) {
+        let guest = &mut self.guests[partition];
         let (rate, ns) = (
             guest.scheduler.unix.daemon_rate_per_s,
             guest.scheduler.unix.daemon_ns,
@@ -20,17 +22,17 @@ impl World {
         }
     }
 
-    pub fn daemon_instructions(&self, partition: u16) -> f64 {
-        let profile = &self.spec.partitions[usize::from(partition)].profile;
+    pub fn daemon_instructions(&self, partition: PartitionId) -> f64 {
+        let profile = &self.spec_of(partition).profile;
         let machine = &self.spec.machine;
         let per_ns = machine.core_rate * machine.clock_hz * 1e-9 / profile.eicpi;
-        self.guests[usize::from(partition)].scheduler.unix.daemon_ns as f64 * per_ns
+        self.guests[partition].scheduler.unix.daemon_ns as f64 * per_ns
     }
 
     /// A daemon of the guest wakes on a logical processor of its own choice.
-    pub fn wake_daemon(&mut self, partition: u16) {
+    pub fn wake_daemon(&mut self, partition: PartitionId) {
         let instructions = self.daemon_instructions(partition);
-        let guest = &mut self.guests[usize::from(partition)];
+        let guest = &mut self.guests[partition];
         let cpus = u32::from(guest.queues.unfolded()) * u32::from(guest.smt);
         let job = Job {
             partition,
@@ -48,28 +50,24 @@ impl World {
         self.next_daemon(partition);
     }
 
-    pub fn next_balance(&mut self, partition: u16) {
-        if let Some(every) = self.guests[usize::from(partition)]
-            .scheduler
-            .unix
-            .rebalance_ns
-        {
+    pub fn next_balance(&mut self, partition: PartitionId) {
+        if let Some(every) = self.guests[partition].scheduler.unix.rebalance_ns {
             self.schedule(self.now + every, Event::Balance(partition));
         }
     }
 
     /// The guest moves a running thread from the fullest virtual processor to the emptiest, if they
     /// differ.
-    pub fn balance(&mut self, partition: u16) {
+    pub fn balance(&mut self, partition: PartitionId) {
         self.next_balance(partition);
-        if let Some((from, to)) = self.guests[usize::from(partition)].queues.crowding() {
+        if let Some((from, to)) = self.guests[partition].queues.crowding() {
             self.even_out(partition, from, to);
             return;
         }
-        let Some((from, to)) = self.guests[usize::from(partition)].queues.imbalance() else {
+        let Some((from, to)) = self.guests[partition].queues.imbalance() else {
             return;
         };
-        let vp = self.hv.shares[usize::from(partition)].first_vp + u32::from(from);
+        let vp = self.vp_at(partition, from);
         let thread = (7 - self.mask(vp).leading_zeros()) as u8;
         if let Some(id) = self.pull(vp, thread) {
             self.run_on(id, to);
@@ -80,12 +78,12 @@ impl World {
     /// Moves a software thread from the logical processor that has most of them to the one that
     /// has fewest. Which one is left to chance: it depends on ages and priorities that are not
     /// modelled, and any fixed choice could keep step with the time slices and always hit the same.
-    fn even_out(&mut self, partition: u16, from: u16, to: u16) {
-        let guest = &mut self.guests[usize::from(partition)];
+    fn even_out(&mut self, partition: PartitionId, from: u16, to: u16) {
+        let guest = &mut self.guests[partition];
         let waiting = guest.queues.waiting_on(from);
         let choice = guest.moves.below(waiting as u64 + 1) as usize;
         let smt = u16::from(guest.smt);
-        let vp = self.hv.shares[usize::from(partition)].first_vp + u32::from(from / smt);
+        let vp = self.at.vps_of[partition].at(usize::from(from / smt));
         let runs = choice == waiting;
         let moved = if runs {
             self.pull(vp, (from % smt) as u8)
@@ -93,7 +91,7 @@ impl World {
             guest.queues.take_at(from, choice)
         };
         if let Some(id) = moved {
-            self.guests[usize::from(partition)].queues.queue(to, id);
+            self.guests[partition].queues.queue(to, id);
             self.slice_time(partition, to);
         }
         if runs {
@@ -104,16 +102,10 @@ impl World {
     /// Takes the job off a thread in the middle of its burst.
     pub fn pull(&mut self, vp: VpId, thread: u8) -> Option<JobId> {
         let (first, _) = self.threads_of(vp);
-        let at = first + usize::from(thread);
-        if self.threads[at].job == NO_JOB {
-            return None;
-        }
-        let running = self.vp(vp).mode == Mode::Running;
-        if running {
-            let core = self.vp(vp).core;
-            self.settle(core);
-        }
-        let id = std::mem::replace(&mut self.threads[at].job, NO_JOB);
+        let at = first.plus(usize::from(thread));
+        let id = self.threads[at].job()?;
+        self.settle_vp(vp);
+        self.threads[at].task = Task::None;
         self.jobs.get(id).instructions = self.threads[at].instructions.max(0.0);
         self.threads[at].done_at = NEVER;
         self.next_on_thread(vp, at, thread);
@@ -124,37 +116,23 @@ impl World {
     /// anew.
     pub fn drained(&mut self, vp: VpId) {
         match (self.vp(vp).mode, self.mask(vp)) {
-            (Mode::Running, 0) => self.cede(vp),
+            (Mode::Running, 0) => S::cede(self, vp),
             (Mode::Running, _) => self.replan(vp),
-            (Mode::Ready | Mode::Exhausted, 0) => self.withdraw(vp),
+            (Mode::Ready | Mode::Exhausted, 0) => S::withdraw(self, vp),
             _ => {}
         }
     }
 
-    /// A virtual processor that waited for a core has no work any more.
-    pub fn withdraw(&mut self, vp: VpId) {
-        if self.is_host() {
-            return self.host_withdraw(vp);
-        }
-        let partition = self.vp(vp).partition;
-        self.hv.queues.remove(partition, vp);
-        self.hv.count_inactive(usize::from(partition));
-        let v = &mut self.hv.vps[vp as usize];
-        let left = std::mem::take(&mut v.slice_ns);
-        self.hv.shares[usize::from(partition)].cede(v.index, left);
-        v.mode = Mode::Inactive;
-        self.runs[vp as usize].ceded_at = self.now;
-    }
-
     /// Once a second: folds or unfolds at most one virtual processor.
-    pub fn fold(&mut self, partition: u16, busy_thread_ns: f64, elapsed_ns: f64) {
-        let guest = &mut self.guests[usize::from(partition)];
+    pub fn fold(&mut self, partition: PartitionId, busy_thread_ns: f64, elapsed_ns: f64) {
+        let vps = self.at.vps_of[partition].len() as u16;
+        let guest = &mut self.guests[partition];
         let busy = (busy_thread_ns - guest.folded_from_ns) / elapsed_ns;
         guest.folded_from_ns = busy_thread_ns;
         let Some(folding) = &guest.scheduler.folding else {
             return;
         };
-        let needed = folding.needed(busy, self.hv.shares[usize::from(partition)].vps);
+        let needed = folding.needed(busy, vps);
         match FoldStep::towards(needed, guest.queues.unfolded()) {
             FoldStep::Keep => {}
             FoldStep::Unfold => {
@@ -171,11 +149,11 @@ impl World {
     }
 
     /// The idle threads of a virtual processor that was unfolded take what waits elsewhere.
-    fn draw_in(&mut self, partition: u16, index: u16) {
-        let smt = self.guests[usize::from(partition)].smt;
+    fn draw_in(&mut self, partition: PartitionId, index: u16) {
+        let smt = self.guests[partition].smt;
         for thread in 0..smt {
             let cpu = Cpu { vp: index, thread };
-            let queues = &mut self.guests[usize::from(partition)].queues;
+            let queues = &mut self.guests[partition].queues;
             if queues.mask(index) & (1 << thread) != 0 {
                 continue;
             }
@@ -186,12 +164,12 @@ impl World {
     }
 
     /// Moves everything off a virtual processor that was folded.
-    fn clear_out(&mut self, partition: u16, index: u16) {
-        let vp = self.hv.shares[usize::from(partition)].first_vp + u32::from(index);
-        let smt = self.guests[usize::from(partition)].smt;
+    fn clear_out(&mut self, partition: PartitionId, index: u16) {
+        let vp = self.vp_at(partition, index);
+        let smt = self.guests[partition].smt;
         for thread in 0..smt {
             let cpu = index * u16::from(smt) + u16::from(thread);
-            while let Some(id) = self.guests[usize::from(partition)].queues.take_own(cpu) {
+            while let Some(id) = self.guests[partition].queues.take_own(cpu) {
                 self.make_runnable(id);
             }
         }

@@ -1,27 +1,28 @@
 //! Counting switches where they happen.
 
 use super::meters::Reason;
+use super::system::System;
 use super::world::World;
-use crate::hypervisor::{Capacity, CoreId, VpId, NO_VP};
+use crate::ids::{CoreId, VpId};
 use crate::machine::Distance;
 
-impl World {
+impl<S: System> World<S> {
     /// An involuntary switch counts once for every thread that was busy.
     pub fn count_involuntary(&mut self, vp: VpId) {
         let mask = self.mask(vp);
         let (first, _) = self.threads_of(vp);
         for thread in threads(mask) {
-            self.meters.cpus[first + thread].ilcs += 1;
+            self.meters.cpus[first.plus(thread)].ilcs += 1;
         }
-        let partition = usize::from(self.vp(vp).partition);
+        let partition = self.vp(vp).partition;
         self.meters.partitions[partition].ilcs += u64::from(mask.count_ones());
     }
 
     /// A voluntary switch counts for the thread whose cede released the core.
     pub fn count_voluntary(&mut self, vp: VpId) {
         let (first, _) = self.threads_of(vp);
-        self.meters.cpus[first + usize::from(self.runs[vp as usize].last_thread)].vlcs += 1;
-        let partition = usize::from(self.vp(vp).partition);
+        self.meters.cpus[first.plus(usize::from(self.at.vps[vp].last_thread))].vlcs += 1;
+        let partition = self.vp(vp).partition;
         self.meters.partitions[partition].vlcs += 1;
     }
 
@@ -29,15 +30,14 @@ impl World {
     pub fn count_thread_dispatches(&mut self, vp: VpId, distance: Distance) {
         let (first, _) = self.threads_of(vp);
         for thread in threads(self.mask(vp)) {
-            self.meters.cpus[first + thread].home_dispatches[distance as usize] += 1;
+            self.meters.cpus[first.plus(thread)].home_dispatches[distance as usize] += 1;
         }
     }
 
     /// Records the dispatches that the end of the simulation cuts short.
     pub fn record_open_dispatches(&mut self) {
-        for core in 0..self.hv.tree.active_cores {
-            let vp = self.hv.cores[usize::from(core)].running;
-            if vp != NO_VP {
+        for core in self.at.active() {
+            if let Some(vp) = self.at.cores[core].running {
                 self.record_dispatch(vp, core, Reason::RunEnd);
             }
         }
@@ -49,16 +49,16 @@ impl World {
             return;
         }
         let v = self.vp(vp);
-        let distance = self.hv.distance_from_home(vp, core) as i64;
+        let distance = self.at.distance_from_home(vp, core) as i64;
         let since = |ns: u64| ns.saturating_sub(self.spec.warmup_ns) as i64;
         let row = [
-            since(self.runs[vp as usize].record_from),
+            since(v.record_from),
             since(self.now),
             i64::from(v.partition),
             i64::from(v.index),
             i64::from(core),
             distance,
-            i64::from(self.runs[vp as usize].record_kind == Capacity::Excess),
+            i64::from(v.record_excess),
             reason as i64,
         ];
         for (column, value) in self.meters.dispatches.iter_mut().zip(row) {

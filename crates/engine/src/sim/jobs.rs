@@ -1,27 +1,29 @@
 //! Jobs on logical processors: which one gets a runnable job, ends of bursts, time slices.
 
 use super::event::NEVER;
-use super::world::{World, NO_JOB};
+use super::system::System;
+use super::world::{Task, World};
 use crate::guest::workload::{JobId, JobKind, NO_CPU};
 use crate::guest::Cpu;
-use crate::hypervisor::{CoreId, Mode, VpId, NO_CORE, NO_VP};
+use crate::hypervisor::Mode;
+use crate::ids::{CoreId, PartitionId, ThreadId, VpId};
 use crate::kernel::Key;
 use crate::machine::Distance;
 
-impl World {
+impl<S: System> World<S> {
     /// The end of a wait, an arrival or a timer is an interrupt on the logical processor that then
     /// has the work.
-    pub fn count_interrupt(&mut self, partition: u16, cpu: u16) {
-        let at = self.guests[usize::from(partition)].first_thread + usize::from(cpu);
+    pub fn count_interrupt(&mut self, partition: PartitionId, cpu: u16) {
+        let at = self.guests[partition].first_thread.plus(usize::from(cpu));
         self.meters.cpus[at].interrupts += 1;
-        self.meters.partitions[usize::from(partition)].interrupts += 1;
+        self.meters.partitions[partition].interrupts += 1;
     }
 
     /// Gives a runnable job a logical processor, or queues it for one; which it is.
     pub fn make_runnable(&mut self, id: JobId) -> u16 {
         let job = self.jobs.get(id);
         let (partition, last) = (job.partition, job.last_cpu);
-        let guest = &mut self.guests[usize::from(partition)];
+        let guest = &mut self.guests[partition];
         let last_cpu = (last != NO_CPU).then_some(last);
         match guest.queues.choose(last_cpu) {
             Some(cpu) => {
@@ -44,24 +46,19 @@ impl World {
 
     /// A daemon has the better priority: it takes the logical processor, whose runner goes on
     /// afterwards.
-    fn displace(&mut self, id: JobId, partition: u16, cpu: u16) {
-        let guest = &self.guests[usize::from(partition)];
+    fn displace(&mut self, id: JobId, partition: PartitionId, cpu: u16) {
+        let guest = &self.guests[partition];
         let (index, thread) = (
             cpu / u16::from(guest.smt),
             (cpu % u16::from(guest.smt)) as u8,
         );
-        let at = guest.first_thread + usize::from(cpu);
-        let vp = self.hv.shares[usize::from(partition)].first_vp + u32::from(index);
-        if self.vp(vp).mode == Mode::Running {
-            let core = self.vp(vp).core;
-            self.settle(core);
-        }
-        let runner = std::mem::replace(&mut self.threads[at].job, NO_JOB);
-        if runner != NO_JOB {
+        let at = guest.first_thread.plus(usize::from(cpu));
+        let vp = self.vp_at(partition, index);
+        self.settle_vp(vp);
+        let runner = std::mem::replace(&mut self.threads[at].task, Task::None);
+        if let Task::Job(runner) = runner {
             self.jobs.get(runner).instructions = self.threads[at].instructions.max(0.0);
-            self.guests[usize::from(partition)]
-                .queues
-                .put_back(cpu, runner);
+            self.guests[partition].queues.put_back(cpu, runner);
             self.meters.cpus[at].ics += 1;
             self.put_on_thread(id, vp, Cpu { vp: index, thread });
             self.replan(vp);
@@ -69,21 +66,27 @@ impl World {
     }
 
     /// A software thread waits for a busy logical processor: its runner's time slice begins.
-    pub fn slice_time(&mut self, partition: u16, cpu: u16) {
-        let guest = &self.guests[usize::from(partition)];
-        let at = guest.first_thread + usize::from(cpu);
-        if self.threads[at].rotate_at == NEVER && self.threads[at].job != NO_JOB {
+    pub fn slice_time(&mut self, partition: PartitionId, cpu: u16) {
+        let guest = &self.guests[partition];
+        let at = guest.first_thread.plus(usize::from(cpu));
+        if self.threads[at].rotate_at == NEVER && self.threads[at].task != Task::None {
             self.threads[at].rotate_at = self.now + guest.scheduler.unix.timeslice_ns;
-            let vp = self.hv.shares[usize::from(partition)].first_vp
-                + u32::from(cpu / u16::from(guest.smt));
+            let vp = self.at.vps_of[partition].at(usize::from(cpu / u16::from(guest.smt)));
             self.replan(vp);
+        }
+    }
+
+    /// Books what a virtual processor did, if it is on a core.
+    #[inline]
+    pub fn settle_vp(&mut self, vp: VpId) {
+        if let Some(core) = self.vp(vp).core {
+            self.settle(core);
         }
     }
 
     /// Settles and plans the core of a virtual processor, if it is on one.
     pub fn replan(&mut self, vp: VpId) {
-        if self.vp(vp).mode == Mode::Running {
-            let core = self.vp(vp).core;
+        if let Some(core) = self.vp(vp).core {
             self.settle(core);
             self.plan(core);
         }
@@ -92,33 +95,29 @@ impl World {
     /// Starts a job on an idle logical processor.
     pub fn run_on(&mut self, id: JobId, cpu: Cpu) {
         let partition = self.jobs.get(id).partition;
-        let vp = self.hv.shares[usize::from(partition)].first_vp + u32::from(cpu.vp);
-        let mode = self.vp(vp).mode;
-        if mode == Mode::Running {
-            let core = self.vp(vp).core;
-            self.settle(core);
-        }
+        let vp = self.vp_at(partition, cpu.vp);
+        let (mode, core) = (self.vp(vp).mode, self.vp(vp).core);
+        self.settle_vp(vp);
         self.occupy(partition, cpu);
         self.put_on_thread(id, vp, cpu);
-        match mode {
-            Mode::Running => {
-                let core = self.vp(vp).core;
-                self.found_work(vp);
+        match (mode, core) {
+            (Mode::Running, Some(core)) => {
+                S::found_work(self, vp);
                 self.plan(core);
             }
-            Mode::Inactive => {
+            (Mode::Inactive, _) => {
                 self.phantom(vp);
                 self.prod(vp);
-                self.wake_vp(vp);
+                S::wake(self, vp);
             }
-            Mode::Ready | Mode::Exhausted => {}
+            _ => {}
         }
     }
 
     fn put_on_thread(&mut self, id: JobId, vp: VpId, cpu: Cpu) {
-        let guest = &self.guests[usize::from(self.vp(vp).partition)];
+        let guest = &self.guests[self.vp(vp).partition];
         let index = cpu.vp * u16::from(guest.smt) + u16::from(cpu.thread);
-        let at = guest.first_thread + usize::from(index);
+        let at = guest.first_thread.plus(usize::from(index));
         let rotate = if guest.queues.has_queue(index) {
             self.now + guest.scheduler.unix.timeslice_ns
         } else {
@@ -127,8 +126,8 @@ impl World {
         let job = self.jobs.get(id);
         let last = std::mem::replace(&mut job.last_cpu, index);
         let thread = &mut self.threads[at];
-        debug_assert_eq!(thread.job, NO_JOB);
-        thread.job = id;
+        debug_assert_eq!(thread.task, Task::None);
+        thread.task = Task::Job(id);
         thread.instructions = job.instructions;
         thread.done_at = NEVER;
         thread.rotate_at = rotate;
@@ -137,26 +136,24 @@ impl World {
 
     /// Counts a software thread's dispatch by how far it came, as AIX sees the distance: between
     /// home chips.
-    fn count_redispatch(&mut self, vp: VpId, at: usize, cpu: u16, last: u16) {
+    fn count_redispatch(&mut self, vp: VpId, at: ThreadId, cpu: u16, last: u16) {
         let v = self.vp(vp);
-        let (partition, home) = (usize::from(v.partition), v.home_chip);
+        let (partition, home) = (v.partition, v.home_chip);
         let smt = u16::from(self.guests[partition].smt);
         let class = if last == NO_CPU || last == cpu {
             0
         } else if last / smt == cpu / smt {
             1
         } else {
-            let from = self
-                .vp(self.hv.shares[partition].first_vp + u32::from(last / smt))
-                .home_chip;
-            match self.hv.tree.distance(from, home) {
+            let from = self.vp(self.vp_at(partition, last / smt)).home_chip;
+            match self.at.tree.distance(from, home) {
                 Distance::Local => 3,
                 Distance::Near => 4,
                 Distance::Far => 5,
             }
         };
         let core = self.vp(vp).core;
-        let from_home = (core != NO_CORE).then(|| self.hv.distance_from_home(vp, core));
+        let from_home = core.map(|core| self.at.distance_from_home(vp, core));
         let meter = &mut self.meters.cpus[at];
         if let Some(distance) = from_home {
             meter.home_dispatches[distance as usize] += 1;
@@ -171,31 +168,28 @@ impl World {
     /// processor for it.
     fn prod(&mut self, vp: VpId) {
         let cost = self.spec.machine.hypervisor.prod_ns;
-        let meter = &mut self.meters.partitions[usize::from(self.hv.vps[vp as usize].partition)];
+        let meter = &mut self.meters.partitions[self.at.vps[vp].partition];
         meter.prod_calls += 1;
         meter.prod_ns += cost;
-        self.runs[vp as usize].debt_ns += cost;
+        self.at.vps[vp].debt_ns += cost;
     }
 
     /// The interrupt that wakes an inactive virtual processor is taken by whoever runs on its last
     /// core.
     fn phantom(&mut self, vp: VpId) {
-        let last = self.vp(vp).last_core;
-        if last == NO_CORE {
+        let v = self.vp(vp);
+        let Some(last) = v.last_core else { return };
+        let taker = self.at.runner(last).map(|runner| runner.partition);
+        let Some(other) = taker.filter(|other| *other != v.partition) else {
             return;
-        }
-        let runner = self.hv.cores[usize::from(last)].running;
-        if runner == NO_VP || self.vp(runner).partition == self.vp(vp).partition {
-            return;
-        }
-        let other = usize::from(self.vp(runner).partition);
+        };
         self.meters.partitions[other].phint += 1;
         let cost = self.spec.machine.hypervisor.phantom_ns;
         if cost > 0 {
             self.settle(last);
-            let slot = &mut self.slots[usize::from(last)];
-            slot.spin_from = NEVER;
-            slot.stall_until = slot.stall_until.max(self.now) + cost;
+            let on = &mut self.at.cores[last];
+            on.spin_from = NEVER;
+            on.stall_until = on.stall_until.max(self.now) + cost;
             self.plan(last);
         }
     }
@@ -203,14 +197,15 @@ impl World {
     /// A core's planned event is due: bursts, time slices or the grant end.
     pub fn core_event(&mut self, core: CoreId) {
         self.settle(core);
-        self.slots[usize::from(core)].key = Key::NONE;
-        let vp = self.hv.cores[usize::from(core)].running;
+        let on = &mut self.at.cores[core];
+        on.key = Key::NONE;
+        let vp = on.running.expect("only cores with a runner are planned");
         let (first, _) = self.threads_of(vp);
         let mut bits = self.mask(vp);
-        while bits != 0 && self.hv.cores[usize::from(core)].running == vp {
+        while bits != 0 && self.at.cores[core].running == Some(vp) {
             let thread = bits.trailing_zeros() as u8;
             bits &= bits - 1;
-            let at = first + usize::from(thread);
+            let at = first.plus(usize::from(thread));
             if self.threads[at].done_at <= self.now {
                 self.end_burst(vp, at, thread);
             }
@@ -218,31 +213,17 @@ impl World {
                 self.rotate(vp, at, thread);
             }
         }
-        if self.is_host() {
-            self.host_event(core, vp);
-        } else if self.hv.cores[usize::from(core)].running != vp {
-            // Its own work woke a sibling that threw it off this core.
-            self.drained(vp);
-        } else if self.mask(vp) == 0 {
-            self.cede(vp);
-        } else if self.slots[usize::from(core)].grant_end <= self.now {
-            self.end_grant(vp);
-            if self.hv.cores[usize::from(core)].running == vp {
-                self.plan(core);
-            }
-        } else {
-            self.plan(core);
-        }
+        S::due(self, core, vp);
     }
 
     /// A burst is done: the job waits, thinks or ends, and the thread takes the next one or idles.
-    fn end_burst(&mut self, vp: VpId, at: usize, thread: u8) {
-        if self.is_zvm(vp) {
-            self.end_segment(vp, at, thread);
+    fn end_burst(&mut self, vp: VpId, at: ThreadId, thread: u8) {
+        if S::end_burst(self, vp, at, thread) {
             return;
         }
-        let id = self.threads[at].job;
-        self.threads[at].done_at = NEVER;
+        let thread_at = &mut self.threads[at];
+        thread_at.done_at = NEVER;
+        let Some(id) = thread_at.job() else { return };
         match self.jobs.get(id).kind {
             JobKind::Warehouse => return self.next_of_warehouse(id, at),
             JobKind::Exchange => return self.end_turn(id, vp, at),
@@ -253,47 +234,47 @@ impl World {
     }
 
     /// A job leaves its thread, which takes the next one or idles.
-    pub fn leave_thread(&mut self, vp: VpId, at: usize, thread: u8) {
-        self.threads[at].job = NO_JOB;
-        self.runs[vp as usize].last_thread = thread;
+    pub fn leave_thread(&mut self, vp: VpId, at: ThreadId, thread: u8) {
+        self.threads[at].task = Task::None;
+        self.at.vps[vp].last_thread = thread;
         self.next_on_thread(vp, at, thread);
     }
 
     /// A thread without a job takes the next one, or idles.
-    pub fn next_on_thread(&mut self, vp: VpId, at: usize, thread: u8) {
+    pub fn next_on_thread(&mut self, vp: VpId, at: ThreadId, thread: u8) {
         let v = self.vp(vp);
         let (partition, index) = (v.partition, v.index);
         let cpu = Cpu { vp: index, thread };
         self.threads[at].rotate_at = NEVER;
-        let queues = &mut self.guests[usize::from(partition)].queues;
+        let queues = &mut self.guests[partition].queues;
         let folded = index >= queues.unfolded();
         if queues.queued() == 0 || folded {
             self.release(partition, cpu);
             return;
         }
-        let number = index * u16::from(self.runs[vp as usize].smt) + u16::from(thread);
+        let number = index * u16::from(self.at.vps[vp].smt) + u16::from(thread);
         match queues.take(number) {
             Some(next) => self.put_on_thread(next, vp, cpu),
             None => self.release(partition, cpu),
         }
     }
 
-    fn rotate(&mut self, vp: VpId, at: usize, thread: u8) {
-        if self.is_zvm(vp) {
-            self.end_minor_slice(vp, at, thread);
+    fn rotate(&mut self, vp: VpId, at: ThreadId, thread: u8) {
+        if S::end_slice(self, vp, at, thread) {
             return;
         }
         let v = self.vp(vp);
-        let (partition, index) = (usize::from(v.partition), v.index);
+        let (partition, index) = (v.partition, v.index);
         let guest = &mut self.guests[partition];
         let number = index * u16::from(guest.smt) + u16::from(thread);
         self.threads[at].rotate_at = NEVER;
         let Some(next) = guest.queues.take_own(number) else {
             return;
         };
-        let id = std::mem::replace(&mut self.threads[at].job, NO_JOB);
-        self.jobs.get(id).instructions = self.threads[at].instructions;
-        guest.queues.queue(number, id);
+        if let Task::Job(id) = std::mem::replace(&mut self.threads[at].task, Task::None) {
+            self.jobs.get(id).instructions = self.threads[at].instructions;
+            guest.queues.queue(number, id);
+        }
         self.meters.cpus[at].ics += 1;
         self.put_on_thread(next, vp, Cpu { vp: index, thread });
     }

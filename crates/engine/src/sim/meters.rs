@@ -2,7 +2,8 @@
 
 use crate::cost::{Books, Lines};
 use crate::guest::charge;
-use crate::hypervisor::{State, VpId};
+use crate::hypervisor::State;
+use crate::ids::{ById, PartitionId, ThreadId, VpId};
 use crate::kernel::{Histogram, Time};
 use crate::machine::Distance;
 use crate::spec::{Accounting, Spec};
@@ -153,27 +154,26 @@ pub struct CpuMeter {
 /// All counters.
 pub struct Meters {
     /// By partition.
-    pub partitions: Vec<PartitionMeter>,
+    pub partitions: ById<PartitionId, PartitionMeter>,
     /// By logical processor, partition by partition.
-    pub cpus: Vec<CpuMeter>,
+    pub cpus: ById<ThreadId, CpuMeter>,
     /// Response times by partition [ns].
-    pub responses: Vec<Histogram>,
+    pub responses: ById<PartitionId, Histogram>,
     /// Dispatch waits by partition [ns].
-    pub waits: Vec<Histogram>,
+    pub waits: ById<PartitionId, Histogram>,
     /// Elapsed times of finished loops by partition [ns].
-    pub finished: Vec<Vec<u64>>,
+    pub finished: ById<PartitionId, Vec<u64>>,
     /// Dispatch records since the last batch, if they are kept: one column each.
     pub dispatches: Vec<Vec<i64>>,
     by_mask: Vec<u64>,
-    mask_from: Vec<u32>,
+    mask_from: ById<VpId, u32>,
     rule: Accounting,
     gain: Vec<f64>,
-    guests: Vec<GuestCharge>,
+    guests: ById<PartitionId, GuestCharge>,
 }
 
 struct GuestCharge {
     smt: u8,
-    first_vp: VpId,
     system_share: f64,
 }
 
@@ -192,30 +192,29 @@ pub struct Purr {
 
 impl Meters {
     /// All zero.
-    pub fn new(spec: &Spec, hv: &State) -> Self {
+    pub fn new(spec: &Spec, state: &State) -> Self {
         let count = spec.partitions.len();
-        let (mut mask_from, mut masks, mut cpus) = (Vec::new(), 0u32, 0usize);
-        let mut guests = Vec::new();
-        for (partition, share) in spec.partitions.iter().zip(&hv.shares) {
+        let (mut mask_from, mut masks, mut cpus) = (ById::new(), 0u32, 0usize);
+        let mut guests = ById::new();
+        for (partition, vps) in spec.partitions.iter().zip(&state.vps_of) {
             let tick = partition.guest.tick_share();
             let kernel = partition.profile.system_share;
             guests.push(GuestCharge {
                 smt: partition.smt,
-                first_vp: share.first_vp,
                 system_share: kernel + (1.0 - kernel) * tick,
             });
-            cpus += usize::from(share.vps) * usize::from(partition.smt);
-            for _ in 0..share.vps {
+            cpus += vps.len() * usize::from(partition.smt);
+            for _ in *vps {
                 mask_from.push(masks);
                 masks += 2 << partition.smt;
             }
         }
         Self {
-            partitions: vec![PartitionMeter::default(); count],
-            cpus: vec![CpuMeter::default(); cpus],
+            partitions: ById::of(PartitionMeter::default(), count),
+            cpus: ById::of(CpuMeter::default(), cpus),
             responses: (0..count).map(|_| Histogram::new()).collect(),
             waits: (0..count).map(|_| Histogram::new()).collect(),
-            finished: vec![Vec::new(); count],
+            finished: ById::of(Vec::new(), count),
             dispatches: vec![Vec::new(); super::columns::DISPATCH.len()],
             by_mask: vec![0; masks as usize],
             mask_from,
@@ -228,14 +227,14 @@ impl Meters {
     /// Notes time on a core with these threads busy.
     #[inline]
     pub fn charge(&mut self, vp: VpId, mask: u8, single: bool, ns: u64) {
-        self.by_mask[self.mask_from[vp as usize] as usize
-            + (usize::from(mask) << 1 | usize::from(single))] += ns;
+        self.by_mask
+            [self.mask_from[vp] as usize + (usize::from(mask) << 1 | usize::from(single))] += ns;
     }
 
     /// PURR of every thread of a virtual processor; `first_cpu` is its first logical processor.
-    pub fn purr(&self, partition: u16, vp: VpId, first_cpu: usize) -> Vec<Purr> {
-        let guest = &self.guests[usize::from(partition)];
-        let from = self.mask_from[vp as usize] as usize;
+    pub fn purr(&self, partition: PartitionId, vp: VpId, first_cpu: ThreadId) -> Vec<Purr> {
+        let guest = &self.guests[partition];
+        let from = self.mask_from[vp] as usize;
         let mut threads = vec![Purr::default(); usize::from(guest.smt)];
         for (slot, ns) in self.by_mask[from..from + (2 << guest.smt)]
             .iter()
@@ -255,7 +254,7 @@ impl Meters {
             }
         }
         for (thread, purr) in threads.iter_mut().enumerate() {
-            let daemon = self.cpus[first_cpu + thread].daemon_charged_ns;
+            let daemon = self.cpus[first_cpu.plus(thread)].daemon_charged_ns;
             purr.sys = daemon + (purr.user - daemon) * guest.system_share;
             purr.user -= purr.sys;
         }
@@ -264,9 +263,10 @@ impl Meters {
 
     /// Charges daemons as kernel time, as far as the busy time since the last reading covers them:
     /// one that ran across a reading must not take back user time that was reported before.
-    pub fn charge_daemons(&mut self, partition: u16, vp: VpId, first_cpu: usize) {
+    pub fn charge_daemons(&mut self, partition: PartitionId, vp: VpId, first_cpu: ThreadId) {
         let purrs = self.purr(partition, vp, first_cpu);
-        for (meter, purr) in self.cpus[first_cpu..].iter_mut().zip(purrs) {
+        for (thread, purr) in purrs.into_iter().enumerate() {
+            let meter = &mut self.cpus[first_cpu.plus(thread)];
             let busy = purr.user + purr.sys;
             let due = meter.daemon_ns as f64 - meter.daemon_charged_ns;
             meter.daemon_charged_ns += due.min(busy - meter.busy_charged_ns).max(0.0);
@@ -274,24 +274,19 @@ impl Meters {
         }
     }
 
-    /// First virtual processor and threads of a partition's virtual processors.
-    pub fn layout(&self, partition: usize) -> (VpId, u8) {
-        (self.guests[partition].first_vp, self.guests[partition].smt)
-    }
-
     /// Notes a dispatch.
     #[inline]
-    pub fn dispatched(&mut self, partition: u16, waited: u64, distance: Distance) {
-        let meter = &mut self.partitions[usize::from(partition)];
+    pub fn dispatched(&mut self, partition: PartitionId, waited: u64, distance: Distance) {
+        let meter = &mut self.partitions[partition];
         meter.dispatches += 1;
         meter.ready_ns += waited;
         meter.distance_dispatches[distance as usize] += 1;
-        self.waits[usize::from(partition)].record(Time::from_ns(waited));
+        self.waits[partition].record(Time::from_ns(waited));
     }
 
     /// Notes a loop that ran to its end. Endless ones would fill the memory: the first count.
-    pub fn finish_loop(&mut self, partition: u16, elapsed_ns: u64) {
-        let finished = &mut self.finished[usize::from(partition)];
+    pub fn finish_loop(&mut self, partition: PartitionId, elapsed_ns: u64) {
+        let finished = &mut self.finished[partition];
         if finished.len() < MOST_LOOPS {
             finished.push(elapsed_ns);
         }
@@ -300,8 +295,8 @@ impl Meters {
     /// Takes integrals up to `now`; call it before the numbers of runnable, blocked or inside
     /// change.
     #[inline]
-    pub fn integrate(&mut self, partition: u16, now: u64) -> &mut PartitionMeter {
-        let meter = &mut self.partitions[usize::from(partition)];
+    pub fn integrate(&mut self, partition: PartitionId, now: u64) -> &mut PartitionMeter {
+        let meter = &mut self.partitions[partition];
         let elapsed = (now - meter.integrated_to) as f64;
         meter.integrated_to = now;
         meter.runnable_ns += elapsed * f64::from(meter.runnable);

@@ -1,13 +1,13 @@
 //! A simulation: Spec in, intervals and summary out. The only folder that sees all the others.
 //!
-//! Stop five of six: [`run`] assembles the [`World`], takes events from the kernel until the end,
-//! hands each to the part that it concerns and reads the counters at the end of each interval.
+//! Stop five of six: [`run`] assembles the [`World`] of the machine's system, takes events from the
+//! kernel until the end, hands each to the part that it concerns and reads the counters at the end
+//! of each interval.
 
 mod amend;
 mod balance;
 mod check;
 pub mod columns;
-mod confer;
 mod counting;
 mod dispatch;
 mod event;
@@ -20,8 +20,10 @@ mod rows;
 mod siblings;
 mod steady;
 mod summary;
+mod system;
 mod warmth;
 mod window;
+mod windows;
 mod work;
 mod world;
 mod zvm;
@@ -33,11 +35,14 @@ pub use steady::Verdict;
 pub use summary::{PartitionSummary, Quantiles, Summary};
 
 use crate::kernel::{self, Time};
-use crate::spec::Spec;
+use crate::spec::{Policy, Spec};
 use amend::Amender;
 use event::Event;
+use host::Host;
 use rows::Reading;
 use summary::Batches;
+use system::System;
+use windows::Partitions;
 use world::World;
 
 /// Events handled between two looks at the observer, so that a run can be stopped at any time.
@@ -95,7 +100,12 @@ pub fn run(
     observe: impl FnMut(Batch) -> bool,
 ) -> Result<Summary, RunError> {
     check::check(spec)?;
-    Simulation::new(spec, replication).run(observe)
+    match spec.machine.hypervisor.policy {
+        Policy::Phyp | Policy::Prsm | Policy::Dedicated => {
+            Simulation::<Partitions>::new(spec, replication).run(observe)
+        }
+        Policy::Linux | Policy::Credit2 => Simulation::<Host>::new(spec, replication).run(observe),
+    }
 }
 
 /// Checks a spec without running it.
@@ -106,8 +116,8 @@ pub fn check(spec: &Spec) -> Result<(), SpecFault> {
     check::check(spec)
 }
 
-struct Simulation {
-    world: World,
+struct Simulation<S: System> {
+    world: World<S>,
     replication: u64,
     end_ns: u64,
     tables: Tables,
@@ -117,11 +127,11 @@ struct Simulation {
     batches: Batches,
 }
 
-impl Simulation {
+impl<S: System> Simulation<S> {
     fn new(spec: &Spec, replication: u64) -> Self {
         let world = World::new(spec.clone(), replication);
-        let cpus = world.guests.iter().zip(&world.hv.shares);
-        let cpus = cpus.map(|(guest, share)| usize::from(share.vps) * usize::from(guest.smt));
+        let cpus = world.guests.iter().zip(&world.at.vps_of);
+        let cpus = cpus.map(|(guest, vps)| vps.len() * usize::from(guest.smt));
         Self {
             end_ns: spec.warmup_ns + spec.duration_ns,
             amender: Amender::new(cpus),
@@ -239,51 +249,35 @@ impl Simulation {
     }
 }
 
-impl World {
+impl<S: System> World<S> {
     fn start(&mut self) {
-        for (pool, budget) in self.hv.pools.iter_mut().enumerate() {
-            let members = self
-                .hv
-                .shares
-                .iter()
-                .filter(|s| !s.is_dedicated() && usize::from(s.pool) == pool);
-            budget.entitled_ns = budget.reserved_ns + members.map(|s| s.entitled_ns).sum::<u64>();
-        }
-        let lent: Vec<u16> = self
-            .hv
-            .shares
-            .iter()
-            .filter(|s| s.donating)
-            .flat_map(|s| s.cores.iter().copied())
-            .collect();
-        lent.into_iter().for_each(|core| self.hand_on(core));
+        S::start(self);
         self.open_window();
         self.start_workloads();
-        self.start_numa();
+        S::started(self);
     }
 
     /// Warm-up is over: distributions and extremes start anew.
     fn forget(&mut self) {
-        self.meters
-            .responses
-            .iter_mut()
-            .for_each(kernel::Histogram::clear);
-        self.meters
-            .waits
-            .iter_mut()
-            .for_each(kernel::Histogram::clear);
-        self.meters.finished.iter_mut().for_each(Vec::clear);
-        self.meters
-            .partitions
-            .iter_mut()
-            .for_each(|meter| meter.cede_max_ns = 0);
+        for of in &mut self.meters.responses {
+            of.clear();
+        }
+        for of in &mut self.meters.waits {
+            of.clear();
+        }
+        for of in &mut self.meters.finished {
+            of.clear();
+        }
+        for meter in &mut self.meters.partitions {
+            meter.cede_max_ns = 0;
+        }
     }
 
     #[inline]
-    fn handle(&mut self, key: kernel::Key, event: Event) {
+    fn handle(&mut self, key: kernel::Key, event: Event<S::Alarm>) {
         match event {
             Event::Core(core) => {
-                if self.slots[usize::from(core)].key != key {
+                if self.at.cores[core].key != key {
                     return; // The core was planned anew since.
                 }
                 self.core_event(core);
@@ -294,15 +288,7 @@ impl World {
             Event::Window => self.open_window(),
             Event::Daemon(partition) => self.wake_daemon(partition),
             Event::Balance(partition) => self.balance(partition),
-            Event::ShareCheck => self.check_shares(),
-            Event::LastChance(vp) => self.last_chance(vp),
-            Event::Think(partition, connection) => self.end_think(partition, connection),
-            Event::Paging(partition) => self.page_event(partition),
-            Event::Park(partition) => self.park(partition),
-            Event::Limit(partition, vm) => self.lift_limit(partition, vm),
-            Event::HostTimer => self.host_timer(),
-            Event::Numa(partition) => self.scan_memory(partition),
-            Event::Lock(vp) => self.reach_lock(vp, key),
+            Event::Alarm(alarm) => S::alarm(self, key, alarm),
         }
         self.events += 1;
     }

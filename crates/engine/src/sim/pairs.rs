@@ -8,10 +8,11 @@
 //! other sleeps. Each message wakes the other thread while its sender still runs, as a socket does.
 
 use super::event::{Event, NEVER};
+use super::system::System;
 use super::world::World;
 use crate::guest::workload::{Job, JobId, JobKind};
 use crate::guest::Cpu;
-use crate::hypervisor::VpId;
+use crate::ids::{PartitionId, ThreadId, VpId};
 use crate::kernel::Time;
 use crate::spec::{Distribution, Workload};
 
@@ -21,9 +22,9 @@ struct Pair {
     client_share: f64,
 }
 
-impl World {
-    fn pair(&self, partition: u16) -> Pair {
-        match self.spec.partitions[usize::from(partition)].workload {
+impl<S: System> World<S> {
+    fn pair(&self, partition: PartitionId) -> Pair {
+        match self.spec_of(partition).workload {
             Workload::Pairs {
                 exchanges,
                 client_share,
@@ -37,7 +38,7 @@ impl World {
     }
 
     /// The client of a pair thinks, then has something to ask.
-    pub fn start_pair(&mut self, partition: u16, pair: u16) {
+    pub fn start_pair(&mut self, partition: PartitionId, pair: u16) {
         let id = self.jobs.add(Job {
             partition,
             last_cpu: 2 * pair,
@@ -47,7 +48,7 @@ impl World {
             arrived_at: NEVER,
         });
         self.draw_turn(id);
-        let guest = &mut self.guests[usize::from(partition)];
+        let guest = &mut self.guests[partition];
         let mean = guest.shape.think_ns.unwrap_or(0.0);
         let think = match guest.shape.think {
             Distribution::Constant => mean as u64,
@@ -60,16 +61,14 @@ impl World {
     fn draw_turn(&mut self, id: JobId) {
         let partition = self.jobs.get(id).partition;
         let pair = self.pair(partition);
-        let unit = self.spec.partitions[usize::from(partition)]
-            .profile
-            .instructions_per_unit;
+        let unit = self.spec_of(partition).profile.instructions_per_unit;
         let asked = f64::from(pair.exchanges);
         let mean = if self.jobs.get(id).bursts_left % 2 == 0 {
             unit * pair.client_share / (asked + 1.0)
         } else {
             unit * (1.0 - pair.client_share) / asked
         };
-        let guest = &mut self.guests[usize::from(partition)];
+        let guest = &mut self.guests[partition];
         let drawn = match guest.shape.work {
             Distribution::Constant => mean,
             Distribution::Exponential => guest.work.exponential(mean),
@@ -78,7 +77,7 @@ impl World {
     }
 
     /// A thread of a pair has done its turn: a message wakes the other, or the transaction is done.
-    pub fn end_turn(&mut self, id: JobId, vp: VpId, at: usize) {
+    pub fn end_turn(&mut self, id: JobId, vp: VpId, at: ThreadId) {
         let job = self.jobs.get(id);
         let (partition, left) = (job.partition, job.bursts_left);
         if left > 0 {
@@ -90,23 +89,23 @@ impl World {
                 thread: 0,
             };
             self.meters.integrate(partition, self.now);
-            self.pass_on(id, vp, cpu);
+            S::pass_on(self, id, vp, cpu);
             return;
         }
         self.end_exchange(id, vp, at);
     }
 
     /// The client has the last answer: it goes on with the next transaction, or thinks.
-    fn end_exchange(&mut self, id: JobId, vp: VpId, at: usize) {
+    fn end_exchange(&mut self, id: JobId, vp: VpId, at: ThreadId) {
         let (now, partition) = (self.now, self.vp(vp).partition);
-        let thinks = self.guests[usize::from(partition)].shape.think_ns > Some(0.0);
+        let thinks = self.guests[partition].shape.think_ns > Some(0.0);
         let response = now - self.jobs.get(id).arrived_at;
         let meter = self.meters.integrate(partition, now);
         meter.tx_done += 1;
         meter.response_ns += response;
-        self.meters.responses[usize::from(partition)].record(Time::from_ns(response));
+        self.meters.responses[partition].record(Time::from_ns(response));
         if thinks {
-            let meter = &mut self.meters.partitions[usize::from(partition)];
+            let meter = &mut self.meters.partitions[partition];
             meter.inside -= 1;
             meter.runnable -= 1;
             self.leave_thread(vp, at, 0);
@@ -114,7 +113,7 @@ impl World {
             self.start_pair(partition, self.vp(vp).index / 2);
             return;
         }
-        self.meters.partitions[usize::from(partition)].tx_arrived += 1;
+        self.meters.partitions[partition].tx_arrived += 1;
         let turns = 2 * self.pair(partition).exchanges;
         let job = self.jobs.get(id);
         job.arrived_at = now;

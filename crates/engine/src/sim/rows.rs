@@ -1,8 +1,10 @@
 //! Readings of the counters as rows of integers, and intervals as differences of two readings.
 
 use super::columns;
+use super::system::System;
 use super::world::World;
-use crate::spec::Policy;
+use crate::ids::PartitionId;
+use crate::spec::Processors;
 
 /// Rows of one table, column by column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -165,21 +167,21 @@ pub fn difference(gauge: &[bool], old: &[i64], new: &[i64]) -> Vec<i64> {
         .collect()
 }
 
-impl World {
+impl<S: System> World<S> {
     /// Reads all counters now.
     pub fn read(&mut self) -> Reading {
         self.settle_all();
         self.settle_costs();
         let mut reading = Reading::default();
-        for partition in 0..self.guests.len() {
-            self.meters.integrate(partition as u16, self.now);
+        for partition in self.partitions() {
+            self.meters.integrate(partition, self.now);
             let cpus = self.read_cpus(partition);
             let row = self.read_partition(partition, &cpus);
             reading.partitions.push(row);
             reading.cpus.extend(cpus);
         }
-        reading.pools = self.read_pools();
-        self.read_cp_tables(&mut reading);
+        reading.pools = S::read_pools(self);
+        S::read_tables(self, &mut reading);
         reading
     }
 
@@ -187,28 +189,23 @@ impl World {
         self.now as i64 - self.spec.warmup_ns as i64
     }
 
-    fn read_cpus(&mut self, partition: usize) -> Vec<Vec<i64>> {
-        let share = &self.hv.shares[partition];
-        let guest = &self.guests[partition];
-        let smt = usize::from(guest.smt);
+    fn read_cpus(&mut self, partition: PartitionId) -> Vec<Vec<i64>> {
         let mut rows = Vec::new();
-        for vp in 0..share.vps {
-            let first = guest.first_thread + usize::from(vp) * smt;
-            self.meters
-                .charge_daemons(partition as u16, share.first_vp + u32::from(vp), first);
-            let purrs = self
-                .meters
-                .purr(partition as u16, share.first_vp + u32::from(vp), first);
+        for vp in self.at.vps_of[partition] {
+            let v = &self.at.vps[vp];
+            let (first, index, smt) = (v.first_thread, v.index, usize::from(v.smt));
+            self.meters.charge_daemons(partition, vp, first);
+            let purrs = self.meters.purr(partition, vp, first);
             for (thread, purr) in purrs.iter().enumerate() {
-                let meter = &self.meters.cpus[first + thread];
-                let number = usize::from(vp) * smt + thread;
+                let meter = &self.meters.cpus[first.plus(thread)];
+                let number = usize::from(index) * smt + thread;
                 let mut row = vec![
                     self.measured_ns(),
-                    partition as i64,
+                    partition.into(),
                     number as i64,
-                    i64::from(vp),
+                    i64::from(index),
                 ];
-                let (user, sys) = self.user_and_sys(partition, number, purr);
+                let (user, sys) = S::user_and_sys(self, partition, number, purr);
                 row.extend([user, sys, 0.0, purr.idle, purr.busy_wall].map(|ns| ns.round() as i64));
                 row.extend([meter.ilcs, meter.vlcs, meter.cs, meter.ics].map(|n| n as i64));
                 row.push(purr.busy_wall.round() as i64);
@@ -227,12 +224,12 @@ impl World {
         rows
     }
 
-    fn read_partition(&self, partition: usize, cpus: &[Vec<i64>]) -> Vec<i64> {
+    fn read_partition(&self, partition: PartitionId, cpus: &[Vec<i64>]) -> Vec<i64> {
         let meter = &self.meters.partitions[partition];
         let books = self.whole_books(partition);
         let busy_wall = cpus.iter().map(|row| row[8]).sum::<i64>();
         let cycles = busy_wall as f64 * self.spec.machine.clock_hz * 1e-9;
-        let mut row = vec![self.measured_ns(), partition as i64];
+        let mut row = vec![self.measured_ns(), partition.into()];
         row.extend(meter.capacity());
         row.extend(self.read_times(partition, cpus, busy_wall));
         row.extend(meter.switches());
@@ -244,8 +241,8 @@ impl World {
         row.extend([meter.context_switches, meter.interrupts, 0].map(|n| n as i64));
         row.push(i64::from(self.guests[partition].queues.unfolded()));
         row.push(meter.exhausted_ns as i64);
-        row.extend(self.read_cp(partition));
-        row.extend(self.read_host(partition));
+        row.extend(S::read_guest(self, partition));
+        row.extend(S::read_host(self, partition));
         row.extend(whole(&meter.lines.0, meter.lines.total().round() as i64));
         row.extend(books);
         debug_assert_eq!(row.len(), columns::partition().len());
@@ -253,14 +250,12 @@ impl World {
     }
 
     /// PURR, SPURR (the same at constant clock) and ticks, each as user, kernel, wait and idle.
-    fn read_times(&self, partition: usize, cpus: &[Vec<i64>], busy_wall: i64) -> Vec<i64> {
-        let share = &self.hv.shares[partition];
+    fn read_times(&self, partition: PartitionId, cpus: &[Vec<i64>], busy_wall: i64) -> Vec<i64> {
         let sum = |column: usize| cpus.iter().map(|row| row[column]).sum::<i64>();
         let (user, sys) = (sum(4), sum(5));
-        let online = if share.is_dedicated() {
-            i64::from(share.vps) * self.now as i64
-        } else {
-            self.meters.partitions[partition].busy_ns as i64
+        let online = match &self.spec_of(partition).processors {
+            Processors::Dedicated { cores, .. } => cores.len() as i64 * self.now as i64,
+            Processors::Shared { .. } => self.meters.partitions[partition].busy_ns as i64,
         };
         let purr = [user, sys, 0, online - user - sys];
         let kernel = busy_wall as f64 * sys as f64 / (user + sys).max(1) as f64;
@@ -271,7 +266,7 @@ impl World {
     }
 
     /// Books in whole nanoseconds that add up to the core time.
-    fn whole_books(&self, partition: usize) -> Vec<i64> {
+    fn whole_books(&self, partition: PartitionId) -> Vec<i64> {
         let meter = &self.meters.partitions[partition];
         debug_assert!(
             (meter.books.total() - meter.busy_ns as f64).abs() <= 8.0 + 1e-6 * meter.busy_ns as f64,
@@ -280,57 +275,6 @@ impl World {
             meter.busy_ns
         );
         whole(&meter.books.0, meter.busy_ns as i64)
-    }
-
-    /// PR/SM's own time on each shared core so far.
-    fn physical_ns(&self) -> i64 {
-        let hypervisor = &self.spec.machine.hypervisor;
-        let own = hypervisor.prsm.physical_ns;
-        let opened = self.window_end - hypervisor.window_ns;
-        (self.windows.saturating_sub(1) * own + own.min(self.now - opened)) as i64
-    }
-
-    fn read_pools(&self) -> Vec<Vec<i64>> {
-        let cores = i64::from(self.hv.pool_cores());
-        let donated: i64 = self
-            .meters
-            .partitions
-            .iter()
-            .map(|m| m.donated_ns as i64)
-            .sum();
-        let busy = |pool: Option<usize>| -> i64 {
-            let shared = |(share, _): &(&crate::hypervisor::Share, _)| !share.is_dedicated();
-            let of = |(share, _): &(&crate::hypervisor::Share, _)| {
-                pool.is_none_or(|p| usize::from(share.pool) == p)
-            };
-            let all = self.hv.shares.iter().zip(&self.meters.partitions);
-            all.filter(shared)
-                .filter(of)
-                .map(|(_, meter)| meter.busy_ns as i64)
-                .sum()
-        };
-        let by_type = self.spec.machine.hypervisor.policy == Policy::Prsm;
-        let idle = cores * self.now as i64 + donated - busy(None);
-        (0..self.hv.pools.len())
-            .map(|pool| {
-                let entitled = self.hv.pools[pool].entitled_ns as i64 * self.windows as i64;
-                let (mut cores, mut idle, mut management) = (cores, idle, 0);
-                if by_type {
-                    cores = i64::from(self.hv.cores_of_pool(pool));
-                    management = cores * self.physical_ns();
-                    idle = cores * self.now as i64 - busy(Some(pool)) - management;
-                }
-                vec![
-                    self.measured_ns(),
-                    pool as i64,
-                    cores,
-                    busy(Some(pool)),
-                    idle,
-                    entitled,
-                    management,
-                ]
-            })
-            .collect()
     }
 }
 

@@ -5,37 +5,43 @@
 //! stops, and planned anew after it. A thread of another partition beside one's own costs what one
 //! of one's own would.
 
+use super::system::System;
 use super::world::World;
-use crate::hypervisor::{CoreId, VpId, NO_VP};
+use crate::ids::{CoreId, Span, VpId};
 
-impl World {
+impl<S: System> World<S> {
     /// Threads that share a core with a virtual processor on it, itself included.
     pub fn threads_together(&self, vp: VpId, core: CoreId) -> u8 {
-        if self.hv.tree.siblings == 1 {
+        if self.at.tree.siblings == 1 {
             return self.mask(vp).count_ones() as u8;
         }
-        let busy =
-            |other: &CoreId| *other == core || self.hv.cores[usize::from(*other)].running != NO_VP;
-        self.siblings(core).filter(busy).count() as u8
+        let busy = |other: &CoreId| *other == core || self.at.cores[*other].running.is_some();
+        self.siblings(core).into_iter().filter(busy).count() as u8
     }
 
     /// Whether two are the same core, or hardware threads of one.
     pub fn same_core(&self, a: CoreId, b: CoreId) -> bool {
-        a / self.hv.tree.siblings == b / self.hv.tree.siblings
+        let siblings = usize::from(self.at.tree.siblings);
+        a.index() / siblings == b.index() / siblings
     }
 
     /// Time for which a core was used, all its threads together [ns].
     pub fn core_clock(&self, core: CoreId) -> u64 {
         self.siblings(core)
-            .map(|thread| self.slots[usize::from(thread)].clock)
+            .into_iter()
+            .map(|thread| self.at.cores[thread].clock)
             .sum()
     }
 
     /// Books what a core's other threads did so far, before one of them starts or stops.
     #[inline]
     pub fn settle_siblings(&mut self, core: CoreId) {
-        if self.hv.tree.siblings > 1 {
-            for other in self.siblings(core).filter(|other| *other != core) {
+        if self.at.tree.siblings > 1 {
+            for other in self
+                .siblings(core)
+                .into_iter()
+                .filter(|other| *other != core)
+            {
                 self.settle(other);
             }
         }
@@ -44,10 +50,13 @@ impl World {
     /// Plans a core's other threads anew, after one of them has started or stopped.
     #[inline]
     pub fn plan_siblings(&mut self, core: CoreId) {
-        if self.hv.tree.siblings > 1 {
-            let others = self.siblings(core).filter(|other| *other != core);
+        if self.at.tree.siblings > 1 {
+            let others = self
+                .siblings(core)
+                .into_iter()
+                .filter(|other| *other != core);
             for other in others {
-                if self.hv.cores[usize::from(other)].running != NO_VP {
+                if self.at.cores[other].running.is_some() {
                     self.plan(other);
                 }
             }
@@ -55,9 +64,8 @@ impl World {
     }
 
     #[inline]
-    fn siblings(&self, core: CoreId) -> std::ops::Range<CoreId> {
-        let count = self.hv.tree.siblings;
-        let first = core / count * count;
-        first..first + count
+    fn siblings(&self, core: CoreId) -> Span<CoreId> {
+        let count = usize::from(self.at.tree.siblings);
+        Span::new(core.index() / count * count, count)
     }
 }

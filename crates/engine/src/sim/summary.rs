@@ -3,6 +3,7 @@
 use super::columns;
 use super::rows::{difference, Reading};
 use super::steady::{judge, Verdict};
+use super::system::System;
 use super::world::World;
 use crate::kernel::Histogram;
 
@@ -83,15 +84,16 @@ pub struct Batches {
 
 impl Batches {
     /// Ends a batch of `elapsed_ns`.
-    pub fn close(&mut self, world: &mut World, elapsed_ns: u64) {
+    pub fn close<S: System>(&mut self, world: &mut World<S>, elapsed_ns: u64) {
         let count = world.guests.len();
         let first = self.last.is_empty();
         self.backlog.resize(count, Vec::new());
         self.vp_busy.resize(count, Vec::new());
         self.last.resize(count, (0.0, 0.0));
-        for partition in 0..count {
+        for of in world.partitions() {
+            let partition = of.index();
             let now = world.now;
-            let meter = world.meters.integrate(partition as u16, now);
+            let meter = world.meters.integrate(of, now);
             let held = (meter.busy_ns + meter.ready_ns) as f64;
             let reading = (meter.inside_ns, held);
             let before = std::mem::replace(&mut self.last[partition], reading);
@@ -99,14 +101,14 @@ impl Batches {
                 continue;
             }
             let elapsed = elapsed_ns as f64;
-            let vps = f64::from(world.hv.shares[partition].vps);
+            let vps = world.at.vps_of[of].len() as f64;
             self.backlog[partition].push((reading.0 - before.0) / elapsed);
             self.vp_busy[partition].push(((reading.1 - before.1) / elapsed / vps).min(1.0));
         }
     }
 }
 
-impl World {
+impl<S: System> World<S> {
     /// Sums up the time between two readings.
     pub fn summarise(
         &self,
@@ -123,14 +125,16 @@ impl World {
             .iter()
             .position(|n| n == "tx_arrived")
             .expect("a column of ours");
-        let partitions = (0..self.guests.len())
-            .map(|at| {
+        let partitions = self
+            .partitions()
+            .map(|of| {
+                let at = of.index();
                 let totals = difference(&gauge, &before.partitions[at], &after.partitions[at]);
                 PartitionSummary {
                     name: self.spec.partitions[at].name.clone(),
-                    response: Quantiles::of(&self.meters.responses[at]),
-                    dispatch_wait: Quantiles::of(&self.meters.waits[at]),
-                    finished: self.meters.finished[at].clone(),
+                    response: Quantiles::of(&self.meters.responses[of]),
+                    dispatch_wait: Quantiles::of(&self.meters.waits[of]),
+                    finished: self.meters.finished[of].clone(),
                     steady: judge(
                         &batches.backlog[at],
                         totals[arrived] as f64,

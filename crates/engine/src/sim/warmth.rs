@@ -6,9 +6,10 @@
 //! sibling ran last holds it already. On the core it left, a virtual processor finds what others
 //! have not displaced since.
 
+use super::system::System;
 use super::world::World;
 use crate::cost::Class;
-use crate::hypervisor::{CoreId, VpId, NO_CORE};
+use crate::ids::{CoreId, PartitionId, Span, VpId};
 use crate::machine::Distance;
 
 /// Cores of a partition that must be busy at a distance for its common lines to be found there:
@@ -24,54 +25,50 @@ struct Cold {
     common_from: Distance,
 }
 
-impl World {
+impl<S: System> World<S> {
     /// Sets what a virtual processor that was just put on `core` must refill.
     pub fn chill(&mut self, vp: VpId, core: CoreId) {
         let partition = self.vp(vp).partition;
-        let chip = self.hv.cores[usize::from(core)].chip;
+        let chip = self.at.cores[core].chip;
         let threads = self.threads_together(vp, core).max(1);
-        let id = self.table.id(partition, chip, threads);
+        let id = self.table.id(partition.into(), chip, threads);
         let class = *self.table.class(&self.spec.partitions, id);
         let cold = self.cold(vp, core, &class, threads);
         let lines = cold.own_lines + cold.common_lines;
-        let slot = &mut self.slots[usize::from(core)];
-        slot.warm_for = partition;
-        slot.cold_ns = 0.0;
+        let on = &mut self.at.cores[core];
+        on.warm_for = Some(partition);
+        on.cold_ns = 0.0;
         let mut instructions = 0.0;
         if lines > 0.0 && class.reload_lines > 0.0 {
             let own = cold.own_lines * class.reload_ns[cold.own_from as usize];
             let common = cold.common_lines * class.reload_ns[cold.common_from as usize];
-            slot.cold_ns = (own + common) / lines;
+            on.cold_ns = (own + common) / lines;
             instructions = lines / class.reload_lines;
         }
-        self.hv.vps[vp as usize].last_core = core;
+        self.at.vps[vp].last_core = Some(core);
         let (first, count) = self.threads_of(vp);
-        for thread in &mut self.threads[first..first + usize::from(count)] {
+        let all = Span::new(first.index(), usize::from(count));
+        for thread in self.threads.slice_mut(all) {
             thread.cold_instructions = instructions;
         }
     }
 
     fn cold(&self, vp: VpId, core: CoreId, class: &Class, threads: u8) -> Cold {
         let v = self.vp(vp);
-        let slot = &self.slots[usize::from(core)];
-        let chip = self.hv.cores[usize::from(core)].chip;
+        let on = &self.at.cores[core];
+        let chip = self.at.cores[core].chip;
         let (lost, own_from) = match v.last_core {
-            NO_CORE => (1.0, Distance::Near),
-            last if self.same_core(last, core) => {
-                let others = self.core_clock(core) - self.runs[vp as usize].left_clock;
+            None => (1.0, Distance::Near),
+            Some(last) if self.same_core(last, core) => {
+                let others = self.core_clock(core) - self.at.vps[vp].left_clock;
                 (displaced(others as f64, class, threads), Distance::Local)
             }
-            last => (
-                1.0,
-                self.hv
-                    .tree
-                    .distance(self.hv.cores[usize::from(last)].chip, chip),
-            ),
+            Some(last) => (1.0, self.at.tree.distance(self.at.cores[last].chip, chip)),
         };
-        let profile = &self.spec.partitions[usize::from(v.partition)].profile;
+        let profile = &self.spec_of(v.partition).profile;
         let footprint = profile.footprint_bytes as f64 / f64::from(self.spec.machine.line_bytes);
         let lines = lost * footprint.min(class.private_lines);
-        let shares_core = slot.warm_for == v.partition;
+        let shares_core = on.warm_for == Some(v.partition);
         Cold {
             own_lines: lines * (1.0 - profile.footprint_common),
             own_from,
@@ -85,9 +82,9 @@ impl World {
     }
 
     /// Distance of the nearest caches in which a partition's common lines lie.
-    fn nearest_sibling(&self, partition: u16, chip: u16) -> Distance {
-        let spread = &self.table.spreads[usize::from(partition)];
-        let tree = &self.hv.tree;
+    fn nearest_sibling(&self, partition: PartitionId, chip: u16) -> Distance {
+        let spread = &self.table.spreads[partition.index()];
+        let tree = &self.at.tree;
         if spread.cores()[usize::from(chip)] >= BUSY_ENOUGH {
             return Distance::Local;
         }

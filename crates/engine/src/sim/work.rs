@@ -1,18 +1,19 @@
 //! What the workloads do: arrivals, ends of waits, and what follows when a burst is done.
 
 use super::event::{Event, NEVER};
+use super::system::System;
 use super::world::World;
 use crate::guest::workload::{Job, JobId, JobKind, NO_CPU};
 use crate::guest::Playback;
-use crate::hypervisor::VpId;
+use crate::ids::{PartitionId, ThreadId, VpId};
 use crate::kernel::Time;
-use crate::spec::{Distribution, Policy, Processors, Workload};
+use crate::spec::{Distribution, Workload};
 
-impl World {
+impl<S: System> World<S> {
     /// Starts every workload at time 0.
     pub fn start_workloads(&mut self) {
-        for partition in 0..self.guests.len() as u16 {
-            match self.spec.partitions[usize::from(partition)].workload {
+        for partition in self.partitions() {
+            match self.spec_of(partition).workload {
                 Workload::Transactions { .. } => self.next_arrival(partition),
                 Workload::Trace { .. } => self.next_recorded(partition),
                 Workload::Users { count, .. } => {
@@ -29,16 +30,14 @@ impl World {
                 }
                 Workload::Web { .. } | Workload::Idle => {}
             }
-            if self.cps[usize::from(partition)].is_some() {
-                self.start_cp(partition);
-            }
+            S::start_partition(self, partition);
             self.next_daemon(partition);
             self.next_balance(partition);
         }
     }
 
-    fn next_arrival(&mut self, partition: u16) {
-        let guest = &mut self.guests[usize::from(partition)];
+    fn next_arrival(&mut self, partition: PartitionId) {
+        let guest = &mut self.guests[partition];
         let Some(mean) = guest.shape.arrival_ns else {
             return;
         };
@@ -47,14 +46,14 @@ impl World {
     }
 
     /// A user thinks, then has something to do. Of plain processes, each is its user's own.
-    fn start_user(&mut self, partition: u16, user: u32) {
+    fn start_user(&mut self, partition: PartitionId, user: u32) {
         let job = self.new_transaction(partition);
-        if self.are_processes(partition) {
-            let cpus = u32::from(self.hv.shares[usize::from(partition)].vps)
-                * u32::from(self.guests[usize::from(partition)].smt);
+        if self.sys.is_processes(&self.spec, partition) {
+            let cpus =
+                self.at.vps_of[partition].len() as u32 * u32::from(self.guests[partition].smt);
             self.jobs.get(job).last_cpu = (user % cpus) as u16;
         }
-        let guest = &mut self.guests[usize::from(partition)];
+        let guest = &mut self.guests[partition];
         let mean = guest.shape.think_ns.unwrap_or(0.0);
         let think = match guest.shape.think {
             Distribution::Constant => mean as u64,
@@ -64,17 +63,8 @@ impl World {
         self.schedule(self.now + think, Event::Wake(job));
     }
 
-    /// Whether a partition is plain processes of a Linux host, not a guest.
-    fn are_processes(&self, partition: u16) -> bool {
-        let processors = &self.spec.partitions[usize::from(partition)].processors;
-        let guest = matches!(processors, Processors::Shared { host, .. } if host.kvm.is_some());
-        self.spec.machine.hypervisor.policy == Policy::Linux && !guest
-    }
-
-    fn start_loop(&mut self, partition: u16, last_cpu: u16) {
-        let instructions = self.spec.partitions[usize::from(partition)]
-            .profile
-            .instructions_per_unit;
+    fn start_loop(&mut self, partition: PartitionId, last_cpu: u16) {
+        let instructions = self.spec_of(partition).profile.instructions_per_unit;
         let job = self.jobs.add(Job {
             partition,
             last_cpu,
@@ -88,8 +78,8 @@ impl World {
     }
 
     /// A thread that does one transaction after the other.
-    fn start_warehouse(&mut self, partition: u16) {
-        let instructions = self.guests[usize::from(partition)].shape.burst_instructions;
+    fn start_warehouse(&mut self, partition: PartitionId) {
+        let instructions = self.guests[partition].shape.burst_instructions;
         let job = self.jobs.add(Job {
             partition,
             last_cpu: NO_CPU,
@@ -106,17 +96,17 @@ impl World {
     }
 
     /// An endless loop starts again when it is done.
-    fn restart_loop(&mut self, partition: u16, last_cpu: u16) {
-        let workload = &self.spec.partitions[usize::from(partition)].workload;
+    fn restart_loop(&mut self, partition: PartitionId, last_cpu: u16) {
+        let workload = &self.spec_of(partition).workload;
         if matches!(workload, Workload::Loops { endless: true, .. }) {
-            let guest = &self.guests[usize::from(partition)];
+            let guest = &self.guests[partition];
             let in_place = guest.scheduler.restarts_in_place;
             self.start_loop(partition, if in_place { last_cpu } else { NO_CPU });
         }
     }
 
-    fn new_transaction(&mut self, partition: u16) -> JobId {
-        let guest = &mut self.guests[usize::from(partition)];
+    fn new_transaction(&mut self, partition: PartitionId) -> JobId {
+        let guest = &mut self.guests[partition];
         let bursts = guest.work.geometric(guest.shape.bursts) as u32;
         let job = Job {
             partition,
@@ -133,7 +123,7 @@ impl World {
 
     fn draw_burst(&mut self, job: JobId) {
         let job = self.jobs.get(job);
-        let guest = &mut self.guests[usize::from(job.partition)];
+        let guest = &mut self.guests[job.partition];
         let mean = guest.shape.burst_instructions;
         job.instructions = match guest.shape.work {
             Distribution::Constant => mean,
@@ -142,15 +132,15 @@ impl World {
     }
 
     /// A transaction arrives.
-    pub fn arrive(&mut self, partition: u16) {
+    pub fn arrive(&mut self, partition: PartitionId) {
         let job = self.new_transaction(partition);
         self.admit(partition, job);
         self.next_arrival(partition);
     }
 
     /// A burst of recorded work arrives.
-    pub fn arrive_recorded(&mut self, partition: u16) {
-        let playback = &self.guests[usize::from(partition)].playback;
+    pub fn arrive_recorded(&mut self, partition: PartitionId) {
+        let playback = &self.guests[partition].playback;
         let instructions = playback.as_ref().map_or(0.0, Playback::instructions);
         let job = self.jobs.add(Job {
             partition,
@@ -165,8 +155,8 @@ impl World {
     }
 
     /// The next burst of recorded work, if any is left.
-    fn next_recorded(&mut self, partition: u16) {
-        let guest = &mut self.guests[usize::from(partition)];
+    fn next_recorded(&mut self, partition: PartitionId) {
+        let guest = &mut self.guests[partition];
         let playback = guest.playback.as_mut();
         if let Some(at) = playback.and_then(|playback| playback.next(&mut guest.arrivals)) {
             self.schedule(at, Event::Recorded(partition));
@@ -174,7 +164,7 @@ impl World {
     }
 
     /// A transaction that has just arrived becomes runnable.
-    fn admit(&mut self, partition: u16, job: JobId) {
+    fn admit(&mut self, partition: PartitionId, job: JobId) {
         let meter = self.meters.integrate(partition, self.now);
         meter.tx_arrived += 1;
         meter.inside += 1;
@@ -205,9 +195,9 @@ impl World {
 
     /// A warehouse's thread goes on with its next transaction where it is, within its time slice.
     /// What rounding to nanoseconds left over of the last one is carried on.
-    pub fn next_of_warehouse(&mut self, id: JobId, at: usize) {
+    pub fn next_of_warehouse(&mut self, id: JobId, at: ThreadId) {
         let job = self.jobs.get(id);
-        let partition = usize::from(job.partition);
+        let partition = job.partition;
         let response = self.now - std::mem::replace(&mut job.arrived_at, self.now);
         self.threads[at].instructions += self.guests[partition].shape.burst_instructions;
         let meter = &mut self.meters.partitions[partition];
@@ -218,7 +208,7 @@ impl World {
     }
 
     /// A burst is done: the job waits, thinks or ends.
-    pub fn finish(&mut self, id: JobId, vp: VpId, at: usize) {
+    pub fn finish(&mut self, id: JobId, vp: VpId, at: ThreadId) {
         let now = self.now;
         let job = self.jobs.get(id);
         let (partition, kind, left, arrived) =
@@ -230,7 +220,7 @@ impl World {
                 meter.blocked += 1;
                 job.bursts_left -= 1;
                 self.draw_burst(id);
-                let guest = &mut self.guests[usize::from(partition)];
+                let guest = &mut self.guests[partition];
                 let wait = guest.waits.exponential(guest.shape.wait_ns) as u64;
                 self.schedule(now + wait, Event::Wake(id));
             }
@@ -239,9 +229,9 @@ impl World {
                 meter.tx_done += 1;
                 meter.inside -= 1;
                 meter.response_ns += now - arrived;
-                self.meters.responses[usize::from(partition)].record(Time::from_ns(now - arrived));
+                self.meters.responses[partition].record(Time::from_ns(now - arrived));
                 self.jobs.remove(id);
-                if self.guests[usize::from(partition)].shape.think_ns.is_some() {
+                if self.guests[partition].shape.think_ns.is_some() {
                     self.start_user(partition, user);
                 }
             }
@@ -255,8 +245,8 @@ impl World {
                 self.restart_loop(partition, last_cpu);
             }
             JobKind::Daemon => {
-                let core = usize::from(self.vp(vp).core);
-                let ran = self.daemon_instructions(partition) * self.slots[core].instruction_ns;
+                let core = self.vp(vp).core.expect("who ends a burst is on a core");
+                let ran = self.daemon_instructions(partition) * self.at.cores[core].instruction_ns;
                 self.meters.cpus[at].daemon_ns += (now - arrived).min(ran as u64);
                 self.jobs.remove(id);
             }

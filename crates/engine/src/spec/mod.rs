@@ -167,6 +167,16 @@ pub enum Processors {
     },
 }
 
+impl Processors {
+    /// How many there are.
+    pub fn count(&self) -> u16 {
+        match self {
+            Self::Shared { r#virtual, .. } => *r#virtual,
+            Self::Dedicated { cores, .. } => cores.len() as u16,
+        }
+    }
+}
+
 /// Guest operating system.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "os", rename_all = "lowercase", deny_unknown_fields)]

@@ -12,31 +12,32 @@
 //! beside a shared pool are the business of [`Phyp`](super::Phyp), which may lend their cores.
 //! Validated by the study `hp-vpars`.
 
-use crate::hypervisor::{CoreId, Placement, Policy, Renewal, State, VpId};
+use crate::hypervisor::{Placement, Policy, Renewal, View};
+use crate::ids::{CoreId, VpId};
 
 /// No dispatcher: everyone at home.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Dedicated;
 
 impl Policy for Dedicated {
-    fn place(&self, state: &State, vp: VpId) -> Placement {
-        let own = state.own_core(vp);
+    fn place(&self, view: View, vp: VpId) -> Placement {
+        let own = view.windows.own_core(vp);
         Placement::Run(own.expect("the spec check leaves no shared partition to this policy"))
     }
 
-    fn next(&self, _state: &State, _core: CoreId) -> Option<VpId> {
+    fn next(&self, _view: View, _core: CoreId) -> Option<VpId> {
         None
     }
 
-    fn renew(&self, _state: &State, _vp: VpId) -> Renewal {
+    fn renew(&self, _view: View, _vp: VpId) -> Renewal {
         Renewal::Stay
     }
 
-    fn spare(&self, _state: &State, _vp: VpId, _left_ns: u64) -> Option<CoreId> {
+    fn spare(&self, _view: View, _vp: VpId, _left_ns: u64) -> Option<CoreId> {
         None
     }
 
-    fn overdrawn(&self, _state: &State) -> Option<CoreId> {
+    fn overdrawn(&self, _view: View) -> Option<CoreId> {
         None
     }
 }

@@ -1,98 +1,90 @@
 //! The choice among hosts' schedulers, and what a host's spec means to the rest of the engine.
 
-use super::super::{CoreId, HostCount, HostScheduler, State, VpId};
+use super::super::{HostCount, HostScheduler, State};
 use super::credit2::Credit2;
 use super::fill::fill;
 use super::linux::{due, Linux};
+use crate::ids::{CoreId, PartitionId, VpId};
 use crate::spec::{Policy, Processors, Spec};
 
 /// A host's scheduler.
-#[derive(Clone, Debug)]
-pub enum HostRoom {
-    /// The Linux scheduler.
-    Linux(Box<Linux>),
-    /// Xen's credit2.
-    Credit2(Box<Credit2>),
-}
+pub struct HostRoom(Box<dyn HostScheduler>);
 
 impl HostRoom {
-    /// The scheduler of a host, if the machine has one.
+    /// The scheduler of a host, if the machine has one. A new one is a folder beside these and a
+    /// line here.
     pub fn of(spec: &Spec, state: &State, replication: u64) -> Option<Self> {
-        match spec.machine.hypervisor.policy {
-            Policy::Linux => Some(Self::Linux(Box::new(Linux::new(spec, state, replication)))),
-            Policy::Credit2 => Some(Self::Credit2(Box::new(Credit2::new(spec, state)))),
-            _ => None,
-        }
+        let scheduler: Box<dyn HostScheduler> = match spec.machine.hypervisor.policy {
+            Policy::Linux => Box::new(Linux::new(spec, state, replication)),
+            Policy::Credit2 => Box::new(Credit2::new(spec, state)),
+            Policy::Phyp | Policy::Prsm | Policy::Dedicated => return None,
+        };
+        Some(Self(scheduler))
     }
 
-    #[inline]
-    fn inner(&self) -> &dyn HostScheduler {
-        match self {
-            Self::Linux(scheduler) => scheduler.as_ref(),
-            Self::Credit2(scheduler) => scheduler.as_ref(),
-        }
+    /// See [`HostScheduler::wake`].
+    pub fn wake(&mut self, vp: VpId, waker: Option<CoreId>, now: u64) {
+        self.0.wake(vp.into(), waker.map(u16::from), now);
     }
 
-    #[inline]
-    fn inner_mut(&mut self) -> &mut dyn HostScheduler {
-        match self {
-            Self::Linux(scheduler) => scheduler.as_mut(),
-            Self::Credit2(scheduler) => scheduler.as_mut(),
-        }
-    }
-}
-
-impl HostScheduler for HostRoom {
-    fn wake(&mut self, vp: VpId, waker: Option<CoreId>, now: u64) {
-        self.inner_mut().wake(vp, waker, now);
+    /// See [`HostScheduler::sleep`].
+    pub fn sleep(&mut self, vp: VpId, now: u64) {
+        self.0.sleep(vp.into(), now);
     }
 
-    fn sleep(&mut self, vp: VpId, now: u64) {
-        self.inner_mut().sleep(vp, now);
+    /// See [`HostScheduler::look`].
+    pub fn look(&mut self, core: CoreId, now: u64) {
+        self.0.look(core.into(), now);
     }
 
-    fn look(&mut self, core: CoreId, now: u64) {
-        self.inner_mut().look(core, now);
+    /// See [`HostScheduler::look_at`].
+    pub fn look_at(&self, core: CoreId, now: u64) -> u64 {
+        self.0.look_at(core.into(), now)
     }
 
-    fn look_at(&self, core: CoreId, now: u64) -> u64 {
-        self.inner().look_at(core, now)
+    /// See [`HostScheduler::timer`].
+    pub fn timer(&mut self, now: u64) {
+        self.0.timer(now);
     }
 
-    fn timer(&mut self, now: u64) {
-        self.inner_mut().timer(now);
+    /// See [`HostScheduler::timer_at`].
+    pub fn timer_at(&self) -> u64 {
+        self.0.timer_at()
     }
 
-    fn timer_at(&self) -> u64 {
-        self.inner().timer_at()
+    /// See [`HostScheduler::take_pending`].
+    pub fn take_pending(&mut self) -> Option<CoreId> {
+        self.0.take_pending().map(CoreId::from)
     }
 
-    fn take_pending(&mut self) -> Option<CoreId> {
-        self.inner_mut().take_pending()
+    /// See [`HostScheduler::has_waiting`].
+    pub fn has_waiting(&self, core: CoreId) -> bool {
+        self.0.has_waiting(core.into())
     }
 
-    fn has_waiting(&self, core: CoreId) -> bool {
-        self.inner().has_waiting(core)
+    /// See [`HostScheduler::pick`].
+    pub fn pick(&mut self, core: CoreId, now: u64) -> Option<VpId> {
+        self.0.pick(core.into(), now).map(VpId::from)
     }
 
-    fn pick(&mut self, core: CoreId, now: u64) -> Option<VpId> {
-        self.inner_mut().pick(core, now)
+    /// See [`HostScheduler::yield_to`].
+    pub fn yield_to(&mut self, vp: VpId, sibling: VpId, now: u64) -> bool {
+        self.0.yield_to(vp.into(), sibling.into(), now)
     }
 
-    fn yield_to(&mut self, vp: VpId, sibling: VpId, now: u64) -> bool {
-        self.inner_mut().yield_to(vp, sibling, now)
+    /// See [`HostScheduler::take_passed`].
+    pub fn take_passed(&mut self, core: CoreId) -> impl Iterator<Item = VpId> {
+        self.0.take_passed(core.into()).into_iter().map(VpId::from)
     }
 
-    fn take_passed(&mut self, core: CoreId) -> Vec<VpId> {
-        self.inner_mut().take_passed(core)
+    /// See [`HostScheduler::draw_to`].
+    pub fn draw_to(&mut self, vp: VpId, cores: (CoreId, u16), now: u64) {
+        self.0.draw_to(vp.into(), (cores.0.into(), cores.1), now);
     }
 
-    fn draw_to(&mut self, vp: VpId, cores: (CoreId, u16), now: u64) {
-        self.inner_mut().draw_to(vp, cores, now);
-    }
-
-    fn counted(&self, partition: u16, now: u64) -> HostCount {
-        self.inner().counted(partition, now)
+    /// See [`HostScheduler::counted`].
+    pub fn counted(&self, partition: PartitionId, now: u64) -> HostCount {
+        self.0.counted(partition.into(), now)
     }
 }
 

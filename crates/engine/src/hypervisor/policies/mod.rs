@@ -16,7 +16,8 @@ pub use linux::Linux;
 pub use phyp::Phyp;
 pub use prsm::{run_time_ns, shared_cores, slice_is_over, Prsm};
 
-use super::{entitlements, CoreId, Placement, Policy, Renewal, State, VpId};
+use super::{entitlements, Placement, Policy, Renewal, View};
+use crate::ids::{CoreId, VpId};
 use crate::spec::{self, Hypervisor, Processors, Spec};
 
 /// The policy of a machine.
@@ -31,60 +32,58 @@ pub enum Dispatcher {
 }
 
 impl Dispatcher {
-    /// The policy that a machine names.
-    pub fn of(policy: spec::Policy) -> Self {
+    /// The policy that a machine names, if it is one of windows.
+    pub fn of(policy: spec::Policy) -> Option<Self> {
         match policy {
-            spec::Policy::Phyp => Self::Phyp(Phyp),
-            spec::Policy::Prsm => Self::Prsm(Prsm),
-            // A host's scheduler decides by itself: this is never asked.
-            spec::Policy::Dedicated | spec::Policy::Linux | spec::Policy::Credit2 => {
-                Self::Dedicated(Dedicated)
-            }
+            spec::Policy::Phyp => Some(Self::Phyp(Phyp)),
+            spec::Policy::Prsm => Some(Self::Prsm(Prsm)),
+            spec::Policy::Dedicated => Some(Self::Dedicated(Dedicated)),
+            spec::Policy::Linux | spec::Policy::Credit2 => None,
         }
     }
 }
 
 impl Policy for Dispatcher {
     #[inline]
-    fn place(&self, state: &State, vp: VpId) -> Placement {
+    fn place(&self, view: View, vp: VpId) -> Placement {
         match self {
-            Self::Phyp(policy) => policy.place(state, vp),
-            Self::Prsm(policy) => policy.place(state, vp),
-            Self::Dedicated(policy) => policy.place(state, vp),
+            Self::Phyp(policy) => policy.place(view, vp),
+            Self::Prsm(policy) => policy.place(view, vp),
+            Self::Dedicated(policy) => policy.place(view, vp),
         }
     }
 
     #[inline]
-    fn next(&self, state: &State, core: CoreId) -> Option<VpId> {
+    fn next(&self, view: View, core: CoreId) -> Option<VpId> {
         match self {
-            Self::Phyp(policy) => policy.next(state, core),
-            Self::Prsm(policy) => policy.next(state, core),
-            Self::Dedicated(policy) => policy.next(state, core),
+            Self::Phyp(policy) => policy.next(view, core),
+            Self::Prsm(policy) => policy.next(view, core),
+            Self::Dedicated(policy) => policy.next(view, core),
         }
     }
 
     #[inline]
-    fn renew(&self, state: &State, vp: VpId) -> Renewal {
+    fn renew(&self, view: View, vp: VpId) -> Renewal {
         match self {
-            Self::Phyp(policy) => policy.renew(state, vp),
-            Self::Prsm(policy) => policy.renew(state, vp),
-            Self::Dedicated(policy) => policy.renew(state, vp),
+            Self::Phyp(policy) => policy.renew(view, vp),
+            Self::Prsm(policy) => policy.renew(view, vp),
+            Self::Dedicated(policy) => policy.renew(view, vp),
         }
     }
 
-    fn spare(&self, state: &State, vp: VpId, left_ns: u64) -> Option<CoreId> {
+    fn spare(&self, view: View, vp: VpId, left_ns: u64) -> Option<CoreId> {
         match self {
-            Self::Phyp(policy) => policy.spare(state, vp, left_ns),
-            Self::Prsm(policy) => policy.spare(state, vp, left_ns),
-            Self::Dedicated(policy) => policy.spare(state, vp, left_ns),
+            Self::Phyp(policy) => policy.spare(view, vp, left_ns),
+            Self::Prsm(policy) => policy.spare(view, vp, left_ns),
+            Self::Dedicated(policy) => policy.spare(view, vp, left_ns),
         }
     }
 
-    fn overdrawn(&self, state: &State) -> Option<CoreId> {
+    fn overdrawn(&self, view: View) -> Option<CoreId> {
         match self {
-            Self::Phyp(policy) => policy.overdrawn(state),
-            Self::Prsm(policy) => policy.overdrawn(state),
-            Self::Dedicated(policy) => policy.overdrawn(state),
+            Self::Phyp(policy) => policy.overdrawn(view),
+            Self::Prsm(policy) => policy.overdrawn(view),
+            Self::Dedicated(policy) => policy.overdrawn(view),
         }
     }
 }

@@ -28,9 +28,8 @@
 
 use std::collections::VecDeque;
 
-use crate::hypervisor::{
-    Capacity, CoreId, Placement, Policy, Renewal, State, VpId, NO_CORE, NO_VP,
-};
+use crate::hypervisor::{Capacity, Placement, Policy, Renewal, Rule, View};
+use crate::ids::{CoreId, PartitionId, VpId};
 use crate::spec::Eviction;
 
 /// How many waiting virtual processors a free core looks at before it takes the first.
@@ -41,181 +40,171 @@ const LOOK_AHEAD: usize = 64;
 pub struct Phyp;
 
 impl Policy for Phyp {
-    fn place(&self, state: &State, vp: VpId) -> Placement {
-        if let Some(own) = state.own_core(vp) {
-            return match state.cores[usize::from(own)].running {
-                NO_VP => Placement::Run(own),
-                _ => Placement::Evict(own),
+    fn place(&self, view: View, vp: VpId) -> Placement {
+        if let Some(own) = view.windows.own_core(vp) {
+            return match view.state.cores[own].running {
+                None => Placement::Run(own),
+                Some(_) => Placement::Evict(own),
             };
         }
-        let idle = if state.sets.idle_count() > 0 {
-            idle_at_home(state, vp)
-        } else {
-            NO_CORE
-        };
-        if idle != NO_CORE {
-            return Placement::Run(idle);
+        let some_idle = view.windows.sets.idle_count() > 0;
+        if let Some(core) = some_idle.then(|| idle_at_home(view, vp)).flatten() {
+            return Placement::Run(core);
         }
-        let entitled = state.vps[vp as usize].capacity == Capacity::Entitled;
-        if entitled {
-            if let Some(core) = victim_at_home(state, vp) {
-                return Placement::Evict(core);
-            }
+        let entitled = view.windows.slices[vp].capacity == Capacity::Entitled;
+        if let Some(core) = entitled.then(|| victim_at_home(view, vp)).flatten() {
+            return Placement::Evict(core);
         }
-        let away = if state.sets.idle_count() > 0 {
-            idle_away(state, vp)
-        } else {
-            NO_CORE
-        };
-        if away != NO_CORE {
-            return Placement::Run(away);
+        if let Some(core) = some_idle.then(|| idle_away(view, vp)).flatten() {
+            return Placement::Run(core);
         }
-        match entitled.then(|| victim_anywhere(state, vp)).flatten() {
+        match entitled.then(|| victim_anywhere(view, vp)).flatten() {
             Some(core) => Placement::Evict(core),
             None => Placement::Wait,
         }
     }
 
-    fn next(&self, state: &State, core: CoreId) -> Option<VpId> {
-        if let Some(vp) = best_fit(state, &state.queues.entitled, core) {
+    fn next(&self, view: View, core: CoreId) -> Option<VpId> {
+        let queues = &view.windows.queues;
+        if let Some(vp) = best_fit(view, &queues.entitled, core) {
             return Some(vp);
         }
-        let partition = most_behind(state)?;
-        best_fit(state, &state.queues.excess[usize::from(partition)], core)
+        best_fit(view, &queues.excess[most_behind(view)?], core)
     }
 
-    fn renew(&self, state: &State, vp: VpId) -> Renewal {
-        let runner = &state.vps[vp as usize];
-        if runner.capacity == Capacity::Excess && state.has_entitled_waiting() {
+    fn renew(&self, view: View, vp: VpId) -> Renewal {
+        let windows = view.windows;
+        let excess = windows.slices[vp].capacity == Capacity::Excess;
+        if excess && windows.has_entitled_waiting() {
             return Renewal::Yield;
         }
-        let at_home = state.cores[usize::from(runner.core)].node == runner.home_node;
-        if at_home || state.own_core(vp).is_some() || state.sets.idle_count() == 0 {
+        if is_at_home(view, vp) || windows.own_core(vp).is_some() || windows.sets.idle_count() == 0
+        {
             return Renewal::Stay;
         }
-        match idle_at_home(state, vp) {
-            NO_CORE => Renewal::Stay,
-            core => Renewal::Move(core),
-        }
+        idle_at_home(view, vp).map_or(Renewal::Stay, Renewal::Move)
     }
 
-    fn spare(&self, state: &State, vp: VpId, left_ns: u64) -> Option<CoreId> {
+    fn spare(&self, view: View, vp: VpId, left_ns: u64) -> Option<CoreId> {
         // One that woke too late for its whole slice can't get it anyway; else who needs least. If
         // none can spare any, those that slept are in the way of one that had work all the window:
         // what they did not use then is gone, what it is entitled to is guaranteed.
-        let on_time = !state.vps[vp as usize].late;
+        let on_time = !view.windows.slices[vp].late;
         let need = |core: CoreId| {
-            let runner = state.cores[usize::from(core)].running;
-            if runner == NO_VP || state.own_core(runner).is_some() {
+            let it = &view.windows.slices[view.state.cores[core].running?];
+            if it.own_core.is_some() {
                 return None;
             }
-            let it = &state.vps[runner as usize];
             let (slice, needs_all) = (it.slice_ns, it.slice_ns == left_ns);
             let rank = (needs_all, slice < left_ns && slice > 0, slice, core);
             (!needs_all || on_time && it.late).then_some(rank)
         };
-        let cores = 0..state.tree.active_cores;
+        let cores = view.state.active().into_iter();
         cores.filter_map(need).min().map(|(_, _, _, core)| core)
     }
 
-    fn overdrawn(&self, state: &State) -> Option<CoreId> {
-        let behind = most_behind(state)?;
-        let least = state.shares[usize::from(behind)].excess_age;
+    fn overdrawn(&self, view: View) -> Option<CoreId> {
+        let behind = most_behind(view)?;
+        let least = view.windows.shares[behind].excess_age();
         let mut most: Option<(f64, CoreId)> = None;
-        for chip in 0..state.tree.chips() {
-            for core in state.sets.excess_on(chip) {
-                let vp = &state.vps[state.cores[usize::from(core)].running as usize];
-                let age = state.shares[usize::from(vp.partition)].excess_age;
-                if vp.partition != behind && age > least && most.is_none_or(|(m, _)| age > m) {
-                    most = Some((age, core));
-                }
+        for core in excess_runners(view) {
+            let Some(vp) = view.state.runner(core) else {
+                continue;
+            };
+            let age = view.windows.shares[vp.partition].excess_age();
+            if vp.partition != behind && age > least && most.is_none_or(|(m, _)| age > m) {
+                most = Some((age, core));
             }
         }
         most.map(|(_, core)| core)
     }
 }
 
+/// Cores with a runner on excess capacity, chip by chip.
+fn excess_runners(view: View<'_>) -> impl Iterator<Item = CoreId> + '_ {
+    (0..view.state.tree.chips()).flat_map(move |chip| view.windows.sets.excess_on(chip))
+}
+
+fn is_at_home(view: View, vp: VpId) -> bool {
+    let vp = &view.state.vps[vp];
+    vp.core
+        .is_some_and(|core| view.state.cores[core].node == vp.home_node)
+}
+
 /// Rule 1: the last core if it is on a home chip of the partition, the own home chip, the other
 /// home chips, then the rest of the home node with the last core first.
-fn idle_at_home(state: &State, vp: VpId) -> CoreId {
-    let vp = &state.vps[vp as usize];
-    let share = &state.shares[usize::from(vp.partition)];
-    let last_chip = last_idle_chip(state, vp.last_core);
+fn idle_at_home(view: View, vp: VpId) -> Option<CoreId> {
+    let (sets, tree) = (&view.windows.sets, &view.state.tree);
+    let vp = &view.state.vps[vp];
+    let Rule::Lending(share) = &view.windows.shares[vp.partition].rule else {
+        return None;
+    };
+    let last_chip = last_idle_chip(view, vp.last_core);
     if last_chip.is_some_and(|chip| share.is_home(chip)) {
         return vp.last_core;
     }
-    let own = state.sets.idle_on(vp.home_chip);
-    if own != NO_CORE {
-        return own;
+    if let Some(core) = sets.idle_on(vp.home_chip) {
+        return Some(core);
     }
-    let home = share
-        .home
-        .iter()
-        .filter(|chip| state.tree.node_of(**chip) == vp.home_node);
-    let core = emptiest(state, home.copied());
-    if core != NO_CORE {
-        return core;
+    let home = share.home.iter().copied();
+    let home = home.filter(|chip| tree.node_of(*chip) == vp.home_node);
+    if let Some(core) = emptiest(view, home) {
+        return Some(core);
     }
-    if last_chip.is_some_and(|chip| state.tree.node_of(chip) == vp.home_node) {
+    if last_chip.is_some_and(|chip| tree.node_of(chip) == vp.home_node) {
         return vp.last_core;
     }
-    emptiest(state, state.tree.chips_of(vp.home_node))
+    emptiest(view, tree.chips_of(vp.home_node))
 }
 
 /// Rule 3: the last core, its chip, its node, then the emptiest chip of the machine.
-fn idle_away(state: &State, vp: VpId) -> CoreId {
-    let last = state.vps[vp as usize].last_core;
-    if last_idle_chip(state, last).is_some() {
+fn idle_away(view: View, vp: VpId) -> Option<CoreId> {
+    let last = view.state.vps[vp].last_core;
+    if last_idle_chip(view, last).is_some() {
         return last;
     }
-    if last != NO_CORE {
-        let core = &state.cores[usize::from(last)];
-        let near = state.sets.idle_on(core.chip);
-        let near = if near == NO_CORE {
-            emptiest(state, state.tree.chips_of(core.node))
-        } else {
-            near
-        };
-        if near != NO_CORE {
-            return near;
-        }
-    }
-    emptiest(state, 0..state.tree.chips())
+    let tree = &view.state.tree;
+    let near = last.and_then(|last| {
+        let core = &view.state.cores[last];
+        let on_chip = view.windows.sets.idle_on(core.chip);
+        on_chip.or_else(|| emptiest(view, tree.chips_of(core.node)))
+    });
+    near.or_else(|| emptiest(view, 0..tree.chips()))
 }
 
 /// Chip of the last core, if that core is idle.
-fn last_idle_chip(state: &State, last: CoreId) -> Option<u16> {
-    if last == NO_CORE {
-        return None;
-    }
-    let chip = state.cores[usize::from(last)].chip;
-    state.sets.is_idle(chip, last).then_some(chip)
+fn last_idle_chip(view: View, last: Option<CoreId>) -> Option<u16> {
+    let chip = view.state.cores[last?].chip;
+    view.windows.sets.is_idle(chip, last?).then_some(chip)
 }
 
 /// An idle core of the chip with most idle cores, the first among equals: the rules leave open
 /// which of several chips it is, and the emptiest has the most cache and bandwidth to spare.
-fn emptiest(state: &State, chips: impl Iterator<Item = u16>) -> CoreId {
-    let mut best = (0, NO_CORE);
+fn emptiest(view: View, chips: impl Iterator<Item = u16>) -> Option<CoreId> {
+    let sets = &view.windows.sets;
+    let mut best = (0, None);
     for chip in chips {
-        let idle = state.sets.count_on(chip);
+        let idle = sets.count_on(chip);
         if idle > best.0 {
-            best = (idle, state.sets.idle_on(chip));
+            best = (idle, Some(chip));
         }
     }
-    best.1
+    sets.idle_on(best.1?)
 }
 
 /// Rule 2: on the home node, an excess runner whose home is elsewhere; then, if allowed, one of
 /// another partition. Among equals the one that has been on its core longest.
-fn victim_at_home(state: &State, vp: VpId) -> Option<CoreId> {
-    let requester = &state.vps[vp as usize];
+fn victim_at_home(view: View, vp: VpId) -> Option<CoreId> {
+    let requester = &view.state.vps[vp];
+    let evicts_others = view.windows.eviction == Eviction::OtherPartition;
     let mut best: Option<(bool, u64, CoreId)> = None;
-    for chip in state.tree.chips_of(requester.home_node) {
-        for core in state.sets.excess_on(chip) {
-            let runner = &state.vps[state.cores[usize::from(core)].running as usize];
+    for chip in view.state.tree.chips_of(requester.home_node) {
+        for core in view.windows.sets.excess_on(chip) {
+            let Some(runner) = view.state.runner(core) else {
+                continue;
+            };
             let stranger = runner.home_node != requester.home_node;
-            let other = state.eviction == Eviction::OtherPartition
-                && runner.partition != requester.partition;
+            let other = evicts_others && runner.partition != requester.partition;
             let older = |(was, since, _): (bool, u64, CoreId)| {
                 (!stranger, runner.dispatched_at) < (!was, since)
             };
@@ -228,23 +217,25 @@ fn victim_at_home(state: &State, vp: VpId) -> Option<CoreId> {
 }
 
 /// The guarantee of entitlement: any excess runner, another partition's before one's own.
-fn victim_anywhere(state: &State, vp: VpId) -> Option<CoreId> {
-    let partition = state.vps[vp as usize].partition;
-    let runners = || (0..state.tree.chips()).flat_map(|chip| state.sets.excess_on(chip));
+fn victim_anywhere(view: View, vp: VpId) -> Option<CoreId> {
+    let partition = view.state.vps[vp].partition;
     let foreign = |core: &CoreId| {
-        state.vps[state.cores[usize::from(*core)].running as usize].partition != partition
+        let runner = view.state.runner(*core);
+        runner.is_some_and(|runner| runner.partition != partition)
     };
-    runners().find(foreign).or_else(|| runners().next())
+    excess_runners(view)
+        .find(foreign)
+        .or_else(|| excess_runners(view).next())
 }
 
 /// The waiting virtual processor that fits a core best: last on it, homed on its node, or the
 /// first.
-fn best_fit(state: &State, queue: &VecDeque<VpId>, core: CoreId) -> Option<VpId> {
-    let node = state.cores[usize::from(core)].node;
+fn best_fit(view: View, queue: &VecDeque<VpId>, core: CoreId) -> Option<VpId> {
+    let node = view.state.cores[core].node;
     let mut homed = None;
     for &vp in queue.iter().take(LOOK_AHEAD) {
-        let waiting = &state.vps[vp as usize];
-        if waiting.last_core == core {
+        let waiting = &view.state.vps[vp];
+        if waiting.last_core == Some(core) {
             return Some(vp);
         }
         if homed.is_none() && waiting.home_node == node {
@@ -256,15 +247,13 @@ fn best_fit(state: &State, queue: &VecDeque<VpId>, core: CoreId) -> Option<VpId>
 
 /// The waiting partition that comes first for excess: own pool's unused capacity, then least use
 /// per weight.
-fn most_behind(state: &State) -> Option<u16> {
-    let key = |partition: &u16| {
-        let share = &state.shares[usize::from(*partition)];
-        (
-            !state.pools[usize::from(share.pool)].has_own_excess(),
-            share.excess_age,
-        )
+fn most_behind(view: View) -> Option<PartitionId> {
+    let key = |partition: &PartitionId| {
+        let claim = view.windows.claim(*partition);
+        let pool = &view.windows.pools[claim.pool];
+        (!pool.has_own_excess(), claim.excess_age)
     };
-    state.queues.waiting.iter().copied().min_by(|a, b| {
+    view.windows.queues.waiting.iter().copied().min_by(|a, b| {
         let (a, b) = (key(a), key(b));
         a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
     })

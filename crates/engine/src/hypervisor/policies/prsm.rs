@@ -45,9 +45,8 @@
 
 use std::collections::VecDeque;
 
-use crate::hypervisor::{
-    Capacity, CoreId, Kind, Placement, Policy, Renewal, State, VpId, NO_CORE, NO_POOL, NO_VP,
-};
+use crate::hypervisor::{Capacity, Kind, Placement, Policy, Renewal, View};
+use crate::ids::{CoreId, PartitionId, PoolId, VpId};
 use crate::spec::{Processors, Spec};
 
 /// How many waiting logical cores a free core looks at before it takes the first.
@@ -112,89 +111,81 @@ pub fn shared_cores(spec: &Spec, pool: usize) -> u32 {
 }
 
 impl Policy for Prsm {
-    fn place(&self, state: &State, vp: VpId) -> Placement {
-        if let Some(own) = state.own_core(vp) {
+    fn place(&self, view: View, vp: VpId) -> Placement {
+        let it = &view.windows.slices[vp];
+        if let Some(own) = it.own_core {
             return Placement::Run(own);
         }
-        let it = &state.vps[vp as usize];
         let entitled = it.capacity == Capacity::Entitled;
-        if it.home_core != NO_CORE {
-            let runner = state.cores[usize::from(it.home_core)].running;
-            if runner == NO_VP {
-                return Placement::Run(it.home_core);
+        if let Some(home) = it.home_core {
+            if view.state.cores[home].running.is_none() {
+                return Placement::Run(home);
             }
             if entitled {
-                return Placement::Evict(it.home_core);
+                return Placement::Evict(home);
             }
         }
-        match nearest_idle(state, vp) {
-            NO_CORE => {}
-            idle => return Placement::Run(idle),
+        if let Some(idle) = nearest_idle(view, vp) {
+            return Placement::Run(idle);
         }
-        match entitled.then(|| victim(state, vp)).flatten() {
+        match entitled.then(|| victim(view, vp)).flatten() {
             Some(core) => Placement::Evict(core),
             None => Placement::Wait,
         }
     }
 
-    fn next(&self, state: &State, core: CoreId) -> Option<VpId> {
-        let it = &state.cores[usize::from(core)];
-        if it.pool == NO_POOL {
-            return None;
-        }
-        if let Some(vp) = best_fit(state, &state.queues.entitled, core) {
+    fn next(&self, view: View, core: CoreId) -> Option<VpId> {
+        let pool = view.windows.lots[core].pool?;
+        let queues = &view.windows.queues;
+        if let Some(vp) = best_fit(view, &queues.entitled, core) {
             return Some(vp);
         }
-        let partition = most_behind(state, it.pool)?;
-        best_fit(state, &state.queues.excess[usize::from(partition)], core)
+        best_fit(view, &queues.excess[most_behind(view, pool)?], core)
     }
 
-    fn renew(&self, state: &State, vp: VpId) -> Renewal {
-        let runner = &state.vps[vp as usize];
-        if state.own_core(vp).is_some() || runner.core == runner.home_core {
+    fn renew(&self, view: View, vp: VpId) -> Renewal {
+        let (runner, it) = (&view.state.vps[vp], &view.windows.slices[vp]);
+        if it.own_core.is_some() || runner.core == it.home_core {
             return Renewal::Stay;
         }
-        let pool = pool_of(state, vp);
-        if runner.capacity == Capacity::Excess && others_come_first(state, vp, pool) {
+        let pool = pool_of(view, vp);
+        if it.capacity == Capacity::Excess && others_come_first(view, vp, pool) {
             return Renewal::Yield;
         }
-        if runner.home_core != NO_CORE
-            && state.cores[usize::from(runner.home_core)].running == NO_VP
-        {
-            return Renewal::Move(runner.home_core);
+        let free = |home: &CoreId| view.state.cores[*home].running.is_none();
+        if let Some(home) = it.home_core.filter(free) {
+            return Renewal::Move(home);
         }
-        let at_home = state.cores[usize::from(runner.core)].node == runner.home_node;
-        if at_home || state.sets.idle_count() == 0 {
+        let on_node = |core: CoreId| view.state.cores[core].node == runner.home_node;
+        if runner.core.is_some_and(on_node) || view.windows.sets.idle_count() == 0 {
             return Renewal::Stay;
         }
-        match idle_on_node(state, vp, pool, false) {
-            NO_CORE => Renewal::Stay,
-            core => Renewal::Move(core),
-        }
+        idle_on_node(view, vp, pool, false).map_or(Renewal::Stay, Renewal::Move)
     }
 
-    fn spare(&self, state: &State, vp: VpId, left_ns: u64) -> Option<CoreId> {
+    fn spare(&self, view: View, vp: VpId, left_ns: u64) -> Option<CoreId> {
         // Who is beyond its share first, then who can't get all of it any more; of those the one
         // whose partition has used most beyond its share, then who needs least. Never a
         // vertical-high core at home.
-        let pool = pool_of(state, vp);
+        let pool = pool_of(view, vp);
         let need = |core: CoreId| {
-            let it = &state.cores[usize::from(core)];
-            if it.running == NO_VP || it.pool != pool || it.high == it.running {
+            let (lot, running) = (&view.windows.lots[core], view.state.cores[core].running?);
+            if lot.pool != Some(pool) || lot.high == Some(running) {
                 return None;
             }
-            let runner = &state.vps[it.running as usize];
-            if state.own_core(it.running).is_some() || runner.slice_ns == left_ns {
+            let it = &view.windows.slices[running];
+            if it.own_core.is_some() || it.slice_ns == left_ns {
                 return None;
             }
-            let rank = match (runner.capacity, runner.slice_ns < left_ns) {
+            let rank = match (it.capacity, it.slice_ns < left_ns) {
                 (Capacity::Excess, _) => 0,
                 (Capacity::Entitled, late) => 1 + u8::from(late),
             };
-            let age = state.shares[usize::from(runner.partition)].excess_age;
-            Some((rank, age, runner.slice_ns, core))
+            let partition = view.state.vps[running].partition;
+            let age = view.windows.shares[partition].excess_age();
+            Some((rank, age, it.slice_ns, core))
         };
-        let cores = 0..state.tree.active_cores;
+        let cores = view.state.active().into_iter();
         cores
             .filter_map(need)
             .min_by(|a, b| {
@@ -204,70 +195,62 @@ impl Policy for Prsm {
             .map(|(_, _, _, core)| core)
     }
 
-    fn overdrawn(&self, state: &State) -> Option<CoreId> {
-        let pools = 0..state.pools.len() as u16;
-        pools.filter_map(|pool| most_ahead(state, pool)).next()
+    fn overdrawn(&self, view: View) -> Option<CoreId> {
+        let mut pools = view.windows.pools.ids();
+        pools.find_map(|pool| most_ahead(view, pool))
     }
 }
 
-fn pool_of(state: &State, vp: VpId) -> u16 {
-    state.shares[usize::from(state.vps[vp as usize].partition)].pool
+fn pool_of(view: View, vp: VpId) -> PoolId {
+    view.windows.claim(view.state.vps[vp].partition).pool
 }
 
 /// The nearest idle core of the type; homes of vertical-high cores come last.
-fn nearest_idle(state: &State, vp: VpId) -> CoreId {
-    if state.sets.idle_count() == 0 {
-        return NO_CORE;
+fn nearest_idle(view: View, vp: VpId) -> Option<CoreId> {
+    if view.windows.sets.idle_count() == 0 {
+        return None;
     }
-    let pool = pool_of(state, vp);
-    for homes in [false, true] {
-        let near = idle_on_node(state, vp, pool, homes);
-        if near != NO_CORE {
-            return near;
-        }
-        let last = state.vps[vp as usize].last_core;
-        if is_idle(state, last, pool, homes) {
-            return last;
-        }
-        let far = emptiest(state, 0..state.tree.chips(), pool, homes);
-        if far != NO_CORE {
-            return far;
-        }
-    }
-    NO_CORE
+    let pool = pool_of(view, vp);
+    let last = view.state.vps[vp].last_core;
+    let chips = view.state.tree.chips();
+    [false, true].into_iter().find_map(|homes| {
+        idle_on_node(view, vp, pool, homes)
+            .or_else(|| last.filter(|last| is_idle(view, *last, pool, homes)))
+            .or_else(|| emptiest(view, 0..chips, pool, homes))
+    })
 }
 
 /// On the home node: the last core, the home chip, then the emptiest chip.
-fn idle_on_node(state: &State, vp: VpId, pool: u16, homes: bool) -> CoreId {
-    let vp = &state.vps[vp as usize];
-    let last = vp.last_core;
-    let near = |core: CoreId| state.cores[usize::from(core)].node == vp.home_node;
-    if is_idle(state, last, pool, homes) && near(last) {
-        return last;
-    }
-    match first_idle(state, vp.home_chip, pool, homes) {
-        NO_CORE => emptiest(state, state.tree.chips_of(vp.home_node), pool, homes),
-        core => core,
-    }
+fn idle_on_node(view: View, vp: VpId, pool: PoolId, homes: bool) -> Option<CoreId> {
+    let vp = &view.state.vps[vp];
+    let near = |core: CoreId| view.state.cores[core].node == vp.home_node;
+    let fits = |last: &CoreId| is_idle(view, *last, pool, homes) && near(*last);
+    let on_chip = || first_idle(view, vp.home_chip, pool, homes);
+    let on_node = || {
+        let chips = view.state.tree.chips_of(vp.home_node);
+        emptiest(view, chips, pool, homes)
+    };
+    vp.last_core.filter(fits).or_else(on_chip).or_else(on_node)
 }
 
-fn is_idle(state: &State, core: CoreId, pool: u16, homes: bool) -> bool {
-    core != NO_CORE && {
-        let chip = state.cores[usize::from(core)].chip;
-        state.idle_of(pool, chip, homes) & state.sets.bit(chip, core) != 0
-    }
+fn is_idle(view: View, core: CoreId, pool: PoolId, homes: bool) -> bool {
+    let chip = view.state.cores[core].chip;
+    view.windows.idle_of(pool, chip, homes) & view.windows.sets.bit(chip, core) != 0
 }
 
-fn first_idle(state: &State, chip: u16, pool: u16, homes: bool) -> CoreId {
-    match state.idle_of(pool, chip, homes) {
-        0 => NO_CORE,
-        mask => chip * state.tree.cores_per_chip + mask.trailing_zeros() as u16,
-    }
+fn first_idle(view: View, chip: u16, pool: PoolId, homes: bool) -> Option<CoreId> {
+    let mask = view.windows.idle_of(pool, chip, homes);
+    view.windows.sets.first_of(chip, mask)
 }
 
 /// An idle core of the chip with most of them, the first among equals.
-fn emptiest(state: &State, chips: impl Iterator<Item = u16>, pool: u16, homes: bool) -> CoreId {
-    let count = |chip: &u16| state.idle_of(pool, *chip, homes).count_ones();
+fn emptiest(
+    view: View,
+    chips: impl Iterator<Item = u16>,
+    pool: PoolId,
+    homes: bool,
+) -> Option<CoreId> {
+    let count = |chip: &u16| view.windows.idle_of(pool, *chip, homes).count_ones();
     let best = chips.fold(None, |best: Option<(u32, u16)>, chip| {
         let idle = count(&chip);
         match best {
@@ -275,40 +258,48 @@ fn emptiest(state: &State, chips: impl Iterator<Item = u16>, pool: u16, homes: b
             _ => Some((idle, chip)),
         }
     });
-    best.map_or(NO_CORE, |(_, chip)| first_idle(state, chip, pool, homes))
+    first_idle(view, best?.1, pool, homes)
 }
 
 /// A runner beyond its share that must leave: another partition's before one's own, nearest first.
-fn victim(state: &State, vp: VpId) -> Option<CoreId> {
-    let requester = &state.vps[vp as usize];
-    let pool = pool_of(state, vp);
-    let runners = (0..state.tree.chips()).flat_map(|chip| state.sets.excess_on(chip));
+fn victim(view: View, vp: VpId) -> Option<CoreId> {
+    let requester = &view.state.vps[vp];
+    let pool = pool_of(view, vp);
     let rank = |core: CoreId| {
-        let runner = &state.vps[state.cores[usize::from(core)].running as usize];
-        let chip = state.cores[usize::from(core)].chip;
+        let runner = view.state.runner(core)?;
         let own = runner.partition == requester.partition;
-        let distance = state.tree.distance(requester.home_chip, chip);
-        (own, distance, runner.dispatched_at, core)
+        let chip = view.state.cores[core].chip;
+        let distance = view.state.tree.distance(requester.home_chip, chip);
+        Some((own, distance, runner.dispatched_at, core))
     };
-    runners
-        .filter(|core| state.cores[usize::from(*core)].pool == pool)
-        .map(rank)
+    excess_runners(view, pool)
+        .filter_map(rank)
         .min()
         .map(|(_, _, _, core)| core)
 }
 
+/// Cores of a pool with a runner beyond its share, chip by chip.
+fn excess_runners(view: View<'_>, pool: PoolId) -> impl Iterator<Item = CoreId> + '_ {
+    let chips = 0..view.state.tree.chips();
+    chips
+        .flat_map(move |chip| view.windows.sets.excess_on(chip))
+        .filter(move |core| view.windows.lots[*core].pool == Some(pool))
+}
+
 /// The waiting logical core that fits a core best: at home there, last on it, homed on its node,
 /// or the first.
-fn best_fit(state: &State, queue: &VecDeque<VpId>, core: CoreId) -> Option<VpId> {
-    let it = &state.cores[usize::from(core)];
+fn best_fit(view: View, queue: &VecDeque<VpId>, core: CoreId) -> Option<VpId> {
+    let (lot, node) = (&view.windows.lots[core], view.state.cores[core].node);
     let mut fit: Option<(u8, VpId)> = None;
-    let own_type = queue.iter().filter(|vp| pool_of(state, **vp) == it.pool);
+    let own_type = queue
+        .iter()
+        .filter(|vp| Some(pool_of(view, **vp)) == lot.pool);
     for &vp in own_type.take(LOOK_AHEAD) {
-        let waiting = &state.vps[vp as usize];
+        let waiting = &view.state.vps[vp];
         let rank = match () {
-            () if it.high == vp => return Some(vp),
-            () if waiting.last_core == core => 0,
-            () if waiting.home_node == it.node => 1,
+            () if lot.high == Some(vp) => return Some(vp),
+            () if waiting.last_core == Some(core) => 0,
+            () if waiting.home_node == node => 1,
             () => 2,
         };
         if fit.is_none_or(|(best, _)| rank < best) {
@@ -320,41 +311,38 @@ fn best_fit(state: &State, queue: &VecDeque<VpId>, core: CoreId) -> Option<VpId>
 
 /// Whether one that is beyond its share has to leave at the end of its slice: for one that is
 /// within its share, or for a partition that has used less beyond its share, per weight.
-fn others_come_first(state: &State, vp: VpId, pool: u16) -> bool {
-    let mut waiting = state.queues.entitled.iter();
-    if waiting.any(|w| pool_of(state, *w) == pool) {
+fn others_come_first(view: View, vp: VpId, pool: PoolId) -> bool {
+    let mut waiting = view.windows.queues.entitled.iter();
+    if waiting.any(|w| pool_of(view, *w) == pool) {
         return true;
     }
-    let age = |partition: u16| state.shares[usize::from(partition)].excess_age;
-    let own = age(state.vps[vp as usize].partition);
-    most_behind(state, pool).is_some_and(|behind| age(behind) < own)
+    let age = |partition: PartitionId| view.windows.shares[partition].excess_age();
+    let own = age(view.state.vps[vp].partition);
+    most_behind(view, pool).is_some_and(|behind| age(behind) < own)
 }
 
 /// The partition of a pool that waits and has used least beyond its share, per weight.
-fn most_behind(state: &State, pool: u16) -> Option<u16> {
-    let waiting = state.queues.waiting.iter().copied();
+fn most_behind(view: View, pool: PoolId) -> Option<PartitionId> {
+    let waiting = view.windows.queues.waiting.iter().copied();
+    let claim = |partition: &PartitionId| view.windows.claim(*partition);
     waiting
-        .filter(|p| state.shares[usize::from(*p)].pool == pool)
-        .min_by(|a, b| {
-            let age = |p: &u16| state.shares[usize::from(*p)].excess_age;
-            age(a).total_cmp(&age(b))
-        })
+        .filter(|p| claim(p).pool == pool)
+        .min_by(|a, b| claim(a).excess_age.total_cmp(&claim(b).excess_age))
 }
 
 /// The core of a pool whose runner is furthest ahead of a partition that waits.
-fn most_ahead(state: &State, pool: u16) -> Option<CoreId> {
-    let behind = most_behind(state, pool)?;
-    let least = state.shares[usize::from(behind)].excess_age;
+fn most_ahead(view: View, pool: PoolId) -> Option<CoreId> {
+    let behind = most_behind(view, pool)?;
+    let least = view.windows.shares[behind].excess_age();
     let mut most: Option<(f64, CoreId)> = None;
-    for chip in 0..state.tree.chips() {
-        for core in state.sets.excess_on(chip) {
-            let it = &state.cores[usize::from(core)];
-            let vp = &state.vps[it.running as usize];
-            let age = state.shares[usize::from(vp.partition)].excess_age;
-            let ahead = it.pool == pool && vp.partition != behind && age > least;
-            if ahead && most.is_none_or(|(m, _)| age > m) {
-                most = Some((age, core));
-            }
+    for core in excess_runners(view, pool) {
+        let Some(vp) = view.state.runner(core) else {
+            continue;
+        };
+        let age = view.windows.shares[vp.partition].excess_age();
+        let ahead = vp.partition != behind && age > least;
+        if ahead && most.is_none_or(|(m, _)| age > m) {
+            most = Some((age, core));
         }
     }
     most.map(|(_, core)| core)

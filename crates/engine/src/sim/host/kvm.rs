@@ -10,40 +10,40 @@
 //! over every other time (commit "kvm PLE handler: Choose better candidate for directed yield",
 //! 2012). Once the holder runs, waiters get the lock one holding time after the other.
 
-use super::state::{Guest, Vcpu};
+use super::state::{Guest, Host, Vcpu};
+use super::Alarm;
 use crate::cost::Book;
 use crate::hypervisor::halt::next_poll_ns;
-use crate::hypervisor::{CoreId, HostScheduler, Mode, VpId, NO_VP};
+use crate::hypervisor::Mode;
+use crate::ids::{CoreId, PartitionId, Span, VpId};
 use crate::kernel::Key;
-use crate::sim::event::{Event, NEVER};
+use crate::sim::event::NEVER;
 use crate::sim::world::World;
 use crate::spec::Kvm;
 
-impl World {
+impl World<Host> {
     fn kvm(&self, vp: VpId) -> Option<&Kvm> {
-        let partition = usize::from(self.vp(vp).partition);
-        let guest = self.host.as_ref()?.guests[partition].as_ref()?;
+        let partition = self.vp(vp).partition;
+        let guest = self.sys.guests[partition].as_ref()?;
         Some(&guest.kvm)
     }
 
-    fn guest(&mut self, partition: u16) -> &mut Guest {
-        let guests = &mut self.host.as_mut().expect("a host").guests;
-        guests[usize::from(partition)].as_mut().expect("a guest")
+    fn guest(&mut self, partition: PartitionId) -> &mut Guest {
+        self.sys.guests[partition].as_mut().expect("a guest")
     }
 
     fn vcpu(&mut self, vp: VpId) -> &mut Vcpu {
-        self.host.as_mut().expect("a host").vcpu(vp)
+        &mut self.sys.vcpus[vp]
     }
 
     /// Whether a runner has halted and looks for work.
     pub(super) fn is_polling(&self, vp: VpId) -> bool {
-        let host = self.host.as_ref().expect("a host");
-        host.vcpus[vp as usize].polls_until != NEVER
+        self.sys.vcpus[vp].polls_until != NEVER
     }
 
     /// When a runner must be looked at for KVM's sake.
     pub(super) fn kvm_until(&self, vp: VpId) -> u64 {
-        let vcpu = &self.host.as_ref().expect("a host").vcpus[vp as usize];
+        let vcpu = &self.sys.vcpus[vp];
         vcpu.polls_until.min(vcpu.caught_at)
     }
 
@@ -52,8 +52,8 @@ impl World {
         if self.kvm(vp).is_none() {
             return false;
         }
-        let (now, core) = (self.now, self.vp(vp).core);
-        let waiting = self.room().has_waiting(core);
+        let (now, core) = (self.now, self.core_of(vp));
+        let waiting = self.sys.room.has_waiting(core);
         let vcpu = self.vcpu(vp);
         vcpu.halted_at = now;
         vcpu.spins = false;
@@ -62,9 +62,9 @@ impl World {
             return false;
         }
         vcpu.polls_until = now + vcpu.poll_ns;
-        let slot = &mut self.slots[usize::from(core)];
-        slot.stall_until = slot.stall_until.min(now);
-        self.host_grant(vp);
+        let on = &mut self.at.cores[core];
+        on.stall_until = on.stall_until.min(now);
+        self.grant(vp);
         self.plan(core);
         true
     }
@@ -75,18 +75,18 @@ impl World {
     }
 
     /// A runner got work while it polled: it goes back into the guest.
-    pub fn found_work(&mut self, vp: VpId) {
-        if !self.is_host() || !self.is_polling(vp) {
+    pub(super) fn stop_halt(&mut self, vp: VpId) {
+        if !self.is_polling(vp) {
             return;
         }
         self.stop_polling(vp);
         self.end_halt(vp);
-        let core = self.vp(vp).core;
+        let core = self.core_of(vp);
         let path = self.kvm(vp).map_or(0, |kvm| kvm.exit_ns + kvm.entry_ns);
-        let slot = &mut self.slots[usize::from(core)];
-        slot.stall_until = self.now + path;
-        slot.spin_from = slot.stall_until;
-        self.host_grant(vp);
+        let on = &mut self.at.cores[core];
+        on.stall_until = self.now + path;
+        on.spin_from = on.stall_until;
+        self.grant(vp);
     }
 
     /// A halt is over: how long will it poll the next time?
@@ -109,7 +109,7 @@ impl World {
         let vcpu = self.vcpu(vp);
         if vcpu.polls_until <= now {
             self.stop_polling(vp);
-            self.host_block(vp);
+            self.block(vp);
             true
         } else if vcpu.caught_at <= now {
             self.pause_exit(vp);
@@ -123,7 +123,7 @@ impl World {
     pub(super) fn kvm_left(&mut self, vp: VpId) {
         let Some(kvm) = self.kvm(vp) else { return };
         let path = kvm.exit_ns + kvm.entry_ns;
-        self.runs[vp as usize].debt_ns += path;
+        self.at.vps[vp].debt_ns += path;
         let vcpu = self.vcpu(vp);
         vcpu.caught_at = NEVER;
         vcpu.reaches = Key::NONE;
@@ -135,13 +135,13 @@ impl World {
         let partition = self.vp(vp).partition;
         let switched_on = self.kvm(vp).is_some_and(|kvm| kvm.lock_holder_preemption);
         let may_hold = switched_on && !self.is_polling(vp) && !self.vcpu(vp).spins;
-        if !may_hold || self.guest(partition).holder != NO_VP {
+        if !may_hold || self.guest(partition).holder.is_some() {
             return;
         }
-        let core = self.vp(vp).last_core;
+        let core = self.vp(vp).last_core.expect("it ran");
         let share = self.holding_share(partition, core);
-        if share > 0.0 && self.guests[usize::from(partition)].locks.chance(share) {
-            self.guest(partition).holder = vp;
+        if share > 0.0 && self.guests[partition].locks.chance(share) {
+            self.guest(partition).holder = Some(vp);
             for sibling in self.siblings_of(partition) {
                 self.will_reach(sibling);
             }
@@ -159,9 +159,9 @@ impl World {
         }
         let partition = self.vp(vp).partition;
         let holder = self.guest(partition).holder;
-        if holder == vp {
+        if holder == Some(vp) {
             self.holder_is_back(partition);
-        } else if holder != NO_VP {
+        } else if holder.is_some() {
             if self.vcpu(vp).spins {
                 self.spin(vp);
             } else {
@@ -177,22 +177,19 @@ impl World {
         }
         self.vcpu(vp).spins = false;
         let partition = self.vp(vp).partition;
-        if self.guest(partition).holder == vp {
+        if self.guest(partition).holder == Some(vp) {
             self.holder_is_back(partition);
         }
     }
 
-    pub(super) fn siblings_of(&self, partition: u16) -> std::ops::Range<VpId> {
-        let share = &self.hv.shares[usize::from(partition)];
-        share.first_vp..share.first_vp + u32::from(share.vps)
+    pub(super) fn siblings_of(&self, partition: PartitionId) -> Span<VpId> {
+        self.at.vps_of[partition]
     }
 
     /// Share of its time on a core in which a runner holds the lock: `lock_share` of what is left
     /// when the waits for a running holder (`cost::lock`) are taken off.
-    fn holding_share(&mut self, partition: u16, core: CoreId) -> f64 {
-        let share = self.spec.partitions[usize::from(partition)]
-            .profile
-            .lock_share;
+    fn holding_share(&mut self, partition: PartitionId, core: CoreId) -> f64 {
+        let share = self.spec_of(partition).profile.lock_share;
         if share <= 0.0 {
             return 0.0;
         }
@@ -202,7 +199,7 @@ impl World {
 
     /// Time of an instruction on a core without waits for the lock, and with them [ns].
     fn own_ns(&mut self, core: CoreId) -> (f64, f64) {
-        let id = self.slots[usize::from(core)].class;
+        let id = self.at.cores[core].class;
         let class = self.table.class(&self.spec.partitions, id);
         (class.ns - class.books.of(Book::Spin), class.ns)
     }
@@ -210,23 +207,22 @@ impl World {
     /// Holding time of the lock, and mean time between two turns of one virtual processor, on its
     /// core, neither with waits for it [ns].
     fn lock_times(&mut self, vp: VpId, core: CoreId) -> (f64, f64) {
-        let partition = usize::from(self.vp(vp).partition);
+        let partition = self.vp(vp).partition;
         let (own, _) = self.own_ns(core);
-        let profile = &self.spec.partitions[partition].profile;
+        let profile = &self.spec_of(partition).profile;
         let held = profile.lock_hold_instructions * own;
         (held, held * (1.0 / profile.lock_share - 1.0))
     }
 
     /// A sibling that runs will come to the lock some time.
     fn will_reach(&mut self, vp: VpId) {
-        let v = self.vp(vp);
-        let (partition, core) = (usize::from(v.partition), v.core);
-        if v.mode != Mode::Running || self.mask(vp) == 0 || self.vcpu(vp).spins {
+        let (partition, core) = (self.vp(vp).partition, self.vp(vp).core);
+        let Some(core) = core.filter(|_| self.mask(vp) != 0 && !self.sys.vcpus[vp].spins) else {
             return;
-        }
+        };
         let (_, outside) = self.lock_times(vp, core);
         let after = self.guests[partition].locks.exponential(outside) as u64;
-        let key = self.schedule(self.now + after, Event::Lock(vp));
+        let key = self.ask_at(self.now + after, Alarm::Lock(vp));
         self.vcpu(vp).reaches = key;
     }
 
@@ -238,9 +234,9 @@ impl World {
         self.vcpu(vp).reaches = Key::NONE;
         let v = self.vp(vp);
         let (partition, runs) = (v.partition, v.mode == Mode::Running);
-        if runs && self.mask(vp) != 0 && self.guest(partition).holder != NO_VP {
+        if runs && self.mask(vp) != 0 && self.guest(partition).holder.is_some() {
             self.vcpu(vp).spins = true;
-            let core = self.vp(vp).core;
+            let core = self.core_of(vp);
             self.settle(core);
             self.spin(vp);
         }
@@ -248,35 +244,35 @@ impl World {
 
     /// A runner makes no progress until the holder is back; the processor notices after a window.
     fn spin(&mut self, vp: VpId) {
-        let core = self.vp(vp).core;
-        let slot = &mut self.slots[usize::from(core)];
-        let from = slot.settled_at.max(self.now);
-        slot.spin_from = if slot.stall_until > from {
-            slot.stall_until
+        let core = self.core_of(vp);
+        let on = &mut self.at.cores[core];
+        let from = on.settled_at.max(self.now);
+        on.spin_from = if on.stall_until > from {
+            on.stall_until
         } else {
             from
         };
-        slot.stall_until = NEVER;
+        on.stall_until = NEVER;
         let clock_hz = self.spec.machine.clock_hz;
-        let spin_from = self.slots[usize::from(core)].spin_from;
+        let spin_from = self.at.cores[core].spin_from;
         let window = self.kvm(vp).and_then(|kvm| kvm.pause_loop);
         self.vcpu(vp).caught_at = window.map_or(NEVER, |pause_loop| {
             spin_from + (f64::from(pause_loop.window_cycles) / clock_hz * 1e9) as u64
         });
-        self.host_grant(vp);
+        self.grant(vp);
         self.plan(core);
     }
 
     /// The processor has noticed that a runner spins: it leaves the guest, and may yield.
     fn pause_exit(&mut self, vp: VpId) {
-        let core = self.vp(vp).core;
+        let core = self.core_of(vp);
         let partition = self.vp(vp).partition;
         let Some(kvm) = self.kvm(vp) else { return };
         let (path, yields) = (kvm.exit_ns + kvm.entry_ns, kvm.directed_yield);
-        self.meters.partitions[usize::from(partition)].pause_exits += 1;
+        self.meters.partitions[partition].pause_exits += 1;
         self.settle(core);
         self.vcpu(vp).caught_at = NEVER;
-        self.slots[usize::from(core)].stall_until = self.now + path;
+        self.at.cores[core].stall_until = self.now + path;
         self.spin(vp);
         if yields {
             self.yield_to_sibling(vp, partition);
@@ -284,22 +280,20 @@ impl World {
     }
 
     /// Tries siblings that wait for a core, from the one after the one boosted last.
-    fn yield_to_sibling(&mut self, vp: VpId, partition: u16) {
+    fn yield_to_sibling(&mut self, vp: VpId, partition: PartitionId) {
         let siblings = self.siblings_of(partition);
-        let (first, count) = (siblings.start, siblings.end - siblings.start);
         let from = self.guest(partition).boosted + 1;
         let now = self.now;
-        for step in 0..count {
-            let index = (from + step) % count;
-            let sibling = first + index;
+        for step in 0..siblings.len() {
+            let index = (from + step) % siblings.len();
+            let sibling = siblings.at(index);
             let waits = sibling != vp && self.vp(sibling).mode == Mode::Ready;
             if !waits || !self.vcpu(sibling).may_be_boosted() {
                 continue;
             }
-            let room = &mut self.host.as_mut().expect("a host").room;
-            if room.yield_to(vp, sibling, now) {
+            if self.sys.room.yield_to(vp, sibling, now) {
                 self.guest(partition).boosted = index;
-                self.meters.partitions[usize::from(partition)].directed_yields += 1;
+                self.meters.partitions[partition].directed_yields += 1;
                 self.vcpu(vp).has_yielded = true;
                 break;
             }
@@ -318,23 +312,23 @@ impl World {
     }
 
     /// The holder runs again: those that wait get the lock one holding time after the other.
-    fn holder_is_back(&mut self, partition: u16) {
-        self.guest(partition).holder = NO_VP;
+    fn holder_is_back(&mut self, partition: PartitionId) {
+        self.guest(partition).holder = None;
         let mut turn = 0;
         for vp in self.siblings_of(partition) {
             self.vcpu(vp).reaches = Key::NONE;
             if !std::mem::take(&mut self.vcpu(vp).spins) || self.vp(vp).mode != Mode::Running {
                 continue;
             }
-            let core = self.vp(vp).core;
+            let core = self.core_of(vp);
             turn += 1;
             self.settle(core);
             self.vcpu(vp).caught_at = NEVER;
             let (held, _) = self.lock_times(vp, core);
-            let slot = &mut self.slots[usize::from(core)];
-            slot.spin_from = slot.spin_from.max(self.now);
-            slot.stall_until = slot.spin_from + held as u64 * turn;
-            self.host_grant(vp);
+            let on = &mut self.at.cores[core];
+            on.spin_from = on.spin_from.max(self.now);
+            on.stall_until = on.spin_from + held as u64 * turn;
+            self.grant(vp);
             self.plan(core);
         }
     }

@@ -1,7 +1,7 @@
 //! Hosts: a scheduler of its own decides, and what it decides is carried out here.
 //!
 //! ```text
-//! sim::jobs     work for a virtual processor, or none left         wake_vp, cede
+//! sim           work for a virtual processor, or none left         wake, cede
 //! here          tells the scheduler, serves the cores it names      serve
 //! kvm           halted ones poll, spinning ones yield               here too
 //! wake          what it takes to wake a thread on another core      interrupt, sends
@@ -12,49 +12,140 @@
 mod kvm;
 mod numa;
 mod rows;
-pub(super) mod state;
+mod state;
 mod wake;
 
-use super::event::{Event, NEVER};
+use super::event::NEVER;
 use super::meters::Reason;
+use super::system::{System, HOST_COLUMNS};
 use super::world::World;
+use crate::guest::workload::JobId;
+use crate::guest::Cpu;
 use crate::hypervisor::policies::HostRoom;
-use crate::hypervisor::{Capacity, CoreId, HostScheduler, Mode, VpId, NO_VP};
+use crate::hypervisor::{Mode, State};
+use crate::ids::{CoreId, PartitionId, VpId};
+use crate::kernel::Key;
+use crate::spec::{Policy, Processors, Spec};
 
-impl World {
-    /// Whether a host's scheduler decides.
-    #[inline]
-    pub fn is_host(&self) -> bool {
-        self.host.is_some()
+pub use state::Host;
+
+/// What a host waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alarm {
+    /// The scheduler has something to do.
+    Timer,
+    /// Part of a partition's memory is made to fault.
+    Numa(PartitionId),
+    /// A virtual processor of KVM comes to a lock.
+    Lock(VpId),
+}
+
+impl System for Host {
+    type Alarm = Alarm;
+
+    fn new(spec: &Spec, state: &mut State, replication: u64) -> Self {
+        Self::of(spec, state, replication)
     }
 
+    fn started(world: &mut World<Self>) {
+        world.start_numa();
+    }
+
+    fn wake(world: &mut World<Self>, vp: VpId) {
+        world.wake(vp);
+    }
+
+    fn cede(world: &mut World<Self>, vp: VpId) {
+        world.cede(vp);
+    }
+
+    fn withdraw(world: &mut World<Self>, vp: VpId) {
+        world.withdraw(vp);
+    }
+
+    fn due(world: &mut World<Self>, core: CoreId, vp: VpId) {
+        world.core_due(core, vp);
+    }
+
+    #[inline]
+    fn found_work(world: &mut World<Self>, vp: VpId) {
+        world.stop_halt(vp);
+    }
+
+    fn alarm(world: &mut World<Self>, key: Key, alarm: Alarm) {
+        match alarm {
+            Alarm::Timer => world.timer(),
+            Alarm::Numa(partition) => world.scan_memory(partition),
+            Alarm::Lock(vp) => world.reach_lock(vp, key),
+        }
+    }
+
+    /// What the runners' work costs has changed.
+    fn open_window(world: &mut World<Self>) {
+        for core in world.at.active() {
+            if world.at.cores[core].running.is_some() {
+                world.plan(core);
+            }
+        }
+    }
+
+    fn dispatch_ns(&self, spec: &Spec, _vp: VpId) -> Option<u64> {
+        Some(spec.machine.hypervisor.dispatch_ns)
+    }
+
+    fn grant(world: &mut World<Self>, vp: VpId) {
+        world.grant(vp);
+    }
+
+    #[inline]
+    fn charge(world: &mut World<Self>, vp: VpId, _core: CoreId, elapsed: u64) {
+        let partition = world.at.vps[vp].partition;
+        world.meters.partitions[partition].entitled_ns += elapsed;
+    }
+
+    fn pass_on(world: &mut World<Self>, job: JobId, by: VpId, to: Cpu) {
+        world.pass_on(job, by, to);
+    }
+
+    fn is_processes(&self, spec: &Spec, partition: PartitionId) -> bool {
+        let processors = &spec.partitions[partition.index()].processors;
+        let guest = matches!(processors, Processors::Shared { host, .. } if host.kvm.is_some());
+        spec.machine.hypervisor.policy == Policy::Linux && !guest
+    }
+
+    fn read_pools(world: &World<Self>) -> Vec<Vec<i64>> {
+        world.read_pools()
+    }
+
+    fn read_host(world: &World<Self>, partition: PartitionId) -> [i64; HOST_COLUMNS] {
+        world.read_host(partition)
+    }
+}
+
+impl World<Host> {
     /// A thread of the host has work again.
-    pub fn host_wake(&mut self, vp: VpId) {
-        let partition = usize::from(self.vp(vp).partition);
-        self.hv.count_active(partition);
-        let away = self.now - self.runs[vp as usize].ceded_at;
-        self.meters.partitions[partition].ceded(away);
+    fn wake(&mut self, vp: VpId) {
         let now = self.now;
-        let v = &mut self.hv.vps[vp as usize];
+        let v = &mut self.at.vps[vp];
         debug_assert_eq!(v.mode, Mode::Inactive);
         v.mode = Mode::Ready;
         v.ready_at = now;
-        v.capacity = Capacity::Entitled;
-        v.grant_ns = NEVER;
+        let (partition, away) = (v.partition, now - v.ceded_at);
+        self.meters.partitions[partition].ceded(away);
         let waker = self.waker_of(vp);
         self.tell(|host| host.wake(vp, waker, now));
     }
 
     /// A running thread of the host has no work left: it sleeps, unless it has an interrupt to send
     /// first or polls for more.
-    pub fn host_cede(&mut self, vp: VpId) {
+    fn cede(&mut self, vp: VpId) {
         if !self.sends(vp) && !self.kvm_polls(vp) {
-            self.host_block(vp);
+            self.block(vp);
         }
     }
 
     /// A running thread of the host goes to sleep.
-    fn host_block(&mut self, vp: VpId) {
+    fn block(&mut self, vp: VpId) {
         self.fall_asleep(vp);
         let now = self.now;
         self.tell(|host| host.sleep(vp, now));
@@ -64,59 +155,56 @@ impl World {
     fn fall_asleep(&mut self, vp: VpId) {
         self.count_voluntary(vp);
         self.undispatch(vp, Reason::Cede);
-        let v = &mut self.hv.vps[vp as usize];
+        let v = &mut self.at.vps[vp];
         v.mode = Mode::Inactive;
-        let partition = usize::from(v.partition);
-        self.hv.count_inactive(partition);
+        v.ceded_at = self.now;
+        let partition = v.partition;
         self.meters.partitions[partition].nvcsw += 1;
-        self.runs[vp as usize].ceded_at = self.now;
         self.owe(vp);
         self.kvm_left(vp);
     }
 
     /// A thread of the host that waited for a core has no work any more.
-    pub fn host_withdraw(&mut self, vp: VpId) {
-        let v = &mut self.hv.vps[vp as usize];
-        v.mode = Mode::Inactive;
-        let partition = usize::from(v.partition);
-        self.hv.count_inactive(partition);
-        self.runs[vp as usize].ceded_at = self.now;
+    fn withdraw(&mut self, vp: VpId) {
         let now = self.now;
+        let v = &mut self.at.vps[vp];
+        v.mode = Mode::Inactive;
+        v.ceded_at = now;
         self.owe(vp);
         self.kvm_withdrawn(vp);
         self.tell(|host| host.sleep(vp, now));
     }
 
     /// The planned event of a core is due, and ended bursts have been seen to.
-    pub fn host_event(&mut self, core: CoreId, vp: VpId) {
-        if self.hv.cores[usize::from(core)].running != vp {
+    fn core_due(&mut self, core: CoreId, vp: VpId) {
+        if self.at.cores[core].running != Some(vp) {
             self.drained(vp);
         } else if self.mask(vp) == 0 && !self.is_polling(vp) && !self.is_sending(vp) {
-            self.host_cede(vp);
-        } else if self.slots[usize::from(core)].grant_end <= self.now {
-            self.host_look(core, vp);
+            self.cede(vp);
+        } else if self.at.cores[core].grant_end <= self.now {
+            self.look(core, vp);
         } else {
             self.plan(core);
         }
     }
 
     /// The time has come at which the scheduler, or KVM, wanted to look at a core.
-    fn host_look(&mut self, core: CoreId, vp: VpId) {
+    fn look(&mut self, core: CoreId, vp: VpId) {
         let now = self.now;
         if self.kvm_due(vp) {
             return;
         }
         self.tell(|host| host.look(core, now));
-        if self.hv.cores[usize::from(core)].running == vp {
-            self.host_grant(vp);
+        if self.at.cores[core].running == Some(vp) {
+            self.grant(vp);
             self.plan(core);
         }
     }
 
     /// The scheduler's timer has come.
-    pub fn host_timer(&mut self) {
+    fn timer(&mut self) {
         let now = self.now;
-        let timer = &mut self.host.as_mut().expect("a host").timer;
+        let timer = &mut self.sys.timer;
         if *timer > now {
             return; // It has been seen to, or set anew.
         }
@@ -124,98 +212,89 @@ impl World {
         self.tell(|host| host.timer(now));
     }
 
-    /// A window is over: what the runners' work costs has changed.
-    pub fn host_window(&mut self) {
-        for core in 0..self.hv.tree.active_cores {
-            if self.hv.cores[usize::from(core)].running != NO_VP {
-                self.plan(core);
-            }
-        }
+    /// Core that a thread runs on.
+    ///
+    /// # Panics
+    /// If it is on none: whoever asks knows that it runs.
+    #[inline]
+    fn core_of(&self, vp: VpId) -> CoreId {
+        self.at.vps[vp].core.expect("a runner")
     }
 
     /// Until when a runner may go on before somebody must look at it.
-    pub fn host_grant(&mut self, vp: VpId) {
-        let core = self.vp(vp).core;
-        let look = self.room().look_at(core, self.now);
-        self.slots[usize::from(core)].grant_end =
-            look.min(self.kvm_until(vp)).min(self.sends_until(vp));
-    }
-
-    fn room(&self) -> &HostRoom {
-        &self.host.as_ref().expect("a host").room
-    }
-
-    fn room_mut(&mut self) -> &mut HostRoom {
-        &mut self.host.as_mut().expect("a host").room
+    fn grant(&mut self, vp: VpId) {
+        let core = self.core_of(vp);
+        let look = self.sys.room.look_at(core, self.now);
+        self.at.cores[core].grant_end = look.min(self.kvm_until(vp)).min(self.sends_until(vp));
     }
 
     /// Tells the scheduler something and carries out what follows.
     fn tell(&mut self, what: impl FnOnce(&mut HostRoom)) {
-        what(self.room_mut());
+        what(&mut self.sys.room);
         self.serve();
     }
 
     /// Sees to all cores that the scheduler names, and to its timer.
     fn serve(&mut self) {
-        while let Some(core) = self.room_mut().take_pending() {
+        while let Some(core) = self.sys.room.take_pending() {
             self.serve_core(core);
         }
-        let host = self.host.as_mut().expect("a host");
-        let at = host.room.timer_at();
-        if at < host.timer {
-            host.timer = at;
-            self.schedule(at.max(self.now), Event::HostTimer);
+        let at = self.sys.room.timer_at();
+        if at < self.sys.timer {
+            self.sys.timer = at;
+            self.ask_at(at.max(self.now), Alarm::Timer);
         }
     }
 
     /// Asks who runs on a core and puts that one there.
     fn serve_core(&mut self, core: CoreId) {
         let now = self.now;
-        let was = self.hv.cores[usize::from(core)].running;
-        if was != NO_VP && self.is_polling(was) && self.room().has_waiting(core) {
-            self.stop_polling(was);
-            self.fall_asleep(was);
-            self.room_mut().sleep(was, now);
-            return; // The sleep has made the core pending again.
+        let was = self.at.cores[core].running;
+        if let Some(polls) = was.filter(|was| self.is_polling(*was)) {
+            if self.sys.room.has_waiting(core) {
+                self.stop_polling(polls);
+                self.fall_asleep(polls);
+                self.sys.room.sleep(polls, now);
+                return; // The sleep has made the core pending again.
+            }
         }
-        for passed in self.room_mut().take_passed(core) {
+        for passed in self.sys.room.take_passed(core) {
             let partition = self.vp(passed).partition;
-            self.meters.partitions[usize::from(partition)].nivcsw += 1;
+            self.meters.partitions[partition].nivcsw += 1;
         }
-        let next = self.room_mut().pick(core, now).unwrap_or(NO_VP);
-        if next == was {
-            if was == NO_VP {
-                self.idles(core);
-            } else {
-                self.look_anew(was, core);
-            }
-            return;
+        let next = self.sys.room.pick(core, now);
+        match (was, next) {
+            (None, None) => return self.idles(core),
+            (Some(was), Some(next)) if was == next => return self.look_anew(was, core),
+            (Some(was), _) => self.make_way(was),
+            (None, Some(_)) => {}
         }
-        if was != NO_VP {
-            self.make_way(was);
+        match next {
+            Some(next) => self.put(next, core, was),
+            None => self.idles(core),
         }
-        if next != NO_VP {
-            if self.vp(next).mode == Mode::Running {
-                // Balancing has moved a runner; the core that it leaves is still to be served.
-                self.throw_off(next);
-            }
-            if self.mask(next) != 0 {
-                // It lost its core while it polled, to its quota, and has work since.
-                self.stop_polling(next);
-            }
-            self.interrupt(next, core, was);
-            self.dispatch(next, core);
-            self.kvm_entered(next);
-        } else {
-            self.idles(core);
+    }
+
+    /// Puts the thread that was picked on a core, on which `was` ran.
+    fn put(&mut self, next: VpId, core: CoreId, was: Option<VpId>) {
+        if self.vp(next).mode == Mode::Running {
+            // Balancing has moved a runner; the core that it leaves is still to be served.
+            self.throw_off(next);
         }
+        if self.mask(next) != 0 {
+            // It lost its core while it polled, to its quota, and has work since.
+            self.stop_polling(next);
+        }
+        self.interrupt(next, core, was);
+        self.dispatch(next, core);
+        self.kvm_entered(next);
     }
 
     /// The same thread goes on, perhaps until another time.
     fn look_anew(&mut self, vp: VpId, core: CoreId) {
-        let before = self.slots[usize::from(core)].grant_end;
-        self.host_grant(vp);
-        if self.slots[usize::from(core)].grant_end != before {
+        let before = self.at.cores[core].grant_end;
+        self.grant(vp);
+        if self.at.cores[core].grant_end != before {
             self.settle(core);
             self.plan(core);
         }
@@ -226,7 +305,7 @@ impl World {
         if self.is_sending(vp) && self.mask(vp) == 0 {
             let now = self.now;
             self.fall_asleep(vp);
-            self.room_mut().sleep(vp, now);
+            self.sys.room.sleep(vp, now);
         } else {
             self.throw_off(vp);
         }
@@ -237,10 +316,10 @@ impl World {
         self.undispatch(vp, Reason::Preempted);
         self.count_involuntary(vp);
         let now = self.now;
-        let v = &mut self.hv.vps[vp as usize];
+        let v = &mut self.at.vps[vp];
         v.mode = Mode::Ready;
         v.ready_at = now;
-        let partition = usize::from(v.partition);
+        let partition = v.partition;
         self.meters.partitions[partition].nivcsw += 1;
         self.kvm_preempted(vp);
     }

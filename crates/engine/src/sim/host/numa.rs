@@ -5,9 +5,11 @@
 //! that holds most of what they share; where they are more than its processors, they are dealt out
 //! by what each domain holds.
 
+use super::state::Host;
+use super::Alarm;
 use crate::hypervisor::numa::{move_common, move_own, next_period_ns};
-use crate::hypervisor::{CoreId, HostScheduler, VpId};
-use crate::sim::event::{Event, NEVER};
+use crate::ids::{CoreId, PartitionId, VpId};
+use crate::sim::event::NEVER;
 use crate::sim::world::World;
 use crate::spec::NumaBalancing;
 
@@ -15,25 +17,20 @@ use crate::spec::NumaBalancing;
 /// touches its memory. Assumed, 0.001 to 0.05.
 const RUNS_AT_ALL: f64 = 0.01;
 
-impl World {
+impl World<Host> {
     /// Sets the first scans.
     pub fn start_numa(&mut self) {
-        let Some(host) = &self.host else { return };
         let numa = self.spec.machine.hypervisor.linux.numa_balancing;
         let first = numa.map_or(NEVER, |numa| numa.scan_delay_ns);
-        for partition in 0..host.memories.len() {
-            if self
-                .host
-                .as_ref()
-                .is_some_and(|h| h.memories[partition].is_some())
-            {
-                self.schedule(self.now + first, Event::Numa(partition as u16));
+        for partition in self.partitions() {
+            if self.sys.memories[partition].is_some() {
+                self.ask_at(self.now + first, Alarm::Numa(partition));
             }
         }
     }
 
     /// A partition's memory is scanned, and what the faults say is done.
-    pub fn scan_memory(&mut self, partition: u16) {
+    pub fn scan_memory(&mut self, partition: PartitionId) {
         let Some(numa) = self.spec.machine.hypervisor.linux.numa_balancing else {
             return;
         };
@@ -43,14 +40,14 @@ impl World {
             period_ns = self.balance_memory(partition, &used, &numa);
             self.draw_threads(partition);
         }
-        self.schedule(self.now + period_ns, Event::Numa(partition));
+        self.ask_at(self.now + period_ns, Alarm::Numa(partition));
     }
 
     /// Cores that a partition keeps busy beside each memory domain.
-    fn domain_use(&self, partition: u16) -> Vec<f64> {
-        let tree = &self.hv.tree;
+    fn domain_use(&self, partition: PartitionId) -> Vec<f64> {
+        let tree = &self.at.tree;
         let mut used = vec![0.0; usize::from(tree.domains())];
-        let cores = self.table.spreads[usize::from(partition)].cores();
+        let cores = self.table.spreads[partition.index()].cores();
         for (chip, cores) in cores.iter().enumerate() {
             used[usize::from(tree.domain_of(chip as u16))] += cores;
         }
@@ -58,13 +55,17 @@ impl World {
     }
 
     /// Moves pages and charges the faults; the time to the next scan [ns].
-    fn balance_memory(&mut self, partition: u16, used: &[f64], numa: &NumaBalancing) -> u64 {
-        let at = usize::from(partition);
-        let part = &self.spec.partitions[at];
+    fn balance_memory(
+        &mut self,
+        partition: PartitionId,
+        used: &[f64],
+        numa: &NumaBalancing,
+    ) -> u64 {
+        let part = self.spec_of(partition);
         let (data, page) = (part.data_bytes as f64, part.page_bytes.max(1) as f64);
         let private = part.profile.private_data;
-        let host = self.host.as_mut().expect("a host");
-        let memory = host.memories[at].as_mut().expect("memory that is balanced");
+        let memory = self.sys.memories[partition].as_mut();
+        let memory = memory.expect("memory that is balanced");
         let scanned = (numa.scan_bytes as f64 * f64::from(memory.spaces) / data).min(1.0);
         let all: f64 = used.iter().sum();
         let shares: Vec<f64> = used.iter().map(|cores| cores / all).collect();
@@ -78,9 +79,9 @@ impl World {
         memory.period_ns = next_period_ns(numa, memory.period_ns, local, private);
         let period_ns = memory.period_ns;
         if moved > 0.0 {
-            let reads = memory.placed.reads(&self.hv.tree);
-            self.table.spreads[at].set_memory(reads);
-            self.meters.partitions[at].numa_bytes += (moved * data).round() as u64;
+            let reads = memory.placed.reads(&self.at.tree);
+            self.table.spreads[partition.index()].set_memory(reads);
+            self.meters.partitions[partition].numa_bytes += (moved * data).round() as u64;
         }
         let faults = scanned * data / page * numa.fault_ns as f64;
         let moves = moved * data / page * numa.move_ns as f64;
@@ -89,43 +90,39 @@ impl World {
     }
 
     /// Kernel time that a partition's runners share.
-    fn delay_runners(&mut self, partition: u16, ns: f64) {
-        let runners: Vec<(VpId, CoreId)> = self
-            .siblings_of(partition)
-            .filter(|vp| self.vp(*vp).mode == crate::hypervisor::Mode::Running)
-            .map(|vp| (vp, self.vp(vp).core))
-            .collect();
+    fn delay_runners(&mut self, partition: PartitionId, ns: f64) {
+        let siblings = self.siblings_of(partition).into_iter();
+        let runners: Vec<CoreId> = siblings.filter_map(|vp| self.vp(vp).core).collect();
         let each = (ns / runners.len().max(1) as f64) as u64;
-        for (_, core) in runners {
+        for core in runners {
             self.settle(core);
-            let slot = &mut self.slots[usize::from(core)];
-            if slot.stall_until == NEVER {
+            let on = &mut self.at.cores[core];
+            if on.stall_until == NEVER {
                 continue; // It spins on a lock meanwhile.
             }
-            slot.stall_until = slot.stall_until.max(self.now) + each;
-            slot.spin_from = slot.stall_until;
+            on.stall_until = on.stall_until.max(self.now) + each;
+            on.spin_from = on.stall_until;
             self.plan(core);
         }
     }
 
     /// A partition's threads go to where most of their memory is.
-    fn draw_threads(&mut self, partition: u16) {
+    fn draw_threads(&mut self, partition: PartitionId) {
         let now = self.now;
         for (vp, domain) in self.preferred(partition) {
             let cores = self.cores_beside(domain);
-            self.room_mut().draw_to(vp, cores, now);
+            self.sys.room.draw_to(vp, cores, now);
             self.serve();
         }
     }
 
     /// Domain that each of a partition's threads prefers.
-    fn preferred(&self, partition: u16) -> Vec<(VpId, u16)> {
-        let host = self.host.as_ref().expect("a host");
-        let Some(memory) = &host.memories[usize::from(partition)] else {
+    fn preferred(&self, partition: PartitionId) -> Vec<(VpId, u16)> {
+        let Some(memory) = &self.sys.memories[partition] else {
             return Vec::new();
         };
         let common = &memory.placed.common;
-        let threads: Vec<VpId> = self.siblings_of(partition).collect();
+        let threads: Vec<VpId> = self.siblings_of(partition).into_iter().collect();
         let most = (0..common.len())
             .reduce(|a, b| if common[b] > common[a] { b } else { a })
             .unwrap_or(0) as u16;
@@ -149,11 +146,14 @@ impl World {
 
     /// First processor beside a memory domain, and how many there are.
     fn cores_beside(&self, domain: u16) -> (CoreId, u16) {
-        let tree = &self.hv.tree;
+        let tree = &self.at.tree;
         let first = tree.chip_beside(domain);
         let chips = (first..tree.chips()).take_while(|chip| tree.domain_of(*chip) == domain);
         let first = first * tree.cores_per_chip;
         let count = chips.count() as u16 * tree.cores_per_chip;
-        (first, count.min(tree.active_cores.saturating_sub(first)))
+        (
+            CoreId::from(first),
+            count.min(tree.active_cores.saturating_sub(first)),
+        )
     }
 }

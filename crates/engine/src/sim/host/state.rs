@@ -2,7 +2,8 @@
 
 use crate::guest::memory::Placed;
 use crate::hypervisor::policies::HostRoom;
-use crate::hypervisor::{CoreId, State, VpId, NO_VP};
+use crate::hypervisor::State;
+use crate::ids::{ById, CoreId, PartitionId, VpId};
 use crate::kernel::Key;
 use crate::sim::event::NEVER;
 use crate::spec::{Kvm, MemoryPolicy, Partition, Policy, Processors, Spec};
@@ -14,31 +15,30 @@ pub struct Host {
     /// When its timer is set for; `NEVER` = it is not.
     pub(super) timer: u64,
     /// KVM's guests, by partition.
-    pub(super) guests: Vec<Option<Guest>>,
+    pub(super) guests: ById<PartitionId, Option<Guest>>,
     /// KVM's part of each virtual processor.
-    pub(super) vcpus: Vec<Vcpu>,
+    pub(super) vcpus: ById<VpId, Vcpu>,
     /// Memory that NUMA balancing may move, by partition.
-    pub(super) memories: Vec<Option<Memory>>,
+    pub(super) memories: ById<PartitionId, Option<Memory>>,
     /// Wake-ups of one thread by another.
     pub(super) wakes: Wakes,
 }
 
 impl Host {
-    /// A machine's host, if its policy is one.
-    pub fn of(spec: &Spec, state: &State, replication: u64) -> Option<Box<Self>> {
-        let room = HostRoom::of(spec, state, replication)?;
-        Some(Box::new(Self {
-            room,
+    /// A machine's host.
+    ///
+    /// # Panics
+    /// If its policy is none of a host: the caller has looked.
+    pub fn of(spec: &Spec, state: &State, replication: u64) -> Self {
+        let room = HostRoom::of(spec, state, replication);
+        Self {
+            room: room.expect("a policy of hosts"),
             timer: NEVER,
             guests: guests(spec),
             memories: memories(spec, state),
-            vcpus: vec![Vcpu::new(); state.vps.len()],
+            vcpus: ById::of(Vcpu::new(), state.vps.len()),
             wakes: Wakes::new(state.vps.len(), state.cores.len()),
-        }))
-    }
-
-    pub(super) fn vcpu(&mut self, vp: VpId) -> &mut Vcpu {
-        &mut self.vcpus[vp as usize]
+        }
     }
 }
 
@@ -67,10 +67,10 @@ pub struct Vcpu {
 #[derive(Clone, Debug)]
 pub struct Guest {
     pub(super) kvm: Kvm,
-    /// Virtual processor that has lost its core with the lock, or `NO_VP`.
-    pub(super) holder: VpId,
+    /// Virtual processor that has lost its core with the lock.
+    pub(super) holder: Option<VpId>,
     /// The one yielded to last, by index.
-    pub(super) boosted: u32,
+    pub(super) boosted: usize,
 }
 
 impl Vcpu {
@@ -99,11 +99,11 @@ impl Vcpu {
 }
 
 /// KVM's guests among the partitions.
-fn guests(spec: &Spec) -> Vec<Option<Guest>> {
+fn guests(spec: &Spec) -> ById<PartitionId, Option<Guest>> {
     let guest = |processors: &Processors| match processors {
         Processors::Shared { host, .. } => host.kvm.clone().map(|kvm| Guest {
             kvm,
-            holder: NO_VP,
+            holder: None,
             boosted: 0,
         }),
         Processors::Dedicated { .. } => None,
@@ -123,7 +123,7 @@ pub struct Memory {
 }
 
 /// Memory of the partitions that is balanced: all but what is bound to a node.
-fn memories(spec: &Spec, state: &State) -> Vec<Option<Memory>> {
+fn memories(spec: &Spec, state: &State) -> ById<PartitionId, Option<Memory>> {
     let hypervisor = &spec.machine.hypervisor;
     let numa = hypervisor.linux.numa_balancing;
     let on = hypervisor.policy == Policy::Linux && state.tree.domains() > 1;
@@ -163,11 +163,11 @@ pub(super) struct Waking {
 pub struct Wakes {
     pub(super) now: Option<Waking>,
     /// Time that each thread still needs for interrupts it has to send [ns].
-    pub(super) owed: Vec<u64>,
+    pub(super) owed: ById<VpId, u64>,
     /// Until when each sends; `NEVER` = it does not.
-    pub(super) sends_until: Vec<u64>,
+    pub(super) sends_until: ById<VpId, u64>,
     /// Since when each core has idled; `NEVER` = it does not.
-    pub(super) idle_from: Vec<u64>,
+    pub(super) idle_from: ById<CoreId, u64>,
 }
 
 impl Wakes {
@@ -175,9 +175,9 @@ impl Wakes {
     pub fn new(vps: usize, cores: usize) -> Self {
         Self {
             now: None,
-            owed: vec![0; vps],
-            sends_until: vec![NEVER; vps],
-            idle_from: vec![0; cores],
+            owed: ById::of(0, vps),
+            sends_until: ById::of(NEVER, vps),
+            idle_from: ById::of(0, cores),
         }
     }
 }

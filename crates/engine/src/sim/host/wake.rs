@@ -9,29 +9,28 @@
 //! woken thread merely queues behind a runner, and to an idle processor that still polls. A waker
 //! that loses its processor while it sends owes the rest to its next turn.
 
-use super::state::{Wakes, Waking};
+use super::state::{Host, Wakes, Waking};
 use crate::guest::workload::JobId;
 use crate::guest::Cpu;
-use crate::hypervisor::{CoreId, Mode, VpId, NO_VP};
+use crate::ids::{CoreId, VpId};
 use crate::sim::event::NEVER;
 use crate::sim::world::World;
 
-impl World {
+impl World<Host> {
     fn wakes(&mut self) -> &mut Wakes {
-        &mut self.host.as_mut().expect("a host").wakes
+        &mut self.sys.wakes
     }
 
     /// A thread hands its work to another one of its partition, and wakes it.
     pub fn pass_on(&mut self, job: JobId, by: VpId, to: Cpu) {
-        let v = self.vp(by);
-        let (partition, from) = (usize::from(v.partition), v.core);
-        let woken = self.hv.shares[partition].first_vp + u32::from(to.vp);
-        if self.sends_until(woken) != NEVER && self.vp(woken).mode == Mode::Running {
+        let (partition, from) = (self.vp(by).partition, self.core_of(by));
+        let woken = self.vp_at(partition, to.vp);
+        let on = self.vp(woken).core;
+        if let Some(core) = on.filter(|_| self.sends_until(woken) != NEVER) {
             // It finds the message before it sleeps.
-            let core = self.vp(woken).core;
             self.settle(core);
-            self.wakes().sends_until[woken as usize] = NEVER;
-            self.host_grant(woken);
+            self.wakes().sends_until[woken] = NEVER;
+            self.grant(woken);
         }
         self.wakes().now = Some(Waking { woken, by, from });
         self.run_on(job, to);
@@ -40,12 +39,12 @@ impl World {
 
     /// Where the waker of a thread runs; none = it is woken by a timer.
     pub(super) fn waker_of(&self, vp: VpId) -> Option<CoreId> {
-        let waking = self.host.as_ref()?.wakes.now?;
+        let waking = self.sys.wakes.now?;
         (waking.woken == vp).then_some(waking.from)
     }
 
     /// Somebody comes to a core on which `was` ran: does an interrupt bring it about?
-    pub(super) fn interrupt(&mut self, vp: VpId, core: CoreId, was: VpId) {
+    pub(super) fn interrupt(&mut self, vp: VpId, core: CoreId, was: Option<VpId>) {
         let now = self.now;
         let linux = &self.spec.machine.hypervisor.linux;
         let (sending, way, poll) = (
@@ -54,24 +53,24 @@ impl World {
             linux.idle_poll_ns,
         );
         let wakes = self.wakes();
-        let idle_from = std::mem::replace(&mut wakes.idle_from[usize::from(core)], NEVER);
+        let idle_from = std::mem::replace(&mut wakes.idle_from[core], NEVER);
         let Some(waking) = wakes.now.filter(|w| w.woken == vp && w.from != core) else {
             return;
         };
-        if was == NO_VP {
+        if was.is_none() {
             if idle_from != NEVER && now - idle_from < poll {
                 return;
             }
-            let slot = &mut self.slots[usize::from(core)];
-            slot.settled_at = slot.settled_at.max(now + way);
+            let on = &mut self.at.cores[core];
+            on.settled_at = on.settled_at.max(now + way);
         }
-        self.wakes().owed[waking.by as usize] += sending;
+        self.wakes().owed[waking.by] += sending;
     }
 
     /// Nobody runs on a core from now on.
     pub(super) fn idles(&mut self, core: CoreId) {
         let now = self.now;
-        let from = &mut self.wakes().idle_from[usize::from(core)];
+        let from = &mut self.wakes().idle_from[core];
         if *from == NEVER {
             *from = now;
         }
@@ -88,22 +87,22 @@ impl World {
         if self.mask(vp) != 0 {
             return NEVER;
         }
-        self.host.as_ref().expect("a host").wakes.sends_until[vp as usize]
+        self.sys.wakes.sends_until[vp]
     }
 
     /// A runner has no work left: has it an interrupt to send before it sleeps?
     pub(super) fn sends(&mut self, vp: VpId) -> bool {
-        let (now, core) = (self.now, self.vp(vp).core);
+        let (now, core) = (self.now, self.core_of(vp));
         let wakes = self.wakes();
-        let owed = std::mem::take(&mut wakes.owed[vp as usize]);
-        wakes.sends_until[vp as usize] = if owed == 0 { NEVER } else { now + owed };
+        let owed = std::mem::take(&mut wakes.owed[vp]);
+        wakes.sends_until[vp] = if owed == 0 { NEVER } else { now + owed };
         if owed == 0 {
             return false;
         }
-        let slot = &mut self.slots[usize::from(core)];
-        slot.stall_until = now + owed;
-        slot.spin_from = NEVER;
-        self.host_grant(vp);
+        let on = &mut self.at.cores[core];
+        on.stall_until = now + owed;
+        on.spin_from = NEVER;
+        self.grant(vp);
         self.plan(core);
         true
     }
@@ -112,11 +111,11 @@ impl World {
     pub(super) fn owe(&mut self, vp: VpId) {
         let now = self.now;
         let wakes = self.wakes();
-        let until = std::mem::replace(&mut wakes.sends_until[vp as usize], NEVER);
-        let mut rest = std::mem::take(&mut wakes.owed[vp as usize]);
+        let until = std::mem::replace(&mut wakes.sends_until[vp], NEVER);
+        let mut rest = std::mem::take(&mut wakes.owed[vp]);
         if until != NEVER {
             rest += until.saturating_sub(now);
         }
-        self.runs[vp as usize].debt_ns += rest;
+        self.at.vps[vp].debt_ns += rest;
     }
 }

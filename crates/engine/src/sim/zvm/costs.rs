@@ -7,20 +7,24 @@ use crate::cost::Table;
 use crate::devices::Searching;
 use crate::guest::zvm::segment::{Owner, Segment};
 use crate::guest::zvm::vectors::LpId;
+use crate::ids::PartitionId;
 use crate::machine::Topology;
+use crate::sim::windows::Partitions;
 use crate::sim::world::World;
 use crate::spec::Partition;
 
-impl World {
+impl World<Partitions> {
     /// Costs on the chip of a logical processor.
-    pub fn near(&mut self, partition: u16, chip: u16) -> Near {
-        let at = usize::from(partition);
-        let cp = self.cps[at].as_deref_mut().expect("a partition of z/VM");
+    pub fn near(&mut self, partition: PartitionId, chip: u16) -> Near {
+        let at = partition;
+        let cp = self.sys.cps[at]
+            .as_deref_mut()
+            .expect("a partition of z/VM");
         if let Some(near) = cp.near[usize::from(chip)] {
             return near;
         }
         let partitions = &self.spec.partitions;
-        let around = self.table.surroundings(partitions, partition, chip);
+        let around = self.table.surroundings(partitions, partition.into(), chip);
         let near = Near {
             sharing: Sharing {
                 elsewhere: around.elsewhere,
@@ -37,11 +41,11 @@ impl World {
 
     /// A window ends: what was counted in it becomes what operations cost in the next.
     pub fn close_cp_window(&mut self, window_ns: f64) {
-        for at in 0..self.cps.len() {
-            let Some(cp) = self.cps[at].as_deref_mut() else {
+        for partition in self.partitions() {
+            let Some(cp) = self.sys.cps[partition].as_deref_mut() else {
                 continue;
             };
-            cp.close_window(&mut self.table, &self.spec.partitions, at as u16, window_ns);
+            cp.close_window(&mut self.table, &self.spec.partitions, partition, window_ns);
         }
     }
 }
@@ -51,10 +55,10 @@ impl Cp {
         &mut self,
         table: &mut Table,
         partitions: &[Partition],
-        partition: u16,
+        partition: PartitionId,
         window_ns: f64,
     ) {
-        let engaged = table.spreads[usize::from(partition)].busy_cores();
+        let engaged = table.spreads[partition.index()].busy_cores();
         let (instruction_ns, transfer_ns) = self.mean_costs(table, partitions, partition);
         let locks = self.spec.locks;
         let more_lines = (locks.lines - 1.0).max(0.0);
@@ -76,11 +80,16 @@ impl Cp {
     }
 
     /// Time of an instruction and of a line of a lock, on the average busy core [ns].
-    fn mean_costs(&self, table: &mut Table, all: &[Partition], partition: u16) -> (f64, f64) {
-        let cores = table.spreads[usize::from(partition)].cores().to_vec();
+    fn mean_costs(
+        &self,
+        table: &mut Table,
+        all: &[Partition],
+        partition: PartitionId,
+    ) -> (f64, f64) {
+        let cores = table.spreads[partition.index()].cores().to_vec();
         let (mut busy, mut instruction, mut transfer) = (0.0, 0.0, 0.0);
         for (chip, cores) in cores.into_iter().enumerate().filter(|(_, n)| *n > 1e-6) {
-            let around = table.surroundings(all, partition, chip as u16);
+            let around = table.surroundings(all, partition.into(), chip as u16);
             busy += cores;
             instruction += cores * around.instruction_ns;
             transfer += cores * around.transfer_ns();

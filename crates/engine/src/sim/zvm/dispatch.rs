@@ -2,36 +2,38 @@
 
 use super::sharing::LockKind;
 use super::state::{Cp, Doing, Mode};
+use super::Alarm;
 use crate::guest::zvm::segment::{Owner, Segment};
 use crate::guest::zvm::vectors::{LpId, VcpuId, Waiting};
 use crate::guest::Cpu;
-use crate::hypervisor::{self, VpId};
+use crate::hypervisor;
+use crate::ids::{PartitionId, ThreadId, VpId};
 use crate::machine::Topology;
-use crate::sim::event::{Event, NEVER};
-use crate::sim::world::{World, NO_JOB};
+use crate::sim::event::NEVER;
+use crate::sim::system::System;
+use crate::sim::windows::Partitions;
+use crate::sim::world::{Task, World};
 
-/// A thread's job where a virtual processor or CP itself runs: who that is stands in [`Cp`].
-const BY_CP: u32 = 0;
 /// Minor time slices of processor time that a limited virtual machine can save up: assumed, between
 /// 1 and 100.
 const SAVED_SLICES: f64 = 10.0;
 
-impl World {
+impl World<Partitions> {
     /// Whether a virtual processor is z/VM's.
     #[inline]
     pub fn is_zvm(&self, vp: VpId) -> bool {
-        self.cps[usize::from(self.vp(vp).partition)].is_some()
+        self.sys.cps[self.vp(vp).partition].is_some()
     }
 
     /// The Control Program of a partition.
-    pub fn cp(&mut self, partition: u16) -> &mut Cp {
-        self.cps[usize::from(partition)]
+    pub fn cp(&mut self, partition: PartitionId) -> &mut Cp {
+        self.sys.cps[partition]
             .as_deref_mut()
             .expect("a partition of z/VM")
     }
 
     /// A virtual processor that waited has something to do.
-    pub fn wake_vcpu(&mut self, partition: u16, vcpu: VcpuId) {
+    pub fn wake_vcpu(&mut self, partition: PartitionId, vcpu: VcpuId) {
         let meter = self.meters.integrate(partition, self.now);
         meter.runnable += 1;
         let cp = self.cp(partition);
@@ -44,7 +46,7 @@ impl World {
     }
 
     /// Gives a virtual processor with work an idle logical processor, or queues it.
-    pub fn make_vcpu_ready(&mut self, partition: u16, vcpu: VcpuId) {
+    pub fn make_vcpu_ready(&mut self, partition: PartitionId, vcpu: VcpuId) {
         let now = self.now;
         if self.is_limited(partition, vcpu) {
             self.hold_back(partition, vcpu);
@@ -88,15 +90,13 @@ impl World {
 
     /// A logical processor without a virtual processor looks for one: in its own vector, then in
     /// the others, nearest first.
-    pub fn look_for_work(&mut self, partition: u16, lp: LpId) {
+    pub fn look_for_work(&mut self, partition: PartitionId, lp: LpId) {
         self.interrupt_roused(partition, lp);
         let chip = self.cp(partition).lps[usize::from(lp)].chip;
         let near = self.near(partition, chip);
         let mut looked = Segment::default();
-        let cp = self.cps[usize::from(partition)]
-            .as_deref_mut()
-            .expect("z/VM");
-        let found = cp.seek(&self.hv.tree, lp, Some((&near, &mut looked)));
+        let cp = self.sys.cps[partition].as_deref_mut().expect("z/VM");
+        let found = cp.seek(&self.at.tree, lp, Some((&near, &mut looked)));
         match found {
             Some(vcpu) => self.run_vcpu(partition, lp, vcpu, looked),
             None => {
@@ -107,17 +107,15 @@ impl World {
     }
 
     /// What was looked for in vain may have come meanwhile; else the processor loads a wait.
-    fn look_again(&mut self, partition: u16, lp: LpId) {
-        let cp = self.cps[usize::from(partition)]
-            .as_deref_mut()
-            .expect("z/VM");
-        match cp.seek(&self.hv.tree, lp, None) {
+    fn look_again(&mut self, partition: PartitionId, lp: LpId) {
+        let cp = self.sys.cps[partition].as_deref_mut().expect("z/VM");
+        match cp.seek(&self.at.tree, lp, None) {
             Some(vcpu) => self.run_vcpu(partition, lp, vcpu, Segment::default()),
             None => self.load_wait(partition, lp),
         }
     }
 
-    fn load_wait(&mut self, partition: u16, lp: LpId) {
+    fn load_wait(&mut self, partition: PartitionId, lp: LpId) {
         let now = self.now;
         let cp = self.cp(partition);
         let signals = cp.signals;
@@ -128,39 +126,38 @@ impl World {
         }
         cp.vectors.set_idle(lp, true);
         let (vp, thread, at) = self.place_of(partition, lp);
-        self.threads[at].job = NO_JOB;
+        self.threads[at].task = Task::None;
         self.threads[at].done_at = NEVER;
         self.threads[at].rotate_at = NEVER;
-        self.runs[vp as usize].last_thread = thread;
+        self.at.vps[vp].last_thread = thread;
         let index = self.vp(vp).index;
         self.release(partition, Cpu { vp: index, thread });
     }
 
     /// Virtual processor, thread and place among all threads of a logical processor.
-    pub fn place_of(&self, partition: u16, lp: LpId) -> (VpId, u8, usize) {
-        let guest = &self.guests[usize::from(partition)];
-        let smt = u16::from(guest.smt);
-        let vp = self.hv.shares[usize::from(partition)].first_vp + u32::from(lp / smt);
-        (vp, (lp % smt) as u8, guest.first_thread + usize::from(lp))
+    pub fn place_of(&self, partition: PartitionId, lp: LpId) -> (VpId, u8, ThreadId) {
+        let first = self.at.vps_of[partition].at(0);
+        let smt = u16::from(self.vp(first).smt);
+        let vp = self.vp_at(partition, lp / smt);
+        let at = self.guests[partition].first_thread.plus(usize::from(lp));
+        (vp, (lp % smt) as u8, at)
     }
 
     /// Puts a virtual processor on a logical one, which has looked for it as `looked` says.
-    fn run_vcpu(&mut self, partition: u16, lp: LpId, vcpu: VcpuId, looked: Segment) {
+    fn run_vcpu(&mut self, partition: PartitionId, lp: LpId, vcpu: VcpuId, looked: Segment) {
         self.interrupt_roused(partition, lp);
         let now = self.now;
         let chip = self.cp(partition).lps[usize::from(lp)].chip;
         let near = self.near(partition, chip);
-        let profile = &self.spec.partitions[usize::from(partition)].profile;
-        let cp = self.cps[usize::from(partition)]
-            .as_deref_mut()
-            .expect("z/VM");
+        let profile = &self.spec.partitions[partition.index()].profile;
+        let cp = self.sys.cps[partition].as_deref_mut().expect("z/VM");
         let mut path = looked;
         path.execute(Owner::System, cp.spec.paths.dispatch);
         let takes = cp.spec.locks.dispatch;
         cp.take(LockKind::Dispatch, takes, Owner::System, &near, &mut path);
         let path_ns = path.all_instructions() * near.around.instruction_ns + path.extra.ns;
         let machine = &self.spec.machine;
-        cp.chill_vcpu(machine, &self.hv.tree, profile, vcpu, lp, &near);
+        cp.chill_vcpu(machine, &self.at.tree, profile, vcpu, lp, &near);
         let vector = cp.vectors.of(lp);
         cp.move_to(vcpu, vector);
         let v = &mut cp.vcpus[vcpu as usize];
@@ -181,12 +178,18 @@ impl World {
         };
         let (_, _, at) = self.place_of(partition, lp);
         self.meters.cpus[at].cs += 1;
-        self.meters.partitions[usize::from(partition)].context_switches += 1;
+        self.meters.partitions[partition].context_switches += 1;
         self.put_segment(partition, lp, segment.after(&path), until);
     }
 
     /// Sets what a logical processor does next; one that idled is woken.
-    pub fn put_segment(&mut self, partition: u16, lp: LpId, mut segment: Segment, rotate_at: u64) {
+    pub fn put_segment(
+        &mut self,
+        partition: PartitionId,
+        lp: LpId,
+        mut segment: Segment,
+        rotate_at: u64,
+    ) {
         let (vp, thread, at) = self.place_of(partition, lp);
         let cp = self.cp(partition);
         if let Doing::Running(vcpu) = cp.lps[usize::from(lp)].doing {
@@ -194,12 +197,12 @@ impl World {
             segment.execute(Owner::Chargeable, owes);
         }
         let t = &mut self.threads[at];
-        let idle = t.job == NO_JOB;
+        let idle = t.task == Task::None;
         t.instructions = segment.all_instructions();
         t.extra_ns = segment.extra.ns;
         t.rotate_at = rotate_at;
         t.done_at = NEVER;
-        t.job = BY_CP;
+        t.task = Task::Own;
         let cp = self.cp(partition);
         let of = &mut cp.lps[usize::from(lp)];
         of.shares = segment.shares();
@@ -216,25 +219,20 @@ impl World {
     }
 
     /// An idle logical processor has something to do.
-    fn engage(&mut self, partition: u16, vp: VpId, thread: u8) {
-        let (mode, index) = (self.vp(vp).mode, self.vp(vp).index);
-        if mode == hypervisor::Mode::Running {
-            let core = self.vp(vp).core;
-            self.settle(core);
-        }
+    fn engage(&mut self, partition: PartitionId, vp: VpId, thread: u8) {
+        let v = self.vp(vp);
+        let (mode, core, index) = (v.mode, v.core, v.index);
+        self.settle_vp(vp);
         self.occupy(partition, Cpu { vp: index, thread });
-        match mode {
-            hypervisor::Mode::Running => {
-                let core = self.vp(vp).core;
-                self.plan(core);
-            }
-            hypervisor::Mode::Inactive => self.wake_vp(vp),
-            hypervisor::Mode::Ready | hypervisor::Mode::Exhausted => {}
+        match (mode, core) {
+            (hypervisor::Mode::Running, Some(core)) => self.plan(core),
+            (hypervisor::Mode::Inactive, _) => Partitions::wake(self, vp),
+            _ => {}
         }
     }
 
     /// A segment is over: its effects, and what its logical processor does next.
-    pub fn end_segment(&mut self, vp: VpId, at: usize, thread: u8) {
+    pub fn end_segment(&mut self, vp: VpId, at: ThreadId, thread: u8) {
         self.threads[at].done_at = NEVER;
         let (partition, lp) = self.lp_of(vp, thread);
         self.cp(partition).acting = Some(lp);
@@ -242,7 +240,7 @@ impl World {
         self.cp(partition).acting = None;
     }
 
-    fn go_on(&mut self, partition: u16, lp: LpId, at: usize) {
+    fn go_on(&mut self, partition: PartitionId, lp: LpId, at: ThreadId) {
         match self.cp(partition).lps[usize::from(lp)].doing {
             Doing::Idle => unreachable!("nothing ends on an idle processor"),
             Doing::Looking | Doing::Roused => self.look_again(partition, lp),
@@ -265,14 +263,14 @@ impl World {
         }
     }
 
-    fn lp_of(&self, vp: VpId, thread: u8) -> (u16, LpId) {
+    fn lp_of(&self, vp: VpId, thread: u8) -> (PartitionId, LpId) {
         let v = self.vp(vp);
-        let smt = u16::from(self.runs[vp as usize].smt);
+        let smt = u16::from(self.at.vps[vp].smt);
         (v.partition, v.index * smt + u16::from(thread))
     }
 
     /// A minor time slice is over: whoever waits comes first, if its deadline is earlier.
-    pub fn end_minor_slice(&mut self, vp: VpId, at: usize, thread: u8) {
+    pub fn end_minor_slice(&mut self, vp: VpId, at: ThreadId, thread: u8) {
         let (partition, lp) = self.lp_of(vp, thread);
         self.threads[at].rotate_at = NEVER;
         let Doing::Running(vcpu) = self.cp(partition).lps[usize::from(lp)].doing else {
@@ -297,26 +295,24 @@ impl World {
     }
 
     /// Takes a virtual processor off its logical one.
-    fn take_off(&mut self, partition: u16, lp: LpId, vcpu: VcpuId) {
-        let cp = self.cps[usize::from(partition)]
-            .as_deref_mut()
-            .expect("z/VM");
-        cp.leave(&self.hv.tree, vcpu, lp);
+    fn take_off(&mut self, partition: PartitionId, lp: LpId, vcpu: VcpuId) {
+        let cp = self.sys.cps[partition].as_deref_mut().expect("z/VM");
+        cp.leave(&self.at.tree, vcpu, lp);
     }
 
     /// Whether a virtual processor may not go on where it is.
-    fn must_leave(&mut self, partition: u16, lp: LpId, vcpu: VcpuId) -> bool {
+    fn must_leave(&mut self, partition: PartitionId, lp: LpId, vcpu: VcpuId) -> bool {
         !self.cp(partition).vectors.is_unparked(lp) || self.is_limited(partition, vcpu)
     }
 
-    fn is_limited(&mut self, partition: u16, vcpu: VcpuId) -> bool {
+    fn is_limited(&mut self, partition: PartitionId, vcpu: VcpuId) -> bool {
         let now = self.now;
         self.cp(partition).vm_of(vcpu).is_over_hard(now)
     }
 
     /// Moves a virtual processor's deadline on by what it has used, and books that against its
     /// limit.
-    fn charge_vcpu(&mut self, partition: u16, vcpu: VcpuId) {
+    fn charge_vcpu(&mut self, partition: PartitionId, vcpu: VcpuId) {
         let now = self.now;
         let cp = self.cp(partition);
         let saved = SAVED_SLICES * cp.spec.minor_slice_ns as f64;
@@ -327,7 +323,7 @@ impl World {
     }
 
     /// A virtual machine has used up its hard limit: it waits until there is half a slice of it.
-    fn hold_back(&mut self, partition: u16, vcpu: VcpuId) {
+    fn hold_back(&mut self, partition: PartitionId, vcpu: VcpuId) {
         let now = self.now;
         self.cp(partition).vcpus[vcpu as usize].mode = Mode::Limited;
         self.meters.integrate(partition, now).runnable -= 1;
@@ -335,7 +331,7 @@ impl World {
     }
 
     /// Looks at a virtual machine that is over its limit again when there is half a slice of it.
-    fn schedule_lift(&mut self, partition: u16, vcpu: VcpuId) {
+    fn schedule_lift(&mut self, partition: PartitionId, vcpu: VcpuId) {
         let now = self.now;
         let cp = self.cp(partition);
         let half = 0.5 * cp.spec.minor_slice_ns as f64;
@@ -345,11 +341,11 @@ impl World {
             return;
         }
         let wait = ((half - vm.budget_ns) / vm.limit).clamp(1.0, 1e15) as u64;
-        self.schedule(now + wait, Event::Limit(partition, id));
+        self.cp_asks(partition, now + wait, Alarm::Limit(id));
     }
 
     /// A limited virtual machine may run again, unless its processors used the time up meanwhile.
-    pub fn lift_limit(&mut self, partition: u16, vm: u32) {
+    pub fn lift_limit(&mut self, partition: PartitionId, vm: u32) {
         let now = self.now;
         let vm = &mut self.cp(partition).vms[vm as usize];
         vm.lifting = false;

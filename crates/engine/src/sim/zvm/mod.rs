@@ -2,7 +2,7 @@
 //! partition's logical processors.
 //!
 //! ```text
-//! PR/SM    puts logical cores (virtual processors of the partition) on cores         sim::dispatch
+//! PR/SM    puts logical cores (virtual processors of the partition) on cores         sim::windows
 //! CP       puts virtual processors of virtual machines on logical processors         here
 //! guests   take messages, work, send messages over virtual switches, read pages       here
 //! ```
@@ -21,3 +21,37 @@ mod sharing;
 mod signals;
 pub(super) mod state;
 mod web;
+
+use super::windows::{self, Partitions};
+use super::world::World;
+use crate::ids::PartitionId;
+use crate::kernel::Key;
+
+/// What a partition's z/VM waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alarm {
+    /// A connection's think time is over.
+    Think(u32),
+    /// The paging volumes have something to do.
+    Paging,
+    /// It decides which logical cores to park.
+    Park,
+    /// A virtual machine that has used up its limit may run again.
+    Limit(u32),
+}
+
+impl World<Partitions> {
+    /// Something that a partition's z/VM asked for is due.
+    pub fn cp_alarm(&mut self, partition: PartitionId, alarm: Alarm) {
+        match alarm {
+            Alarm::Think(connection) => self.end_think(partition, connection),
+            Alarm::Paging => self.page_event(partition),
+            Alarm::Park => self.park(partition),
+            Alarm::Limit(vm) => self.lift_limit(partition, vm),
+        }
+    }
+
+    fn cp_asks(&mut self, partition: PartitionId, at: u64, alarm: Alarm) -> Key {
+        self.ask_at(at, windows::Alarm::Zvm(partition, alarm))
+    }
+}

@@ -4,22 +4,22 @@
 
 use super::sharing::{LockKind, Near};
 use super::state::{Cp, Message, Mode, Task};
+use super::Alarm;
 use crate::devices::memory::PAGE_BYTES;
 use crate::devices::Done;
 use crate::guest::zvm::segment::{Owner, Segment};
 use crate::guest::zvm::vectors::VcpuId;
+use crate::ids::PartitionId;
 use crate::kernel::Time;
-use crate::sim::event::Event;
+use crate::sim::windows::Partitions;
 use crate::sim::world::World;
 use crate::spec::Workload;
 
-impl World {
+impl World<Partitions> {
     /// A server needs a file for which it has `guest` instructions to execute; how many of them
     /// before it must read a page.
-    pub fn open_file(&mut self, partition: u16, vcpu: VcpuId, guest: f64) -> f64 {
-        let Workload::Web { file_bytes, .. } =
-            self.spec.partitions[usize::from(partition)].workload
-        else {
+    pub fn open_file(&mut self, partition: PartitionId, vcpu: VcpuId, guest: f64) -> f64 {
+        let Workload::Web { file_bytes, .. } = self.spec_of(partition).workload else {
             return guest;
         };
         let cp = self.cp(partition);
@@ -37,7 +37,7 @@ impl World {
     }
 
     /// Starts the next page read of a server that lacks some; whether it waits for one.
-    pub fn read_page(&mut self, partition: u16, vcpu: VcpuId, message: Message) -> bool {
+    pub fn read_page(&mut self, partition: PartitionId, vcpu: VcpuId, message: Message) -> bool {
         let now = self.now;
         let cp = self.cp(partition);
         let v = &mut cp.vcpus[vcpu as usize];
@@ -64,7 +64,7 @@ impl World {
     }
 
     /// Keeps an event pending for the volumes' next one.
-    fn watch_pager(&mut self, partition: u16) {
+    fn watch_pager(&mut self, partition: PartitionId) {
         let now = self.now;
         let cp = self.cp(partition);
         let next = cp.pager.as_mut().and_then(|pager| pager.next_event());
@@ -73,12 +73,12 @@ impl World {
         };
         if next < cp.pager_at {
             cp.pager_at = next;
-            self.schedule(next, Event::Paging(partition));
+            self.cp_asks(partition, next, Alarm::Paging);
         }
     }
 
     /// Something happens at the volumes: those whose pages have come go on.
-    pub fn page_event(&mut self, partition: u16) {
+    pub fn page_event(&mut self, partition: PartitionId) {
         let now = self.now;
         let mut done: Vec<Done> = Vec::new();
         let cp = self.cp(partition);
@@ -103,7 +103,13 @@ impl World {
     }
 
     /// Adds what a page read cost CP.
-    pub fn add_page_io(&mut self, partition: u16, vcpu: VcpuId, near: &Near, into: &mut Segment) {
+    pub fn add_page_io(
+        &mut self,
+        partition: PartitionId,
+        vcpu: VcpuId,
+        near: &Near,
+        into: &mut Segment,
+    ) {
         let cp = self.cp(partition);
         let Some(started) = cp.vcpus[vcpu as usize].started.take() else {
             return;

@@ -2,24 +2,26 @@
 //! leaves the highest-numbered others to the hypervisor beneath.
 
 use super::state::Doing;
+use super::Alarm;
 use crate::guest::zvm::park::{Cores, Observation, Parking};
 use crate::guest::zvm::vectors::LpId;
 use crate::hypervisor::{Kind, Mode};
-use crate::sim::event::Event;
+use crate::ids::PartitionId;
+use crate::sim::windows::Partitions;
 use crate::sim::world::World;
 
-impl World {
+impl World<Partitions> {
     /// Schedules the next decision, if there is one to make.
-    pub fn next_park(&mut self, partition: u16) {
+    pub fn next_park(&mut self, partition: PartitionId) {
         let spec = &self.cp(partition).spec;
         let (vertical, interval) = (spec.vertical, spec.park_interval_ns);
         if vertical {
-            self.schedule(self.now + interval, Event::Park(partition));
+            self.cp_asks(partition, self.now + interval, Alarm::Park);
         }
     }
 
     /// Decides how many logical cores stay unparked.
-    pub fn park(&mut self, partition: u16) {
+    pub fn park(&mut self, partition: PartitionId) {
         self.settle_all();
         let observation = self.observe(partition);
         let cores = self.park_cores(partition);
@@ -36,8 +38,8 @@ impl World {
     }
 
     /// Cores used since the last decision, and power that was there beyond the entitlement.
-    fn observe(&mut self, partition: u16) -> Observation {
-        let used = self.meters.partitions[usize::from(partition)].busy_ns;
+    fn observe(&mut self, partition: PartitionId) -> Observation {
+        let used = self.meters.partitions[partition].busy_ns;
         let beyond = self.power_beyond(partition);
         let cp = self.cp(partition);
         let interval = cp.spec.park_interval_ns as f64;
@@ -50,10 +52,11 @@ impl World {
 
     /// Logical cores by entitlement; one with cores of its own, or in a hypervisor that knows no
     /// polarization, is entitled to all of them.
-    fn park_cores(&self, partition: u16) -> Cores {
-        let share = &self.hv.shares[usize::from(partition)];
-        let vps = share.first_vp..share.first_vp + u32::from(share.vps);
-        let low = vps.filter(|vp| self.vp(*vp).kind == Kind::Low).count() as u16;
+    fn park_cores(&self, partition: PartitionId) -> Cores {
+        let share = &self.sys.windows.shares[partition];
+        let vps = self.at.vps_of[partition].into_iter();
+        let slices = &self.sys.windows.slices;
+        let low = vps.filter(|vp| slices[*vp].kind == Kind::Low).count() as u16;
         Cores {
             online: share.vps,
             entitled: share.vps - low,
@@ -62,23 +65,23 @@ impl World {
 
     /// Power beyond its entitlement that a partition had or could have had so far: what it used of
     /// it, and what the shared cores idled [ns].
-    fn power_beyond(&self, partition: u16) -> u64 {
-        let share = &self.hv.shares[usize::from(partition)];
-        if share.is_dedicated() {
+    fn power_beyond(&self, partition: PartitionId) -> u64 {
+        let windows = &self.sys.windows;
+        let Some(claim) = windows.shares[partition].claim() else {
             return 0;
-        }
-        let others = self.hv.shares.iter().zip(&self.meters.partitions);
+        };
+        let others = windows.shares.iter().zip(&self.meters.partitions);
         let used: u64 = others
-            .filter(|(other, _)| !other.is_dedicated() && other.pool == share.pool)
+            .filter(|(other, _)| other.claim().is_some_and(|of| of.pool == claim.pool))
             .map(|(_, meter)| meter.busy_ns)
             .sum();
-        let cores = u64::from(self.hv.cores_of_pool(usize::from(share.pool)));
-        let own = self.meters.partitions[usize::from(partition)].excess_ns;
+        let cores = u64::from(windows.cores_of_pool(&self.at, claim.pool));
+        let own = self.meters.partitions[partition].excess_ns;
         own + (cores * self.now).saturating_sub(used)
     }
 
     /// Sets how many logical cores are unparked, from the first on.
-    fn set_unparked(&mut self, partition: u16, wanted: u16) {
+    fn set_unparked(&mut self, partition: PartitionId, wanted: u16) {
         let now = self.now;
         let cp = self.cp(partition);
         let was = cp.unparked;
@@ -98,7 +101,7 @@ impl World {
     }
 
     /// A virtual processor on a parked logical one leaves it at once.
-    fn vacate(&mut self, partition: u16, lp: LpId) {
+    fn vacate(&mut self, partition: PartitionId, lp: LpId) {
         if let Doing::Running(vcpu) = self.cp(partition).lps[usize::from(lp)].doing {
             let (vp, thread, at) = self.place_of(partition, lp);
             if self.vp(vp).mode == Mode::Running {
@@ -116,7 +119,7 @@ impl World {
     }
 
     /// Those that wait where all processors are parked now wait elsewhere.
-    fn move_waiting(&mut self, partition: u16) {
+    fn move_waiting(&mut self, partition: PartitionId) {
         for vcpu in self.cp(partition).vectors.abandon() {
             let now = self.now;
             let cp = self.cp(partition);
@@ -126,7 +129,7 @@ impl World {
         }
     }
 
-    fn put_to_work(&mut self, partition: u16, lp: LpId) {
+    fn put_to_work(&mut self, partition: PartitionId, lp: LpId) {
         let cp = self.cp(partition);
         let signals = cp.signals;
         let of = &mut cp.lps[usize::from(lp)];

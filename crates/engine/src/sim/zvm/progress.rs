@@ -3,15 +3,17 @@
 use super::state::{Cp, Doing};
 use crate::cost::{Book, Source};
 use crate::guest::zvm::segment::{Owner, EXTRA_BOOKS, OWNERS};
-use crate::hypervisor::CoreId;
+use crate::ids::{CoreId, VpId};
 use crate::sim::meters::PartitionMeter;
+use crate::sim::system::Stretch;
+use crate::sim::windows::Partitions;
 use crate::sim::world::{Thread, World};
 
 const CACHES: [Source; 3] = [Source::CacheChip, Source::CacheNear, Source::CacheFar];
 
 /// What a core's threads did in a stretch.
 #[derive(Clone, Copy, Debug, Default)]
-struct Stretch {
+struct Advance {
     /// Core time that was no instruction of the class [ns].
     extra: f64,
     /// Core time that refilled caches after the core was given away [ns].
@@ -30,12 +32,27 @@ struct Speed {
     share: f64,
 }
 
-impl World {
+impl World<Partitions> {
+    /// Books a stretch of a core of z/VM, and moves its busy threads on.
+    pub fn progress_cp(&mut self, vp: VpId, core: CoreId, stretch: Stretch) {
+        let mask = stretch.mask;
+        let idle = if mask == 0 {
+            stretch.elapsed
+        } else {
+            stretch.stalled
+        };
+        self.account_cp(vp, core, mask, stretch.elapsed as f64, idle as f64);
+        let ran = (stretch.elapsed - stretch.stalled) as f64;
+        if mask != 0 && ran > 0.0 {
+            self.advance_cp(vp, core, mask, ran);
+        }
+    }
+
     /// Moves the busy threads on a core of z/VM on by `ran` ns.
-    pub fn advance_cp(&mut self, vp: u32, core: CoreId, mask: u8, ran: f64) {
-        let v = &self.hv.vps[vp as usize];
-        let (partition, index) = (usize::from(v.partition), usize::from(v.index));
-        let slot = &self.slots[usize::from(core)];
+    fn advance_cp(&mut self, vp: VpId, core: CoreId, mask: u8, ran: f64) {
+        let v = &self.at.vps[vp];
+        let (partition, index) = (v.partition, usize::from(v.index));
+        let slot = &self.at.cores[core];
         let class = slot.class;
         let speed = Speed {
             per_ns: slot.instructions_per_ns,
@@ -45,18 +62,18 @@ impl World {
         };
         let (first, smt) = self.threads_of(vp);
         let meter = &mut self.meters.partitions[partition];
-        let cp = self.cps[partition].as_deref_mut().expect("z/VM");
-        let mut stretch = Stretch::default();
+        let cp = self.sys.cps[partition].as_deref_mut().expect("z/VM");
+        let mut stretch = Advance::default();
         for number in (0..smt).filter(|thread| mask & (1 << thread) != 0) {
-            let thread = &mut self.threads[first + usize::from(number)];
+            let thread = &mut self.threads[first.plus(usize::from(number))];
             let lp = index * usize::from(smt) + usize::from(number);
             cp.advance(lp, thread, meter, speed, ran, &mut stretch);
         }
         meter.books.add(Book::Reload, stretch.cold);
-        let chip = self.hv.cores[usize::from(core)].chip;
+        let chip = self.at.cores[core].chip;
         if stretch.extra > 0.0 {
-            let (partition, far) = (partition as u16, stretch.far_lines);
-            self.table.linger(partition, chip, stretch.extra, far);
+            self.table
+                .linger(partition.into(), chip, stretch.extra, stretch.far_lines);
         }
         let spent = ran - stretch.extra - stretch.cold;
         if spent > 0.0 {
@@ -66,20 +83,20 @@ impl World {
 
     /// Puts core time down in which no virtual processor or CP code got on, and what all of it was
     /// worth in threads.
-    pub fn account_cp(&mut self, vp: u32, core: CoreId, mask: u8, elapsed: f64, idle: f64) {
-        let v = &self.hv.vps[vp as usize];
-        let (partition, index) = (usize::from(v.partition), usize::from(v.index));
-        let chip = usize::from(self.hv.vps[vp as usize].home_chip);
-        let node = usize::from(self.hv.vps[vp as usize].home_node);
+    fn account_cp(&mut self, vp: VpId, core: CoreId, mask: u8, elapsed: f64, idle: f64) {
+        let v = &self.at.vps[vp];
+        let (partition, index) = (v.partition, usize::from(v.index));
+        let chip = usize::from(self.at.vps[vp].home_chip);
+        let node = usize::from(self.at.vps[vp].home_node);
         let threads = f64::from(mask.count_ones());
         let mut alone = elapsed;
         if threads > 1.0 {
-            let on = self.hv.cores[usize::from(core)].chip;
-            let id = self.table.id(partition as u16, on, 1);
+            let on = self.at.cores[core].chip;
+            let id = self.table.id(partition.into(), on, 1);
             let one = self.table.instruction_ns(&self.spec.partitions, id);
-            alone = elapsed * threads * one / self.slots[usize::from(core)].instruction_ns;
+            alone = elapsed * threads * one / self.at.cores[core].instruction_ns;
         }
-        let cp = self.cps[partition].as_deref_mut().expect("z/VM");
+        let cp = self.sys.cps[partition].as_deref_mut().expect("z/VM");
         cp.meter.owners[Owner::System as usize] += idle;
         cp.meter.thread_ns += elapsed * threads;
         cp.meter.mt1_ns += alone;
@@ -98,7 +115,7 @@ impl Cp {
         meter: &mut PartitionMeter,
         speed: Speed,
         ran: f64,
-        stretch: &mut Stretch,
+        stretch: &mut Advance,
     ) {
         let beside = ran.min(thread.extra_ns);
         let mut owners = [0.0; OWNERS];
@@ -131,7 +148,7 @@ impl Cp {
         meter: &mut PartitionMeter,
         share: f64,
         ns: f64,
-        stretch: &mut Stretch,
+        stretch: &mut Advance,
     ) -> [f64; OWNERS] {
         let extra = &self.lps[lp].segment.extra;
         let part = ns / extra.ns;

@@ -2,19 +2,19 @@
 
 use super::state::{Cp, Port, Vm};
 use crate::devices::{Pager, VolumeCounters};
+use crate::ids::PartitionId;
 use crate::sim::meters::Purr;
 use crate::sim::rows::{whole, Reading};
+use crate::sim::system::GUEST_COLUMNS;
+use crate::sim::windows::Partitions;
 use crate::sim::world::World;
 use crate::spec::Accounting;
 
-/// Columns of the partition table that only z/VM fills.
-const COLUMNS: usize = 12;
-
-impl World {
+impl World<Partitions> {
     /// What only z/VM counts of a partition; nothing of any other.
-    pub fn read_cp(&self, partition: usize) -> [i64; COLUMNS] {
-        let Some(cp) = self.cps[partition].as_deref() else {
-            return [0; COLUMNS];
+    pub fn read_cp(&self, partition: PartitionId) -> [i64; GUEST_COLUMNS] {
+        let Some(cp) = self.sys.cps[partition].as_deref() else {
+            return [0; GUEST_COLUMNS];
         };
         let busy = self.meters.partitions[partition].busy_ns as i64;
         let owners = whole(&cp.meter.owners, busy);
@@ -42,8 +42,13 @@ impl World {
 
     /// User and kernel time of a logical processor [ns]; in z/VM that is the guests' own and CP's,
     /// where the machine charges threads by elapsed time.
-    pub fn user_and_sys(&self, partition: usize, number: usize, purr: &Purr) -> (f64, f64) {
-        let Some(cp) = self.cps[partition].as_deref() else {
+    pub fn cp_user_and_sys(
+        &self,
+        partition: PartitionId,
+        number: usize,
+        purr: &Purr,
+    ) -> (f64, f64) {
+        let Some(cp) = self.sys.cps[partition].as_deref() else {
             return (purr.user, purr.sys);
         };
         if cp.smt > 1 && self.spec.machine.accounting != Accounting::Elapsed {
@@ -57,10 +62,10 @@ impl World {
     /// Virtual machines, switches and paging volumes of all partitions.
     pub fn read_cp_tables(&self, into: &mut Reading) {
         let time = self.measured_ns();
-        for (partition, cp) in self.cps.iter().enumerate() {
+        for (partition, cp) in self.sys.cps.entries() {
             let Some(cp) = cp else { continue };
             let row = |at: usize, values: Vec<i64>| {
-                let mut row = vec![time, partition as i64, at as i64];
+                let mut row = vec![time, partition.into(), at as i64];
                 row.extend(values);
                 row
             };

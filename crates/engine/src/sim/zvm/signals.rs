@@ -9,12 +9,14 @@
 use super::state::Doing;
 use crate::guest::zvm::segment::{Owner, Segment};
 use crate::guest::zvm::vectors::{LpId, VcpuId};
+use crate::ids::PartitionId;
 use crate::sim::event::NEVER;
+use crate::sim::windows::Partitions;
 use crate::sim::world::World;
 
-impl World {
+impl World<Partitions> {
     /// Tells all idle processors that a virtual processor is ready; whoever made it so pays.
-    pub fn signal_idle(&mut self, partition: u16, vcpu: VcpuId) {
+    pub fn signal_idle(&mut self, partition: PartitionId, vcpu: VcpuId) {
         let cp = self.cp(partition);
         let each = cp.spec.paths.signal;
         if each <= 0.0 {
@@ -34,7 +36,7 @@ impl World {
     }
 
     /// Notes that a processor has work again; the signal for that work was not in vain.
-    pub fn heard_signals(&mut self, partition: u16, lp: LpId) {
+    pub fn heard_signals(&mut self, partition: PartitionId, lp: LpId) {
         let now = self.now;
         let cp = self.cp(partition);
         let signals = cp.signals;
@@ -47,14 +49,14 @@ impl World {
 
     /// A window begins: idle processors follow the signals they got in the last.
     pub fn rouse_all(&mut self) {
-        for partition in 0..self.cps.len() as u16 {
-            if self.cps[usize::from(partition)].is_some() {
+        for partition in self.partitions() {
+            if self.sys.cps[partition].is_some() {
                 self.rouse_idle(partition);
             }
         }
     }
 
-    fn rouse_idle(&mut self, partition: u16) {
+    fn rouse_idle(&mut self, partition: PartitionId) {
         if self.cp(partition).spec.paths.signal <= 0.0 {
             return;
         }
@@ -78,7 +80,7 @@ impl World {
 
     /// An idle processor follows the signals that it got. It cannot have looked for longer than it
     /// idled: one that is on its way is not signalled again.
-    fn follow_signals(&mut self, partition: u16, lp: LpId) {
+    fn follow_signals(&mut self, partition: PartitionId, lp: LpId) {
         let chip = self.cp(partition).lps[usize::from(lp)].chip;
         let near = self.near(partition, chip);
         let cp = self.cp(partition);
@@ -100,15 +102,12 @@ impl World {
     }
 
     /// New work comes for a processor that only follows signals: the rest of that must wait.
-    pub fn interrupt_roused(&mut self, partition: u16, lp: LpId) {
+    pub fn interrupt_roused(&mut self, partition: PartitionId, lp: LpId) {
         if self.cp(partition).lps[usize::from(lp)].doing != Doing::Roused {
             return;
         }
         let (vp, _, at) = self.place_of(partition, lp);
-        if self.vp(vp).mode == crate::hypervisor::Mode::Running {
-            let core = self.vp(vp).core;
-            self.settle(core);
-        }
+        self.settle_vp(vp);
         let t = &self.threads[at];
         let (instructions, extra_ns) = (t.instructions, t.extra_ns);
         let cp = self.cp(partition);

@@ -9,10 +9,12 @@ use crate::guest::zvm::park::History;
 use crate::guest::zvm::segment::{Segment, OWNERS};
 use crate::guest::zvm::share;
 use crate::guest::zvm::vectors::{LpId, VcpuId, Vectors};
-use crate::hypervisor::{Share, State};
+use crate::hypervisor::State;
+use crate::ids::PartitionId;
 use crate::kernel::Stream;
 use crate::machine::Topology;
-use crate::spec::{Partition, Role, Workload, Zvm};
+use crate::sim::world::stream;
+use crate::spec::{Partition, Role, Spec, Workload, Zvm};
 
 /// What a logical processor does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -284,37 +286,40 @@ pub struct Cp {
 }
 
 impl Cp {
-    /// The Control Program of a partition; `stream` makes its random streams.
-    pub fn new(
-        hv: &State,
-        partition: &Partition,
-        share: &Share,
-        stream: &dyn Fn(&str) -> Stream,
+    /// The Control Program of a partition, if it has one.
+    pub fn of(
+        all: &Spec,
+        state: &State,
+        partition: PartitionId,
+        replication: u64,
     ) -> Option<Box<Self>> {
-        let (first_vp, vps) = (share.first_vp, share.vps);
+        let vps = state.vps.slice(state.vps_of[partition]);
+        let partition = &all.partitions[partition.index()];
+        let stream = |what: &str| stream(all, partition, replication, what);
         let spec = partition.guest.zvm()?.clone();
-        let smt = partition.smt;
-        let chips: Vec<u16> = (first_vp..first_vp + u32::from(vps))
-            .flat_map(|vp| std::iter::repeat_n(hv.vps[vp as usize].home_chip, usize::from(smt)))
+        let (smt, cores) = (partition.smt, vps.len() as u16);
+        let chips: Vec<u16> = vps
+            .iter()
+            .flat_map(|vp| std::iter::repeat_n(vp.home_chip, usize::from(smt)))
             .collect();
-        let vectors = Vectors::new(&hv.tree, &chips, spec.vertical, spec.steal_barrier);
+        let vectors = Vectors::new(&state.tree, &chips, spec.vertical, spec.steal_barrier);
         let lps: Vec<Lp> = chips
             .iter()
             .map(|chip| Lp::new(*chip, vectors.count()))
             .collect();
         let (vms, vcpus) = machines(&spec, lps.len());
         Some(Box::new(Self {
-            ports: ports(&spec, &hv.tree, &chips),
-            near: vec![None; usize::from(hv.tree.chips())],
+            ports: ports(&spec, &state.tree, &chips),
+            near: vec![None; usize::from(state.tree.chips())],
             locks: [Lock::default(); 2],
-            core_clock: vec![0.0; usize::from(vps)],
-            chip_clock: vec![0.0; usize::from(hv.tree.chips())],
-            node_clock: vec![0.0; usize::from(hv.tree.nodes)],
+            core_clock: vec![0.0; vps.len()],
+            chip_clock: vec![0.0; usize::from(state.tree.chips())],
+            node_clock: vec![0.0; usize::from(state.tree.nodes)],
             connections: connections(&spec, &vms, &partition.workload),
-            unparked: vps,
+            unparked: cores,
             history: History::new(),
             observed: (0, 0),
-            pager: pager(&spec, partition, stream),
+            pager: pager(&spec, partition, &stream),
             pager_at: u64::MAX,
             master: stream("master"),
             race: stream("race"),

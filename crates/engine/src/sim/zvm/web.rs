@@ -6,10 +6,12 @@
 //! takes in the same stretch, without another interruption.
 
 use super::state::{Cp, Message, Mode, Task};
+use super::Alarm;
 use crate::guest::zvm::segment::{Owner, Segment};
 use crate::guest::zvm::vectors::{LpId, VcpuId};
+use crate::ids::PartitionId;
 use crate::kernel::Time;
-use crate::sim::event::Event;
+use crate::sim::windows::Partitions;
 use crate::sim::world::World;
 use crate::spec::{Distribution, Role, Workload};
 
@@ -20,9 +22,9 @@ const FRAMES_ACKNOWLEDGED: u64 = 2;
 /// Instructions of an endless loop: more than any run executes.
 const ENDLESS: f64 = 1e15;
 
-impl World {
+impl World<Partitions> {
     /// Starts the virtual machines of a partition of z/VM.
-    pub fn start_cp(&mut self, partition: u16) {
+    pub fn start_cp(&mut self, partition: PartitionId) {
         for vcpu in 0..self.cp(partition).vcpus.len() as VcpuId {
             let cp = self.cp(partition);
             if cp.role_of(vcpu) == Role::Loop {
@@ -36,33 +38,33 @@ impl World {
         }
     }
 
-    fn think_ns(&self, partition: u16) -> u64 {
-        match self.spec.partitions[usize::from(partition)].workload {
+    fn think_ns(&self, partition: PartitionId) -> u64 {
+        match self.spec_of(partition).workload {
             Workload::Web { think_ns, .. } => think_ns,
             _ => 0,
         }
     }
 
     /// A connection's next request after the think time.
-    fn think(&mut self, partition: u16, connection: u32) {
+    fn think(&mut self, partition: PartitionId, connection: u32) {
         let mean = self.think_ns(partition) as f64;
-        let waits = &mut self.guests[usize::from(partition)].waits;
+        let waits = &mut self.guests[partition].waits;
         let think = if mean > 0.0 {
             waits.exponential(mean) as u64
         } else {
             0
         };
-        self.schedule(self.now + think, Event::Think(partition, connection));
+        self.cp_asks(partition, self.now + think, Alarm::Think(connection));
     }
 
     /// A think time is over: a transaction begins.
-    pub fn end_think(&mut self, partition: u16, connection: u32) {
+    pub fn end_think(&mut self, partition: PartitionId, connection: u32) {
         self.begin_transaction(partition, connection);
         let client = self.cp(partition).connections[connection as usize].client;
         self.deliver(partition, client, Message::Timer(connection));
     }
 
-    fn begin_transaction(&mut self, partition: u16, connection: u32) {
+    fn begin_transaction(&mut self, partition: PartitionId, connection: u32) {
         let now = self.now;
         self.cp(partition).connections[connection as usize].since = now;
         let meter = self.meters.integrate(partition, now);
@@ -71,7 +73,7 @@ impl World {
     }
 
     /// A message arrives at a virtual processor.
-    fn deliver(&mut self, partition: u16, vcpu: VcpuId, message: Message) {
+    fn deliver(&mut self, partition: PartitionId, vcpu: VcpuId, message: Message) {
         let v = &mut self.cp(partition).vcpus[vcpu as usize];
         v.inbox.push_back(message);
         if v.mode == Mode::Idle {
@@ -80,7 +82,13 @@ impl World {
     }
 
     /// What a virtual processor does next; `woken` if it has just been put on its processor.
-    pub fn next_segment(&mut self, partition: u16, lp: LpId, vcpu: VcpuId, woken: bool) -> Segment {
+    pub fn next_segment(
+        &mut self,
+        partition: PartitionId,
+        lp: LpId,
+        vcpu: VcpuId,
+        woken: bool,
+    ) -> Segment {
         let chip = self.cp(partition).lps[usize::from(lp)].chip;
         let near = self.near(partition, chip);
         let mut segment = Segment::default();
@@ -110,16 +118,16 @@ impl World {
 
     /// Takes the next message; how many instructions of the guest it needs until the next page read
     /// or the end.
-    fn take_message(&mut self, partition: u16, vcpu: VcpuId) -> (Message, f64) {
-        let at = usize::from(partition);
-        let mean = self.spec.partitions[at].profile.instructions_per_unit;
+    fn take_message(&mut self, partition: PartitionId, vcpu: VcpuId) -> (Message, f64) {
+        let at = partition;
+        let mean = self.spec_of(at).profile.instructions_per_unit;
         let Workload::Web {
             client_share, work, ..
-        } = self.spec.partitions[at].workload
+        } = self.spec_of(at).workload
         else {
             unreachable!("messages are the web workload's");
         };
-        let v = &mut self.cps[at].as_deref_mut().expect("z/VM").vcpus[vcpu as usize];
+        let v = &mut self.sys.cps[at].as_deref_mut().expect("z/VM").vcpus[vcpu as usize];
         let message = v.inbox.pop_front().expect("who goes on has a message");
         let mean = match message {
             Message::Request(_) => mean * (1.0 - client_share),
@@ -139,13 +147,19 @@ impl World {
     }
 
     /// Adds what it takes to send what follows a message.
-    fn add_sending(&mut self, partition: u16, lp: LpId, message: Message, into: &mut Segment) {
+    fn add_sending(
+        &mut self,
+        partition: PartitionId,
+        lp: LpId,
+        message: Message,
+        into: &mut Segment,
+    ) {
         let Workload::Web {
             request_bytes,
             file_bytes,
             think_ns,
             ..
-        } = self.spec.partitions[usize::from(partition)].workload
+        } = self.spec_of(partition).workload
         else {
             return;
         };
@@ -167,7 +181,7 @@ impl World {
     }
 
     /// The effects of a virtual processor's segment; whether it goes on.
-    pub fn finish_segment(&mut self, partition: u16, vcpu: VcpuId) -> bool {
+    pub fn finish_segment(&mut self, partition: PartitionId, vcpu: VcpuId) -> bool {
         let v = &mut self.cp(partition).vcpus[vcpu as usize];
         let Task::Message { message, .. } = v.task else {
             return true;
@@ -202,12 +216,12 @@ impl World {
         true
     }
 
-    fn request(&mut self, partition: u16, connection: u32) {
+    fn request(&mut self, partition: PartitionId, connection: u32) {
         let server = self.cp(partition).connections[connection as usize].server;
         self.deliver(partition, server, Message::Request(connection));
     }
 
-    fn end_transaction(&mut self, partition: u16, connection: u32) {
+    fn end_transaction(&mut self, partition: PartitionId, connection: u32) {
         let now = self.now;
         let cp = self.cp(partition);
         let c = cp.connections[connection as usize];
@@ -219,7 +233,7 @@ impl World {
         meter.tx_done += 1;
         meter.inside -= 1;
         meter.response_ns += response;
-        self.meters.responses[usize::from(partition)].record(Time::from_ns(response));
+        self.meters.responses[partition].record(Time::from_ns(response));
     }
 }
 

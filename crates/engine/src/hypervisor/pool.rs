@@ -1,0 +1,147 @@
+//! A pool's limit by window, and what is reserved of it.
+
+use super::share::LEAST_LOAN_NS;
+use crate::spec::Pool;
+
+/// Capacity of a pool in a window.
+#[derive(Clone, Debug)]
+pub struct PoolBudget {
+    /// Limit of a window [ns]; none = unlimited.
+    pub maximum_ns: Option<u64>,
+    /// Reserve of a window [ns].
+    pub reserved_ns: u64,
+    /// Left of the limit in this window, reservations taken off [ns].
+    pub left_ns: u64,
+    /// Left for excess use in this window, reservations taken off [ns].
+    pub left_unpromised_ns: u64,
+    /// Used in this window [ns].
+    pub used_ns: u64,
+    /// Sum of its partitions' entitlements in a window, plus the reserve [ns].
+    pub entitled_ns: u64,
+    /// Its virtual processors with work.
+    pub active_vps: u32,
+}
+
+impl PoolBudget {
+    /// Reads a pool.
+    pub fn new(pool: &Pool, window_ns: u64) -> Self {
+        Self {
+            maximum_ns: pool
+                .maximum
+                .map(|cores| (cores * window_ns as f64).round() as u64),
+            reserved_ns: (pool.reserved * window_ns as f64).round() as u64,
+            ..Self::unlimited()
+        }
+    }
+
+    /// A budget without a limit.
+    pub fn unlimited() -> Self {
+        Self {
+            maximum_ns: None,
+            reserved_ns: 0,
+            left_ns: u64::MAX,
+            left_unpromised_ns: u64::MAX,
+            used_ns: 0,
+            entitled_ns: 0,
+            active_vps: 0,
+        }
+    }
+
+    /// Sets or lifts the limit of the window that starts [ns].
+    pub fn limit_to(&mut self, maximum_ns: Option<u64>) {
+        self.maximum_ns = maximum_ns;
+        self.left_ns = u64::MAX;
+        self.left_unpromised_ns = u64::MAX;
+    }
+
+    /// What is left for use of either kind [ns].
+    #[inline]
+    pub fn left_for(&self, unpromised: bool) -> u64 {
+        if unpromised {
+            self.left_ns.min(self.left_unpromised_ns)
+        } else {
+            self.left_ns
+        }
+    }
+
+    /// Starts a window; `promised_ns` is the entitlement of its partitions that have work.
+    pub fn open_window(&mut self, promised_ns: u64, active_vps: u32) {
+        self.used_ns = 0;
+        self.active_vps = active_vps;
+        if let Some(maximum) = self.maximum_ns {
+            self.left_ns = maximum;
+            self.left_unpromised_ns = maximum.saturating_sub(promised_ns);
+        }
+    }
+
+    /// Whether part of its entitled capacity is unused, so that its partitions' excess goes first
+    /// (level 0).
+    pub fn has_own_excess(&self) -> bool {
+        self.used_ns < self.entitled_ns
+    }
+
+    /// Reserves time for a stretch on a core; 0 if the limit is reached.
+    pub fn reserve(&mut self, wanted_ns: u64, unpromised: bool) -> u64 {
+        if self.maximum_ns.is_none() {
+            return wanted_ns;
+        }
+        let left = self.left_for(unpromised);
+        let even = left / u64::from(self.active_vps.max(1));
+        let grant = even.max(LEAST_LOAN_NS).min(left).min(wanted_ns);
+        self.left_ns -= grant;
+        if unpromised {
+            self.left_unpromised_ns -= grant;
+        }
+        grant
+    }
+
+    /// Returns what was reserved and not used.
+    pub fn give_back(&mut self, unused_ns: u64, unpromised: bool) {
+        if self.maximum_ns.is_some() {
+            self.left_ns += unused_ns;
+            if unpromised {
+                self.left_unpromised_ns += unused_ns;
+            }
+        }
+    }
+}
+
+impl PoolBudget {
+    /// A group's budget: its cap in a window in which a core has `capacity_ns`.
+    pub fn of_group(cap: f64, capacity_ns: u64) -> Self {
+        Self {
+            maximum_ns: Some((cap * capacity_ns as f64) as u64),
+            ..Self::unlimited()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limited_pool_reserves_no_more_than_it_has() {
+        let mut pool = PoolBudget::new(
+            &Pool {
+                name: "p".into(),
+                maximum: Some(1.0),
+                reserved: 0.0,
+                cores: None,
+            },
+            10_000_000,
+        );
+        pool.open_window(4_000_000, 2);
+        let mut excess = 0;
+        loop {
+            match pool.reserve(5_000_000, true) {
+                0 => break,
+                grant => excess += grant,
+            }
+        }
+        assert_eq!(excess, 6_000_000);
+        assert_eq!(pool.reserve(9_000_000, false), 2_000_000);
+        pool.give_back(500_000, true);
+        assert_eq!(pool.left_unpromised_ns, 500_000);
+    }
+}

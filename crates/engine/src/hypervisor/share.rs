@@ -1,0 +1,380 @@
+//! What a partition may use in a window, by the rule that its hypervisor goes by.
+//!
+//! PowerVM spreads the entitlement evenly over the partition's virtual processors at each window.
+//! What one of them does not take, because it is inactive or cedes before its slice ends, is lent
+//! to its siblings first; what is left at the end of the window is lost. (lparcfg.5 of
+//! powerpc-utils states these rules.)
+//!
+//! PR/SM lends nothing among siblings: each logical core has a slice of its own, by its
+//! polarization, and what it leaves is there for all partitions by weight (`slices`, `limits.rs`).
+//!
+//! A dedicated partition has cores, and no share of anybody else's.
+
+use super::average::RollingAverage;
+use super::pool::PoolBudget;
+use super::Capacity;
+use crate::ids::{GroupId, PoolId};
+use crate::spec::{Partition, Policy, Processors};
+
+/// Least piece of ceded time that is lent at once [ns]; smaller pieces would only cost switches.
+/// Assumed, between 50 and 500 us.
+pub(super) const LEAST_LOAN_NS: u64 = 200_000;
+
+/// Capacity of a partition.
+#[derive(Clone, Debug)]
+pub struct Share {
+    /// Virtual processors.
+    pub vps: u16,
+    /// Those of them with work.
+    pub active_vps: u32,
+    /// Entitlement of a window [ns of core time].
+    pub entitled_ns: u64,
+    /// How it is spread and what becomes of the rest.
+    pub rule: Rule,
+}
+
+/// How a partition's entitlement is spread over its virtual processors.
+#[derive(Clone, Debug)]
+pub enum Rule {
+    /// Each has a core of its own.
+    Own(OwnCores),
+    /// All alike, and what one cedes is lent to its siblings: PowerVM.
+    Lending(Lending),
+    /// Each has its own slice: PR/SM.
+    Slices(Box<Slices>),
+}
+
+/// Cores of one's own.
+#[derive(Clone, Debug)]
+pub struct OwnCores {
+    /// Whether idle ones are lent to the pool now.
+    pub donating: bool,
+}
+
+/// What entitles a partition to cores that it shares with others.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// The pool whose limits count for it.
+    pub pool: PoolId,
+    /// Whether it may not use excess capacity (capped, or weight 0).
+    pub capped: bool,
+    /// Weight for excess capacity.
+    pub weight: f64,
+    /// Excess time used, divided by the weight; grows while others wait [ns].
+    pub excess_age: f64,
+    /// Whether its pool keeps its entitlement free in this window: it had work at the start.
+    pub promised: bool,
+}
+
+/// Even slices, lent among siblings.
+#[derive(Clone, Debug)]
+pub struct Lending {
+    /// What it has of the pool.
+    pub claim: Claim,
+    /// Ceded entitlement not lent yet in this window [ns].
+    pub ceded_ns: u64,
+    /// Its home chips.
+    pub home: Vec<u16>,
+}
+
+/// A slice for each logical core, and limits on all of them.
+#[derive(Clone, Debug)]
+pub struct Slices {
+    /// What it has of the pool.
+    pub claim: Claim,
+    /// Slice of each logical core in a window [ns].
+    pub slices: Vec<u64>,
+    /// What a core has to give in a window [ns].
+    pub capacity_ns: u64,
+    /// What inactive logical cores have left of their slices [ns].
+    pub kept: Vec<u64>,
+    /// Part of its slices that its limits allow in this window [0..1].
+    pub scale: f64,
+    /// Its own limit.
+    pub limit: PoolBudget,
+    /// Limit that always holds [cores].
+    pub cap: Option<f64>,
+    /// Limit of a long average.
+    pub average: Option<RollingAverage>,
+    /// Group that limits it together with others.
+    pub group: Option<GroupId>,
+    /// Whether it had to wait for a core in this window.
+    pub waited: bool,
+}
+
+impl Share {
+    /// Reads a partition's processors.
+    pub fn new(partition: &Partition, policy: Policy, window_ns: u64) -> Self {
+        let vps = partition.processors.count();
+        let entitled = |cores: f64| (cores * window_ns as f64).round() as u64;
+        let (entitled_ns, rule) = match &partition.processors {
+            Processors::Dedicated { donating, .. } => {
+                let donating = *donating;
+                (u64::from(vps) * window_ns, Rule::Own(OwnCores { donating }))
+            }
+            Processors::Shared { entitlement, .. } if policy == Policy::Prsm => (
+                entitled(*entitlement),
+                Rule::Slices(slices(partition, window_ns)),
+            ),
+            Processors::Shared { entitlement, .. } => {
+                let lending = Lending {
+                    claim: Claim::new(partition),
+                    ceded_ns: 0,
+                    home: home_chips(partition),
+                };
+                (entitled(*entitlement), Rule::Lending(lending))
+            }
+        };
+        Self {
+            vps,
+            active_vps: 0,
+            entitled_ns,
+            rule,
+        }
+    }
+
+    /// What it has of a pool; none with cores of its own.
+    #[inline]
+    pub fn claim(&self) -> Option<&Claim> {
+        match &self.rule {
+            Rule::Own(_) => None,
+            Rule::Lending(lending) => Some(&lending.claim),
+            Rule::Slices(slices) => Some(&slices.claim),
+        }
+    }
+
+    /// The same, to change.
+    #[inline]
+    pub fn claim_mut(&mut self) -> Option<&mut Claim> {
+        match &mut self.rule {
+            Rule::Own(_) => None,
+            Rule::Lending(lending) => Some(&mut lending.claim),
+            Rule::Slices(slices) => Some(&mut slices.claim),
+        }
+    }
+
+    /// Whether it has cores of its own.
+    #[inline]
+    pub fn is_dedicated(&self) -> bool {
+        matches!(self.rule, Rule::Own(_))
+    }
+
+    /// Whether it lends idle cores of its own now.
+    #[inline]
+    pub fn donates(&self) -> bool {
+        matches!(self.rule, Rule::Own(OwnCores { donating: true }))
+    }
+
+    /// Whether one of its virtual processors may use what others leave.
+    #[inline]
+    pub fn may_exceed(&self) -> bool {
+        self.claim().is_some_and(|claim| !claim.capped)
+    }
+
+    /// Excess time used, by weight; with cores of one's own there is none [ns].
+    #[inline]
+    pub fn excess_age(&self) -> f64 {
+        self.claim().map_or(0.0, |claim| claim.excess_age)
+    }
+
+    /// Even slice of one virtual processor [ns].
+    pub fn even_slice_ns(&self) -> u64 {
+        self.entitled_ns / u64::from(self.vps)
+    }
+
+    /// Slice of a virtual processor in this window, by its index in the partition [ns].
+    #[inline]
+    pub fn slice_ns(&self, index: u16) -> u64 {
+        match &self.rule {
+            Rule::Slices(of) => of.slice_ns(index),
+            Rule::Own(_) | Rule::Lending(_) => self.even_slice_ns(),
+        }
+    }
+
+    /// Starts a window: each virtual processor with work takes its even slice, the rest is ceded.
+    pub fn open_window(&mut self) {
+        let active = u64::from(self.active_vps);
+        let ceded_ns = self.entitled_ns - self.even_slice_ns() * active;
+        match &mut self.rule {
+            Rule::Lending(lending) => {
+                lending.ceded_ns = ceded_ns;
+                lending.claim.promised = active > 0;
+            }
+            Rule::Slices(slices) => slices.claim.promised = active > 0,
+            Rule::Own(_) => {}
+        }
+    }
+
+    /// Takes back what an idle virtual processor leaves of its slice.
+    pub fn cede(&mut self, index: u16, slice_ns: u64) {
+        match &mut self.rule {
+            Rule::Own(_) => {}
+            Rule::Lending(lending) => lending.ceded_ns += slice_ns,
+            Rule::Slices(slices) => slices.kept[usize::from(index)] = slice_ns,
+        }
+    }
+
+    /// Lends ceded time to a virtual processor whose slice ended; 0 if there is none.
+    pub fn lend(&mut self) -> u64 {
+        let active = u64::from(self.active_vps.max(1));
+        let Rule::Lending(lending) = &mut self.rule else {
+            return 0;
+        };
+        let even = lending.ceded_ns / active;
+        let loan = even.max(LEAST_LOAN_NS).min(lending.ceded_ns);
+        lending.ceded_ns -= loan;
+        loan
+    }
+
+    /// Gives back, to a virtual processor that wakes with `left_ns` of the window to go, what is
+    /// left of its slice. Where nothing is lent, what it did not use while it was idle is not
+    /// saved up: others could use it.
+    pub fn reclaim(&mut self, index: u16, left_ns: u64) -> u64 {
+        let even = self.even_slice_ns();
+        match &mut self.rule {
+            Rule::Own(_) => even,
+            Rule::Lending(lending) => {
+                let slice = even.min(lending.ceded_ns);
+                lending.ceded_ns -= slice;
+                slice
+            }
+            Rule::Slices(slices) => slices.reclaim(index, left_ns),
+        }
+    }
+}
+
+impl Claim {
+    fn new(partition: &Partition) -> Self {
+        let (pool, capped, weight) = match &partition.processors {
+            Processors::Shared {
+                pool,
+                capped,
+                weight,
+                ..
+            } => (*pool, *capped, *weight),
+            Processors::Dedicated { .. } => (0, true, 0),
+        };
+        Self {
+            pool: PoolId::from(pool),
+            capped: capped || weight == 0,
+            weight: f64::from(weight),
+            excess_age: 0.0,
+            promised: false,
+        }
+    }
+
+    /// Whether use on this account comes out of what its pool has not promised to others.
+    #[inline]
+    pub fn is_unpromised(&self, capacity: Capacity) -> bool {
+        capacity == Capacity::Excess || !self.promised
+    }
+}
+
+impl Lending {
+    /// Whether a chip is one of its home chips.
+    #[inline]
+    pub fn is_home(&self, chip: u16) -> bool {
+        self.home.contains(&chip)
+    }
+}
+
+impl Slices {
+    /// Slice of a logical core in this window [ns].
+    #[inline]
+    pub fn slice_ns(&self, index: u16) -> u64 {
+        (self.slices[usize::from(index)] as f64 * self.scale) as u64
+    }
+
+    fn reclaim(&mut self, index: u16, left_ns: u64) -> u64 {
+        let kept = std::mem::take(&mut self.kept[usize::from(index)]);
+        let rest = left_ns as f64 / self.capacity_ns as f64;
+        let due = (self.slice_ns(index) as f64 * rest) as u64;
+        kept.min(due)
+    }
+}
+
+/// Slices as yet unknown: polarization sets them.
+fn slices(partition: &Partition, window_ns: u64) -> Box<Slices> {
+    let (cap, average, group) = match &partition.processors {
+        Processors::Shared { prsm, .. } => (
+            prsm.cap,
+            prsm.defined_capacity.as_ref().map(RollingAverage::new),
+            prsm.group.map(GroupId::from),
+        ),
+        Processors::Dedicated { .. } => (None, None, None),
+    };
+    Box::new(Slices {
+        claim: Claim::new(partition),
+        slices: Vec::new(),
+        capacity_ns: window_ns,
+        kept: Vec::new(),
+        scale: 1.0,
+        limit: PoolBudget::unlimited(),
+        cap,
+        average,
+        group,
+        waited: false,
+    })
+}
+
+fn home_chips(partition: &Partition) -> Vec<u16> {
+    let mut chips = partition.home.clone();
+    chips.sort_unstable();
+    chips.dedup();
+    chips
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn share(entitled_ns: u64, vps: u16) -> Share {
+        let claim = Claim {
+            pool: PoolId::new(0),
+            capped: false,
+            weight: 128.0,
+            excess_age: 0.0,
+            promised: false,
+        };
+        Share {
+            vps,
+            active_vps: 0,
+            entitled_ns,
+            rule: Rule::Lending(Lending {
+                claim,
+                ceded_ns: 0,
+                home: vec![],
+            }),
+        }
+    }
+
+    fn ceded(share: &Share) -> u64 {
+        match &share.rule {
+            Rule::Lending(lending) => lending.ceded_ns,
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn thirty_virtual_processors_with_three_cores_get_a_millisecond_each() {
+        let mut share = share(30_000_000, 30);
+        share.active_vps = 18;
+        share.open_window();
+        assert_eq!((share.slice_ns(0), ceded(&share)), (1_000_000, 12_000_000));
+        // The first whose slice ends is lent an even part of what twelve siblings left.
+        assert_eq!(share.lend(), 666_666);
+        assert_eq!(share.reclaim(0, 0), 1_000_000);
+    }
+
+    #[test]
+    fn a_window_never_hands_out_more_than_the_entitlement() {
+        let mut share = share(7_000_001, 3);
+        share.active_vps = 2;
+        share.open_window();
+        let mut out = 2 * share.even_slice_ns();
+        while ceded(&share) > 0 {
+            out += share.lend();
+        }
+        assert_eq!(out, 7_000_001);
+    }
+}

@@ -1,0 +1,222 @@
+//! Capacity by window: what PowerVM, PR/SM and a machine of dedicated cores know besides who is
+//! where.
+
+use super::idle::CoreSets;
+use super::polarization::Kind;
+use super::pool::PoolBudget;
+use super::queues::Queues;
+use super::share::{Claim, Share};
+use super::state::State;
+use super::Capacity;
+use crate::ids::{ById, CoreId, GroupId, PartitionId, PoolId, VpId};
+use crate::spec::{Eviction, Policy, Processors, Spec};
+
+/// What a virtual processor has of its partition's capacity.
+#[derive(Clone, Copy, Debug)]
+pub struct Slice {
+    /// Entitled time left in this window [ns].
+    pub slice_ns: u64,
+    /// Reserved from a limited pool for the current stretch [ns].
+    pub grant_ns: u64,
+    /// Account it runs or waits on.
+    pub capacity: Capacity,
+    /// Whether it woke within this window, so that it has no claim on all of its slice.
+    pub late: bool,
+    /// Its kind by polarization, with PR/SM.
+    pub kind: Kind,
+    /// Physical core that is its home, for a vertical-high one.
+    pub home_core: Option<CoreId>,
+    /// Core of its own, if its partition is dedicated.
+    pub own_core: Option<CoreId>,
+}
+
+/// Whose a core is.
+#[derive(Clone, Copy, Debug)]
+pub struct Lot {
+    /// Dedicated owner.
+    pub owner: Option<VpId>,
+    /// Whether the pool may use it now.
+    pub pooled: bool,
+    /// Pool whose logical cores it runs, with PR/SM.
+    pub pool: Option<PoolId>,
+    /// Vertical-high logical core whose home it is.
+    pub high: Option<VpId>,
+}
+
+/// Budgets, ready queues and sets of cores.
+pub struct Windows {
+    /// By virtual processor.
+    pub slices: ById<VpId, Slice>,
+    /// By core.
+    pub lots: ById<CoreId, Lot>,
+    /// Budgets of the partitions.
+    pub shares: ById<PartitionId, Share>,
+    /// Budgets of the pools.
+    pub pools: ById<PoolId, PoolBudget>,
+    /// Budgets of the groups.
+    pub groups: ById<GroupId, PoolBudget>,
+    /// Idle pooled cores and cores with excess runners.
+    pub sets: CoreSets,
+    /// Ready virtual processors.
+    pub queues: Queues,
+    /// Whom an entitled requester may evict.
+    pub eviction: Eviction,
+    /// What a physical core has to give in a window [ns].
+    pub capacity_ns: u64,
+    /// Whether a window has been opened yet.
+    pub opened: bool,
+    /// Whether cores of one's own cost no dispatching.
+    pub own_is_free: bool,
+    /// Usable cores by pool and chip, as masks, with PR/SM.
+    pub(super) masks: ById<PoolId, Vec<u64>>,
+    /// Cores that are a vertical-high core's home, by chip, as masks.
+    pub(super) high_mask: Vec<u64>,
+}
+
+impl Windows {
+    /// Nothing handed out yet, all cores idle. PR/SM gives logical cores homes of its own.
+    pub fn new(spec: &Spec, state: &mut State) -> Self {
+        let hypervisor = &spec.machine.hypervisor;
+        let capacity_ns = hypervisor
+            .window_ns
+            .saturating_sub(hypervisor.prsm.physical_ns);
+        let share = |partition| Share::new(partition, hypervisor.policy, hypervisor.window_ns);
+        let groups = spec.groups.iter();
+        let mut windows = Self {
+            slices: ById::of(Slice::new(), state.vps.len()),
+            lots: ById::of(Lot::pooled(), state.cores.len()),
+            shares: spec.partitions.iter().map(share).collect(),
+            pools: spec
+                .pools
+                .iter()
+                .map(|pool| PoolBudget::new(pool, hypervisor.window_ns))
+                .collect(),
+            groups: groups
+                .map(|g| PoolBudget::of_group(g.cap, capacity_ns))
+                .collect(),
+            sets: CoreSets::new(&state.tree),
+            queues: Queues::new(spec.partitions.len()),
+            eviction: hypervisor.eviction,
+            capacity_ns,
+            opened: false,
+            own_is_free: hypervisor.policy == Policy::Prsm,
+            masks: ById::new(),
+            high_mask: Vec::new(),
+        };
+        windows.set_dedicated_apart(spec, state);
+        if hypervisor.policy == Policy::Prsm {
+            windows.set_up_prsm(spec, state);
+        }
+        for core in state.active() {
+            if windows.lots[core].pooled {
+                windows.sets.set_idle(state.cores[core].chip, core);
+            }
+        }
+        windows.entitle_pools();
+        windows
+    }
+
+    fn set_dedicated_apart(&mut self, spec: &Spec, state: &State) {
+        for (partition, vps) in spec.partitions.iter().zip(&state.vps_of) {
+            if let Processors::Dedicated { cores, .. } = &partition.processors {
+                for (vp, core) in vps.into_iter().zip(cores) {
+                    let core = CoreId::from(*core);
+                    self.lots[core].owner = Some(vp);
+                    self.lots[core].pooled = false;
+                    self.slices[vp].own_core = Some(core);
+                }
+            }
+        }
+    }
+
+    /// What the partitions of each pool are entitled to in a window.
+    fn entitle_pools(&mut self) {
+        for pool in self.pools.ids() {
+            let members = self.shares.iter();
+            let of = |share: &&Share| share.claim().is_some_and(|claim| claim.pool == pool);
+            let entitled: u64 = members.filter(of).map(|share| share.entitled_ns).sum();
+            let budget = &mut self.pools[pool];
+            budget.entitled_ns = budget.reserved_ns + entitled;
+        }
+    }
+
+    /// One more virtual processor of a partition has work. Dedicated partitions belong to no pool.
+    #[inline]
+    pub fn count_active(&mut self, partition: PartitionId) {
+        let share = &mut self.shares[partition];
+        share.active_vps += 1;
+        if let Some(claim) = share.claim() {
+            self.pools[claim.pool].active_vps += 1;
+        }
+    }
+
+    /// One virtual processor of a partition has run out of work.
+    #[inline]
+    pub fn count_inactive(&mut self, partition: PartitionId) {
+        let share = &mut self.shares[partition];
+        share.active_vps -= 1;
+        if let Some(claim) = share.claim() {
+            self.pools[claim.pool].active_vps -= 1;
+        }
+    }
+
+    /// Cores of the physical shared pool (dedicated cores apart).
+    pub fn pool_cores(&self, state: &State) -> u32 {
+        let active = state.active().into_iter();
+        active
+            .filter(|core| self.lots[*core].owner.is_none())
+            .count() as u32
+    }
+
+    /// Whether virtual processors with entitlement wait for a core.
+    #[inline]
+    pub fn has_entitled_waiting(&self) -> bool {
+        !self.queues.entitled.is_empty()
+    }
+
+    /// Whether putting a virtual processor on a core and taking it off costs nothing.
+    #[inline]
+    pub fn dispatches_free(&self, vp: VpId) -> bool {
+        self.own_is_free && self.own_core(vp).is_some()
+    }
+
+    /// Dedicated core of a virtual processor, if it has one.
+    #[inline]
+    pub fn own_core(&self, vp: VpId) -> Option<CoreId> {
+        self.slices[vp].own_core
+    }
+
+    /// What a partition has of its pool, where it shares one.
+    ///
+    /// # Panics
+    /// If the partition is dedicated: nobody asks that of one.
+    #[inline]
+    pub fn claim(&self, partition: PartitionId) -> &Claim {
+        self.shares[partition].claim().expect("a shared partition")
+    }
+}
+
+impl Slice {
+    fn new() -> Self {
+        Self {
+            slice_ns: 0,
+            grant_ns: u64::MAX,
+            capacity: Capacity::Entitled,
+            late: false,
+            kind: Kind::Horizontal,
+            home_core: None,
+            own_core: None,
+        }
+    }
+}
+
+impl Lot {
+    fn pooled() -> Self {
+        Self {
+            owner: None,
+            pooled: true,
+            pool: None,
+            high: None,
+        }
+    }
+}

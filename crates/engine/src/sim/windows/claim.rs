@@ -1,0 +1,99 @@
+//! On whose account a virtual processor runs, for how long, and what it is charged.
+
+use super::Partitions;
+use crate::hypervisor::{Capacity, Rule};
+use crate::ids::{CoreId, PartitionId, VpId};
+use crate::sim::world::World;
+
+impl World<Partitions> {
+    /// Decides on whose account a virtual processor would run; `false` if it must wait for the next
+    /// window.
+    pub(super) fn claim(&mut self, vp: VpId) -> bool {
+        let partition = self.at.vps[vp].partition;
+        let windows = &mut self.sys.windows;
+        let (v, share) = (&mut windows.slices[vp], &mut windows.shares[partition]);
+        if share.is_dedicated() {
+            v.capacity = Capacity::Entitled;
+            return true;
+        }
+        if v.slice_ns == 0 {
+            v.slice_ns = share.lend();
+        }
+        v.capacity = if v.slice_ns > 0 {
+            Capacity::Entitled
+        } else {
+            Capacity::Excess
+        };
+        let capacity = v.capacity;
+        let forbidden = capacity == Capacity::Excess && !share.may_exceed();
+        !forbidden && windows.left_ns(partition, capacity) > 0
+    }
+
+    /// Starts a stretch on the claimed account: until when may it run?
+    pub(super) fn grant(&mut self, vp: VpId) {
+        let core = self.at.vps[vp].core.expect("only runners are granted time");
+        let on = &mut self.at.cores[core];
+        let start = on.settled_at.max(self.now);
+        let left = self.window_end - start;
+        let windows = &mut self.sys.windows;
+        let v = &mut windows.slices[vp];
+        let excess = v.capacity == Capacity::Excess;
+        let granted = if v.own_core.is_some() {
+            left
+        } else {
+            let wanted = if excess { left } else { v.slice_ns.min(left) };
+            let capacity = v.capacity;
+            windows.reserve(self.at.vps[vp].partition, wanted, capacity)
+        };
+        windows.slices[vp].grant_ns = granted;
+        on.grant_end = start + granted;
+        windows.sets.set_excess(on.chip, core, excess);
+    }
+
+    /// Ends a stretch: what was reserved and not used goes back.
+    pub(super) fn return_grant(&mut self, vp: VpId) {
+        let v = &mut self.sys.windows.slices[vp];
+        let (unused, capacity) = (std::mem::take(&mut v.grant_ns), v.capacity);
+        if v.own_core.is_none() {
+            let partition = self.at.vps[vp].partition;
+            self.sys.windows.give_back(partition, unused, capacity);
+        }
+    }
+
+    /// Charges core time to slice, partition, pool and lender.
+    pub(super) fn charge_windows(&mut self, vp: VpId, core: CoreId, elapsed: u64) {
+        let partition = self.at.vps[vp].partition;
+        let windows = &mut self.sys.windows;
+        let (v, share) = (&mut windows.slices[vp], &mut windows.shares[partition]);
+        let meter = &mut self.meters.partitions[partition];
+        v.grant_ns = v.grant_ns.saturating_sub(elapsed);
+        match v.capacity {
+            Capacity::Entitled => {
+                v.slice_ns = v.slice_ns.saturating_sub(elapsed);
+                meter.entitled_ns += elapsed;
+            }
+            Capacity::Excess => {
+                if let Some(claim) = share.claim_mut() {
+                    claim.excess_age += elapsed as f64 / claim.weight.max(1.0);
+                }
+                meter.excess_ns += elapsed;
+            }
+        }
+        if let Rule::Slices(slices) = &mut share.rule {
+            slices.limit.used_ns += elapsed;
+        }
+        if let Some(claim) = share.claim() {
+            windows.pools[claim.pool].used_ns += elapsed;
+        }
+        match windows.lots[core].owner {
+            Some(owner) if owner != vp => self.lend_time(owner, elapsed),
+            _ => {}
+        }
+    }
+
+    /// A core of an owner's has worked for somebody else.
+    fn lend_time(&mut self, owner: VpId, elapsed: u64) {
+        let lender: PartitionId = self.at.vps[owner].partition;
+        self.meters.partitions[lender].donated_ns += elapsed;
+    }
+}

@@ -1,0 +1,224 @@
+//! Partitions under windows and budgets: PowerVM, PR/SM, and cores of one's own.
+//!
+//! ```text
+//! sim           work for a virtual processor, or none left          wake, cede
+//! claim         on whose account it would run, and how much of it   claim, grant
+//! dispatch      asks the policy who goes where, and carries it out
+//! window        hands capacity out anew
+//! confer        a lock's holder lost its core: a sibling gives its own
+//! donate        idle dedicated cores go to the pool and come back
+//! sim::zvm      z/VM in such a partition
+//! ```
+
+mod claim;
+mod confer;
+mod dispatch;
+mod donate;
+mod rows;
+mod window;
+
+use super::meters::{Purr, Reason};
+use super::rows::Reading;
+use super::system::{Stretch, System, GUEST_COLUMNS};
+use super::world::World;
+use super::zvm::{self, state::Cp};
+use crate::hypervisor::policies::Dispatcher;
+use crate::hypervisor::{Capacity, State, View, Windows};
+use crate::ids::{ById, CoreId, PartitionId, ThreadId, VpId};
+use crate::kernel::Key;
+use crate::spec::Spec;
+
+/// Partitions under windows and budgets.
+pub struct Partitions {
+    /// Budgets, queues and sets of cores.
+    pub windows: Windows,
+    /// The dispatcher.
+    policy: Dispatcher,
+    /// z/VM's Control Program, for each partition that has it.
+    pub cps: ById<PartitionId, Option<Box<Cp>>>,
+    /// Whether a share check is pending.
+    share_check: bool,
+    /// Core time of each partition when it last decided to donate [ns].
+    donated_from: ById<PartitionId, u64>,
+}
+
+/// What partitions under windows wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alarm {
+    /// Partitions wait for excess capacity: who is ahead of its share?
+    ShareCheck,
+    /// An entitled virtual processor that still waits must run from now on to get its slice.
+    LastChance(VpId),
+    /// Of a partition's z/VM.
+    Zvm(PartitionId, zvm::Alarm),
+}
+
+impl System for Partitions {
+    type Alarm = Alarm;
+
+    fn new(spec: &Spec, state: &mut State, replication: u64) -> Self {
+        let windows = Windows::new(spec, state);
+        let policy = Dispatcher::of(spec.machine.hypervisor.policy);
+        let cps = state.vps_of.ids();
+        Self {
+            windows,
+            policy: policy.expect("a policy of windows"),
+            cps: cps.map(|of| Cp::of(spec, state, of, replication)).collect(),
+            share_check: false,
+            donated_from: ById::of(0, spec.partitions.len()),
+        }
+    }
+
+    fn start(world: &mut World<Self>) {
+        world.lend_idle_cores();
+    }
+
+    fn start_partition(world: &mut World<Self>, partition: PartitionId) {
+        if world.sys.cps[partition].is_some() {
+            world.start_cp(partition);
+        }
+    }
+
+    fn wake(world: &mut World<Self>, vp: VpId) {
+        world.wake_vp(vp);
+    }
+
+    fn cede(world: &mut World<Self>, vp: VpId) {
+        world.cede(vp);
+    }
+
+    fn withdraw(world: &mut World<Self>, vp: VpId) {
+        world.withdraw(vp);
+    }
+
+    fn due(world: &mut World<Self>, core: CoreId, vp: VpId) {
+        world.core_due(core, vp);
+    }
+
+    fn alarm(world: &mut World<Self>, _key: Key, alarm: Alarm) {
+        match alarm {
+            Alarm::ShareCheck => world.check_shares(),
+            Alarm::LastChance(vp) => world.last_chance(vp),
+            Alarm::Zvm(partition, alarm) => world.cp_alarm(partition, alarm),
+        }
+    }
+
+    fn close_window(world: &mut World<Self>, window_ns: u64) {
+        world.close_cp_window(window_ns as f64);
+    }
+
+    fn open_window(world: &mut World<Self>) {
+        world.hand_window_out();
+        // Last, so that whoever is moved or woken runs on the new window's capacity.
+        world.rouse_all();
+    }
+
+    fn second(world: &mut World<Self>, partition: PartitionId) {
+        world.decide_donation(partition);
+    }
+
+    fn dispatch_ns(&self, spec: &Spec, vp: VpId) -> Option<u64> {
+        let pays = !self.windows.dispatches_free(vp);
+        pays.then_some(spec.machine.hypervisor.dispatch_ns)
+    }
+
+    fn grant(world: &mut World<Self>, vp: VpId) {
+        world.grant(vp);
+    }
+
+    fn leave(world: &mut World<Self>, vp: VpId, core: CoreId) {
+        world.return_grant(vp);
+        let chip = world.at.cores[core].chip;
+        world.sys.windows.sets.set_excess(chip, core, false);
+    }
+
+    fn is_on_excess(&self, vp: VpId) -> bool {
+        self.windows.slices[vp].capacity == Capacity::Excess
+    }
+
+    fn charge(world: &mut World<Self>, vp: VpId, core: CoreId, elapsed: u64) {
+        world.charge_windows(vp, core, elapsed);
+    }
+
+    #[inline]
+    fn advance(world: &mut World<Self>, vp: VpId, core: CoreId, stretch: Stretch) -> bool {
+        let is_zvm = world.is_zvm(vp);
+        if is_zvm {
+            world.progress_cp(vp, core, stretch);
+        }
+        is_zvm
+    }
+
+    #[inline]
+    fn end_burst(world: &mut World<Self>, vp: VpId, at: ThreadId, thread: u8) -> bool {
+        let is_zvm = world.is_zvm(vp);
+        if is_zvm {
+            world.end_segment(vp, at, thread);
+        }
+        is_zvm
+    }
+
+    #[inline]
+    fn end_slice(world: &mut World<Self>, vp: VpId, at: ThreadId, thread: u8) -> bool {
+        let is_zvm = world.is_zvm(vp);
+        if is_zvm {
+            world.end_minor_slice(vp, at, thread);
+        }
+        is_zvm
+    }
+
+    fn read_pools(world: &World<Self>) -> Vec<Vec<i64>> {
+        world.read_pools()
+    }
+
+    fn read_guest(world: &World<Self>, partition: PartitionId) -> [i64; GUEST_COLUMNS] {
+        world.read_cp(partition)
+    }
+
+    fn user_and_sys(world: &World<Self>, of: PartitionId, cpu: usize, purr: &Purr) -> (f64, f64) {
+        world.cp_user_and_sys(of, cpu, purr)
+    }
+
+    fn read_tables(world: &World<Self>, into: &mut Reading) {
+        world.read_cp_tables(into);
+    }
+}
+
+impl World<Partitions> {
+    /// What the policy sees.
+    #[inline]
+    fn view(&self) -> View<'_> {
+        View {
+            state: &self.at,
+            windows: &self.sys.windows,
+        }
+    }
+
+    /// The planned event of a core is due, and ended bursts have been seen to.
+    fn core_due(&mut self, core: CoreId, vp: VpId) {
+        if self.at.cores[core].running != Some(vp) {
+            // Its own work woke a sibling that threw it off this core.
+            self.drained(vp);
+        } else if self.mask(vp) == 0 {
+            self.cede(vp);
+        } else if self.at.cores[core].grant_end <= self.now {
+            self.end_grant(vp);
+            if self.at.cores[core].running == Some(vp) {
+                self.plan(core);
+            }
+        } else {
+            self.plan(core);
+        }
+    }
+
+    /// Takes a virtual processor with work off its core against its will.
+    fn preempt(&mut self, vp: VpId, reason: Reason) -> CoreId {
+        let core = self.undispatch(vp, reason);
+        self.count_involuntary(vp);
+        if matches!(reason, Reason::Evicted | Reason::Reclaimed) {
+            let partition = self.at.vps[vp].partition;
+            self.meters.partitions[partition].evictions += 1;
+        }
+        core
+    }
+}

@@ -1,0 +1,174 @@
+//! A window begins: capacity is handed out anew.
+
+use super::Partitions;
+use crate::hypervisor::{Capacity, Claim, Mode, Rule};
+use crate::ids::{CoreId, PoolId, VpId};
+use crate::sim::event::NEVER;
+use crate::sim::meters::Reason;
+use crate::sim::world::World;
+use crate::spec::Policy;
+
+impl World<Partitions> {
+    /// Every partition gets its entitlement; runners, those that wait and those that had nothing
+    /// left go on with it.
+    pub(super) fn hand_window_out(&mut self) {
+        let waiting = self.sys.windows.queues.drain();
+        let exhausted = self.exhausted();
+        self.manage();
+        self.hand_out();
+        for slice in &mut self.sys.windows.slices {
+            slice.late = false;
+        }
+        self.renew_running();
+        for vp in waiting {
+            self.sys.windows.slices[vp].slice_ns = self.slice_of(vp);
+            self.seek_core(vp);
+        }
+        for vp in exhausted {
+            self.sys.windows.slices[vp].slice_ns = self.slice_of(vp);
+            let v = &self.at.vps[vp];
+            self.meters.partitions[v.partition].exhausted_ns += self.now - v.ready_at;
+            self.make_ready(vp);
+        }
+        self.send_home();
+    }
+
+    fn exhausted(&self) -> Vec<VpId> {
+        let all = self.at.vps.ids();
+        all.filter(|vp| self.vp(*vp).mode == Mode::Exhausted)
+            .collect()
+    }
+
+    /// PR/SM's own time on the shared cores: nobody's progress until it is over.
+    fn manage(&mut self) {
+        let own = self.spec.machine.hypervisor.prsm.physical_ns;
+        if own == 0 {
+            return;
+        }
+        for core in self.at.active() {
+            if self.sys.windows.lots[core].owner.is_none() {
+                let on = &mut self.at.cores[core];
+                on.settled_at = self.now + own;
+                if on.spin_from != NEVER && on.spin_from > self.now {
+                    on.spin_from += own;
+                }
+                on.stall_until = on.stall_until.max(self.now) + own;
+            }
+        }
+    }
+
+    /// Every partition gets its entitlement, every pool its limit.
+    fn hand_out(&mut self) {
+        let windows = &mut self.sys.windows;
+        if self.spec.machine.hypervisor.policy == Policy::Prsm {
+            let (window, capacity) = (self.spec.machine.hypervisor.window_ns, windows.capacity_ns);
+            windows.hand_out_by_weight(&self.at, window, capacity);
+        }
+        for pool in windows.pools.ids() {
+            let (mut promised_ns, mut active) = (0, 0);
+            for share in &windows.shares {
+                let claims = share.claim().is_some_and(|claim| claim.pool == pool);
+                if claims && share.active_vps > 0 {
+                    promised_ns += share.entitled_ns;
+                    active += share.active_vps;
+                }
+            }
+            windows.pools[pool].open_window(promised_ns, active);
+        }
+        for share in &mut windows.shares {
+            share.open_window();
+        }
+        self.even_out_ages();
+    }
+
+    /// Who did not compete for excess lately starts level with the one that is furthest behind.
+    /// With PR/SM that is so among those that share cores of one type, and who had to wait for
+    /// a core competes.
+    fn even_out_ages(&mut self) {
+        if self.spec.machine.hypervisor.policy != Policy::Prsm {
+            return self.level_ages(|_| true);
+        }
+        for pool in self.sys.windows.pools.ids() {
+            self.level_ages(|of| of == pool);
+        }
+        for share in &mut self.sys.windows.shares {
+            if let Rule::Slices(slices) = &mut share.rule {
+                slices.waited = false;
+            }
+        }
+    }
+
+    fn level_ages(&mut self, among: impl Fn(PoolId) -> bool) {
+        let shares = &mut self.sys.windows.shares;
+        let mut least = f64::INFINITY;
+        for (share, meter) in shares.iter().zip(&self.meters.partitions) {
+            let used = meter.excess_ns > 0 && share.active_vps > 0;
+            let waited = matches!(&share.rule, Rule::Slices(slices) if slices.waited);
+            match share.claim() {
+                Some(claim) if among(claim.pool) && (used || waited) => {
+                    least = least.min(claim.excess_age);
+                }
+                _ => {}
+            }
+        }
+        if least.is_finite() {
+            let claims = shares.iter_mut().filter_map(|share| share.claim_mut());
+            let level = |claim: &mut Claim| claim.excess_age = claim.excess_age.max(least);
+            claims.filter(|claim| among(claim.pool)).for_each(level);
+        }
+    }
+
+    fn slice_of(&self, vp: VpId) -> u64 {
+        let v = self.vp(vp);
+        self.sys.windows.shares[v.partition].slice_ns(v.index)
+    }
+
+    /// Runners start the window on entitlement; those away from home go home where a core is idle.
+    fn renew_running(&mut self) {
+        for core in self.at.active() {
+            // One that has just moved to a higher core had its turn.
+            let first = self.now == 0;
+            let turn = |vp: &VpId| first || self.vp(*vp).dispatched_at < self.now;
+            if let Some(vp) = self.at.cores[core].running.filter(turn) {
+                self.renew_runner(vp, core);
+            }
+        }
+    }
+
+    fn renew_runner(&mut self, vp: VpId, core: CoreId) {
+        let slice = self.slice_of(vp);
+        let v = &mut self.sys.windows.slices[vp];
+        v.grant_ns = 0;
+        v.slice_ns = slice;
+        if slice == 0 {
+            self.end_grant(vp); // Entitled to nothing: it goes on if it may use excess.
+        } else {
+            v.capacity = Capacity::Entitled;
+            if v.own_core.is_some() {
+                self.grant(vp);
+            } else {
+                self.renew(vp, Reason::WindowEnd);
+            }
+        }
+        if self.at.cores[core].running == Some(vp) {
+            self.plan(core);
+        }
+    }
+
+    /// Vertical-high logical cores that went elsewhere when they were beyond their share take their
+    /// homes back.
+    fn send_home(&mut self) {
+        for core in self.at.active() {
+            let Some(vp) = self.at.cores[core].running else {
+                continue;
+            };
+            let v = &self.sys.windows.slices[vp];
+            let strays = v.home_core.is_some_and(|home| home != core);
+            if strays && v.capacity == Capacity::Entitled {
+                self.preempt(vp, Reason::WindowEnd);
+                self.hand_on(core);
+                self.make_ready(vp);
+            }
+        }
+    }
+}
