@@ -7,7 +7,7 @@ use homenode_engine::kernel::{self, Histogram, Priority, Queue, Stream, Time};
 
 use crate::bare::heap::{key, unpack, Heap};
 use crate::bare::random::Random;
-use crate::rounds::{Case, Outcome, Sample};
+use crate::case::{Case, Outcome, Sample};
 
 const GROUP: &str = "Calls of the kernel";
 /// Pending events of the smaller queues: as many as W2 has.
@@ -52,12 +52,7 @@ fn case(name: &'static str, yardstick: &'static str, calls: u64, work: fn(u64)) 
             outcome: Outcome::Unchecked,
         }
     };
-    Case {
-        name,
-        group: GROUP,
-        yardstick,
-        run: Box::new(run),
-    }
+    Case::new(GROUP, name, yardstick, run)
 }
 
 fn bare_hold(calls: u64) {

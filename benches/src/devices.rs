@@ -7,7 +7,7 @@ use homenode_engine::devices::{FileReads, Pager, Searching};
 use homenode_engine::kernel::{Stream, Time};
 use homenode_engine::spec::{Paging, StorageServer};
 
-use crate::rounds::{Case, Outcome, Sample};
+use crate::case::{Case, Outcome, Sample};
 
 const GROUP: &str = "Devices";
 const GIB: u64 = 1 << 30;
@@ -23,18 +23,18 @@ const SEARCHES: u64 = 2_000;
 /// All cases of this group, compared with `yardstick`.
 pub fn all(yardstick: &'static str) -> Vec<Case> {
     vec![
-        Case {
-            name: "paging I/Os: 300 servers, 224 volumes",
-            group: GROUP,
+        Case::new(
+            GROUP,
+            "paging I/Os: 300 servers, 224 volumes",
             yardstick,
-            run: Box::new(page),
-        },
-        Case {
-            name: "cost of a search: 220 control blocks, 95 processors",
-            group: GROUP,
+            page,
+        ),
+        Case::new(
+            GROUP,
+            "cost of a search: 220 control blocks, 95 processors",
             yardstick,
-            run: Box::new(search),
-        },
+            search,
+        ),
     ]
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use homenode_engine::sim;
 use homenode_engine::spec::Spec;
 
-use crate::rounds::{Outcome, Sample};
+use crate::case::{Outcome, Sample};
 
 const NS_PER_S: f64 = 1e9;
 

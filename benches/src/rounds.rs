@@ -1,42 +1,7 @@
 //! Measuring: every case once a round, medians over the rounds.
 
+use crate::case::{Case, Outcome, Sample};
 use crate::load::{Answer, Dispatches, Waits};
-
-/// What one measurement of a case saw.
-#[derive(Clone, Copy, Debug)]
-pub struct Sample {
-    /// Events handled.
-    pub events: u64,
-    /// Wall time [s].
-    pub wall_s: f64,
-    /// Simulated time [s]; zero where it says nothing.
-    pub simulated_s: f64,
-    /// What came out, where it is known what must.
-    pub outcome: Outcome,
-}
-
-/// The part of a sample that can be checked.
-#[derive(Clone, Copy, Debug)]
-pub enum Outcome {
-    /// Nothing.
-    Unchecked,
-    /// Of W1.
-    Waits(Waits),
-    /// Of W2.
-    Dispatches(Dispatches),
-}
-
-/// Something that is measured.
-pub struct Case {
-    /// Name, unique.
-    pub name: &'static str,
-    /// Heading under which it is printed.
-    pub group: &'static str,
-    /// Name of the case that it is compared with; its own for a bare loop.
-    pub yardstick: &'static str,
-    /// Measures it once; the number tells the rounds apart.
-    pub run: Box<dyn FnMut(u64) -> Sample>,
-}
 
 /// Median, least and greatest of the rounds.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
@@ -53,7 +18,7 @@ pub struct Spread {
 #[derive(Debug, serde::Serialize)]
 pub struct Measured {
     /// Name of the case.
-    pub name: &'static str,
+    pub name: String,
     /// Heading.
     pub group: &'static str,
     /// What it is compared with.
@@ -62,6 +27,8 @@ pub struct Measured {
     pub events_per_s: Spread,
     /// The same, in proportion to the yardstick of the same round.
     pub ratio: Spread,
+    /// Ratio that is aimed at, if any is.
+    pub aim: Option<f64>,
     /// Simulated seconds a second of wall time, where it says something.
     pub simulated_s_per_s: Option<Spread>,
     /// Figures that must come out, over all rounds.
@@ -75,6 +42,13 @@ pub struct Results {
     pub rounds: usize,
     /// The cases in their order.
     pub cases: Vec<Measured>,
+}
+
+impl Measured {
+    /// Whether the aim was reached, if there is one: by the median, which is what is compared.
+    pub fn reached(&self) -> Option<bool> {
+        self.aim.map(|aim| self.ratio.median >= aim)
+    }
 }
 
 impl Results {
@@ -113,10 +87,11 @@ fn summarise(case: &Case, samples: &[Sample], yardstick: &[Sample]) -> Measured 
     let ratios = samples.iter().zip(yardstick);
     let simulated = spread(samples.iter().map(|it| it.simulated_s / it.wall_s));
     Measured {
-        name: case.name,
+        name: case.name.clone(),
         group: case.group,
         yardstick: case.yardstick,
         events_per_s: spread(samples.iter().map(rate)),
+        aim: case.aim,
         ratio: spread(ratios.map(|(own, other)| rate(own) / rate(other))),
         simulated_s_per_s: (simulated.median > 0.0).then_some(simulated),
         answers: answers(samples),
@@ -165,12 +140,7 @@ mod tests {
             simulated_s: 0.0,
             outcome: Outcome::Unchecked,
         };
-        Case {
-            name,
-            group: "",
-            yardstick,
-            run: Box::new(run),
-        }
+        Case::new("", name, yardstick, run)
     }
 
     #[test]
@@ -185,5 +155,20 @@ mod tests {
         assert_eq!((slow.events_per_s.min, slow.events_per_s.max), (2.0, 25.0));
         assert_eq!(slow.events_per_s.median, 13.5);
         assert!(slow.simulated_s_per_s.is_none() && results.answers_are_right());
+    }
+
+    #[test]
+    fn an_aim_is_held_against_the_median() {
+        let mut cases = [
+            case("bare", "bare", [0, 100, 100]),
+            case("slow", "bare", [0, 20, 40]),
+        ];
+        let reached = |aim, cases: &mut [Case; 2]| {
+            cases[1].aim = aim;
+            measure(cases, 2, |_| {}).cases[1].reached()
+        };
+        assert_eq!(reached(None, &mut cases), None);
+        assert_eq!(reached(Some(0.3), &mut cases), Some(true));
+        assert_eq!(reached(Some(0.31), &mut cases), Some(false));
     }
 }
