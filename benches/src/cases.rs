@@ -7,7 +7,9 @@ use homenode_engine::spec::{Policy, Spec};
 use crate::aims::{self, BARE_W2};
 use crate::case::{made, Case, Outcome, Sample};
 use crate::load::{Dispatches, Waits};
-use crate::{bare, calls, costs, devices, engine, hosts, kernel, nmon, scenarios, zvm};
+use crate::{
+    bare, calls, costs, devices, engine, frames, hosts, kernel, nmon, policies, scenarios, zvm,
+};
 
 const W1: &str = "W1: a queue of 64 servers, load 0.8";
 const W2: &str = "W2: 64 cores, 4 partitions of 30 virtual processors";
@@ -24,7 +26,7 @@ pub fn all() -> Vec<Case> {
     let groups = [
         w1(),
         w2(),
-        frames(),
+        whole_frames(),
         costs::all(BARE_W2),
         devices::all(BARE_W2),
         calls::all(),
@@ -46,18 +48,32 @@ fn w2() -> Vec<Case> {
     let case = |name, run: fn(u64, u64) -> Dispatches| {
         Case::new(W2, name, BARE_W2, move |at| dispatches(at, run))
     };
+    let load = |name, spec: fn() -> Spec| model(W2, name, move || vec![spec()]);
     vec![
         case(BARE_W2, bare::w2::run),
         case("kernel, W2", kernel::w2::run),
-        model(W2, aims::W2_LOAD, || vec![scenarios::w2_load()]),
+        load(aims::W2_LOAD, scenarios::w2_load),
+        load("W2's load under PR/SM", policies::prsm),
+        load(
+            "W2's load, 64 cores of their own for 64 VPs",
+            policies::dedicated,
+        ),
+        load("W2's load as guests of z/VM", policies::zvm),
+        load("W2's load under Linux", policies::linux),
+        load("W2's load under credit2", policies::credit2),
     ]
 }
 
-fn frames() -> Vec<Case> {
+fn whole_frames() -> Vec<Case> {
     let frame = |name, spec: fn() -> Spec| model(FRAMES, name, move || vec![spec()]);
     vec![
         model(FRAMES, aims::STUDY, scenarios::study_frames),
-        frame(aims::FRAME, scenarios::full_frame),
+        frame(aims::FRAME, frames::full_frame),
+        frame("frame of 100 VPs on 20 cores", || frames::of_vps(100)),
+        frame("frame of 1,000 VPs on 200 cores", || frames::of_vps(1_000)),
+        frame("frame of 10,000 VPs on 2,000 cores", || {
+            frames::of_vps(10_000)
+        }),
         frame(aims::ZVM, zvm::tiles),
         frame(aims::LINUX, || hosts::host(Policy::Linux)),
         frame(aims::XEN, || hosts::host(Policy::Credit2)),

@@ -8,7 +8,7 @@ usage: homenode-bench [--only WORD]... [--rounds N] [--json]
        homenode-bench --profile CASE [--seconds S] [--json]
        homenode-bench --list
 
-  --only WORD     only the cases with one of these words in their name, and what they are compared with
+  --only WORD     only cases with one of these words in their name, and what they are compared with
   --rounds N      measure every case N times (9 if not given)
   --profile CASE  nothing but this case in a loop: its name, or words that no other name has
   --seconds S     how long to profile (10 if not given); what was begun is finished

@@ -64,7 +64,7 @@ fn verdict(case: &Measured) -> String {
 
 /// A number of which the first two digits matter.
 fn short(number: f64) -> String {
-    let decimals = usize::from(number < 10.0);
+    let decimals = usize::from(number < 10.0) + usize::from(number < 1.0);
     format!("{number:.decimals$}")
 }
 
