@@ -29,6 +29,9 @@ const AIMS: [(&str, f64); 7] = [
     (TWO_CORES, 1.9),
 ];
 
+/// How many times as much an event may cost at the greatest size of an axis as at the least.
+pub const GROWTH: f64 = 2.0;
+
 /// The least ratio that is aimed at for a case.
 pub fn of(name: &str) -> Option<f64> {
     AIMS.iter().find(|(case, _)| *case == name).map(|it| it.1)

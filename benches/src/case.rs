@@ -1,6 +1,7 @@
 //! Something that is measured, and what one measurement of it saw.
 
 use std::cell::LazyCell;
+use std::time::Duration;
 
 use crate::aims;
 use crate::load::{Dispatches, Waits};
@@ -14,8 +15,23 @@ pub struct Sample {
     pub wall_s: f64,
     /// Simulated time [s]; zero where it says nothing.
     pub simulated_s: f64,
+    /// Wall time before the first event, where it was measured apart and left out above [s].
+    pub setup_s: Option<f64>,
     /// What came out, where it is known what must.
     pub outcome: Outcome,
+}
+
+impl Sample {
+    /// So many events in so long; nothing else is known.
+    pub fn new(events: u64, wall: Duration) -> Self {
+        Self {
+            events,
+            wall_s: wall.as_secs_f64(),
+            simulated_s: 0.0,
+            setup_s: None,
+            outcome: Outcome::Unchecked,
+        }
+    }
 }
 
 /// The part of a sample that can be checked.
@@ -42,6 +58,8 @@ pub struct Case {
     pub yardstick: &'static str,
     /// Ratio to the yardstick that is wanted, if any is.
     pub aim: Option<f64>,
+    /// Rounds of which one measures it.
+    pub every: usize,
     /// Measures it.
     pub run: Run,
 }
@@ -60,6 +78,7 @@ impl Case {
             name,
             group,
             yardstick,
+            every: 1,
             run: Box::new(run),
         }
     }
@@ -87,12 +106,7 @@ mod tests {
         let count = Rc::new(Cell::new(0));
         let counter = Rc::clone(&count);
         let make = move || counter.set(counter.get() + 1);
-        let mut run = made(make, |(), round| Sample {
-            events: round,
-            wall_s: 1.0,
-            simulated_s: 0.0,
-            outcome: Outcome::Unchecked,
-        });
+        let mut run = made(make, |(), round| Sample::new(round, Duration::from_secs(1)));
         assert_eq!(count.get(), 0);
         assert_eq!((run(3).events, run(4).events), (3, 4));
         assert_eq!(count.get(), 1);

@@ -8,7 +8,8 @@ use crate::aims::{self, BARE_W2};
 use crate::case::{made, Case, Outcome, Sample};
 use crate::load::{Dispatches, Waits};
 use crate::{
-    bare, calls, costs, devices, engine, frames, hosts, kernel, nmon, policies, scenarios, zvm,
+    bare, calls, costs, devices, engine, frames, growth, hosts, kernel, nmon, policies, scenarios,
+    zvm,
 };
 
 const W1: &str = "W1: a queue of 64 servers, load 0.8";
@@ -31,6 +32,7 @@ pub fn all() -> Vec<Case> {
         devices::all(BARE_W2),
         calls::all(),
         nmon::all(),
+        growth::all(),
     ];
     groups.into_iter().flatten().collect()
 }
@@ -103,10 +105,8 @@ fn waits(seed: u64, run: fn(u64, u64) -> Waits) -> Sample {
     let start = Instant::now();
     let seen = run(EVENTS, seed);
     Sample {
-        events: EVENTS,
-        wall_s: start.elapsed().as_secs_f64(),
-        simulated_s: 0.0,
         outcome: Outcome::Waits(seen),
+        ..Sample::new(EVENTS, start.elapsed())
     }
 }
 
@@ -114,10 +114,9 @@ fn dispatches(seed: u64, run: fn(u64, u64) -> Dispatches) -> Sample {
     let start = Instant::now();
     let seen = run(EVENTS, seed);
     Sample {
-        events: EVENTS,
-        wall_s: start.elapsed().as_secs_f64(),
         simulated_s: seen.elapsed_ns as f64 / 1e9,
         outcome: Outcome::Dispatches(seen),
+        ..Sample::new(EVENTS, start.elapsed())
     }
 }
 

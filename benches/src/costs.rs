@@ -10,7 +10,7 @@ use homenode_engine::spec::Spec;
 use homenode_engine::steady;
 
 use crate::bare::random::Random;
-use crate::case::{made, Case, Outcome, Sample};
+use crate::case::{made, Case, Sample};
 use crate::cells;
 use crate::scenarios;
 
@@ -147,7 +147,7 @@ fn evaluate(spec: &Spec, states: &[State]) -> Sample {
             done += state.places.len() as u64;
         }
     }
-    sample(done, start)
+    Sample::new(done, start.elapsed())
 }
 
 /// Prices all configurations; an event is a configuration.
@@ -159,14 +159,5 @@ fn prices(configurations: &[(Spec, Vec<Vec<f64>>)]) -> Sample {
             black_box(price.unwrap_or_else(|fault| panic!("{}: {fault}", spec.name)));
         }
     }
-    sample(CALLS * configurations.len() as u64, start)
-}
-
-fn sample(events: u64, start: Instant) -> Sample {
-    Sample {
-        events,
-        wall_s: start.elapsed().as_secs_f64(),
-        simulated_s: 0.0,
-        outcome: Outcome::Unchecked,
-    }
+    Sample::new(CALLS * configurations.len() as u64, start.elapsed())
 }

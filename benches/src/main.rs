@@ -15,6 +15,7 @@ mod costs;
 mod devices;
 mod engine;
 mod frames;
+mod growth;
 mod hosts;
 mod kernel;
 mod load;
@@ -25,6 +26,7 @@ mod profile;
 mod report;
 mod rounds;
 mod scenarios;
+mod sizes;
 mod zvm;
 
 use std::process::ExitCode;

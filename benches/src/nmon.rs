@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use homenode_captures::nmon::{Batch, Reader};
 
-use crate::case::{made, Case, Outcome, Sample};
+use crate::case::{made, Case, Sample};
 
 const GROUP: &str = "Reading recordings (M bytes/s instead of events)";
 const BARE: &str = "nmon: counting commas and ends of line";
@@ -41,15 +41,6 @@ fn case(name: &'static str, snapshot: Snapshot, run: fn(&[u8]) -> Sample) -> Cas
     Case::new(GROUP, name, BARE, run)
 }
 
-fn sample(bytes: &[u8], begun: Instant) -> Sample {
-    Sample {
-        events: bytes.len() as u64,
-        wall_s: begun.elapsed().as_secs_f64(),
-        simulated_s: 0.0,
-        outcome: Outcome::Unchecked,
-    }
-}
-
 fn count(bytes: &[u8]) -> Sample {
     let begun = Instant::now();
     let (mut fields, mut lines) = (0u64, 0u64);
@@ -58,7 +49,7 @@ fn count(bytes: &[u8]) -> Sample {
         lines += u64::from(*byte == b'\n');
     }
     black_box((fields, lines));
-    sample(bytes, begun)
+    Sample::new(bytes.len() as u64, begun.elapsed())
 }
 
 /// Every value of every column is taken out of the reader and added up.
@@ -75,7 +66,7 @@ fn read(bytes: &[u8]) -> Sample {
     let (last, summary) = reader.finish().expect("a recording");
     assert_eq!(summary.dropped, 0, "the recording is sound");
     black_box(sum + total(last));
-    sample(bytes, begun)
+    Sample::new(bytes.len() as u64, begun.elapsed())
 }
 
 fn total(batches: Vec<Batch>) -> f64 {

@@ -3,30 +3,32 @@
 //! can't take the very load, the nearest is there and a comment says what is different.
 
 use homenode_engine::spec::{
-    Cgroup, CpShare, HostThreads, Kvm, LogicalCores, Policy, Processors, Role, Spec,
-    VirtualMachine, Workload,
+    Cgroup, CpShare, Kvm, Policy, Processors, Role, Spec, VirtualMachine, Workload,
 };
 
 use crate::load::{BURST_NS, ENTITLED_NS, SERVERS, SLEEPERS, SLEEP_NS, VPS, WINDOW_NS};
 use crate::{scenarios, zvm};
 
-/// Cores that a partition may use: what its virtual processors are entitled to.
-const CAP: f64 = 12.0;
+/// Cores that a partition may use: what its 30 virtual processors are entitled to.
+const QUOTA_CORES: u64 = 12;
 /// Period of a quota [ns].
 const PERIOD_NS: u64 = 100_000_000;
 
-/// PR/SM: the same, weights alike and a cap instead of an entitlement.
+/// PR/SM: weights alike, and a cap of what was entitled.
 pub fn prsm() -> Spec {
-    let mut spec = of_policy(Policy::Prsm);
-    change_shared(&mut spec, |prsm, _, _| prsm.cap = Some(CAP));
-    spec
+    of_policy(scenarios::w2_load(), Policy::Prsm)
 }
 
 /// A core for each virtual processor, which is for 64 of the 120: each partition has 16 processors
 /// instead of 30, and nobody waits for another.
 pub fn dedicated() -> Spec {
-    let mut spec = of_policy(Policy::Dedicated);
-    let each = (SERVERS / spec.partitions.len()) as u16;
+    let each = SERVERS / 4;
+    with_cores_of_their_own(scenarios::w2_load(), each as u16)
+}
+
+/// Gives every partition of W2's so many cores of its own instead of what it shares.
+pub fn with_cores_of_their_own(spec: Spec, each: u16) -> Spec {
+    let mut spec = of_policy(spec, Policy::Dedicated);
     for (at, partition) in (0..).zip(&mut spec.partitions) {
         partition.processors = Processors::Dedicated {
             cores: (at * each..(at + 1) * each).collect(),
@@ -45,16 +47,18 @@ pub fn dedicated() -> Spec {
 
 /// The Linux scheduler and KVM: a control group with a quota for each guest.
 pub fn linux() -> Spec {
-    let mut spec = of_policy(Policy::Linux);
-    change_shared(&mut spec, |_, host, at| {
-        host.cgroup = Some(at);
-        host.kvm = Some(Kvm::default());
-    });
+    let mut spec = of_policy(scenarios::w2_load(), Policy::Linux);
+    for (at, partition) in (0..).zip(&mut spec.partitions) {
+        if let Processors::Shared { host, .. } = &mut partition.processors {
+            host.cgroup = Some(at);
+            host.kvm = Some(Kvm::default());
+        }
+    }
     let cgroup = |at: usize| Cgroup {
         name: format!("w2-{at}"),
         parent: None,
         weight: 100,
-        quota_ns: Some((CAP * PERIOD_NS as f64) as u64),
+        quota_ns: Some(QUOTA_CORES * PERIOD_NS),
         period_ns: PERIOD_NS,
         burst_ns: 0,
         cpuset: None,
@@ -64,11 +68,9 @@ pub fn linux() -> Spec {
     spec
 }
 
-/// Xen's credit2: weights alike, a cap for each domain.
+/// Xen's credit2: weights alike, and a cap of what was entitled.
 pub fn credit2() -> Spec {
-    let mut spec = of_policy(Policy::Credit2);
-    change_shared(&mut spec, |_, host, _| host.cap = Some(CAP));
-    spec
+    of_policy(scenarios::w2_load(), Policy::Credit2)
 }
 
 /// z/VM on 64 processors of its own. Its guests talk, so that the 90 are 45 clients that each ask a
@@ -107,30 +109,26 @@ fn limited(role: Role, name: String, switch: Option<u16>) -> VirtualMachine {
     }
 }
 
-/// W2's load with another policy; nobody is entitled or capped in PowerVM's way.
-fn of_policy(policy: Policy) -> Spec {
-    let mut spec = scenarios::w2_load();
+/// The spec with another policy: whoever is not PowerVM knows weights instead of entitlements, and
+/// a cap in cores where PowerVM caps at the entitlement. Linux has quotas, which are control groups'.
+pub fn of_policy(mut spec: Spec, policy: Policy) -> Spec {
     spec.machine.hypervisor.policy = policy;
     for partition in &mut spec.partitions {
         if let Processors::Shared {
             entitlement,
             capped,
+            prsm,
+            host,
             ..
         } = &mut partition.processors
         {
+            let cap = capped.then_some(*entitlement);
+            prsm.cap = cap.filter(|_| policy == Policy::Prsm);
+            host.cap = cap.filter(|_| policy == Policy::Credit2);
             (*entitlement, *capped) = (0.0, false);
         }
     }
     spec
-}
-
-/// Changes what PR/SM or a host has besides, by partition.
-fn change_shared(spec: &mut Spec, change: impl Fn(&mut LogicalCores, &mut HostThreads, u16)) {
-    for (at, partition) in (0..).zip(&mut spec.partitions) {
-        if let Processors::Shared { prsm, host, .. } = &mut partition.processors {
-            change(prsm, host, at);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -64,16 +64,14 @@ impl Profile {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::case::Outcome;
+    use std::time::Duration;
 
+    use super::*;
     #[test]
     fn the_first_run_counts_nowhere() {
         let run = |round| Sample {
-            events: 1_000_000 * round,
-            wall_s: 0.5,
             simulated_s: 2.0,
-            outcome: Outcome::Unchecked,
+            ..Sample::new(1_000_000 * round, Duration::from_millis(500))
         };
         let seen = profile(Case::new("", "case", "", run), 0.0);
         assert_eq!((seen.runs, seen.events), (1, 1_000_000));

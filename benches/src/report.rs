@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use crate::aims;
+use crate::growth::{self, Growth};
 use crate::load::Answer;
 use crate::profile::Profile;
 use crate::rounds::{Measured, Results, Spread};
@@ -24,7 +26,7 @@ pub fn text(results: &Results) -> String {
     let mut text =
         format!("{processor}; commit {commit}; median of {rounds} rounds [least-greatest]\n");
     let mut group = "";
-    for case in &results.cases {
+    for case in results.cases.iter().filter(|it| it.group != growth::GROUP) {
         if case.group != group {
             group = case.group;
             let columns = ["M events/s", "of the bare loop", "x real", "aim"];
@@ -32,7 +34,7 @@ pub fn text(results: &Results) -> String {
         }
         text += &row(case);
     }
-    text + &answers(results)
+    text + &table(&results.growth) + &answers(results)
 }
 
 /// A line of the table without blanks at its end.
@@ -79,6 +81,37 @@ fn spread(spread: Spread, unit: f64, decimals: usize) -> String {
         _ => decimals,
     };
     format!("{median:.decimals$} [{min:.decimals$}-{max:.decimals$}]")
+}
+
+/// A row for each axis along which a model grows.
+fn table(growth: &[Growth]) -> String {
+    let rows: String = growth.iter().map(growth_row).collect();
+    if rows.is_empty() {
+        return rows;
+    }
+    let aim = format!("at most {:.0}", aims::GROWTH);
+    format!(
+        "\n{:<84}{:>10}{:>9}{:>7}{aim:>10}\n",
+        "Growth: us an event, by size", "set-up ms", "exponent", "growth"
+    ) + &rows
+}
+
+fn growth_row(growth: &Growth) -> String {
+    let costs = growth.us_by_size.iter();
+    let costs = costs.map(|(size, us)| format!("{:>15}", format!("{}: {us:.3}", grouped(*size))));
+    let (costs, setup_ms): (String, f64) = (costs.collect(), growth.setup_ms);
+    let verdict = if growth.reached() { "reached" } else { "short" };
+    let figures = format!("{:>9.2}{:>7.1}", growth.exponent, growth.growth);
+    let name = growth.name;
+    format!("  {name:<37}{costs:<45}{setup_ms:>10.1}{figures}{verdict:>10}\n")
+}
+
+/// A number with a comma before its last three digits.
+fn grouped(number: u16) -> String {
+    match (number / 1_000, number % 1_000) {
+        (0, rest) => rest.to_string(),
+        (thousands, rest) => format!("{thousands},{rest:03}"),
+    }
 }
 
 fn answers(results: &Results) -> String {
@@ -130,23 +163,14 @@ fn commit() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases;
+    use crate::{cases, sizes};
 
     fn measured(name: &str, ratio: f64, aim: Option<f64>) -> Measured {
-        let all = |value| Spread {
-            median: value,
-            min: value,
-            max: value,
-        };
         Measured {
-            name: name.to_string(),
-            group: "group",
-            yardstick: "bare",
             aim,
-            events_per_s: all(9_999.94e6),
-            ratio: all(ratio),
-            simulated_s_per_s: Some(all(12_345.6)),
-            answers: Vec::new(),
+            ratio: Spread::all(ratio),
+            simulated_s_per_s: Some(Spread::all(12_345.6)),
+            ..Measured::of_rate(name, 9_999.94e6)
         }
     }
 
@@ -159,11 +183,34 @@ mod tests {
 
     #[test]
     fn no_row_is_wider_than_120_columns() {
-        for case in cases::all() {
+        let cases = cases::all().into_iter();
+        for case in cases.filter(|case| case.group != growth::GROUP) {
             for ratio in [0.0123, 99.994] {
                 let row = row(&measured(&case.name, ratio, Some(0.3)));
                 assert!(row.trim_end().chars().count() <= 120, "{row}");
             }
         }
+    }
+
+    #[test]
+    fn no_row_of_growth_is_wider_than_120_columns() {
+        for axis in sizes::axes() {
+            let growth = Growth {
+                name: axis.name,
+                us_by_size: axis.sizes.map(|size| (size, 99.999)).to_vec(),
+                setup_ms: 12_345.67,
+                exponent: -0.12,
+                growth: 123.4,
+                aim: aims::GROWTH,
+            };
+            let row = growth_row(&growth);
+            assert_eq!(row.trim_end().chars().count(), 120, "{row}");
+        }
+    }
+
+    #[test]
+    fn thousands_have_a_comma() {
+        let grouped = [8, 999, 1_000, 10_024].map(grouped);
+        assert_eq!(grouped, ["8", "999", "1,000", "10,024"]);
     }
 }

@@ -1,6 +1,7 @@
 //! Measuring: every case once a round, medians over the rounds.
 
 use crate::case::{Case, Outcome, Sample};
+use crate::growth::{self, Growth};
 use crate::load::{Answer, Dispatches, Waits};
 
 /// Median, least and greatest of the rounds.
@@ -31,9 +32,14 @@ pub struct Measured {
     pub aim: Option<f64>,
     /// Simulated seconds a second of wall time, where it says something.
     pub simulated_s_per_s: Option<Spread>,
+    /// Wall time before the first event [s], where it was measured apart.
+    pub setup_s: Option<Spread>,
     /// Figures that must come out, over all rounds.
     pub answers: Vec<Answer>,
 }
+
+/// What a case saw, by round; nothing in a round that left it out.
+type Samples = Vec<Option<Sample>>;
 
 /// All cases.
 #[derive(Debug, serde::Serialize)]
@@ -42,6 +48,8 @@ pub struct Results {
     pub rounds: usize,
     /// The cases in their order.
     pub cases: Vec<Measured>,
+    /// How the cost of an event grows with size, where that was measured.
+    pub growth: Vec<Growth>,
 }
 
 impl Measured {
@@ -59,42 +67,52 @@ impl Results {
     }
 }
 
-/// Measures all cases, `rounds` times, and once before without counting it.
+/// Measures all cases, `rounds` times or less often if they say so, and once before without counting
+/// it.
 pub fn measure(cases: &mut [Case], rounds: usize, progress: impl Fn(usize)) -> Results {
-    let mut samples: Vec<Vec<Sample>> = cases.iter().map(|_| Vec::new()).collect();
+    let mut samples: Vec<Samples> = cases.iter().map(|_| Vec::new()).collect();
     for round in 0..=rounds {
         progress(round);
         for (case, samples) in cases.iter_mut().zip(&mut samples) {
-            let sample = (case.run)(round as u64);
+            let is_due = round % case.every == 1 % case.every;
+            let sample = is_due.then(|| (case.run)(round as u64));
             // The first round only warms caches and clocks up.
             if round > 0 {
                 samples.push(sample);
             }
         }
     }
-    let summary = |(case, own): (&Case, &Vec<Sample>)| {
+    let summary = |(case, own): (&Case, &Samples)| {
         let yardstick = cases.iter().position(|other| other.name == case.yardstick);
         summarise(case, own, yardstick.map_or(own, |index| &samples[index]))
     };
+    let cases: Vec<Measured> = cases.iter().zip(&samples).map(summary).collect();
     Results {
         rounds,
-        cases: cases.iter().zip(&samples).map(summary).collect(),
+        growth: growth::of(&cases),
+        cases,
     }
 }
 
-fn summarise(case: &Case, samples: &[Sample], yardstick: &[Sample]) -> Measured {
+fn summarise(case: &Case, own: &Samples, yardstick: &Samples) -> Measured {
     let rate = |sample: &Sample| sample.events as f64 / sample.wall_s;
-    let ratios = samples.iter().zip(yardstick);
+    let both = own.iter().zip(yardstick);
+    let ratio = |(own, other): (&Option<Sample>, &Option<Sample>)| {
+        Some(rate(own.as_ref()?) / rate(other.as_ref()?))
+    };
+    let samples: Vec<Sample> = own.iter().flatten().copied().collect();
     let simulated = spread(samples.iter().map(|it| it.simulated_s / it.wall_s));
+    let setups: Vec<f64> = samples.iter().filter_map(|it| it.setup_s).collect();
     Measured {
         name: case.name.clone(),
         group: case.group,
         yardstick: case.yardstick,
-        events_per_s: spread(samples.iter().map(rate)),
         aim: case.aim,
-        ratio: spread(ratios.map(|(own, other)| rate(own) / rate(other))),
+        events_per_s: spread(samples.iter().map(rate)),
+        ratio: spread(both.filter_map(ratio)),
         simulated_s_per_s: (simulated.median > 0.0).then_some(simulated),
-        answers: answers(samples),
+        setup_s: (!setups.is_empty()).then(|| spread(setups.into_iter())),
+        answers: answers(&samples),
     }
 }
 
@@ -130,16 +148,39 @@ fn spread(values: impl Iterator<Item = f64>) -> Spread {
 }
 
 #[cfg(test)]
+impl Spread {
+    /// Of rounds that all saw the same.
+    pub fn all(value: f64) -> Self {
+        spread([value].into_iter())
+    }
+}
+
+#[cfg(test)]
+impl Measured {
+    /// Something of which no more is known than how fast it is.
+    pub fn of_rate(name: &str, events_per_s: f64) -> Self {
+        Self {
+            name: name.to_string(),
+            group: "group",
+            yardstick: "bare",
+            aim: None,
+            events_per_s: Spread::all(events_per_s),
+            ratio: Spread::all(1.0),
+            simulated_s_per_s: None,
+            setup_s: None,
+            answers: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn case(name: &'static str, yardstick: &'static str, rates: [u64; 3]) -> Case {
-        let run = move |round: u64| Sample {
-            events: rates[round as usize],
-            wall_s: 2.0,
-            simulated_s: 0.0,
-            outcome: Outcome::Unchecked,
-        };
+        let run = move |round: u64| Sample::new(rates[round as usize], Duration::from_secs(2));
         Case::new("", name, yardstick, run)
     }
 
@@ -170,5 +211,18 @@ mod tests {
         assert_eq!(reached(None, &mut cases), None);
         assert_eq!(reached(Some(0.3), &mut cases), Some(true));
         assert_eq!(reached(Some(0.31), &mut cases), Some(false));
+    }
+
+    #[test]
+    fn what_takes_long_is_measured_in_one_round_of_three() {
+        let per_second = |events| Sample::new(events, Duration::from_secs(1));
+        let bare = Case::new("", "bare", "bare", per_second);
+        let mut seldom = Case::new("", "seldom", "bare", move |round| per_second(10 * round));
+        seldom.every = 3;
+        let results = measure(&mut [bare, seldom], 5, |_| {});
+        let seldom = &results.cases[1];
+        let (least, most) = (seldom.events_per_s.min, seldom.events_per_s.max);
+        assert_eq!((least, most), (10.0, 40.0), "rounds 1 and 4");
+        assert_eq!(seldom.ratio.median, 10.0);
     }
 }
