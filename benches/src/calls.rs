@@ -7,7 +7,7 @@ use homenode_engine::kernel::{self, Histogram, Priority, Queue, Stream, Time};
 
 use crate::bare::heap::{key, unpack, Heap};
 use crate::bare::random::Random;
-use crate::rounds::{Case, Outcome, Sample};
+use crate::case::{Case, Sample};
 
 const GROUP: &str = "Calls of the kernel";
 /// Pending events of the smaller queues: as many as W2 has.
@@ -45,19 +45,9 @@ fn case(name: &'static str, yardstick: &'static str, calls: u64, work: fn(u64)) 
     let run = move |_| {
         let start = Instant::now();
         work(calls);
-        Sample {
-            events: calls,
-            wall_s: start.elapsed().as_secs_f64(),
-            simulated_s: 0.0,
-            outcome: Outcome::Unchecked,
-        }
+        Sample::new(calls, start.elapsed())
     };
-    Case {
-        name,
-        group: GROUP,
-        yardstick,
-        run: Box::new(run),
-    }
+    Case::new(GROUP, name, yardstick, run)
 }
 
 fn bare_hold(calls: u64) {

@@ -10,8 +10,8 @@ use homenode_engine::spec::Spec;
 use homenode_engine::steady;
 
 use crate::bare::random::Random;
+use crate::case::{made, Case, Sample};
 use crate::cells;
-use crate::rounds::{Case, Outcome, Sample};
 use crate::scenarios;
 
 const GROUP: &str = "Cost model";
@@ -26,54 +26,52 @@ const CALLS: u64 = 100;
 
 /// All cases of this group, compared with `yardstick`.
 pub fn all(yardstick: &'static str) -> Vec<Case> {
-    let power = scenarios::study_frames().swap_remove(1);
-    let mut steep = power.clone();
-    for partition in &mut steep.partitions {
-        partition.profile.miss_exponent = 0.6;
-    }
-    let cells = cells::configurations();
-    let priced: Vec<_> = cells
-        .iter()
-        .map(|spec| (spec.clone(), cells::busy(spec)))
-        .collect();
+    let evaluations = |name, spec: fn() -> Spec| {
+        let run = made(
+            move || states(spec()),
+            |(spec, states), _| evaluate(spec, states),
+        );
+        Case::new(GROUP, name, yardstick, run)
+    };
     vec![
-        evaluations(
-            "an instruction's cost, 256 cores, 8 books",
-            yardstick,
-            power,
-        ),
-        evaluations("the same, exponent 0.6 of the miss curve", yardstick, steep),
-        evaluations(
-            "an instruction's cost, 2 cells",
-            yardstick,
-            cells[8].clone(),
-        ),
-        case(
+        evaluations("an instruction's cost, 256 cores, 8 books", power),
+        evaluations("the same, exponent 0.6 of the miss curve", steep),
+        evaluations("an instruction's cost, 2 cells", || {
+            cells::configurations().swap_remove(8)
+        }),
+        Case::new(
+            GROUP,
             "ten cellular configurations priced in one call",
             yardstick,
-            move |_| prices(&priced),
+            made(configurations, |configurations, _| prices(configurations)),
         ),
     ]
 }
 
-fn case(
-    name: &'static str,
-    yardstick: &'static str,
-    run: impl FnMut(u64) -> Sample + 'static,
-) -> Case {
-    Case {
-        name,
-        group: GROUP,
-        yardstick,
-        run: Box::new(run),
-    }
+fn power() -> Spec {
+    scenarios::study_frames().swap_remove(1)
 }
 
-fn evaluations(name: &'static str, yardstick: &'static str, spec: Spec) -> Case {
-    let states: Vec<State> = (0..STATES as u64)
-        .map(|seed| State::new(&spec, seed))
-        .collect();
-    case(name, yardstick, move |_| evaluate(&spec, &states))
+fn steep() -> Spec {
+    let mut steep = power();
+    for partition in &mut steep.partitions {
+        partition.profile.miss_exponent = 0.6;
+    }
+    steep
+}
+
+fn states(spec: Spec) -> (Spec, Vec<State>) {
+    let state = |seed| State::new(&spec, seed);
+    let states = (0..STATES as u64).map(state).collect();
+    (spec, states)
+}
+
+fn configurations() -> Vec<(Spec, Vec<Vec<f64>>)> {
+    let busy = |spec: Spec| {
+        let busy = cells::busy(&spec);
+        (spec, busy)
+    };
+    cells::configurations().into_iter().map(busy).collect()
 }
 
 /// A machine under some load, and places to ask about.
@@ -149,7 +147,7 @@ fn evaluate(spec: &Spec, states: &[State]) -> Sample {
             done += state.places.len() as u64;
         }
     }
-    sample(done, start)
+    Sample::new(done, start.elapsed())
 }
 
 /// Prices all configurations; an event is a configuration.
@@ -161,14 +159,5 @@ fn prices(configurations: &[(Spec, Vec<Vec<f64>>)]) -> Sample {
             black_box(price.unwrap_or_else(|fault| panic!("{}: {fault}", spec.name)));
         }
     }
-    sample(CALLS * configurations.len() as u64, start)
-}
-
-fn sample(events: u64, start: Instant) -> Sample {
-    Sample {
-        events,
-        wall_s: start.elapsed().as_secs_f64(),
-        simulated_s: 0.0,
-        outcome: Outcome::Unchecked,
-    }
+    Sample::new(CALLS * configurations.len() as u64, start.elapsed())
 }

@@ -7,7 +7,7 @@ use homenode_engine::devices::{FileReads, Pager, Searching};
 use homenode_engine::kernel::{Stream, Time};
 use homenode_engine::spec::{Paging, StorageServer};
 
-use crate::rounds::{Case, Outcome, Sample};
+use crate::case::{Case, Sample};
 
 const GROUP: &str = "Devices";
 const GIB: u64 = 1 << 30;
@@ -23,18 +23,18 @@ const SEARCHES: u64 = 2_000;
 /// All cases of this group, compared with `yardstick`.
 pub fn all(yardstick: &'static str) -> Vec<Case> {
     vec![
-        Case {
-            name: "paging I/Os: 300 servers, 224 volumes",
-            group: GROUP,
+        Case::new(
+            GROUP,
+            "paging I/Os: 300 servers, 224 volumes",
             yardstick,
-            run: Box::new(page),
-        },
-        Case {
-            name: "cost of a search: 220 control blocks, 95 processors",
-            group: GROUP,
+            page,
+        ),
+        Case::new(
+            GROUP,
+            "cost of a search: 220 control blocks, 95 processors",
             yardstick,
-            run: Box::new(search),
-        },
+            search,
+        ),
     ]
 }
 
@@ -78,10 +78,8 @@ fn page(seed: u64) -> Sample {
     }
     let counters = pager.counters();
     Sample {
-        events: counters.reads + counters.writes,
-        wall_s: start.elapsed().as_secs_f64(),
         simulated_s: SIMULATED.as_s_f64(),
-        outcome: Outcome::Unchecked,
+        ..Sample::new(counters.reads + counters.writes, start.elapsed())
     }
 }
 
@@ -105,10 +103,5 @@ fn search(_: u64) -> Sample {
         };
         black_box(black_box(searching).search());
     }
-    Sample {
-        events: SEARCHES,
-        wall_s: start.elapsed().as_secs_f64(),
-        simulated_s: 0.0,
-        outcome: Outcome::Unchecked,
-    }
+    Sample::new(SEARCHES, start.elapsed())
 }

@@ -1,4 +1,4 @@
-//! A host of 64 processors in two nodes under load: the Linux scheduler, and Xen's credit2.
+//! Hosts under load, such as one of 64 processors in two nodes: the Linux scheduler, and Xen's credit2.
 
 use homenode_engine::machine::parse_short;
 use homenode_engine::spec::{
@@ -9,27 +9,35 @@ use homenode_engine::spec::{
 use crate::scenarios;
 
 const MS: u64 = 1_000_000;
-/// Guests, and virtual processors of each.
-const GUESTS: u16 = 40;
-const VCPUS: u16 = 4;
+/// Virtual processors of a guest.
+pub const VCPUS: u16 = 4;
+/// Processors of a chip.
+const CHIP: u16 = 8;
 
-/// 40 guests of four virtual processors, 160 on 64 processors: of five guests three have users that
-/// work for 2 ms and pause for 8, one computes, one computes under a quota or cap of half of what
-/// it could use.
+/// 40 guests of four virtual processors, 160 on 64 processors.
 pub fn host(policy: Policy) -> Spec {
-    let guests = (0..GUESTS).map(|at| guest(policy, at)).collect();
-    let mut spec = scenarios::spec("host", guests);
-    spec.machine = machine(policy);
+    host_of(policy, 64, 40)
+}
+
+/// So many processors and guests: of five guests three have users that work for 2 ms and pause for
+/// 8, one computes, one computes under a quota or cap of half of what it could use.
+pub fn host_of(policy: Policy, processors: u16, guests: u16) -> Spec {
+    let chips = processors / CHIP;
+    let all = (0..guests).map(|at| guest(policy, at, at % chips));
+    let mut spec = scenarios::spec("host", all.collect());
+    spec.machine = machine(policy, chips);
     spec.duration_ns = 4_500 * MS;
     if policy == Policy::Linux {
-        spec.cgroups = (0..GUESTS).map(cgroup).collect();
+        spec.cgroups = (0..guests).map(cgroup).collect();
     }
     spec
 }
 
-/// Two nodes of four chips of eight cores, all in round numbers.
-fn machine(policy: Policy) -> Machine {
-    let mut machine = parse_short("node:2 chip:4 core:8").expect("a sound short form");
+/// Nodes of four chips of eight cores, all in round numbers.
+fn machine(policy: Policy, chips: u16) -> Machine {
+    let (nodes, each) = (chips.div_ceil(4), chips.min(4));
+    let form = format!("node:{nodes} chip:{each} core:{CHIP}");
+    let mut machine = parse_short(&form).expect("a sound short form");
     machine.hypervisor.policy = policy;
     machine
 }
@@ -51,7 +59,7 @@ fn cgroup(at: u16) -> Cgroup {
     }
 }
 
-fn guest(policy: Policy, at: u16) -> Partition {
+fn guest(policy: Policy, at: u16, chip: u16) -> Partition {
     let workload = if at % 5 < 3 {
         Workload::Users {
             count: u32::from(VCPUS),
@@ -70,9 +78,9 @@ fn guest(policy: Policy, at: u16) -> Partition {
     let linux = policy == Policy::Linux;
     let mut guest = scenarios::partition(format!("guest{at}"), 0.0, VCPUS, workload);
     guest.smt = 1;
-    guest.home = vec![at % 8];
+    guest.home = vec![chip];
     guest.memory = vec![MemoryPart {
-        domains: vec![at % 8],
+        domains: vec![chip],
         bytes: guest.data_bytes,
     }];
     guest.guest = Guest::Linux(Unix {

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use homenode_captures::nmon::{Batch, Reader};
 
-use crate::rounds::{Case, Outcome, Sample};
+use crate::case::{made, Case, Sample};
 
 const GROUP: &str = "Reading recordings (M bytes/s instead of events)";
 const BARE: &str = "nmon: counting commas and ends of line";
@@ -16,37 +16,29 @@ const CHUNK: usize = 1 << 20;
 /// Numbers after which columns are taken out.
 const HELD: usize = 1 << 18;
 
+/// Writes one snapshot, or the headings.
+type Snapshot = fn(&mut String, u64, bool);
+
 /// All cases of this group.
 pub fn all() -> Vec<Case> {
-    let (aix, linux) = (recording(aix_snapshot), recording(linux_snapshot));
-    let bytes = aix.clone();
     vec![
-        case(BARE, move |_| count(&bytes)),
-        case("nmon: AIX, 32 logical processors, all columns", move |_| {
-            read(&aix)
-        }),
-        case("nmon: Linux, 16 processors, processes", move |_| {
-            read(&linux)
-        }),
+        case(BARE, aix_snapshot, count),
+        case(
+            "nmon: AIX, 32 logical processors, all columns",
+            aix_snapshot,
+            read,
+        ),
+        case(
+            "nmon: Linux, 16 processors, processes",
+            linux_snapshot,
+            read,
+        ),
     ]
 }
 
-fn case(name: &'static str, run: impl FnMut(u64) -> Sample + 'static) -> Case {
-    Case {
-        name,
-        group: GROUP,
-        yardstick: BARE,
-        run: Box::new(run),
-    }
-}
-
-fn sample(bytes: &[u8], begun: Instant) -> Sample {
-    Sample {
-        events: bytes.len() as u64,
-        wall_s: begun.elapsed().as_secs_f64(),
-        simulated_s: 0.0,
-        outcome: Outcome::Unchecked,
-    }
+fn case(name: &'static str, snapshot: Snapshot, run: fn(&[u8]) -> Sample) -> Case {
+    let run = made(move || recording(snapshot), move |bytes, _| run(bytes));
+    Case::new(GROUP, name, BARE, run)
 }
 
 fn count(bytes: &[u8]) -> Sample {
@@ -57,7 +49,7 @@ fn count(bytes: &[u8]) -> Sample {
         lines += u64::from(*byte == b'\n');
     }
     black_box((fields, lines));
-    sample(bytes, begun)
+    Sample::new(bytes.len() as u64, begun.elapsed())
 }
 
 /// Every value of every column is taken out of the reader and added up.
@@ -74,7 +66,7 @@ fn read(bytes: &[u8]) -> Sample {
     let (last, summary) = reader.finish().expect("a recording");
     assert_eq!(summary.dropped, 0, "the recording is sound");
     black_box(sum + total(last));
-    sample(bytes, begun)
+    Sample::new(bytes.len() as u64, begun.elapsed())
 }
 
 fn total(batches: Vec<Batch>) -> f64 {
@@ -86,7 +78,7 @@ fn total(batches: Vec<Batch>) -> f64 {
 }
 
 /// Headings, then snapshots until there are enough bytes.
-fn recording(snapshot: fn(&mut String, u64, bool)) -> Vec<u8> {
+fn recording(snapshot: Snapshot) -> Vec<u8> {
     let mut text = String::from("AAA,progname,nmon\nAAA,interval,60\n");
     snapshot(&mut text, 0, true);
     let mut number = 0;

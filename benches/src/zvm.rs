@@ -18,6 +18,28 @@ const SERVERS: u16 = 36;
 
 /// Four tiles of nine clients and thirty-six servers on 76 processors.
 pub fn tiles() -> Spec {
+    tiles_of(CORES, TILES, CLIENTS, SERVERS)
+}
+
+/// So many tiles of so many clients and servers, on so many processors.
+pub fn tiles_of(cores: u16, tiles: u16, clients: u16, servers: u16) -> Spec {
+    let machines = (0..tiles).flat_map(|at| tile(at, clients, servers));
+    let switches = (0..tiles).map(|at| switch(format!("tile{at}")));
+    spec(cores, machines.collect(), switches.collect())
+}
+
+/// A partition that has nothing but these virtual machines.
+pub fn spec(cores: u16, machines: Vec<VirtualMachine>, switches: Vec<Switch>) -> Spec {
+    let guest = control_program(machines, switches);
+    let mut spec = scenarios::spec("zvm", vec![partition(cores, guest)]);
+    spec.machine.hypervisor.policy = Policy::Dedicated;
+    spec.warmup_ns = 100 * MS;
+    spec.duration_ns = 900 * MS;
+    spec.interval_ns = 100 * MS;
+    spec
+}
+
+fn partition(cores: u16, guest: Zvm) -> Partition {
     let workload = Workload::Web {
         request_bytes: 300,
         file_bytes: 8192,
@@ -26,28 +48,19 @@ pub fn tiles() -> Spec {
         think_ns: 0,
         work: Distribution::Exponential,
     };
-    let mut spec = scenarios::spec("zvm", vec![partition(workload)]);
-    spec.machine.hypervisor.policy = Policy::Dedicated;
-    spec.warmup_ns = 100 * MS;
-    spec.duration_ns = 900 * MS;
-    spec.interval_ns = 100 * MS;
-    spec
-}
-
-fn partition(workload: Workload) -> Partition {
-    let mut partition = scenarios::partition("zvm".into(), 1.0, CORES, workload);
+    let mut partition = scenarios::partition("zvm".into(), 1.0, cores, workload);
     partition.processors = Processors::Dedicated {
-        cores: (0..CORES).collect(),
+        cores: (0..cores).collect(),
         donating: false,
         donate_threshold_pct: 80.0,
     };
     partition.smt = 1;
     partition.profile.instructions_per_unit = 8e5;
-    partition.guest = Guest::Zvm(Box::new(control_program()));
+    partition.guest = Guest::Zvm(Box::new(guest));
     partition
 }
 
-fn control_program() -> Zvm {
+fn control_program(machines: Vec<VirtualMachine>, switches: Vec<Switch>) -> Zvm {
     Zvm {
         vertical: true,
         unparking: Unparking::Large,
@@ -81,34 +94,40 @@ fn control_program() -> Zvm {
             lines: 2.0,
             spin_cpi: 1.5,
         },
-        machines: (0..TILES).flat_map(tile).collect(),
-        switches: (0..TILES).map(switch).collect(),
+        machines,
+        switches,
         paging: None,
     }
 }
 
-fn switch(tile: u16) -> Switch {
+/// A switch that hands packets on.
+pub fn switch(name: String) -> Switch {
     Switch {
-        name: format!("tile{tile}"),
+        name,
         layer: Layer::Ip,
         frame_bytes: 1492,
     }
 }
 
-fn tile(tile: u16) -> Vec<VirtualMachine> {
-    let machine = |role, name: &str, n| VirtualMachine {
-        name: format!("{name}{tile}.{n}"),
+/// A virtual machine of one processor.
+pub fn machine(role: Role, name: String, switch: Option<u16>) -> VirtualMachine {
+    VirtualMachine {
+        name,
         cpus: 1,
         memory_bytes: 64 << 20,
         role,
         share: CpShare::Relative(100),
         maximum: None,
         limit_hard: false,
-        switch: Some(tile),
-    };
-    let clients = (0..CLIENTS).map(|n| machine(Role::Client, "client", n));
-    let servers = (0..SERVERS).map(|n| machine(Role::Server, "server", n));
-    clients.chain(servers).collect()
+        switch,
+    }
+}
+
+fn tile(tile: u16, clients: u16, servers: u16) -> impl Iterator<Item = VirtualMachine> {
+    let clients = (0..clients).map(move |n| (Role::Client, format!("client{tile}.{n}")));
+    let servers = (0..servers).map(move |n| (Role::Server, format!("server{tile}.{n}")));
+    let all = clients.chain(servers);
+    all.map(move |(role, name)| machine(role, name, Some(tile)))
 }
 
 #[cfg(test)]
