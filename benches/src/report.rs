@@ -101,7 +101,7 @@ fn growth_row(growth: &Growth) -> String {
     let costs = costs.map(|(size, us)| format!("{:>15}", format!("{}: {us:.3}", grouped(*size))));
     let (costs, setup_ms): (String, f64) = (costs.collect(), growth.setup_ms);
     let verdict = if growth.reached() { "reached" } else { "short" };
-    let figures = format!("{:>9.2}{:>7.1}", growth.exponent, growth.growth);
+    let figures = format!("{:>9.2}{:>7.2}", growth.exponent, growth.growth);
     let name = growth.name;
     format!("  {name:<37}{costs:<45}{setup_ms:>10.1}{figures}{verdict:>10}\n")
 }
