@@ -30,7 +30,7 @@ pub use policy::{Placement, Policy, Renewal, View};
 pub use pool::PoolBudget;
 pub use queues::Queues;
 pub use share::{Claim, Rule, Share};
-pub use state::{Core, Mode, State, Vp, NEVER};
+pub use state::{masks_of, Core, Mode, State, Vp, NEVER};
 pub use windows::{Lot, Slice, Windows};
 
 /// How a host's scheduler numbers threads.

@@ -32,6 +32,8 @@ pub struct Vp {
     pub index: u16,
     /// First of its threads among all of them.
     pub first_thread: ThreadId,
+    /// First of its counters by busy threads among those of all.
+    pub first_mask: u32,
     /// How many threads it has.
     pub smt: u8,
     /// Busy threads; the guest's run queues hold the same, but not side by side with what an event
@@ -94,6 +96,10 @@ pub struct Core {
     pub key: Key,
     /// Cost class while threads are busy.
     pub class: ClassId,
+    /// The first of its runner's classes here, by busy threads.
+    pub first_class: ClassId,
+    /// How far it is from its runner's home.
+    pub distance: Distance,
     /// Whether the core has left SMT for its only busy thread.
     pub single: bool,
     /// Partition whose lines its caches hold.
@@ -122,7 +128,8 @@ impl State {
     /// All virtual processors inactive, all cores idle.
     pub fn new(spec: &Spec) -> Self {
         let tree = Topology::new(&spec.machine);
-        let (mut vps, mut vps_of, mut threads) = (ById::new(), ById::new(), 0);
+        let (mut vps, mut vps_of) = (ById::new(), ById::new());
+        let (mut threads, mut masks) = (0, 0);
         for partition in &spec.partitions {
             let of = PartitionId::new(vps_of.len());
             let (first, count) = (vps.len(), partition.processors.count());
@@ -131,6 +138,8 @@ impl State {
                 let mut vp = Vp::new(of, index, chip, tree.node_of(chip));
                 (vp.first_thread, vp.smt) = (ThreadId::new(threads), partition.smt);
                 threads += usize::from(partition.smt);
+                vp.first_mask = masks;
+                masks += masks_of(partition.smt);
                 if let Processors::Dedicated { cores, .. } = &partition.processors {
                     vp.home_chip = tree.chip_of(cores[usize::from(index)]);
                     vp.home_node = tree.node_of(vp.home_chip);
@@ -173,6 +182,7 @@ impl Vp {
             partition,
             index,
             first_thread: ThreadId::new(0),
+            first_mask: 0,
             smt: 1,
             mask: 0,
             last_thread: 0,
@@ -193,6 +203,11 @@ impl Vp {
     }
 }
 
+/// Counters of a virtual processor by busy threads, each with and without a sibling's decode slots.
+pub fn masks_of(smt: u8) -> u32 {
+    2 << smt
+}
+
 fn cores(tree: &Topology) -> ById<CoreId, Core> {
     let core = |core| Core {
         running: None,
@@ -206,6 +221,8 @@ fn cores(tree: &Topology) -> ById<CoreId, Core> {
         clock: 0,
         key: Key::NONE,
         class: 0,
+        first_class: 0,
+        distance: Distance::Local,
         single: false,
         warm_for: None,
         instruction_ns: 1.0,

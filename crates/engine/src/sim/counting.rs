@@ -67,6 +67,13 @@ impl<S: System> World<S> {
     }
 }
 
-fn threads(mask: u8) -> impl Iterator<Item = usize> {
-    (0..8).filter(move |thread| mask & (1 << thread) != 0)
+/// Numbers of busy threads.
+fn threads(mut mask: u8) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let thread = mask.trailing_zeros() as usize;
+        (mask != 0).then(|| {
+            mask &= mask - 1;
+            thread
+        })
+    })
 }

@@ -22,7 +22,9 @@ impl<S: System> World<S> {
         let debt = std::mem::take(&mut v.debt_ns);
         let (partition, waited) = (v.partition, self.now - v.ready_at);
         self.settle_siblings(core);
-        self.at.cores[core].running = Some(vp);
+        let on = &mut self.at.cores[core];
+        on.running = Some(vp);
+        on.distance = distance;
         self.start_record(vp);
         self.meters.dispatched(partition, waited, distance);
         self.begin_stretch(vp, core, own.map_or(0, |own| own + debt));
@@ -36,8 +38,10 @@ impl<S: System> World<S> {
     /// Nothing useful happens on a core until the dispatch is over, and what the virtual processor
     /// spun before.
     fn begin_stretch(&mut self, vp: VpId, core: CoreId, overhead: u64) {
-        let spin_ns = std::mem::take(&mut self.at.vps[vp].spin_ns);
+        let v = &mut self.at.vps[vp];
+        let spin_ns = std::mem::take(&mut v.spin_ns);
         let on = &mut self.at.cores[core];
+        on.first_class = self.table.id(v.partition.into(), on.chip, 0);
         on.settled_at = on.settled_at.max(self.now);
         on.spin_from = on.settled_at + overhead;
         on.stall_until = on.spin_from + spin_ns;

@@ -2,8 +2,8 @@
 
 use crate::cost::{Books, Lines};
 use crate::guest::charge;
-use crate::hypervisor::State;
-use crate::ids::{ById, PartitionId, ThreadId, VpId};
+use crate::hypervisor::{masks_of, State, Vp};
+use crate::ids::{ById, PartitionId, ThreadId};
 use crate::kernel::{Histogram, Time};
 use crate::machine::Distance;
 use crate::spec::{Accounting, Spec};
@@ -166,7 +166,6 @@ pub struct Meters {
     /// Dispatch records since the last batch, if they are kept: one column each.
     pub dispatches: Vec<Vec<i64>>,
     by_mask: Vec<u64>,
-    mask_from: ById<VpId, u32>,
     rule: Accounting,
     gain: Vec<f64>,
     guests: ById<PartitionId, GuestCharge>,
@@ -194,8 +193,7 @@ impl Meters {
     /// All zero.
     pub fn new(spec: &Spec, state: &State) -> Self {
         let count = spec.partitions.len();
-        let (mut mask_from, mut masks, mut cpus) = (ById::new(), 0u32, 0usize);
-        let mut guests = ById::new();
+        let (mut guests, mut masks, mut cpus) = (ById::new(), 0, 0);
         for (partition, vps) in spec.partitions.iter().zip(&state.vps_of) {
             let tick = partition.guest.tick_share();
             let kernel = partition.profile.system_share;
@@ -204,10 +202,7 @@ impl Meters {
                 system_share: kernel + (1.0 - kernel) * tick,
             });
             cpus += vps.len() * usize::from(partition.smt);
-            for _ in *vps {
-                mask_from.push(masks);
-                masks += 2 << partition.smt;
-            }
+            masks += vps.len() as u32 * masks_of(partition.smt);
         }
         Self {
             partitions: ById::of(PartitionMeter::default(), count),
@@ -217,7 +212,6 @@ impl Meters {
             finished: ById::of(Vec::new(), count),
             dispatches: vec![Vec::new(); super::columns::DISPATCH.len()],
             by_mask: vec![0; masks as usize],
-            mask_from,
             rule: spec.machine.accounting,
             gain: spec.machine.smt.gain.clone(),
             guests,
@@ -226,15 +220,15 @@ impl Meters {
 
     /// Notes time on a core with these threads busy.
     #[inline]
-    pub fn charge(&mut self, vp: VpId, mask: u8, single: bool, ns: u64) {
-        self.by_mask
-            [self.mask_from[vp] as usize + (usize::from(mask) << 1 | usize::from(single))] += ns;
+    pub fn charge(&mut self, vp: &Vp, single: bool, ns: u64) {
+        let by_mask = usize::from(vp.mask) << 1 | usize::from(single);
+        self.by_mask[vp.first_mask as usize + by_mask] += ns;
     }
 
-    /// PURR of every thread of a virtual processor; `first_cpu` is its first logical processor.
-    pub fn purr(&self, partition: PartitionId, vp: VpId, first_cpu: ThreadId) -> Vec<Purr> {
-        let guest = &self.guests[partition];
-        let from = self.mask_from[vp] as usize;
+    /// PURR of every thread of a virtual processor.
+    pub fn purr(&self, vp: &Vp) -> Vec<Purr> {
+        let guest = &self.guests[vp.partition];
+        let from = vp.first_mask as usize;
         let mut threads = vec![Purr::default(); usize::from(guest.smt)];
         for (slot, ns) in self.by_mask[from..from + (2 << guest.smt)]
             .iter()
@@ -254,7 +248,7 @@ impl Meters {
             }
         }
         for (thread, purr) in threads.iter_mut().enumerate() {
-            let daemon = self.cpus[first_cpu.plus(thread)].daemon_charged_ns;
+            let daemon = self.cpus[vp.first_thread.plus(thread)].daemon_charged_ns;
             purr.sys = daemon + (purr.user - daemon) * guest.system_share;
             purr.user -= purr.sys;
         }
@@ -263,10 +257,10 @@ impl Meters {
 
     /// Charges daemons as kernel time, as far as the busy time since the last reading covers them:
     /// one that ran across a reading must not take back user time that was reported before.
-    pub fn charge_daemons(&mut self, partition: PartitionId, vp: VpId, first_cpu: ThreadId) {
-        let purrs = self.purr(partition, vp, first_cpu);
+    pub fn charge_daemons(&mut self, vp: &Vp) {
+        let purrs = self.purr(vp);
         for (thread, purr) in purrs.into_iter().enumerate() {
-            let meter = &mut self.cpus[first_cpu.plus(thread)];
+            let meter = &mut self.cpus[vp.first_thread.plus(thread)];
             let busy = purr.user + purr.sys;
             let due = meter.daemon_ns as f64 - meter.daemon_charged_ns;
             meter.daemon_charged_ns += due.min(busy - meter.busy_charged_ns).max(0.0);

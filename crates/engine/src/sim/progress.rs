@@ -11,29 +11,38 @@ use crate::spec::Accounting;
 impl<S: System> World<S> {
     /// Books what the runner of a core did since the last time. Call it before anything that
     /// changes its rate.
+    #[inline]
     pub fn settle(&mut self, core: CoreId) {
-        let on = &mut self.at.cores[core];
-        let Some(vp) = on.running else { return };
-        let from = on.settled_at;
-        let elapsed = self.now.saturating_sub(from);
-        if elapsed == 0 {
-            return;
+        let on = &self.at.cores[core];
+        if let Some(vp) = on.running.filter(|_| on.settled_at < self.now) {
+            self.book(core, vp);
         }
-        on.settled_at = self.now;
+    }
+
+    fn book(&mut self, core: CoreId, vp: VpId) {
+        let on = &mut self.at.cores[core];
+        let from = std::mem::replace(&mut on.settled_at, self.now);
+        let elapsed = self.now - from;
         on.clock += elapsed;
-        let stalled = on.stall_until.clamp(from, self.now) - from;
-        let spun = stalled.min((from + stalled).saturating_sub(on.spin_from.max(from)));
-        let (single, class) = (on.single, on.class);
-        let (partition, mask) = (self.at.vps[vp].partition, self.mask(vp));
-        self.account(vp, core, elapsed, mask, single);
+        let stalled = on.stall_until.min(self.now).saturating_sub(from);
+        let spin_from = on.spin_from.max(from);
+        S::charge(self, vp, core, elapsed);
+        let (on, v) = (&self.at.cores[core], &self.at.vps[vp]);
+        let (partition, mask, class) = (v.partition, v.mask, on.class);
         let meter = &mut self.meters.partitions[partition];
-        meter.books.add(Book::Hypervisor, (stalled - spun) as f64);
-        meter.books.add(Book::Spin, spun as f64);
+        meter.busy_ns += elapsed;
+        meter.distance_ns[on.distance as usize] += elapsed;
+        if stalled > 0 {
+            let spun = stalled.min((from + stalled).saturating_sub(spin_from));
+            meter.books.add(Book::Hypervisor, (stalled - spun) as f64);
+            meter.books.add(Book::Spin, spun as f64);
+        }
         let ran = (elapsed - stalled) as f64;
         if mask == 0 {
             meter.books.add(Book::GuestIdle, ran);
             meter.halt_poll_ns += elapsed - stalled;
         }
+        self.meters.charge(v, on.single, elapsed);
         let stretch = Stretch {
             mask,
             elapsed,
@@ -41,9 +50,11 @@ impl<S: System> World<S> {
         };
         if !S::advance(self, vp, core, stretch) && mask != 0 && ran > 0.0 {
             let cold = self.advance(vp, core, mask, ran);
-            self.meters.partitions[partition]
-                .books
-                .add(Book::Reload, cold);
+            if cold > 0.0 {
+                self.meters.partitions[partition]
+                    .books
+                    .add(Book::Reload, cold);
+            }
             self.table.spend(class, ran - cold);
         }
     }
@@ -76,16 +87,6 @@ impl<S: System> World<S> {
         }
     }
 
-    /// Charges core time to the partition and to its system's accounts.
-    fn account(&mut self, vp: VpId, core: CoreId, elapsed: u64, mask: u8, single: bool) {
-        S::charge(self, vp, core, elapsed);
-        let distance = self.at.distance_from_home(vp, core);
-        let meter = &mut self.meters.partitions[self.at.vps[vp].partition];
-        meter.busy_ns += elapsed;
-        meter.distance_ns[distance as usize] += elapsed;
-        self.meters.charge(vp, mask, single, elapsed);
-    }
-
     /// Works out the rate of the core's runner and schedules what happens next on the core.
     pub fn plan(&mut self, core: CoreId) {
         let on = &self.at.cores[core];
@@ -110,17 +111,14 @@ impl<S: System> World<S> {
     }
 
     fn set_rate(&mut self, vp: VpId, core: CoreId, mask: u8) {
-        let partition = self.at.vps[vp].partition;
         let threads = if self.at.tree.siblings == 1 {
             self.snooze(vp, core, mask)
         } else {
             self.threads_together(vp, core)
         };
-        let chip = self.at.cores[core].chip;
-        let id = self.table.id(partition.into(), chip, threads);
-        let ns = self.table.instruction_ns(&self.spec.partitions, id);
         let on = &mut self.at.cores[core];
-        on.class = id;
+        on.class = on.first_class + u32::from(threads);
+        let ns = self.table.instruction_ns(&self.spec.partitions, on.class);
         if on.instruction_ns != ns {
             on.instruction_ns = ns;
             on.instructions_per_ns = 1.0 / ns;

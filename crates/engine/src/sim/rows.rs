@@ -194,8 +194,8 @@ impl<S: System> World<S> {
         for vp in self.at.vps_of[partition] {
             let v = &self.at.vps[vp];
             let (first, index, smt) = (v.first_thread, v.index, usize::from(v.smt));
-            self.meters.charge_daemons(partition, vp, first);
-            let purrs = self.meters.purr(partition, vp, first);
+            self.meters.charge_daemons(v);
+            let purrs = self.meters.purr(v);
             for (thread, purr) in purrs.iter().enumerate() {
                 let meter = &self.meters.cpus[first.plus(thread)];
                 let number = usize::from(index) * smt + thread;

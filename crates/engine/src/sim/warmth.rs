@@ -16,6 +16,28 @@ use crate::machine::Distance;
 /// assumed, between 0.1 and 1.
 const BUSY_ENOUGH: f64 = 0.5;
 
+/// What a cost class says of refilling caches.
+#[derive(Clone, Copy)]
+struct Refill {
+    ns: f64,
+    fill_lines: f64,
+    private_lines: f64,
+    reload_lines: f64,
+    reload_ns: [f64; 3],
+}
+
+impl Refill {
+    fn of(class: &Class) -> Self {
+        Self {
+            ns: class.ns,
+            fill_lines: class.fill_lines,
+            private_lines: class.private_lines,
+            reload_lines: class.reload_lines,
+            reload_ns: class.reload_ns,
+        }
+    }
+}
+
 /// Lines to refill, and where each part of them lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Cold {
@@ -29,21 +51,20 @@ impl<S: System> World<S> {
     /// Sets what a virtual processor that was just put on `core` must refill.
     pub fn chill(&mut self, vp: VpId, core: CoreId) {
         let partition = self.vp(vp).partition;
-        let chip = self.at.cores[core].chip;
         let threads = self.threads_together(vp, core).max(1);
-        let id = self.table.id(partition.into(), chip, threads);
-        let class = *self.table.class(&self.spec.partitions, id);
-        let cold = self.cold(vp, core, &class, threads);
+        let id = self.at.cores[core].first_class + u32::from(threads);
+        let refill = Refill::of(self.table.class(&self.spec.partitions, id));
+        let cold = self.cold(vp, core, &refill, threads);
         let lines = cold.own_lines + cold.common_lines;
         let on = &mut self.at.cores[core];
         on.warm_for = Some(partition);
         on.cold_ns = 0.0;
         let mut instructions = 0.0;
-        if lines > 0.0 && class.reload_lines > 0.0 {
-            let own = cold.own_lines * class.reload_ns[cold.own_from as usize];
-            let common = cold.common_lines * class.reload_ns[cold.common_from as usize];
+        if lines > 0.0 && refill.reload_lines > 0.0 {
+            let own = cold.own_lines * refill.reload_ns[cold.own_from as usize];
+            let common = cold.common_lines * refill.reload_ns[cold.common_from as usize];
             on.cold_ns = (own + common) / lines;
-            instructions = lines / class.reload_lines;
+            instructions = lines / refill.reload_lines;
         }
         self.at.vps[vp].last_core = Some(core);
         let (first, count) = self.threads_of(vp);
@@ -53,17 +74,19 @@ impl<S: System> World<S> {
         }
     }
 
-    fn cold(&self, vp: VpId, core: CoreId, class: &Class, threads: u8) -> Cold {
+    fn cold(&self, vp: VpId, core: CoreId, class: &Refill, threads: u8) -> Cold {
         let v = self.vp(vp);
         let on = &self.at.cores[core];
-        let chip = self.at.cores[core].chip;
         let (lost, own_from) = match v.last_core {
             None => (1.0, Distance::Near),
             Some(last) if self.same_core(last, core) => {
-                let others = self.core_clock(core) - self.at.vps[vp].left_clock;
+                let others = self.core_clock(core) - v.left_clock;
                 (displaced(others as f64, class, threads), Distance::Local)
             }
-            Some(last) => (1.0, self.at.tree.distance(self.at.cores[last].chip, chip)),
+            Some(last) => {
+                let from = self.at.cores[last].chip;
+                (1.0, self.at.tree.distance(from, on.chip))
+            }
         };
         let profile = &self.spec_of(v.partition).profile;
         let footprint = profile.footprint_bytes as f64 / f64::from(self.spec.machine.line_bytes);
@@ -77,7 +100,7 @@ impl<S: System> World<S> {
             } else {
                 lines * profile.footprint_common
             },
-            common_from: self.nearest_sibling(v.partition, chip),
+            common_from: self.nearest_sibling(v.partition, on.chip),
         }
     }
 
@@ -102,7 +125,7 @@ impl<S: System> World<S> {
 
 /// Share of a thread's lines displaced by others' `ns` of core time: each line they bring in hits
 /// any line with equal chance.
-fn displaced(ns: f64, class: &Class, threads: u8) -> f64 {
+fn displaced(ns: f64, class: &Refill, threads: u8) -> f64 {
     if class.fill_lines <= 0.0 {
         return 0.0;
     }
@@ -116,11 +139,12 @@ mod tests {
 
     #[test]
     fn others_displace_a_share_that_grows_with_their_time() {
-        let class = Class {
+        let class = Refill {
             ns: 1.0,
             fill_lines: 0.01,
             private_lines: 1000.0,
-            ..Class::default()
+            reload_lines: 0.0,
+            reload_ns: [0.0; 3],
         };
         assert_eq!(displaced(0.0, &class, 1), 0.0);
         // 1000 lines at a line every 100 ns: 100 us turn the cache over once.

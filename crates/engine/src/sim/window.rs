@@ -55,7 +55,7 @@ impl<S: System> World<S> {
     /// Thread time in which a partition's logical processors were busy [ns].
     fn busy_thread_ns(&self, partition: PartitionId) -> f64 {
         let vps = self.at.vps_of[partition].into_iter();
-        vps.flat_map(|vp| self.meters.purr(partition, vp, self.vp(vp).first_thread))
+        vps.flat_map(|vp| self.meters.purr(self.vp(vp)))
             .map(|purr| purr.busy_wall)
             .sum()
     }

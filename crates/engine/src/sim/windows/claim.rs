@@ -64,25 +64,28 @@ impl World<Partitions> {
     pub(super) fn charge_windows(&mut self, vp: VpId, core: CoreId, elapsed: u64) {
         let partition = self.at.vps[vp].partition;
         let windows = &mut self.sys.windows;
-        let (v, share) = (&mut windows.slices[vp], &mut windows.shares[partition]);
         let meter = &mut self.meters.partitions[partition];
+        let v = &mut windows.slices[vp];
         v.grant_ns = v.grant_ns.saturating_sub(elapsed);
-        match v.capacity {
-            Capacity::Entitled => {
-                v.slice_ns = v.slice_ns.saturating_sub(elapsed);
-                meter.entitled_ns += elapsed;
-            }
-            Capacity::Excess => {
-                if let Some(claim) = share.claim_mut() {
-                    claim.excess_age += elapsed as f64 / claim.weight.max(1.0);
-                }
-                meter.excess_ns += elapsed;
-            }
+        let excess = v.capacity == Capacity::Excess;
+        if excess {
+            meter.excess_ns += elapsed;
+        } else {
+            v.slice_ns = v.slice_ns.saturating_sub(elapsed);
+            meter.entitled_ns += elapsed;
         }
-        if let Rule::Slices(slices) = &mut share.rule {
-            slices.limit.used_ns += elapsed;
-        }
-        if let Some(claim) = share.claim() {
+        let claim = match &mut windows.shares[partition].rule {
+            Rule::Own(_) => None,
+            Rule::Lending(of) => Some(&mut of.claim),
+            Rule::Slices(of) => {
+                of.limit.used_ns += elapsed;
+                Some(&mut of.claim)
+            }
+        };
+        if let Some(claim) = claim {
+            if excess {
+                claim.excess_age += elapsed as f64 / claim.weight.max(1.0);
+            }
             windows.pools[claim.pool].used_ns += elapsed;
         }
         match windows.lots[core].owner {
