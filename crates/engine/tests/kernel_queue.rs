@@ -1,24 +1,51 @@
 //! The event queue against its plain twin.
 
 use homenode_engine::kernel::plain::PlainQueue;
-use homenode_engine::kernel::{self, Key, Priority, Queue, Time};
+use homenode_engine::kernel::{self, Key, Priority, Queue, Time, Timer};
 use proptest::prelude::*;
 
 /// What a model does with the queue.
 #[derive(Clone, Debug)]
 enum Call {
-    Schedule { wait_ns: u64, rank: u8 },
+    Schedule {
+        wait_ns: u64,
+        rank: u8,
+    },
+    Timer,
+    Set {
+        timer: usize,
+        wait_ns: u64,
+        rank: u8,
+    },
+    Stop {
+        timer: usize,
+    },
     Pop,
     Peek,
-    Step { ahead_ns: u64 },
+    Step {
+        ahead_ns: u64,
+    },
 }
 
-/// Short waits and few priorities, so that many events share a time and a priority.
+/// Short ones most often, so that many events share a time; and lengths up to hours.
+fn wait() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        6 => 0..4u64,
+        2 => 0..300u64,
+        2 => 0..1_000_000u64,
+        1 => 0..100_000_000_000_000u64,
+    ]
+}
+
+/// Few priorities, so that many events share one.
 fn call() -> impl Strategy<Value = Call> {
     prop_oneof![
-        6 => (0..4u64, 0..3u8).prop_map(|(wait_ns, rank)| Call::Schedule { wait_ns, rank }),
-        2 => (0..1_000_000u64, 0..16u8)
-            .prop_map(|(wait_ns, rank)| Call::Schedule { wait_ns, rank }),
+        6 => (wait(), 0..3u8).prop_map(|(wait_ns, rank)| Call::Schedule { wait_ns, rank }),
+        2 => (wait(), 0..16u8).prop_map(|(wait_ns, rank)| Call::Schedule { wait_ns, rank }),
+        1 => Just(Call::Timer),
+        4 => (0..8usize, wait(), 0..3u8)
+            .prop_map(|(timer, wait_ns, rank)| Call::Set { timer, wait_ns, rank }),
+        1 => (0..8usize).prop_map(|timer| Call::Stop { timer }),
         3 => Just(Call::Pop),
         1 => Just(Call::Peek),
         3 => (0..6u64).prop_map(|ahead_ns| Call::Step { ahead_ns }),
@@ -28,15 +55,48 @@ fn call() -> impl Strategy<Value = Call> {
 /// What a call was answered: a key, an event or a time.
 type Answer = (Option<Key>, Option<(Time, Key, usize)>, Option<Time>);
 
+/// A queue, its plain twin, and the timers of both.
+struct Twins {
+    fast: Queue<usize>,
+    plain: PlainQueue<usize>,
+    timers: Vec<[Timer; 2]>,
+}
+
 /// Does the same with both queues; what they answered.
-fn both(
-    call: &Call,
-    number: usize,
-    fast: &mut Queue<usize>,
-    plain: &mut PlainQueue<usize>,
-) -> [Answer; 2] {
+fn both(call: &Call, number: usize, twins: &mut Twins) -> [Answer; 2] {
+    let Twins {
+        fast,
+        plain,
+        timers,
+    } = twins;
     let now = plain.now();
     match *call {
+        Call::Timer => {
+            timers.push([fast.timer(number), plain.timer(number)]);
+            [(None, None, None); 2]
+        }
+        Call::Set {
+            timer,
+            wait_ns,
+            rank,
+        } => {
+            let Some(&[left, right]) = timers.get(timer) else {
+                return [(None, None, None); 2];
+            };
+            let (time, priority) = (now + Time::from_ns(wait_ns), Priority::new(rank));
+            let keys = [
+                fast.set_timer(left, time, priority),
+                plain.set_timer(right, time, priority),
+            ];
+            keys.map(|key| (Some(key), None, None))
+        }
+        Call::Stop { timer } => {
+            if let Some(&[left, right]) = timers.get(timer) {
+                fast.stop_timer(left);
+                plain.stop_timer(right);
+            }
+            [(None, None, None); 2]
+        }
         Call::Schedule { wait_ns, rank } => {
             let (time, priority) = (now + Time::from_ns(wait_ns), Priority::new(rank));
             let keys = [
@@ -59,14 +119,19 @@ proptest! {
     fn any_mix_of_calls_gives_what_the_plain_queue_gives(
         calls in prop::collection::vec(call(), 0..400),
     ) {
-        let (mut fast, mut plain) = (Queue::new(), PlainQueue::new());
+        let mut twins = Twins {
+            fast: Queue::new(),
+            plain: PlainQueue::new(),
+            timers: Vec::new(),
+        };
         for (number, call) in calls.iter().enumerate() {
-            let [left, right] = both(call, number, &mut fast, &mut plain);
+            let [left, right] = both(call, number, &mut twins);
+            let Twins { fast, plain, .. } = &twins;
             prop_assert_eq!(left, right, "call {} {:?}", number, call);
             prop_assert_eq!((fast.len(), fast.now()), (plain.len(), plain.now()));
             prop_assert_eq!(fast.is_empty(), plain.is_empty());
         }
-        prop_assert_eq!(fast.scheduled(), plain.scheduled());
+        prop_assert_eq!(twins.fast.scheduled(), twins.plain.scheduled());
     }
 
     #[test]
@@ -101,6 +166,26 @@ fn keys_are_the_numbers_of_the_calls() {
         }
     }
     assert_ne!(Key::NONE, queue.pop().unwrap().1);
+}
+
+#[test]
+fn a_timer_has_one_event_which_can_be_moved() {
+    let mut queue = Queue::new();
+    let timer = queue.timer('t');
+    let at = |ms| (Time::from_ms(ms), Priority::FIRST);
+    queue.set_timer(timer, at(4).0, at(4).1);
+    queue.schedule(at(5).0, at(5).1, 'a');
+    let moved = queue.set_timer(timer, at(5).0, at(5).1);
+    assert_eq!((queue.len(), queue.scheduled()), (2, 3));
+    // Set after `a` was scheduled, it comes after it.
+    assert_eq!(queue.pop().map(|event| event.2), Some('a'));
+    assert_eq!(queue.pop(), Some((at(5).0, moved, 't')));
+    queue.set_timer(timer, at(6).0, at(6).1);
+    queue.stop_timer(timer);
+    queue.stop_timer(timer);
+    assert_eq!((queue.len(), queue.pop()), (0, None));
+    queue.set_timer(timer, at(7).0, at(7).1);
+    assert_eq!(queue.pop().map(|event| event.0), Some(at(7).0));
 }
 
 #[test]

@@ -48,7 +48,8 @@ impl Priority {
     }
 }
 
-/// Identity of one scheduled event: the number of the `schedule` call that made it, counted from 1.
+/// Identity of one scheduled event: the number of the `schedule` or `set_timer` call that made it,
+/// counted from 1.
 ///
 /// Never used twice by one queue. A later call has the greater key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,12 +59,16 @@ impl Key {
     /// The key of no event: what to remember when none is awaited.
     pub const NONE: Key = Key(0);
 
-    /// The number of the `schedule` call.
+    /// The number of the call.
     #[inline]
     pub const fn number(self) -> u64 {
         self.0
     }
 }
+
+/// An event of a queue that is scheduled again and again, and may be moved while it is pending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Timer(pub(super) u32);
 
 /// Packs an event. `sequence` must be below [`SEQUENCES`], `slot` below [`SLOTS`].
 #[inline]

@@ -8,9 +8,9 @@
 //! **Clock.** The queue owns it. It moves only when an event is taken or [`step`] reaches its
 //! limit, and nothing can be scheduled before it.
 //!
-//! **Cancelling.** There is no cancel. [`Queue::schedule`] returns a [`Key`] that is never used
-//! twice; who wants to forget an event remembers the key of the one that counts and ignores any
-//! other that comes due.
+//! **Cancelling.** What may be moved or forgotten is a [`Timer`]: one pending event at most, which
+//! [`Queue::set_timer`] replaces. An event of [`Queue::schedule`] cannot be cancelled. Both return a
+//! [`Key`] that is never used twice.
 //!
 //! **Chance.** Every source of randomness has its own [`Stream`], derived from (seed, replication,
 //! name), so that a new source moves no other. Streams use additions, multiplications and divisions
@@ -44,7 +44,7 @@ mod stream;
 mod time;
 mod tree;
 
-pub use entry::{Key, Priority};
+pub use entry::{Key, Priority, Timer};
 pub use histogram::Histogram;
 pub use queue::Queue;
 pub use stream::Stream;

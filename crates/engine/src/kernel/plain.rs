@@ -1,13 +1,15 @@
 //! The readable twin of [`super::Queue`]: a sorted list. Slow, and what the fast queue is tested
 //! against.
 
-use super::entry::{Key, Priority};
+use super::entry::{Key, Priority, Timer};
 use super::time::Time;
 
 /// Pending events in a list, the next one last.
 #[derive(Default)]
 pub struct PlainQueue<T> {
     pending: Vec<(Time, Priority, Key, T)>,
+    /// Payload of each timer, and the key of the event that it waited for last.
+    timers: Vec<(T, Key)>,
     now: Time,
     scheduled: u64,
 }
@@ -17,6 +19,7 @@ impl<T: Copy> PlainQueue<T> {
     pub fn new() -> PlainQueue<T> {
         PlainQueue {
             pending: Vec::new(),
+            timers: Vec::new(),
             now: Time::ZERO,
             scheduled: 0,
         }
@@ -58,6 +61,29 @@ impl<T: Copy> PlainQueue<T> {
         self.pending
             .sort_by_key(|&(time, priority, key, _)| std::cmp::Reverse((time, priority, key)));
         key
+    }
+
+    /// Reserves a timer. They are numbered 0, 1, 2, ... here, and not as in the fast queue.
+    pub fn timer(&mut self, payload: T) -> Timer {
+        self.timers.push((payload, Key::NONE));
+        Timer(self.timers.len() as u32 - 1)
+    }
+
+    /// Schedules the timer's event, in place of the one that it waits for.
+    ///
+    /// # Panics
+    /// If `time` lies before the clock.
+    pub fn set_timer(&mut self, timer: Timer, time: Time, priority: Priority) -> Key {
+        self.stop_timer(timer);
+        let key = self.schedule(time, priority, self.timers[timer.0 as usize].0);
+        self.timers[timer.0 as usize].1 = key;
+        key
+    }
+
+    /// Forgets the timer's event, if it waits for one.
+    pub fn stop_timer(&mut self, timer: Timer) {
+        let (_, awaited) = self.timers[timer.0 as usize];
+        self.pending.retain(|&(_, _, key, _)| key != awaited);
     }
 
     /// Takes the next event and moves the clock to it.

@@ -8,7 +8,7 @@
 //! used up, the pending events are renumbered 0, 1, 2, ... in their order and their keys kept in a
 //! table, so that no key ever changes.
 
-use super::entry::{self, Key, Priority, EMPTY, SEQUENCES, SLOTS};
+use super::entry::{self, Key, Priority, Timer, EMPTY, SEQUENCES, SLOTS};
 use super::time::Time;
 use super::tree::Tree;
 
@@ -20,8 +20,12 @@ pub struct Queue<T> {
     tree: Tree,
     /// Payload of each slot ever used.
     payloads: Vec<T>,
-    /// Slots without an event, besides the open one.
+    /// Whether a slot is a timer's, which keeps it.
+    reserved: Vec<bool>,
+    /// Slots without an event that anyone may have, besides the open one.
     free: Vec<u32>,
+    /// Timers that wait for nothing, the open one among them.
+    idle: usize,
     /// Slot of the event taken last, still in the tree; [`CLOSED`] if none.
     open: usize,
     now: Time,
@@ -41,7 +45,9 @@ impl<T: Copy> Queue<T> {
         Queue {
             tree: Tree::new(),
             payloads: Vec::new(),
+            reserved: Vec::new(),
             free: Vec::new(),
+            idle: 0,
             open: CLOSED,
             now: Time::ZERO,
             sequence: 0,
@@ -59,7 +65,8 @@ impl<T: Copy> Queue<T> {
 
     /// Pending events.
     pub fn len(&self) -> usize {
-        self.payloads.len() - self.free.len() - usize::from(self.open != CLOSED)
+        let open = self.open != CLOSED && !self.reserved[self.open];
+        self.payloads.len() - self.free.len() - self.idle - usize::from(open)
     }
 
     /// Whether nothing is pending.
@@ -79,20 +86,74 @@ impl<T: Copy> Queue<T> {
     /// of the caller.
     #[inline]
     pub fn schedule(&mut self, time: Time, priority: Priority, payload: T) -> Key {
+        self.check(time);
+        let slot = if self.open != CLOSED && !self.reserved[self.open] {
+            std::mem::replace(&mut self.open, CLOSED)
+        } else {
+            self.free_slot(payload)
+        };
+        self.payloads[slot] = payload;
+        self.put(slot, time, priority)
+    }
+
+    /// Reserves a timer: one pending event at most, which can be moved. It waits for nothing yet.
+    ///
+    /// # Panics
+    /// If 2^24 events are pending.
+    pub fn timer(&mut self, payload: T) -> Timer {
+        let slot = self.free_slot(payload);
+        self.payloads[slot] = payload;
+        self.reserved[slot] = true;
+        self.idle += 1;
+        Timer(slot as u32)
+    }
+
+    /// Schedules the timer's event, in place of the one that it waits for. It is ordered among the
+    /// others as if it had been scheduled now for the first time.
+    ///
+    /// # Panics
+    /// If `time` lies before the clock or is [`Time::MAX`]: faults of the caller.
+    #[inline]
+    pub fn set_timer(&mut self, timer: Timer, time: Time, priority: Priority) -> Key {
+        self.check(time);
+        let slot = timer.0 as usize;
+        self.idle -= usize::from(self.is_idle(slot));
+        if self.open == slot {
+            self.open = CLOSED;
+        }
+        self.put(slot, time, priority)
+    }
+
+    /// Forgets the timer's event, if it waits for one.
+    #[inline]
+    pub fn stop_timer(&mut self, timer: Timer) {
+        let slot = timer.0 as usize;
+        if !self.is_idle(slot) {
+            self.tree.set(slot, EMPTY);
+            self.idle += 1;
+        }
+    }
+
+    /// Whether a timer waits for nothing.
+    fn is_idle(&self, slot: usize) -> bool {
+        self.open == slot || self.tree.get(slot) == EMPTY
+    }
+
+    /// Refuses a time that is over; makes sure of a sequence number.
+    #[inline]
+    fn check(&mut self, time: Time) {
         if time < self.now || time == Time::MAX {
             refuse(time, self.now);
         }
         if self.sequence == self.sequences {
             self.renumber();
         }
-        let slot = if self.open != CLOSED {
-            std::mem::replace(&mut self.open, CLOSED)
-        } else {
-            self.free_slot(payload)
-        };
+    }
+
+    #[inline]
+    fn put(&mut self, slot: usize, time: Time, priority: Priority) -> Key {
         let sequence = self.sequence;
         self.sequence += 1;
-        self.payloads[slot] = payload;
         self.tree
             .set(slot, entry::pack(time, priority, sequence, slot));
         Key(self.key_base + sequence)
@@ -133,6 +194,7 @@ impl<T: Copy> Queue<T> {
         let top = self.tree.top();
         let slot = entry::slot(top);
         self.open = slot;
+        self.idle += usize::from(self.reserved[slot]);
         self.now = entry::time(top);
         (self.now, self.key(top), self.payloads[slot])
     }
@@ -151,7 +213,9 @@ impl<T: Copy> Queue<T> {
     fn close(&mut self) {
         if self.open != CLOSED {
             self.tree.set(self.open, EMPTY);
-            self.free.push(self.open as u32);
+            if !self.reserved[self.open] {
+                self.free.push(self.open as u32);
+            }
             self.open = CLOSED;
         }
     }
@@ -171,6 +235,7 @@ impl<T: Copy> Queue<T> {
             self.tree.double();
         }
         self.payloads.push(payload);
+        self.reserved.push(false);
         slot
     }
 
@@ -201,7 +266,9 @@ impl<T: Copy> Queue<T> {
         self.sequence = used;
         self.renumbered = keys;
         if reopened != CLOSED {
-            self.free.pop();
+            if !self.reserved[reopened] {
+                self.free.pop();
+            }
             self.open = reopened;
         }
     }
