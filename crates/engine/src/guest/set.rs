@@ -1,61 +1,82 @@
 //! A set of a partition's virtual processors, as bits, lowest first.
 
-/// Set of virtual processor indices.
+/// Set of virtual processor indices. Most partitions have 64 at most, and those stand in place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VpSet {
-    words: Vec<u64>,
+    first: u64,
+    rest: Box<[u64]>,
 }
 
 impl VpSet {
     /// An empty set with room for `count` members.
     pub fn new(count: u16) -> Self {
+        let words = usize::from(count).div_ceil(64);
         Self {
-            words: vec![0; usize::from(count).div_ceil(64)],
+            first: 0,
+            rest: vec![0; words.saturating_sub(1)].into(),
         }
+    }
+
+    #[inline]
+    fn word(&mut self, vp: u16) -> &mut u64 {
+        match usize::from(vp >> 6) {
+            0 => &mut self.first,
+            word => &mut self.rest[word - 1],
+        }
+    }
+
+    fn words(&self) -> impl Iterator<Item = u64> + '_ {
+        std::iter::once(self.first).chain(self.rest.iter().copied())
     }
 
     /// Adds a member.
     #[inline]
     pub fn insert(&mut self, vp: u16) {
-        self.words[usize::from(vp >> 6)] |= 1 << (vp & 63);
+        *self.word(vp) |= 1 << (vp & 63);
     }
 
     /// Removes a member.
     #[inline]
     pub fn remove(&mut self, vp: u16) {
-        self.words[usize::from(vp >> 6)] &= !(1 << (vp & 63));
+        *self.word(vp) &= !(1 << (vp & 63));
     }
 
     /// Whether `vp` is a member.
     #[inline]
     pub fn contains(&self, vp: u16) -> bool {
-        self.words[usize::from(vp >> 6)] & (1 << (vp & 63)) != 0
+        let word = match usize::from(vp >> 6) {
+            0 => self.first,
+            word => self.rest[word - 1],
+        };
+        word & (1 << (vp & 63)) != 0
     }
 
     /// Lowest member.
     #[inline]
     pub fn first(&self) -> Option<u16> {
-        let at = self.words.iter().position(|word| *word != 0)?;
-        Some((at as u16) << 6 | self.words[at].trailing_zeros() as u16)
+        if self.first != 0 {
+            return Some(self.first.trailing_zeros() as u16);
+        }
+        let at = self.rest.iter().position(|word| *word != 0)?;
+        Some((at as u16 + 1) << 6 | self.rest[at].trailing_zeros() as u16)
     }
 
     /// Lowest member that is also one of `other`.
     pub fn first_in(&self, other: &VpSet) -> Option<u16> {
-        let both = self.words.iter().zip(&other.words).map(|(a, b)| a & b);
+        let both = self.words().zip(other.words()).map(|(a, b)| a & b);
         let (at, word) = both.enumerate().find(|(_, word)| *word != 0)?;
         Some((at as u16) << 6 | word.trailing_zeros() as u16)
     }
 
     /// How many members it has in common with `other`.
     pub fn count_in(&self, other: &VpSet) -> u32 {
-        let both = self.words.iter().zip(&other.words);
+        let both = self.words().zip(other.words());
         both.map(|(a, b)| (a & b).count_ones()).sum()
     }
 
     /// Members from the lowest on.
     pub fn iter(&self) -> impl Iterator<Item = u16> + '_ {
-        self.words.iter().enumerate().flat_map(|(at, word)| {
-            let mut bits = *word;
+        self.words().enumerate().flat_map(|(at, mut bits)| {
             std::iter::from_fn(move || {
                 let bit = (bits != 0).then(|| bits.trailing_zeros() as u16)?;
                 bits &= bits - 1;

@@ -6,6 +6,14 @@ use crate::kernel::Priority;
 
 pub use crate::hypervisor::NEVER;
 
+/// Windows come before everything else at the same time, so that nobody runs on the old window's
+/// capacity.
+pub const WINDOWS: Priority = Priority::new(0);
+/// Then what happens on cores.
+pub const CORES: Priority = Priority::new(1);
+/// Then the rest.
+pub const OTHERS: Priority = Priority::new(2);
+
 /// Something that happens at a time; `A` is what only the system at hand waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<A> {
@@ -26,17 +34,4 @@ pub enum Event<A> {
     Balance(PartitionId),
     /// The system asked to be told.
     Alarm(A),
-}
-
-impl<A> Event<A> {
-    /// Windows come before everything else at the same time, so that nobody runs on the old
-    /// window's capacity.
-    #[inline]
-    pub const fn priority(&self) -> Priority {
-        match self {
-            Event::Window => Priority::new(0),
-            Event::Core(_) => Priority::new(1),
-            _ => Priority::new(2),
-        }
-    }
 }

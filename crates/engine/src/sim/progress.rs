@@ -1,11 +1,11 @@
 //! Progress of the threads on a core: booking what they did, and planning the core's next event.
 
-use super::event::{Event, NEVER};
+use super::event::{CORES, NEVER};
 use super::system::{Stretch, System};
 use super::world::{Task, World};
 use crate::cost::Book;
 use crate::ids::{CoreId, VpId};
-use crate::kernel::Key;
+use crate::kernel::{Key, Time};
 use crate::spec::Accounting;
 
 impl<S: System> World<S> {
@@ -103,11 +103,14 @@ impl<S: System> World<S> {
                 .min(self.finish_times(vp, core, mask))
                 .min(self.at.cores[core].single_at);
         }
-        self.at.cores[core].key = Key::NONE;
-        if next < self.window_end {
-            let key = self.schedule(next.max(self.now), Event::Core(core));
-            self.at.cores[core].key = key;
-        }
+        // What it waited for until now need not be taken back: its key says that it is over.
+        let key = if next < self.window_end {
+            let due = Time::from_ns(next.max(self.now));
+            self.queue.set_timer(self.timers[core], due, CORES)
+        } else {
+            Key::NONE
+        };
+        self.at.cores[core].key = key;
     }
 
     fn set_rate(&mut self, vp: VpId, core: CoreId, mask: u8) {

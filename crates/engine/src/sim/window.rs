@@ -1,10 +1,11 @@
 //! Window boundaries: progress is booked, cost classes are refreshed, and once a second guests
 //! fold. What else a window means is the system's affair.
 
-use super::event::Event;
+use super::event::{Event, WINDOWS};
 use super::system::System;
 use super::world::World;
 use crate::ids::PartitionId;
+use crate::kernel::Time;
 
 /// Time between two foldings [ns].
 const SECOND_NS: u64 = 1_000_000_000;
@@ -19,7 +20,8 @@ impl<S: System> World<S> {
         S::close_window(self, window);
         self.windows += 1;
         self.window_end = self.now + window;
-        self.schedule(self.window_end, Event::Window);
+        let end = Time::from_ns(self.window_end);
+        self.queue.schedule(end, WINDOWS, Event::Window);
         S::open_window(self);
         if self.now > 0 && self.now / SECOND_NS != (self.now - window) / SECOND_NS {
             self.every_second();

@@ -1,6 +1,6 @@
 //! Everything a simulation holds while it runs.
 
-use super::event::{Event, NEVER};
+use super::event::{Event, NEVER, OTHERS};
 use super::meters::Meters;
 use super::system::System;
 use crate::cost::{Spread, Table};
@@ -8,8 +8,8 @@ use crate::guest::workload::{JobId, JobTable, Shape};
 use crate::guest::{memory, Cpu, Filling, Playback, RunQueues, Scheduler};
 use crate::hypervisor::policies::in_effect;
 use crate::hypervisor::{State, Vp};
-use crate::ids::{ById, PartitionId, ThreadId, VpId};
-use crate::kernel::{Key, Queue, Stream, Time};
+use crate::ids::{ById, CoreId, PartitionId, ThreadId, VpId};
+use crate::kernel::{Key, Queue, Stream, Time, Timer};
 use crate::spec::{Partition, Spec, Workload};
 
 /// What a thread is at.
@@ -78,6 +78,8 @@ pub struct World<S: System> {
     pub now: u64,
     /// Pending events.
     pub queue: Queue<Event<S::Alarm>>,
+    /// The next event of each core.
+    pub timers: ById<CoreId, Timer>,
     /// Events handled.
     pub events: u64,
     /// Who is where.
@@ -119,10 +121,16 @@ impl<S: System> World<S> {
             .zip(&at.vps_of)
             .map(|(partition, vps)| guest(&spec, partition, at.vps.slice(*vps), replication))
             .collect();
+        let mut queue = Queue::new();
         let threads = at.vps.iter().map(|vp| usize::from(vp.smt)).sum();
         Self {
             now: 0,
-            queue: Queue::new(),
+            timers: at
+                .cores
+                .ids()
+                .map(|core| queue.timer(Event::Core(core)))
+                .collect(),
+            queue,
             events: 0,
             meters: Meters::new(&spec, &at),
             jobs: JobTable::default(),
@@ -140,8 +148,7 @@ impl<S: System> World<S> {
     /// Schedules an event.
     #[inline]
     pub fn schedule(&mut self, at: u64, event: Event<S::Alarm>) -> Key {
-        self.queue
-            .schedule(Time::from_ns(at), event.priority(), event)
+        self.queue.schedule(Time::from_ns(at), OTHERS, event)
     }
 
     /// Asks for an alarm.
