@@ -1,7 +1,7 @@
 //! The scheduler alone, under units that always have work or come and go.
 
 use super::*;
-use crate::machine::parse_short;
+use crate::machine::{parse_short, Topology};
 use crate::spec::RunQueues;
 
 const MS: u64 = 1_000_000;
@@ -33,7 +33,7 @@ impl Host {
         domains.iter().for_each(|it| scheduler.add_domain(it));
         Self {
             ran: vec![0; scheduler.units.len()],
-            since: vec![0; scheduler.current.len()],
+            since: vec![0; scheduler.cpus.len()],
             scheduler,
             now: 0,
             idle_ns: 0,
@@ -54,7 +54,7 @@ impl Host {
     fn book(&mut self, cpu: CoreId) {
         let at = usize::from(cpu);
         let time = self.now - std::mem::replace(&mut self.since[at], self.now);
-        match self.scheduler.current[at] {
+        match self.scheduler.cpus[at].current {
             Some(vp) => self.ran[vp as usize] += time,
             None => self.idle_ns += time,
         }
@@ -63,7 +63,7 @@ impl Host {
     fn serve(&mut self) {
         while let Some(cpu) = self.scheduler.take_pending() {
             self.book(cpu);
-            let was = self.scheduler.current[usize::from(cpu)];
+            let was = self.scheduler.cpus[usize::from(cpu)].current;
             let is = self.scheduler.pick(cpu, self.now);
             self.switches += u64::from(was.is_some() && was != is);
             self.check();
@@ -74,17 +74,31 @@ impl Host {
     /// while a processor of its queue idles, is about to be served.
     fn check(&self) {
         let it = &self.scheduler;
-        for (cpu, vp) in it.current.iter().enumerate() {
-            if let Some(vp) = vp {
-                assert_eq!(usize::from(it.units[*vp as usize].cpu), cpu);
-                let queue = &it.queues[usize::from(it.queue_of[cpu])];
-                assert!(!queue.idle.contains(cpu as u16) && !queue.waiting().contains(vp));
+        for (cpu, at) in it.cpus.iter().enumerate() {
+            assert_eq!(it.idle.contains(cpu as u16), at.current.is_none());
+            if let Some(vp) = at.current {
+                let unit = &it.units[vp as usize];
+                let waiting = it.queues[usize::from(at.queue)].waiting();
+                assert_eq!((usize::from(unit.cpu), unit.queue), (cpu, at.queue));
+                assert!(waiting.iter().all(|waiter| waiter.vp != vp));
             }
         }
-        for queue in it.queues.iter().filter(|_| it.pending.is_empty()) {
-            let usable = |vp: &VpId| queue.idle.meets(&it.units[*vp as usize].affinity);
+        for queue in &it.queues {
+            self.check_queue(queue);
+        }
+    }
+
+    fn check_queue(&self, queue: &RunQueue) {
+        let it = &self.scheduler;
+        for waiter in queue.waiting() {
+            let unit = &it.units[waiter.vp as usize];
+            assert_eq!((waiter.credit, waiter.cpu), (unit.credit, unit.cpu));
+            assert_eq!(unit.doing, Doing::Waiting);
+            let aside = &it.asides[waiter.vp as usize];
+            let usable = |word: usize| it.idle.word(word) & aside.usable(word);
+            let idle = queue.cpus.around(unit.cpu, usable);
             assert!(
-                !queue.waiting().iter().any(usable),
+                !it.pending.is_empty() || idle.is_none(),
                 "waits beside an idle processor"
             );
         }
@@ -247,16 +261,16 @@ fn a_waking_unit_preempts_after_the_rate_limit_only() {
     host.wake(0);
     host.run_until(2 * MS);
     host.wake(1);
-    assert_eq!(host.scheduler.current[0], Some(1));
+    assert_eq!(host.scheduler.cpus[0].current, Some(1));
     host.sleep(1);
-    assert_eq!(host.scheduler.current[0], Some(0));
+    assert_eq!(host.scheduler.cpus[0].current, Some(0));
     host.run_until(5 * MS / 2);
     host.wake(1);
-    assert_eq!(host.scheduler.current[0], Some(0));
+    assert_eq!(host.scheduler.cpus[0].current, Some(0));
     host.run_until(9 * MS);
-    assert_eq!(host.scheduler.current[0], Some(0));
+    assert_eq!(host.scheduler.cpus[0].current, Some(0));
     host.run_until(11 * MS);
-    assert_eq!(host.scheduler.current[0], Some(1));
+    assert_eq!(host.scheduler.cpus[0].current, Some(1));
 }
 
 #[test]
@@ -279,10 +293,10 @@ fn everybody_gets_credit_when_the_first_has_none() {
 fn one_that_yields_makes_room_within_the_rate_limit() {
     let mut host = Host::new("chip:1 core:1", 1, rules(), &[domain(2, 256)]);
     (0..2).for_each(|vp| host.wake(vp));
-    assert_eq!(host.scheduler.current[0], Some(0));
+    assert_eq!(host.scheduler.cpus[0].current, Some(0));
     host.now = MS / 10;
     assert!(!host.scheduler.yield_to(1, 0, host.now));
     assert!(host.scheduler.yield_to(0, 1, host.now));
     host.serve();
-    assert_eq!(host.scheduler.current[0], Some(1));
+    assert_eq!(host.scheduler.cpus[0].current, Some(1));
 }
