@@ -21,9 +21,12 @@ impl Credit2 {
                 self.has_budget(vp, now);
             }
         }
-        let next = self.candidate(cpu, current, now);
+        let (next, place) = self.candidate(cpu, current, now);
+        if let Some(place) = place {
+            self.queues[usize::from(self.cpus[at].queue)].take(place);
+        }
         match next {
-            Some(vp) => self.put_on(cpu, vp, next != current, now),
+            Some(vp) => self.put_on(cpu, vp, now),
             None => self.let_idle(cpu, now),
         }
         if next != current {
@@ -38,8 +41,13 @@ impl Credit2 {
         next
     }
 
-    /// The runner, or the first of the queue that may take its place.
-    fn candidate(&mut self, cpu: CoreId, current: Option<VpId>, now: u64) -> Option<VpId> {
+    /// The runner, or the first of the queue that may take its place, and where that one waits.
+    fn candidate(
+        &mut self,
+        cpu: CoreId,
+        current: Option<VpId>,
+        now: u64,
+    ) -> (Option<VpId>, Option<usize>) {
         let mut stays = None;
         let mut yields = false;
         let here = &self.cpus[usize::from(cpu)];
@@ -49,7 +57,7 @@ impl Credit2 {
             if unit.doing == Doing::Running && unit.moves_to.is_none() {
                 stays = current;
                 if !yields && now - self.since[usize::from(cpu)] < self.rules.rate_limit_ns {
-                    return current;
+                    return (current, None);
                 }
             }
         }
@@ -70,9 +78,9 @@ impl Credit2 {
             if self.units[vp as usize].is_capped() && !self.has_budget(vp, now) {
                 continue; // Parked: those behind it have moved up by one.
             }
-            return Some(vp);
+            return (Some(vp), Some(place));
         }
-        stays
+        (stays, None)
     }
 
     /// Credit by which one on another processor must lead.
@@ -90,15 +98,12 @@ impl Credit2 {
         !awaited && pins.as_ref().is_none_or(|pins| pins.contains(cpu))
     }
 
-    fn put_on(&mut self, cpu: CoreId, vp: VpId, switched: bool, now: u64) {
+    fn put_on(&mut self, cpu: CoreId, vp: VpId, now: u64) {
         let at = usize::from(self.cpus[usize::from(cpu)].queue);
         self.idle.remove(cpu);
-        let queue = &mut self.queues[at];
+        let queue = &self.queues[at];
         let unit = &mut self.units[vp as usize];
-        if switched {
-            queue.remove(vp, unit);
-            unit.doing = Doing::Running;
-        }
+        unit.doing = Doing::Running;
         let moved = std::mem::replace(&mut unit.cpu, cpu) != cpu;
         let waiting = queue.first().map_or(i64::MIN, |first| first.credit);
         if unit.credit.max(waiting) <= self.rules.reset_below_ns {

@@ -84,6 +84,12 @@ impl RunQueue {
         }
     }
 
+    /// Takes out whoever waits at a place.
+    #[inline]
+    pub fn take(&mut self, place: usize) {
+        self.waiting.remove(place);
+    }
+
     /// Gives all that wait so much credit, up to `most`. The order stays.
     pub fn renew(&mut self, credit: i64, most: i64) {
         for waiter in &mut self.waiting {

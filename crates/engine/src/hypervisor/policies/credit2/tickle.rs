@@ -67,16 +67,18 @@ impl Credit2 {
         let unit = &self.units[vp as usize];
         let (own, credit) = (unit.cpu, unit.credit);
         let (at, bit) = (usize::from(own / WORD), 1 << (own % WORD));
-        if self.settled(vp, at, now) & bit != 0 && self.lead(credit, own, now) > 0 {
+        let beside = self.settled(vp, at, now);
+        if beside & bit != 0 && self.lead(credit, own, now) > 0 {
             return Some(own);
         }
         let credit = credit - self.resist();
         let mut best = (0, None);
         for word in self.range_of(vp).words() {
-            let mut left = self.settled(vp, word, now);
-            if word == at {
-                left &= !bit;
-            }
+            let mut left = if word == at {
+                beside & !bit
+            } else {
+                self.settled(vp, word, now)
+            };
             while left != 0 {
                 let cpu = word as u16 * WORD + left.trailing_zeros() as u16;
                 left &= left - 1;
