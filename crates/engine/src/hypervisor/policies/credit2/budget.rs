@@ -1,7 +1,7 @@
 //! A domain's cap: a budget of processor time a period, taken in portions by its units, which are
 //! parked while there is none.
 
-use crate::hypervisor::VpId;
+use super::ids::VpId;
 
 /// What a capped domain has left of its period.
 #[derive(Clone, Debug)]
@@ -22,12 +22,12 @@ pub struct Budget {
 impl Budget {
     /// A cap of so many processors for a domain of `units`; a portion is an even part, so that each
     /// unit has its turn, but at least the shortest time that Xen lets anybody run.
-    pub fn new(cap_cores: f64, period_ns: u64, units: u16, min_timer_ns: u64) -> Self {
+    pub fn new(cap_cores: f64, period_ns: u64, units: usize, min_timer_ns: u64) -> Self {
         let total = (cap_cores * period_ns as f64).round() as i64;
         Self {
             total_ns: total,
             left_ns: total,
-            portion_ns: (total / i64::from(units.max(1))).max(min_timer_ns as i64),
+            portion_ns: (total / units.max(1) as i64).max(min_timer_ns as i64),
             next_at: period_ns,
             parked: Vec::new(),
             period_ns,

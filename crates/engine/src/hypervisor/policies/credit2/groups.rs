@@ -1,14 +1,13 @@
 //! Which processors share a run queue.
 
-use super::cpus::CpuRange;
-use crate::hypervisor::CoreId;
+use super::ids::{CoreId, Span};
 use crate::machine::Topology;
 use crate::spec::RunQueues;
 
 /// Processors that share a run queue, group by group. Where the rule gives more than `most`, they
 /// are spread evenly over as many queues as it takes; siblings of a core stay together.
-pub fn groups(tree: &Topology, siblings: u16, by: RunQueues, most: u16) -> Vec<CpuRange> {
-    let of = |cpu: CoreId| match by {
+pub fn groups(tree: &Topology, siblings: u16, by: RunQueues, most: u16) -> Vec<Span<CoreId>> {
+    let of = |cpu: u16| match by {
         RunQueues::Cpu => cpu,
         RunQueues::Core => cpu / siblings,
         RunQueues::Socket => tree.chip_of(cpu),
@@ -17,18 +16,15 @@ pub fn groups(tree: &Topology, siblings: u16, by: RunQueues, most: u16) -> Vec<C
     };
     let queues = tree.active_cores.div_ceil(most.max(1));
     let even = tree.active_cores / queues.max(1);
-    // The group has the processors from its first to the one before.
-    let room = |group: &CpuRange, cpu: CoreId| {
-        (cpu - 1) / siblings == cpu / siblings || group.count() + siblings <= even
-    };
-    let mut groups: Vec<CpuRange> = Vec::new();
-    for cpu in 0..tree.active_cores {
-        match groups.last_mut() {
-            Some(group) if of(group.first) == of(cpu) && room(group, cpu) => group.end += 1,
-            _ => groups.push(CpuRange {
-                first: cpu,
-                end: cpu + 1,
-            }),
+    let mut groups = Vec::new();
+    let mut first = 0;
+    for cpu in 1..=tree.active_cores {
+        // The group so far has the processors from its first to the one before.
+        let room = (cpu - 1) / siblings == cpu / siblings || cpu - first + siblings <= even;
+        let goes_on = cpu < tree.active_cores && of(cpu) == of(first) && room;
+        if !goes_on {
+            groups.push(Span::new(usize::from(first), usize::from(cpu - first)));
+            first = cpu;
         }
     }
     groups
@@ -42,9 +38,9 @@ mod tests {
     #[test]
     fn queues_beyond_the_most_are_spread_evenly_and_keep_siblings_together() {
         let tree = Topology::new(&parse_short("node:2 chip:1 core:10").unwrap());
-        let sizes = |by, most| -> Vec<u16> {
-            let groups = groups(&tree, 2, by, most);
-            groups.iter().map(|group| group.count()).collect()
+        let sizes = |by, most| -> Vec<usize> {
+            let groups = groups(&tree, 2, by, most).into_iter();
+            groups.map(Span::len).collect()
         };
         assert_eq!(sizes(RunQueues::Socket, 16), [10, 10]);
         assert_eq!(sizes(RunQueues::All, 16), [10, 10]);

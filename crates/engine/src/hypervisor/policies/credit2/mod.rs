@@ -16,6 +16,7 @@ mod budget;
 mod cpus;
 mod domain;
 mod groups;
+mod ids;
 mod load;
 mod pick;
 mod processor;
@@ -23,11 +24,13 @@ mod queue;
 mod tickle;
 mod unit;
 
+use super::super as engine;
 use super::super::host::{HostCount, HostScheduler};
-use super::super::{CoreId, State, VpId};
+use super::super::State;
 use crate::spec::{self, Spec};
 use cpus::CpuSet;
 use domain::{Domain, Kept};
+use ids::{ById, CoreId, PartitionId, QueueId, VpId};
 use processor::{Pending, Processor, NEVER};
 use queue::RunQueue;
 use unit::{Aside, Doing, Unit};
@@ -36,17 +39,17 @@ use unit::{Aside, Doing, Unit};
 #[derive(Clone, Debug)]
 pub struct Credit2 {
     rules: spec::Credit2,
-    siblings: u16,
-    units: Vec<Unit>,
-    asides: Vec<Aside>,
-    cpus: Vec<Processor>,
+    siblings: usize,
+    units: ById<VpId, Unit>,
+    asides: ById<VpId, Aside>,
+    cpus: ById<CoreId, Processor>,
     /// Since when the runner of each processor is there [ns].
-    since: Vec<u64>,
-    queues: Vec<RunQueue>,
+    since: ById<CoreId, u64>,
+    queues: ById<QueueId, RunQueue>,
     /// Processors that idle.
     idle: CpuSet,
     pending: Pending,
-    domains: Vec<Kept>,
+    domains: ById<PartitionId, Kept>,
     /// When the first of the budgets is due.
     timer_at: u64,
 }
@@ -70,12 +73,12 @@ impl Credit2 {
 
     #[inline]
     fn unit(&mut self, vp: VpId) -> &mut Unit {
-        &mut self.units[vp as usize]
+        &mut self.units[vp]
     }
 
     #[inline]
     fn queue_of(&mut self, vp: VpId) -> &mut RunQueue {
-        &mut self.queues[usize::from(self.units[vp as usize].queue)]
+        &mut self.queues[self.units[vp].queue]
     }
 
     /// A unit becomes runnable (1) or is so no longer (-1).
@@ -85,40 +88,40 @@ impl Credit2 {
         queue.load.update(queue.runnable, now, window);
         queue.runnable += change;
         let was = i64::from(change < 0);
-        self.asides[vp as usize].load.update(was, now, window);
+        self.asides[vp].load.update(was, now, window);
     }
 
     /// Takes time off the credit and the budget of a processor's runner.
     #[inline(always)]
     fn burn(&mut self, cpu: CoreId, vp: VpId, now: u64) {
-        let at = &mut self.cpus[usize::from(cpu)];
-        let heaviest = self.queues[usize::from(at.queue)].max_weight;
+        let at = &mut self.cpus[cpu];
+        let heaviest = self.queues[at.queue].max_weight;
         let least = -(self.rules.credit_init_ns as i64);
         let elapsed = now - std::mem::replace(&mut at.burnt_to, now);
-        self.units[vp as usize].burn(heaviest, elapsed, least);
+        self.units[vp].burn(heaviest, elapsed, least);
     }
 
     /// A runnable unit waits in its run queue, and a processor that should run it is looked for.
     fn queue_up(&mut self, vp: VpId, now: u64) {
-        let unit = &mut self.units[vp as usize];
+        let unit = &mut self.units[vp];
         unit.doing = Doing::Waiting;
-        self.queues[usize::from(unit.queue)].insert(vp, unit);
+        self.queues[unit.queue].insert(vp, unit);
         self.tickle(vp, now);
     }
 
     /// A unit that waits does so no longer.
     fn dequeue(&mut self, vp: VpId) {
-        let unit = &self.units[vp as usize];
-        self.queues[usize::from(unit.queue)].remove(vp, unit);
+        let unit = &self.units[vp];
+        self.queues[unit.queue].remove(vp, unit);
     }
 
     /// Has a capped unit budget left, or can it get some? If not it is parked.
     fn has_budget(&mut self, vp: VpId, now: u64) -> bool {
-        let unit = &mut self.units[vp as usize];
+        let unit = &mut self.units[vp];
         if unit.budget > 0 {
             return true;
         }
-        let domain = &mut self.domains[usize::from(unit.domain)];
+        let domain = &mut self.domains[unit.domain];
         let budget = domain.budget.as_mut().expect("a cap has a budget");
         unit.budget = budget.take(unit.budget);
         if unit.budget > 0 {
@@ -126,7 +129,7 @@ impl Credit2 {
         }
         budget.parked.push(vp);
         domain.was_parked = true;
-        self.asides[vp as usize].parked_at = now;
+        self.asides[vp].parked_at = now;
         let waited = std::mem::replace(&mut unit.doing, Doing::Parked) == Doing::Waiting;
         if waited {
             self.dequeue(vp);
@@ -136,34 +139,34 @@ impl Credit2 {
     }
 
     /// A domain's parked units may try again.
-    fn unpark(&mut self, domain: u16, now: u64) {
-        let at = usize::from(domain);
-        let Some(budget) = &mut self.domains[at].budget else {
+    fn unpark(&mut self, domain: PartitionId, now: u64) {
+        let Some(budget) = &mut self.domains[domain].budget else {
             return;
         };
         let mut parked = std::mem::take(&mut budget.parked);
         for vp in parked.drain(..) {
-            let since = self.asides[vp as usize].parked_at;
-            self.domains[at].count.throttled_ns += now - since;
+            let since = self.asides[vp].parked_at;
+            self.domains[domain].count.throttled_ns += now - since;
             self.count(vp, 1, now);
             self.queue_up(vp, now);
         }
         // Nobody is parked meanwhile; the room is kept for the next.
-        if let Some(budget) = &mut self.domains[at].budget {
+        if let Some(budget) = &mut self.domains[domain].budget {
             budget.parked = parked;
         }
     }
 }
 
 impl HostScheduler for Credit2 {
-    fn wake(&mut self, vp: VpId, _waker: Option<CoreId>, now: u64) {
-        let unit = &self.units[vp as usize];
+    fn wake(&mut self, vp: engine::VpId, _waker: Option<engine::CoreId>, now: u64) {
+        let vp = VpId::from(vp);
+        let unit = &self.units[vp];
         if unit.doing != Doing::Blocked {
             return;
         }
         let cpu = unit.cpu;
         self.count(vp, 1, now);
-        if self.cpus[usize::from(cpu)].current == Some(vp) {
+        if self.cpus[cpu].current == Some(vp) {
             // Its processor has not looked since it blocked: it goes on as if nothing had been.
             self.unit(vp).doing = Doing::Running;
         } else {
@@ -171,8 +174,9 @@ impl HostScheduler for Credit2 {
         }
     }
 
-    fn sleep(&mut self, vp: VpId, now: u64) {
-        let unit = &mut self.units[vp as usize];
+    fn sleep(&mut self, vp: engine::VpId, now: u64) {
+        let vp = VpId::from(vp);
+        let unit = &mut self.units[vp];
         let (cpu, domain) = (unit.cpu, unit.domain);
         match std::mem::replace(&mut unit.doing, Doing::Blocked) {
             Doing::Running => {
@@ -184,7 +188,7 @@ impl HostScheduler for Credit2 {
                 self.count(vp, -1, now);
             }
             Doing::Parked => {
-                if let Some(budget) = &mut self.domains[usize::from(domain)].budget {
+                if let Some(budget) = &mut self.domains[domain].budget {
                     budget.parked.retain(|other| *other != vp);
                 }
             }
@@ -192,16 +196,16 @@ impl HostScheduler for Credit2 {
         }
     }
 
-    fn look(&mut self, core: CoreId, _now: u64) {
-        self.pending.push(core);
+    fn look(&mut self, core: engine::CoreId, _now: u64) {
+        self.pending.push(core.into());
     }
 
-    fn look_at(&self, core: CoreId, _now: u64) -> u64 {
-        self.cpus[usize::from(core)].look_at
+    fn look_at(&self, core: engine::CoreId, _now: u64) -> u64 {
+        self.cpus[core.into()].look_at
     }
 
     fn timer(&mut self, now: u64) {
-        for at in 0..self.domains.len() {
+        for at in self.domains.ids() {
             let domain = &mut self.domains[at];
             let Some(budget) = domain.budget.as_mut().filter(|b| b.next_at <= now) else {
                 continue;
@@ -211,7 +215,7 @@ impl HostScheduler for Credit2 {
             domain.count.throttled_periods += u64::from(domain.was_parked);
             domain.was_parked = !some_left && !budget.parked.is_empty();
             if some_left {
-                self.unpark(at as u16, now);
+                self.unpark(at, now);
             }
         }
         self.set_timer();
@@ -221,17 +225,17 @@ impl HostScheduler for Credit2 {
         self.timer_at
     }
 
-    fn take_pending(&mut self) -> Option<CoreId> {
-        self.pending.take()
+    fn take_pending(&mut self) -> Option<engine::CoreId> {
+        self.pending.take().map(engine::CoreId::from)
     }
 
-    fn pick(&mut self, core: CoreId, now: u64) -> Option<VpId> {
-        self.schedule(core, now)
+    fn pick(&mut self, core: engine::CoreId, now: u64) -> Option<engine::VpId> {
+        self.schedule(core.into(), now).map(engine::VpId::from)
     }
 
     /// Xen has no directed yield: the runner gives way to the first of the queue, whoever that is.
-    fn yield_to(&mut self, vp: VpId, _sibling: VpId, _now: u64) -> bool {
-        let unit = self.unit(vp);
+    fn yield_to(&mut self, vp: engine::VpId, _sibling: engine::VpId, _now: u64) -> bool {
+        let unit = self.unit(vp.into());
         if unit.doing != Doing::Running {
             return false;
         }
@@ -242,9 +246,9 @@ impl HostScheduler for Credit2 {
     }
 
     fn counted(&self, partition: u16, now: u64) -> HostCount {
-        let domain = &self.domains[usize::from(partition)];
+        let domain = &self.domains[partition.into()];
         let parked = domain.budget.iter().flat_map(|budget| &budget.parked);
-        let waited = parked.map(|vp| now - self.asides[*vp as usize].parked_at);
+        let waited = parked.map(|vp| now - self.asides[*vp].parked_at);
         HostCount {
             throttled_ns: domain.count.throttled_ns + waited.sum::<u64>(),
             ..domain.count

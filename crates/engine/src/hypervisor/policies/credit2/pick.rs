@@ -1,8 +1,8 @@
 //! Who runs on a processor, for how long, and when everybody gets credit anew.
 
+use super::ids::{CoreId, QueueId, VpId};
 use super::processor::NEVER;
 use super::{Credit2, Doing};
-use crate::hypervisor::{CoreId, VpId};
 
 /// Credit that a processor without a runner stands for (`CSCHED2_IDLE_CREDIT`).
 const IDLE_CREDIT: i64 = -(1 << 30);
@@ -12,29 +12,28 @@ const MOVED_CREDIT: i64 = 50_000;
 impl Credit2 {
     /// Chooses a processor's runner.
     pub(super) fn schedule(&mut self, cpu: CoreId, now: u64) -> Option<VpId> {
-        let at = usize::from(cpu);
-        let current = self.cpus[at].current;
+        let current = self.cpus[cpu].current;
         if let Some(vp) = current {
             self.burn(cpu, vp, now);
-            let unit = &self.units[vp as usize];
+            let unit = &self.units[vp];
             if unit.doing == Doing::Running && unit.budget <= 0 {
                 self.has_budget(vp, now);
             }
         }
         let (next, place) = self.candidate(cpu, current, now);
         if let Some(place) = place {
-            self.queues[usize::from(self.cpus[at].queue)].take(place);
+            self.queues[self.cpus[cpu].queue].take(place);
         }
         match next {
             Some(vp) => self.put_on(cpu, vp, now),
             None => self.let_idle(cpu, now),
         }
         if next != current {
-            self.since[at] = now;
+            self.since[cpu] = now;
         }
-        self.cpus[at].burnt_to = now;
-        self.cpus[at].current = next;
-        self.cpus[at].look_at = next.map_or(NEVER, |vp| now + self.run_time(cpu, vp, now));
+        self.cpus[cpu].burnt_to = now;
+        self.cpus[cpu].current = next;
+        self.cpus[cpu].look_at = next.map_or(NEVER, |vp| now + self.run_time(cpu, vp, now));
         if let Some(vp) = current.filter(|_| next != current) {
             self.put_off(vp, now);
         }
@@ -50,19 +49,19 @@ impl Credit2 {
     ) -> (Option<VpId>, Option<usize>) {
         let mut stays = None;
         let mut yields = false;
-        let here = &self.cpus[usize::from(cpu)];
+        let here = &self.cpus[cpu];
         if let Some(vp) = current {
-            let unit = &mut self.units[vp as usize];
+            let unit = &mut self.units[vp];
             yields = std::mem::take(&mut unit.yields);
             if unit.doing == Doing::Running && unit.moves_to.is_none() {
                 stays = current;
-                if !yields && now - self.since[usize::from(cpu)] < self.rules.rate_limit_ns {
+                if !yields && now - self.since[cpu] < self.rules.rate_limit_ns {
                     return (current, None);
                 }
             }
         }
-        let credit = stays.map_or(IDLE_CREDIT, |vp| self.units[vp as usize].credit);
-        let queue = usize::from(here.queue);
+        let credit = stays.map_or(IDLE_CREDIT, |vp| self.units[vp].credit);
+        let queue = here.queue;
         let mut place = self.queues[queue].waiting().len();
         while place > 0 {
             place -= 1;
@@ -75,7 +74,7 @@ impl Credit2 {
                 continue;
             }
             let vp = waiter.vp;
-            if self.units[vp as usize].is_capped() && !self.has_budget(vp, now) {
+            if self.units[vp].is_capped() && !self.has_budget(vp, now) {
                 continue; // Parked: those behind it have moved up by one.
             }
             return (Some(vp), Some(place));
@@ -92,17 +91,17 @@ impl Credit2 {
     /// Whether a processor may take a unit that waits, as far as place is concerned.
     #[inline]
     fn may_go_to(&self, cpu: CoreId, vp: VpId) -> bool {
-        let tickled = self.units[vp as usize].tickled;
+        let tickled = self.units[vp].tickled;
         let awaited = tickled.is_some_and(|other| other != cpu && self.pending.contains(other));
-        let pins = &self.asides[vp as usize].pins;
+        let pins = &self.asides[vp].pins;
         !awaited && pins.as_ref().is_none_or(|pins| pins.contains(cpu))
     }
 
     fn put_on(&mut self, cpu: CoreId, vp: VpId, now: u64) {
-        let at = usize::from(self.cpus[usize::from(cpu)].queue);
+        let at = self.cpus[cpu].queue;
         self.idle.remove(cpu);
         let queue = &self.queues[at];
-        let unit = &mut self.units[vp as usize];
+        let unit = &mut self.units[vp];
         unit.doing = Doing::Running;
         let moved = std::mem::replace(&mut unit.cpu, cpu) != cpu;
         let waiting = queue.first().map_or(i64::MIN, |first| first.credit);
@@ -110,29 +109,29 @@ impl Credit2 {
             self.reset(at, vp, now);
             self.balance(at, now);
         }
-        let unit = &mut self.units[vp as usize];
+        let unit = &mut self.units[vp];
         unit.tickled = None;
         if moved {
             unit.credit += MOVED_CREDIT;
-            self.domains[usize::from(unit.domain)].count.migrations += 1;
+            self.domains[unit.domain].count.migrations += 1;
         }
     }
 
     fn let_idle(&mut self, cpu: CoreId, now: u64) {
         let window = self.rules.load_window_shift;
-        let queue = &mut self.queues[usize::from(self.cpus[usize::from(cpu)].queue)];
+        let queue = &mut self.queues[self.cpus[cpu].queue];
         self.idle.insert(cpu);
         queue.load.update(queue.runnable, now, window);
     }
 
     /// A runner has left its processor: its budget goes back, and it queues if it has work.
     fn put_off(&mut self, vp: VpId, now: u64) {
-        let unit = &mut self.units[vp as usize];
+        let unit = &mut self.units[vp];
         let domain = unit.domain;
         let mut some_left = false;
         if unit.is_capped() && unit.budget > 0 {
             let own = std::mem::take(&mut unit.budget);
-            let budget = &mut self.domains[usize::from(domain)].budget;
+            let budget = &mut self.domains[domain].budget;
             some_left = budget.as_mut().expect("a cap has a budget").give_back(own);
         }
         let (doing, moves_to) = (unit.doing, unit.moves_to.take());
@@ -155,21 +154,21 @@ impl Credit2 {
 
     /// Gives everybody in a run queue credit anew, twice as much if the next runner was at the
     /// bottom.
-    fn reset(&mut self, queue: usize, next: VpId, now: u64) {
+    fn reset(&mut self, queue: QueueId, next: VpId, now: u64) {
         let init = self.rules.credit_init_ns as i64;
-        let bottom = self.units[next as usize].credit <= -init;
+        let bottom = self.units[next].credit <= -init;
         let credit = if bottom { 2 * init } else { init };
         let most = init + self.rules.min_timer_ns as i64;
         let members = std::mem::take(&mut self.queues[queue].members);
         for vp in &members {
-            let cpu = self.units[*vp as usize].cpu;
-            if self.cpus[usize::from(cpu)].current == Some(*vp) {
+            let cpu = self.units[*vp].cpu;
+            if self.cpus[cpu].current == Some(*vp) {
                 self.burn(cpu, *vp, now);
-                if self.units[*vp as usize].budget <= 0 {
+                if self.units[*vp].budget <= 0 {
                     self.pending.push(cpu);
                 }
             }
-            let unit = &mut self.units[*vp as usize];
+            let unit = &mut self.units[*vp];
             unit.credit = (unit.credit + credit).min(most);
         }
         self.queues[queue].members = members;
@@ -180,15 +179,15 @@ impl Credit2 {
     /// waits, but neither longer nor shorter than Xen's timers allow [ns].
     fn run_time(&self, cpu: CoreId, vp: VpId, now: u64) -> u64 {
         let rules = &self.rules;
-        let (unit, here) = (&self.units[vp as usize], &self.cpus[usize::from(cpu)]);
-        let queue = &self.queues[usize::from(here.queue)];
+        let (unit, here) = (&self.units[vp], &self.cpus[cpu]);
+        let queue = &self.queues[here.queue];
         let waits = queue.first().map_or(0, |first| first.credit.max(0));
         let credit = (unit.credit - waits).max(0);
         let mut time = unit.time_of(credit, queue.max_weight);
         if unit.is_capped() {
             time = time.min(unit.budget);
         }
-        let limited = (self.since[usize::from(cpu)] + rules.rate_limit_ns).saturating_sub(now);
+        let limited = (self.since[cpu] + rules.rate_limit_ns).saturating_sub(now);
         (time.max(0) as u64)
             .min(rules.max_timer_ns)
             .max(limited)

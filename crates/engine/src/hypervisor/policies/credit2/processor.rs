@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::cpus::CpuSet;
-use crate::hypervisor::{CoreId, VpId};
+use super::ids::{CoreId, QueueId, VpId};
 
 /// Nothing set.
 pub const NEVER: u64 = u64::MAX;
@@ -18,12 +18,12 @@ pub struct Processor {
     /// When its run queue is to be looked at [ns].
     pub look_at: u64,
     /// Its run queue.
-    pub queue: u16,
+    pub queue: QueueId,
 }
 
 impl Processor {
     /// One that idles.
-    pub fn new(queue: u16) -> Self {
+    pub fn new(queue: QueueId) -> Self {
         Self {
             current: None,
             burnt_to: 0,
@@ -42,9 +42,9 @@ pub struct Pending {
 
 impl Pending {
     /// None yet; room for so many.
-    pub fn new(cpus: u16) -> Self {
+    pub fn new(cpus: usize) -> Self {
         Self {
-            order: VecDeque::with_capacity(usize::from(cpus)),
+            order: VecDeque::with_capacity(cpus),
             set: CpuSet::empty(cpus),
         }
     }

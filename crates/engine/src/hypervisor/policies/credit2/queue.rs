@@ -2,9 +2,9 @@
 //! most credit first.
 
 use super::cpus::CpuRange;
+use super::ids::{ById, CoreId, VpId};
 use super::load::Load;
 use super::unit::{Aside, Unit};
-use crate::hypervisor::{CoreId, VpId};
 
 /// A unit that waits, and what is asked of it while the queue is gone through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl RunQueue {
             runnable: 0,
             load: Load::default(),
             members: Vec::new(),
-            bias: cpus.end - 1,
+            bias: cpus.last(),
             waiting: Vec::new(),
         }
     }
@@ -105,22 +105,21 @@ impl RunQueue {
     }
 
     /// A unit belongs to it no longer.
-    pub fn leave(&mut self, vp: VpId, units: &[Unit], load: &Load) {
+    pub fn leave(&mut self, vp: VpId, units: &ById<VpId, Unit>, load: &Load) {
         self.members.retain(|other| *other != vp);
-        let weights = self.members.iter().map(|m| units[*m as usize].weight);
+        let weights = self.members.iter().map(|m| units[*m].weight);
         self.max_weight = weights.max().unwrap_or(1);
         self.load.average = (self.load.average - load.average).max(0);
     }
 
     /// Whether a unit may use one of its processors.
     pub fn suits(&self, aside: &Aside) -> bool {
-        let first = self.cpus.first;
-        self.cpus.next(first, |word| aside.usable(word)).is_some()
+        self.cpus.any(|word| aside.usable(word)).is_some()
     }
 
     /// Next processor in turn for a newcomer.
     pub fn turn(&mut self, aside: &Aside) -> Option<CoreId> {
-        let cpu = self.cpus.around(self.bias + 1, |word| aside.usable(word))?;
+        let cpu = self.cpus.behind(self.bias, |word| aside.usable(word))?;
         self.bias = cpu;
         Some(cpu)
     }
@@ -129,34 +128,38 @@ impl RunQueue {
 #[cfg(test)]
 mod tests {
     use super::super::cpus::CpuSet;
+    use super::super::ids::{PartitionId, QueueId, Span};
     use super::*;
     use crate::kernel::Stream;
 
-    const FOUR: CpuRange = CpuRange { first: 0, end: 4 };
+    fn four() -> RunQueue {
+        RunQueue::new(CpuRange::of(Span::new(0, 4)))
+    }
 
-    fn units(credits: &[i64]) -> Vec<Unit> {
-        let unit = |credit: &i64| Unit::new(0, 256, *credit);
-        credits.iter().map(unit).collect()
+    fn unit(weight: u32, credit: i64) -> Unit {
+        let at = (QueueId::new(0), CoreId::new(0));
+        Unit::new(PartitionId::new(0), weight, credit, at)
+    }
+
+    fn units(credits: &[i64]) -> ById<VpId, Unit> {
+        credits.iter().map(|credit| unit(256, *credit)).collect()
     }
 
     /// Who waits, most credit first.
     fn order(queue: &RunQueue) -> Vec<VpId> {
-        queue
-            .waiting()
-            .iter()
-            .rev()
-            .map(|waiter| waiter.vp)
-            .collect()
+        let waiting = queue.waiting().iter().rev();
+        waiting.map(|waiter| waiter.vp).collect()
     }
 
     #[test]
     fn most_credit_first_and_first_come_first_among_equals() {
         let units = units(&[5, 7, 7, -1]);
-        let mut queue = RunQueue::new(FOUR);
-        (0..4).for_each(|vp| queue.insert(vp, &units[vp as usize]));
-        assert_eq!(order(&queue), [1, 2, 0, 3]);
-        queue.remove(2, &units[2]);
-        assert_eq!(order(&queue), [1, 0, 3]);
+        let mut queue = four();
+        units.ids().for_each(|vp| queue.insert(vp, &units[vp]));
+        assert_eq!(order(&queue), [1, 2, 0, 3].map(VpId::new));
+        let second = VpId::new(2);
+        queue.remove(second, &units[second]);
+        assert_eq!(order(&queue), [1, 0, 3].map(VpId::new));
     }
 
     /// Against a list that is searched from its front for each step.
@@ -164,22 +167,21 @@ mod tests {
     fn the_order_is_that_of_a_plain_list() {
         let mut stream = Stream::new(1, 0, "queue");
         let mut units = units(&[0; 40]);
-        let (mut queue, mut plain) = (RunQueue::new(FOUR), Vec::<VpId>::new());
+        let (mut queue, mut plain) = (four(), Vec::<VpId>::new());
         for _ in 0..20_000 {
-            let vp = stream.below(40) as VpId;
-            let at = vp as usize;
+            let vp = VpId::new(stream.below(40) as usize);
             if stream.below(50) == 0 {
                 queue.renew(4, 9);
-                units
-                    .iter_mut()
-                    .for_each(|unit| unit.credit = (unit.credit + 4).min(9));
+                for unit in &mut units {
+                    unit.credit = (unit.credit + 4).min(9);
+                }
             } else if plain.contains(&vp) {
-                queue.remove(vp, &units[at]);
+                queue.remove(vp, &units[vp]);
                 plain.retain(|other| *other != vp);
             } else {
-                units[at].credit = stream.below(12) as i64 - 6;
-                queue.insert(vp, &units[at]);
-                let less = |other: &VpId| units[*other as usize].credit < units[at].credit;
+                units[vp].credit = stream.below(12) as i64 - 6;
+                queue.insert(vp, &units[vp]);
+                let less = |other: &VpId| units[*other].credit < units[vp].credit;
                 let place = plain.iter().position(less).unwrap_or(plain.len());
                 plain.insert(place, vp);
             }
@@ -190,22 +192,25 @@ mod tests {
     #[test]
     fn the_greatest_weight_goes_with_its_unit() {
         let mut units = units(&[0, 0]);
-        units[1] = Unit::new(0, 512, 0);
-        let mut queue = RunQueue::new(FOUR);
-        queue.join(0, 256, &Load::default());
-        queue.join(1, 512, &Load::default());
+        let heavy = VpId::new(1);
+        units[heavy] = unit(512, 0);
+        let mut queue = four();
+        for (vp, unit) in units.entries() {
+            queue.join(vp, unit.weight, &Load::default());
+        }
         assert_eq!(queue.max_weight, 512);
-        queue.leave(1, &units, &Load::default());
+        queue.leave(heavy, &units, &Load::default());
         assert_eq!(queue.max_weight, 256);
     }
 
     #[test]
     fn newcomers_take_processors_in_turn() {
-        let mut queue = RunQueue::new(FOUR);
+        let mut queue = four();
         let all = Aside::new(None);
         let turns: Vec<_> = (0..5).map(|_| queue.turn(&all)).collect();
-        assert_eq!(turns, [0, 1, 2, 3, 0].map(Some));
-        let first = Aside::new(Some(CpuSet::of(4, [0])));
-        assert_eq!(queue.turn(&first), Some(0));
+        assert_eq!(turns, [0, 1, 2, 3, 0].map(|cpu| Some(CoreId::new(cpu))));
+        let first = CoreId::new(0);
+        let pinned = Aside::new(Some(CpuSet::of(4, [first])));
+        assert_eq!(queue.turn(&pinned), Some(first));
     }
 }

@@ -1,8 +1,8 @@
 //! Which processor should look at the run queue because a unit has joined it.
 
-use super::cpus::{CpuRange, WORD};
+use super::cpus::{bit_of, lowest, CpuRange};
+use super::ids::{CoreId, Span, VpId};
 use super::{Credit2, Doing};
-use crate::hypervisor::{CoreId, VpId};
 
 /// How much short of the rate limit a runner may be and still be preempted [ns]
 /// (`CSCHED2_RATELIMIT_TICKLE_TOLERANCE`).
@@ -14,7 +14,7 @@ impl Credit2 {
     pub(super) fn tickle(&mut self, vp: VpId, now: u64) {
         let idle = self.idle_one(vp);
         if let Some(cpu) = idle.or_else(|| self.preemptable(vp, now)) {
-            self.units[vp as usize].tickled = Some(cpu);
+            self.units[vp].tickled = Some(cpu);
             self.pending.push(cpu);
         }
     }
@@ -22,7 +22,7 @@ impl Credit2 {
     /// Processors of a unit's run queue.
     #[inline]
     fn range_of(&self, vp: VpId) -> CpuRange {
-        self.queues[usize::from(self.units[vp as usize].queue)].cpus
+        self.queues[self.units[vp].queue].cpus
     }
 
     /// Those of 64 processors that idle and to which nobody has been sent.
@@ -33,8 +33,8 @@ impl Credit2 {
 
     /// A usable processor of a core whose threads are all free, or else one that is free itself.
     fn idle_one(&self, vp: VpId) -> Option<CoreId> {
-        let (range, own) = (self.range_of(vp), self.units[vp as usize].cpu);
-        let aside = &self.asides[vp as usize];
+        let (range, own) = (self.range_of(vp), self.units[vp].cpu);
+        let aside = &self.asides[vp];
         let usable = |word: usize| self.free(word) & aside.usable(word);
         let first = range.around(own, usable)?;
         if self.siblings == 1 || self.is_core_free(first) {
@@ -43,7 +43,7 @@ impl Credit2 {
         // The first is not it, so one lap on from there has seen them all.
         let mut next = first;
         for _ in 1..range.count() {
-            next = range.around(next + 1, usable)?;
+            next = range.behind(next, usable)?;
             if next == first {
                 break;
             }
@@ -56,17 +56,17 @@ impl Credit2 {
 
     /// Whether all threads of a processor's core are free.
     fn is_core_free(&self, cpu: CoreId) -> bool {
-        let first = cpu / self.siblings * self.siblings;
-        let end = (first + self.siblings).min(self.cpus.len() as u16);
+        let first = cpu.index() / self.siblings * self.siblings;
+        let count = self.siblings.min(self.cpus.len() - first);
         let is_free = |cpu: CoreId| self.idle.contains(cpu) && !self.pending.contains(cpu);
-        (first..end).all(is_free)
+        Span::new(first, count).into_iter().all(is_free)
     }
 
     /// The processor from which the unit is most entitled to throw the runner off.
     fn preemptable(&mut self, vp: VpId, now: u64) -> Option<CoreId> {
-        let unit = &self.units[vp as usize];
+        let unit = &self.units[vp];
         let (own, credit) = (unit.cpu, unit.credit);
-        let (at, bit) = (usize::from(own / WORD), 1 << (own % WORD));
+        let (at, bit) = bit_of(own);
         let beside = self.settled(vp, at, now);
         if beside & bit != 0 && self.lead(credit, own, now) > 0 {
             return Some(own);
@@ -80,7 +80,7 @@ impl Credit2 {
                 self.settled(vp, word, now)
             };
             while left != 0 {
-                let cpu = word as u16 * WORD + left.trailing_zeros() as u16;
+                let cpu = lowest(word, left);
                 left &= left - 1;
                 let lead = self.lead(credit, cpu, now);
                 if lead > best.0 {
@@ -95,31 +95,30 @@ impl Credit2 {
     /// preempted, as bits; nobody has been sent there.
     #[inline]
     fn settled(&self, vp: VpId, word: usize, now: u64) -> u64 {
-        let usable = self.asides[vp as usize].usable(word);
+        let usable = self.asides[vp].usable(word);
         let away = self.idle.word(word) | self.pending.word(word);
         let least = match self.rules.rate_limit_ns.saturating_sub(TOLERANCE_NS) {
             0 => 0,
             limit => limit + 1,
         };
-        let range = self.range_of(vp).within(word);
-        let since = &self.since[usize::from(range.first)..usize::from(range.end)];
-        let bits = since.iter().enumerate();
-        let long = bits.fold(0, |bits, (at, since)| {
+        let (range, first) = self.range_of(vp).within(word);
+        let since = self.since.slice(range).iter().enumerate();
+        let long = since.fold(0, |bits, (at, since)| {
             bits | u64::from(now - since >= least) << at
         });
-        long << (range.first % WORD) & usable & !away
+        long << first & usable & !away
     }
 
     /// Lead in credit over a processor's runner; 0 if that is about to leave.
     #[inline]
     fn lead(&mut self, credit: i64, cpu: CoreId, now: u64) -> i64 {
-        let Some(runner) = self.cpus[usize::from(cpu)].current else {
+        let Some(runner) = self.cpus[cpu].current else {
             return 0;
         };
-        if self.units[runner as usize].doing != Doing::Running {
+        if self.units[runner].doing != Doing::Running {
             return 0;
         }
         self.burn(cpu, runner, now);
-        credit - self.units[runner as usize].credit
+        credit - self.units[runner].credit
     }
 }

@@ -1,8 +1,8 @@
 //! A scheduled unit (a domain's virtual processor): its credit, and how time burns it.
 
 use super::cpus::CpuSet;
+use super::ids::{CoreId, PartitionId, QueueId};
 use super::load::{Load, ONE};
-use crate::hypervisor::CoreId;
 
 /// Budget of a unit without a cap [ns].
 pub const UNCAPPED: i64 = i64::MAX;
@@ -36,11 +36,11 @@ pub struct Unit {
     /// Processor that was tickled for it and has not looked yet.
     pub tickled: Option<CoreId>,
     /// Run queue to which it is to move as soon as it stops running.
-    pub moves_to: Option<u16>,
-    /// Index of the partition it is of.
-    pub domain: u16,
+    pub moves_to: Option<QueueId>,
+    /// Its domain.
+    pub domain: PartitionId,
     /// Its run queue.
-    pub queue: u16,
+    pub queue: QueueId,
     /// Processor that it runs on, or ran on last.
     pub cpu: CoreId,
     /// What it is about.
@@ -61,8 +61,8 @@ pub struct Aside {
 }
 
 impl Unit {
-    /// A blocked one with a full credit.
-    pub fn new(domain: u16, weight: u32, credit: i64) -> Self {
+    /// A blocked one with a full credit, at a processor of a run queue.
+    pub fn new(domain: PartitionId, weight: u32, credit: i64, at: (QueueId, CoreId)) -> Self {
         Self {
             credit,
             budget: UNCAPPED,
@@ -72,8 +72,8 @@ impl Unit {
             tickled: None,
             moves_to: None,
             domain,
-            queue: 0,
-            cpu: 0,
+            queue: at.0,
+            cpu: at.1,
             doing: Doing::Blocked,
             yields: false,
         }
@@ -148,9 +148,14 @@ mod tests {
     use super::*;
     use crate::kernel::Stream;
 
+    fn unit(weight: u32) -> Unit {
+        let at = (QueueId::new(0), CoreId::new(0));
+        Unit::new(PartitionId::new(0), weight, 1000, at)
+    }
+
     #[test]
     fn half_the_weight_burns_twice_as_fast_and_nothing_is_lost_to_rounding() {
-        let mut unit = Unit::new(0, 3, 1000);
+        let mut unit = unit(3);
         unit.burn(10, 1, -1000);
         unit.burn(10, 1, -1000);
         assert_eq!(unit.credit, 994);
@@ -163,7 +168,7 @@ mod tests {
 
     #[test]
     fn only_a_capped_one_has_a_budget() {
-        let mut unit = Unit::new(0, 256, 1000);
+        let mut unit = unit(256);
         unit.burn(256, 100, -1000);
         assert_eq!(unit.budget, UNCAPPED);
         unit.budget = 50;
@@ -178,7 +183,7 @@ mod tests {
         for _ in 0..20_000 {
             let weight = 1 + stream.next_u64() as u32 % 70_000;
             let shift = stream.below(64);
-            let unit = Unit::new(0, weight, 0);
+            let unit = unit(weight);
             let multiple = stream.next_u64() / u64::from(weight) * u64::from(weight);
             let any = [
                 stream.next_u64() >> shift,
