@@ -29,6 +29,8 @@ pub struct Table {
     contention: Contention,
     /// Class ids of each partition, and how many there are of a chip.
     rows: Vec<Row>,
+    /// By partition and number of busy threads.
+    fixed: Vec<Vec<Fixed>>,
     /// Of each class, what an event needs: the window in which it was worked out, its place among
     /// those ever used, and its time of an instruction.
     hot: Vec<(u32, u32, f64)>,
@@ -39,12 +41,10 @@ pub struct Table {
     epoch: u32,
 }
 
-/// A partition's part of the table.
+/// A partition's part of the table; every change of threads asks for one.
 struct Row {
     first: ClassId,
     width: u32,
-    /// By the number of busy threads.
-    fixed: Vec<Fixed>,
 }
 
 /// A class that was used.
@@ -59,20 +59,21 @@ impl Table {
     /// An empty table for `partitions` on `machine`; `spreads` say where each partition's data lie.
     pub fn new(machine: &Machine, partitions: &[Partition], spreads: Vec<Spread>) -> Self {
         let tree = Topology::new(machine);
-        let (mut rows, mut count) = (Vec::new(), 0);
+        let (mut rows, mut fixed, mut count) = (Vec::new(), Vec::new(), 0);
         for partition in partitions {
             let together = together(partition, &tree);
-            let fixed = |threads: u8| Fixed::of(machine, partition, threads.max(1));
+            let of = |threads: u8| Fixed::of(machine, partition, threads.max(1));
+            fixed.push((0..=together).map(of).collect());
             let width = u32::from(together) + 1;
             rows.push(Row {
                 first: count,
                 width,
-                fixed: (0..=together).map(fixed).collect(),
             });
             count += width * u32::from(tree.chips());
         }
         Self {
             rows,
+            fixed,
             occupancy: Occupancy::new(&tree),
             contention: Contention::new(&machine.smt),
             machine: machine.clone(),
@@ -137,7 +138,7 @@ impl Table {
             threads: (*threads).max(1),
             snoozing_sibling: *threads == 0,
         };
-        class.set(&place, &self.rows[index].fixed[usize::from(*threads)]);
+        class.set(&place, &self.fixed[index][usize::from(*threads)]);
         self.hot[id as usize] = (self.epoch, at, class.ns);
         class.ns
     }
