@@ -93,6 +93,12 @@ impl Books {
         }
     }
 
+    /// Sum over the books up to one, that included [ns].
+    #[inline]
+    pub fn up_to(&self, book: Book) -> f64 {
+        self.0[..=book as usize].iter().sum()
+    }
+
     /// Sum over all books [ns].
     pub fn total(&self) -> f64 {
         self.0.iter().sum()

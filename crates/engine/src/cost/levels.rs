@@ -1,13 +1,9 @@
 //! Misses and capacities of the cache levels, as one thread has them.
 
-use super::miss::MissCurve;
+use super::fixed::Fixed;
 use super::place::Place;
 use crate::machine::MAX_CACHES;
 use crate::spec::CacheScope;
-
-/// Capacity at which a profile's `sharing` is stated: that of the caches with which communication
-/// misses were measured (Barroso, Gharachorloo, Bugnion 1998: 2 MB).
-const SHARING_AT_BYTES: f64 = 2.0 * 1024.0 * 1024.0;
 
 /// Misses and capacities of each cache level for one thread.
 pub(super) struct Levels {
@@ -25,30 +21,35 @@ pub(super) struct Levels {
 
 impl Levels {
     /// Levels at a place; `elsewhere` is the chance that another core wrote a shared line last.
-    pub fn of(place: &Place, elsewhere: f64) -> Self {
-        let machine = place.machine;
-        let curve = MissCurve::of(&place.partition.profile);
+    #[inline]
+    pub fn of(place: &Place, fixed: &Fixed, elsewhere: f64) -> Self {
+        let caches = &place.machine.caches;
         let sharing = place.partition.profile.sharing * elsewhere;
+        let private = &fixed.levels;
         let mut levels = Self {
-            count: machine.caches.len(),
-            misses: [0.0; MAX_CACHES],
-            private_bytes: 0.0,
-            private: 0,
+            count: caches.len(),
+            misses: private.misses,
+            private_bytes: private.bytes,
+            private: private.count.saturating_sub(1),
             communication: 0.0,
         };
         if sharing > 0.0 {
-            levels.communication = sharing * curve.at(SHARING_AT_BYTES);
+            levels.communication = sharing * fixed.shared_misses;
+        }
+        let alone = 1.0 - sharing;
+        for misses in &mut levels.misses[..private.count] {
+            *misses *= alone;
         }
         let threads = f64::from(place.threads);
-        let mut inside = 0.0_f64;
-        for (level, cache) in machine.caches.iter().enumerate() {
+        let mut inside = private.bytes;
+        for (level, cache) in caches.iter().enumerate().skip(private.count) {
             let own = cache.bytes as f64 / users(place, cache.scope) / threads;
             inside = if cache.victim {
                 inside + own
             } else {
                 inside.max(own)
             };
-            levels.misses[level] = (1.0 - sharing) * curve.at(inside);
+            levels.misses[level] = alone * fixed.curve.at(inside);
             if level == 0 || cache.scope == CacheScope::Core {
                 levels.private = level;
                 levels.private_bytes = inside;
@@ -58,17 +59,20 @@ impl Levels {
     }
 
     /// Hits per instruction in a level other than the first.
+    #[inline]
     pub fn hits(&self, level: usize) -> f64 {
         (self.misses[level - 1] - self.misses[level]).max(0.0)
     }
 
     /// Misses per instruction that memory serves.
+    #[inline]
     pub fn memory(&self) -> f64 {
         self.misses[self.count - 1]
     }
 }
 
 /// Cores that divide a cache: those busy in the last windows, this one at least.
+#[inline]
 fn users(place: &Place, scope: CacheScope) -> f64 {
     let busy = &place.occupancy.busy_cores;
     let cores: f64 = match scope {

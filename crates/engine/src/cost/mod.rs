@@ -16,6 +16,7 @@
 
 mod books;
 mod class;
+mod fixed;
 mod levels;
 mod lines;
 pub mod lock;
@@ -31,6 +32,7 @@ mod table;
 
 pub use books::{Book, Books, BOOK_COUNT, BOOK_NAMES};
 pub use class::Class;
+pub use fixed::Fixed;
 pub use lines::{Lines, Source, LINE_COUNT, LINE_NAMES};
 pub use miss::MissCurve;
 pub use occupancy::{stretch, Occupancy};

@@ -2,54 +2,94 @@
 
 use super::books::Book;
 use super::class::Class;
+use super::fixed::Fixed;
 use super::levels::Levels;
 use super::lines::Source;
 use super::lock;
-use super::place::{exposed, memory_latency, sharer_latencies, Place};
+use super::place::{memory_latency, sharer_latencies, Place};
 use super::spread::Sharers;
 use super::store;
 use crate::machine::Distance;
-use crate::spec::{CacheScope, Coherence};
+use crate::spec::CacheScope;
 
 /// POWER5 decode-slot rule for an idle thread at priority 1 beside one at 4: it keeps 1 of
 /// `2^(|4-1|+1)` slots.
 pub const IDLE_SIBLING_SLOTS: f64 = 1.0 / 16.0;
 
+/// Time of an instruction so far, in the order in which the books add it up: what later parts need
+/// again and again, and what would be a sum over all books each time. Books that stay 0 add nothing.
+struct Sum {
+    /// Books up to that of translation [ns].
+    start: f64,
+    store: f64,
+    smt: f64,
+    tick: f64,
+    spin: f64,
+    hypervisor: f64,
+}
+
+impl Sum {
+    #[inline]
+    fn total(&self) -> f64 {
+        self.start + self.store + self.smt + self.tick + self.spin + self.hypervisor
+    }
+}
+
 impl Class {
     /// Works out the class.
     pub fn at(place: Place) -> Self {
-        let profile = &place.partition.profile;
+        let fixed = Fixed::of(place.machine, place.partition, place.threads);
+        let mut class = Self::default();
+        class.set(&place, &fixed);
+        class
+    }
+
+    /// Works it out; `fixed` are those of the place's partition and number of threads.
+    pub fn set(&mut self, place: &Place, fixed: &Fixed) {
         let sharers = place.spread.sharers(place.machine, place.tree, place.chip);
-        let levels = Levels::of(&place, sharers.elsewhere);
-        let (asked, written) = match place.machine.coherence {
-            Coherence::Owner => (levels.memory(), levels.communication),
-            Coherence::Home => (levels.memory() + levels.communication, 0.0),
+        let levels = Levels::of(place, fixed, sharers.elsewhere);
+        let (asked, written) = if fixed.from_home {
+            (levels.memory() + levels.communication, 0.0)
+        } else {
+            (levels.memory(), levels.communication)
         };
-        let mut class = Self {
+        *self = Self {
             memory_lines: asked,
             shared_lines: written,
             fill_lines: levels.misses[levels.private] + levels.communication,
             private_lines: levels.private_bytes / f64::from(place.machine.line_bytes),
             ..Self::default()
         };
-        let core = profile.eicpi / (place.machine.core_rate * place.machine.clock_hz * 1e-9);
-        class.books.add(Book::Useful, core);
-        class.add_hits(&place, &levels);
-        class.add_sharers(&place, &sharers);
-        class.add_memory(&place);
-        class.add_translation(&place);
-        class.add_siblings(&place, core);
-        class.add_stores(&place);
-        class.add_lock(&place, &sharers);
-        class.add_shares(&place);
-        class.set_reload(&place, &levels);
-        class.ns = class.books.total();
-        class
+        self.books.add(Book::Useful, fixed.core_ns);
+        self.add_hits(place, fixed, &levels);
+        self.add_sharers(place, fixed, &sharers);
+        self.add_memory(place, fixed);
+        self.add_translation(place, fixed);
+        let mut sum = Sum {
+            start: self.books.up_to(Book::Translation),
+            store: 0.0,
+            smt: 0.0,
+            tick: 0.0,
+            spin: 0.0,
+            hypervisor: 0.0,
+        };
+        sum.smt = siblings_ns(place, fixed, &sum);
+        sum.store = stores_ns(place, fixed, &sum);
+        sum.spin = lock_ns(place, fixed, &sharers, &sum);
+        sum.tick = share_ns(fixed.tick_share, &sum);
+        sum.hypervisor = share_ns(place.partition.hypervisor_share, &sum);
+        self.books.add(Book::Smt, sum.smt);
+        self.books.add(Book::Store, sum.store);
+        self.books.add(Book::Spin, sum.spin);
+        self.books.add(Book::Tick, sum.tick);
+        self.books.add(Book::Hypervisor, sum.hypervisor);
+        self.set_reload(place, fixed, &levels);
+        self.ns = sum.total();
     }
 
     /// Hits in the caches.
-    fn add_hits(&mut self, place: &Place, levels: &Levels) {
-        let exposed = exposed(place);
+    #[inline]
+    fn add_hits(&mut self, place: &Place, fixed: &Fixed, levels: &Levels) {
         for level in 1..levels.count {
             let cache = &place.machine.caches[level];
             let hits = levels.hits(level);
@@ -60,12 +100,14 @@ impl Class {
                 _ => (Book::CacheChip, Source::CacheChip),
             };
             self.lines.add(source, hits);
-            self.books.add(book, hits * cache.latency_ns * exposed);
+            self.books
+                .add(book, hits * cache.latency_ns * fixed.exposed);
         }
     }
 
     /// Lines that another core wrote last.
-    fn add_sharers(&mut self, place: &Place, sharers: &Sharers) {
+    #[inline]
+    fn add_sharers(&mut self, place: &Place, fixed: &Fixed, sharers: &Sharers) {
         let (lines, by) = (self.shared_lines, sharers.by);
         let each = [
             (Source::CacheChip, Book::CacheChip),
@@ -73,17 +115,16 @@ impl Class {
             (Source::CacheFar, Book::CacheFar),
         ];
         let ns = sharer_latencies(place, sharers);
-        let exposed = exposed(place);
         for (distance, (source, book)) in each.into_iter().enumerate() {
             self.lines.add(source, lines * by[distance]);
             self.books
-                .add(book, lines * exposed * by[distance] * ns[distance]);
+                .add(book, lines * fixed.exposed * by[distance] * ns[distance]);
         }
     }
 
     /// Lines from memory.
-    fn add_memory(&mut self, place: &Place) {
-        let exposed = exposed(place);
+    #[inline]
+    fn add_memory(&mut self, place: &Place, fixed: &Fixed) {
         for &(domain, share) in place.spread.memory_of(place.chip) {
             let distance = place.tree.memory_distance(place.chip, domain);
             let (book, source) = match distance {
@@ -94,100 +135,86 @@ impl Class {
             self.lines.add(source, self.memory_lines * share);
             let ns = memory_latency(place, domain);
             self.books
-                .add(book, self.memory_lines * exposed * share * ns);
+                .add(book, self.memory_lines * fixed.exposed * share * ns);
         }
     }
 
     /// Pages whose translation must be looked up.
-    fn add_translation(&mut self, place: &Place) {
-        let Some(translation) = place.machine.translation else {
-            return;
-        };
-        let (data, page) = (place.partition.data_bytes, place.partition.page_bytes);
-        let reach = f64::from(translation.entries) * page as f64;
-        let walked = self.memory_lines * (1.0 - reach / data as f64).max(0.0);
-        let ns = walked * exposed(place) * translation.walk_ns;
-        self.books.add(Book::Translation, ns);
-    }
-
-    /// Issue slots lost to siblings.
-    fn add_siblings(&mut self, place: &Place, core: f64) {
-        if place.snoozing_sibling {
-            // The busy thread decodes in 15 of 16 cycles, so its core part takes 16/15 of the time.
-            let lost = core * IDLE_SIBLING_SLOTS / (1.0 - IDLE_SIBLING_SLOTS);
-            self.books.add(Book::Smt, lost);
-        } else if place.threads > 1 {
-            let issue = core * place.partition.profile.issue_share;
-            let lost = place
-                .contention
-                .lost(place.threads, self.books.total(), issue);
-            self.books.add(Book::Smt, lost);
-        }
-    }
-
-    /// Stores that wait for their way to the cache that keeps them; the core's threads share it.
-    fn add_stores(&mut self, place: &Place) {
-        let (Some(path), profile) = (&place.machine.stores, &place.partition.profile) else {
-            return;
-        };
-        let each = store::occupancy_ns(path, profile, place.machine.clock_hz);
-        let stores = profile.store_share * each;
-        let ns = store::wait_ns(self.books.total(), stores, place.threads);
-        self.books.add(Book::Store, ns);
-    }
-
-    /// Waiting for a lock that another thread holds, and for the lock's line.
-    fn add_lock(&mut self, place: &Place, sharers: &Sharers) {
-        let profile = &place.partition.profile;
-        if profile.lock_share <= 0.0 {
-            return;
-        }
-        let held = profile.lock_hold_instructions * self.books.total();
-        let outside = held * (1.0 / profile.lock_share - 1.0);
-        let transfer = sharers.elsewhere * transfer_ns(place, sharers);
-        let threads = place.spread.busy_cores() * f64::from(place.threads);
-        let wait = lock::wait_ns(threads, outside, held, transfer);
-        let between = profile.lock_hold_instructions / profile.lock_share;
-        self.books.add(Book::Spin, (wait + transfer) / between);
-    }
-
-    /// What the guest's clock tick and the hypervisor take of all that time.
-    fn add_shares(&mut self, place: &Place) {
-        for (book, share) in [
-            (Book::Tick, place.partition.guest.tick_share()),
-            (Book::Hypervisor, place.partition.hypervisor_share),
-        ] {
-            if share > 0.0 {
-                let ns = self.books.total() * share / (1.0 - share);
-                self.books.add(book, ns);
-            }
+    #[inline]
+    fn add_translation(&mut self, place: &Place, fixed: &Fixed) {
+        if let (Some(translation), Some(walked)) = (place.machine.translation, fixed.walked) {
+            let ns = self.memory_lines * walked * fixed.exposed * translation.walk_ns;
+            self.books.add(Book::Translation, ns);
         }
     }
 
     /// What refilling the core's caches adds.
-    fn set_reload(&mut self, place: &Place, levels: &Levels) {
+    #[inline]
+    fn set_reload(&mut self, place: &Place, fixed: &Fixed, levels: &Levels) {
         let refill = (levels.misses[0] - levels.misses[levels.private]).max(0.0);
         let held = place.machine.caches[levels.private].latency_ns;
         let from = place.machine.cache_to_cache_ns;
-        let exposed = exposed(place);
         self.reload_lines = refill;
-        self.reload_ns =
-            [from.local, from.near, from.far].map(|ns| refill * exposed * (ns - held).max(0.0));
+        self.reload_ns = [from.local, from.near, from.far]
+            .map(|ns| refill * fixed.exposed * (ns - held).max(0.0));
+    }
+}
+
+/// Issue slots lost to siblings [ns].
+#[inline]
+fn siblings_ns(place: &Place, fixed: &Fixed, sum: &Sum) -> f64 {
+    if place.snoozing_sibling {
+        // The busy thread decodes in 15 of 16 cycles, so its core part takes 16/15 of the time.
+        fixed.core_ns * IDLE_SIBLING_SLOTS / (1.0 - IDLE_SIBLING_SLOTS)
+    } else if place.threads > 1 {
+        let issue = fixed.core_ns * place.partition.profile.issue_share;
+        place.contention.lost(place.threads, sum.total(), issue)
+    } else {
+        0.0
+    }
+}
+
+/// Stores that wait for their way to the cache that keeps them; the core's threads share it [ns].
+#[inline]
+fn stores_ns(place: &Place, fixed: &Fixed, sum: &Sum) -> f64 {
+    let wait = |stores| store::wait_ns(sum.total(), stores, place.threads);
+    fixed.stores_ns.map_or(0.0, wait)
+}
+
+/// Waiting for a lock that another thread holds, and for the lock's line [ns].
+#[inline]
+fn lock_ns(place: &Place, fixed: &Fixed, sharers: &Sharers, sum: &Sum) -> f64 {
+    let profile = &place.partition.profile;
+    if profile.lock_share <= 0.0 {
+        return 0.0;
+    }
+    let held = profile.lock_hold_instructions * sum.total();
+    let outside = held * (1.0 / profile.lock_share - 1.0);
+    let transfer = sharers.elsewhere * transfer_ns(place, fixed, sharers);
+    let threads = place.spread.busy_cores() * f64::from(place.threads);
+    let wait = lock::wait_ns(threads, outside, held, transfer);
+    let between = profile.lock_hold_instructions / profile.lock_share;
+    (wait + transfer) / between
+}
+
+/// What the guest's clock tick or the hypervisor takes of all that time [ns].
+#[inline]
+fn share_ns(share: f64, sum: &Sum) -> f64 {
+    if share > 0.0 {
+        sum.total() * share / (1.0 - share)
+    } else {
+        0.0
     }
 }
 
 /// Mean time to get a line that another core of the partition wrote last [ns].
-fn transfer_ns(place: &Place, sharers: &Sharers) -> f64 {
-    match place.machine.coherence {
-        Coherence::Owner => {
-            let latencies = sharer_latencies(place, sharers).into_iter();
-            latencies.zip(sharers.by).map(|(ns, by)| ns * by).sum()
-        }
-        Coherence::Home => {
-            let parts = place.spread.memory_of(place.chip).iter();
-            parts
-                .map(|&(d, share)| share * memory_latency(place, d))
-                .sum()
-        }
+fn transfer_ns(place: &Place, fixed: &Fixed, sharers: &Sharers) -> f64 {
+    if fixed.from_home {
+        let parts = place.spread.memory_of(place.chip).iter();
+        return parts
+            .map(|&(d, share)| share * memory_latency(place, d))
+            .sum();
     }
+    let latencies = sharer_latencies(place, sharers).into_iter();
+    latencies.zip(sharers.by).map(|(ns, by)| ns * by).sum()
 }

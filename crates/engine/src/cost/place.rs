@@ -29,12 +29,8 @@ pub struct Place<'a> {
     pub snoozing_sibling: bool,
 }
 
-/// Share of a miss's latency that the thread waits for.
-pub(super) fn exposed(place: &Place) -> f64 {
-    1.0 - place.partition.profile.overlap
-}
-
 /// Latency of a line in a sharer's cache, by its distance [ns].
+#[inline]
 pub(super) fn sharer_latencies(place: &Place, sharers: &Sharers) -> [f64; 3] {
     let ns = place.machine.cache_to_cache_ns;
     let node = place.tree.node_of(place.chip);
@@ -43,6 +39,7 @@ pub(super) fn sharer_latencies(place: &Place, sharers: &Sharers) -> [f64; 3] {
 }
 
 /// Latency of a domain's memory, load included [ns].
+#[inline]
 pub(super) fn memory_latency(place: &Place, domain: u16) -> f64 {
     let distance = place.tree.memory_distance(place.chip, domain);
     memory_ns(place.machine, place.tree, place.chip, domain) * queueing(place, domain, distance)
@@ -50,6 +47,7 @@ pub(super) fn memory_latency(place: &Place, domain: u16) -> f64 {
 
 /// Factor by which load stretches the latency of memory: that of the controllers, or of the link if
 /// the line crosses one that is busier.
+#[inline]
 fn queueing(place: &Place, domain: u16, distance: Distance) -> f64 {
     let controllers = place.occupancy.memory_stretch[usize::from(domain)];
     if distance == Distance::Far {

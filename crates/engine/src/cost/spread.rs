@@ -10,11 +10,44 @@ pub(super) const NEWEST: f64 = 0.25;
 /// Where a partition's data lie and where its virtual processors ran.
 #[derive(Clone, Debug)]
 pub struct Spread {
-    /// Domains that a core of each chip reads from, with their shares of its lines from memory.
-    memory: Vec<Vec<(u16, f64)>>,
+    memory: Reads,
     cores: Vec<f64>,
     node_cores: Vec<f64>,
     busy_ns: Vec<f64>,
+    /// Chips where it ever ran, as bits: the averages of all others are 0 and stay so.
+    used: Vec<u64>,
+    /// Nodes of these chips, in their order.
+    used_nodes: Vec<u16>,
+}
+
+/// Domains that a core of each chip reads from, with their shares of its lines from memory.
+#[derive(Clone, Debug)]
+struct Reads {
+    all: Vec<(u16, f64)>,
+    /// Where those of each chip begin and end.
+    of_chip: Vec<(u32, u32)>,
+}
+
+impl Reads {
+    fn new(memory: &[Vec<(u16, f64)>]) -> Self {
+        let (mut all, mut of_chip) = (Vec::<(u16, f64)>::new(), Vec::new());
+        let mut own = (0, 0);
+        for reads in memory {
+            // Most often a chip reads as the one before it does.
+            if all[own.0..own.1] != reads[..] {
+                own = (all.len(), all.len() + reads.len());
+                all.extend(reads);
+            }
+            of_chip.push((own.0 as u32, own.1 as u32));
+        }
+        Self { all, of_chip }
+    }
+
+    #[inline]
+    fn of(&self, chip: u16) -> &[(u16, f64)] {
+        let (first, end) = self.of_chip[usize::from(chip)];
+        &self.all[first as usize..end as usize]
+    }
 }
 
 /// Who wrote a shared line last, as a core of one chip sees it.
@@ -35,22 +68,24 @@ impl Spread {
         debug_assert_eq!(memory.len(), usize::from(tree.chips()));
         let chips = memory.len();
         Self {
-            memory,
+            memory: Reads::new(&memory),
             cores: vec![0.0; chips],
             node_cores: vec![0.0; usize::from(tree.nodes)],
             busy_ns: vec![0.0; chips],
+            used: vec![0; chips.div_ceil(64)],
+            used_nodes: Vec::new(),
         }
     }
 
     /// Domains that a core of `chip` reads from, with their shares of its lines from memory.
     pub fn memory_of(&self, chip: u16) -> &[(u16, f64)] {
-        &self.memory[usize::from(chip)]
+        self.memory.of(chip)
     }
 
     /// Its data lie elsewhere from now on; `memory` as at the start.
     pub fn set_memory(&mut self, memory: Vec<Vec<(u16, f64)>>) {
-        debug_assert_eq!(memory.len(), self.memory.len());
-        self.memory = memory;
+        debug_assert_eq!(memory.len(), self.cores.len());
+        self.memory = Reads::new(&memory);
     }
 
     /// Cores that it kept busy on each chip, running average.
@@ -66,27 +101,47 @@ impl Spread {
     /// Sets the cores that it keeps busy on each chip.
     pub fn set_cores(&mut self, tree: &Topology, cores: &[f64]) {
         self.cores.copy_from_slice(cores);
-        self.add_up(tree);
+        for chip in (0..cores.len()).filter(|chip| cores[*chip] != 0.0) {
+            self.used[chip / 64] |= 1 << (chip % 64);
+        }
+        self.each_used(tree, |_, _| {});
     }
 
     /// Adds core time on a chip.
+    #[inline]
     pub fn add(&mut self, chip: u16, busy_ns: f64) {
-        self.busy_ns[usize::from(chip)] += busy_ns;
+        let chip = usize::from(chip);
+        self.busy_ns[chip] += busy_ns;
+        self.used[chip / 64] |= 1 << (chip % 64);
     }
 
     /// Ends a window.
     pub fn close_window(&mut self, tree: &Topology, window_ns: f64) {
-        for (cores, busy) in self.cores.iter_mut().zip(&mut self.busy_ns) {
+        self.each_used(tree, |cores, busy| {
             *cores += NEWEST * (*busy / window_ns - *cores);
             *busy = 0.0;
-        }
-        self.add_up(tree);
+        });
     }
 
-    fn add_up(&mut self, tree: &Topology) {
-        let of_a_node = self.cores.chunks(usize::from(tree.chips_per_node));
-        for (sum, cores) in self.node_cores.iter_mut().zip(of_a_node) {
-            *sum = cores.iter().sum();
+    /// Goes through average and core time of the chips where it ever ran, and adds the averages up.
+    fn each_used(&mut self, tree: &Topology, mut each: impl FnMut(&mut f64, &mut f64)) {
+        self.used_nodes.clear();
+        for word in 0..self.used.len() {
+            let mut left = self.used[word];
+            while left != 0 {
+                let chip = word * 64 + left.trailing_zeros() as usize;
+                left &= left - 1;
+                each(&mut self.cores[chip], &mut self.busy_ns[chip]);
+                let node = tree.node_of(chip as u16);
+                if self.used_nodes.last() != Some(&node) {
+                    self.used_nodes.push(node);
+                }
+            }
+        }
+        for node in &self.used_nodes {
+            let chips = tree.chips_of(*node);
+            let cores = &self.cores[usize::from(chips.start)..usize::from(chips.end)];
+            self.node_cores[usize::from(*node)] = cores.iter().sum();
         }
     }
 
@@ -100,15 +155,11 @@ impl Spread {
         for other in tree.chips_of(node).filter(|other| *other != chip) {
             cores[1] += self.cores[usize::from(other)];
         }
-        let mut far = 0.0;
-        for (other, n) in self.node_cores.iter().enumerate() {
-            if other != usize::from(node) {
-                cores[2] += n;
-                far += n * far_factor(machine, node, other as u16);
-            }
+        for other in self.used_nodes.iter().filter(|other| **other != node) {
+            cores[2] += self.node_cores[usize::from(*other)];
         }
         let total: f64 = cores.iter().sum();
-        let far_factor = if cores[2] > 0.0 { far / cores[2] } else { 1.0 };
+        let far_factor = self.far_factor(machine, node, cores[2]);
         cores[0] = (cores[0] - 1.0).max(0.0);
         let others: f64 = cores.iter().sum();
         if others <= 0.0 {
@@ -122,6 +173,18 @@ impl Spread {
             by: cores.map(|n| n / others),
             far_factor,
         }
+    }
+
+    /// Factor on the far latency of a line that one of `far` cores on other nodes has.
+    fn far_factor(&self, machine: &Machine, node: u16, far: f64) -> f64 {
+        if machine.node_distance.is_empty() || far <= 0.0 {
+            return 1.0;
+        }
+        let others = self.used_nodes.iter().filter(|other| **other != node);
+        let weighted = others.fold(0.0, |sum, other| {
+            sum + self.node_cores[usize::from(*other)] * far_factor(machine, node, *other)
+        });
+        weighted / far
     }
 }
 
@@ -142,6 +205,41 @@ mod tests {
         assert_eq!(sharers.elsewhere, 0.75);
         assert!((sharers.by[0] - 1.0 / 3.0).abs() < 1e-12);
         assert!((sharers.by[2] - 2.0 / 3.0).abs() < 1e-12);
+    }
+
+    /// Averages over all chips, window by window, to the last bit.
+    #[test]
+    fn only_what_was_used_is_touched_and_all_is_as_if_all_were() {
+        let machine = parse_short("node:9 chip:8 core:4").unwrap();
+        let tree = Topology::new(&machine);
+        let mut spread = Spread::new(&tree, vec![vec![]; 72]);
+        let (mut cores, mut busy) = (vec![0.0_f64; 72], vec![0.0_f64; 72]);
+        let mut stream = crate::kernel::Stream::new(1, 0, "spread");
+        for window in 0..300 {
+            for _ in 0..stream.below(5) {
+                let chip = stream.below(4 + window / 4) as usize % 72;
+                let ns = stream.exponential(1e6);
+                spread.add(chip as u16, ns);
+                busy[chip] += ns;
+            }
+            spread.close_window(&tree, 1e7);
+            for (cores, busy) in cores.iter_mut().zip(&mut busy) {
+                *cores += NEWEST * (*busy / 1e7 - *cores);
+                *busy = 0.0;
+            }
+            let nodes: Vec<f64> = cores.chunks(8).map(|cores| cores.iter().sum()).collect();
+            assert_eq!((spread.cores(), &spread.node_cores), (&cores[..], &nodes));
+            assert_eq!(spread.busy_cores(), nodes.iter().sum::<f64>());
+        }
+    }
+
+    #[test]
+    fn reads_of_equal_chips_are_kept_once() {
+        let (a, b) = (vec![(0, 0.5), (1, 0.5)], vec![(1, 1.0)]);
+        let reads = Reads::new(&[a.clone(), a.clone(), b.clone(), vec![], a.clone()]);
+        let of: Vec<_> = (0..5).map(|chip| reads.of(chip).to_vec()).collect();
+        assert_eq!(of, [a.clone(), a.clone(), b, vec![], a]);
+        assert_eq!(reads.all.len(), 5);
     }
 
     #[test]

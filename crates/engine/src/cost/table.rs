@@ -2,6 +2,7 @@
 
 use super::books::Books;
 use super::class::Class;
+use super::fixed::Fixed;
 use super::lines::Lines;
 use super::occupancy::Occupancy;
 use super::place::Place;
@@ -26,45 +27,63 @@ pub struct Table {
     /// Where each partition's memory lies and its cores ran.
     pub spreads: Vec<Spread>,
     contention: Contention,
-    first: Vec<u32>,
-    owner: Vec<(u16, u16, u8)>,
-    classes: Vec<Class>,
-    /// Window in which the class was worked out, and its time of an instruction: what an event
-    /// needs.
-    hot: Vec<(u32, f64)>,
-    width: Vec<u32>,
-    epoch: u32,
+    /// Class ids of each partition, and how many there are of a chip.
+    rows: Vec<Row>,
+    /// By partition and number of busy threads.
+    fixed: Vec<Vec<Fixed>>,
+    /// Of each class, what an event needs: the window in which it was worked out, its place among
+    /// those ever used, and its time of an instruction.
+    hot: Vec<(u32, u32, f64)>,
     used_ns: Vec<f64>,
     used: Vec<ClassId>,
+    /// Those ever used: a large machine has many more that never are.
+    classes: Vec<Kept>,
+    epoch: u32,
+}
+
+/// A partition's part of the table; every change of threads asks for one.
+struct Row {
+    first: ClassId,
+    width: u32,
+}
+
+/// A class that was used.
+struct Kept {
+    partition: u16,
+    chip: u16,
+    threads: u8,
+    class: Class,
 }
 
 impl Table {
     /// An empty table for `partitions` on `machine`; `spreads` say where each partition's data lie.
     pub fn new(machine: &Machine, partitions: &[Partition], spreads: Vec<Spread>) -> Self {
         let tree = Topology::new(machine);
-        let (mut first, mut owner) = (Vec::new(), Vec::new());
-        for (index, partition) in partitions.iter().enumerate() {
-            first.push(owner.len() as u32);
-            for chip in 0..tree.chips() {
-                let threads = 0..=together(partition, &tree);
-                owner.extend(threads.map(|threads| (index as u16, chip, threads)));
-            }
+        let (mut rows, mut fixed, mut count) = (Vec::new(), Vec::new(), 0);
+        for partition in partitions {
+            let together = together(partition, &tree);
+            let of = |threads: u8| Fixed::of(machine, partition, threads.max(1));
+            fixed.push((0..=together).map(of).collect());
+            let width = u32::from(together) + 1;
+            rows.push(Row {
+                first: count,
+                width,
+            });
+            count += width * u32::from(tree.chips());
         }
-        let width = |partition| u32::from(together(partition, &tree)) + 1;
         Self {
-            width: partitions.iter().map(width).collect(),
+            rows,
+            fixed,
             occupancy: Occupancy::new(&tree),
             contention: Contention::new(&machine.smt),
             machine: machine.clone(),
             tree,
             spreads,
-            first,
-            classes: vec![Class::default(); owner.len()],
-            hot: vec![(0, 0.0); owner.len()],
-            used_ns: vec![0.0; owner.len()],
-            owner,
-            epoch: 1,
+            hot: vec![(0, 0, 0.0); count as usize],
+            used_ns: vec![0.0; count as usize],
             used: Vec::new(),
+            classes: Vec::new(),
+            epoch: 1,
         }
     }
 
@@ -72,21 +91,21 @@ impl Table {
     /// one busy thread beside a snoozing sibling that keeps its decode slots.
     #[inline]
     pub fn id(&self, partition: u16, chip: u16, threads: u8) -> ClassId {
-        let at = usize::from(partition);
-        self.first[at] + u32::from(chip) * self.width[at] + u32::from(threads)
+        let row = &self.rows[usize::from(partition)];
+        row.first + u32::from(chip) * row.width + u32::from(threads)
     }
 
     /// The class, worked out if this window has not used it yet.
     #[inline]
     pub fn class(&mut self, partitions: &[Partition], id: ClassId) -> &Class {
         self.instruction_ns(partitions, id);
-        &self.classes[id as usize]
+        &self.classes[self.hot[id as usize].1 as usize].class
     }
 
     /// Time of an instruction of one thread in a class [ns].
     #[inline]
     pub fn instruction_ns(&mut self, partitions: &[Partition], id: ClassId) -> f64 {
-        let (epoch, ns) = self.hot[id as usize];
+        let (epoch, _, ns) = self.hot[id as usize];
         if epoch == self.epoch {
             return ns;
         }
@@ -95,34 +114,44 @@ impl Table {
 
     #[inline(never)]
     fn refresh(&mut self, partitions: &[Partition], id: ClassId) -> f64 {
-        let (partition, chip, threads) = self.owner[id as usize];
-        let snoozing = threads == 0;
-        let place = self.place(partitions, partition, chip, threads.max(1), snoozing);
-        self.classes[id as usize] = Class::at(place);
-        let ns = self.classes[id as usize].ns;
-        self.hot[id as usize] = (self.epoch, ns);
-        ns
-    }
-
-    fn place<'a>(
-        &'a self,
-        partitions: &'a [Partition],
-        partition: u16,
-        chip: u16,
-        threads: u8,
-        snoozing_sibling: bool,
-    ) -> Place<'a> {
-        let index = usize::from(partition);
-        Place {
+        let (epoch, mut at, _) = self.hot[id as usize];
+        if epoch == 0 {
+            at = self.classes.len() as u32;
+            let first = self.kept(id);
+            self.classes.push(first);
+        }
+        let Kept {
+            partition,
+            chip,
+            threads,
+            class,
+        } = &mut self.classes[at as usize];
+        let index = usize::from(*partition);
+        let place = Place {
             machine: &self.machine,
             tree: &self.tree,
             contention: &self.contention,
             occupancy: &self.occupancy,
             partition: &partitions[index],
             spread: &self.spreads[index],
-            chip,
-            threads,
-            snoozing_sibling,
+            chip: *chip,
+            threads: (*threads).max(1),
+            snoozing_sibling: *threads == 0,
+        };
+        class.set(&place, &self.fixed[index][usize::from(*threads)]);
+        self.hot[id as usize] = (self.epoch, at, class.ns);
+        class.ns
+    }
+
+    /// A class that has not been worked out.
+    fn kept(&self, id: ClassId) -> Kept {
+        let partition = self.rows.partition_point(|row| row.first <= id) - 1;
+        let row = &self.rows[partition];
+        Kept {
+            partition: partition as u16,
+            chip: ((id - row.first) / row.width) as u16,
+            threads: ((id - row.first) % row.width) as u8,
+            class: Class::default(),
         }
     }
 
@@ -135,7 +164,19 @@ impl Table {
     ) -> Surroundings {
         let id = self.id(partition, chip, 1);
         let class = *self.class(partitions, id);
-        Surroundings::of(&self.place(partitions, partition, chip, 1, false), &class)
+        let index = usize::from(partition);
+        let place = Place {
+            machine: &self.machine,
+            tree: &self.tree,
+            contention: &self.contention,
+            occupancy: &self.occupancy,
+            partition: &partitions[index],
+            spread: &self.spreads[index],
+            chip,
+            threads: 1,
+            snoozing_sibling: false,
+        };
+        Surroundings::of(&place, &class)
     }
 
     /// Adds core time of a partition that is no instruction of a class, and the lines that came
@@ -161,10 +202,15 @@ impl Table {
     /// instructions of every class used.
     pub fn settle(&mut self, mut each: impl FnMut(u16, &Books, &Lines, f64)) {
         for id in self.used.drain(..) {
-            let (partition, chip, threads) = self.owner[id as usize];
-            let class = &self.classes[id as usize];
+            let Kept {
+                partition,
+                chip,
+                threads,
+                class,
+            } = &self.classes[self.hot[id as usize].1 as usize];
+            let (partition, chip) = (*partition, *chip);
             let ns = std::mem::take(&mut self.used_ns[id as usize]);
-            let threads = f64::from(threads.max(1));
+            let threads = f64::from((*threads).max(1));
             let mut books = Books::default();
             books.add_scaled(&class.books, ns / class.ns);
             let (instructions, ns) = if self.tree.siblings == 1 {

@@ -1,8 +1,8 @@
 //! Balancing between run queues: push one, pull one, or swap two, whichever evens out most.
 
+use super::ids::{QueueId, VpId};
 use super::load::ONE;
 use super::{Credit2, Doing};
-use crate::hypervisor::VpId;
 
 /// Difference of load from which on queues are evened out, none of them being overloaded
 /// (`credit2_balance_under`, 2^0).
@@ -12,7 +12,7 @@ const OVERLOADED: i64 = ONE / 8;
 
 impl Credit2 {
     /// Evens a run queue out with the one that differs most from it.
-    pub(super) fn balance(&mut self, own: usize, now: u64) {
+    pub(super) fn balance(&mut self, own: QueueId, now: u64) {
         if self.queues.len() == 1 {
             return;
         }
@@ -20,17 +20,15 @@ impl Credit2 {
         for queue in &mut self.queues {
             queue.load.update(queue.runnable, now, window);
         }
-        let load = |at: usize| self.queues[at].load.average;
-        let apart = |at: usize| (load(own) - load(at)).abs();
-        let others = (0..self.queues.len()).filter(|at| *at != own);
+        let load = |at: QueueId| self.queues[at].load.average;
+        let apart = |at: QueueId| (load(own) - load(at)).abs();
+        let others = self.queues.ids().filter(|at| *at != own);
         let Some(other) = others.reduce(|a, b| if apart(b) > apart(a) { b } else { a }) else {
             return;
         };
-        let cpus = self.queues[own]
-            .cpus
-            .count()
-            .max(self.queues[other].cpus.count());
-        let overloaded = load(own).max(load(other)) >= i64::from(cpus) * ONE;
+        let cpus = |at: QueueId| self.queues[at].cpus.count();
+        let cpus = cpus(own).max(cpus(other));
+        let overloaded = load(own).max(load(other)) >= cpus as i64 * ONE;
         let least = if overloaded { OVERLOADED } else { UNDERLOADED };
         if apart(other) < least {
             return;
@@ -45,61 +43,65 @@ impl Credit2 {
     }
 
     /// Units to push and pull so that the loads differ least.
-    fn best_swap(&mut self, own: usize, other: usize, now: u64) -> (Option<VpId>, Option<VpId>) {
+    fn best_swap(
+        &mut self,
+        own: QueueId,
+        other: QueueId,
+        now: u64,
+    ) -> (Option<VpId>, Option<VpId>) {
         let pushed = self.movable(own, other, now);
         let pulled = self.movable(other, own, now);
         let difference = self.queues[own].load.average - self.queues[other].load.average;
-        let load = |vp: Option<VpId>| vp.map_or(0, |vp| self.units[vp as usize].load.average);
         let mut best = (difference.abs(), (None, None));
-        let mut consider = |push: Option<VpId>, pull: Option<VpId>| {
-            let left = (difference - 2 * load(push) + 2 * load(pull)).abs();
-            if left < best.0 {
-                best = (left, (push, pull));
+        let mut consider = |left: i64, push: Option<VpId>, pull: Option<VpId>| {
+            if left.abs() < best.0 {
+                best = (left.abs(), (push, pull));
             }
         };
-        for push in pushed {
-            for pull in &pulled {
-                consider(Some(push), Some(*pull));
+        for (push, less) in pushed {
+            for (pull, more) in &pulled {
+                consider(difference - 2 * less + 2 * more, Some(push), Some(*pull));
             }
-            consider(Some(push), None);
+            consider(difference - 2 * less, Some(push), None);
         }
-        for pull in pulled {
-            consider(None, Some(pull));
+        for (pull, more) in pulled {
+            consider(difference + 2 * more, None, Some(pull));
         }
         best.1
     }
 
-    /// Units of a queue that may move to another, their loads brought up to date.
-    fn movable(&mut self, from: usize, to: usize, now: u64) -> Vec<VpId> {
+    /// Units of a queue that may move to another, with their loads, brought up to date.
+    fn movable(&mut self, from: QueueId, to: QueueId, now: u64) -> Vec<(VpId, i64)> {
         let window = self.rules.load_window_shift;
-        let mut movable = self.queues[from].members.clone();
-        for vp in &movable {
-            let unit = self.unit(*vp);
+        let (from, to) = (&self.queues[from], &self.queues[to]);
+        let mut movable = Vec::with_capacity(from.members.len());
+        for vp in &from.members {
+            let unit = &self.units[*vp];
+            let aside = &mut self.asides[*vp];
             let runnable = matches!(unit.doing, Doing::Running | Doing::Waiting);
-            unit.load.update(i64::from(runnable), now, window);
+            aside.load.update(i64::from(runnable), now, window);
+            if unit.moves_to.is_none() && to.suits(aside) {
+                movable.push((*vp, aside.load.average));
+            }
         }
-        movable.retain(|vp| {
-            let unit = &self.units[*vp as usize];
-            unit.moves_to.is_none() && unit.affinity.meets(&self.queues[to].cpus)
-        });
         movable
     }
 
     /// Moves a unit to another run queue, a runner as soon as it is off its processor.
-    fn move_to(&mut self, vp: VpId, to: usize, now: u64) {
-        let unit = &self.units[vp as usize];
-        let cpu = unit.cpu;
-        if self.current[usize::from(cpu)] == Some(vp) || unit.doing == Doing::Running {
-            self.unit(vp).moves_to = Some(to as u16);
-            self.push(cpu);
+    fn move_to(&mut self, vp: VpId, to: QueueId, now: u64) {
+        let unit = &mut self.units[vp];
+        let (cpu, doing) = (unit.cpu, unit.doing);
+        if self.cpus[cpu].current == Some(vp) || doing == Doing::Running {
+            unit.moves_to = Some(to);
+            self.pending.push(cpu);
             return;
         }
-        let waits = unit.doing == Doing::Waiting;
+        let waits = doing == Doing::Waiting;
         if waits {
-            self.queue_of(vp).remove(vp);
+            self.dequeue(vp);
             self.queue_of(vp).runnable -= 1;
         }
-        self.change_queue(vp, to as u16);
+        self.change_queue(vp, to);
         if waits {
             self.queue_of(vp).runnable += 1;
             self.queue_up(vp, now);
@@ -107,16 +109,15 @@ impl Credit2 {
     }
 
     /// Makes a unit that neither runs nor waits belong to another run queue.
-    pub(super) fn change_queue(&mut self, vp: VpId, to: u16) {
-        let from = usize::from(self.units[vp as usize].queue);
-        self.queues[from].leave(&self.units, vp);
-        let target = &mut self.queues[usize::from(to)];
-        let unit = &mut self.units[vp as usize];
+    pub(super) fn change_queue(&mut self, vp: VpId, to: QueueId) {
+        let aside = &self.asides[vp];
+        let from = self.units[vp].queue;
+        self.queues[from].leave(vp, &self.units, &aside.load);
+        let target = &mut self.queues[to];
+        let unit = &mut self.units[vp];
         unit.queue = to;
-        unit.cpu = target
-            .turn(&unit.affinity)
-            .expect("it may use a processor there");
-        target.join(&self.units, vp);
-        self.counts[usize::from(self.units[vp as usize].domain)].migrations += 1;
+        unit.cpu = target.turn(aside).expect("it may use a processor there");
+        target.join(vp, unit.weight, &aside.load);
+        self.domains[unit.domain].count.migrations += 1;
     }
 }

@@ -1,7 +1,7 @@
 //! A domain's cap: a budget of processor time a period, taken in portions by its units, which are
 //! parked while there is none.
 
-use crate::hypervisor::VpId;
+use super::ids::VpId;
 
 /// What a capped domain has left of its period.
 #[derive(Clone, Debug)]
@@ -22,12 +22,12 @@ pub struct Budget {
 impl Budget {
     /// A cap of so many processors for a domain of `units`; a portion is an even part, so that each
     /// unit has its turn, but at least the shortest time that Xen lets anybody run.
-    pub fn new(cap_cores: f64, period_ns: u64, units: u16, min_timer_ns: u64) -> Self {
+    pub fn new(cap_cores: f64, period_ns: u64, units: usize, min_timer_ns: u64) -> Self {
         let total = (cap_cores * period_ns as f64).round() as i64;
         Self {
             total_ns: total,
             left_ns: total,
-            portion_ns: (total / i64::from(units.max(1))).max(min_timer_ns as i64),
+            portion_ns: (total / units.max(1) as i64).max(min_timer_ns as i64),
             next_at: period_ns,
             parked: Vec::new(),
             period_ns,
@@ -43,28 +43,21 @@ impl Budget {
         portion
     }
 
-    /// A unit that stops running gives back what it has left; who waits may then try again.
-    pub fn give_back(&mut self, own: i64) -> Vec<VpId> {
+    /// A unit that stops running gives back what it has left; whether who waits may then try again.
+    pub fn give_back(&mut self, own: i64) -> bool {
         self.left_ns += own;
-        self.unpark()
+        self.left_ns > 0
     }
 
-    /// The next period's budget has come. One that ran over a whole budget waits for another.
-    pub fn replenish(&mut self, now: u64) -> Vec<VpId> {
+    /// The next period's budget has come; whether who waits may try again. One that ran over a
+    /// whole budget waits for another.
+    pub fn replenish(&mut self, now: u64) -> bool {
         while self.next_at <= now {
             self.next_at += self.period_ns;
             self.left_ns += self.total_ns;
         }
         self.left_ns = self.left_ns.min(self.total_ns);
-        self.unpark()
-    }
-
-    fn unpark(&mut self) -> Vec<VpId> {
-        if self.left_ns > 0 {
-            std::mem::take(&mut self.parked)
-        } else {
-            Vec::new()
-        }
+        self.left_ns > 0
     }
 }
 
@@ -91,13 +84,10 @@ mod tests {
     fn what_was_run_over_is_missing_in_the_next_period() {
         let mut budget = half_a_core();
         budget.left_ns = -MS;
-        budget.parked = vec![3];
-        assert_eq!(budget.replenish(10_000_000), vec![3]);
+        assert!(budget.replenish(10_000_000));
         assert_eq!((budget.left_ns, budget.next_at), (4 * MS, 20_000_000));
         budget.left_ns = -6 * MS;
-        budget.parked = vec![3];
-        assert!(budget.replenish(20_000_000).is_empty());
-        assert_eq!(budget.parked, vec![3]);
+        assert!(!budget.replenish(20_000_000));
     }
 
     #[test]
@@ -111,7 +101,7 @@ mod tests {
     fn a_small_cap_is_handed_out_in_whole_shortest_times() {
         let mut budget = Budget::new(0.1, 10_000_000, 8, 500_000);
         assert_eq!(budget.take(0), MS / 2);
-        assert_eq!(budget.give_back(MS / 4), Vec::<VpId>::new());
+        assert!(budget.give_back(MS / 4));
         assert_eq!(budget.left_ns, 3 * MS / 4);
     }
 }

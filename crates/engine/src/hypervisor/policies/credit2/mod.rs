@@ -14,79 +14,44 @@
 mod balance;
 mod budget;
 mod cpus;
+mod domain;
+mod groups;
+mod ids;
 mod load;
 mod pick;
+mod processor;
 mod queue;
 mod tickle;
 mod unit;
 
-use std::collections::VecDeque;
-
+use super::super as engine;
 use super::super::host::{HostCount, HostScheduler};
-use super::super::{CoreId, State, VpId};
-use crate::machine::Topology;
-use crate::spec::{self, Processors, Spec};
-use budget::Budget;
+use super::super::State;
+use crate::spec::{self, Spec};
 use cpus::CpuSet;
-use queue::{groups, RunQueue};
-use unit::{Doing, Unit};
-
-/// Nothing set.
-const NEVER: u64 = u64::MAX;
+use domain::{Domain, Kept};
+use ids::{ById, CoreId, PartitionId, QueueId, VpId};
+use processor::{Pending, Processor, NEVER};
+use queue::RunQueue;
+use unit::{Aside, Doing, Unit};
 
 /// The scheduler.
 #[derive(Clone, Debug)]
 pub struct Credit2 {
     rules: spec::Credit2,
-    siblings: u16,
-    units: Vec<Unit>,
-    queues: Vec<RunQueue>,
-    queue_of: Vec<u16>,
-    current: Vec<Option<VpId>>,
-    look_at: Vec<u64>,
-    budgets: Vec<Option<Budget>>,
-    counts: Vec<HostCount>,
+    siblings: usize,
+    units: ById<VpId, Unit>,
+    asides: ById<VpId, Aside>,
+    cpus: ById<CoreId, Processor>,
+    /// Since when the runner of each processor is there [ns].
+    since: ById<CoreId, u64>,
+    queues: ById<QueueId, RunQueue>,
+    /// Processors that idle.
+    idle: CpuSet,
+    pending: Pending,
+    domains: ById<PartitionId, Kept>,
     /// When the first of the budgets is due.
     timer_at: u64,
-    /// Whether a unit of the domain was parked in this period, and since when each is.
-    was_parked: Vec<bool>,
-    parked_at: Vec<u64>,
-    /// Processor that was tickled for a unit and has not looked yet.
-    tickled: Vec<Option<CoreId>>,
-    pending: VecDeque<CoreId>,
-    is_pending: Vec<bool>,
-}
-
-/// What the scheduler is told of a domain.
-struct Domain<'a> {
-    units: u16,
-    weight: u16,
-    cap: Option<f64>,
-    pins: &'a [Vec<CoreId>],
-}
-
-impl<'a> Domain<'a> {
-    fn of(processors: &'a Processors) -> Self {
-        match processors {
-            Processors::Shared {
-                r#virtual,
-                weight,
-                host,
-                ..
-            } => Self {
-                units: *r#virtual,
-                weight: *weight,
-                cap: host.cap,
-                pins: &host.pins,
-            },
-            Processors::Dedicated { cores, .. } => Self {
-                units: cores.len() as u16,
-                weight: 1,
-                cap: None,
-                pins: &[],
-            },
-        }
-    }
 }
 
 impl Credit2 {
@@ -100,95 +65,20 @@ impl Credit2 {
         credit2
     }
 
-    /// No units yet.
-    fn on(tree: &Topology, rules: spec::Credit2, siblings: u8) -> Self {
-        let siblings = u16::from(siblings.max(1));
-        let cpus = tree.active_cores;
-        let groups = groups(tree, siblings, rules.runqueue, rules.max_per_queue);
-        let mut queue_of = vec![0; usize::from(cpus)];
-        for (at, group) in groups.iter().enumerate() {
-            for cpu in group {
-                queue_of[usize::from(*cpu)] = at as u16;
-            }
-        }
-        let queue = |group: Vec<CoreId>| RunQueue::new(CpuSet::of(cpus, group));
-        Self {
-            rules,
-            siblings,
-            units: Vec::new(),
-            queues: groups.into_iter().map(queue).collect(),
-            queue_of,
-            current: vec![None; usize::from(cpus)],
-            look_at: vec![NEVER; usize::from(cpus)],
-            budgets: Vec::new(),
-            counts: Vec::new(),
-            timer_at: NEVER,
-            was_parked: Vec::new(),
-            parked_at: Vec::new(),
-            tickled: Vec::new(),
-            pending: VecDeque::new(),
-            is_pending: vec![false; usize::from(cpus)],
-        }
-    }
-
-    fn add_domain(&mut self, domain: &Domain) {
-        let (cpus, rules) = (self.current.len() as u16, self.rules);
-        let budget = domain
-            .cap
-            .map(|cap| Budget::new(cap, rules.cap_period_ns, domain.units, rules.min_timer_ns));
-        let index = self.budgets.len() as u16;
-        for unit in 0..usize::from(domain.units) {
-            let affinity = match domain.pins.get(unit) {
-                Some(pins) if !pins.is_empty() => CpuSet::of(cpus, pins.iter().copied()),
-                _ => CpuSet::of(cpus, 0..cpus),
-            };
-            let credit = rules.credit_init_ns as i64;
-            let mut unit = Unit::new(index, u32::from(domain.weight.max(1)), affinity, credit);
-            if budget.is_some() {
-                unit.budget = 0;
-            }
-            self.add_unit(unit);
-        }
-        self.budgets.push(budget);
-        self.set_timer();
-        self.counts.push(HostCount::default());
-        self.was_parked.push(false);
-    }
-
     fn set_timer(&mut self) {
-        let next = self.budgets.iter().flatten().map(|budget| budget.next_at);
-        self.timer_at = next.min().unwrap_or(NEVER);
+        let budgets = self.domains.iter().filter_map(|kept| kept.budget.as_ref());
+        let next = budgets.map(|budget| budget.next_at).min();
+        self.timer_at = next.unwrap_or(NEVER);
     }
 
-    fn add_unit(&mut self, mut unit: Unit) {
-        let usable = |at: &usize| self.queues[*at].cpus.meets(&unit.affinity);
-        let least = (0..self.queues.len())
-            .filter(usable)
-            .min_by_key(|at| self.queues[*at].load.average)
-            .expect("an affinity with a processor of the machine");
-        unit.queue = least as u16;
-        unit.cpu = self.queues[least]
-            .turn(&unit.affinity)
-            .expect("a queue that it may use");
-        let vp = self.units.len() as VpId;
-        self.units.push(unit);
-        self.parked_at.push(0);
-        self.tickled.push(None);
-        self.queues[least].join(&self.units, vp);
-    }
-
-    fn push(&mut self, cpu: CoreId) {
-        if !std::mem::replace(&mut self.is_pending[usize::from(cpu)], true) {
-            self.pending.push_back(cpu);
-        }
-    }
-
+    #[inline]
     fn unit(&mut self, vp: VpId) -> &mut Unit {
-        &mut self.units[vp as usize]
+        &mut self.units[vp]
     }
 
+    #[inline]
     fn queue_of(&mut self, vp: VpId) -> &mut RunQueue {
-        &mut self.queues[usize::from(self.units[vp as usize].queue)]
+        &mut self.queues[self.units[vp].queue]
     }
 
     /// A unit becomes runnable (1) or is so no longer (-1).
@@ -198,66 +88,85 @@ impl Credit2 {
         queue.load.update(queue.runnable, now, window);
         queue.runnable += change;
         let was = i64::from(change < 0);
-        self.unit(vp).load.update(was, now, window);
+        self.asides[vp].load.update(was, now, window);
     }
 
-    /// Takes time off a runner's credit and budget.
-    fn burn(&mut self, vp: VpId, now: u64) {
-        let heaviest = self.queue_of(vp).max_weight;
+    /// Takes time off the credit and the budget of a processor's runner.
+    #[inline(always)]
+    fn burn(&mut self, cpu: CoreId, vp: VpId, now: u64) {
+        let at = &mut self.cpus[cpu];
+        let heaviest = self.queues[at.queue].max_weight;
         let least = -(self.rules.credit_init_ns as i64);
-        self.unit(vp).burn(heaviest, now, least);
+        let elapsed = now - std::mem::replace(&mut at.burnt_to, now);
+        self.units[vp].burn(heaviest, elapsed, least);
     }
 
     /// A runnable unit waits in its run queue, and a processor that should run it is looked for.
     fn queue_up(&mut self, vp: VpId, now: u64) {
-        self.unit(vp).doing = Doing::Waiting;
-        let queue = usize::from(self.units[vp as usize].queue);
-        self.queues[queue].insert(&self.units, vp);
+        let unit = &mut self.units[vp];
+        unit.doing = Doing::Waiting;
+        self.queues[unit.queue].insert(vp, unit);
         self.tickle(vp, now);
+    }
+
+    /// A unit that waits does so no longer.
+    fn dequeue(&mut self, vp: VpId) {
+        let unit = &self.units[vp];
+        self.queues[unit.queue].remove(vp, unit);
     }
 
     /// Has a capped unit budget left, or can it get some? If not it is parked.
     fn has_budget(&mut self, vp: VpId, now: u64) -> bool {
-        let unit = &mut self.units[vp as usize];
+        let unit = &mut self.units[vp];
         if unit.budget > 0 {
             return true;
         }
-        let domain = usize::from(unit.domain);
-        let budget = self.budgets[domain].as_mut().expect("a cap has a budget");
+        let domain = &mut self.domains[unit.domain];
+        let budget = domain.budget.as_mut().expect("a cap has a budget");
         unit.budget = budget.take(unit.budget);
         if unit.budget > 0 {
             return true;
         }
         budget.parked.push(vp);
-        self.was_parked[domain] = true;
-        self.parked_at[vp as usize] = now;
+        domain.was_parked = true;
+        self.asides[vp].parked_at = now;
         let waited = std::mem::replace(&mut unit.doing, Doing::Parked) == Doing::Waiting;
         if waited {
-            self.queue_of(vp).remove(vp);
+            self.dequeue(vp);
             self.count(vp, -1, now);
         }
         false
     }
 
-    /// Parked units may try again.
-    fn unpark(&mut self, units: Vec<VpId>, now: u64) {
-        for vp in units {
-            let domain = usize::from(self.units[vp as usize].domain);
-            self.counts[domain].throttled_ns += now - self.parked_at[vp as usize];
+    /// A domain's parked units may try again.
+    fn unpark(&mut self, domain: PartitionId, now: u64) {
+        let Some(budget) = &mut self.domains[domain].budget else {
+            return;
+        };
+        let mut parked = std::mem::take(&mut budget.parked);
+        for vp in parked.drain(..) {
+            let since = self.asides[vp].parked_at;
+            self.domains[domain].count.throttled_ns += now - since;
             self.count(vp, 1, now);
             self.queue_up(vp, now);
+        }
+        // Nobody is parked meanwhile; the room is kept for the next.
+        if let Some(budget) = &mut self.domains[domain].budget {
+            budget.parked = parked;
         }
     }
 }
 
 impl HostScheduler for Credit2 {
-    fn wake(&mut self, vp: VpId, _waker: Option<CoreId>, now: u64) {
-        if self.units[vp as usize].doing != Doing::Blocked {
+    fn wake(&mut self, vp: engine::VpId, _waker: Option<engine::CoreId>, now: u64) {
+        let vp = VpId::from(vp);
+        let unit = &self.units[vp];
+        if unit.doing != Doing::Blocked {
             return;
         }
+        let cpu = unit.cpu;
         self.count(vp, 1, now);
-        let cpu = self.units[vp as usize].cpu;
-        if self.current[usize::from(cpu)] == Some(vp) {
+        if self.cpus[cpu].current == Some(vp) {
             // Its processor has not looked since it blocked: it goes on as if nothing had been.
             self.unit(vp).doing = Doing::Running;
         } else {
@@ -265,21 +174,21 @@ impl HostScheduler for Credit2 {
         }
     }
 
-    fn sleep(&mut self, vp: VpId, now: u64) {
-        let unit = &mut self.units[vp as usize];
-        let cpu = unit.cpu;
+    fn sleep(&mut self, vp: engine::VpId, now: u64) {
+        let vp = VpId::from(vp);
+        let unit = &mut self.units[vp];
+        let (cpu, domain) = (unit.cpu, unit.domain);
         match std::mem::replace(&mut unit.doing, Doing::Blocked) {
             Doing::Running => {
                 self.count(vp, -1, now);
-                self.push(cpu);
+                self.pending.push(cpu);
             }
             Doing::Waiting => {
-                self.queue_of(vp).remove(vp);
+                self.dequeue(vp);
                 self.count(vp, -1, now);
             }
             Doing::Parked => {
-                let domain = usize::from(self.units[vp as usize].domain);
-                if let Some(budget) = &mut self.budgets[domain] {
+                if let Some(budget) = &mut self.domains[domain].budget {
                     budget.parked.retain(|other| *other != vp);
                 }
             }
@@ -287,27 +196,27 @@ impl HostScheduler for Credit2 {
         }
     }
 
-    fn look(&mut self, core: CoreId, _now: u64) {
-        self.push(core);
+    fn look(&mut self, core: engine::CoreId, _now: u64) {
+        self.pending.push(core.into());
     }
 
-    fn look_at(&self, core: CoreId, _now: u64) -> u64 {
-        self.look_at[usize::from(core)]
+    fn look_at(&self, core: engine::CoreId, _now: u64) -> u64 {
+        self.cpus[core.into()].look_at
     }
 
     fn timer(&mut self, now: u64) {
-        for domain in 0..self.budgets.len() {
-            let Some(budget) = self.budgets[domain].as_mut().filter(|b| b.next_at <= now) else {
+        for at in self.domains.ids() {
+            let domain = &mut self.domains[at];
+            let Some(budget) = domain.budget.as_mut().filter(|b| b.next_at <= now) else {
                 continue;
             };
-            let units = budget.replenish(now);
-            self.counts[domain].periods += 1;
-            let throttled = std::mem::replace(&mut self.was_parked[domain], false);
-            self.counts[domain].throttled_periods += u64::from(throttled);
-            self.was_parked[domain] = self.budgets[domain]
-                .as_ref()
-                .is_some_and(|b| !b.parked.is_empty());
-            self.unpark(units, now);
+            let some_left = budget.replenish(now);
+            domain.count.periods += 1;
+            domain.count.throttled_periods += u64::from(domain.was_parked);
+            domain.was_parked = !some_left && !budget.parked.is_empty();
+            if some_left {
+                self.unpark(at, now);
+            }
         }
         self.set_timer();
     }
@@ -316,36 +225,34 @@ impl HostScheduler for Credit2 {
         self.timer_at
     }
 
-    fn take_pending(&mut self) -> Option<CoreId> {
-        let cpu = self.pending.pop_front()?;
-        self.is_pending[usize::from(cpu)] = false;
-        Some(cpu)
+    fn take_pending(&mut self) -> Option<engine::CoreId> {
+        self.pending.take().map(engine::CoreId::from)
     }
 
-    fn pick(&mut self, core: CoreId, now: u64) -> Option<VpId> {
-        self.schedule(core, now)
+    fn pick(&mut self, core: engine::CoreId, now: u64) -> Option<engine::VpId> {
+        self.schedule(core.into(), now).map(engine::VpId::from)
     }
 
     /// Xen has no directed yield: the runner gives way to the first of the queue, whoever that is.
-    fn yield_to(&mut self, vp: VpId, _sibling: VpId, _now: u64) -> bool {
-        let unit = self.unit(vp);
+    fn yield_to(&mut self, vp: engine::VpId, _sibling: engine::VpId, _now: u64) -> bool {
+        let unit = self.unit(vp.into());
         if unit.doing != Doing::Running {
             return false;
         }
         unit.yields = true;
         let cpu = unit.cpu;
-        self.push(cpu);
+        self.pending.push(cpu);
         true
     }
 
     fn counted(&self, partition: u16, now: u64) -> HostCount {
-        let mut count = self.counts[usize::from(partition)];
-        let parked = self.budgets[usize::from(partition)].iter();
-        let waiting = parked.flat_map(|budget| &budget.parked);
-        count.throttled_ns += waiting
-            .map(|vp| now - self.parked_at[*vp as usize])
-            .sum::<u64>();
-        count
+        let domain = &self.domains[partition.into()];
+        let parked = domain.budget.iter().flat_map(|budget| &budget.parked);
+        let waited = parked.map(|vp| now - self.asides[*vp].parked_at);
+        HostCount {
+            throttled_ns: domain.count.throttled_ns + waited.sum::<u64>(),
+            ..domain.count
+        }
     }
 }
 

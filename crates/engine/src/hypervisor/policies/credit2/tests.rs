@@ -1,7 +1,7 @@
 //! The scheduler alone, under units that always have work or come and go.
 
 use super::*;
-use crate::machine::parse_short;
+use crate::machine::{parse_short, Topology};
 use crate::spec::RunQueues;
 
 const MS: u64 = 1_000_000;
@@ -11,13 +11,13 @@ const CREDIT: i64 = 10_000_000;
 struct Host {
     scheduler: Credit2,
     now: u64,
-    ran: Vec<u64>,
-    since: Vec<u64>,
+    ran: ById<VpId, u64>,
+    since: ById<CoreId, u64>,
     idle_ns: u64,
     switches: u64,
 }
 
-fn domain(units: u16, weight: u16) -> Domain<'static> {
+fn domain(units: usize, weight: u16) -> Domain<'static> {
     Domain {
         units,
         weight,
@@ -32,8 +32,8 @@ impl Host {
         let mut scheduler = Credit2::on(&tree, rules, siblings);
         domains.iter().for_each(|it| scheduler.add_domain(it));
         Self {
-            ran: vec![0; scheduler.units.len()],
-            since: vec![0; scheduler.current.len()],
+            ran: ById::of(0, scheduler.units.len()),
+            since: ById::of(0, scheduler.cpus.len()),
             scheduler,
             now: 0,
             idle_ns: 0,
@@ -41,30 +41,36 @@ impl Host {
         }
     }
 
-    fn wake(&mut self, vp: VpId) {
+    fn wake(&mut self, vp: u32) {
         self.scheduler.wake(vp, None, self.now);
         self.serve();
     }
 
-    fn sleep(&mut self, vp: VpId) {
+    fn sleep(&mut self, vp: u32) {
         self.scheduler.sleep(vp, self.now);
         self.serve();
     }
 
+    /// Who runs on the first processor.
+    fn runner(&self) -> Option<usize> {
+        let current = self.scheduler.cpus[CoreId::new(0)].current;
+        current.map(VpId::index)
+    }
+
     fn book(&mut self, cpu: CoreId) {
-        let at = usize::from(cpu);
-        let time = self.now - std::mem::replace(&mut self.since[at], self.now);
-        match self.scheduler.current[at] {
-            Some(vp) => self.ran[vp as usize] += time,
+        let time = self.now - std::mem::replace(&mut self.since[cpu], self.now);
+        match self.scheduler.cpus[cpu].current {
+            Some(vp) => self.ran[vp] += time,
             None => self.idle_ns += time,
         }
     }
 
     fn serve(&mut self) {
         while let Some(cpu) = self.scheduler.take_pending() {
+            let cpu = CoreId::from(cpu);
             self.book(cpu);
-            let was = self.scheduler.current[usize::from(cpu)];
-            let is = self.scheduler.pick(cpu, self.now);
+            let was = self.scheduler.cpus[cpu].current;
+            let is = self.scheduler.schedule(cpu, self.now);
             self.switches += u64::from(was.is_some() && was != is);
             self.check();
         }
@@ -74,17 +80,31 @@ impl Host {
     /// while a processor of its queue idles, is about to be served.
     fn check(&self) {
         let it = &self.scheduler;
-        for (cpu, vp) in it.current.iter().enumerate() {
-            if let Some(vp) = vp {
-                assert_eq!(usize::from(it.units[*vp as usize].cpu), cpu);
-                let queue = &it.queues[usize::from(it.queue_of[cpu])];
-                assert!(!queue.idle.contains(cpu as u16) && !queue.waiting().contains(vp));
+        for (cpu, at) in it.cpus.entries() {
+            assert_eq!(it.idle.contains(cpu), at.current.is_none());
+            if let Some(vp) = at.current {
+                let unit = &it.units[vp];
+                let waiting = it.queues[at.queue].waiting();
+                assert_eq!((unit.cpu, unit.queue), (cpu, at.queue));
+                assert!(waiting.iter().all(|waiter| waiter.vp != vp));
             }
         }
-        for queue in it.queues.iter().filter(|_| it.pending.is_empty()) {
-            let usable = |vp: &VpId| queue.idle.meets(&it.units[*vp as usize].affinity);
+        for queue in &it.queues {
+            self.check_queue(queue);
+        }
+    }
+
+    fn check_queue(&self, queue: &RunQueue) {
+        let it = &self.scheduler;
+        for waiter in queue.waiting() {
+            let unit = &it.units[waiter.vp];
+            assert_eq!((waiter.credit, waiter.cpu), (unit.credit, unit.cpu));
+            assert_eq!(unit.doing, Doing::Waiting);
+            let aside = &it.asides[waiter.vp];
+            let usable = |word: usize| it.idle.word(word) & aside.usable(word);
+            let idle = queue.cpus.around(unit.cpu, usable);
             assert!(
-                !queue.waiting().iter().any(usable),
+                !it.pending.is_empty() || idle.is_none(),
                 "waits beside an idle processor"
             );
         }
@@ -92,8 +112,8 @@ impl Host {
 
     fn run_until(&mut self, end: u64) {
         loop {
-            let cpus = 0..self.since.len() as CoreId;
-            let looks = cpus.map(|cpu| (self.scheduler.look_at(cpu, self.now), cpu));
+            let cpus = self.scheduler.cpus.entries();
+            let looks = cpus.map(|(cpu, at)| (at.look_at, cpu));
             let (at, cpu) = looks.min().unwrap();
             let timer = self.scheduler.timer_at();
             self.now = at.min(timer).min(end);
@@ -103,16 +123,16 @@ impl Host {
             if timer <= at {
                 self.scheduler.timer(self.now);
             } else {
-                self.scheduler.look(cpu, self.now);
+                self.scheduler.look(cpu.into(), self.now);
             }
             self.serve();
         }
-        (0..self.since.len() as CoreId).for_each(|cpu| self.book(cpu));
+        self.since.ids().for_each(|cpu| self.book(cpu));
     }
 
     fn loops(machine: &str, siblings: u8, rules: spec::Credit2, domains: &[Domain]) -> Self {
         let mut host = Self::new(machine, siblings, rules, domains);
-        (0..host.ran.len() as VpId).for_each(|vp| host.wake(vp));
+        (0..host.ran.len() as u32).for_each(|vp| host.wake(vp));
         host.run_until(10_000 * MS);
         host
     }
@@ -120,7 +140,7 @@ impl Host {
     /// Share of the machine that a range of units has had.
     fn share(&self, units: std::ops::Range<usize>) -> f64 {
         let all = self.since.len() as u64 * self.now;
-        self.ran[units].iter().sum::<u64>() as f64 / all as f64
+        self.ran.iter().as_slice()[units].iter().sum::<u64>() as f64 / all as f64
     }
 }
 
@@ -171,8 +191,8 @@ fn caps_hold_over_periods() {
             ..domain(units, 256)
         };
         let host = Host::loops("chip:1 core:2", 1, rules(), &[capped, domain(2, 256)]);
-        let had = 2.0 * host.share(0..usize::from(units));
-        let fair = f64::from(units) * 2.0 / f64::from(units + 2);
+        let had = 2.0 * host.share(0..units);
+        let fair = units as f64 * 2.0 / (units + 2) as f64;
         assert!(near(had, cap.min(fair)), "{cap} cores of {units}: {had}");
         let count = host.scheduler.counted(0, host.now);
         assert_eq!(count.periods, 999);
@@ -234,9 +254,10 @@ fn whole_cores_are_filled_first() {
     host.scheduler
         .units
         .iter_mut()
-        .for_each(|unit| unit.cpu = 0);
+        .for_each(|unit| unit.cpu = CoreId::new(0));
     (0..4).for_each(|vp| host.wake(vp));
-    let cpus: Vec<CoreId> = host.scheduler.units.iter().map(|unit| unit.cpu).collect();
+    let units = host.scheduler.units.iter();
+    let cpus: Vec<usize> = units.map(|unit| unit.cpu.index()).collect();
     assert_eq!(cpus, [0, 2, 1, 3]);
 }
 
@@ -247,16 +268,16 @@ fn a_waking_unit_preempts_after_the_rate_limit_only() {
     host.wake(0);
     host.run_until(2 * MS);
     host.wake(1);
-    assert_eq!(host.scheduler.current[0], Some(1));
+    assert_eq!(host.runner(), Some(1));
     host.sleep(1);
-    assert_eq!(host.scheduler.current[0], Some(0));
+    assert_eq!(host.runner(), Some(0));
     host.run_until(5 * MS / 2);
     host.wake(1);
-    assert_eq!(host.scheduler.current[0], Some(0));
+    assert_eq!(host.runner(), Some(0));
     host.run_until(9 * MS);
-    assert_eq!(host.scheduler.current[0], Some(0));
+    assert_eq!(host.runner(), Some(0));
     host.run_until(11 * MS);
-    assert_eq!(host.scheduler.current[0], Some(1));
+    assert_eq!(host.runner(), Some(1));
 }
 
 #[test]
@@ -279,10 +300,10 @@ fn everybody_gets_credit_when_the_first_has_none() {
 fn one_that_yields_makes_room_within_the_rate_limit() {
     let mut host = Host::new("chip:1 core:1", 1, rules(), &[domain(2, 256)]);
     (0..2).for_each(|vp| host.wake(vp));
-    assert_eq!(host.scheduler.current[0], Some(0));
+    assert_eq!(host.runner(), Some(0));
     host.now = MS / 10;
     assert!(!host.scheduler.yield_to(1, 0, host.now));
     assert!(host.scheduler.yield_to(0, 1, host.now));
     host.serve();
-    assert_eq!(host.scheduler.current[0], Some(1));
+    assert_eq!(host.runner(), Some(1));
 }

@@ -1,7 +1,8 @@
 //! Which processor should look at the run queue because a unit has joined it.
 
+use super::cpus::{bit_of, lowest, CpuRange};
+use super::ids::{CoreId, Span, VpId};
 use super::{Credit2, Doing};
-use crate::hypervisor::{CoreId, VpId};
 
 /// How much short of the rate limit a runner may be and still be preempted [ns]
 /// (`CSCHED2_RATELIMIT_TICKLE_TOLERANCE`).
@@ -11,87 +12,113 @@ impl Credit2 {
     /// Tickles a processor for a unit that waits: an idle core, an idle thread, or the processor
     /// whose runner has least credit against it, its last one first in each case.
     pub(super) fn tickle(&mut self, vp: VpId, now: u64) {
-        let idle = self.idle_core(vp).or_else(|| self.idle_cpu(vp));
+        let idle = self.idle_one(vp);
         if let Some(cpu) = idle.or_else(|| self.preemptable(vp, now)) {
-            self.tickled[vp as usize] = Some(cpu);
-            self.push(cpu);
+            self.units[vp].tickled = Some(cpu);
+            self.pending.push(cpu);
         }
     }
 
-    /// Whether a processor idles and nobody has been sent there.
-    fn is_idle(&self, cpu: CoreId) -> bool {
-        let queue = &self.queues[usize::from(self.queue_of[usize::from(cpu)])];
-        queue.idle.contains(cpu) && !self.is_pending[usize::from(cpu)]
+    /// Processors of a unit's run queue.
+    #[inline]
+    fn range_of(&self, vp: VpId) -> CpuRange {
+        self.queues[self.units[vp].queue].cpus
     }
 
-    /// A usable processor of a core whose threads are all idle.
-    fn idle_core(&self, vp: VpId) -> Option<CoreId> {
-        if self.siblings == 1 {
-            return None;
+    /// Those of 64 processors that idle and to which nobody has been sent.
+    #[inline]
+    fn free(&self, word: usize) -> u64 {
+        self.idle.word(word) & !self.pending.word(word)
+    }
+
+    /// A usable processor of a core whose threads are all free, or else one that is free itself.
+    fn idle_one(&self, vp: VpId) -> Option<CoreId> {
+        let (range, own) = (self.range_of(vp), self.units[vp].cpu);
+        let aside = &self.asides[vp];
+        let usable = |word: usize| self.free(word) & aside.usable(word);
+        let first = range.around(own, usable)?;
+        if self.siblings == 1 || self.is_core_free(first) {
+            return Some(first);
         }
-        let last = self.current.len() as u16;
-        let all_idle = |cpu: CoreId| {
-            let first = cpu / self.siblings * self.siblings;
-            (first..(first + self.siblings).min(last)).all(|cpu| self.is_idle(cpu))
-        };
-        self.first_usable(vp, all_idle)
-    }
-
-    fn idle_cpu(&self, vp: VpId) -> Option<CoreId> {
-        self.first_usable(vp, |cpu| self.is_idle(cpu))
-    }
-
-    /// The unit's last processor if it will do, else the next one after it that does.
-    fn first_usable(&self, vp: VpId, will_do: impl Fn(CoreId) -> bool) -> Option<CoreId> {
-        let unit = &self.units[vp as usize];
-        let cpus = &self.queues[usize::from(unit.queue)].cpus;
-        let fits = |cpu: &CoreId| unit.affinity.contains(*cpu) && will_do(*cpu);
-        let mut first = None;
-        for cpu in cpus.iter().filter(fits) {
-            if cpu >= unit.cpu {
-                return Some(cpu);
+        // The first is not it, so one lap on from there has seen them all.
+        let mut next = first;
+        for _ in 1..range.count() {
+            next = range.behind(next, usable)?;
+            if next == first {
+                break;
             }
-            first = first.or(Some(cpu));
+            if self.is_core_free(next) {
+                return Some(next);
+            }
         }
-        first
+        Some(first)
+    }
+
+    /// Whether all threads of a processor's core are free.
+    fn is_core_free(&self, cpu: CoreId) -> bool {
+        let first = cpu.index() / self.siblings * self.siblings;
+        let count = self.siblings.min(self.cpus.len() - first);
+        let is_free = |cpu: CoreId| self.idle.contains(cpu) && !self.pending.contains(cpu);
+        Span::new(first, count).into_iter().all(is_free)
     }
 
     /// The processor from which the unit is most entitled to throw the runner off.
     fn preemptable(&mut self, vp: VpId, now: u64) -> Option<CoreId> {
-        let unit = &self.units[vp as usize];
-        let (own, queue) = (unit.cpu, usize::from(unit.queue));
-        let usable = self.queues[queue].cpus.and(&unit.affinity);
-        if usable.contains(own) && self.score(vp, own, now) > 0 {
+        let unit = &self.units[vp];
+        let (own, credit) = (unit.cpu, unit.credit);
+        let (at, bit) = bit_of(own);
+        let beside = self.settled(vp, at, now);
+        if beside & bit != 0 && self.lead(credit, own, now) > 0 {
             return Some(own);
         }
+        let credit = credit - self.resist();
         let mut best = (0, None);
-        for cpu in usable.iter().filter(|cpu| *cpu != own) {
-            let score = self.score(vp, cpu, now);
-            if score > best.0 {
-                best = (score, Some(cpu));
+        for word in self.range_of(vp).words() {
+            let mut left = if word == at {
+                beside & !bit
+            } else {
+                self.settled(vp, word, now)
+            };
+            while left != 0 {
+                let cpu = lowest(word, left);
+                left &= left - 1;
+                let lead = self.lead(credit, cpu, now);
+                if lead > best.0 {
+                    best = (lead, Some(cpu));
+                }
             }
         }
         best.1
     }
 
-    /// Lead in credit over a processor's runner; 0 or less if that may not be preempted.
-    fn score(&mut self, vp: VpId, cpu: CoreId, now: u64) -> i64 {
-        let Some(runner) = self.current[usize::from(cpu)] else {
+    /// Those of 64 processors that a unit may use and whose runners have run for long enough to be
+    /// preempted, as bits; nobody has been sent there.
+    #[inline]
+    fn settled(&self, vp: VpId, word: usize, now: u64) -> u64 {
+        let usable = self.asides[vp].usable(word);
+        let away = self.idle.word(word) | self.pending.word(word);
+        let least = match self.rules.rate_limit_ns.saturating_sub(TOLERANCE_NS) {
+            0 => 0,
+            limit => limit + 1,
+        };
+        let (range, first) = self.range_of(vp).within(word);
+        let since = self.since.slice(range).iter().enumerate();
+        let long = since.fold(0, |bits, (at, since)| {
+            bits | u64::from(now - since >= least) << at
+        });
+        long << first & usable & !away
+    }
+
+    /// Lead in credit over a processor's runner; 0 if that is about to leave.
+    #[inline]
+    fn lead(&mut self, credit: i64, cpu: CoreId, now: u64) -> i64 {
+        let Some(runner) = self.cpus[cpu].current else {
             return 0;
         };
-        let runs = &self.units[runner as usize];
-        let least = self.rules.rate_limit_ns.saturating_sub(TOLERANCE_NS);
-        let settled = least == 0 || now - runs.since > least;
-        if self.is_pending[usize::from(cpu)] || runs.doing != Doing::Running || !settled {
+        if self.units[runner].doing != Doing::Running {
             return 0;
         }
-        self.burn(runner, now);
-        let (unit, runs) = (&self.units[vp as usize], &self.units[runner as usize]);
-        let resist = if unit.cpu == cpu {
-            0
-        } else {
-            self.rules.migrate_resist_ns as i64
-        };
-        unit.credit - runs.credit - resist
+        self.burn(cpu, runner, now);
+        credit - self.units[runner].credit
     }
 }

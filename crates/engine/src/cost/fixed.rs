@@ -1,0 +1,94 @@
+//! What the cost of an instruction has in common wherever its thread runs, for one partition and
+//! one number of busy threads: worked out once a run.
+
+use super::miss::MissCurve;
+use super::store;
+use crate::machine::MAX_CACHES;
+use crate::spec::{CacheScope, Coherence, Machine, Partition};
+
+/// Capacity at which a profile's `sharing` is stated: that of the caches with which communication
+/// misses were measured (Barroso, Gharachorloo, Bugnion 1998: 2 MB).
+const SHARING_AT_BYTES: f64 = 2.0 * 1024.0 * 1024.0;
+
+/// Parts of a [`Class`](super::Class) that no place and no load changes.
+#[derive(Clone, Debug)]
+pub struct Fixed {
+    /// Misses by capacity.
+    pub(super) curve: MissCurve,
+    /// Misses at the capacity at which sharing is stated.
+    pub(super) shared_misses: f64,
+    /// The first levels, as far as no other core has a part in them.
+    pub(super) levels: Private,
+    /// Share of a miss's latency that the thread waits for.
+    pub(super) exposed: f64,
+    /// Core part of an instruction [ns].
+    pub(super) core_ns: f64,
+    /// Share of the lines from memory whose translation must be looked up; none = of no account.
+    pub(super) walked: Option<f64>,
+    /// Time for which an instruction's stores occupy their way; none = of no account [ns].
+    pub(super) stores_ns: Option<f64>,
+    /// What the guest's clock tick takes.
+    pub(super) tick_share: f64,
+    /// Whether lines that others wrote are fetched from home, not from their owner's cache.
+    pub(super) from_home: bool,
+}
+
+/// The first cache levels, as far as they are a core's own.
+#[derive(Clone, Debug)]
+pub(super) struct Private {
+    /// How many they are.
+    pub count: usize,
+    /// Misses per instruction beyond each, were nothing shared.
+    pub misses: [f64; MAX_CACHES],
+    /// Capacity for one thread of them all [bytes].
+    pub bytes: f64,
+}
+
+impl Fixed {
+    /// Works them out for a thread beside which so many, itself included, are busy on the core.
+    pub fn of(machine: &Machine, partition: &Partition, threads: u8) -> Self {
+        let profile = &partition.profile;
+        let curve = MissCurve::of(profile);
+        let walked = machine.translation.map(|translation| {
+            let reach = f64::from(translation.entries) * partition.page_bytes as f64;
+            (1.0 - reach / partition.data_bytes as f64).max(0.0)
+        });
+        let each = |path| store::occupancy_ns(path, profile, machine.clock_hz);
+        Self {
+            curve,
+            shared_misses: curve.at(SHARING_AT_BYTES),
+            levels: Private::of(machine, &curve, threads),
+            exposed: 1.0 - profile.overlap,
+            core_ns: profile.eicpi / (machine.core_rate * machine.clock_hz * 1e-9),
+            walked,
+            stores_ns: machine
+                .stores
+                .as_ref()
+                .map(|path| profile.store_share * each(path)),
+            tick_share: partition.guest.tick_share(),
+            from_home: machine.coherence == Coherence::Home,
+        }
+    }
+}
+
+impl Private {
+    fn of(machine: &Machine, curve: &MissCurve, threads: u8) -> Self {
+        let mut levels = Self {
+            count: 0,
+            misses: [0.0; MAX_CACHES],
+            bytes: 0.0,
+        };
+        let own = |scope: CacheScope| scope == CacheScope::Core;
+        for cache in machine.caches.iter().take_while(|cache| own(cache.scope)) {
+            let own = cache.bytes as f64 / f64::from(threads);
+            levels.bytes = if cache.victim {
+                levels.bytes + own
+            } else {
+                levels.bytes.max(own)
+            };
+            levels.misses[levels.count] = curve.at(levels.bytes);
+            levels.count += 1;
+        }
+        levels
+    }
+}
