@@ -40,4 +40,4 @@ pub use place::Place;
 pub use smt::Contention;
 pub use spread::{Sharers, Spread};
 pub use surroundings::Surroundings;
-pub use table::{ClassId, Table};
+pub use table::{ClassId, Rate, Table};

@@ -31,10 +31,7 @@ pub struct Table {
     rows: Vec<Row>,
     /// By partition and number of busy threads.
     fixed: Vec<Vec<Fixed>>,
-    /// Of each class, what an event needs: the window in which it was worked out, its place among
-    /// those ever used, and its time of an instruction.
-    hot: Vec<(u32, u32, f64)>,
-    used_ns: Vec<f64>,
+    hot: Vec<Hot>,
     used: Vec<ClassId>,
     /// Those ever used: a large machine has many more that never are.
     classes: Vec<Kept>,
@@ -45,6 +42,29 @@ pub struct Table {
 struct Row {
     first: ClassId,
     width: u32,
+}
+
+/// Of a class, what an event needs.
+#[derive(Clone, Copy)]
+#[repr(align(32))]
+struct Hot {
+    /// Time of an instruction, and its inverse.
+    rate: Rate,
+    /// Time spent in it in this window [ns].
+    used_ns: f64,
+    /// Window in which it was worked out.
+    epoch: u32,
+    /// Its place among those ever used.
+    at: u32,
+}
+
+/// How fast one thread executes instructions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    /// Time of an instruction [ns].
+    pub ns: f64,
+    /// Instructions in a nanosecond: kept, because a division costs more than all else in an event.
+    pub per_ns: f64,
 }
 
 /// A class that was used.
@@ -79,8 +99,7 @@ impl Table {
             machine: machine.clone(),
             tree,
             spreads,
-            hot: vec![(0, 0, 0.0); count as usize],
-            used_ns: vec![0.0; count as usize],
+            hot: vec![Hot::unknown(); count as usize],
             used: Vec::new(),
             classes: Vec::new(),
             epoch: 1,
@@ -98,23 +117,23 @@ impl Table {
     /// The class, worked out if this window has not used it yet.
     #[inline]
     pub fn class(&mut self, partitions: &[Partition], id: ClassId) -> &Class {
-        self.instruction_ns(partitions, id);
-        &self.classes[self.hot[id as usize].1 as usize].class
+        self.rate(partitions, id);
+        &self.classes[self.hot[id as usize].at as usize].class
     }
 
-    /// Time of an instruction of one thread in a class [ns].
+    /// Speed of one thread in a class.
     #[inline]
-    pub fn instruction_ns(&mut self, partitions: &[Partition], id: ClassId) -> f64 {
-        let (epoch, _, ns) = self.hot[id as usize];
-        if epoch == self.epoch {
-            return ns;
+    pub fn rate(&mut self, partitions: &[Partition], id: ClassId) -> Rate {
+        let hot = &self.hot[id as usize];
+        if hot.epoch == self.epoch {
+            return hot.rate;
         }
         self.refresh(partitions, id)
     }
 
     #[inline(never)]
-    fn refresh(&mut self, partitions: &[Partition], id: ClassId) -> f64 {
-        let (epoch, mut at, _) = self.hot[id as usize];
+    fn refresh(&mut self, partitions: &[Partition], id: ClassId) -> Rate {
+        let Hot { epoch, mut at, .. } = self.hot[id as usize];
         if epoch == 0 {
             at = self.classes.len() as u32;
             let first = self.kept(id);
@@ -139,8 +158,13 @@ impl Table {
             snoozing_sibling: *threads == 0,
         };
         class.set(&place, &self.fixed[index][usize::from(*threads)]);
-        self.hot[id as usize] = (self.epoch, at, class.ns);
-        class.ns
+        let rate = Rate {
+            ns: class.ns,
+            per_ns: 1.0 / class.ns,
+        };
+        let hot = &mut self.hot[id as usize];
+        (hot.epoch, hot.at, hot.rate) = (self.epoch, at, rate);
+        rate
     }
 
     /// A class that has not been worked out.
@@ -191,7 +215,7 @@ impl Table {
     /// counted one by one.
     #[inline]
     pub fn spend(&mut self, id: ClassId, ns: f64) {
-        let used = &mut self.used_ns[id as usize];
+        let used = &mut self.hot[id as usize].used_ns;
         if *used == 0.0 {
             self.used.push(id);
         }
@@ -207,9 +231,9 @@ impl Table {
                 chip,
                 threads,
                 class,
-            } = &self.classes[self.hot[id as usize].1 as usize];
+            } = &self.classes[self.hot[id as usize].at as usize];
             let (partition, chip) = (*partition, *chip);
-            let ns = std::mem::take(&mut self.used_ns[id as usize]);
+            let ns = std::mem::take(&mut self.hot[id as usize].used_ns);
             let threads = f64::from((*threads).max(1));
             let mut books = Books::default();
             books.add_scaled(&class.books, ns / class.ns);
@@ -237,6 +261,20 @@ impl Table {
             spread.close_window(&self.tree, window_ns);
         }
         self.epoch += 1;
+    }
+}
+
+impl Hot {
+    fn unknown() -> Self {
+        Self {
+            rate: Rate {
+                ns: 0.0,
+                per_ns: 0.0,
+            },
+            used_ns: 0.0,
+            epoch: 0,
+            at: 0,
+        }
     }
 }
 

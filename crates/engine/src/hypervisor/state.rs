@@ -1,6 +1,6 @@
 //! Who is where: virtual processors and cores, as every system sees them.
 
-use crate::cost::ClassId;
+use crate::cost::{ClassId, Rate};
 use crate::ids::{ById, CoreId, PartitionId, Span, ThreadId, VpId};
 use crate::kernel::Key;
 use crate::machine::{Distance, Topology};
@@ -104,10 +104,8 @@ pub struct Core {
     pub single: bool,
     /// Partition whose lines its caches hold.
     pub warm_for: Option<PartitionId>,
-    /// Time of an instruction in that class [ns].
-    pub instruction_ns: f64,
-    /// Instructions in a nanosecond: its inverse, because a division costs more than all else here.
-    pub instructions_per_ns: f64,
+    /// How fast a thread is in that class.
+    pub rate: Rate,
     /// Extra time of an instruction while the runner's caches are refilled [ns].
     pub cold_ns: f64,
 }
@@ -225,8 +223,10 @@ fn cores(tree: &Topology) -> ById<CoreId, Core> {
         distance: Distance::Local,
         single: false,
         warm_for: None,
-        instruction_ns: 1.0,
-        instructions_per_ns: 1.0,
+        rate: Rate {
+            ns: 1.0,
+            per_ns: 1.0,
+        },
         cold_ns: 0.0,
     };
     (0..tree.chips() * tree.cores_per_chip).map(core).collect()

@@ -48,7 +48,7 @@ pub use entry::{Key, Priority, Timer};
 pub use histogram::Histogram;
 pub use queue::Queue;
 pub use stream::Stream;
-pub use time::Time;
+pub use time::{real, whole, Time};
 
 /// Takes the next event that is due before `limit` and moves the clock to it.
 ///

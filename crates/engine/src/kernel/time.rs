@@ -153,6 +153,18 @@ impl fmt::Display for Time {
     }
 }
 
+/// A whole number below 2^63 as a real one: processors convert signed numbers only.
+#[inline]
+pub const fn real(whole: u64) -> f64 {
+    whole as i64 as f64
+}
+
+/// The whole part of a real number that is not negative; at most 2^63, for the same reason.
+#[inline]
+pub const fn whole(real: f64) -> u64 {
+    real as i64 as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

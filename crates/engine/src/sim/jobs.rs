@@ -115,9 +115,10 @@ impl<S: System> World<S> {
     }
 
     fn put_on_thread(&mut self, id: JobId, vp: VpId, cpu: Cpu) {
-        let guest = &self.guests[self.vp(vp).partition];
-        let index = cpu.vp * u16::from(guest.smt) + u16::from(cpu.thread);
-        let at = guest.first_thread.plus(usize::from(index));
+        let v = &self.at.vps[vp];
+        let guest = &self.guests[v.partition];
+        let index = cpu.vp * u16::from(v.smt) + u16::from(cpu.thread);
+        let at = v.first_thread.plus(usize::from(cpu.thread));
         let rotate = if guest.queues.has_queue(index) {
             self.now + guest.scheduler.unix.timeslice_ns
         } else {
@@ -139,7 +140,7 @@ impl<S: System> World<S> {
     fn count_redispatch(&mut self, vp: VpId, at: ThreadId, cpu: u16, last: u16) {
         let v = self.vp(vp);
         let (partition, home) = (v.partition, v.home_chip);
-        let smt = u16::from(self.guests[partition].smt);
+        let smt = u16::from(v.smt);
         let class = if last == NO_CPU || last == cpu {
             0
         } else if last / smt == cpu / smt {
@@ -153,7 +154,7 @@ impl<S: System> World<S> {
             }
         };
         let core = self.vp(vp).core;
-        let from_home = core.map(|core| self.at.distance_from_home(vp, core));
+        let from_home = core.map(|core| self.at.cores[core].distance);
         let meter = &mut self.meters.cpus[at];
         if let Some(distance) = from_home {
             meter.home_dispatches[distance as usize] += 1;

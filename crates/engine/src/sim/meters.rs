@@ -4,7 +4,7 @@ use crate::cost::{Books, Lines};
 use crate::guest::charge;
 use crate::hypervisor::{masks_of, State, Vp};
 use crate::ids::{ById, PartitionId, ThreadId};
-use crate::kernel::{Histogram, Time};
+use crate::kernel::{real, Histogram, Time};
 use crate::machine::Distance;
 use crate::spec::{Accounting, Spec};
 
@@ -291,11 +291,11 @@ impl Meters {
     #[inline]
     pub fn integrate(&mut self, partition: PartitionId, now: u64) -> &mut PartitionMeter {
         let meter = &mut self.partitions[partition];
-        let elapsed = (now - meter.integrated_to) as f64;
+        let elapsed = real(now - meter.integrated_to);
         meter.integrated_to = now;
         meter.runnable_ns += elapsed * f64::from(meter.runnable);
         meter.blocked_ns += elapsed * f64::from(meter.blocked);
-        meter.inside_ns += elapsed * meter.inside as f64;
+        meter.inside_ns += elapsed * real(meter.inside);
         meter
     }
 }

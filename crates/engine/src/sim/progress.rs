@@ -5,7 +5,7 @@ use super::system::{Stretch, System};
 use super::world::{Task, World};
 use crate::cost::Book;
 use crate::ids::{CoreId, VpId};
-use crate::kernel::{Key, Time};
+use crate::kernel::{real, whole, Key, Time};
 use crate::spec::Accounting;
 
 impl<S: System> World<S> {
@@ -37,7 +37,7 @@ impl<S: System> World<S> {
             meter.books.add(Book::Hypervisor, (stalled - spun) as f64);
             meter.books.add(Book::Spin, spun as f64);
         }
-        let ran = (elapsed - stalled) as f64;
+        let ran = real(elapsed - stalled);
         if mask == 0 {
             meter.books.add(Book::GuestIdle, ran);
             meter.halt_poll_ns += elapsed - stalled;
@@ -63,7 +63,7 @@ impl<S: System> World<S> {
     /// of core time].
     fn advance(&mut self, vp: VpId, core: CoreId, mask: u8, ran: f64) -> f64 {
         let on = &self.at.cores[core];
-        let (per_ns, warm_ns, extra_ns) = (on.instructions_per_ns, on.instruction_ns, on.cold_ns);
+        let (per_ns, warm_ns, extra_ns) = (on.rate.per_ns, on.rate.ns, on.cold_ns);
         let (first, _) = self.threads_of(vp);
         let mut cold = 0.0;
         let mut bits = mask;
@@ -121,11 +121,7 @@ impl<S: System> World<S> {
         };
         let on = &mut self.at.cores[core];
         on.class = on.first_class + u32::from(threads);
-        let ns = self.table.instruction_ns(&self.spec.partitions, on.class);
-        if on.instruction_ns != ns {
-            on.instruction_ns = ns;
-            on.instructions_per_ns = 1.0 / ns;
-        }
+        on.rate = self.table.rate(&self.spec.partitions, on.class);
     }
 
     /// Busy threads for the cost class, 0 if an idle sibling keeps its decode slots; sets when it
@@ -160,7 +156,7 @@ impl<S: System> World<S> {
     fn finish_times(&mut self, vp: VpId, core: CoreId, mask: u8) -> u64 {
         let on = &self.at.cores[core];
         let start = on.stall_until.max(self.now);
-        let (warm_ns, extra_ns) = (on.instruction_ns, on.cold_ns);
+        let (warm_ns, extra_ns) = (on.rate.ns, on.cold_ns);
         let (first, _) = self.threads_of(vp);
         let mut next = NEVER;
         let mut bits = mask;
@@ -172,7 +168,7 @@ impl<S: System> World<S> {
             let cold_ns = left.min(thread.cold_instructions) * extra_ns;
             let ns = left * warm_ns + cold_ns + thread.extra_ns;
             // To the nearest nanosecond; what rounding leaves over is no work.
-            thread.done_at = start.saturating_add((ns + 0.5) as u64);
+            thread.done_at = start.saturating_add(whole(ns + 0.5));
             next = next.min(thread.done_at).min(thread.rotate_at);
         }
         next

@@ -246,7 +246,7 @@ impl<S: System> World<S> {
             }
             JobKind::Daemon => {
                 let core = self.vp(vp).core.expect("who ends a burst is on a core");
-                let ran = self.daemon_instructions(partition) * self.at.cores[core].instruction_ns;
+                let ran = self.daemon_instructions(partition) * self.at.cores[core].rate.ns;
                 self.meters.cpus[at].daemon_ns += (now - arrived).min(ran as u64);
                 self.jobs.remove(id);
             }

@@ -3,6 +3,7 @@
 use super::Partitions;
 use crate::hypervisor::{Capacity, Rule};
 use crate::ids::{CoreId, PartitionId, VpId};
+use crate::kernel::real;
 use crate::sim::world::World;
 
 impl World<Partitions> {
@@ -84,7 +85,7 @@ impl World<Partitions> {
         };
         if let Some(claim) = claim {
             if excess {
-                claim.excess_age += elapsed as f64 / claim.weight.max(1.0);
+                claim.excess_age += real(elapsed) / claim.weight.max(1.0);
             }
             windows.pools[claim.pool].used_ns += elapsed;
         }

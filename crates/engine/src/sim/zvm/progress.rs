@@ -55,8 +55,8 @@ impl World<Partitions> {
         let slot = &self.at.cores[core];
         let class = slot.class;
         let speed = Speed {
-            per_ns: slot.instructions_per_ns,
-            warm_ns: slot.instruction_ns,
+            per_ns: slot.rate.per_ns,
+            warm_ns: slot.rate.ns,
             cold_ns: slot.cold_ns,
             share: 1.0 / f64::from(mask.count_ones()),
         };
@@ -93,8 +93,8 @@ impl World<Partitions> {
         if threads > 1.0 {
             let on = self.at.cores[core].chip;
             let id = self.table.id(partition.into(), on, 1);
-            let one = self.table.instruction_ns(&self.spec.partitions, id);
-            alone = elapsed * threads * one / self.at.cores[core].instruction_ns;
+            let one = self.table.rate(&self.spec.partitions, id).ns;
+            alone = elapsed * threads * one / self.at.cores[core].rate.ns;
         }
         let cp = self.sys.cps[partition].as_deref_mut().expect("z/VM");
         cp.meter.owners[Owner::System as usize] += idle;
