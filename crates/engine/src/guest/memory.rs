@@ -22,8 +22,10 @@ pub fn place(machine: &Machine, tree: &Topology, partition: &Partition) -> Vec<V
 /// Where a partition's data lie, as shares by domain.
 #[derive(Clone, Debug)]
 pub struct Placed {
-    /// Data of the threads' own, by the domain on which these run.
-    pub own: Vec<Vec<f64>>,
+    /// Data of the threads' own, by the domain on which these run; none where none ran so far, who
+    /// would find them where the common data were at first.
+    own: Vec<Option<Vec<f64>>>,
+    elsewhere: Vec<f64>,
     /// Data common to all threads.
     pub common: Vec<f64>,
     structures: Vec<f64>,
@@ -36,11 +38,9 @@ impl Placed {
     pub fn of(machine: &Machine, tree: &Topology, partition: &Partition) -> Self {
         let placement = Placement::of(machine, tree, partition);
         let common = placement.common();
-        let own = placement.own.into_iter();
         Self {
-            own: own
-                .map(|own| own.unwrap_or_else(|| common.clone()))
-                .collect(),
+            own: placement.own,
+            elsewhere: common.clone(),
             common,
             structures: io_structures(tree, partition),
             private: partition.profile.private_data,
@@ -50,19 +50,32 @@ impl Placed {
 
     /// For every chip, the domains that a core there reads from.
     pub fn reads(&self, tree: &Topology) -> Vec<Vec<(u16, f64)>> {
-        let (private, io) = (self.private, self.io);
+        let elsewhere = self.reads_of(&self.elsewhere);
+        let by_domain: Vec<Option<Vec<(u16, f64)>>> = self
+            .own
+            .iter()
+            .map(|own| own.as_ref().map(|own| self.reads_of(own)))
+            .collect();
         let reads = |chip: u16| {
-            let own = &self.own[usize::from(tree.domain_of(chip))];
-            let share = |domain: u16| {
-                let at = usize::from(domain);
-                private * own[at]
-                    + io * self.structures[at]
-                    + (1.0 - private - io) * self.common[at]
-            };
-            let shares = (0..tree.domains()).map(|domain| (domain, share(domain)));
-            shares.filter(|(_, share)| *share > 0.0).collect()
+            let own = &by_domain[usize::from(tree.domain_of(chip))];
+            own.as_ref().unwrap_or(&elsewhere).clone()
         };
         (0..tree.chips()).map(reads).collect()
+    }
+
+    /// The domains that a thread reads from whose own data lie there.
+    fn reads_of(&self, own: &[f64]) -> Vec<(u16, f64)> {
+        let (private, io) = (self.private, self.io);
+        let share = |at: usize| {
+            private * own[at] + io * self.structures[at] + (1.0 - private - io) * self.common[at]
+        };
+        let shares = (0..own.len()).map(|at| (at as u16, share(at)));
+        shares.filter(|(_, share)| *share > 0.0).collect()
+    }
+
+    /// Where the threads of a domain have their own data, to change.
+    pub fn own_on(&mut self, domain: usize) -> &mut Vec<f64> {
+        self.own[domain].get_or_insert_with(|| self.elsewhere.clone())
     }
 }
 

@@ -27,6 +27,8 @@ pub struct Share {
     pub vps: u16,
     /// Those of them with work.
     pub active_vps: u32,
+    /// Those with work, but without capacity until the next window.
+    pub exhausted_vps: u16,
     /// Entitlement of a window [ns of core time].
     pub entitled_ns: u64,
     /// How it is spread and what becomes of the rest.
@@ -128,6 +130,7 @@ impl Share {
         Self {
             vps,
             active_vps: 0,
+            exhausted_vps: 0,
             entitled_ns,
             rule,
         }
@@ -339,6 +342,7 @@ mod tests {
         Share {
             vps,
             active_vps: 0,
+            exhausted_vps: 0,
             entitled_ns,
             rule: Rule::Lending(Lending {
                 claim,

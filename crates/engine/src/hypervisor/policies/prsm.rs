@@ -91,23 +91,26 @@ fn logical_cores(processors: &Processors) -> u32 {
 
 /// Physical cores that a pool's partitions share.
 pub fn shared_cores(spec: &Spec, pool: usize) -> u32 {
-    let listed = |core: &u16| {
-        spec.pools
-            .iter()
-            .any(|p| p.cores.iter().flatten().any(|c| c == core))
+    let of_others = |at: usize| at != pool && spec.pools[pool].cores.is_none();
+    let mut usable = vec![spec.pools[pool].cores.is_none(); usize::from(spec.machine.active_cores)];
+    let mut mark = |cores: &[u16], as_usable: bool| {
+        for core in cores {
+            if let Some(core) = usable.get_mut(usize::from(*core)) {
+                *core = as_usable;
+            }
+        }
     };
-    let own = |core: &u16| match &spec.pools[pool].cores {
-        Some(cores) => cores.contains(core),
-        None => !listed(core),
-    };
-    let dedicated = |core: &u16| {
-        spec.partitions.iter().any(|p| match &p.processors {
-            Processors::Dedicated { cores, .. } => cores.contains(core),
-            Processors::Shared { .. } => false,
-        })
-    };
-    let cores = 0..spec.machine.active_cores;
-    cores.filter(|core| own(core) && !dedicated(core)).count() as u32
+    for (at, cores) in (0..).zip(spec.pools.iter().map(|pool| pool.cores.as_deref())) {
+        if at == pool || of_others(at) {
+            mark(cores.unwrap_or_default(), at == pool);
+        }
+    }
+    for partition in &spec.partitions {
+        if let Processors::Dedicated { cores, .. } = &partition.processors {
+            mark(cores, false);
+        }
+    }
+    usable.into_iter().filter(|usable| *usable).count() as u32
 }
 
 impl Policy for Prsm {

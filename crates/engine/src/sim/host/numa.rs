@@ -73,7 +73,7 @@ impl World<Host> {
         let local: f64 = pairs.map(|(share, there)| share * there).sum();
         let mut moved = (1.0 - private) * move_common(&mut memory.placed.common, &shares, scanned);
         for (domain, share) in shares.iter().enumerate().filter(|(_, share)| **share > 0.0) {
-            let own = &mut memory.placed.own[domain];
+            let own = memory.placed.own_on(domain);
             moved += private * share * move_own(own, domain, scanned);
         }
         memory.period_ns = next_period_ns(numa, memory.period_ns, local, private);

@@ -54,7 +54,7 @@ impl World<Partitions> {
         let cost = self.spec.machine.hypervisor.confer_ns;
         let partition = self.vp(holder).partition;
         let core = self.undispatch(sibling, Reason::Confer);
-        self.at.vps[sibling].mode = Mode::Ready;
+        self.set_mode(sibling, Mode::Ready);
         self.count_voluntary(sibling);
         let meter = &mut self.meters.partitions[partition];
         meter.confer_calls += 1;
@@ -79,16 +79,15 @@ impl World<Partitions> {
         if given > 0 {
             slices[holder].capacity = Capacity::Entitled;
         }
-        let mode = &mut self.at.vps[holder].mode;
-        if *mode == Mode::Exhausted {
-            *mode = Mode::Ready;
+        if self.at.vps[holder].mode == Mode::Exhausted {
+            self.set_mode(holder, Mode::Ready);
         }
     }
 
     /// The holder goes on, on the sibling's core unless that is no place for it.
     fn put_holder(&mut self, holder: VpId, core: CoreId) {
         if !self.claim(holder) {
-            self.at.vps[holder].mode = Mode::Exhausted;
+            self.set_mode(holder, Mode::Exhausted);
             self.hand_on(core);
             return;
         }

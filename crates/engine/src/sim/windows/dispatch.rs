@@ -32,15 +32,24 @@ impl World<Partitions> {
 
     /// A virtual processor with work is on no core from now on.
     pub(super) fn wait_from_now(&mut self, vp: VpId, mode: Mode) {
+        self.set_mode(vp, mode);
+        self.at.vps[vp].ready_at = self.now;
+    }
+
+    /// Changes what a virtual processor is at; how many of a partition are exhausted is counted, so
+    /// that nobody looks for one in vain.
+    pub(super) fn set_mode(&mut self, vp: VpId, mode: Mode) {
         let v = &mut self.at.vps[vp];
-        v.mode = mode;
-        v.ready_at = self.now;
+        let was = std::mem::replace(&mut v.mode, mode);
+        let exhausted = &mut self.sys.windows.shares[v.partition].exhausted_vps;
+        *exhausted += u16::from(mode == Mode::Exhausted);
+        *exhausted -= u16::from(was == Mode::Exhausted);
     }
 
     /// Looks for a core for a ready virtual processor, whose wait goes on if there is none.
     pub(super) fn seek_core(&mut self, vp: VpId) {
         if !self.claim(vp) {
-            self.at.vps[vp].mode = Mode::Exhausted;
+            self.set_mode(vp, Mode::Exhausted);
             return;
         }
         match self.sys.policy.place(self.view(), vp) {
@@ -111,7 +120,7 @@ impl World<Partitions> {
         };
         self.sys.windows.queues.remove(partition, vp);
         if !self.claim(vp) {
-            self.at.vps[vp].mode = Mode::Exhausted;
+            self.set_mode(vp, Mode::Exhausted);
             return;
         }
         if let Some(victim) = self.at.cores[core].running {
@@ -150,8 +159,8 @@ impl World<Partitions> {
 
     /// A virtual processor has no work: what is left of its slice goes back to its partition.
     fn fall_idle(&mut self, vp: VpId) -> PartitionId {
+        self.set_mode(vp, Mode::Inactive);
         let v = &mut self.at.vps[vp];
-        v.mode = Mode::Inactive;
         v.ceded_at = self.now;
         let (partition, index) = (v.partition, v.index);
         let windows = &mut self.sys.windows;
@@ -165,7 +174,7 @@ impl World<Partitions> {
     fn relieve(&mut self, partition: PartitionId) {
         let share: &Share = &self.sys.windows.shares[partition];
         let lends = matches!(&share.rule, Rule::Lending(of) if of.claim.capped && of.ceded_ns > 0);
-        if !lends {
+        if !lends || share.exhausted_vps == 0 {
             return;
         }
         let mut siblings = self.at.vps_of[partition].into_iter();
@@ -193,7 +202,7 @@ impl World<Partitions> {
                 self.dispatch(vp, core);
                 return;
             }
-            self.at.vps[vp].mode = Mode::Exhausted;
+            self.set_mode(vp, Mode::Exhausted);
         }
         let chip = self.at.cores[core].chip;
         self.sys.windows.sets.set_idle(chip, core);

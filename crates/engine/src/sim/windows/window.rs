@@ -2,7 +2,7 @@
 
 use super::Partitions;
 use crate::hypervisor::{Capacity, Claim, Mode, Rule};
-use crate::ids::{CoreId, PoolId, VpId};
+use crate::ids::{CoreId, PartitionId, PoolId, VpId};
 use crate::sim::event::NEVER;
 use crate::sim::meters::Reason;
 use crate::sim::world::World;
@@ -34,8 +34,10 @@ impl World<Partitions> {
     }
 
     fn exhausted(&self) -> Vec<VpId> {
-        let all = self.at.vps.ids();
-        all.filter(|vp| self.vp(*vp).mode == Mode::Exhausted)
+        let some = |of: &PartitionId| self.sys.windows.shares[*of].exhausted_vps > 0;
+        let partitions = self.partitions().filter(some);
+        let vps = partitions.flat_map(|of| self.at.vps_of[of]);
+        vps.filter(|vp| self.vp(*vp).mode == Mode::Exhausted)
             .collect()
     }
 
@@ -64,16 +66,18 @@ impl World<Partitions> {
             let (window, capacity) = (self.spec.machine.hypervisor.window_ns, windows.capacity_ns);
             windows.hand_out_by_weight(&self.at, window, capacity);
         }
-        for pool in windows.pools.ids() {
-            let (mut promised_ns, mut active) = (0, 0);
-            for share in &windows.shares {
-                let claims = share.claim().is_some_and(|claim| claim.pool == pool);
-                if claims && share.active_vps > 0 {
-                    promised_ns += share.entitled_ns;
-                    active += share.active_vps;
-                }
+        for pool in &mut windows.pools {
+            (pool.promised_ns, pool.active_vps) = (0, 0);
+        }
+        for share in windows.shares.iter().filter(|share| share.active_vps > 0) {
+            if let Some(claim) = share.claim() {
+                let pool = &mut windows.pools[claim.pool];
+                pool.promised_ns += share.entitled_ns;
+                pool.active_vps += share.active_vps;
             }
-            windows.pools[pool].open_window(promised_ns, active);
+        }
+        for pool in &mut windows.pools {
+            pool.open_window(pool.promised_ns, pool.active_vps);
         }
         for share in &mut windows.shares {
             share.open_window();
