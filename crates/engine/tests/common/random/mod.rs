@@ -11,13 +11,12 @@ mod zvm;
 pub use race::races;
 
 use homenode_engine::spec::{
-    Accounting, Distribution, Eviction, Guest, HostThreads, LogicalCores, Machine, Partition,
-    Policy, Pool, Processors, Spec, Workload,
+    Accounting, Eviction, Machine, Partition, Policy, Pool, Processors, Spec,
 };
 use proptest::prelude::*;
 
 use super::platform::Platform;
-use super::{aix, dedicated, machine, missing_profile, partition, quiet_unix, spec, MS, SECOND};
+use super::{machine, spec, MS, SECOND};
 
 /// Dice for the machine and the run.
 const OF_RUN: usize = 39;
