@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::race::water_fill;
 use common::zvm::{alone, cp, endless, free_cp, virtual_machine};
 use common::{run, Outcome, MS, SECOND};
 use homenode_engine::guest::zvm::share::weights;
@@ -35,48 +36,6 @@ fn used(spec: &Spec, outcome: &Outcome) -> Vec<f64> {
 
 fn machines(spec: &mut Spec) -> &mut Vec<VirtualMachine> {
     &mut cp(&mut spec.partitions[0]).machines
-}
-
-/// Water-filling, what deadlines must come to: shares `capacity` out in proportion to `weights`,
-/// nobody more than it demands; what is not
-/// wanted goes to the others.
-fn water_fill(capacity: f64, weights: &[f64], demands: &[f64]) -> Vec<f64> {
-    debug_assert_eq!(weights.len(), demands.len());
-    let mut given = vec![0.0; weights.len()];
-    let mut open: Vec<usize> = (0..weights.len()).filter(|i| weights[*i] > 0.0).collect();
-    let mut left = capacity;
-    loop {
-        let sum: f64 = open.iter().map(|i| weights[*i]).sum();
-        let level = left / sum;
-        let (full, short): (Vec<usize>, Vec<usize>) = open
-            .iter()
-            .partition(|i| demands[**i] <= weights[**i] * level);
-        if full.is_empty() || short.is_empty() {
-            for at in open {
-                given[at] = demands[at].min(weights[at] * level);
-            }
-            return given;
-        }
-        for at in full {
-            given[at] = demands[at];
-            left -= demands[at];
-        }
-        open = short;
-    }
-}
-
-#[test]
-fn what_one_leaves_goes_to_the_others_in_proportion() {
-    // 10 to share 1:2:2; the first wants 1, the second 3, the third everything.
-    let given = water_fill(10.0, &[1.0, 2.0, 2.0], &[1.0, 3.0, 100.0]);
-    assert_eq!(given, vec![1.0, 3.0, 6.0]);
-    // Nobody wants all: each gets what it wants.
-    let given = water_fill(10.0, &[1.0, 1.0], &[2.0, 3.0]);
-    assert_eq!(given, vec![2.0, 3.0]);
-    // All want more: in proportion.
-    let given = water_fill(9.0, &[1.0, 2.0], &[50.0, 50.0]);
-    assert_eq!(given, vec![3.0, 6.0]);
-    assert_eq!(water_fill(4.0, &[0.0], &[1.0]), vec![0.0]);
 }
 
 #[test]

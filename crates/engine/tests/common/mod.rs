@@ -3,14 +3,16 @@
 
 pub mod host;
 mod invariants;
+pub mod known;
 mod outcome;
-mod random;
-mod random_memory;
+pub mod platform;
+pub mod race;
+pub mod random;
 pub mod zvm;
 
-pub use invariants::assert_all;
+pub use invariants::{assert_all, told};
 pub use outcome::{run, run_some, Outcome, Table};
-pub use random::{dice, sound, DICE};
+pub use random::{dice, scenarios, sound, Scenario, DICE};
 
 use homenode_engine::machine::parse_short;
 use homenode_engine::spec::{

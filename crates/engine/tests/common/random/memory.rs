@@ -5,8 +5,8 @@ use homenode_engine::spec::{
     Coherence, Machine, MemoryBeside, MemoryPolicy, Partition, StorePath, Translation,
 };
 
-use super::random::Dice;
-use super::{memory, GIB};
+use super::super::{memory, GIB};
+use super::Dice;
 
 /// Dice for the memory of one partition.
 pub const OF_MEMORY: usize = 14;

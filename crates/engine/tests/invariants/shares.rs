@@ -1,0 +1,106 @@
+//! What competitors get that compute without end: all there is, by the rules of their platform.
+
+use crate::common::known::shares_not_yet;
+use crate::common::platform::Platform::{self, Credit2, Dedicated, Linux, PowerVm, PrSm, Zvm};
+use crate::common::platform::{ALL, SHARING};
+use crate::common::race::{water_fill, Race};
+use crate::common::random::races;
+use crate::common::{assert_all, run, told};
+use crate::random;
+
+/// Something that must hold of what each got.
+pub struct Rule {
+    /// What it is called.
+    pub name: &'static str,
+    /// Why it must hold.
+    pub why: &'static str,
+    /// For whom.
+    pub on: &'static [Platform],
+    /// Panics where it does not.
+    pub holds: fn(&Race, &[f64]),
+}
+
+#[rustfmt::skip] // A table.
+pub const OF_A_RACE: [Rule; 3] = [
+    Rule { name: "work conserved", on: &ALL, holds: all_is_used,
+        why: "no core idles while somebody has a thread for it" },
+    Rule { name: "equal shares", on: &ALL, holds: equals_are_treated_alike,
+        why: "nothing tells equal competitors apart but their order" },
+    Rule { name: "weights", on: &SHARING, holds: weights_are_shares,
+        why: "weights are what the platform promises" },
+];
+
+/// Core time that may be lost while threads spread and caps begin anew: none was ever seen.
+const LOST: f64 = 1e-3;
+
+/// By how much a share may be off over ten seconds: whole windows for hypervisors, turns of
+/// milliseconds for schedulers of threads. Who is light by more than two in credit2 has too little,
+/// since credit that is handed out anew is no more for whoever waited longer.
+fn tolerance(race: &Race) -> f64 {
+    let weights = || race.runners.iter().map(|one| f64::from(one.weight));
+    let (least, most) = (
+        weights().fold(f64::MAX, f64::min),
+        weights().fold(0.0, f64::max),
+    );
+    match race.platform {
+        PowerVm | PrSm | Dedicated => 0.01,
+        Credit2 if most > 2.0 * least => 0.04,
+        Zvm | Linux | Credit2 => 0.02,
+    }
+}
+
+fn all_is_used(race: &Race, used: &[f64]) {
+    let (all, wanted) = (used.iter().sum::<f64>(), race.wanted().iter().sum::<f64>());
+    assert!((all - wanted).abs() <= LOST, "{all} cores of {wanted}");
+}
+
+pub fn equals_are_treated_alike(race: &Race, used: &[f64]) {
+    for (one, first) in race.runners.iter().zip(used) {
+        for (other, second) in race.runners.iter().zip(used) {
+            let alike = one != other || (second / first - 1.0).abs() <= tolerance(race);
+            assert!(alike, "{used:?}");
+        }
+    }
+}
+
+pub fn weights_are_shares(race: &Race, used: &[f64]) {
+    let wanted = race.wanted();
+    for (got, wanted) in used.iter().zip(&wanted) {
+        let off = got / wanted - 1.0;
+        assert!(off.abs() <= tolerance(race), "{used:?} of {wanted:?}");
+    }
+}
+
+/// Runs a race and checks all of it.
+fn assert_shares(race: &Race) {
+    let (spec, platform) = (race.spec(), race.platform);
+    let outcome = run(&spec, 0);
+    assert_all(&spec, &outcome);
+    let used = race.used(&outcome);
+    for rule in OF_A_RACE.iter().filter(|rule| rule.on.contains(&platform)) {
+        if rule.name == "work conserved" || !shares_not_yet(race) {
+            told(rule.name, rule.why, || (rule.holds)(race, &used));
+        }
+    }
+}
+
+random! {
+    races => assert_shares;
+    powervm: PowerVm, 32;
+    prsm: PrSm, 32;
+    cores_of_ones_own: Dedicated, 8;
+    zvm: Zvm, 32;
+    linux: Linux, 32;
+    xen: Credit2, 32;
+}
+
+#[test]
+fn what_one_leaves_goes_to_the_others_in_proportion() {
+    // 10 to share 1:2:2; the first wants 1, the second 3, the third everything.
+    let given = water_fill(10.0, &[1.0, 2.0, 2.0], &[1.0, 3.0, 100.0]);
+    assert_eq!(given, vec![1.0, 3.0, 6.0]);
+    // Nobody wants all, then all want more, then nobody has a weight.
+    assert_eq!(water_fill(10.0, &[1.0, 1.0], &[2.0, 3.0]), vec![2.0, 3.0]);
+    assert_eq!(water_fill(9.0, &[1.0, 2.0], &[50.0, 50.0]), vec![3.0, 6.0]);
+    assert_eq!(water_fill(4.0, &[0.0], &[1.0]), vec![0.0]);
+}
