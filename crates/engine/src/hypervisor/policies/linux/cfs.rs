@@ -11,7 +11,7 @@ impl Tree {
     /// The next one of a queue, its runner included.
     pub fn pick_cfs(&self, queue: QueueId) -> EntityId {
         let of = self.queue(queue);
-        let first = of.waiting().next().unwrap_or(NONE);
+        let first = of.first().unwrap_or(NONE);
         match self.runner(queue) {
             Some(curr) if first == NONE || curr.vruntime < self.entity(first).vruntime => of.curr,
             Some(_) | None => first,
@@ -21,7 +21,7 @@ impl Tree {
     /// Virtual runtime from which comers start: it only grows.
     pub fn raise_floor(&mut self, queue: QueueId) {
         let of = self.queue(queue);
-        let first = of.waiting().next().map(|id| self.entity(id).vruntime);
+        let first = of.first_vruntime();
         let runner = self.runner(queue).map(|e| e.vruntime);
         if let Some(least) = first.into_iter().chain(runner).min() {
             let of = &mut self.queues[queue as usize];
@@ -83,7 +83,7 @@ impl Tree {
         if curr.stint > slice {
             return true;
         }
-        let first = of.waiting().next().map(|id| self.entity(id).vruntime);
+        let first = of.first_vruntime();
         curr.stint >= self.params.granularity
             && first.is_some_and(|first| curr.vruntime - first > slice as i64)
     }

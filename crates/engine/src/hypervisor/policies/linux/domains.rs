@@ -1,7 +1,15 @@
 //! Scheduling domains: the sets of processors among which load is balanced, from the threads of
 //! a core out to the machine.
 
+use std::ops::Range;
+
 use crate::machine::Topology;
+
+/// Longest interval for each processor, as the tenth of a second for one [ns].
+const LONGEST_NS: u64 = 100_000_000;
+
+/// Most domains around a processor.
+pub const LEVELS: usize = 4;
 
 /// What the processors of a domain have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +30,7 @@ pub struct Domain {
     /// What they have in common.
     pub level: Level,
     /// The sets between which it balances: the domains beneath, or single processors.
-    pub groups: Vec<Vec<u16>>,
+    pub groups: Vec<Range<u16>>,
     /// Processors in all.
     pub weight: u16,
     /// Whether tasks are spread over the domains beneath even if these have room.
@@ -37,29 +45,47 @@ pub struct Seat {
     /// Index of the processor's own group in it.
     pub own: u16,
     /// When it balanced last [ns].
-    pub last: u64,
+    last: u64,
     /// Time to the next attempt, for an idle processor [ns].
     pub interval: u64,
     /// Attempts in a row that moved nothing.
     pub failed: u32,
+    /// When it balances next, if it idles and if it has work [ns].
+    due: [u64; 2],
+}
+
+/// When processors balance.
+#[derive(Clone, Copy, Debug)]
+pub struct Rhythm {
+    /// Whether they do at all.
+    pub enabled: bool,
+    /// Clock tick [ns].
+    pub tick: u64,
+    /// Shortest interval for each processor of a domain [ns].
+    pub unit: u64,
+    /// Factor on the interval while a processor has work.
+    pub busy_factor: u64,
 }
 
 /// Domains of a host, and each processor's way from the innermost out.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Domains {
     /// All of them.
     pub all: Vec<Domain>,
     /// By processor.
     pub seats: Vec<Vec<Seat>>,
-    /// First processor and number of processors that share the last cache level, by processor.
-    pub cache: Vec<(u16, u16)>,
+    /// The processors that share the last cache level, by processor.
+    cache: Vec<Range<u16>>,
     /// Threads of a core.
     pub siblings: u16,
+    /// First time at which a processor balances in any domain, if it idles and if it has work.
+    due: Vec<[u64; 2]>,
+    rhythm: Rhythm,
 }
 
 impl Domains {
     /// Reads the machine; `siblings` neighbours in the numbering are threads of a core.
-    pub fn new(tree: &Topology, siblings: u8, unit_ns: u64) -> Self {
+    pub fn new(tree: &Topology, siblings: u8, rhythm: Rhythm) -> Self {
         let cpus = tree.active_cores;
         let siblings = u16::from(siblings.max(1));
         let chip = tree.cores_per_chip;
@@ -75,67 +101,122 @@ impl Domains {
             seats: vec![Vec::new(); usize::from(cpus)],
             cache: (0..cpus).map(|cpu| span(cpu, chip, cpus)).collect(),
             siblings,
+            due: vec![[u64::MAX; 2]; usize::from(cpus)],
+            rhythm,
         };
         let mut beneath = 1;
         for (level, size) in sizes {
             if size > beneath && cpus > beneath {
-                domains.add(level, size, beneath, cpus, unit_ns);
+                domains.add(level, size, beneath, cpus);
                 beneath = size;
             }
+        }
+        for cpu in 0..cpus {
+            (0..domains.seats[usize::from(cpu)].len()).for_each(|seat| domains.plan(cpu, seat));
         }
         domains
     }
 
-    fn add(&mut self, level: Level, size: u16, beneath: u16, cpus: u16, unit_ns: u64) {
+    fn add(&mut self, level: Level, size: u16, beneath: u16, cpus: u16) {
         for first in (0..cpus).step_by(usize::from(size)) {
-            let (first, count) = span(first, size, cpus);
-            let groups: Vec<Vec<u16>> = (first..first + count)
+            let all = span(first, size, cpus);
+            let groups: Vec<Range<u16>> = all
+                .clone()
                 .step_by(usize::from(beneath))
-                .map(|at| {
-                    let (at, count) = span(at, beneath, first + count);
-                    (at..at + count).collect()
-                })
+                .map(|at| span(at, beneath, all.end))
                 .collect();
             if groups.len() < 2 {
                 continue;
             }
-            let domain = self.all.len() as u16;
+            let (domain, weight) = (self.all.len() as u16, all.len() as u16);
             for (own, group) in groups.iter().enumerate() {
-                for cpu in group {
-                    self.seats[usize::from(*cpu)].push(Seat {
+                for cpu in group.clone() {
+                    self.seats[usize::from(cpu)].push(Seat {
                         domain,
                         own: own as u16,
                         last: 0,
-                        interval: u64::from(count) * unit_ns,
+                        interval: u64::from(weight) * self.rhythm.unit,
                         failed: 0,
+                        due: [0; 2],
                     });
                 }
             }
             self.all.push(Domain {
                 level,
                 groups,
-                weight: count,
+                weight,
                 spreads: beneath > 1 && level != Level::Numa,
             });
         }
     }
 
+    /// A processor has balanced in a domain; it does so again an interval from now on.
+    pub fn balanced(&mut self, cpu: u16, seat: usize, now: u64) {
+        let tick = self.rhythm.tick;
+        self.seats[usize::from(cpu)][seat].last = now / tick * tick;
+        self.plan(cpu, seat);
+    }
+
+    /// Works out anew when a processor balances next, because its interval or its last time has
+    /// changed: it is asked for far more often.
+    pub fn plan(&mut self, cpu: u16, seat: usize) {
+        let seats = &mut self.seats[usize::from(cpu)];
+        let most = (LONGEST_NS / self.rhythm.tick * self.cache.len() as u64).max(1);
+        seats[seat].due = self.rhythm.due(&seats[seat], most);
+        let first = |busy: usize| seats.iter().map(|seat| seat.due[busy]).min();
+        if self.rhythm.enabled {
+            self.due[usize::from(cpu)] = [0, 1].map(|busy| first(busy).unwrap_or(u64::MAX));
+        }
+    }
+
+    /// When a processor balances next in a domain, at a tick.
+    #[inline]
+    pub fn due_at(&self, cpu: u16, seat: usize, busy: bool) -> u64 {
+        self.seats[usize::from(cpu)][seat].due[usize::from(busy)]
+    }
+
+    /// First time at which a processor balances in any domain; `u64::MAX` = never.
+    #[inline]
+    pub fn balance_at(&self, cpu: u16, busy: bool) -> u64 {
+        self.due[usize::from(cpu)][usize::from(busy)]
+    }
+
+    /// The sets around a processor, from the outermost in.
+    pub fn groups_of(&self, cpu: u16) -> impl Iterator<Item = &Range<u16>> {
+        let seats = self.seats[usize::from(cpu)].iter().rev();
+        seats.map(|seat| &self.all[usize::from(seat.domain)].groups[usize::from(seat.own)])
+    }
+
     /// Threads of a processor's core.
-    pub fn core_of(&self, cpu: u16) -> std::ops::Range<u16> {
+    pub fn core_of(&self, cpu: u16) -> Range<u16> {
         let first = cpu / self.siblings * self.siblings;
         first..(first + self.siblings).min(self.cache.len() as u16)
     }
 
-    /// Whether two processors share the last cache level.
-    pub fn share_cache(&self, a: u16, b: u16) -> bool {
-        self.cache[usize::from(a)] == self.cache[usize::from(b)]
+    /// The processors that share the last cache level with one.
+    #[inline]
+    pub fn cache_of(&self, cpu: u16) -> Range<u16> {
+        self.cache[usize::from(cpu)].clone()
     }
 }
 
-/// First and number of the `size` neighbours of which `cpu` is one, of `cpus` in all.
-fn span(cpu: u16, size: u16, cpus: u16) -> (u16, u16) {
+impl Rhythm {
+    /// When one balances next, if it idles and if it has work, at most so many ticks from the last
+    /// time.
+    fn due(&self, seat: &Seat, most: u64) -> [u64; 2] {
+        let after = |ticks: u64| seat.last + ticks.clamp(1, most) * self.tick;
+        let busy = (seat.interval * self.busy_factor).div_ceil(self.tick);
+        [
+            after(seat.interval.div_ceil(self.tick)),
+            after(busy.saturating_sub(1)),
+        ]
+    }
+}
+
+/// The `size` neighbours of which `cpu` is one, of `cpus` in all.
+fn span(cpu: u16, size: u16, cpus: u16) -> Range<u16> {
     let first = cpu / size * size;
-    (first, size.min(cpus - first))
+    first..first + size.min(cpus - first)
 }
 
 #[cfg(test)]
@@ -144,8 +225,14 @@ mod tests {
     use crate::machine::parse_short;
 
     fn levels(text: &str, siblings: u8) -> Vec<(Level, usize)> {
+        let rhythm = Rhythm {
+            enabled: true,
+            tick: 1,
+            unit: 1,
+            busy_factor: 1,
+        };
         let tree = Topology::new(&parse_short(text).unwrap());
-        let domains = Domains::new(&tree, siblings, 1);
+        let domains = Domains::new(&tree, siblings, rhythm);
         let seats = domains.seats[0].iter();
         seats
             .map(|seat| &domains.all[usize::from(seat.domain)])

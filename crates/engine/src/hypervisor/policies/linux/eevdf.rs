@@ -7,7 +7,7 @@
 //! when it comes back, so that sleeping gains and loses nothing; one that owes when it goes to
 //! sleep stays queued until it does not (delayed dequeue).
 
-use super::queue::{virtual_ns, EntityId, QueueId, NONE};
+use super::queue::{divide, virtual_ns, EntityId, QueueId, NONE};
 use super::tree::{Arrival, Tree};
 
 impl Tree {
@@ -39,7 +39,7 @@ impl Tree {
         };
         if of.count == 1 {
             return if curr == NONE {
-                of.waiting().next().unwrap_or(NONE)
+                of.first().unwrap_or(NONE)
             } else {
                 curr
             };
@@ -49,14 +49,11 @@ impl Tree {
             return curr;
         }
         let runner = self.runner(queue);
-        let best = of
-            .waiting()
-            .find(|id| of.is_eligible(self.entity(*id).vruntime, runner));
-        match best {
+        match of.first_eligible(runner) {
             Some(best) if stays && self.entity(curr).deadline < self.entity(best).deadline => curr,
             Some(best) => best,
             None if curr != NONE => curr,
-            None => of.waiting().next().unwrap_or(NONE),
+            None => of.first().unwrap_or(NONE),
         }
     }
 
@@ -76,10 +73,12 @@ impl Tree {
 
     /// Shortest slice that anyone in a queue asks for [ns].
     pub fn shortest_slice(&self, queue: QueueId) -> u64 {
-        let of = self.queue(queue);
-        let runner = self.runner(queue).map(|e| e.slice);
-        let waiting = of.waiting().map(|id| self.entity(id).slice);
-        waiting.chain(runner).min().unwrap_or(self.params.slice)
+        let waiting = self.queue(queue).least_slice();
+        let runner = self.runner(queue).map_or(u64::MAX, |e| e.slice);
+        match waiting.min(runner) {
+            u64::MAX => self.params.slice,
+            least => least,
+        }
     }
 
     /// One that has just been chosen is left alone until the shortest slice around is used up.
@@ -119,7 +118,7 @@ impl Tree {
         let mut lag = 0;
         if keep_lag && entity.lag != 0 && load > 0 {
             let all = i128::from(load + entity.weight);
-            lag = (i128::from(entity.lag) * all).div_euclid(i128::from(load)) as i64;
+            lag = divide(i128::from(entity.lag) * all, i128::from(load));
         }
         entity.vruntime = time - lag;
         if std::mem::take(&mut entity.relative) {

@@ -21,12 +21,15 @@
 mod average;
 mod balance;
 mod bandwidth;
+mod busiest;
 mod cfs;
 mod domains;
 #[cfg(test)]
 mod driver;
 mod due;
 mod eevdf;
+mod mask;
+mod migrate;
 mod moves;
 mod numa;
 mod params;
@@ -46,7 +49,7 @@ mod yielding;
 use crate::hypervisor::{CoreId, HostCount, HostScheduler, State, VpId};
 use crate::spec::Spec;
 use balance::Idleness;
-use domains::Domains;
+use domains::{Domains, Rhythm};
 pub use due::due;
 use moves::Leaving;
 use params::SOFT_INTERRUPT;
@@ -66,10 +69,16 @@ impl Linux {
     /// Everybody asleep.
     pub fn new(spec: &Spec, state: &State, replication: u64) -> Self {
         let hypervisor = &spec.machine.hypervisor;
-        let unit = hypervisor.linux.balance.interval_ns;
+        let balance = &hypervisor.linux.balance;
+        let rhythm = Rhythm {
+            enabled: balance.enabled,
+            tick: hypervisor.linux.tick_ns,
+            unit: balance.interval_ns,
+            busy_factor: u64::from(balance.busy_factor),
+        };
         Self {
             tree: Tree::new(spec, state.tree.active_cores, replication),
-            domains: Domains::new(&state.tree, hypervisor.siblings, unit),
+            domains: Domains::new(&state.tree, hypervisor.siblings, rhythm),
             idle_balance_at: 0,
         }
     }
@@ -115,7 +124,7 @@ impl Linux {
         if !self.tree.params.balance.enabled {
             return;
         }
-        if self.tree.now >= self.tree.balance_at(&self.domains, cpu, true) {
+        if self.tree.now >= self.domains.balance_at(cpu, true) {
             self.tree.cpus[usize::from(cpu)].soft_at = self.tree.now + SOFT_INTERRUPT;
         }
         let crowded = self.tree.runnable(cpu) > 1 || self.tree.is_in_company(&self.domains, cpu);
@@ -128,14 +137,13 @@ impl Linux {
     /// the idle ones balance.
     fn balance_idle(&mut self) {
         let mut next = u64::MAX;
-        for cpu in 0..self.tree.cpus.len() as u16 {
-            if !self.tree.is_idle(cpu) {
-                continue;
-            }
-            if self.tree.now >= self.tree.balance_at(&self.domains, cpu, false) {
+        let (mut from, end) = (0, self.tree.cpus.len() as u16);
+        while let Some(cpu) = self.tree.idle.first(from..end) {
+            from = cpu + 1;
+            if self.tree.now >= self.domains.balance_at(cpu, false) {
                 self.tree.balance(&mut self.domains, cpu, Idleness::Idle);
             }
-            next = next.min(self.tree.balance_at(&self.domains, cpu, false));
+            next = next.min(self.domains.balance_at(cpu, false));
         }
         self.idle_balance_at = next.max(self.tree.now + self.tree.params.tick);
         if next == u64::MAX {
@@ -222,7 +230,7 @@ impl HostScheduler for Linux {
         if self.needs_ticks(core) {
             return params.handles_tick(core, now, 0).min(soft);
         }
-        match self.tree.balance_at(&self.domains, core, true) {
+        match self.domains.balance_at(core, true) {
             u64::MAX => soft,
             due => params.handles_tick(core, now, due).min(soft),
         }

@@ -123,8 +123,11 @@ impl Tree {
     fn take_slice(&mut self, id: EntityId, slice: Option<u64>) {
         if let Some(slice) = slice {
             let entity = &mut self.entities[id as usize];
-            entity.slice = slice;
+            let old = std::mem::replace(&mut entity.slice, slice);
             entity.own_slice = true;
+            if old != slice && entity.queued {
+                self.queues[entity.queue as usize].reslice(id, slice);
+            }
         }
     }
 
@@ -318,7 +321,10 @@ impl Tree {
     }
 
     fn set_weight(&mut self, id: EntityId, old: u64, weight: u64) {
-        let scale = |n: i64| (i128::from(n) * i128::from(old) / i128::from(weight)) as i64;
+        let scale = |n: i64| match n.checked_mul(old as i64) {
+            Some(n) => n / weight as i64,
+            None => (i128::from(n) * i128::from(old) / i128::from(weight)) as i64,
+        };
         let now = self.now;
         let entity = &mut self.entities[id as usize];
         let target = entity.load_now();

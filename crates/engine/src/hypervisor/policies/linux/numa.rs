@@ -36,9 +36,11 @@ impl Tree {
     /// An idle processor that a task may use, on an idle core if there is one.
     fn idle_of(&self, domains: &Domains, task: TaskId, cpus: (u16, u16)) -> Option<u16> {
         let t = &self.tasks[task as usize];
-        let fits = |cpu: &u16| t.may_use(*cpu) && self.is_idle(*cpu);
-        let idle = || (cpus.0..cpus.0 + cpus.1).filter(fits);
-        let whole = |cpu: &u16| domains.core_of(*cpu).all(|sibling| self.is_idle(sibling));
+        let idle = || {
+            let idle = self.idle.each(cpus.0..cpus.0 + cpus.1);
+            idle.filter(|cpu| t.may_use(*cpu))
+        };
+        let whole = |cpu: &u16| self.idle.holds(domains.core_of(*cpu));
         idle().find(whole).or_else(|| idle().next())
     }
 

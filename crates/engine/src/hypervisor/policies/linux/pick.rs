@@ -85,14 +85,22 @@ impl Tree {
         let it = &mut self.cpus[usize::from(cpu)];
         it.busy.update(old, now);
         it.curr = next;
-        let (old, new) = (self.path(cpu, prev), self.path(cpu, next));
-        let common = old.iter().rev().zip(new.iter().rev());
-        let common = common.take_while(|(a, b)| a == b).count();
-        for id in &old[..old.len() - common] {
-            self.put_back(*id);
+        self.note_idle(cpu);
+        let here = |tree: &Self, task: TaskId| match task {
+            NONE => NONE,
+            _ if tree.tasks[task as usize].cpu == cpu => task,
+            _ => NONE,
+        };
+        let (old, new) = (here(self, prev), here(self, next));
+        let common = self.common(old, new);
+        let (mut out, mut into) = (old, new);
+        while out != common {
+            self.put_back(out);
+            out = self.above(out);
         }
-        for id in &new[..new.len() - common] {
-            self.take_out(*id);
+        while into != common {
+            self.take_out(into);
+            into = self.above(into);
         }
         if next != NONE {
             self.turn += 1;
@@ -100,22 +108,26 @@ impl Tree {
         }
     }
 
-    /// A task's entity and those of its groups, up to the root, as runners stand in the queues.
-    fn path(&self, cpu: u16, task: TaskId) -> Vec<EntityId> {
-        let mut path = Vec::with_capacity(4);
-        if task == NONE {
-            return path;
+    /// The nearest entity that is above both, or is both.
+    fn common(&self, a: EntityId, b: EntityId) -> EntityId {
+        if a == NONE || b == NONE {
+            return NONE;
         }
-        let mut id = if self.tasks[task as usize].cpu == cpu {
-            task
-        } else {
-            return path;
+        let (mut a, mut b) = self.side_by_side(a, b);
+        while a != b && a != NONE {
+            (a, b) = (self.above(a), self.above(b));
+        }
+        a
+    }
+
+    /// Two entities, or the one above one of them that is as far from the root as the other.
+    pub fn side_by_side(&self, a: EntityId, b: EntityId) -> (EntityId, EntityId) {
+        let depth = |id: EntityId| self.queue(self.entity(id).queue).depth;
+        let climb = |mut id: EntityId, to: u16| {
+            (to..depth(id)).for_each(|_| id = self.above(id));
+            id
         };
-        while id != NONE {
-            path.push(id);
-            id = self.above(id);
-        }
-        path
+        (climb(a, depth(b)), climb(b, depth(a)))
     }
 
     fn put_back(&mut self, id: EntityId) {

@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 use super::average::Average;
+use super::mask::Mask;
 use super::params::{group_weight, nice_weight, Params, LEAST_WEIGHT};
 use super::queue::{Entity, EntityId, Queue, QueueId, NONE};
 use super::quota::Bandwidth;
@@ -40,8 +41,8 @@ pub struct Task {
     pub group: u16,
     /// Processor it is on, or was on last; `u16::MAX` if it has never run.
     pub cpu: u16,
-    /// Processors it may use, as a mask.
-    pub allowed: Vec<u64>,
+    /// Processors it may use; none = all.
+    allowed: Option<Mask>,
     /// Whether it has work.
     pub awake: bool,
     /// Whether it was taken off because its group is throttled.
@@ -58,7 +59,7 @@ impl Task {
     /// Whether it may use a processor.
     #[inline]
     pub fn may_use(&self, cpu: u16) -> bool {
-        self.allowed[usize::from(cpu / 64)] >> (cpu % 64) & 1 == 1
+        self.allowed.as_ref().is_none_or(|mask| mask.has(cpu))
     }
 }
 
@@ -104,6 +105,10 @@ pub struct Tree {
     pub queues: Vec<Queue>,
     /// Processors.
     pub cpus: Vec<Cpu>,
+    /// Idle processors; see [`Self::is_idle`].
+    pub idle: Mask,
+    /// Tasks of each processor that want to run.
+    pub runnable: Vec<u32>,
     /// Processors to be looked at, in order.
     pub pending: VecDeque<u16>,
     /// Processors with more than one task that wants to run.
@@ -141,6 +146,8 @@ impl Tree {
             entities: Vec::new(),
             queues: Vec::new(),
             cpus: (0..cpus).map(|_| Cpu::new(params.migration_cost)).collect(),
+            idle: Mask::all(cpus),
+            runnable: vec![0; usize::from(cpus)],
             pending: VecDeque::new(),
             overloaded: 0,
             quota_at: u64::MAX,
@@ -178,16 +185,19 @@ impl Tree {
         for group in 0..count {
             for cpu in 0..cpus {
                 let own = self.queue_of(group, cpu);
+                let above = self.queue_of(self.groups[usize::from(group)].parent, cpu);
+                let mut depth = 0;
                 let entity = if group == 0 {
                     NONE
                 } else {
-                    let above = self.queue_of(self.groups[usize::from(group)].parent, cpu);
+                    depth = self.queue(above).depth + 1;
                     let weight = self.groups[usize::from(group)].weight;
                     let entity = Entity::new(weight, self.params.slice, above, own);
                     self.entities.push(entity);
                     (self.entities.len() - 1) as EntityId
                 };
-                self.queues.push(Queue::new(cpu, group, entity));
+                self.queues
+                    .push(Queue::new(cpu, group, entity, (above, depth)));
             }
         }
     }
@@ -242,27 +252,33 @@ impl Tree {
     pub fn count_tasks(&mut self, from: QueueId, tasks: i32, runnable: i32) {
         let cpu = self.queue(from).cpu;
         if runnable != 0 {
-            let root = self.queue_of(0, cpu);
-            let before = f64::from(self.queue(root).runnable) * 1024.0;
-            let now = self.now;
-            self.cpus[usize::from(cpu)].runnable.update(before, now);
+            let count = &mut self.runnable[usize::from(cpu)];
+            let before = std::mem::replace(count, count.wrapping_add_signed(runnable));
+            self.overloaded += u32::from(*count > 1 && before <= 1);
+            self.overloaded -= u32::from(before > 1 && *count <= 1);
+            let it = &mut self.cpus[usize::from(cpu)];
+            it.runnable.update(f64::from(before) * 1024.0, self.now);
+        }
+        if tasks == 0 {
+            return;
         }
         let mut at = from;
         loop {
             let queue = &mut self.queues[at as usize];
             queue.tasks = queue.tasks.wrapping_add_signed(tasks);
-            queue.runnable = queue.runnable.wrapping_add_signed(runnable);
             if queue.entity == NONE {
-                let (before, now) = (
-                    queue.runnable.wrapping_add_signed(-runnable),
-                    queue.runnable,
-                );
-                self.overloaded += u32::from(now > 1 && before <= 1);
-                self.overloaded -= u32::from(before > 1 && now <= 1);
                 break;
             }
-            at = self.entities[queue.entity as usize].queue;
+            at = queue.above;
         }
+        self.note_idle(cpu);
+    }
+
+    /// Notes whether a processor idles, whenever that may have changed.
+    pub fn note_idle(&mut self, cpu: u16) {
+        let tasks = self.queue(self.queue_of(0, cpu)).tasks;
+        let is_idle = tasks == 0 && self.cpus[usize::from(cpu)].curr == NONE;
+        self.idle.set(cpu, is_idle);
     }
 
     /// Key by which an entity is ordered in its queue.
@@ -347,15 +363,15 @@ impl Tree {
     }
 
     /// Tasks of a processor that want to run.
+    #[inline]
     pub fn runnable(&self, cpu: u16) -> u32 {
-        self.queue(self.queue_of(0, cpu)).runnable
+        self.runnable[usize::from(cpu)]
     }
 
     /// Whether a processor idles and will go on to.
     #[inline]
     pub fn is_idle(&self, cpu: u16) -> bool {
-        let it = &self.cpus[usize::from(cpu)];
-        it.curr == NONE && self.queue(self.queue_of(0, cpu)).tasks == 0
+        self.idle.has(cpu)
     }
 
     /// Load of a processor: average weight of what wants to run there.
@@ -366,7 +382,7 @@ impl Tree {
 }
 
 impl Task {
-    fn new(partition: u16, group: u16, allowed: Vec<u64>) -> Self {
+    fn new(partition: u16, group: u16, allowed: Option<Mask>) -> Self {
         Self {
             partition,
             group,
@@ -418,10 +434,9 @@ fn groups(spec: &Spec, replication: u64) -> Vec<Group> {
     all
 }
 
-/// Processors that a virtual processor may use, as a mask: its own pins within the cpusets of its
+/// Processors that a virtual processor may use, if not all: its own pins within the cpusets of its
 /// groups.
-fn allowed(spec: &Spec, host: &HostThreads, vp: u16, cpus: u16) -> Vec<u64> {
-    let mut mask = vec![0u64; usize::from(cpus).div_ceil(64)];
+fn allowed(spec: &Spec, host: &HostThreads, vp: u16, cpus: u16) -> Option<Mask> {
     let mut sets: Vec<&[u16]> = Vec::new();
     if let Some(pins) = host.pins.get(usize::from(vp)).filter(|p| !p.is_empty()) {
         sets.push(pins);
@@ -431,8 +446,12 @@ fn allowed(spec: &Spec, host: &HostThreads, vp: u16, cpus: u16) -> Vec<u64> {
         sets.extend(of.cpuset.as_deref());
         group = of.parent;
     }
-    for cpu in (0..cpus).filter(|cpu| sets.iter().all(|set| set.contains(cpu))) {
-        mask[usize::from(cpu / 64)] |= 1 << (cpu % 64);
+    if sets.is_empty() {
+        return None;
     }
-    mask
+    let mut mask = Mask::none(cpus);
+    for cpu in (0..cpus).filter(|cpu| sets.iter().all(|set| set.contains(cpu))) {
+        mask.set(cpu, true);
+    }
+    Some(mask)
 }

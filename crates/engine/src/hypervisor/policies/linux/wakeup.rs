@@ -1,8 +1,11 @@
 //! Waking: which processor a task goes to, and whether it takes its runner's place.
 
-use super::domains::Domains;
+use super::domains::{Domains, LEVELS};
 use super::queue::NONE;
 use super::tree::{TaskId, Tree};
+
+/// Idle processors in the sets around one, from the machine in.
+type Room = [u32; LEVELS];
 
 impl Tree {
     /// Processor for a task that wakes: the one it was on or its waker's, or an idle one that
@@ -62,14 +65,15 @@ impl Tree {
             return target;
         }
         let prev = t.cpu;
-        if domains.share_cache(prev, target) && self.is_idle(prev) {
+        let cache = domains.cache_of(target);
+        if cache.contains(&prev) && self.is_idle(prev) {
             return prev;
         }
-        let (first, count) = domains.cache[usize::from(target)];
-        let around = (1..count).map(|step| first + (target - first + step) % count);
+        let after = self.idle.each(target + 1..cache.end);
+        let around = after.chain(self.idle.each(cache.start..target));
         let mut found = target;
-        for cpu in around.filter(|cpu| t.may_use(*cpu) && self.is_idle(*cpu)) {
-            if domains.siblings == 1 || domains.core_of(cpu).all(|c| self.is_idle(c)) {
+        for cpu in around.filter(|cpu| t.may_use(*cpu)) {
+            if domains.siblings == 1 || self.idle.holds(domains.core_of(cpu)) {
                 return cpu;
             }
             if found == target {
@@ -83,21 +87,32 @@ impl Tree {
     /// the least loaded where none is idle.
     pub fn idlest(&self, domains: &Domains, task: TaskId) -> u16 {
         let t = &self.tasks[task as usize];
-        let mine = (0..self.cpus.len() as u16).filter(|cpu| t.may_use(*cpu));
-        let idle_in = |cpu: u16, seat: usize| {
-            let seat = &domains.seats[usize::from(cpu)][seat];
-            let group = &domains.all[usize::from(seat.domain)].groups[usize::from(seat.own)];
-            group.iter().filter(|cpu| self.is_idle(**cpu)).count()
-        };
-        let rank = |cpu: u16| {
-            let levels = domains.seats[usize::from(cpu)].len();
-            let idle: Vec<usize> = (0..levels).rev().map(|seat| idle_in(cpu, seat)).collect();
-            let load = (self.cpu_load(cpu) * 1024.0) as u64;
-            (idle, self.is_idle(cpu), std::cmp::Reverse(load))
-        };
-        mine.map(|cpu| (rank(cpu), std::cmp::Reverse(cpu)))
-            .max()
-            .map_or(0, |(_, cpu)| cpu.0)
+        let (mut best, mut next) = (None, 0);
+        while let Some(cpu) = (next..self.cpus.len() as u16).find(|cpu| t.may_use(*cpu)) {
+            next = cpu + 1;
+            let mut room = Room::default();
+            let most = best.map_or(Room::default(), |(_, room)| room);
+            for (level, group) in domains.groups_of(cpu).enumerate() {
+                // One more, so that a level that isn't there comes before an empty one.
+                room[level] = 1 + self.idle.count(group.clone());
+                if room[..=level] < most[..=level] {
+                    next = group.end; // All of the set are behind.
+                    break;
+                }
+            }
+            if best.is_none_or(|best| self.is_emptier((cpu, room), best)) {
+                best = Some((cpu, room));
+            }
+        }
+        best.map_or(0, |(cpu, _)| cpu)
+    }
+
+    /// Whether a processor comes before another one for a new task.
+    fn is_emptier(&self, (a, room): (u16, Room), (b, before): (u16, Room)) -> bool {
+        let load = |cpu: u16| (self.cpu_load(cpu) * 1024.0) as u64;
+        let order = room.cmp(&before);
+        let order = order.then_with(|| self.is_idle(a).cmp(&self.is_idle(b)));
+        order.then_with(|| load(b).cmp(&load(a))).is_gt()
     }
 
     /// Whether a woken task takes its processor from the runner.
@@ -154,24 +169,11 @@ impl Tree {
 
     /// The entities of two tasks, or of groups above them, that stand in the same queue.
     fn in_one_queue(&self, a: TaskId, b: TaskId) -> Option<(u32, u32)> {
-        let path = |task: TaskId| {
-            let mut path = vec![task];
-            let mut id = self.above(task);
-            while id != NONE {
-                path.push(id);
-                id = self.above(id);
-            }
-            path
-        };
-        let (mut a, mut b) = (path(a), path(b));
-        while let (Some(x), Some(y)) = (a.last(), b.last()) {
-            if x != y {
-                return Some((*x, *y));
-            }
-            a.pop();
-            b.pop();
+        let (mut a, mut b) = self.side_by_side(a, b);
+        while self.entity(a).queue != self.entity(b).queue && self.above(a) != NONE {
+            (a, b) = (self.above(a), self.above(b));
         }
-        None
+        (a != b).then_some((a, b))
     }
 }
 
