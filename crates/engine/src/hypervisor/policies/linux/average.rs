@@ -34,6 +34,18 @@ impl Average {
         self.update(target, now)
     }
 
+    /// What it was at the last update.
+    #[inline]
+    pub fn value(self) -> f64 {
+        self.value
+    }
+
+    /// Bounds of what it may be now: it is on its way from what it was to its target.
+    #[inline]
+    pub fn bounds(self, target: f64) -> (f64, f64) {
+        (self.value.min(target), self.value.max(target))
+    }
+
     /// Time stood still for it: nothing is forgotten since the last update.
     pub fn skip(&mut self, now: u64) {
         self.at = now;

@@ -6,6 +6,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
+use super::average::Average;
 use super::balance::{Attempt, Idleness};
 use super::domains::Level;
 use super::queue::NONE;
@@ -13,6 +14,9 @@ use super::tree::Tree;
 
 /// Capacity of a processor.
 const CAPACITY: f64 = 1024.0;
+
+/// Far more than all roundings of a sum can make out, in proportion.
+const ROUNDING: f64 = 1e-9;
 
 /// How full a set of processors is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,45 +82,71 @@ impl Tree {
         }
     }
 
-    /// Busy time of a processor, averaged.
-    fn busy(&self, cpu: u16) -> f64 {
+    /// Busy time of a processor: its average, and what that follows.
+    fn busy(&self, cpu: u16) -> (Average, f64) {
         let it = &self.cpus[usize::from(cpu)];
-        let now = if it.curr == NONE { 0.0 } else { CAPACITY };
-        it.busy.peek(now, self.now)
+        (it.busy, if it.curr == NONE { 0.0 } else { CAPACITY })
     }
 
-    /// Tasks that want to run on a processor, averaged.
-    fn wanted(&self, cpu: u16) -> f64 {
+    /// Tasks that want to run on a processor: likewise.
+    fn wanted(&self, cpu: u16) -> (Average, f64) {
         let now = f64::from(self.runnable(cpu)) * CAPACITY;
-        self.cpus[usize::from(cpu)].runnable.peek(now, self.now)
+        (self.cpus[usize::from(cpu)].runnable, now)
     }
 
-    fn total(&self, set: &Set, of: impl Fn(&Self, u16) -> f64) -> f64 {
-        set.cpus.clone().fold(0.0, |sum, cpu| sum + of(self, cpu))
+    fn total(&self, set: &Set, of: impl Fn(&Self, u16) -> (Average, f64)) -> f64 {
+        let all = set.cpus.clone().map(|cpu| of(self, cpu));
+        all.fold(0.0, |sum, (average, now)| sum + average.peek(now, self.now))
     }
 
     fn load(&self, set: &Set) -> f64 {
-        self.total(set, Self::cpu_load)
+        self.total(set, Self::weight)
+    }
+
+    /// Whether a sum over a set, times a factor, is above a limit. Where it is far off, the bounds
+    /// of the averages say so.
+    fn is_above(
+        &self,
+        set: &Set,
+        of: impl Fn(&Self, u16) -> (Average, f64) + Copy,
+        factor: f64,
+        limit: f64,
+    ) -> bool {
+        let (mut least, mut most) = (0.0, 0.0);
+        for cpu in set.cpus.clone() {
+            let (average, now) = of(self, cpu);
+            let (low, high) = average.bounds(now);
+            least += low;
+            most += high;
+        }
+        if limit < least * factor * (1.0 - ROUNDING) {
+            return true;
+        }
+        limit < most * factor * (1.0 + ROUNDING) && limit < self.total(set, of) * factor
+    }
+
+    /// Whether a set's processors are busy all the time, but for the imbalance that is let be.
+    fn is_busy(&self, set: &Set, pct: f64) -> bool {
+        self.is_above(set, Self::busy, pct, set.capacity() * 100.0)
     }
 
     fn is_overloaded(&self, set: &Set, pct: f64) -> bool {
-        let above = |what: f64| set.capacity() * 100.0 < what * pct;
-        set.runnable > set.weight
-            && (above(self.total(set, Self::busy)) || above(self.total(set, Self::wanted)))
+        let wanted = || self.is_above(set, Self::wanted, pct, set.capacity() * 100.0);
+        set.runnable > set.weight && (self.is_busy(set, pct) || wanted())
     }
 
     fn fullness(&self, set: &Set, pct: f64) -> Fullness {
         if set.runnable < set.weight {
             return Fullness::Spare;
         }
-        let (busy, wanted) = (self.total(set, Self::busy), self.total(set, Self::wanted));
-        let above = |what: f64| set.capacity() * 100.0 < what * pct;
-        if set.runnable > set.weight && (above(busy) || above(wanted)) {
-            Fullness::Overloaded
-        } else if set.capacity() * pct >= wanted * 100.0 && !above(busy) {
-            Fullness::Spare
-        } else {
+        if self.is_overloaded(set, pct) {
+            return Fullness::Overloaded;
+        }
+        let wanted = self.is_above(set, Self::wanted, 100.0, set.capacity() * pct);
+        if wanted || self.is_busy(set, pct) {
             Fullness::Busy
+        } else {
+            Fullness::Spare
         }
     }
 
@@ -243,7 +273,10 @@ impl Tree {
         let least = u32::from(!matches!(amount, Amount::Tasks(_)));
         let rank = |cpu: u16| match amount {
             Amount::Load(_) => self.cpu_load(cpu),
-            Amount::Busy(_) => self.busy(cpu),
+            Amount::Busy(_) => {
+                let (average, now) = self.busy(cpu);
+                average.peek(now, self.now)
+            }
             Amount::Tasks(_) => f64::from(self.runnable(cpu)),
         };
         let mut givers = set

@@ -156,7 +156,7 @@ impl Tree {
     fn shift_load(&mut self, task: TaskId, sign: f64) {
         let now = self.now;
         self.update_load(task);
-        let mut change = sign * self.entity(task).load.peek(0.0, 0);
+        let mut change = sign * self.entity(task).load.value();
         let mut id = task;
         loop {
             let queue = self.entity(id).queue;

@@ -348,7 +348,7 @@ impl Tree {
             return;
         }
         let group = &self.groups[usize::from(queue.group)];
-        let load = (queue.weight as f64 / 1024.0).max(queue.load.peek(0.0, 0));
+        let load = (queue.weight as f64 / 1024.0).max(queue.load.value());
         let all = group.load - queue.contribution + load;
         let shares = group.weight as f64;
         let part = if all > 0.0 {
@@ -376,8 +376,15 @@ impl Tree {
 
     /// Load of a processor: average weight of what wants to run there.
     pub fn cpu_load(&self, cpu: u16) -> f64 {
+        let (average, weight) = self.weight(cpu);
+        average.peek(weight, self.now)
+    }
+
+    /// Weight of what wants to run on a processor: its average, and what that follows.
+    #[inline]
+    pub fn weight(&self, cpu: u16) -> (Average, f64) {
         let queue = self.queue(self.queue_of(0, cpu));
-        queue.load.peek(queue.weight as f64 / 1024.0, self.now)
+        (queue.load, queue.weight as f64 / 1024.0)
     }
 }
 
