@@ -20,8 +20,7 @@ impl Tree {
     }
 
     fn has_quota(&self, queue: QueueId) -> bool {
-        let group = self.queue(queue).group;
-        self.groups[usize::from(group)].bandwidth.is_some()
+        self.queue(queue).limited
     }
 
     /// Books runtime against the quota at hand; fetches more where it is used up.

@@ -18,22 +18,13 @@ impl Tree {
         }
     }
 
-    /// Virtual runtime from which comers start: it only grows.
-    pub fn raise_floor(&mut self, queue: QueueId) {
-        let of = self.queue(queue);
-        let first = of.first_vruntime();
-        let runner = self.runner(queue).map(|e| e.vruntime);
-        if let Some(least) = first.into_iter().chain(runner).min() {
-            let of = &mut self.queues[queue as usize];
-            of.floor = of.floor.max(least);
-        }
-    }
-
     /// Places one that comes: a new one at the end of a period, a sleeper with credit.
     pub fn place_cfs(&mut self, id: EntityId, arrival: Arrival) {
         let queue = self.entity(id).queue;
-        self.raise_floor(queue);
-        let floor = self.queue(queue).floor;
+        let runner = self.runner(queue).map(|e| e.vruntime);
+        let of = &mut self.queues[queue as usize];
+        of.raise_floor(runner);
+        let floor = of.floor;
         let credit = if self.params.gentle {
             self.params.latency / 2
         } else {

@@ -13,30 +13,22 @@ use super::tree::{Arrival, Tree};
 impl Tree {
     /// Virtual time of a queue.
     pub fn virtual_time(&self, queue: QueueId) -> i64 {
-        self.queue(queue).virtual_time(self.runner(queue))
+        let of = self.queue(queue);
+        of.virtual_time(self.runner_of(of))
     }
 
     /// Whether an entity owes nothing.
     pub fn is_eligible(&self, id: EntityId) -> bool {
         let entity = self.entity(id);
         let queue = self.queue(entity.queue);
-        queue.is_eligible(entity.vruntime, self.runner(entity.queue))
-    }
-
-    /// Whether a runner may not be preempted yet.
-    pub fn is_protected(&self, id: EntityId) -> bool {
-        let entity = self.entity(id);
-        self.params.run_to_parity && entity.protected > entity.vruntime
+        queue.is_eligible(entity.vruntime, self.runner_of(queue))
     }
 
     /// The next one of a queue, its runner included; [`NONE`] if it is empty.
     pub fn pick_eevdf(&self, queue: QueueId, protect: bool) -> EntityId {
         let of = self.queue(queue);
-        let curr = if self.runner(queue).is_some() {
-            of.curr
-        } else {
-            NONE
-        };
+        let runner = self.runner_of(of);
+        let curr = if runner.is_some() { of.curr } else { NONE };
         if of.count == 1 {
             return if curr == NONE {
                 of.first().unwrap_or(NONE)
@@ -44,37 +36,23 @@ impl Tree {
                 curr
             };
         }
-        let stays = curr != NONE && self.is_eligible(curr);
-        if stays && protect && self.is_protected(curr) {
+        let stays = runner.filter(|curr| of.is_eligible(curr.vruntime, runner));
+        if stays.is_some_and(|curr| protect && self.params.protects(curr)) {
             return curr;
         }
-        let runner = self.runner(queue);
         match of.first_eligible(runner) {
-            Some(best) if stays && self.entity(curr).deadline < self.entity(best).deadline => curr,
-            Some(best) => best,
+            Some((_, deadline)) if stays.is_some_and(|curr| curr.deadline < deadline) => curr,
+            Some((best, _)) => best,
             None if curr != NONE => curr,
             None => of.first().unwrap_or(NONE),
         }
     }
 
-    /// A new slice begins where the last one is used up; whether it does.
-    pub fn renew_deadline(&mut self, id: EntityId) -> bool {
-        let base = self.params.slice;
-        let entity = &mut self.entities[id as usize];
-        if entity.vruntime < entity.deadline {
-            return false;
-        }
-        if !entity.own_slice {
-            entity.slice = base;
-        }
-        entity.deadline = entity.vruntime + entity.virtual_ns(entity.slice);
-        true
-    }
-
     /// Shortest slice that anyone in a queue asks for [ns].
     pub fn shortest_slice(&self, queue: QueueId) -> u64 {
-        let waiting = self.queue(queue).least_slice();
-        let runner = self.runner(queue).map_or(u64::MAX, |e| e.slice);
+        let of = self.queue(queue);
+        let waiting = of.least_slice();
+        let runner = self.runner_of(of).map_or(u64::MAX, |e| e.slice);
         match waiting.min(runner) {
             u64::MAX => self.params.slice,
             least => least,
@@ -105,10 +83,10 @@ impl Tree {
 
     /// Places one that comes: as far from the queue's virtual time as when it left.
     pub fn place_eevdf(&mut self, id: EntityId, arrival: Arrival) {
-        let queue = self.entity(id).queue;
-        let time = self.virtual_time(queue);
-        let of = self.queue(queue);
-        let load = of.virtual_weight(self.runner(queue));
+        let of = self.queue(self.entity(id).queue);
+        let runner = self.runner_of(of);
+        let time = of.virtual_time(runner);
+        let load = of.virtual_weight(runner);
         let (count, base) = (of.count, self.params.slice);
         let keep_lag = self.params.place_lag && count > 0;
         let entity = &mut self.entities[id as usize];

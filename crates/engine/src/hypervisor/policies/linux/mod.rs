@@ -156,10 +156,7 @@ impl Linux {
         let mut id = self.tree.cpus[usize::from(cpu)].curr;
         while id != NONE {
             let queue = self.tree.queue(self.tree.entity(id).queue);
-            let limited = self.tree.groups[usize::from(queue.group)]
-                .bandwidth
-                .is_some();
-            if queue.count > 1 || limited {
+            if queue.count > 1 || queue.limited {
                 return true;
             }
             id = queue.entity;
@@ -170,7 +167,7 @@ impl Linux {
 
 impl HostScheduler for Linux {
     fn wake(&mut self, vp: VpId, waker: Option<CoreId>, now: u64) {
-        self.tree.now = now;
+        self.tree.set_now(now);
         let task = &mut self.tree.tasks[vp as usize];
         task.awake = true;
         let (prev, is_new) = (task.cpu, task.cpu == u16::MAX);
@@ -198,7 +195,7 @@ impl HostScheduler for Linux {
     }
 
     fn sleep(&mut self, vp: VpId, now: u64) {
-        self.tree.now = now;
+        self.tree.set_now(now);
         let task = &mut self.tree.tasks[vp as usize];
         task.awake = false;
         let cpu = task.cpu;
@@ -212,7 +209,7 @@ impl HostScheduler for Linux {
     }
 
     fn look(&mut self, core: CoreId, now: u64) {
-        self.tree.now = now;
+        self.tree.set_now(now);
         self.tree.look_again(core);
         if self.tree.cpus[usize::from(core)].soft_at <= now {
             self.tree.cpus[usize::from(core)].soft_at = u64::MAX;
@@ -237,7 +234,7 @@ impl HostScheduler for Linux {
     }
 
     fn timer(&mut self, now: u64) {
-        self.tree.now = now;
+        self.tree.set_now(now);
         self.tree.quota_timers();
     }
 
@@ -252,7 +249,7 @@ impl HostScheduler for Linux {
     }
 
     fn pick(&mut self, core: CoreId, now: u64) -> Option<VpId> {
-        self.tree.now = now;
+        self.tree.set_now(now);
         if self.tree.cpus[usize::from(core)].resched {
             self.schedule(core);
         }
@@ -261,12 +258,12 @@ impl HostScheduler for Linux {
     }
 
     fn yield_to(&mut self, vp: VpId, sibling: VpId, now: u64) -> bool {
-        self.tree.now = now;
+        self.tree.set_now(now);
         self.tree.hand_over(vp, sibling)
     }
 
     fn draw_to(&mut self, vp: VpId, cores: (CoreId, u16), now: u64) {
-        self.tree.now = now;
+        self.tree.set_now(now);
         self.tree.draw_to(&self.domains, vp, cores);
     }
 

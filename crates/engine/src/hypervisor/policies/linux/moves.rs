@@ -1,7 +1,8 @@
 //! Into queues and out of them: booking runtime, enqueueing and dequeueing up the tree, and new
 //! weights.
 
-use super::queue::{EntityId, QueueId, NONE};
+use super::params::Params;
+use super::queue::{Entity, EntityId, QueueId, NONE};
 use super::tree::{Arrival, TaskId, Tree};
 
 /// Why an entity leaves its queue.
@@ -17,57 +18,58 @@ pub enum Leaving {
     Moving,
 }
 
+impl Entity {
+    /// Ticks at which nothing was to be decided were left out, the last one among them; a runner's
+    /// deadline was renewed at them all the same.
+    fn catch_up(&mut self, params: &Params, (last, now): (u64, u64)) {
+        let tick = params.tick;
+        // Where each tick renews it, the last one is enough.
+        let mut at = if self.slice <= tick {
+            last
+        } else {
+            params.tick_after(self.booked_to)
+        };
+        while at < now {
+            self.age(at);
+            self.renew_deadline(params.slice);
+            at += tick;
+        }
+    }
+}
+
 impl Tree {
     /// Books the runtime of a queue's runner, and what follows from it: deadline, quota, whether
     /// another is to be chosen.
     pub fn book(&mut self, queue: QueueId) {
-        let curr = self.queue(queue).curr;
-        if curr == NONE {
+        let of = &mut self.queues[queue as usize];
+        if of.curr == NONE {
             return;
         }
-        let now = self.now;
-        let entity = &mut self.entities[curr as usize];
+        let (now, params) = (self.now, &self.params);
+        let entity = &mut self.entities[of.curr as usize];
         let ran = now.saturating_sub(entity.booked_to);
         if ran == 0 {
             return;
         }
         entity.stint += ran;
-        if self.params.is_eevdf() {
-            self.catch_up(curr);
-        }
-        let entity = &mut self.entities[curr as usize];
-        let rest = now - std::mem::replace(&mut entity.booked_to, now);
-        entity.vruntime += entity.virtual_ns(rest);
-        let of = self.queue(queue);
-        let (cpu, count) = (of.cpu, of.count);
-        if self.params.is_eevdf() {
-            let over = self.renew_deadline(curr);
-            self.use_quota(queue, ran);
-            if count > 1 && (over || !self.is_protected(curr)) {
-                self.resched(cpu);
+        let mut anew = false;
+        if params.is_eevdf() {
+            if self.last_tick > entity.booked_to {
+                entity.catch_up(params, (self.last_tick, now));
             }
+            entity.age(now);
+            let over = entity.renew_deadline(params.slice);
+            anew = of.count > 1 && (over || !params.protects(entity));
         } else {
-            self.raise_floor(queue);
+            entity.age(now);
+            of.raise_floor(entity.queued.then_some(entity.vruntime));
+        }
+        let (cpu, limited) = (of.cpu, of.limited);
+        if limited {
             self.use_quota(queue, ran);
         }
-    }
-
-    /// Ticks at which nothing was to be decided were left out; a runner's deadline was renewed at
-    /// them all the same.
-    fn catch_up(&mut self, id: EntityId) {
-        let (tick, now) = (self.params.tick, self.now);
-        let entity = self.entity(id);
-        let mut at = self.params.tick_after(entity.booked_to);
-        if entity.slice <= tick {
-            // Each tick renews it, so that the last one is enough.
-            at = at.max((now - 1) / tick * tick);
-        }
-        while at < now {
-            let entity = &mut self.entities[id as usize];
-            let ran = at - std::mem::replace(&mut entity.booked_to, at);
-            entity.vruntime += entity.virtual_ns(ran);
-            self.renew_deadline(id);
-            at += tick;
+        if anew {
+            self.resched(cpu);
         }
     }
 

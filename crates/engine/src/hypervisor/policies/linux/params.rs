@@ -1,5 +1,6 @@
 //! The scheduler's constants as the kernel works them out for the number of processors.
 
+use super::queue::Entity;
 use crate::spec::{Balance, FairClass, Linux};
 
 /// Weight of a task of nice 0, in the kernel's high resolution.
@@ -104,8 +105,25 @@ impl Params {
     }
 
     /// Whether the fair class is EEVDF.
+    #[inline]
     pub fn is_eevdf(&self) -> bool {
         self.class == FairClass::Eevdf
+    }
+
+    /// Whether a runner may not be preempted yet.
+    #[inline]
+    pub fn protects(&self, runner: &Entity) -> bool {
+        self.run_to_parity && runner.protected > runner.vruntime
+    }
+
+    /// Key by which an entity is ordered in its queue.
+    #[inline]
+    pub fn key(&self, entity: &Entity) -> i64 {
+        if self.is_eevdf() {
+            entity.deadline
+        } else {
+            entity.vruntime
+        }
     }
 
     /// The first multiple of the tick after a time.

@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 
-use super::average::Average;
+use super::average::{Average, Kept};
 use super::params::NICE_0;
 
 /// Index of an entity: tasks first, then groups by processor.
@@ -80,6 +80,26 @@ impl Entity {
         self.own == NONE
     }
 
+    /// Books its runtime up to a time [ns].
+    #[inline]
+    pub fn age(&mut self, to: u64) {
+        let ran = to - std::mem::replace(&mut self.booked_to, to);
+        self.vruntime += self.virtual_ns(ran);
+    }
+
+    /// A new slice begins where the last one is used up; whether it does.
+    #[inline]
+    pub fn renew_deadline(&mut self, base: u64) -> bool {
+        if self.vruntime < self.deadline {
+            return false;
+        }
+        if !self.own_slice {
+            self.slice = base;
+        }
+        self.deadline = self.vruntime + self.virtual_ns(self.slice);
+        true
+    }
+
     /// Virtual time of real time [ns].
     #[inline]
     pub fn virtual_ns(&self, ns: u64) -> i64 {
@@ -131,6 +151,8 @@ pub struct Queue {
     pub above: QueueId,
     /// Queues between this one and the root, which has 0.
     pub depth: u16,
+    /// Whether its group has a quota.
+    pub limited: bool,
     /// Waiting entities, by deadline (EEVDF) or virtual runtime (CFS), then by arrival.
     waiting: Vec<Waiting>,
     /// Shortest slice that one of them asks for, and how many do.
@@ -173,13 +195,14 @@ pub struct Queue {
 
 impl Queue {
     /// An empty queue.
-    pub fn new(cpu: u16, group: u16, entity: EntityId, above: (QueueId, u16)) -> Self {
+    pub fn new(cpu: u16, group: u16, entity: EntityId) -> Self {
         Self {
             cpu,
             group,
             entity,
-            above: above.0,
-            depth: above.1,
+            above: 0,
+            depth: 0,
+            limited: false,
             waiting: Vec::new(),
             least_slice: (u64::MAX, 0),
             curr: NONE,
@@ -199,6 +222,35 @@ impl Queue {
             throttled_from: 0,
             stopped_from: u64::MAX,
             stopped_ns: 0,
+        }
+    }
+
+    /// Brings its load average up to now; by how much what the group knows of it is to change,
+    /// which is once a millisecond at most.
+    #[inline]
+    pub fn update_load(&mut self, now: u64, kept: &mut Kept) -> f64 {
+        if self.throttles > 0 {
+            self.load.skip(now);
+            return 0.0;
+        }
+        let target = self.weight as f64 / 1024.0;
+        let load = self.load.update_beside(target, now, kept);
+        if self.group == 0 || now - self.told_at < 1_000_000 && self.told_at > 0 {
+            return 0.0;
+        }
+        let change = load - self.contribution;
+        if change.abs() <= self.contribution / 64.0 {
+            return 0.0;
+        }
+        self.contribution = load;
+        self.told_at = now;
+        change
+    }
+
+    /// The floor of CFS rises to the least virtual runtime, that of a runner included.
+    pub fn raise_floor(&mut self, runner: Option<i64>) {
+        if let Some(least) = self.first_vruntime().into_iter().chain(runner).min() {
+            self.floor = self.floor.max(least);
         }
     }
 
@@ -284,13 +336,14 @@ impl Queue {
         self.waiting.first().map(|one| one.vruntime)
     }
 
-    /// The first of the waiting ones that owes nothing.
+    /// The first of the waiting ones that owes nothing, and its key.
     #[inline]
-    pub fn first_eligible(&self, curr: Option<&Entity>) -> Option<EntityId> {
+    pub fn first_eligible(&self, curr: Option<&Entity>) -> Option<(EntityId, i64)> {
         let (sum, weight) = self.sums(curr);
         let owes = |vruntime: i64| sum < i128::from(vruntime) * weight;
         let mut waiting = self.waiting.iter();
-        waiting.find(|one| !owes(one.vruntime)).map(|one| one.id)
+        let found = waiting.find(|one| !owes(one.vruntime));
+        found.map(|one| (one.id, one.key))
     }
 
     /// Sum of weighted virtual runtimes and of weights; `curr` is the runner, if it is queued.
@@ -348,7 +401,7 @@ mod tests {
     #[test]
     fn virtual_time_is_the_mean_by_weight() {
         let (a, b) = (entity(100, NICE_0), entity(400, 2 * NICE_0));
-        let mut queue = Queue::new(0, 0, NONE, (0, 0));
+        let mut queue = Queue::new(0, 0, NONE);
         queue.insert(1, 0, &a);
         assert_eq!(queue.virtual_time(None), 100);
         assert_eq!(queue.virtual_time(Some(&b)), 300);
@@ -359,7 +412,7 @@ mod tests {
 
     #[test]
     fn equals_stand_in_the_order_of_their_arrival() {
-        let mut queue = Queue::new(0, 0, NONE, (0, 0));
+        let mut queue = Queue::new(0, 0, NONE);
         for id in [3, 1, 2] {
             queue.insert(7, id, &entity(0, NICE_0));
         }

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::average::Average;
+use super::average::{Average, Kept};
 use super::mask::Mask;
 use super::params::{group_weight, nice_weight, Params, LEAST_WEIGHT};
 use super::queue::{Entity, EntityId, Queue, QueueId, NONE};
@@ -119,6 +119,8 @@ pub struct Tree {
     pub turn: u64,
     /// Present time [ns].
     pub now: u64,
+    /// Last tick before it [ns].
+    pub last_tick: u64,
 }
 
 /// How a task comes into its queue.
@@ -153,6 +155,7 @@ impl Tree {
             quota_at: u64::MAX,
             turn: 0,
             now: 0,
+            last_tick: 0,
             params,
         };
         tree.add_tasks(spec, cpus);
@@ -196,8 +199,10 @@ impl Tree {
                     self.entities.push(entity);
                     (self.entities.len() - 1) as EntityId
                 };
-                self.queues
-                    .push(Queue::new(cpu, group, entity, (above, depth)));
+                let mut queue = Queue::new(cpu, group, entity);
+                queue.limited = self.groups[usize::from(group)].bandwidth.is_some();
+                (queue.above, queue.depth) = (above, depth);
+                self.queues.push(queue);
             }
         }
     }
@@ -223,10 +228,16 @@ impl Tree {
     /// The runner of a queue, if it still stands in it.
     #[inline]
     pub fn runner(&self, queue: QueueId) -> Option<&Entity> {
-        let curr = self.queue(queue).curr;
-        (curr != NONE)
-            .then(|| self.entity(curr))
-            .filter(|e| e.queued)
+        self.runner_of(self.queue(queue))
+    }
+
+    /// The same where the queue is at hand.
+    #[inline]
+    pub fn runner_of(&self, queue: &Queue) -> Option<&Entity> {
+        if queue.curr == NONE {
+            return None;
+        }
+        Some(self.entity(queue.curr)).filter(|e| e.queued)
     }
 
     /// Entity of the group in whose queue this one stands; [`NONE`] in the root.
@@ -281,68 +292,64 @@ impl Tree {
         self.idle.set(cpu, is_idle);
     }
 
-    /// Key by which an entity is ordered in its queue.
-    #[inline]
-    pub fn key(&self, id: EntityId) -> i64 {
-        let entity = self.entity(id);
-        if self.params.is_eevdf() {
-            entity.deadline
-        } else {
-            entity.vruntime
-        }
-    }
-
     /// Puts an entity among the waiting ones of its queue.
     pub fn insert(&mut self, id: EntityId) {
-        let key = self.key(id);
         let entity = &self.entities[id as usize];
+        let key = self.params.key(entity);
         self.queues[entity.queue as usize].insert(key, id, entity);
     }
 
     /// Takes it from among them.
     pub fn remove(&mut self, id: EntityId) {
-        let key = self.key(id);
         let entity = &self.entities[id as usize];
+        let key = self.params.key(entity);
         self.queues[entity.queue as usize].remove(key, id, entity);
+    }
+
+    /// Time goes on.
+    #[inline]
+    pub fn set_now(&mut self, now: u64) {
+        self.now = now;
+        let tick = self.params.tick;
+        if now > self.last_tick + tick {
+            self.last_tick = (now - 1) / tick * tick;
+        }
     }
 
     /// Brings the load averages of an entity and of its queue up to now.
     pub fn update_load(&mut self, id: EntityId) {
         let now = self.now;
+        let mut kept = Kept::default();
         let entity = &mut self.entities[id as usize];
         let target = entity.load_now();
-        entity.load.update(target, now);
-        let queue = entity.queue;
-        self.update_queue_load(queue);
+        entity.load.update_beside(target, now, &mut kept);
+        let queue = &mut self.queues[entity.queue as usize];
+        let change = queue.update_load(now, &mut kept);
+        if change != 0.0 {
+            self.groups[usize::from(queue.group)].load += change;
+        }
     }
 
     /// Brings the load average of a queue up to now, and tells the group, once a millisecond.
     pub fn update_queue_load(&mut self, id: QueueId) {
         let now = self.now;
         let queue = &mut self.queues[id as usize];
-        if queue.throttles > 0 {
-            queue.load.skip(now);
-            return;
-        }
-        let load = queue.load.update(queue.weight as f64 / 1024.0, now);
-        if queue.group == 0 || now - queue.told_at < 1_000_000 && queue.told_at > 0 {
-            return;
-        }
-        let change = load - queue.contribution;
-        if change.abs() > queue.contribution / 64.0 {
-            queue.contribution = load;
-            queue.told_at = now;
+        let change = queue.update_load(now, &mut Kept::default());
+        if change != 0.0 {
             self.groups[usize::from(queue.group)].load += change;
         }
     }
 
     /// Works out a group entity's weight anew from where the group's load is.
     pub fn update_group_weight(&mut self, id: EntityId) {
-        let entity = self.entity(id);
-        if entity.is_task() {
+        let (own, old) = {
+            let entity = self.entity(id);
+            (entity.own, entity.weight)
+        };
+        if own == NONE {
             return;
         }
-        let queue = self.queue(entity.own);
+        let queue = self.queue(own);
         // A group that becomes empty keeps its weight, for as long as it stays queued.
         if queue.throttles > 0 || queue.weight == 0 {
             return;
@@ -357,7 +364,7 @@ impl Tree {
             shares
         };
         let weight = (part as u64).clamp(LEAST_WEIGHT.min(group.weight), group.weight);
-        if weight != self.entity(id).weight {
+        if weight != old {
             self.reweigh(id, weight);
         }
     }
