@@ -31,7 +31,6 @@ enum Fullness {
 struct Set {
     cpus: Range<u16>,
     runnable: u32,
-    idle: u32,
     weight: u32,
 }
 
@@ -76,10 +75,13 @@ impl Tree {
         let all = &self.runnable[usize::from(cpus.start)..usize::from(cpus.end)];
         Set {
             runnable: all.iter().sum(),
-            idle: self.idle.count(cpus.clone()),
             weight: cpus.len() as u32,
             cpus: cpus.clone(),
         }
+    }
+
+    fn idle_in(&self, set: &Set) -> u32 {
+        self.idle.count(set.cpus.clone())
     }
 
     /// Busy time of a processor: its average, and what that follows.
@@ -180,7 +182,7 @@ impl Tree {
         let by_fullness = b.fullness.cmp(&a.fullness);
         let order = by_fullness.then_with(|| match a.fullness {
             Fullness::Spare => {
-                let by_idle = a.set.idle.cmp(&b.set.idle);
+                let by_idle = self.idle_in(&a.set).cmp(&self.idle_in(&b.set));
                 by_idle.then(b.set.runnable.cmp(&a.set.runnable))
             }
             Fullness::Busy | Fullness::Overloaded => {
@@ -204,7 +206,7 @@ impl Tree {
         }
         let spread = spreads && fullness == Fullness::Spare && most.set.runnable > own.runnable + 1;
         if most.fullness != Fullness::Overloaded && !spread {
-            let even = most.set.weight > 1 && own.idle <= most.set.idle + 1;
+            let even = most.set.weight > 1 && self.idle_in(&own) <= self.idle_in(&most.set) + 1;
             if attempt.idleness == Idleness::Busy || even || most.set.runnable == 1 {
                 return None;
             }
@@ -261,7 +263,7 @@ impl Tree {
         let tasks = if most.weight == 1 || attempt.domain().spreads {
             most.runnable.saturating_sub(own.runnable) / 2
         } else {
-            own.idle.saturating_sub(most.idle) / 2
+            self.idle_in(own).saturating_sub(self.idle_in(most)) / 2
         };
         // Two that talk to each other may stay on one node.
         let pair = attempt.level() == Level::Numa && most.runnable <= 2;

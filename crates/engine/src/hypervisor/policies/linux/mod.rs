@@ -222,15 +222,17 @@ impl HostScheduler for Linux {
     }
 
     fn look_at(&self, core: CoreId, now: u64) -> u64 {
-        let params = &self.tree.params;
-        let soft = self.tree.cpus[usize::from(core)].soft_at;
-        if self.needs_ticks(core) {
-            return params.handles_tick(core, now, 0).min(soft);
+        let it = &self.tree.cpus[usize::from(core)];
+        let due = if self.needs_ticks(core) {
+            0
+        } else {
+            self.domains.balance_at(core, true)
+        };
+        if due == u64::MAX {
+            return it.soft_at;
         }
-        match self.domains.balance_at(core, true) {
-            u64::MAX => soft,
-            due => params.handles_tick(core, now, due).min(soft),
-        }
+        let tick = self.tree.params.next_tick(core, now, due, &it.next_tick);
+        tick.min(it.soft_at)
     }
 
     fn timer(&mut self, now: u64) {

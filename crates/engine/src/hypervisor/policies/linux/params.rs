@@ -1,5 +1,7 @@
 //! The scheduler's constants as the kernel works them out for the number of processors.
 
+use std::cell::Cell;
+
 use super::queue::Entity;
 use crate::spec::{Balance, FairClass, Linux};
 
@@ -34,6 +36,14 @@ pub fn group_weight(weight: u32, idle: bool) -> u64 {
         return IDLE_WEIGHT;
     }
     ((u64::from(weight) * 1024 + 50) / 100).clamp(2, 1 << 18) << 10
+}
+
+/// When a processor handles a tick, if it is asked between two times.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NextTick {
+    due: u64,
+    from: u64,
+    at: u64,
 }
 
 /// Constants in effect.
@@ -142,6 +152,18 @@ impl Params {
             }
             number += 1;
         }
+    }
+
+    /// The same, and until when the answer holds: asked for far more often than ticks come.
+    #[inline]
+    pub fn next_tick(&self, cpu: u16, now: u64, due: u64, known: &Cell<NextTick>) -> u64 {
+        let last = known.get();
+        if last.due == due && last.from <= now && now < last.at {
+            return last.at;
+        }
+        let at = self.handles_tick(cpu, now, due);
+        known.set(NextTick { due, from: now, at });
+        at
     }
 
     /// Whether a processor handles a tick now.

@@ -17,6 +17,9 @@ pub type QueueId = u32;
 /// No entity, queue or task.
 pub const NONE: u32 = u32::MAX;
 
+/// So many are looked through one after the other, rather than by halves.
+const FEW: usize = 16;
+
 /// A task, or a group on one processor.
 #[derive(Clone, Debug)]
 pub struct Entity {
@@ -256,7 +259,12 @@ impl Queue {
 
     /// Adds a waiting entity.
     pub fn insert(&mut self, key: i64, id: EntityId, of: &Entity) {
-        let at = self.waiting.partition_point(|other| other.key <= key);
+        let at = if self.waiting.len() <= FEW {
+            let after = self.waiting.iter().take_while(|other| other.key <= key);
+            after.count()
+        } else {
+            self.waiting.partition_point(|other| other.key <= key)
+        };
         let (vruntime, slice) = (of.vruntime, of.slice);
         let one = Waiting {
             key,
@@ -272,11 +280,17 @@ impl Queue {
 
     /// Takes a waiting entity out.
     pub fn remove(&mut self, key: i64, id: EntityId, of: &Entity) {
-        let from = self.waiting.partition_point(|other| other.key < key);
+        let few = self.waiting.len() <= FEW;
+        let from = if few {
+            0
+        } else {
+            self.waiting.partition_point(|other| other.key < key)
+        };
+        let after = self.waiting[from..].iter();
         let at = from
-            + self.waiting[from..]
-                .iter()
-                .position(|other| other.id == id)
+            + after
+                .map(|other| other.id)
+                .position(|other| other == id)
                 .expect("an entity waits where it says");
         let one = self.waiting.remove(at);
         self.sum -= i128::from(of.vruntime) * i128::from(of.weight);

@@ -4,11 +4,12 @@
 //! group's weight times the part of the group's load that is on this processor, so that a group
 //! gets what it is worth over all processors together, wherever its tasks are.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 
 use super::average::{Average, Kept};
 use super::mask::Mask;
-use super::params::{group_weight, nice_weight, Params, LEAST_WEIGHT};
+use super::params::{group_weight, nice_weight, NextTick, Params, LEAST_WEIGHT};
 use super::queue::{Entity, EntityId, Queue, QueueId, NONE};
 use super::quota::Bandwidth;
 use crate::kernel::Stream;
@@ -86,6 +87,8 @@ pub struct Cpu {
     pub limbo: Vec<TaskId>,
     /// Whether it is among those to be looked at.
     pub pending: bool,
+    /// When it handles its next tick.
+    pub next_tick: Cell<NextTick>,
     /// When it balances, a moment after the tick at which that was due; `u64::MAX` = not now.
     pub soft_at: u64,
 }
@@ -424,6 +427,7 @@ impl Cpu {
             passed: Vec::new(),
             limbo: Vec::new(),
             pending: false,
+            next_tick: Cell::default(),
             soft_at: u64::MAX,
         }
     }

@@ -1,5 +1,7 @@
 //! Waking: which processor a task goes to, and whether it takes its runner's place.
 
+use std::cmp::Reverse;
+
 use super::domains::{Domains, LEVELS};
 use super::queue::NONE;
 use super::tree::{TaskId, Tree};
@@ -91,7 +93,7 @@ impl Tree {
         while let Some(cpu) = (next..self.cpus.len() as u16).find(|cpu| t.may_use(*cpu)) {
             next = cpu + 1;
             let mut room = Room::default();
-            let most = best.map_or(Room::default(), |(_, room)| room);
+            let most = best.map_or(Room::default(), |(_, room, _)| room);
             for (level, group) in domains.groups_of(cpu).enumerate() {
                 // One more, so that a level that isn't there comes before an empty one.
                 room[level] = 1 + self.idle.count(group.clone());
@@ -100,19 +102,16 @@ impl Tree {
                     break;
                 }
             }
-            if best.is_none_or(|best| self.is_emptier((cpu, room), best)) {
-                best = Some((cpu, room));
+            if room < most {
+                continue;
+            }
+            let load = (self.cpu_load(cpu) * 1024.0) as u64;
+            let rank = (self.is_idle(cpu), Reverse(load));
+            if best.is_none_or(|(_, _, before)| room > most || rank > before) {
+                best = Some((cpu, room, rank));
             }
         }
-        best.map_or(0, |(cpu, _)| cpu)
-    }
-
-    /// Whether a processor comes before another one for a new task.
-    fn is_emptier(&self, (a, room): (u16, Room), (b, before): (u16, Room)) -> bool {
-        let load = |cpu: u16| (self.cpu_load(cpu) * 1024.0) as u64;
-        let order = room.cmp(&before);
-        let order = order.then_with(|| self.is_idle(a).cmp(&self.is_idle(b)));
-        order.then_with(|| load(b).cmp(&load(a))).is_gt()
+        best.map_or(0, |(cpu, ..)| cpu)
     }
 
     /// Whether a woken task takes its processor from the runner.
