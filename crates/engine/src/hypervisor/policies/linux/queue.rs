@@ -21,6 +21,8 @@ pub const NONE: u32 = u32::MAX;
 const FEW: usize = 16;
 
 /// A task, or a group on one processor.
+// In this order, and from a cache line's start, what an event touches lies in one line or two.
+#[repr(C, align(64))]
 #[derive(Clone, Debug)]
 pub struct Entity {
     /// Weight; [`NICE_0`] is one.
@@ -31,10 +33,14 @@ pub struct Entity {
     pub deadline: i64,
     /// Virtual runtime up to which it may not be preempted [ns].
     pub protected: i64,
-    /// How far it was behind its queue when it left it [virtual ns].
-    pub lag: i64,
     /// Slice that it asks for [ns].
     pub slice: u64,
+    /// Up to when its runtime is booked [ns].
+    pub booked_to: u64,
+    /// Queue in which it stands.
+    pub queue: QueueId,
+    /// Queue of its own members, for a group.
+    pub own: QueueId,
     /// Whether the slice is its own, not the base slice.
     pub own_slice: bool,
     /// Whether it stands in its queue or runs from it.
@@ -43,16 +49,12 @@ pub struct Entity {
     pub delayed: bool,
     /// Whether the deadline is relative.
     pub relative: bool,
-    /// Up to when its runtime is booked [ns].
-    pub booked_to: u64,
-    /// Runtime since it was last chosen [ns].
-    pub stint: u64,
-    /// Queue in which it stands.
-    pub queue: QueueId,
-    /// Queue of its own members, for a group.
-    pub own: QueueId,
     /// Average of its weight while queued.
     pub load: Average,
+    /// Runtime since it was last chosen [ns].
+    pub stint: u64,
+    /// How far it was behind its queue when it left it [virtual ns].
+    pub lag: i64,
 }
 
 impl Entity {
@@ -142,52 +144,54 @@ struct Waiting {
 }
 
 /// A run queue.
+// See [`Entity`]: who runs and what it is worth lies in the first line.
+#[repr(C, align(64))]
 #[derive(Clone, Debug)]
 pub struct Queue {
-    /// Processor.
-    pub cpu: u16,
-    /// Index of the control group whose members wait here.
-    pub group: u16,
-    /// Entity of the group in the queue above; [`NONE`] for the root.
-    pub entity: EntityId,
-    /// The queue above; the root's own is itself.
-    pub above: QueueId,
-    /// Queues between this one and the root, which has 0.
-    pub depth: u16,
-    /// Whether its group has a quota.
-    pub limited: bool,
-    /// Waiting entities, by deadline (EEVDF) or virtual runtime (CFS), then by arrival.
-    waiting: Vec<Waiting>,
-    /// Shortest slice that one of them asks for, and how many do.
-    least_slice: (u64, u32),
     /// The one that runs.
     pub curr: EntityId,
     /// The one that a yielding runner wants to come next; [`NONE`] if nobody is named.
     pub buddy: EntityId,
+    /// Entity of the group in the queue above; [`NONE`] for the root.
+    pub entity: EntityId,
+    /// The queue above; the root's own is itself.
+    pub above: QueueId,
     /// Entities, the runner included.
     pub count: u32,
     /// Tasks beneath, sleepers that owe included.
     pub tasks: u32,
+    /// Queues from here to the root whose quota is used up.
+    pub throttles: u32,
+    /// Processor.
+    pub cpu: u16,
+    /// Index of the control group whose members wait here.
+    pub group: u16,
+    /// Queues between this one and the root, which has 0.
+    pub depth: u16,
+    /// Whether its group has a quota.
+    pub limited: bool,
+    /// Whether its own quota is used up.
+    pub throttled: bool,
     /// Weight of all entities, the runner included.
     pub weight: u64,
-    /// Sum of weight times virtual runtime of the waiting ones.
-    sum: i128,
     /// Sum of their weights.
     sum_weight: u64,
     /// Virtual time below which it does not fall, for CFS.
     pub floor: i64,
+    /// Sum of weight times virtual runtime of the waiting ones.
+    sum: i128,
     /// Average of its weight.
     pub load: Average,
     /// What of that the group knows of.
     pub contribution: f64,
     /// When the group was told last [ns].
     pub told_at: u64,
+    /// Shortest slice that one of them asks for, and how many do.
+    least_slice: (u64, u32),
+    /// Waiting entities, by deadline (EEVDF) or virtual runtime (CFS), then by arrival.
+    waiting: Vec<Waiting>,
     /// Quota at hand [ns].
     pub quota_left: i64,
-    /// Whether its own quota is used up.
-    pub throttled: bool,
-    /// Queues from here to the root whose quota is used up.
-    pub throttles: u32,
     /// Since when it has been throttled [ns].
     pub throttled_from: u64,
     /// Since when its tasks have been stopped by any quota above [ns]; `u64::MAX` = they are not.
