@@ -16,7 +16,7 @@ const SLACK_PERIOD: u64 = 5_000_000;
 impl Tree {
     fn bandwidth_of(&mut self, queue: QueueId) -> Option<&mut Bandwidth> {
         let group = self.queues[queue as usize].group;
-        self.groups[usize::from(group)].bandwidth.as_mut()
+        self.groups[usize::from(group)].bandwidth.as_deref_mut()
     }
 
     fn has_quota(&self, queue: QueueId) -> bool {
@@ -86,28 +86,36 @@ impl Tree {
 
     /// Counts a throttled queue in all queues beneath it on its processor.
     fn count_throttles(&mut self, queue: QueueId, more: bool) {
-        let (cpu, group) = (self.queue(queue).cpu, self.queue(queue).group);
-        for other in 0..self.groups.len() as u16 {
-            if self.is_within(other, group) {
-                let id = self.queue_of(other, cpu);
-                if more {
-                    self.update_queue_load(id);
-                }
-                let now = self.now;
-                let of = &mut self.queues[id as usize];
-                if more {
-                    of.throttles += 1;
-                } else {
-                    of.throttles -= 1;
-                    of.load.skip(now);
-                }
-                if of.throttles == 0 && of.stopped_from != u64::MAX {
-                    let from = std::mem::replace(&mut of.stopped_from, u64::MAX);
-                    of.stopped_ns += now - from;
-                } else if more && of.tasks > 0 {
-                    of.stopped_from = of.stopped_from.min(now);
-                }
-            }
+        let cpu = self.queue(queue).cpu;
+        let within = match self.bandwidth_of(queue) {
+            Some(bandwidth) => std::mem::take(&mut bandwidth.within),
+            None => return,
+        };
+        for other in &within {
+            self.count_throttle(self.queue_of(*other, cpu), more);
+        }
+        if let Some(bandwidth) = self.bandwidth_of(queue) {
+            bandwidth.within = within;
+        }
+    }
+
+    fn count_throttle(&mut self, id: QueueId, more: bool) {
+        if more {
+            self.update_queue_load(id);
+        }
+        let now = self.now;
+        let of = &mut self.queues[id as usize];
+        if more {
+            of.throttles += 1;
+        } else {
+            of.throttles -= 1;
+            of.load.skip(now);
+        }
+        if of.throttles == 0 && of.stopped_from != u64::MAX {
+            let from = std::mem::replace(&mut of.stopped_from, u64::MAX);
+            of.stopped_ns += now - from;
+        } else if more && of.tasks > 0 {
+            of.stopped_from = of.stopped_from.min(now);
         }
     }
 
@@ -148,14 +156,16 @@ impl Tree {
 
     fn refresh_quota_at(&mut self) {
         let of = |b: &Bandwidth| b.period_end.min(b.slack_at);
-        let all = self.groups.iter().filter_map(|g| g.bandwidth.as_ref());
+        let limited = self.limited.iter();
+        let all = limited.filter_map(|group| self.groups[usize::from(*group)].bandwidth.as_deref());
         self.quota_at = all.map(of).min().unwrap_or(u64::MAX);
     }
 
     /// Timers of quotas that are due.
     pub fn quota_timers(&mut self) {
         let now = self.now;
-        for group in 0..self.groups.len() {
+        for at in 0..self.limited.len() {
+            let group = usize::from(self.limited[at]);
             let Some(bandwidth) = self.groups[group].bandwidth.as_mut() else {
                 continue;
             };

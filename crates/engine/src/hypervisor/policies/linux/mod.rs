@@ -270,13 +270,15 @@ impl HostScheduler for Linux {
     }
 
     fn counted(&self, partition: u16, now: u64) -> HostCount {
-        let of = |t: &&tree::Task| t.partition == partition;
-        let tasks = self.tree.tasks.iter().filter(of);
+        let all = &self.tree.tasks;
+        let first = all.partition_point(|t| t.partition < partition);
+        let end = all.partition_point(|t| t.partition <= partition);
+        let tasks = &all[first..end];
         let mut count = HostCount {
-            migrations: tasks.map(|t| t.migrations).sum(),
+            migrations: tasks.iter().map(|t| t.migrations).sum(),
             ..HostCount::default()
         };
-        let group = self.tree.tasks.iter().find(of).map_or(0, |t| t.group);
+        let group = tasks.first().map_or(0, |t| t.group);
         if let Some((by, _)) = self.tree.limited_by(group) {
             if let Some(bandwidth) = &self.tree.groups[usize::from(by)].bandwidth {
                 count.periods = bandwidth.periods;

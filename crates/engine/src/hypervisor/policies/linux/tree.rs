@@ -30,7 +30,7 @@ pub struct Group {
     /// Sum of what its queues contribute to its load.
     pub load: f64,
     /// Its quota.
-    pub bandwidth: Option<Bandwidth>,
+    pub bandwidth: Option<Box<Bandwidth>>,
 }
 
 /// A thread of the host.
@@ -100,7 +100,9 @@ pub struct Tree {
     pub params: Params,
     /// Control groups, by index.
     pub groups: Vec<Group>,
-    /// Threads of all partitions.
+    /// Those that have a quota.
+    pub limited: Vec<u16>,
+    /// Threads of all partitions, partition by partition.
     pub tasks: Vec<Task>,
     /// Entities: tasks, then groups by processor.
     pub entities: Vec<Entity>,
@@ -147,6 +149,7 @@ impl Tree {
         );
         let mut tree = Self {
             groups: groups(spec, replication),
+            limited: Vec::new(),
             tasks: Vec::new(),
             entities: Vec::new(),
             queues: Vec::new(),
@@ -161,9 +164,25 @@ impl Tree {
             last_tick: 0,
             params,
         };
+        tree.note_limited();
         tree.add_tasks(spec, cpus);
         tree.add_queues(cpus);
         tree
+    }
+
+    /// Notes which groups have a quota, and for which others it holds.
+    fn note_limited(&mut self) {
+        for group in 0..self.groups.len() as u16 {
+            let all = 0..self.groups.len() as u16;
+            if self.groups[usize::from(group)].bandwidth.is_none() {
+                continue;
+            }
+            let within = all.filter(|other| self.is_within(*other, group)).collect();
+            self.limited.push(group);
+            if let Some(bandwidth) = &mut self.groups[usize::from(group)].bandwidth {
+                bandwidth.within = within;
+            }
+        }
     }
 
     fn add_tasks(&mut self, spec: &Spec, cpus: u16) {
@@ -446,7 +465,7 @@ fn groups(spec: &Spec, replication: u64) -> Vec<Group> {
     for of in &spec.cgroups {
         let name = format!("{}/period", of.name);
         let phase = Stream::new(spec.seed, replication, &name).below(of.period_ns.max(1));
-        let bandwidth = Bandwidth::new(of, phase);
+        let bandwidth = Bandwidth::new(of, phase).map(Box::new);
         all.push(group(of.parent, of.weight, of.idle, bandwidth));
     }
     all
