@@ -110,7 +110,7 @@ impl Tree {
     /// Of a set of processors, only the first idle one balances with the other sets, or its first.
     fn should_balance(&self, attempt: &Attempt) -> bool {
         if attempt.idleness == Idleness::NewlyIdle {
-            return self.queue(self.queue_of(0, attempt.to)).tasks == 0;
+            return self.queue(self.root_of(attempt.to)).tasks == 0;
         }
         let own = attempt.own_group();
         let first = own.start;

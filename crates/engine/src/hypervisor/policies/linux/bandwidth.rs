@@ -92,7 +92,9 @@ impl Tree {
             None => return,
         };
         for other in &within {
-            self.count_throttle(self.queue_of(*other, cpu), more);
+            if let Some(id) = self.find_queue(*other, cpu) {
+                self.count_throttle(id, more);
+            }
         }
         if let Some(bandwidth) = self.bandwidth_of(queue) {
             bandwidth.within = within;
@@ -231,19 +233,29 @@ impl Tree {
         }
     }
 
+    /// Whether a group or one above it is throttled on a processor, where the group may have no
+    /// queue yet.
+    pub fn is_throttled(&self, group: u16, cpu: u16) -> bool {
+        let mut at = group;
+        loop {
+            if let Some(queue) = self.find_queue(at, cpu) {
+                return self.queue(queue).throttles > 0;
+            }
+            at = self.groups[usize::from(at)].parent;
+        }
+    }
+
     /// Whether a task's group is throttled where the task is.
     pub fn goes_to_limbo(&self, task: TaskId) -> bool {
-        let t = &self.tasks[task as usize];
-        self.queue(self.queue_of(t.group, t.cpu)).throttles > 0
+        self.queue(self.entity(task).queue).throttles > 0
     }
 
     /// A task waits until its group's period ends.
     pub fn enter_limbo(&mut self, task: TaskId) {
         let t = &mut self.tasks[task as usize];
         t.limbo = true;
-        let (cpu, group) = (t.cpu, t.group);
-        self.cpus[usize::from(cpu)].limbo.push(task);
-        let (own, now) = (self.queue_of(group, cpu), self.now);
+        self.cpus[usize::from(t.cpu)].limbo.push(task);
+        let (own, now) = (self.entity(task).queue, self.now);
         let of = &mut self.queues[own as usize];
         of.stopped_from = of.stopped_from.min(now);
     }
@@ -285,7 +297,9 @@ impl Tree {
         if by == group && only {
             return self.throttled_ns(group, now);
         }
-        let queues = (0..self.cpus.len() as u16).map(|cpu| self.queue(self.queue_of(group, cpu)));
+        let cpus = 0..self.cpus.len() as u16;
+        let queues = cpus.filter_map(|cpu| self.find_queue(group, cpu));
+        let queues = queues.map(|id| self.queue(id));
         let of =
             |queue: &super::queue::Queue| queue.stopped_ns + now.saturating_sub(queue.stopped_from);
         queues.map(of).sum()

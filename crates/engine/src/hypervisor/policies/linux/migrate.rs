@@ -47,12 +47,13 @@ impl Tree {
     fn may_move(&self, attempt: &Attempt, task: TaskId) -> bool {
         let t = &self.tasks[task as usize];
         let from = self.cpus[usize::from(t.cpu)].curr;
-        let group_there = self.queue_of(t.group, attempt.to);
+        let there = self.find_queue(t.group, attempt.to);
+        let there = there.map(|queue| self.queue(queue));
         if from == task
             || self.entity(task).delayed
             || !t.may_use(attempt.to)
             || self.goes_to_limbo(task)
-            || self.queue(group_there).throttles > 0
+            || self.is_throttled(t.group, attempt.to)
         {
             return false;
         }
@@ -60,7 +61,7 @@ impl Tree {
         if self.params.is_eevdf()
             && self.params.place_lag
             && attempt.seat().failed == 0
-            && self.queue(group_there).count > 0
+            && there.is_some_and(|queue| queue.count > 0)
             && !self.is_eligible(task)
         {
             return false;
@@ -124,7 +125,8 @@ impl Tree {
         let from = std::mem::replace(&mut t.cpu, to);
         t.migrations += 1;
         let group = t.group;
-        self.entities[task as usize].queue = self.queue_of(group, to);
+        let queue = self.queue_of(group, to);
+        self.entities[task as usize].queue = queue;
         self.attach_load(task);
         self.enqueue(task, Arrival::Moved);
         self.look_again(from);

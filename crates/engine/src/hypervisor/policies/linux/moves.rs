@@ -75,12 +75,7 @@ impl Tree {
 
     /// Puts a task with work into its group's queue on its processor.
     pub fn enqueue(&mut self, task: TaskId, arrival: Arrival) {
-        let (cpu, group) = {
-            let t = &self.tasks[task as usize];
-            (t.cpu, t.group)
-        };
-        let queue = self.queue_of(group, cpu);
-        self.entities[task as usize].queue = queue;
+        let (cpu, queue) = (self.tasks[task as usize].cpu, self.entity(task).queue);
         self.turn += 1;
         self.tasks[task as usize].turn = self.turn;
         self.cpus[usize::from(cpu)].tasks.push(task);

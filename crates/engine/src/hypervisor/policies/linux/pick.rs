@@ -20,7 +20,7 @@ impl Tree {
     }
 
     fn descend(&mut self, cpu: u16) -> TaskId {
-        let root = self.queue_of(0, cpu);
+        let root = self.root_of(cpu);
         let mut queue = root;
         loop {
             if self.queue(queue).count == 0 {

@@ -104,10 +104,12 @@ pub struct Tree {
     pub limited: Vec<u16>,
     /// Threads of all partitions, partition by partition.
     pub tasks: Vec<Task>,
-    /// Entities: tasks, then groups by processor.
+    /// Entities: tasks, then groups on processors as they come to be.
     pub entities: Vec<Entity>,
-    /// Queues, group by group.
+    /// Queues: the root's by processor, then those of groups as they come to be.
     pub queues: Vec<Queue>,
+    /// Queue of a group on a processor, group by group without the root; 0 = there is none yet.
+    made: Vec<QueueId>,
     /// Processors.
     pub cpus: Vec<Cpu>,
     /// Idle processors; see [`Self::is_idle`].
@@ -153,6 +155,7 @@ impl Tree {
             tasks: Vec::new(),
             entities: Vec::new(),
             queues: Vec::new(),
+            made: Vec::new(),
             cpus: (0..cpus).map(|_| Cpu::new(params.migration_cost)).collect(),
             idle: Mask::all(cpus),
             runnable: vec![0; usize::from(cpus)],
@@ -166,7 +169,8 @@ impl Tree {
         };
         tree.note_limited();
         tree.add_tasks(spec, cpus);
-        tree.add_queues(cpus);
+        tree.queues = (0..cpus).map(|cpu| Queue::new(cpu, 0, NONE)).collect();
+        tree.made = vec![0; (tree.groups.len() - 1) * usize::from(cpus)];
         tree
     }
 
@@ -205,34 +209,56 @@ impl Tree {
         }
     }
 
-    fn add_queues(&mut self, cpus: u16) {
-        let count = self.groups.len() as u16;
-        for group in 0..count {
-            for cpu in 0..cpus {
-                let own = self.queue_of(group, cpu);
-                let above = self.queue_of(self.groups[usize::from(group)].parent, cpu);
-                let mut depth = 0;
-                let entity = if group == 0 {
-                    NONE
-                } else {
-                    depth = self.queue(above).depth + 1;
-                    let weight = self.groups[usize::from(group)].weight;
-                    let entity = Entity::new(weight, self.params.slice, above, own);
-                    self.entities.push(entity);
-                    (self.entities.len() - 1) as EntityId
-                };
-                let mut queue = Queue::new(cpu, group, entity);
-                queue.limited = self.groups[usize::from(group)].bandwidth.is_some();
-                (queue.above, queue.depth) = (above, depth);
-                self.queues.push(queue);
-            }
+    /// Queue of a group on a processor, made when it is first asked for: most guests never come to
+    /// most processors.
+    #[inline]
+    pub fn queue_of(&mut self, group: u16, cpu: u16) -> QueueId {
+        match self.find_queue(group, cpu) {
+            Some(queue) => queue,
+            None => self.add_queue(group, cpu),
         }
     }
 
-    /// Queue of a group on a processor.
+    /// The same, if anybody was ever in it.
     #[inline]
-    pub fn queue_of(&self, group: u16, cpu: u16) -> QueueId {
-        u32::from(group) * self.cpus.len() as u32 + u32::from(cpu)
+    pub fn find_queue(&self, group: u16, cpu: u16) -> Option<QueueId> {
+        if group == 0 {
+            return Some(self.root_of(cpu));
+        }
+        let id = self.made[self.entry(group, cpu)];
+        (id != 0).then_some(id)
+    }
+
+    /// The root's queue on a processor.
+    #[inline]
+    pub fn root_of(&self, cpu: u16) -> QueueId {
+        u32::from(cpu)
+    }
+
+    fn entry(&self, group: u16, cpu: u16) -> usize {
+        usize::from(group - 1) * self.cpus.len() + usize::from(cpu)
+    }
+
+    #[cold]
+    fn add_queue(&mut self, group: u16, cpu: u16) -> QueueId {
+        let (parent, weight) = {
+            let of = &self.groups[usize::from(group)];
+            (of.parent, of.weight)
+        };
+        let above = self.queue_of(parent, cpu);
+        let own = self.queues.len() as QueueId;
+        let entity = self.entities.len() as EntityId;
+        self.entities
+            .push(Entity::new(weight, self.params.slice, above, own));
+        let mut queue = Queue::new(cpu, group, entity);
+        queue.limited = self.groups[usize::from(group)].bandwidth.is_some();
+        queue.above = above;
+        queue.depth = self.queue(above).depth + 1;
+        queue.throttles = self.queue(above).throttles;
+        self.queues.push(queue);
+        let entry = self.entry(group, cpu);
+        self.made[entry] = own;
+        own
     }
 
     /// What competes in a queue under that id: a thread, or a group on a processor.
@@ -309,7 +335,7 @@ impl Tree {
 
     /// Notes whether a processor idles, whenever that may have changed.
     pub fn note_idle(&mut self, cpu: u16) {
-        let tasks = self.queue(self.queue_of(0, cpu)).tasks;
+        let tasks = self.queue(self.root_of(cpu)).tasks;
         let is_idle = tasks == 0 && self.cpus[usize::from(cpu)].curr == NONE;
         self.idle.set(cpu, is_idle);
     }
@@ -412,7 +438,7 @@ impl Tree {
     /// Weight of what wants to run on a processor: its average, and what that follows.
     #[inline]
     pub fn weight(&self, cpu: u16) -> (Average, f64) {
-        let queue = self.queue(self.queue_of(0, cpu));
+        let queue = self.queue(self.root_of(cpu));
         (queue.load, queue.weight as f64 / 1024.0)
     }
 }

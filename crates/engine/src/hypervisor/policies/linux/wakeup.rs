@@ -194,7 +194,8 @@ impl Tree {
             let t = &mut self.tasks[task as usize];
             t.cpu = cpu;
             t.migrations += 1;
-            self.entities[task as usize].queue = self.queue_of(group, cpu);
+            let queue = self.queue_of(group, cpu);
+            self.entities[task as usize].queue = queue;
             self.attach_load(task);
         }
     }
