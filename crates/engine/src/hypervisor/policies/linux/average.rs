@@ -10,6 +10,24 @@ pub struct Average {
     at: u64,
 }
 
+/// What is kept of an average over a time, as long as the same time is asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Kept {
+    elapsed: u64,
+    kept: f64,
+}
+
+impl Kept {
+    #[inline]
+    fn over(&mut self, elapsed: u64) -> f64 {
+        if elapsed != self.elapsed {
+            self.elapsed = elapsed;
+            self.kept = (-(elapsed as f64) / HALF_LIFE).exp2();
+        }
+        self.kept
+    }
+}
+
 impl Average {
     /// An average that has been at `value` for long.
     pub fn at(value: f64, now: u64) -> Self {
@@ -17,13 +35,20 @@ impl Average {
     }
 
     /// Brings the average up to `now`, with `target` the value since the last update.
+    #[inline]
     pub fn update(&mut self, target: f64, now: u64) -> f64 {
+        self.update_beside(target, now, &mut Kept::default())
+    }
+
+    /// The same right after another average, that was last up to date at the same time more often
+    /// than not.
+    #[inline]
+    pub fn update_beside(&mut self, target: f64, now: u64, kept: &mut Kept) -> f64 {
         let elapsed = now.saturating_sub(self.at);
         if elapsed > 0 {
             self.at = now;
             if self.value != target {
-                let kept = (-(elapsed as f64) / HALF_LIFE).exp2();
-                self.value = target + (self.value - target) * kept;
+                self.value = target + (self.value - target) * kept.over(elapsed);
             }
         }
         self.value
@@ -32,6 +57,18 @@ impl Average {
     /// What it would be at `now`.
     pub fn peek(mut self, target: f64, now: u64) -> f64 {
         self.update(target, now)
+    }
+
+    /// What it was at the last update.
+    #[inline]
+    pub fn value(self) -> f64 {
+        self.value
+    }
+
+    /// Bounds of what it may be now: it is on its way from what it was to its target.
+    #[inline]
+    pub fn bounds(self, target: f64) -> (f64, f64) {
+        (self.value.min(target), self.value.max(target))
     }
 
     /// Time stood still for it: nothing is forgotten since the last update.

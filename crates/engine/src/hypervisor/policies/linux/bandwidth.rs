@@ -4,9 +4,9 @@
 //! the pool is empty, the queue is throttled: its tasks go into limbo one by one, until the period
 //! timer fills the pool again. What a queue still has when the period ends stays with it.
 
-use super::queue::{QueueId, NONE};
+use super::ids::{CgroupId, CoreId, QueueId, TaskId, ROOT};
 use super::quota::Bandwidth;
-use super::tree::{Arrival, TaskId, Tree};
+use super::tree::{Arrival, Tree};
 
 /// Quota that an idle queue keeps for its next start [ns].
 const KEPT: i64 = 1_000_000;
@@ -15,13 +15,12 @@ const SLACK_PERIOD: u64 = 5_000_000;
 
 impl Tree {
     fn bandwidth_of(&mut self, queue: QueueId) -> Option<&mut Bandwidth> {
-        let group = self.queues[queue as usize].group;
-        self.groups[usize::from(group)].bandwidth.as_mut()
+        let group = self.queues[queue].group;
+        self.groups[group].bandwidth.as_deref_mut()
     }
 
     fn has_quota(&self, queue: QueueId) -> bool {
-        let group = self.queue(queue).group;
-        self.groups[usize::from(group)].bandwidth.is_some()
+        self.queue(queue).limited
     }
 
     /// Books runtime against the quota at hand; fetches more where it is used up.
@@ -29,13 +28,13 @@ impl Tree {
         if !self.has_quota(queue) {
             return;
         }
-        let of = &mut self.queues[queue as usize];
+        let of = &mut self.queues[queue];
         of.quota_left -= ran as i64;
         if of.quota_left > 0 || of.throttled {
             return;
         }
         let slice = self.params.bandwidth_slice;
-        if !self.fetch_quota(queue, slice) && self.queue(queue).curr != NONE {
+        if !self.fetch_quota(queue, slice) && self.queue(queue).curr.is_some() {
             let cpu = self.queue(queue).cpu;
             self.resched(cpu);
         }
@@ -51,7 +50,7 @@ impl Tree {
         let amount = bandwidth.take(wanted, now);
         let period_end = bandwidth.period_end;
         self.quota_at = self.quota_at.min(period_end);
-        let of = &mut self.queues[queue as usize];
+        let of = &mut self.queues[queue];
         of.quota_left += amount as i64;
         of.quota_left > 0
     }
@@ -59,7 +58,7 @@ impl Tree {
     /// A queue that gets its first entity must have quota.
     pub fn check_quota_on_arrival(&mut self, queue: QueueId) {
         let of = self.queue(queue);
-        if of.curr != NONE || of.throttled || !self.has_quota(queue) {
+        if of.curr.is_some() || of.throttled || !self.has_quota(queue) {
             return;
         }
         self.use_quota(queue, 0);
@@ -76,7 +75,7 @@ impl Tree {
             return; // Somebody filled the pool meanwhile.
         }
         let now = self.now;
-        let of = &mut self.queues[queue as usize];
+        let of = &mut self.queues[queue];
         of.throttled = true;
         of.throttled_from = now;
         if let Some(bandwidth) = self.bandwidth_of(queue) {
@@ -87,42 +86,52 @@ impl Tree {
 
     /// Counts a throttled queue in all queues beneath it on its processor.
     fn count_throttles(&mut self, queue: QueueId, more: bool) {
-        let (cpu, group) = (self.queue(queue).cpu, self.queue(queue).group);
-        for other in 0..self.groups.len() as u16 {
-            if self.is_within(other, group) {
-                let id = self.queue_of(other, cpu);
-                if more {
-                    self.update_queue_load(id);
-                }
-                let now = self.now;
-                let of = &mut self.queues[id as usize];
-                if more {
-                    of.throttles += 1;
-                } else {
-                    of.throttles -= 1;
-                    of.load.skip(now);
-                }
-                if of.throttles == 0 && of.stopped_from != u64::MAX {
-                    let from = std::mem::replace(&mut of.stopped_from, u64::MAX);
-                    of.stopped_ns += now - from;
-                } else if more && of.tasks > 0 {
-                    of.stopped_from = of.stopped_from.min(now);
-                }
+        let cpu = self.queue(queue).cpu;
+        let within = match self.bandwidth_of(queue) {
+            Some(bandwidth) => std::mem::take(&mut bandwidth.within),
+            None => return,
+        };
+        for other in &within {
+            if let Some(id) = self.find_queue(*other, cpu) {
+                self.count_throttle(id, more);
             }
+        }
+        if let Some(bandwidth) = self.bandwidth_of(queue) {
+            bandwidth.within = within;
+        }
+    }
+
+    fn count_throttle(&mut self, id: QueueId, more: bool) {
+        if more {
+            self.update_queue_load(id);
+        }
+        let now = self.now;
+        let of = &mut self.queues[id];
+        if more {
+            of.throttles += 1;
+        } else {
+            of.throttles -= 1;
+            of.load.skip(now);
+        }
+        if of.throttles == 0 && of.stopped_from != u64::MAX {
+            let from = std::mem::replace(&mut of.stopped_from, u64::MAX);
+            of.stopped_ns += now - from;
+        } else if more && of.tasks > 0 {
+            of.stopped_from = of.stopped_from.min(now);
         }
     }
 
     /// Whether a group is another one or beneath it.
-    pub fn is_within(&self, group: u16, above: u16) -> bool {
+    pub fn is_within(&self, group: CgroupId, above: CgroupId) -> bool {
         let mut at = group;
         loop {
             if at == above {
                 return true;
             }
-            if at == 0 {
+            if at == ROOT {
                 return false;
             }
-            at = self.groups[usize::from(at)].parent;
+            at = self.groups[at].parent;
         }
     }
 
@@ -136,7 +145,7 @@ impl Tree {
             return;
         }
         let (now, slice) = (self.now, self.params.bandwidth_slice);
-        self.queues[queue as usize].quota_left -= spare;
+        self.queues[queue].quota_left -= spare;
         if let Some(bandwidth) = self.bandwidth_of(queue) {
             bandwidth.pool += spare as u64;
             let wanted = bandwidth.pool > slice && !bandwidth.throttled.is_empty();
@@ -149,14 +158,16 @@ impl Tree {
 
     fn refresh_quota_at(&mut self) {
         let of = |b: &Bandwidth| b.period_end.min(b.slack_at);
-        let all = self.groups.iter().filter_map(|g| g.bandwidth.as_ref());
+        let limited = self.limited.iter();
+        let all = limited.filter_map(|group| self.groups[*group].bandwidth.as_deref());
         self.quota_at = all.map(of).min().unwrap_or(u64::MAX);
     }
 
     /// Timers of quotas that are due.
     pub fn quota_timers(&mut self) {
         let now = self.now;
-        for group in 0..self.groups.len() {
+        for at in 0..self.limited.len() {
+            let group = self.limited[at];
             let Some(bandwidth) = self.groups[group].bandwidth.as_mut() else {
                 continue;
             };
@@ -178,7 +189,7 @@ impl Tree {
     }
 
     /// Gives every throttled queue what it lacks, as far as the pool goes.
-    fn deal_out(&mut self, group: usize) {
+    fn deal_out(&mut self, group: CgroupId) {
         let Some(bandwidth) = self.groups[group].bandwidth.as_mut() else {
             return;
         };
@@ -189,7 +200,7 @@ impl Tree {
             };
             let amount = lacks.min(bandwidth.pool);
             bandwidth.pool -= amount;
-            self.queues[queue as usize].quota_left += amount as i64;
+            self.queues[queue].quota_left += amount as i64;
             if self.queue(queue).quota_left > 0 {
                 self.unthrottle(queue);
             } else if let Some(bandwidth) = self.bandwidth_of(queue) {
@@ -200,62 +211,70 @@ impl Tree {
 
     fn unthrottle(&mut self, queue: QueueId) {
         let now = self.now;
-        let of = &mut self.queues[queue as usize];
+        let of = &mut self.queues[queue];
         of.throttled = false;
         let (cpu, lasted) = (of.cpu, now - of.throttled_from);
         if let Some(bandwidth) = self.bandwidth_of(queue) {
             bandwidth.throttled_ns += lasted;
         }
         self.count_throttles(queue, false);
-        let all = std::mem::take(&mut self.cpus[usize::from(cpu)].limbo);
+        let all = std::mem::take(&mut self.cpus[cpu].limbo);
         let (back, stay): (Vec<TaskId>, Vec<TaskId>) =
             all.into_iter().partition(|task| !self.goes_to_limbo(*task));
-        self.cpus[usize::from(cpu)].limbo = stay;
+        self.cpus[cpu].limbo = stay;
         for task in back {
-            self.tasks[task as usize].limbo = false;
+            self.tasks[task].limbo = false;
             self.enqueue(task, Arrival::Woken);
         }
-        if self.cpus[usize::from(cpu)].curr == NONE {
+        if self.cpus[cpu].curr.is_none() {
             self.resched(cpu);
         } else {
             self.look_again(cpu);
         }
     }
 
+    /// Whether a group or one above it is throttled on a processor, where the group may have no
+    /// queue yet.
+    pub fn is_throttled(&self, group: CgroupId, cpu: CoreId) -> bool {
+        let mut at = group;
+        loop {
+            if let Some(queue) = self.find_queue(at, cpu) {
+                return self.queue(queue).throttles > 0;
+            }
+            at = self.groups[at].parent;
+        }
+    }
+
     /// Whether a task's group is throttled where the task is.
     pub fn goes_to_limbo(&self, task: TaskId) -> bool {
-        let t = &self.tasks[task as usize];
-        self.queue(self.queue_of(t.group, t.cpu)).throttles > 0
+        self.queue(self.entity(task).queue).throttles > 0
     }
 
     /// A task waits until its group's period ends.
     pub fn enter_limbo(&mut self, task: TaskId) {
-        let t = &mut self.tasks[task as usize];
+        let t = &mut self.tasks[task];
         t.limbo = true;
-        let (cpu, group) = (t.cpu, t.group);
-        self.cpus[usize::from(cpu)].limbo.push(task);
-        let (own, now) = (self.queue_of(group, cpu), self.now);
-        let of = &mut self.queues[own as usize];
+        self.cpus[t.cpu].limbo.push(task);
+        let (own, now) = (self.entity(task).queue, self.now);
+        let of = &mut self.queues[own];
         of.stopped_from = of.stopped_from.min(now);
     }
 
     /// A task that sleeps leaves limbo, if it is there; whether it was.
     pub fn leave_limbo(&mut self, task: TaskId) -> bool {
-        let t = &mut self.tasks[task as usize];
+        let t = &mut self.tasks[task];
         if std::mem::take(&mut t.limbo) {
-            self.cpus[usize::from(t.cpu)]
-                .limbo
-                .retain(|other| *other != task);
+            self.cpus[t.cpu].limbo.retain(|other| *other != task);
             return true;
         }
         false
     }
 
     /// The nearest of a group and those above it that has a quota, and whether it is the only one.
-    pub fn limited_by(&self, group: u16) -> Option<(u16, bool)> {
+    pub fn limited_by(&self, group: CgroupId) -> Option<(CgroupId, bool)> {
         let (mut nearest, mut at) = (None, group);
-        while at != 0 {
-            let of = &self.groups[usize::from(at)];
+        while at != ROOT {
+            let of = &self.groups[at];
             if of.bandwidth.is_some() {
                 nearest = match nearest {
                     None => Some((at, true)),
@@ -269,22 +288,26 @@ impl Tree {
 
     /// Time for which a group's own tasks have been stopped so far, by its quota or by one above it
     /// (the local part of `throttled_usec`) [ns].
-    pub fn stopped_ns(&self, group: u16, now: u64) -> u64 {
+    pub fn stopped_ns(&self, group: CgroupId, now: u64) -> u64 {
         let Some((by, only)) = self.limited_by(group) else {
             return 0;
         };
         if by == group && only {
             return self.throttled_ns(group, now);
         }
-        let queues = (0..self.cpus.len() as u16).map(|cpu| self.queue(self.queue_of(group, cpu)));
+        let queues = self
+            .cpus
+            .ids()
+            .filter_map(|cpu| self.find_queue(group, cpu));
+        let queues = queues.map(|id| self.queue(id));
         let of =
             |queue: &super::queue::Queue| queue.stopped_ns + now.saturating_sub(queue.stopped_from);
         queues.map(of).sum()
     }
 
     /// Time for which a group's queues have been throttled so far [ns].
-    pub fn throttled_ns(&self, group: u16, now: u64) -> u64 {
-        let Some(bandwidth) = &self.groups[usize::from(group)].bandwidth else {
+    pub fn throttled_ns(&self, group: CgroupId, now: u64) -> u64 {
+        let Some(bandwidth) = &self.groups[group].bandwidth else {
             return 0;
         };
         let open = bandwidth.throttled.iter();

@@ -1,7 +1,8 @@
 //! The completely fair scheduler, up to 6.5: the one with the least virtual runtime runs, for
 //! a part of the latency period by weight; sleepers come back with some credit.
 
-use super::queue::{virtual_ns, EntityId, QueueId, NONE};
+use super::ids::{EntityId, QueueId};
+use super::queue::{virtual_ns, Entity};
 use super::tree::{Arrival, Tree};
 
 /// Runners that the latency period is for; beyond, it gets longer.
@@ -9,38 +10,31 @@ const LATENCY_RUNNERS: u32 = 8;
 
 impl Tree {
     /// The next one of a queue, its runner included.
-    pub fn pick_cfs(&self, queue: QueueId) -> EntityId {
+    pub fn pick_cfs(&self, queue: QueueId) -> Option<EntityId> {
         let of = self.queue(queue);
-        let first = of.waiting().next().unwrap_or(NONE);
+        let first = of.first();
+        let is_before =
+            |curr: &Entity| first.is_none_or(|id| curr.vruntime < self.entity(id).vruntime);
         match self.runner(queue) {
-            Some(curr) if first == NONE || curr.vruntime < self.entity(first).vruntime => of.curr,
+            Some(curr) if is_before(curr) => of.curr,
             Some(_) | None => first,
-        }
-    }
-
-    /// Virtual runtime from which comers start: it only grows.
-    pub fn raise_floor(&mut self, queue: QueueId) {
-        let of = self.queue(queue);
-        let first = of.waiting().next().map(|id| self.entity(id).vruntime);
-        let runner = self.runner(queue).map(|e| e.vruntime);
-        if let Some(least) = first.into_iter().chain(runner).min() {
-            let of = &mut self.queues[queue as usize];
-            of.floor = of.floor.max(least);
         }
     }
 
     /// Places one that comes: a new one at the end of a period, a sleeper with credit.
     pub fn place_cfs(&mut self, id: EntityId, arrival: Arrival) {
         let queue = self.entity(id).queue;
-        self.raise_floor(queue);
-        let floor = self.queue(queue).floor;
+        let runner = self.runner(queue).map(|e| e.vruntime);
+        let of = &mut self.queues[queue];
+        of.raise_floor(runner);
+        let floor = of.floor;
         let credit = if self.params.gentle {
             self.params.latency / 2
         } else {
             self.params.latency
         };
         let slice = self.cfs_slice(id);
-        let entity = &mut self.entities[id as usize];
+        let entity = &mut self.entities[id];
         match arrival {
             Arrival::New => entity.vruntime = floor + entity.virtual_ns(slice),
             Arrival::Woken => entity.vruntime = entity.vruntime.max(floor - credit as i64),
@@ -58,8 +52,8 @@ impl Tree {
         } else {
             self.params.latency
         } as f64;
-        let mut at = id;
-        while at != NONE {
+        let mut next = Some(id);
+        while let Some(at) = next {
             let entity = self.entity(at);
             let own = entity.weight as f64;
             let mut all = self.queue(entity.queue).weight as f64;
@@ -67,7 +61,7 @@ impl Tree {
                 all += own;
             }
             slice *= own / all;
-            at = self.above(at);
+            next = self.above(at);
         }
         slice as u64
     }
@@ -75,15 +69,15 @@ impl Tree {
     /// At a tick: whether a queue's runner has had its part, or is too far ahead.
     pub fn is_over_cfs(&self, queue: QueueId) -> bool {
         let of = self.queue(queue);
-        if of.count < 2 || of.curr == NONE {
+        let Some(id) = of.curr.filter(|_| of.count > 1) else {
             return false;
-        }
-        let curr = self.entity(of.curr);
-        let slice = self.cfs_slice(of.curr).min(self.params.latency);
+        };
+        let curr = self.entity(id);
+        let slice = self.cfs_slice(id).min(self.params.latency);
         if curr.stint > slice {
             return true;
         }
-        let first = of.waiting().next().map(|id| self.entity(id).vruntime);
+        let first = of.first_vruntime();
         curr.stint >= self.params.granularity
             && first.is_some_and(|first| curr.vruntime - first > slice as i64)
     }

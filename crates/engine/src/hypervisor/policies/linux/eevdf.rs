@@ -7,85 +7,58 @@
 //! when it comes back, so that sleeping gains and loses nothing; one that owes when it goes to
 //! sleep stays queued until it does not (delayed dequeue).
 
-use super::queue::{virtual_ns, EntityId, QueueId, NONE};
+use super::ids::{EntityId, QueueId};
+use super::queue::{divide, virtual_ns};
 use super::tree::{Arrival, Tree};
 
 impl Tree {
     /// Virtual time of a queue.
     pub fn virtual_time(&self, queue: QueueId) -> i64 {
-        self.queue(queue).virtual_time(self.runner(queue))
+        let of = self.queue(queue);
+        of.virtual_time(self.runner_of(of))
     }
 
     /// Whether an entity owes nothing.
     pub fn is_eligible(&self, id: EntityId) -> bool {
         let entity = self.entity(id);
         let queue = self.queue(entity.queue);
-        queue.is_eligible(entity.vruntime, self.runner(entity.queue))
+        queue.is_eligible(entity.vruntime, self.runner_of(queue))
     }
 
-    /// Whether a runner may not be preempted yet.
-    pub fn is_protected(&self, id: EntityId) -> bool {
-        let entity = self.entity(id);
-        self.params.run_to_parity && entity.protected > entity.vruntime
-    }
-
-    /// The next one of a queue, its runner included; [`NONE`] if it is empty.
-    pub fn pick_eevdf(&self, queue: QueueId, protect: bool) -> EntityId {
+    /// The next one of a queue, its runner included; none if it is empty.
+    pub fn pick_eevdf(&self, queue: QueueId, protect: bool) -> Option<EntityId> {
         let of = self.queue(queue);
-        let curr = if self.runner(queue).is_some() {
-            of.curr
-        } else {
-            NONE
-        };
+        let runner = self.runner_of(of);
+        let curr = of.curr.filter(|_| runner.is_some());
         if of.count == 1 {
-            return if curr == NONE {
-                of.waiting().next().unwrap_or(NONE)
-            } else {
-                curr
-            };
+            return curr.or(of.first());
         }
-        let stays = curr != NONE && self.is_eligible(curr);
-        if stays && protect && self.is_protected(curr) {
+        let stays = runner.filter(|curr| of.is_eligible(curr.vruntime, runner));
+        if stays.is_some_and(|curr| protect && self.params.protects(curr)) {
             return curr;
         }
-        let runner = self.runner(queue);
-        let best = of
-            .waiting()
-            .find(|id| of.is_eligible(self.entity(*id).vruntime, runner));
-        match best {
-            Some(best) if stays && self.entity(curr).deadline < self.entity(best).deadline => curr,
-            Some(best) => best,
-            None if curr != NONE => curr,
-            None => of.waiting().next().unwrap_or(NONE),
+        match of.first_eligible(runner) {
+            Some((_, deadline)) if stays.is_some_and(|curr| curr.deadline < deadline) => curr,
+            Some((best, _)) => Some(best),
+            None => curr.or(of.first()),
         }
-    }
-
-    /// A new slice begins where the last one is used up; whether it does.
-    pub fn renew_deadline(&mut self, id: EntityId) -> bool {
-        let base = self.params.slice;
-        let entity = &mut self.entities[id as usize];
-        if entity.vruntime < entity.deadline {
-            return false;
-        }
-        if !entity.own_slice {
-            entity.slice = base;
-        }
-        entity.deadline = entity.vruntime + entity.virtual_ns(entity.slice);
-        true
     }
 
     /// Shortest slice that anyone in a queue asks for [ns].
     pub fn shortest_slice(&self, queue: QueueId) -> u64 {
         let of = self.queue(queue);
-        let runner = self.runner(queue).map(|e| e.slice);
-        let waiting = of.waiting().map(|id| self.entity(id).slice);
-        waiting.chain(runner).min().unwrap_or(self.params.slice)
+        let waiting = of.least_slice();
+        let runner = self.runner_of(of).map_or(u64::MAX, |e| e.slice);
+        match waiting.min(runner) {
+            u64::MAX => self.params.slice,
+            least => least,
+        }
     }
 
     /// One that has just been chosen is left alone until the shortest slice around is used up.
     pub fn protect(&mut self, id: EntityId) {
         let shortest = self.shortest_slice(self.entity(id).queue);
-        let entity = &mut self.entities[id as usize];
+        let entity = &mut self.entities[id];
         let slice = shortest.min(entity.slice);
         entity.protected = entity.deadline;
         if slice != entity.slice {
@@ -99,27 +72,27 @@ impl Tree {
         let queue = self.entity(id).queue;
         let time = self.virtual_time(queue);
         let tick = self.params.tick;
-        let entity = &mut self.entities[id as usize];
+        let entity = &mut self.entities[id];
         let bound = virtual_ns((2 * entity.slice).max(tick), entity.weight);
         entity.lag = (time - entity.vruntime).clamp(-bound, bound);
     }
 
     /// Places one that comes: as far from the queue's virtual time as when it left.
     pub fn place_eevdf(&mut self, id: EntityId, arrival: Arrival) {
-        let queue = self.entity(id).queue;
-        let time = self.virtual_time(queue);
-        let of = self.queue(queue);
-        let load = of.virtual_weight(self.runner(queue));
+        let of = self.queue(self.entity(id).queue);
+        let runner = self.runner_of(of);
+        let time = of.virtual_time(runner);
+        let load = of.virtual_weight(runner);
         let (count, base) = (of.count, self.params.slice);
         let keep_lag = self.params.place_lag && count > 0;
-        let entity = &mut self.entities[id as usize];
+        let entity = &mut self.entities[id];
         if !entity.own_slice {
             entity.slice = base;
         }
         let mut lag = 0;
         if keep_lag && entity.lag != 0 && load > 0 {
             let all = i128::from(load + entity.weight);
-            lag = (i128::from(entity.lag) * all).div_euclid(i128::from(load)) as i64;
+            lag = divide(i128::from(entity.lag) * all, i128::from(load));
         }
         entity.vruntime = time - lag;
         if std::mem::take(&mut entity.relative) {

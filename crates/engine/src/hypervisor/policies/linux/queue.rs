@@ -5,17 +5,18 @@
 //! half as fast. The queue's own virtual time is the mean of its entities' by weight: who is behind
 //! it is owed time (positive lag), who is ahead of it owes some.
 
-use super::average::Average;
+use std::cmp::Ordering;
+
+use super::average::{Average, Kept};
+use super::ids::{CgroupId, CoreId, EntityId, QueueId, ROOT};
 use super::params::NICE_0;
 
-/// Index of an entity: tasks first, then groups by processor.
-pub type EntityId = u32;
-/// Index of a queue: group by group, processor by processor.
-pub type QueueId = u32;
-/// No entity, queue or task.
-pub const NONE: u32 = u32::MAX;
+/// So many are looked through one after the other, rather than by halves.
+const FEW: usize = 16;
 
 /// A task, or a group on one processor.
+// In this order, and from a cache line's start, what an event touches lies in one line or two.
+#[repr(C, align(64))]
 #[derive(Clone, Debug)]
 pub struct Entity {
     /// Weight; [`NICE_0`] is one.
@@ -26,10 +27,14 @@ pub struct Entity {
     pub deadline: i64,
     /// Virtual runtime up to which it may not be preempted [ns].
     pub protected: i64,
-    /// How far it was behind its queue when it left it [virtual ns].
-    pub lag: i64,
     /// Slice that it asks for [ns].
     pub slice: u64,
+    /// Up to when its runtime is booked [ns].
+    pub booked_to: u64,
+    /// Queue in which it stands.
+    pub queue: QueueId,
+    /// Queue of its own members, for a group.
+    pub own: Option<QueueId>,
     /// Whether the slice is its own, not the base slice.
     pub own_slice: bool,
     /// Whether it stands in its queue or runs from it.
@@ -38,21 +43,17 @@ pub struct Entity {
     pub delayed: bool,
     /// Whether the deadline is relative.
     pub relative: bool,
-    /// Up to when its runtime is booked [ns].
-    pub booked_to: u64,
-    /// Runtime since it was last chosen [ns].
-    pub stint: u64,
-    /// Queue in which it stands.
-    pub queue: QueueId,
-    /// Queue of its own members, for a group.
-    pub own: QueueId,
     /// Average of its weight while queued.
     pub load: Average,
+    /// Runtime since it was last chosen [ns].
+    pub stint: u64,
+    /// How far it was behind its queue when it left it [virtual ns].
+    pub lag: i64,
 }
 
 impl Entity {
     /// One that has never run.
-    pub fn new(weight: u64, slice: u64, queue: QueueId, own: QueueId) -> Self {
+    pub fn new(weight: u64, slice: u64, queue: QueueId, own: Option<QueueId>) -> Self {
         Self {
             weight,
             vruntime: 0,
@@ -75,7 +76,27 @@ impl Entity {
     /// Whether it is a task.
     #[inline]
     pub fn is_task(&self) -> bool {
-        self.own == NONE
+        self.own.is_none()
+    }
+
+    /// Books its runtime up to a time [ns].
+    #[inline]
+    pub fn age(&mut self, to: u64) {
+        let ran = to - std::mem::replace(&mut self.booked_to, to);
+        self.vruntime += self.virtual_ns(ran);
+    }
+
+    /// A new slice begins where the last one is used up; whether it does.
+    #[inline]
+    pub fn renew_deadline(&mut self, base: u64) -> bool {
+        if self.vruntime < self.deadline {
+            return false;
+        }
+        if !self.own_slice {
+            self.slice = base;
+        }
+        self.deadline = self.vruntime + self.virtual_ns(self.slice);
+        true
     }
 
     /// Virtual time of real time [ns].
@@ -107,47 +128,64 @@ pub fn virtual_ns(ns: u64, weight: u64) -> i64 {
     }
 }
 
+/// One that waits, with what a choice hangs on: a walk along the queue needs no entities.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    key: i64,
+    vruntime: i64,
+    slice: u64,
+    id: EntityId,
+}
+
 /// A run queue.
+// See [`Entity`]: who runs and what it is worth lies in the first line.
+#[repr(C, align(64))]
 #[derive(Clone, Debug)]
 pub struct Queue {
-    /// Processor.
-    pub cpu: u16,
-    /// Index of the control group whose members wait here.
-    pub group: u16,
-    /// Entity of the group in the queue above; [`NONE`] for the root.
-    pub entity: EntityId,
-    /// Waiting entities, by deadline (EEVDF) or virtual runtime (CFS), then by arrival.
-    waiting: Vec<(i64, EntityId)>,
     /// The one that runs.
-    pub curr: EntityId,
-    /// The one that a yielding runner wants to come next; [`NONE`] if nobody is named.
-    pub buddy: EntityId,
+    pub curr: Option<EntityId>,
+    /// The one that a yielding runner wants to come next; none if nobody is named.
+    pub buddy: Option<EntityId>,
+    /// Entity of the group in the queue above; none for the root.
+    pub entity: Option<EntityId>,
+    /// The queue above; none for the root.
+    pub above: Option<QueueId>,
     /// Entities, the runner included.
     pub count: u32,
     /// Tasks beneath, sleepers that owe included.
     pub tasks: u32,
-    /// Tasks beneath that want to run.
-    pub runnable: u32,
+    /// Queues from here to the root whose quota is used up.
+    pub throttles: u32,
+    /// Processor.
+    pub cpu: CoreId,
+    /// Index of the control group whose members wait here.
+    pub group: CgroupId,
+    /// Queues between this one and the root, which has 0.
+    pub depth: u16,
+    /// Whether its group has a quota.
+    pub limited: bool,
+    /// Whether its own quota is used up.
+    pub throttled: bool,
     /// Weight of all entities, the runner included.
     pub weight: u64,
-    /// Sum of weight times virtual runtime of the waiting ones.
-    sum: i128,
     /// Sum of their weights.
     sum_weight: u64,
     /// Virtual time below which it does not fall, for CFS.
     pub floor: i64,
+    /// Sum of weight times virtual runtime of the waiting ones.
+    sum: i128,
     /// Average of its weight.
     pub load: Average,
     /// What of that the group knows of.
     pub contribution: f64,
     /// When the group was told last [ns].
     pub told_at: u64,
+    /// Shortest slice that one of them asks for, and how many do.
+    least_slice: (u64, u32),
+    /// Waiting entities, by deadline (EEVDF) or virtual runtime (CFS), then by arrival.
+    waiting: Vec<Waiting>,
     /// Quota at hand [ns].
     pub quota_left: i64,
-    /// Whether its own quota is used up.
-    pub throttled: bool,
-    /// Queues from here to the root whose quota is used up.
-    pub throttles: u32,
     /// Since when it has been throttled [ns].
     pub throttled_from: u64,
     /// Since when its tasks have been stopped by any quota above [ns]; `u64::MAX` = they are not.
@@ -158,17 +196,20 @@ pub struct Queue {
 
 impl Queue {
     /// An empty queue.
-    pub fn new(cpu: u16, group: u16, entity: EntityId) -> Self {
+    pub fn new(cpu: CoreId, group: CgroupId, entity: Option<EntityId>) -> Self {
         Self {
             cpu,
             group,
             entity,
+            above: None,
+            depth: 0,
+            limited: false,
             waiting: Vec::new(),
-            curr: NONE,
-            buddy: NONE,
+            least_slice: (u64::MAX, 0),
+            curr: None,
+            buddy: None,
             count: 0,
             tasks: 0,
-            runnable: 0,
             weight: 0,
             sum: 0,
             sum_weight: 0,
@@ -185,30 +226,136 @@ impl Queue {
         }
     }
 
+    /// Brings its load average up to now; by how much what the group knows of it is to change,
+    /// which is once a millisecond at most.
+    #[inline]
+    pub fn update_load(&mut self, now: u64, kept: &mut Kept) -> f64 {
+        if self.throttles > 0 {
+            self.load.skip(now);
+            return 0.0;
+        }
+        let target = self.weight as f64 / 1024.0;
+        let load = self.load.update_beside(target, now, kept);
+        if self.group == ROOT || now - self.told_at < 1_000_000 && self.told_at > 0 {
+            return 0.0;
+        }
+        let change = load - self.contribution;
+        if change.abs() <= self.contribution / 64.0 {
+            return 0.0;
+        }
+        self.contribution = load;
+        self.told_at = now;
+        change
+    }
+
+    /// The floor of CFS rises to the least virtual runtime, that of a runner included.
+    pub fn raise_floor(&mut self, runner: Option<i64>) {
+        if let Some(least) = self.first_vruntime().into_iter().chain(runner).min() {
+            self.floor = self.floor.max(least);
+        }
+    }
+
     /// Adds a waiting entity.
     pub fn insert(&mut self, key: i64, id: EntityId, of: &Entity) {
-        let at = self.waiting.partition_point(|(other, _)| *other <= key);
-        self.waiting.insert(at, (key, id));
-        self.sum += i128::from(of.vruntime) * i128::from(of.weight);
+        let at = if self.waiting.len() <= FEW {
+            let after = self.waiting.iter().take_while(|other| other.key <= key);
+            after.count()
+        } else {
+            self.waiting.partition_point(|other| other.key <= key)
+        };
+        let (vruntime, slice) = (of.vruntime, of.slice);
+        let one = Waiting {
+            key,
+            vruntime,
+            slice,
+            id,
+        };
+        self.waiting.insert(at, one);
+        self.sum += i128::from(vruntime) * i128::from(of.weight);
         self.sum_weight += of.weight;
+        self.note_slice(slice);
     }
 
     /// Takes a waiting entity out.
     pub fn remove(&mut self, key: i64, id: EntityId, of: &Entity) {
-        let from = self.waiting.partition_point(|(other, _)| *other < key);
+        let few = self.waiting.len() <= FEW;
+        let from = if few {
+            0
+        } else {
+            self.waiting.partition_point(|other| other.key < key)
+        };
+        let after = self.waiting[from..].iter();
         let at = from
-            + self.waiting[from..]
-                .iter()
-                .position(|(_, other)| *other == id)
+            + after
+                .map(|other| other.id)
+                .position(|other| other == id)
                 .expect("an entity waits where it says");
-        self.waiting.remove(at);
+        let one = self.waiting.remove(at);
         self.sum -= i128::from(of.vruntime) * i128::from(of.weight);
         self.sum_weight -= of.weight;
+        self.forget_slice(one.slice);
     }
 
-    /// The waiting ones in order.
-    pub fn waiting(&self) -> impl Iterator<Item = EntityId> + '_ {
-        self.waiting.iter().map(|(_, id)| *id)
+    /// A waiting entity asks for another slice.
+    pub fn reslice(&mut self, id: EntityId, slice: u64) {
+        let found = self.waiting.iter_mut().find(|other| other.id == id);
+        if let Some(one) = found {
+            let old = std::mem::replace(&mut one.slice, slice);
+            self.note_slice(slice);
+            self.forget_slice(old);
+        }
+    }
+
+    fn note_slice(&mut self, slice: u64) {
+        let (least, count) = &mut self.least_slice;
+        match slice.cmp(least) {
+            Ordering::Less => self.least_slice = (slice, 1),
+            Ordering::Equal => *count += 1,
+            Ordering::Greater => {}
+        }
+    }
+
+    fn forget_slice(&mut self, slice: u64) {
+        let (least, count) = &mut self.least_slice;
+        if slice != *least {
+            return;
+        }
+        *count -= 1;
+        if *count == 0 {
+            // Seldom: most ask for the same.
+            let least = self.waiting.iter().map(|one| one.slice).min();
+            let least = least.unwrap_or(u64::MAX);
+            let same = self.waiting.iter().filter(|one| one.slice == least);
+            self.least_slice = (least, same.count() as u32);
+        }
+    }
+
+    /// Shortest slice that a waiting one asks for [ns]; `u64::MAX` where nobody waits.
+    #[inline]
+    pub fn least_slice(&self) -> u64 {
+        self.least_slice.0
+    }
+
+    /// The first of the waiting ones.
+    #[inline]
+    pub fn first(&self) -> Option<EntityId> {
+        self.waiting.first().map(|one| one.id)
+    }
+
+    /// Virtual runtime of the first of the waiting ones.
+    #[inline]
+    pub fn first_vruntime(&self) -> Option<i64> {
+        self.waiting.first().map(|one| one.vruntime)
+    }
+
+    /// The first of the waiting ones that owes nothing, and its key.
+    #[inline]
+    pub fn first_eligible(&self, curr: Option<&Entity>) -> Option<(EntityId, i64)> {
+        let (sum, weight) = self.sums(curr);
+        let owes = |vruntime: i64| sum < i128::from(vruntime) * weight;
+        let mut waiting = self.waiting.iter();
+        let found = waiting.find(|one| !owes(one.vruntime));
+        found.map(|one| (one.id, one.key))
     }
 
     /// Sum of weighted virtual runtimes and of weights; `curr` is the runner, if it is queued.
@@ -227,7 +374,7 @@ impl Queue {
         if weight == 0 {
             return self.floor;
         }
-        sum.div_euclid(weight) as i64
+        divide(sum, weight)
     }
 
     /// Weight of all that count in the virtual time.
@@ -242,6 +389,15 @@ impl Queue {
     }
 }
 
+/// The quotient, rounded down: in 64 bits where that is enough, which takes a tenth of the time.
+#[inline]
+pub fn divide(n: i128, by: i128) -> i64 {
+    match (i64::try_from(n), i64::try_from(by)) {
+        (Ok(n), Ok(by)) => n.div_euclid(by),
+        _ => n.div_euclid(by) as i64,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -250,29 +406,36 @@ mod tests {
         Entity {
             vruntime,
             weight,
-            ..Entity::new(weight, 0, 0, NONE)
+            ..Entity::new(weight, 0, QueueId::new(0), None)
         }
     }
 
     #[test]
     fn virtual_time_is_the_mean_by_weight() {
         let (a, b) = (entity(100, NICE_0), entity(400, 2 * NICE_0));
-        let mut queue = Queue::new(0, 0, NONE);
-        queue.insert(1, 0, &a);
+        let mut queue = Queue::new(CoreId::new(0), ROOT, None);
+        queue.insert(1, EntityId::new(0), &a);
         assert_eq!(queue.virtual_time(None), 100);
         assert_eq!(queue.virtual_time(Some(&b)), 300);
         assert!(queue.is_eligible(300, Some(&b)) && !queue.is_eligible(301, Some(&b)));
-        queue.remove(1, 0, &a);
+        queue.remove(1, EntityId::new(0), &a);
         assert_eq!(queue.virtual_weight(None), 0);
     }
 
     #[test]
     fn equals_stand_in_the_order_of_their_arrival() {
-        let mut queue = Queue::new(0, 0, NONE);
+        let mut queue = Queue::new(CoreId::new(0), ROOT, None);
         for id in [3, 1, 2] {
-            queue.insert(7, id, &entity(0, NICE_0));
+            queue.insert(7, EntityId::new(id), &entity(0, NICE_0));
         }
-        assert_eq!(queue.waiting().collect::<Vec<_>>(), vec![3, 1, 2]);
+        assert_eq!(
+            queue
+                .waiting
+                .iter()
+                .map(|one| one.id.index())
+                .collect::<Vec<_>>(),
+            vec![3, 1, 2]
+        );
     }
 
     #[test]

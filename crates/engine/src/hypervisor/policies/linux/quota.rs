@@ -1,6 +1,6 @@
 //! What a control group keeps of its quota.
 
-use super::queue::QueueId;
+use super::ids::{CgroupId, QueueId};
 use crate::spec::Cgroup;
 
 /// Quota of a group.
@@ -22,6 +22,8 @@ pub struct Bandwidth {
     pub slack_at: u64,
     /// Whether nobody took any since the period began.
     pub unused: bool,
+    /// Groups that it holds for: its own and all beneath.
+    pub within: Vec<CgroupId>,
     /// Throttled queues, longest first.
     pub throttled: Vec<QueueId>,
     /// Periods that have ended since the start.
@@ -46,6 +48,7 @@ impl Bandwidth {
             period_end: u64::MAX,
             slack_at: u64::MAX,
             unused: false,
+            within: Vec::new(),
             throttled: Vec::new(),
             periods: 0,
             throttled_periods: 0,

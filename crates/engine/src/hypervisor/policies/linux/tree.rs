@@ -4,23 +4,25 @@
 //! group's weight times the part of the group's load that is on this processor, so that a group
 //! gets what it is worth over all processors together, wherever its tasks are.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 
-use super::average::Average;
-use super::params::{group_weight, nice_weight, Params, LEAST_WEIGHT};
-use super::queue::{Entity, EntityId, Queue, QueueId, NONE};
+use super::average::{Average, Kept};
+use super::ids::{
+    between, ById, CgroupId, CoreId, EntityId, PartitionId, QueueId, Span, TaskId, ROOT,
+};
+use super::mask::Mask;
+use super::params::{group_weight, nice_weight, NextTick, Params, LEAST_WEIGHT};
+use super::queue::{Entity, Queue};
 use super::quota::Bandwidth;
 use crate::kernel::Stream;
 use crate::spec::{HostThreads, Processors, Spec};
-
-/// Index of a task: the virtual processor's.
-pub type TaskId = u32;
 
 /// A control group; 0 is the root.
 #[derive(Clone, Debug)]
 pub struct Group {
     /// The group above; the root's own is itself.
-    pub parent: u16,
+    pub parent: CgroupId,
     /// Weight against its siblings.
     pub weight: u64,
     /// Whether it runs only where nobody else wants to.
@@ -28,20 +30,20 @@ pub struct Group {
     /// Sum of what its queues contribute to its load.
     pub load: f64,
     /// Its quota.
-    pub bandwidth: Option<Bandwidth>,
+    pub bandwidth: Option<Box<Bandwidth>>,
 }
 
 /// A thread of the host.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// Index of the partition whose thread it is.
-    pub partition: u16,
     /// Index of the control group it is in.
-    pub group: u16,
-    /// Processor it is on, or was on last; `u16::MAX` if it has never run.
-    pub cpu: u16,
-    /// Processors it may use, as a mask.
-    pub allowed: Vec<u64>,
+    pub group: CgroupId,
+    /// Whether it was ever put on a processor.
+    pub placed: bool,
+    /// Processor it is on, or was on last.
+    pub cpu: CoreId,
+    /// Processors it may use; none = all.
+    allowed: Option<Mask>,
     /// Whether it has work.
     pub awake: bool,
     /// Whether it was taken off because its group is throttled.
@@ -50,23 +52,23 @@ pub struct Task {
     pub turn: u64,
     /// Times it was moved.
     pub migrations: u64,
-    /// Processors beside its memory, first and count; none = anywhere is as good.
-    pub preferred: Option<(u16, u16)>,
+    /// Processors beside its memory; none = anywhere is as good.
+    pub preferred: Option<Span<CoreId>>,
 }
 
 impl Task {
     /// Whether it may use a processor.
     #[inline]
-    pub fn may_use(&self, cpu: u16) -> bool {
-        self.allowed[usize::from(cpu / 64)] >> (cpu % 64) & 1 == 1
+    pub fn may_use(&self, cpu: CoreId) -> bool {
+        self.allowed.as_ref().is_none_or(|mask| mask.has(cpu))
     }
 }
 
 /// A processor.
 #[derive(Clone, Debug)]
 pub struct Cpu {
-    /// Task that runs, or [`NONE`].
-    pub curr: TaskId,
+    /// Task that runs.
+    pub curr: Option<TaskId>,
     /// Whether another task is to be chosen.
     pub resched: bool,
     /// Tasks that stand in its queues.
@@ -85,6 +87,8 @@ pub struct Cpu {
     pub limbo: Vec<TaskId>,
     /// Whether it is among those to be looked at.
     pub pending: bool,
+    /// When it handles its next tick.
+    pub next_tick: Cell<NextTick>,
     /// When it balances, a moment after the tick at which that was due; `u64::MAX` = not now.
     pub soft_at: u64,
 }
@@ -95,17 +99,27 @@ pub struct Tree {
     /// Constants.
     pub params: Params,
     /// Control groups, by index.
-    pub groups: Vec<Group>,
-    /// Threads of all partitions.
-    pub tasks: Vec<Task>,
-    /// Entities: tasks, then groups by processor.
-    pub entities: Vec<Entity>,
-    /// Queues, group by group.
-    pub queues: Vec<Queue>,
+    pub groups: ById<CgroupId, Group>,
+    /// Those that have a quota.
+    pub limited: Vec<CgroupId>,
+    /// The threads of each partition.
+    pub threads: ById<PartitionId, Span<TaskId>>,
+    /// Threads of all partitions, partition by partition.
+    pub tasks: ById<TaskId, Task>,
+    /// Entities: tasks, then groups on processors as they come to be.
+    pub entities: ById<EntityId, Entity>,
+    /// Queues: the root's by processor, then those of groups as they come to be.
+    pub queues: ById<QueueId, Queue>,
+    /// Queue of a group on a processor, group by group; none = nobody has come there yet.
+    made: Vec<Option<QueueId>>,
     /// Processors.
-    pub cpus: Vec<Cpu>,
+    pub cpus: ById<CoreId, Cpu>,
+    /// Idle processors; see [`Self::is_idle`].
+    pub idle: Mask,
+    /// Tasks of each processor that want to run.
+    pub runnable: ById<CoreId, u32>,
     /// Processors to be looked at, in order.
-    pub pending: VecDeque<u16>,
+    pub pending: VecDeque<CoreId>,
     /// Processors with more than one task that wants to run.
     pub overloaded: u32,
     /// When the next period of a quota ends or slack is dealt out [ns].
@@ -114,6 +128,8 @@ pub struct Tree {
     pub turn: u64,
     /// Present time [ns].
     pub now: u64,
+    /// Last tick before it [ns].
+    pub last_tick: u64,
 }
 
 /// How a task comes into its queue.
@@ -129,7 +145,7 @@ pub enum Arrival {
 
 impl Tree {
     /// All tasks asleep, all queues empty.
-    pub fn new(spec: &Spec, cpus: u16, replication: u64) -> Self {
+    pub fn new(spec: &Spec, cpus: usize, replication: u64) -> Self {
         let params = Params::new(
             &spec.machine.hypervisor.linux,
             cpus,
@@ -137,103 +153,159 @@ impl Tree {
         );
         let mut tree = Self {
             groups: groups(spec, replication),
-            tasks: Vec::new(),
-            entities: Vec::new(),
-            queues: Vec::new(),
+            limited: Vec::new(),
+            threads: ById::new(),
+            tasks: ById::new(),
+            entities: ById::new(),
+            queues: ById::new(),
+            made: Vec::new(),
             cpus: (0..cpus).map(|_| Cpu::new(params.migration_cost)).collect(),
+            idle: Mask::all(cpus),
+            runnable: ById::of(0, cpus),
             pending: VecDeque::new(),
             overloaded: 0,
             quota_at: u64::MAX,
             turn: 0,
             now: 0,
+            last_tick: 0,
             params,
         };
+        tree.note_limited();
         tree.add_tasks(spec, cpus);
-        tree.add_queues(cpus);
+        let root = |cpu| Queue::new(cpu, ROOT, None);
+        tree.queues = between(0, cpus).into_iter().map(root).collect();
+        tree.made = vec![None; tree.groups.len() * cpus];
         tree
     }
 
-    fn add_tasks(&mut self, spec: &Spec, cpus: u16) {
-        for (index, partition) in spec.partitions.iter().enumerate() {
+    /// Notes which groups have a quota, and for which others it holds.
+    fn note_limited(&mut self) {
+        for group in self.groups.ids() {
+            let all = self.groups.ids();
+            if self.groups[group].bandwidth.is_none() {
+                continue;
+            }
+            let within = all.filter(|other| self.is_within(*other, group)).collect();
+            self.limited.push(group);
+            if let Some(bandwidth) = &mut self.groups[group].bandwidth {
+                bandwidth.within = within;
+            }
+        }
+    }
+
+    fn add_tasks(&mut self, spec: &Spec, cpus: usize) {
+        for partition in &spec.partitions {
+            let first = self.tasks.len();
             let Processors::Shared {
                 r#virtual, host, ..
             } = &partition.processors
             else {
+                self.threads.push(Span::new(first, 0));
                 continue;
             };
-            let group = host.cgroup.map_or(0, |group| group + 1);
+            self.threads.push(Span::new(first, usize::from(*r#virtual)));
+            let group = host.cgroup.map_or(ROOT, below_root);
             for vp in 0..*r#virtual {
                 let allowed = allowed(spec, host, vp, cpus);
-                self.tasks.push(Task::new(index as u16, group, allowed));
+                self.tasks.push(Task::new(group, allowed));
                 let slice = host.slice_ns.unwrap_or(self.params.slice);
-                let mut entity = Entity::new(nice_weight(host.nice), slice, NONE, NONE);
+                let mut entity = Entity::new(nice_weight(host.nice), slice, QueueId::new(0), None);
                 entity.own_slice = host.slice_ns.is_some();
                 self.entities.push(entity);
             }
         }
     }
 
-    fn add_queues(&mut self, cpus: u16) {
-        let count = self.groups.len() as u16;
-        for group in 0..count {
-            for cpu in 0..cpus {
-                let own = self.queue_of(group, cpu);
-                let entity = if group == 0 {
-                    NONE
-                } else {
-                    let above = self.queue_of(self.groups[usize::from(group)].parent, cpu);
-                    let weight = self.groups[usize::from(group)].weight;
-                    let entity = Entity::new(weight, self.params.slice, above, own);
-                    self.entities.push(entity);
-                    (self.entities.len() - 1) as EntityId
-                };
-                self.queues.push(Queue::new(cpu, group, entity));
-            }
+    /// Queue of a group on a processor, made when it is first asked for: most guests never come to
+    /// most processors.
+    #[inline]
+    pub fn queue_of(&mut self, group: CgroupId, cpu: CoreId) -> QueueId {
+        match self.find_queue(group, cpu) {
+            Some(queue) => queue,
+            None => self.add_queue(group, cpu),
         }
     }
 
-    /// Queue of a group on a processor.
+    /// The same, if anybody was ever in it.
     #[inline]
-    pub fn queue_of(&self, group: u16, cpu: u16) -> QueueId {
-        u32::from(group) * self.cpus.len() as u32 + u32::from(cpu)
+    pub fn find_queue(&self, group: CgroupId, cpu: CoreId) -> Option<QueueId> {
+        if group == ROOT {
+            return Some(self.root_of(cpu));
+        }
+        self.made[self.entry(group, cpu)]
+    }
+
+    /// The root's queue on a processor.
+    #[inline]
+    pub fn root_of(&self, cpu: CoreId) -> QueueId {
+        QueueId::new(cpu.index())
+    }
+
+    fn entry(&self, group: CgroupId, cpu: CoreId) -> usize {
+        group.index() * self.cpus.len() + cpu.index()
+    }
+
+    #[cold]
+    fn add_queue(&mut self, group: CgroupId, cpu: CoreId) -> QueueId {
+        let (parent, weight) = {
+            let of = &self.groups[group];
+            (of.parent, of.weight)
+        };
+        let above = self.queue_of(parent, cpu);
+        let own = QueueId::new(self.queues.len());
+        let entity = Entity::new(weight, self.params.slice, above, Some(own));
+        let entity = Some(self.entities.push(entity));
+        let mut queue = Queue::new(cpu, group, entity);
+        queue.limited = self.groups[group].bandwidth.is_some();
+        queue.above = Some(above);
+        queue.depth = self.queue(above).depth + 1;
+        queue.throttles = self.queue(above).throttles;
+        self.queues.push(queue);
+        let entry = self.entry(group, cpu);
+        self.made[entry] = Some(own);
+        own
     }
 
     /// What competes in a queue under that id: a thread, or a group on a processor.
     #[inline]
     pub fn entity(&self, id: EntityId) -> &Entity {
-        &self.entities[id as usize]
+        &self.entities[id]
     }
 
     /// Who waits for a processor in a group; see [`Self::queue_of`].
     #[inline]
     pub fn queue(&self, id: QueueId) -> &Queue {
-        &self.queues[id as usize]
+        &self.queues[id]
     }
 
     /// The runner of a queue, if it still stands in it.
     #[inline]
     pub fn runner(&self, queue: QueueId) -> Option<&Entity> {
-        let curr = self.queue(queue).curr;
-        (curr != NONE)
-            .then(|| self.entity(curr))
-            .filter(|e| e.queued)
+        self.runner_of(self.queue(queue))
     }
 
-    /// Entity of the group in whose queue this one stands; [`NONE`] in the root.
+    /// The same where the queue is at hand.
     #[inline]
-    pub fn above(&self, entity: EntityId) -> EntityId {
+    pub fn runner_of(&self, queue: &Queue) -> Option<&Entity> {
+        let curr = self.entity(queue.curr?);
+        curr.queued.then_some(curr)
+    }
+
+    /// Entity of the group in whose queue this one stands; none in the root.
+    #[inline]
+    pub fn above(&self, entity: EntityId) -> Option<EntityId> {
         self.queue(self.entity(entity).queue).entity
     }
 
     /// A processor is to choose anew.
-    pub fn resched(&mut self, cpu: u16) {
-        self.cpus[usize::from(cpu)].resched = true;
+    pub fn resched(&mut self, cpu: CoreId) {
+        self.cpus[cpu].resched = true;
         self.look_again(cpu);
     }
 
     /// A processor is to be looked at.
-    pub fn look_again(&mut self, cpu: u16) {
-        if !std::mem::replace(&mut self.cpus[usize::from(cpu)].pending, true) {
+    pub fn look_again(&mut self, cpu: CoreId) {
+        if !std::mem::replace(&mut self.cpus[cpu].pending, true) {
             self.pending.push_back(cpu);
         }
     }
@@ -242,97 +314,97 @@ impl Tree {
     pub fn count_tasks(&mut self, from: QueueId, tasks: i32, runnable: i32) {
         let cpu = self.queue(from).cpu;
         if runnable != 0 {
-            let root = self.queue_of(0, cpu);
-            let before = f64::from(self.queue(root).runnable) * 1024.0;
-            let now = self.now;
-            self.cpus[usize::from(cpu)].runnable.update(before, now);
+            let count = &mut self.runnable[cpu];
+            let before = std::mem::replace(count, count.wrapping_add_signed(runnable));
+            self.overloaded += u32::from(*count > 1 && before <= 1);
+            self.overloaded -= u32::from(before > 1 && *count <= 1);
+            let it = &mut self.cpus[cpu];
+            it.runnable.update(f64::from(before) * 1024.0, self.now);
+        }
+        if tasks == 0 {
+            return;
         }
         let mut at = from;
         loop {
-            let queue = &mut self.queues[at as usize];
+            let queue = &mut self.queues[at];
             queue.tasks = queue.tasks.wrapping_add_signed(tasks);
-            queue.runnable = queue.runnable.wrapping_add_signed(runnable);
-            if queue.entity == NONE {
-                let (before, now) = (
-                    queue.runnable.wrapping_add_signed(-runnable),
-                    queue.runnable,
-                );
-                self.overloaded += u32::from(now > 1 && before <= 1);
-                self.overloaded -= u32::from(before > 1 && now <= 1);
-                break;
+            match queue.above {
+                Some(above) => at = above,
+                None => break,
             }
-            at = self.entities[queue.entity as usize].queue;
         }
+        self.note_idle(cpu);
     }
 
-    /// Key by which an entity is ordered in its queue.
-    #[inline]
-    pub fn key(&self, id: EntityId) -> i64 {
-        let entity = self.entity(id);
-        if self.params.is_eevdf() {
-            entity.deadline
-        } else {
-            entity.vruntime
-        }
+    /// Notes whether a processor idles, whenever that may have changed.
+    pub fn note_idle(&mut self, cpu: CoreId) {
+        let tasks = self.queue(self.root_of(cpu)).tasks;
+        let is_idle = tasks == 0 && self.cpus[cpu].curr.is_none();
+        self.idle.set(cpu, is_idle);
     }
 
     /// Puts an entity among the waiting ones of its queue.
     pub fn insert(&mut self, id: EntityId) {
-        let key = self.key(id);
-        let entity = &self.entities[id as usize];
-        self.queues[entity.queue as usize].insert(key, id, entity);
+        let entity = &self.entities[id];
+        let key = self.params.key(entity);
+        self.queues[entity.queue].insert(key, id, entity);
     }
 
     /// Takes it from among them.
     pub fn remove(&mut self, id: EntityId) {
-        let key = self.key(id);
-        let entity = &self.entities[id as usize];
-        self.queues[entity.queue as usize].remove(key, id, entity);
+        let entity = &self.entities[id];
+        let key = self.params.key(entity);
+        self.queues[entity.queue].remove(key, id, entity);
+    }
+
+    /// Time goes on.
+    #[inline]
+    pub fn set_now(&mut self, now: u64) {
+        self.now = now;
+        let tick = self.params.tick;
+        if now > self.last_tick + tick {
+            self.last_tick = (now - 1) / tick * tick;
+        }
     }
 
     /// Brings the load averages of an entity and of its queue up to now.
     pub fn update_load(&mut self, id: EntityId) {
         let now = self.now;
-        let entity = &mut self.entities[id as usize];
+        let mut kept = Kept::default();
+        let entity = &mut self.entities[id];
         let target = entity.load_now();
-        entity.load.update(target, now);
-        let queue = entity.queue;
-        self.update_queue_load(queue);
+        entity.load.update_beside(target, now, &mut kept);
+        let queue = &mut self.queues[entity.queue];
+        let change = queue.update_load(now, &mut kept);
+        if change != 0.0 {
+            self.groups[queue.group].load += change;
+        }
     }
 
     /// Brings the load average of a queue up to now, and tells the group, once a millisecond.
     pub fn update_queue_load(&mut self, id: QueueId) {
         let now = self.now;
-        let queue = &mut self.queues[id as usize];
-        if queue.throttles > 0 {
-            queue.load.skip(now);
-            return;
-        }
-        let load = queue.load.update(queue.weight as f64 / 1024.0, now);
-        if queue.group == 0 || now - queue.told_at < 1_000_000 && queue.told_at > 0 {
-            return;
-        }
-        let change = load - queue.contribution;
-        if change.abs() > queue.contribution / 64.0 {
-            queue.contribution = load;
-            queue.told_at = now;
-            self.groups[usize::from(queue.group)].load += change;
+        let queue = &mut self.queues[id];
+        let change = queue.update_load(now, &mut Kept::default());
+        if change != 0.0 {
+            self.groups[queue.group].load += change;
         }
     }
 
     /// Works out a group entity's weight anew from where the group's load is.
     pub fn update_group_weight(&mut self, id: EntityId) {
-        let entity = self.entity(id);
-        if entity.is_task() {
-            return;
-        }
-        let queue = self.queue(entity.own);
+        let (own, old) = {
+            let entity = self.entity(id);
+            (entity.own, entity.weight)
+        };
+        let Some(own) = own else { return };
+        let queue = self.queue(own);
         // A group that becomes empty keeps its weight, for as long as it stays queued.
         if queue.throttles > 0 || queue.weight == 0 {
             return;
         }
-        let group = &self.groups[usize::from(queue.group)];
-        let load = (queue.weight as f64 / 1024.0).max(queue.load.peek(0.0, 0));
+        let group = &self.groups[queue.group];
+        let load = (queue.weight as f64 / 1024.0).max(queue.load.value());
         let all = group.load - queue.contribution + load;
         let shares = group.weight as f64;
         let part = if all > 0.0 {
@@ -341,36 +413,45 @@ impl Tree {
             shares
         };
         let weight = (part as u64).clamp(LEAST_WEIGHT.min(group.weight), group.weight);
-        if weight != self.entity(id).weight {
+        if weight != old {
             self.reweigh(id, weight);
         }
     }
 
     /// Tasks of a processor that want to run.
-    pub fn runnable(&self, cpu: u16) -> u32 {
-        self.queue(self.queue_of(0, cpu)).runnable
+    #[inline]
+    pub fn runnable(&self, cpu: CoreId) -> u32 {
+        self.runnable[cpu]
     }
 
     /// Whether a processor idles and will go on to.
     #[inline]
-    pub fn is_idle(&self, cpu: u16) -> bool {
-        let it = &self.cpus[usize::from(cpu)];
-        it.curr == NONE && self.queue(self.queue_of(0, cpu)).tasks == 0
+    pub fn is_idle(&self, cpu: CoreId) -> bool {
+        self.idle.has(cpu)
     }
 
     /// Load of a processor: average weight of what wants to run there.
-    pub fn cpu_load(&self, cpu: u16) -> f64 {
-        let queue = self.queue(self.queue_of(0, cpu));
+    pub fn cpu_load(&self, cpu: CoreId) -> f64 {
+        let queue = self.queue(self.root_of(cpu));
         queue.load.peek(queue.weight as f64 / 1024.0, self.now)
+    }
+
+    /// Weight of what wants to run on each processor: its average, and what that follows.
+    #[inline]
+    pub fn weights(&self, cpus: Span<CoreId>) -> impl Iterator<Item = (Average, f64)> + '_ {
+        let roots = cpus.numbers();
+        let roots = self.queues.slice(Span::new(roots.start, roots.len()));
+        let of = |queue: &Queue| (queue.load, queue.weight as f64 / 1024.0);
+        roots.iter().map(of)
     }
 }
 
 impl Task {
-    fn new(partition: u16, group: u16, allowed: Vec<u64>) -> Self {
+    fn new(group: CgroupId, allowed: Option<Mask>) -> Self {
         Self {
-            partition,
             group,
-            cpu: u16::MAX,
+            placed: false,
+            cpu: CoreId::new(0),
             allowed,
             awake: false,
             limbo: false,
@@ -384,7 +465,7 @@ impl Task {
 impl Cpu {
     fn new(migration_cost: u64) -> Self {
         Self {
-            curr: NONE,
+            curr: None,
             resched: false,
             tasks: Vec::new(),
             busy: Average::default(),
@@ -394,34 +475,39 @@ impl Cpu {
             passed: Vec::new(),
             limbo: Vec::new(),
             pending: false,
+            next_tick: Cell::default(),
             soft_at: u64::MAX,
         }
     }
 }
 
+/// The scenario's groups come after the root.
+fn below_root(group: u16) -> CgroupId {
+    CgroupId::new(usize::from(group) + 1)
+}
+
 /// The root and the scenario's groups. Period grids start anywhere, by chance.
-fn groups(spec: &Spec, replication: u64) -> Vec<Group> {
+fn groups(spec: &Spec, replication: u64) -> ById<CgroupId, Group> {
     let group = |parent: Option<u16>, weight: u32, idle: bool, bandwidth| Group {
-        parent: parent.map_or(0, |p| p + 1),
+        parent: parent.map_or(ROOT, below_root),
         weight: group_weight(weight, idle),
         idle,
         load: 0.0,
         bandwidth,
     };
-    let mut all = vec![group(None, 100, false, None)];
+    let mut all = ById::from(vec![group(None, 100, false, None)]);
     for of in &spec.cgroups {
         let name = format!("{}/period", of.name);
         let phase = Stream::new(spec.seed, replication, &name).below(of.period_ns.max(1));
-        let bandwidth = Bandwidth::new(of, phase);
+        let bandwidth = Bandwidth::new(of, phase).map(Box::new);
         all.push(group(of.parent, of.weight, of.idle, bandwidth));
     }
     all
 }
 
-/// Processors that a virtual processor may use, as a mask: its own pins within the cpusets of its
+/// Processors that a virtual processor may use, if not all: its own pins within the cpusets of its
 /// groups.
-fn allowed(spec: &Spec, host: &HostThreads, vp: u16, cpus: u16) -> Vec<u64> {
-    let mut mask = vec![0u64; usize::from(cpus).div_ceil(64)];
+fn allowed(spec: &Spec, host: &HostThreads, vp: u16, cpus: usize) -> Option<Mask> {
     let mut sets: Vec<&[u16]> = Vec::new();
     if let Some(pins) = host.pins.get(usize::from(vp)).filter(|p| !p.is_empty()) {
         sets.push(pins);
@@ -431,8 +517,13 @@ fn allowed(spec: &Spec, host: &HostThreads, vp: u16, cpus: u16) -> Vec<u64> {
         sets.extend(of.cpuset.as_deref());
         group = of.parent;
     }
-    for cpu in (0..cpus).filter(|cpu| sets.iter().all(|set| set.contains(cpu))) {
-        mask[usize::from(cpu / 64)] |= 1 << (cpu % 64);
+    if sets.is_empty() {
+        return None;
     }
-    mask
+    let mut mask = Mask::none(cpus);
+    for cpu in between(0, cpus) {
+        let number = u16::from(cpu);
+        mask.set(cpu, sets.iter().all(|set| set.contains(&number)));
+    }
+    Some(mask)
 }

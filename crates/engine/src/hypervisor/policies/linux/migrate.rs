@@ -1,0 +1,184 @@
+//! Moving tasks from one processor to another: which of them, and the load that goes with them.
+
+use super::balance::{Attempt, Idleness};
+use super::busiest::Amount;
+use super::domains::Level;
+use super::ids::{CoreId, TaskId};
+use super::moves::Leaving;
+use super::tree::{Arrival, Tree};
+
+impl Tree {
+    /// Moves waiting tasks of a processor, as much as is asked for; how many.
+    pub fn move_tasks(&mut self, attempt: &Attempt, from: CoreId, amount: Amount) -> usize {
+        let failed = attempt.seat().failed;
+        let newly = attempt.idleness == Idleness::NewlyIdle;
+        let mut left = amount;
+        let mut moved = 0;
+        for task in self.candidates(from) {
+            if attempt.idleness != Idleness::Busy && self.runnable(from) <= 1 {
+                break;
+            }
+            if !self.may_move(attempt, task) || !self.fits(task, &mut left, failed) {
+                continue;
+            }
+            self.migrate(task, attempt.to);
+            moved += 1;
+            let done = match left {
+                Amount::Load(left) | Amount::Busy(left) => left <= 0.0,
+                Amount::Tasks(left) => left == 0,
+            };
+            if newly || done {
+                break;
+            }
+        }
+        moved
+    }
+
+    /// Tasks of a processor, least recently run first, as many as are looked at in one go.
+    fn candidates(&self, cpu: CoreId) -> Vec<TaskId> {
+        let it = &self.cpus[cpu];
+        let mut tasks: Vec<TaskId> = it.tasks.clone();
+        tasks.sort_unstable_by_key(|task| self.tasks[*task].turn);
+        tasks.truncate(self.params.migrate_most);
+        tasks.retain(|task| Some(*task) != it.curr);
+        tasks
+    }
+
+    fn may_move(&self, attempt: &Attempt, task: TaskId) -> bool {
+        let t = &self.tasks[task];
+        let from = self.cpus[t.cpu].curr;
+        let there = self.find_queue(t.group, attempt.to);
+        let there = there.map(|queue| self.queue(queue));
+        if from == Some(task)
+            || self.entity(task).delayed
+            || !t.may_use(attempt.to)
+            || self.goes_to_limbo(task)
+            || self.is_throttled(t.group, attempt.to)
+        {
+            return false;
+        }
+        // Since 6.14 one that owes stays, unless nobody else would move.
+        if self.params.is_eevdf()
+            && self.params.place_lag
+            && attempt.seat().failed == 0
+            && there.is_some_and(|queue| queue.count > 0)
+            && !self.is_eligible(task)
+        {
+            return false;
+        }
+        let warm_for = self.now.saturating_sub(self.entity(task).booked_to);
+        let warm = attempt.level() != Level::Smt && warm_for < self.params.migration_cost;
+        let warm = warm || self.leaves_memory(task, attempt.to);
+        let tries = attempt.nice_tries();
+        !warm || attempt.seat().failed > tries
+    }
+
+    /// Whether a task is no more than what is left to move; takes it off that.
+    fn fits(&self, task: TaskId, left: &mut Amount, failed: u32) -> bool {
+        let halved = |n: f64| n / f64::from(1u32 << failed.min(20));
+        match left {
+            Amount::Load(left) => {
+                let load = self.task_load(task).max(1.0).floor();
+                if halved(load).floor() > *left {
+                    return false;
+                }
+                *left -= load;
+            }
+            Amount::Busy(left) => {
+                let entity = self.entity(task);
+                let part = entity.load.peek(entity.load_now(), self.now);
+                let busy = part * 1024.0 / (entity.weight as f64 / 1024.0);
+                let share = busy / f64::from(self.runnable(self.tasks[task].cpu).max(1));
+                if halved(share) > *left {
+                    return false;
+                }
+                *left -= share;
+            }
+            Amount::Tasks(left) => *left -= 1,
+        }
+        true
+    }
+
+    /// Load of a task as seen from the root.
+    pub fn task_load(&self, task: TaskId) -> f64 {
+        let now = self.now;
+        let entity = self.entity(task);
+        let mut load = entity.load.peek(entity.load_now(), now);
+        let mut id = task;
+        loop {
+            let queue = self.queue(self.entity(id).queue);
+            let Some(above) = queue.entity else {
+                return load;
+            };
+            id = above;
+            let all = queue.load.peek(queue.weight as f64 / 1024.0, now);
+            let entity = self.entity(id);
+            load *= entity.load.peek(entity.load_now(), now) / (all + 1.0);
+        }
+    }
+
+    /// Moves a waiting task to another processor.
+    pub fn migrate(&mut self, task: TaskId, to: CoreId) {
+        self.detach_load(task);
+        self.dequeue(task, Leaving::Moving);
+        let t = &mut self.tasks[task];
+        let from = std::mem::replace(&mut t.cpu, to);
+        t.migrations += 1;
+        let group = t.group;
+        let queue = self.queue_of(group, to);
+        self.entities[task].queue = queue;
+        self.attach_load(task);
+        self.enqueue(task, Arrival::Moved);
+        self.look_again(from);
+        self.check_preempt(task);
+    }
+
+    /// Stops a runner to move it: the last resort where waiting tasks would not move.
+    pub fn move_runner(&mut self, from: CoreId, to: CoreId) -> bool {
+        let curr = self.cpus[from].curr;
+        let Some(curr) = curr.filter(|curr| self.tasks[*curr].may_use(to)) else {
+            return false;
+        };
+        self.switch(from, None);
+        self.resched(from);
+        self.migrate(curr, to);
+        true
+    }
+
+    /// A task's load leaves its queue and those above.
+    pub fn detach_load(&mut self, task: TaskId) {
+        self.shift_load(task, -1.0);
+    }
+
+    /// A task's load comes to its queue and those above.
+    pub fn attach_load(&mut self, task: TaskId) {
+        self.shift_load(task, 1.0);
+    }
+
+    fn shift_load(&mut self, task: TaskId, sign: f64) {
+        let now = self.now;
+        self.update_load(task);
+        let mut change = sign * self.entity(task).load.value();
+        let mut id = task;
+        loop {
+            let queue = self.entity(id).queue;
+            let target = self.queue(queue).weight as f64 / 1024.0;
+            let before = self.queues[queue].load.update(target, now);
+            self.queues[queue].load.add(change);
+            match self.queue(queue).entity {
+                Some(above) => id = above,
+                None => return,
+            }
+            let target = self.entity(id).load_now();
+            let of = self.entities[id].load.update(target, now);
+            let weight = self.entity(id).weight as f64 / 1024.0;
+            let ratio = if before > 1.0 {
+                of / before
+            } else {
+                weight / 1024.0
+            };
+            change *= ratio.min(weight / before.max(1.0)).max(0.0);
+            self.entities[id].load.add(change);
+        }
+    }
+}
