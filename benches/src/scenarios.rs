@@ -267,6 +267,7 @@ pub fn hypervisor(policy: Policy) -> Hypervisor {
         siblings: 1,
         linux: Linux::default(),
         credit2: Credit2::default(),
+        settings: std::collections::BTreeMap::new(),
     }
 }
 

@@ -2,7 +2,9 @@
 
 A page is worked through from top to bottom in an empty folder of its own:
 
-- ```` ```toml title="two.toml" ```` (any language) writes that file;
+- ```` ```toml title="two.toml" ```` (any language but Rust) writes that file;
+- ```` ```rust title="crates/.../mod.rs" ```` holds that file of the repository as it is, and with
+  `mod.rs: macro_rules! some` what begins with these words in it;
 - ```` ```console ```` holds commands after `$ ` and, beneath each, what it prints;
 - ```` ```sh ```` holds commands whose output is not shown; only `homenode` ones are run;
 - ```` ```python ```` runs in one namespace for the page.
@@ -23,6 +25,7 @@ _FENCE = re.compile(
     r"^```(?P<kind>\w+)(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
 )
 _TITLE = re.compile(r'title="([^"]+)"')
+_ROOT = Path(__file__).resolve().parents[2]
 
 
 class PageError(Exception):
@@ -70,6 +73,8 @@ class Player:
         return "".join([*parts, text[end:]])
 
     def _block(self, block: Block) -> str:
+        if block.title and block.kind == "rust":
+            return source(*block.title.split(": ", 1))
         if block.title:
             (self.folder / block.title).write_text(block.body, encoding="utf-8")
         elif block.kind == "console":
@@ -101,6 +106,18 @@ class Player:
     def _python(self, body: str) -> None:
         with contextlib.chdir(self.folder), contextlib.redirect_stdout(io.StringIO()):
             exec(compile(body, self.page, "exec"), self.names)  # noqa: S102 - our own page
+
+
+def source(name: str, item: str | None = None) -> str:
+    """A file of the repository, or an item of it with the comments above."""
+    text = (_ROOT / name).read_text(encoding="utf-8")
+    if item is None:
+        return text
+    whole = rf"^(?://[^\n]*\n)*{re.escape(item)}.*?^\}}\n"
+    found = re.search(whole, text, re.MULTILINE | re.DOTALL)
+    if found is None:
+        raise PageError(f"{name} has nothing that begins with {item}")
+    return found[0]
 
 
 def homenode(words: list[str], folder: Path) -> tuple[int, str, str]:

@@ -18,6 +18,8 @@ import reference
 import studies
 from blocks import Player
 
+from homenode.model.scenario import schema
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 
@@ -50,6 +52,7 @@ def run_notebook(page: Path) -> str:
 def fresh() -> Iterator[tuple[Path, str]]:
     """Every file that holds something of the program's making, as it should be."""
     yield index.PLACE, index.index()
+    yield schema.SCHEMA_FILE, schema.schema_text()
     for name, write in reference.pages().items():
         yield DOCS / name, write()
     for page, write in studies.pages().items():

@@ -14,6 +14,8 @@ VOLUME_COLUMNS: list[str]
 BOOKS: list[str]
 LINES: list[str]
 GAUGES: list[str]
+# Schedulers of hosts: names, titles and settings as JSON (homenode.model.catalog.policies).
+HOST_POLICIES: str
 
 # The engine refuses the spec; the text is one sentence with the facts. `at` is a JSON pointer to
 # what it refuses, `what` the text without whose it is; of a number out of its range, `field` is its

@@ -14,7 +14,7 @@ mod topology;
 mod walk;
 
 use errors::{refused, CaptureError, Runaway, SpecError, Stopped};
-use homenode_engine::{cost, sim, spec::Spec};
+use homenode_engine::{cost, hypervisor::policies, sim, spec::Spec};
 use pyo3::prelude::*;
 
 fn parse(spec_json: &str) -> PyResult<Spec> {
@@ -111,6 +111,12 @@ fn parse_mpstat(text: &str) -> PyResult<String> {
     captured(homenode_captures::mpstat::parse(text))
 }
 
+/// The schedulers of hosts that a machine can name, with their settings (JSON).
+fn host_policies() -> PyResult<String> {
+    let all = serde_json::to_string(&policies::hosts());
+    all.map_err(|fault| SpecError::new_err(fault.to_string()))
+}
+
 /// The engine and the capture parsers.
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -126,6 +132,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("GAUGES", sim::columns::GAUGES)?;
     module.add("BOOKS", cost::BOOK_NAMES)?;
     module.add("LINES", cost::LINE_NAMES)?;
+    module.add("HOST_POLICIES", host_policies()?)?;
     module.add("SpecError", py.get_type::<SpecError>())?;
     module.add("Stopped", py.get_type::<Stopped>())?;
     module.add("Runaway", py.get_type::<Runaway>())?;

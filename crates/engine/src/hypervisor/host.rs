@@ -11,7 +11,10 @@
 //! ```
 //! After each thing told, the simulation takes all pending cores one by one and asks whom they run.
 
-use super::{CoreId, VpId};
+use serde::Serialize;
+
+use super::{CoreId, State, VpId};
+use crate::spec::{Hypervisor, Spec};
 
 /// A host's scheduler. Times are absolute simulated times [ns].
 pub trait HostScheduler {
@@ -69,6 +72,40 @@ pub trait HostScheduler {
 
     /// What the scheduler itself has counted for a partition so far.
     fn counted(&self, partition: u16, now: u64) -> HostCount;
+}
+
+/// A host's scheduler that a machine can name: what the list in `spec::policy` asks of each.
+pub trait HostPolicy: HostScheduler + Sized + 'static {
+    /// Numbers of its own that a scenario may set.
+    const SETTINGS: &'static [Setting] = &[];
+
+    /// With all threads asleep and all cores idle.
+    fn begin(spec: &Spec, state: &State, replication: u64) -> Self;
+}
+
+/// A number of a scheduler, with where it is from. A scenario names it without its unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Setting {
+    /// Name; it ends in `_ns` if it is a time.
+    pub name: &'static str,
+    /// Where nobody sets it.
+    pub usual: u64,
+    /// Least that is possible.
+    pub least: u64,
+    /// Most that is possible.
+    pub most: u64,
+    /// What it is.
+    pub meaning: &'static str,
+    /// Why the usual one, where nobody publishes it.
+    pub assumed: &'static str,
+}
+
+impl Setting {
+    /// Its value on a machine.
+    pub fn of(&self, hypervisor: &Hypervisor) -> u64 {
+        let set = hypervisor.settings.get(self.name);
+        set.copied().unwrap_or(self.usual)
+    }
 }
 
 /// Counters that only a host's scheduler knows, since the start.

@@ -23,7 +23,7 @@ mod state;
 mod windows;
 
 pub use average::RollingAverage;
-pub use host::{HostCount, HostScheduler};
+pub use host::{HostCount, HostPolicy, HostScheduler, Setting};
 pub use idle::CoreSets;
 pub use polarization::{entitlements, polarize, Kind, Split};
 pub use policy::{Placement, Policy, Renewal, View};

@@ -4,6 +4,8 @@
 //! particular machine, so that a test can compute by hand: 1 GHz, three core-private cache levels
 //! and a chip cache, memory at 100 / 200 / 300 ns.
 
+use std::collections::BTreeMap;
+
 use crate::spec::{
     Accounting, ByDistance, Cache, CacheScope, Coherence, Credit2, Eviction, Hypervisor, Linux,
     Machine, MemoryBeside, Policy, PrSm, Smt,
@@ -116,6 +118,7 @@ fn round_numbers() -> Machine {
             siblings: 1,
             linux: Linux::default(),
             credit2: Credit2::default(),
+            settings: BTreeMap::new(),
         },
     }
 }

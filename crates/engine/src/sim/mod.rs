@@ -104,7 +104,7 @@ pub fn run(
         Policy::Phyp | Policy::Prsm | Policy::Dedicated => {
             Simulation::<Partitions>::new(spec, replication).run(observe)
         }
-        Policy::Linux | Policy::Credit2 => Simulation::<Host>::new(spec, replication).run(observe),
+        _ => Simulation::<Host>::new(spec, replication).run(observe),
     }
 }
 

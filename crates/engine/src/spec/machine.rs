@@ -1,8 +1,11 @@
 //! The machine: its tree, its caches and memory, and its hypervisor.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::linux::{Credit2, Linux};
+use super::policy::Policy;
 use super::prsm::PrSm;
 
 /// Hardware description: a tree machine > node > chip > core > hardware thread, with memory at each
@@ -210,26 +213,14 @@ pub struct Hypervisor {
     /// Xen's scheduler credit2.
     #[serde(default)]
     pub credit2: Credit2,
+    /// Numbers of any other scheduler of a host, by the names that it gives them; its own where
+    /// there is none.
+    #[serde(default)]
+    pub settings: BTreeMap<String, u64>,
 }
 
 fn one() -> u8 {
     1
-}
-
-/// Dispatching policies, a file each in `hypervisor/policies`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Policy {
-    /// PowerVM's hypervisor.
-    Phyp,
-    /// IBM Z's hypervisor, Processor Resource/Systems Manager.
-    Prsm,
-    /// Every partition has cores of its own, for good.
-    Dedicated,
-    /// The Linux scheduler, with KVM or without.
-    Linux,
-    /// Xen's scheduler credit2.
-    Credit2,
 }
 
 /// Victims of an entitled requester on its home node.

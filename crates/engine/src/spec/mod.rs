@@ -8,6 +8,7 @@
 mod devices;
 mod linux;
 mod machine;
+mod policy;
 mod prsm;
 mod workload;
 mod zvm;
@@ -19,8 +20,10 @@ pub use linux::{
 };
 pub use machine::{
     Accounting, ByDistance, Cache, CacheScope, Coherence, Eviction, Hypervisor, Machine,
-    MemoryBeside, Policy, Smt, StorePath, Translation,
+    MemoryBeside, Smt, StorePath, Translation,
 };
+pub(crate) use policy::host_policies;
+pub use policy::Policy;
 pub use prsm::{DefinedCapacity, Group, LogicalCores, Polarization, PrSm};
 pub use workload::{Distribution, Workload};
 pub use zvm::{CpLocks, CpPaths, CpShare, ExcessUse, Role, Unparking, VirtualMachine, Zvm};

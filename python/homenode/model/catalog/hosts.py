@@ -1,6 +1,6 @@
 """The schedulers of servers that run virtual machines or processes as threads: Linux with KVM, and
 Xen's credit2. Each stands with its constants in a file of the package; a machine file gives what
-differs.
+differs. Schedulers that only the engine knows stand in `catalog.listed`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from homenode.errors import MachineError
 from homenode.model.catalog.figure import Figure
-from homenode.model.catalog.policies import HOST_POLICIES
+from homenode.model.catalog.policies import HOST_POLICIES, LISTED, HostPolicy, Setting
 from homenode.model.document import Quantity, Table, shipped_document
 from homenode.model.spec import (
     BalanceSpec,
@@ -23,7 +23,6 @@ from homenode.model.spec import (
     LinuxSpec,
     NumaBalancingSpec,
     PauseLoopSpec,
-    Policy,
 )
 from homenode.model.units import SIZE, TIME
 
@@ -47,6 +46,10 @@ ScanSize = Annotated[int, Quantity(SIZE, "1 MiB", "1 TiB")]
 
 OPTIONAL = ("base_slice", "latency", "min_granularity", "wakeup_granularity")
 """Numbers that the kernel works out itself where nobody sets them."""
+
+
+DIRECT_COSTS = ("switch", "wake_interrupt", "wake_idle", "idle_poll")
+"""What switches and wake-ups cost on a Linux host, whoever decides."""
 
 
 class Balance(Table):
@@ -236,7 +239,7 @@ class LinuxHost(Table):
             "balance": self.balance.spec(),
             "numa_balancing": self.numa_balancing.spec(),
         }
-        calls = _without_calls(self.policy, self.window.value)
+        calls = without_calls(self.policy, self.window.value)
         return {**calls, "linux": cast(LinuxSpec, own)}
 
 
@@ -283,7 +286,7 @@ class Credit2Host(Table):
             "max_per_queue": self.max_per_queue.value,
             "load_window_shift": self.load_window.value,
         }
-        calls = _without_calls(self.policy, self.window.value)
+        calls = without_calls(self.policy, self.window.value)
         return {**calls, "credit2": cast(Credit2Spec, own)}
 
 
@@ -298,8 +301,26 @@ def completed(table: object) -> object:
 
 @functools.cache
 def defaults(policy: str) -> dict[str, object]:
-    """The numbers of a policy where nobody changes anything, as its file has them."""
+    """The numbers of a policy where nobody changes anything, as its file has them; of one that only
+    the engine knows its settings, and what a Linux host has besides its scheduler.
+    """
+    for listed in LISTED:
+        if listed.name == policy:
+            return _listed_defaults(listed)
     return shipped_document("hypervisors", policy, MachineError).data
+
+
+def _listed_defaults(policy: HostPolicy) -> dict[str, object]:
+    linux = defaults("linux")
+    of_host = {name: linux[name] for name in ("window", "smt", *DIRECT_COSTS, "kvm")}
+    return {**of_host, **{one.key: _figure(one) for one in policy.settings}}
+
+
+def _figure(setting: Setting) -> dict[str, object]:
+    """A setting as it would stand in a file."""
+    told = [setting.usual, setting.least, setting.most]
+    value, *bounds = [TIME.format(one) for one in told] if setting.is_time else told
+    return {"value": value, "assumed": setting.assumed, "range": bounds}
 
 
 def _filled(table: Mapping[str, object], missing: Mapping[str, object]) -> dict[str, object]:
@@ -316,7 +337,7 @@ def _value(figure: Figure[int] | None) -> int | None:
     return None if figure is None else figure.value
 
 
-def _without_calls(policy: Policy, window_ns: int) -> HypervisorSpec:
+def without_calls(policy: str, window_ns: int) -> HypervisorSpec:
     """What only dispatchers of windows have."""
     return {
         "policy": policy,

@@ -8,6 +8,7 @@ from pydantic import Discriminator, Field
 
 from homenode.model.catalog.figure import Figure
 from homenode.model.catalog.hosts import Credit2Host, LinuxHost
+from homenode.model.catalog.listed import Listed
 from homenode.model.document import Quantity, Table, TagDefault
 from homenode.model.spec import HypervisorSpec
 from homenode.model.units import TIME
@@ -149,6 +150,8 @@ class OwnCores(Table):
 
 
 Hypervisor = Annotated[
-    Annotated[PowerVm | PrSm | OwnCores | LinuxHost | Credit2Host, Discriminator("policy")],
+    Annotated[
+        PowerVm | PrSm | OwnCores | LinuxHost | Credit2Host | Listed, Discriminator("policy")
+    ],
     TagDefault("policy", "phyp"),
 ]

@@ -12,6 +12,7 @@ from pydantic import Field
 from homenode.model.catalog.figure import CatalogName, Figure, Latency
 from homenode.model.catalog.hosts import Credit2Host, LinuxHost
 from homenode.model.catalog.hypervisor import Hypervisor
+from homenode.model.catalog.listed import ListedHost
 from homenode.model.catalog.placement import Placement
 from homenode.model.catalog.platform import Platform
 from homenode.model.catalog.streams import Streams
@@ -219,9 +220,9 @@ class MachineDescription(Table):
 
     @property
     def host_threads(self) -> int:
-        """Threads of a core that a Linux or Xen host counts as processors; 1 elsewhere."""
+        """Threads of a core that a host counts as processors; 1 elsewhere."""
         hypervisor = self.hypervisor
-        if isinstance(hypervisor, (LinuxHost, Credit2Host)) and hypervisor.smt.value:
+        if isinstance(hypervisor, (LinuxHost, Credit2Host, ListedHost)) and hypervisor.smt.value:
             return self.threads_per_core
         return 1
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
-Policy = Literal["phyp", "prsm", "dedicated", "linux", "credit2"]
-
 
 class ByDistance(TypedDict):
     """A quantity by how far up the tree one must go: same chip, same node, other node."""
@@ -118,9 +116,11 @@ class Credit2Spec(TypedDict):
 
 
 class HypervisorSpec(TypedDict):
-    """What the hypervisor's actions cost and its fixed rules; who decides is its `policy`."""
+    """What the hypervisor's actions cost and its fixed rules; who decides is its `policy`: `phyp`,
+    `prsm`, `dedicated`, or one of the engine's list of hosts' schedulers.
+    """
 
-    policy: Policy
+    policy: str
     window_ns: int
     min_entitlement_per_vp: float
     dispatch_ns: int
@@ -135,6 +135,7 @@ class HypervisorSpec(TypedDict):
     siblings: NotRequired[int]
     linux: NotRequired[LinuxSpec]
     credit2: NotRequired[Credit2Spec]
+    settings: NotRequired[dict[str, int]]
 
 
 class MachineSpec(TypedDict):

@@ -1,25 +1,85 @@
 //! The choice among hosts' schedulers, and what a host's spec means to the rest of the engine.
 
-use super::super::{HostCount, HostScheduler, State};
+use serde::Serialize;
+
+use super::super::{HostCount, HostPolicy, HostScheduler, Setting, State};
 use super::credit2::Credit2;
 use super::fill::fill;
 use super::linux::{due, Linux};
 use crate::ids::{CoreId, PartitionId, VpId};
-use crate::spec::{Policy, Processors, Spec};
+use crate::spec::{host_policies, Policy, Processors, Spec};
+
+macro_rules! choice {
+    ($($host:ident, $folder:ident, $title:literal;)*) => {
+        fn scheduler(
+            spec: &Spec,
+            state: &State,
+            replication: u64,
+        ) -> Option<Box<dyn HostScheduler>> {
+            match spec.machine.hypervisor.policy {
+                $(Policy::$host => {
+                    Some(Box::new(super::$folder::$host::begin(spec, state, replication)))
+                })*
+                _ => None,
+            }
+        }
+
+        /// Numbers that a scenario may set for a scheduler, besides those of Linux and Xen.
+        pub fn settings_of(policy: Policy) -> &'static [Setting] {
+            match policy {
+                $(Policy::$host => super::$folder::$host::SETTINGS,)*
+                _ => &[],
+            }
+        }
+    };
+}
+// The list stands in `spec::policy`; nothing here names a scheduler that needs nothing special.
+host_policies!(choice);
+
+/// A host's scheduler as users choose it.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct HostChoice {
+    /// Its name in scenarios and machine files.
+    pub name: &'static str,
+    /// What it is.
+    pub title: &'static str,
+    /// Numbers of its own.
+    pub settings: &'static [Setting],
+}
+
+/// All that a machine can name.
+pub fn hosts() -> Vec<HostChoice> {
+    let choice = |policy: &Policy| {
+        let (name, title) = policy.of_host()?;
+        let settings = settings_of(*policy);
+        Some(HostChoice {
+            name,
+            title,
+            settings,
+        })
+    };
+    Policy::HOSTS.iter().filter_map(choice).collect()
+}
+
+impl HostPolicy for Linux {
+    fn begin(spec: &Spec, state: &State, replication: u64) -> Self {
+        Self::new(spec, state, replication)
+    }
+}
+
+impl HostPolicy for Credit2 {
+    fn begin(spec: &Spec, state: &State, _replication: u64) -> Self {
+        Self::new(spec, state)
+    }
+}
 
 /// A host's scheduler.
 pub struct HostRoom(Box<dyn HostScheduler>);
 
 impl HostRoom {
-    /// The scheduler of a host, if the machine has one. A new one is a folder beside these and a
-    /// line here.
+    /// The scheduler of a host, if the machine has one.
     pub fn of(spec: &Spec, state: &State, replication: u64) -> Option<Self> {
-        let scheduler: Box<dyn HostScheduler> = match spec.machine.hypervisor.policy {
-            Policy::Linux => Box::new(Linux::new(spec, state, replication)),
-            Policy::Credit2 => Box::new(Credit2::new(spec, state)),
-            Policy::Phyp | Policy::Prsm | Policy::Dedicated => return None,
-        };
-        Some(Self(scheduler))
+        scheduler(spec, state, replication).map(Self)
     }
 
     /// See [`HostScheduler::wake`].
@@ -98,11 +158,16 @@ pub fn in_effect(spec: &mut Spec) {
         _ => hypervisor.linux.switch_ns,
     };
     let cores = f64::from(spec.machine.active_cores) * f64::from(hypervisor.siblings);
-    let shares = if hypervisor.policy == Policy::Linux {
-        due(spec, cores)
-    } else {
-        let wants = spec.partitions.iter().map(wants).collect::<Vec<_>>();
-        fill(cores, &wants)
+    let shares = match hypervisor.policy {
+        Policy::Linux => due(spec, cores),
+        Policy::Credit2 => fill(
+            cores,
+            &spec.partitions.iter().map(wants).collect::<Vec<_>>(),
+        ),
+        _ => fill(
+            cores,
+            &spec.partitions.iter().map(alike).collect::<Vec<_>>(),
+        ),
     };
     for (partition, cores) in spec.partitions.iter_mut().zip(shares) {
         if let Processors::Shared { entitlement, .. } = &mut partition.processors {
@@ -128,4 +193,24 @@ fn wants(partition: &crate::spec::Partition) -> (f64, f64) {
         }
         Processors::Dedicated { cores, .. } => (1.0, cores.len() as f64),
     }
+}
+
+/// The same where all threads count alike: what it weighs is their number, and they use no more
+/// cores than they may run on.
+fn alike(partition: &crate::spec::Partition) -> (f64, f64) {
+    let threads = usize::from(partition.processors.count());
+    let allowed = match &partition.processors {
+        Processors::Shared { host, .. } if host.pins.len() == threads => reach(&host.pins),
+        _ => threads,
+    };
+    (threads as f64, threads.min(allowed) as f64)
+}
+
+/// How many cores there are in lists, an empty one standing for all.
+fn reach(pins: &[Vec<u16>]) -> usize {
+    if pins.iter().any(Vec::is_empty) {
+        return usize::MAX;
+    }
+    let all: std::collections::BTreeSet<&u16> = pins.iter().flatten().collect();
+    all.len()
 }

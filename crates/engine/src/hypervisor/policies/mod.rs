@@ -8,10 +8,11 @@ mod host;
 mod linux;
 mod phyp;
 mod prsm;
+mod round_robin;
 
 pub use credit2::Credit2;
 pub use dedicated::Dedicated;
-pub use host::{in_effect as host_in_effect, HostRoom};
+pub use host::{hosts, in_effect as host_in_effect, settings_of, HostChoice, HostRoom};
 pub use linux::Linux;
 pub use phyp::Phyp;
 pub use prsm::{run_time_ns, shared_cores, slice_is_over, Prsm};
@@ -38,7 +39,7 @@ impl Dispatcher {
             spec::Policy::Phyp => Some(Self::Phyp(Phyp)),
             spec::Policy::Prsm => Some(Self::Prsm(Prsm)),
             spec::Policy::Dedicated => Some(Self::Dedicated(Dedicated)),
-            spec::Policy::Linux | spec::Policy::Credit2 => None,
+            _ => None,
         }
     }
 }
@@ -95,10 +96,6 @@ pub fn in_effect(spec: &mut Spec) {
     match spec.machine.hypervisor.policy {
         spec::Policy::Phyp => spec.machine.hypervisor.prsm = spec::PrSm::default(),
         spec::Policy::Dedicated => silence(&mut spec.machine.hypervisor),
-        spec::Policy::Linux | spec::Policy::Credit2 => {
-            silence(&mut spec.machine.hypervisor);
-            host_in_effect(spec);
-        }
         spec::Policy::Prsm => match run_time_ns(spec) {
             None => silence(&mut spec.machine.hypervisor),
             Some(ns) => {
@@ -106,6 +103,10 @@ pub fn in_effect(spec: &mut Spec) {
                 entitle(spec);
             }
         },
+        _ => {
+            silence(&mut spec.machine.hypervisor);
+            host_in_effect(spec);
+        }
     }
 }
 

@@ -5,9 +5,10 @@
 
 use super::fault::{SpecFault, Wrong};
 use super::owner::{range, Checked, Field, Owner};
+use crate::hypervisor::policies::settings_of;
 use crate::spec::{
-    Balance, Cgroup, Guest, HostThreads, Kvm, Linux, LogicalCores, NumaBalancing, Partition,
-    Policy, Processors, Spec, Workload,
+    Balance, Cgroup, Guest, HostThreads, Hypervisor, Kvm, Linux, LogicalCores, NumaBalancing,
+    Partition, Policy, Processors, Spec, Workload,
 };
 
 /// Most logical processors of a chip: sets of them are words of 64 bits.
@@ -22,14 +23,14 @@ const HOUR_NS: u64 = 3_600_000_000_000;
 
 /// Whether a host's scheduler decides on this machine.
 pub(super) fn is_host(spec: &Spec) -> bool {
-    let policy = spec.machine.hypervisor.policy;
-    matches!(policy, Policy::Linux | Policy::Credit2)
+    spec.machine.hypervisor.policy.is_host()
 }
 
 /// The machine and its control groups.
 pub(super) fn check_machine(spec: &Spec) -> Checked {
     let hypervisor = &spec.machine.hypervisor;
     let siblings = u64::from(hypervisor.siblings);
+    check_settings(hypervisor)?;
     if !is_host(spec) {
         if siblings != 1 || !spec.cgroups.is_empty() {
             return Err(not_host(spec, &Owner::new("scenario", "/cgroups")));
@@ -66,6 +67,26 @@ pub(super) fn check_machine(spec: &Spec) -> Checked {
         .iter()
         .enumerate()
         .try_for_each(|(at, cgroup)| check_cgroup(spec, at, cgroup))
+}
+
+/// Numbers that the scheduler in charge knows, in their ranges.
+fn check_settings(hypervisor: &Hypervisor) -> Checked {
+    let owner = &Owner::new("hypervisor", "/machine/hypervisor/settings");
+    let known = settings_of(hypervisor.policy);
+    for (name, value) in &hypervisor.settings {
+        match known.iter().find(|setting| setting.name == name) {
+            Some(setting) => within(owner, &**name, *value, setting.least, setting.most)?,
+            None => {
+                return Err(range(
+                    owner,
+                    &**name,
+                    *value as f64,
+                    "left out: it has none",
+                ))
+            }
+        }
+    }
+    Ok(())
 }
 
 fn check_linux(linux: &Linux) -> Checked {
@@ -216,8 +237,12 @@ fn check_credit2(spec: &Spec) -> Checked {
 
 fn check_cgroup(spec: &Spec, at: usize, cgroup: &Cgroup) -> Checked {
     let owner = &Owner::new(format!("cgroup {}", cgroup.name), format!("/cgroups/{at}"));
-    if spec.machine.hypervisor.policy == Policy::Credit2 {
-        let instead = "Xen has none: give each partition a weight and a cap";
+    let instead = match spec.machine.hypervisor.policy {
+        Policy::Linux => None,
+        Policy::Credit2 => Some("Xen has none: give each partition a weight and a cap"),
+        _ => Some("its scheduler knows none: pin threads"),
+    };
+    if let Some(instead) = instead {
         return refuse_if(spec, owner, true, "a control group", instead);
     }
     if spec.cgroups[..at]
@@ -307,7 +332,8 @@ pub(super) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checke
     check_threads(spec, *r#virtual, host, &processors.within("host"))?;
     match spec.machine.hypervisor.policy {
         Policy::Credit2 => check_domain(spec, *r#virtual, *weight, host, processors),
-        _ => check_tasks(spec, host, &processors.within("host")),
+        Policy::Linux => check_tasks(spec, host, &processors.within("host")),
+        _ => check_alike(spec, host, &processors.within("host")),
     }
 }
 
@@ -322,7 +348,7 @@ fn check_pairs(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     else {
         return Err(not_processes(spec, owner));
     };
-    if spec.machine.hypervisor.policy != Policy::Linux {
+    if !spec.machine.hypervisor.policy.runs_processes() {
         return Err(not_processes(spec, owner));
     }
     let instead = "they are plain processes: leave kvm out";
@@ -414,6 +440,21 @@ fn check_tasks(spec: &Spec, host: &HostThreads, owner: &Owner) -> Checked {
         return Err(owner.not_there("cgroup", u64::from(cgroup), count));
     }
     check_pins(spec, host, owner)?;
+    host.kvm
+        .as_ref()
+        .map_or(Ok(()), |kvm| check_kvm(kvm, &owner.within("kvm")))
+}
+
+/// Threads of a scheduler that has turns for all alike.
+fn check_alike(spec: &Spec, host: &HostThreads, owner: &Owner) -> Checked {
+    let known = HostThreads {
+        pins: host.pins.clone(),
+        kvm: host.kvm.clone(),
+        ..HostThreads::default()
+    };
+    let what = "a control group, a cap, a slice or a nice value";
+    let instead = "leave it out or choose another policy";
+    refuse_if(spec, owner, *host != known, what, instead)?;
     host.kvm
         .as_ref()
         .map_or(Ok(()), |kvm| check_kvm(kvm, &owner.within("kvm")))

@@ -132,9 +132,9 @@ fn check_partition(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked
 /// Without a dispatcher nobody can share a core or borrow one; PR/SM lends none.
 fn check_policy(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     match spec.machine.hypervisor.policy {
-        Policy::Phyp | Policy::Linux | Policy::Credit2 => return Ok(()),
         Policy::Prsm => return check_lending(spec, partition, owner),
         Policy::Dedicated => {}
+        _ => return Ok(()),
     }
     let asked = match partition.processors {
         Processors::Shared { .. } => "shared",

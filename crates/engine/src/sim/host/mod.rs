@@ -25,7 +25,7 @@ use crate::hypervisor::policies::HostRoom;
 use crate::hypervisor::{Mode, State};
 use crate::ids::{CoreId, PartitionId, VpId};
 use crate::kernel::Key;
-use crate::spec::{Policy, Processors, Spec};
+use crate::spec::{Processors, Spec};
 
 pub use state::Host;
 
@@ -110,7 +110,7 @@ impl System for Host {
     fn is_processes(&self, spec: &Spec, partition: PartitionId) -> bool {
         let processors = &spec.partitions[partition.index()].processors;
         let guest = matches!(processors, Processors::Shared { host, .. } if host.kvm.is_some());
-        spec.machine.hypervisor.policy == Policy::Linux && !guest
+        spec.machine.hypervisor.policy.runs_processes() && !guest
     }
 
     fn read_pools(world: &World<Self>) -> Vec<Vec<i64>> {

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from homenode.model.catalog.policies import HOSTS, HostName
 from homenode.model.document import Table
 from homenode.model.scenario.file.mainframe import ByType
 
@@ -24,8 +25,10 @@ class MachineChoice(Table):
     file: str | None = Field(
         None, min_length=1, description="path of a machine file, from the scenario's folder"
     )
-    policy: Literal["linux", "credit2"] | None = Field(
-        None, description="on an x86 server, who dispatches: linux, or Xen's credit2"
+    policy: HostName | None = Field(
+        None,
+        description="on an x86 server, who dispatches: "
+        + "; ".join(f"{one.name} ({one.title})" for one in HOSTS.values()),
     )
     active_cores: Annotated[int, Field(ge=1, le=4096)] | None = Field(
         None, description="how many cores are activated, from the first chip on"

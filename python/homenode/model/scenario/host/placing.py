@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from homenode.model.catalog import MachineDescription
-from homenode.model.catalog.hosts import LinuxHost
+from homenode.model.catalog.hosts import Credit2Host, KvmHost, LinuxHost
+from homenode.model.catalog.listed import ListedHost
 from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.document import Problems
 from homenode.model.scenario.file.guest import Aix, Daemons, Linux
-from homenode.model.scenario.file.host import Kvm
+from homenode.model.scenario.file.host import DEFAULT_WEIGHT, Kvm
 from homenode.model.scenario.file.partition import Partition
 from homenode.model.scenario.file.processors import Shared
 from homenode.model.scenario.file.scenario import ScenarioFile
@@ -43,7 +44,7 @@ class Hosted:
 
 
 def is_host(machine: MachineDescription) -> bool:
-    """Whether Linux or Xen dispatches threads on it."""
+    """Whether a host's scheduler dispatches threads on it."""
     return machine.hypervisor.policy in HOST_POLICIES
 
 
@@ -53,7 +54,7 @@ def with_usual_guests(
     """The file with Linux where it names no guest, which elsewhere means AIX; processes of the host
     have no guest's ticks and daemons where nobody writes them.
     """
-    processes = machine.hypervisor.policy == "linux"  # Xen runs domains only
+    processes = not isinstance(machine.hypervisor, Credit2Host)  # Xen runs domains only
     tables = [_usual(one, row, processes, problems) for row, one in enumerate(file.partition)]
     return file.model_copy(update={"partition": tables})
 
@@ -77,6 +78,8 @@ def place_on_host(
     """Groups and shares of a scenario whose words are known to fit."""
     cpus = machine.host_cpus
     hypervisor = machine.hypervisor
+    if isinstance(hypervisor, ListedHost):
+        return Hosted((), _alike(entries, cpus, hypervisor.kvm))
     if not isinstance(hypervisor, LinuxHost):
         return Hosted((), _domains(entries, cpus))
     groups, member = make_groups(file.cgroup, entries)
@@ -99,7 +102,7 @@ def place_on_host(
                 allowed=allowed(pins_of(own, cpus), groups, member[entry.name]),
                 weight=100,
                 entitlement=parts[entry.name],
-                kvm=kvm_spec(entry.table.kvm, hypervisor),
+                kvm=kvm_spec(entry.table.kvm, hypervisor.kvm),
             )
             for entry, own in shared
         },
@@ -130,11 +133,31 @@ def _domains(entries: Sequence[Named], cpus: int) -> dict[str, OnHost]:
     }
 
 
-def kvm_spec(kvm: Kvm | None, hypervisor: LinuxHost) -> KvmSpec | None:
+def _alike(entries: Sequence[Named], cpus: int, kvm: KvmHost) -> dict[str, OnHost]:
+    """Partitions of a scheduler for which all threads are alike."""
+    shared = [(e, e.table.processors) for e in entries if isinstance(e.table.processors, Shared)]
+    threads = [
+        Threads(entry.name, None, own.virtual, 0, pins_of(own, cpus)) for entry, own in shared
+    ]
+    parts = entitlements((), threads, cpus)
+    return {
+        entry.name: OnHost(
+            cgroup=None,
+            pins=pins_of(own, cpus),
+            allowed=allowed(pins_of(own, cpus), (), None),
+            weight=DEFAULT_WEIGHT,
+            entitlement=parts[entry.name],
+            kvm=kvm_spec(entry.table.kvm, kvm),
+        )
+        for entry, own in shared
+    }
+
+
+def kvm_spec(kvm: Kvm | None, host: KvmHost) -> KvmSpec | None:
     """The host's numbers with the partition's in place; None for processes."""
     if kvm is None:
         return None
-    spec = hypervisor.kvm.spec()
+    spec = host.spec()
     if kvm.halt_poll is not None:
         spec["halt_poll_ns"] = kvm.halt_poll
     if kvm.directed_yield is not None:
@@ -142,10 +165,9 @@ def kvm_spec(kvm: Kvm | None, hypervisor: LinuxHost) -> KvmSpec | None:
     if kvm.lock_holder_preemption is not None:
         spec["lock_holder_preemption"] = kvm.lock_holder_preemption
     if kvm.pause_loop is not None:
-        figures = hypervisor.kvm
         loop: PauseLoopSpec = {
-            "gap_cycles": figures.pause_gap.value,
-            "window_cycles": figures.pause_window.value,
+            "gap_cycles": host.pause_gap.value,
+            "window_cycles": host.pause_window.value,
         }
         spec["pause_loop"] = loop if kvm.pause_loop else None
     return spec

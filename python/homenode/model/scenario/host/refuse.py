@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from homenode.errors import listed, suggestion
 from homenode.model.catalog import MachineDescription
+from homenode.model.catalog.policies import LISTED
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.file.guest import Linux
@@ -20,6 +21,10 @@ from homenode.model.scenario.host.placing import is_host
 
 _OF_LINUX = ("cgroup", "shares", "quota", "period", "burst", "cpuset", "nice", "slice")
 _MOST_WEIGHT = {"linux": 10_000, "credit2": 65_535}
+_ALIKE = tuple(one.name for one in LISTED)
+"""Schedulers that know threads and where they may run, and nothing else of them."""
+_OF_ALL = ("mode", "virtual", "pins")
+_OTHERWISE = 'choose policy = "linux" or "credit2"'
 _LEAST_CAP = 0.01
 _MOST_OF_CHIP = 64
 """Processors of a chip that the engine can number."""
@@ -76,6 +81,9 @@ def _check_groups(
     if groups and policy != "linux":
         step = "leave [[cgroup]] out and write weight and cap with each domain"
         there = "Xen has no control groups"
+        if policy in _ALIKE:
+            step = f"leave [[cgroup]] out, or {_OTHERWISE}"
+            there = f"under {policy} all threads count alike"
         problems.add(("cgroup", 0), "no such thing here", there=there, next_step=step, at_key=True)
         return
     before: list[str] = []
@@ -138,12 +146,15 @@ def _check_kind(
         there = "a virtual processor is one thread of the host"
         step = "leave smt out and write as many virtual processors as threads"
         problems.add((*path, "smt"), there=there, next_step=step)
-    if table.kvm is not None and policy != "linux":
+    if table.kvm is not None and policy == "credit2":
         problems.add((*path, "kvm"), there="Xen is no KVM", next_step="leave kvm out")
 
 
 def _check_words(processors: Shared, path: Path, policy: str, problems: Problems) -> None:
-    """Words of PowerVM and PR/SM, and of the other of the two hosts."""
+    """Words of PowerVM and PR/SM, and of other hosts."""
+    if policy in _ALIKE:
+        _check_alike(processors, path, policy, problems)
+        return
     name = "Linux" if policy == "linux" else "Xen"
     limit = "quota" if policy == "linux" else "cap"
     instead = {
@@ -170,6 +181,19 @@ def _check_words(processors: Shared, path: Path, policy: str, problems: Problems
             problems.add((*path, key), there=there, next_step=step)
 
 
+def _check_alike(processors: Shared, path: Path, policy: str, problems: Problems) -> None:
+    """Words that need a scheduler for which threads are not all alike."""
+    for key in type(processors).model_fields:
+        if key in processors.model_fields_set and key not in _OF_ALL:
+            there = f"under {policy} all threads count alike"
+            step = f"leave {key} out"
+            if key == "cpuset":
+                step = "write pins"
+            elif key in (*_OF_LINUX, "weight", "cap"):
+                step += f", or {_OTHERWISE}"
+            problems.add((*path, key), there=there, next_step=step)
+
+
 def _check_shared(
     processors: Shared,
     path: Path,
@@ -178,8 +202,9 @@ def _check_shared(
     problems: Problems,
 ) -> None:
     """Numbers that fit each other and the machine."""
-    most = _MOST_WEIGHT[machine.hypervisor.policy]
-    if processors.weight is not None and not 1 <= processors.weight <= most:
+    most = _MOST_WEIGHT.get(machine.hypervisor.policy)
+    weight = processors.weight
+    if most is not None and weight is not None and not 1 <= weight <= most:
         problems.add((*path, "weight"), there=f"1 to {most} is possible")
     if processors.cgroup not in (None, ROOT, *groups):
         there = f"the groups are {listed(groups)}" if groups else "the file has no [[cgroup]]"

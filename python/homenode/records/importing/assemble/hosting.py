@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from homenode.errors import MachineError
 from homenode.model.scenario.file.host import SHARES_OF_DEFAULT, read_cpus
 from homenode.model.units import TIME
 from homenode.records.importing.assemble.plan import (
@@ -61,6 +62,10 @@ def set_on_host(
 ) -> None:
     """Threads, weight, quota and pins of each partition, as the machine's hypervisor has them."""
     policy = machine.hypervisor.policy
+    if policy not in _MOST:
+        step = 'give the machine file policy = "linux", and choose another in the scenario'
+        there = f"{policy} knows no weights and quotas, which recordings of hosts have"
+        raise MachineError(there, next_step=step)
     key = _weight_key(planned, policy, notices)
     scaled_weights(planned, _MOST[policy] if key == "weight" else 102_400, notices)
     numbers = _numbers(planned, machine, topology, notices)
