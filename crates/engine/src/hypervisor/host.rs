@@ -13,7 +13,8 @@
 
 use serde::Serialize;
 
-use super::{CoreId, State, VpId};
+use super::State;
+use crate::ids::{CoreId, PartitionId, Span, VpId};
 use crate::spec::{Hypervisor, Spec};
 
 /// A host's scheduler. Times are absolute simulated times [ns].
@@ -49,11 +50,11 @@ pub trait HostScheduler {
         false
     }
 
-    /// Threads that were put on a core and taken off again since the last question without running,
-    /// because several things happened at once. Each counts as switched against its will.
-    fn take_passed(&mut self, core: CoreId) -> Vec<VpId> {
+    /// A thread that was put on a core and taken off again without running, because several things
+    /// happened at once; asked until there is none. Each counts as switched against its will.
+    fn take_passed(&mut self, core: CoreId) -> Option<VpId> {
         let _ = core;
-        Vec::new()
+        None
     }
 
     /// Who runs on a core from now on, none = it idles. May be the one that runs there.
@@ -63,15 +64,14 @@ pub trait HostScheduler {
     /// core becomes pending then.
     fn yield_to(&mut self, vp: VpId, sibling: VpId, now: u64) -> bool;
 
-    /// A thread had better be on one of these cores, first and count, for its memory lies beside
-    /// them; one that runs elsewhere is moved there if a core idles or another thread would gain by
+    /// A thread had better be on one of these cores, for its memory lies beside them; one that runs elsewhere is moved there if a core idles or another thread would gain by
     /// changing places. The cores concerned become pending.
-    fn draw_to(&mut self, vp: VpId, cores: (CoreId, u16), now: u64) {
+    fn draw_to(&mut self, vp: VpId, cores: Span<CoreId>, now: u64) {
         let _ = (vp, cores, now);
     }
 
     /// What the scheduler itself has counted for a partition so far.
-    fn counted(&self, partition: u16, now: u64) -> HostCount;
+    fn counted(&self, partition: PartitionId, now: u64) -> HostCount;
 }
 
 /// A host's scheduler that a machine can name: what the list in `spec::policy` asks of each.

@@ -33,11 +33,6 @@ pub use share::{Claim, Rule, Share};
 pub use state::{masks_of, Core, Mode, State, Vp, NEVER};
 pub use windows::{Lot, Slice, Windows};
 
-/// How a host's scheduler numbers threads.
-pub type VpId = u32;
-/// How a host's scheduler numbers cores.
-pub type CoreId = u16;
-
 /// On whose account a virtual processor runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capacity {

@@ -2,16 +2,16 @@
 
 use serde::Serialize;
 
-use super::super::{HostCount, HostPolicy, HostScheduler, Setting, State};
+use super::super::{HostPolicy, HostScheduler, Setting, State};
 use super::credit2::Credit2;
 use super::fill::fill;
 use super::linux::{due, Linux};
-use crate::ids::{CoreId, PartitionId, VpId};
 use crate::spec::{host_policies, Policy, Processors, Spec};
 
 macro_rules! choice {
     ($($host:ident, $folder:ident, $title:literal;)*) => {
-        fn scheduler(
+        /// The scheduler of a host, if the machine has one.
+        pub fn scheduler(
             spec: &Spec,
             state: &State,
             replication: u64,
@@ -70,81 +70,6 @@ impl HostPolicy for Linux {
 impl HostPolicy for Credit2 {
     fn begin(spec: &Spec, state: &State, _replication: u64) -> Self {
         Self::new(spec, state)
-    }
-}
-
-/// A host's scheduler.
-pub struct HostRoom(Box<dyn HostScheduler>);
-
-impl HostRoom {
-    /// The scheduler of a host, if the machine has one.
-    pub fn of(spec: &Spec, state: &State, replication: u64) -> Option<Self> {
-        scheduler(spec, state, replication).map(Self)
-    }
-
-    /// See [`HostScheduler::wake`].
-    pub fn wake(&mut self, vp: VpId, waker: Option<CoreId>, now: u64) {
-        self.0.wake(vp.into(), waker.map(u16::from), now);
-    }
-
-    /// See [`HostScheduler::sleep`].
-    pub fn sleep(&mut self, vp: VpId, now: u64) {
-        self.0.sleep(vp.into(), now);
-    }
-
-    /// See [`HostScheduler::look`].
-    pub fn look(&mut self, core: CoreId, now: u64) {
-        self.0.look(core.into(), now);
-    }
-
-    /// See [`HostScheduler::look_at`].
-    pub fn look_at(&self, core: CoreId, now: u64) -> u64 {
-        self.0.look_at(core.into(), now)
-    }
-
-    /// See [`HostScheduler::timer`].
-    pub fn timer(&mut self, now: u64) {
-        self.0.timer(now);
-    }
-
-    /// See [`HostScheduler::timer_at`].
-    pub fn timer_at(&self) -> u64 {
-        self.0.timer_at()
-    }
-
-    /// See [`HostScheduler::take_pending`].
-    pub fn take_pending(&mut self) -> Option<CoreId> {
-        self.0.take_pending().map(CoreId::from)
-    }
-
-    /// See [`HostScheduler::has_waiting`].
-    pub fn has_waiting(&self, core: CoreId) -> bool {
-        self.0.has_waiting(core.into())
-    }
-
-    /// See [`HostScheduler::pick`].
-    pub fn pick(&mut self, core: CoreId, now: u64) -> Option<VpId> {
-        self.0.pick(core.into(), now).map(VpId::from)
-    }
-
-    /// See [`HostScheduler::yield_to`].
-    pub fn yield_to(&mut self, vp: VpId, sibling: VpId, now: u64) -> bool {
-        self.0.yield_to(vp.into(), sibling.into(), now)
-    }
-
-    /// See [`HostScheduler::take_passed`].
-    pub fn take_passed(&mut self, core: CoreId) -> impl Iterator<Item = VpId> {
-        self.0.take_passed(core.into()).into_iter().map(VpId::from)
-    }
-
-    /// See [`HostScheduler::draw_to`].
-    pub fn draw_to(&mut self, vp: VpId, cores: (CoreId, u16), now: u64) {
-        self.0.draw_to(vp.into(), (cores.0.into(), cores.1), now);
-    }
-
-    /// See [`HostScheduler::counted`].
-    pub fn counted(&self, partition: PartitionId, now: u64) -> HostCount {
-        self.0.counted(partition.into(), now)
     }
 }
 

@@ -12,7 +12,7 @@ mod round_robin;
 
 pub use credit2::Credit2;
 pub use dedicated::Dedicated;
-pub use host::{hosts, in_effect as host_in_effect, settings_of, HostChoice, HostRoom};
+pub use host::{hosts, in_effect as host_in_effect, scheduler, settings_of, HostChoice};
 pub use linux::Linux;
 pub use phyp::Phyp;
 pub use prsm::{run_time_ns, shared_cores, slice_is_over, Prsm};

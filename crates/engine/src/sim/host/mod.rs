@@ -21,8 +21,7 @@ use super::system::{System, HOST_COLUMNS};
 use super::world::World;
 use crate::guest::workload::JobId;
 use crate::guest::Cpu;
-use crate::hypervisor::policies::HostRoom;
-use crate::hypervisor::{Mode, State};
+use crate::hypervisor::{HostScheduler, Mode, State};
 use crate::ids::{CoreId, PartitionId, VpId};
 use crate::kernel::Key;
 use crate::spec::{Processors, Spec};
@@ -229,8 +228,8 @@ impl World<Host> {
     }
 
     /// Tells the scheduler something and carries out what follows.
-    fn tell(&mut self, what: impl FnOnce(&mut HostRoom)) {
-        what(&mut self.sys.room);
+    fn tell(&mut self, what: impl FnOnce(&mut dyn HostScheduler)) {
+        what(self.sys.room.as_mut());
         self.serve();
     }
 
@@ -258,7 +257,7 @@ impl World<Host> {
                 return; // The sleep has made the core pending again.
             }
         }
-        for passed in self.sys.room.take_passed(core) {
+        while let Some(passed) = self.sys.room.take_passed(core) {
             let partition = self.vp(passed).partition;
             self.meters.partitions[partition].nivcsw += 1;
         }

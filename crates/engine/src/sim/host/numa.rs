@@ -8,7 +8,7 @@
 use super::state::Host;
 use super::Alarm;
 use crate::hypervisor::numa::{move_common, move_own, next_period_ns};
-use crate::ids::{CoreId, PartitionId, VpId};
+use crate::ids::{CoreId, PartitionId, Span, VpId};
 use crate::sim::event::NEVER;
 use crate::sim::world::World;
 use crate::spec::NumaBalancing;
@@ -126,7 +126,7 @@ impl World<Host> {
         let most = (0..common.len())
             .reduce(|a, b| if common[b] > common[a] { b } else { a })
             .unwrap_or(0) as u16;
-        if threads.len() <= usize::from(self.cores_beside(most).1) {
+        if threads.len() <= self.cores_beside(most).len() {
             return threads.into_iter().map(|vp| (vp, most)).collect();
         }
         let count = threads.len() as f64;
@@ -144,16 +144,14 @@ impl World<Host> {
         dealt.map(|(index, vp)| (vp, domain_at(index))).collect()
     }
 
-    /// First processor beside a memory domain, and how many there are.
-    fn cores_beside(&self, domain: u16) -> (CoreId, u16) {
+    /// Processors beside a memory domain.
+    fn cores_beside(&self, domain: u16) -> Span<CoreId> {
         let tree = &self.at.tree;
         let first = tree.chip_beside(domain);
         let chips = (first..tree.chips()).take_while(|chip| tree.domain_of(*chip) == domain);
         let first = first * tree.cores_per_chip;
         let count = chips.count() as u16 * tree.cores_per_chip;
-        (
-            CoreId::from(first),
-            count.min(tree.active_cores.saturating_sub(first)),
-        )
+        let there = tree.active_cores.saturating_sub(first);
+        Span::new(usize::from(first), usize::from(count.min(there)))
     }
 }

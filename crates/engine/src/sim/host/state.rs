@@ -1,8 +1,8 @@
 //! What a host keeps: its scheduler, KVM's part of its guests, memory that may be moved, wake-ups.
 
 use crate::guest::memory::Placed;
-use crate::hypervisor::policies::HostRoom;
-use crate::hypervisor::State;
+use crate::hypervisor::policies::scheduler;
+use crate::hypervisor::{HostScheduler, State};
 use crate::ids::{ById, CoreId, PartitionId, VpId};
 use crate::kernel::Key;
 use crate::sim::event::NEVER;
@@ -11,7 +11,7 @@ use crate::spec::{Kvm, MemoryPolicy, Partition, Policy, Processors, Spec};
 /// A host's scheduler, and what KVM keeps beside it.
 pub struct Host {
     /// The scheduler.
-    pub(super) room: HostRoom,
+    pub(super) room: Box<dyn HostScheduler>,
     /// When its timer is set for; `NEVER` = it is not.
     pub(super) timer: u64,
     /// KVM's guests, by partition.
@@ -30,7 +30,7 @@ impl Host {
     /// # Panics
     /// If its policy is none of a host: the caller has looked.
     pub fn of(spec: &Spec, state: &State, replication: u64) -> Self {
-        let room = HostRoom::of(spec, state, replication);
+        let room = scheduler(spec, state, replication);
         Self {
             room: room.expect("a policy of hosts"),
             timer: NEVER,

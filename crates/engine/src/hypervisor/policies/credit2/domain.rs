@@ -8,7 +8,7 @@ use super::processor::{Pending, Processor, NEVER};
 use super::queue::RunQueue;
 use super::unit::{Aside, Unit};
 use super::Credit2;
-use crate::hypervisor::{CoreId as Number, HostCount};
+use crate::hypervisor::HostCount;
 use crate::machine::Topology;
 use crate::spec::{self, Processors};
 
@@ -17,7 +17,7 @@ pub(super) struct Domain<'a> {
     pub units: usize,
     pub weight: u16,
     pub cap: Option<f64>,
-    pub pins: &'a [Vec<Number>],
+    pub pins: &'a [Vec<u16>],
 }
 
 /// What it keeps of one.

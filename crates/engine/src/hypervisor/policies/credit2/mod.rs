@@ -24,7 +24,6 @@ mod queue;
 mod tickle;
 mod unit;
 
-use super::super as engine;
 use super::super::host::{HostCount, HostScheduler};
 use super::super::State;
 use crate::spec::{self, Spec};
@@ -158,8 +157,7 @@ impl Credit2 {
 }
 
 impl HostScheduler for Credit2 {
-    fn wake(&mut self, vp: engine::VpId, _waker: Option<engine::CoreId>, now: u64) {
-        let vp = VpId::from(vp);
+    fn wake(&mut self, vp: VpId, _waker: Option<CoreId>, now: u64) {
         let unit = &self.units[vp];
         if unit.doing != Doing::Blocked {
             return;
@@ -174,8 +172,7 @@ impl HostScheduler for Credit2 {
         }
     }
 
-    fn sleep(&mut self, vp: engine::VpId, now: u64) {
-        let vp = VpId::from(vp);
+    fn sleep(&mut self, vp: VpId, now: u64) {
         let unit = &mut self.units[vp];
         let (cpu, domain) = (unit.cpu, unit.domain);
         match std::mem::replace(&mut unit.doing, Doing::Blocked) {
@@ -196,12 +193,12 @@ impl HostScheduler for Credit2 {
         }
     }
 
-    fn look(&mut self, core: engine::CoreId, _now: u64) {
-        self.pending.push(core.into());
+    fn look(&mut self, core: CoreId, _now: u64) {
+        self.pending.push(core);
     }
 
-    fn look_at(&self, core: engine::CoreId, _now: u64) -> u64 {
-        self.cpus[core.into()].look_at
+    fn look_at(&self, core: CoreId, _now: u64) -> u64 {
+        self.cpus[core].look_at
     }
 
     fn timer(&mut self, now: u64) {
@@ -225,17 +222,17 @@ impl HostScheduler for Credit2 {
         self.timer_at
     }
 
-    fn take_pending(&mut self) -> Option<engine::CoreId> {
-        self.pending.take().map(engine::CoreId::from)
+    fn take_pending(&mut self) -> Option<CoreId> {
+        self.pending.take()
     }
 
-    fn pick(&mut self, core: engine::CoreId, now: u64) -> Option<engine::VpId> {
-        self.schedule(core.into(), now).map(engine::VpId::from)
+    fn pick(&mut self, core: CoreId, now: u64) -> Option<VpId> {
+        self.schedule(core, now)
     }
 
     /// Xen has no directed yield: the runner gives way to the first of the queue, whoever that is.
-    fn yield_to(&mut self, vp: engine::VpId, _sibling: engine::VpId, _now: u64) -> bool {
-        let unit = self.unit(vp.into());
+    fn yield_to(&mut self, vp: VpId, _sibling: VpId, _now: u64) -> bool {
+        let unit = self.unit(vp);
         if unit.doing != Doing::Running {
             return false;
         }
@@ -245,8 +242,8 @@ impl HostScheduler for Credit2 {
         true
     }
 
-    fn counted(&self, partition: u16, now: u64) -> HostCount {
-        let domain = &self.domains[partition.into()];
+    fn counted(&self, partition: PartitionId, now: u64) -> HostCount {
+        let domain = &self.domains[partition];
         let parked = domain.budget.iter().flat_map(|budget| &budget.parked);
         let waited = parked.map(|vp| now - self.asides[*vp].parked_at);
         HostCount {

@@ -42,12 +42,12 @@ impl Host {
     }
 
     fn wake(&mut self, vp: u32) {
-        self.scheduler.wake(vp, None, self.now);
+        self.scheduler.wake(vp.into(), None, self.now);
         self.serve();
     }
 
     fn sleep(&mut self, vp: u32) {
-        self.scheduler.sleep(vp, self.now);
+        self.scheduler.sleep(vp.into(), self.now);
         self.serve();
     }
 
@@ -67,7 +67,6 @@ impl Host {
 
     fn serve(&mut self) {
         while let Some(cpu) = self.scheduler.take_pending() {
-            let cpu = CoreId::from(cpu);
             self.book(cpu);
             let was = self.scheduler.cpus[cpu].current;
             let is = self.scheduler.schedule(cpu, self.now);
@@ -123,7 +122,7 @@ impl Host {
             if timer <= at {
                 self.scheduler.timer(self.now);
             } else {
-                self.scheduler.look(cpu.into(), self.now);
+                self.scheduler.look(cpu, self.now);
             }
             self.serve();
         }
@@ -194,7 +193,7 @@ fn caps_hold_over_periods() {
         let had = 2.0 * host.share(0..units);
         let fair = units as f64 * 2.0 / (units + 2) as f64;
         assert!(near(had, cap.min(fair)), "{cap} cores of {units}: {had}");
-        let count = host.scheduler.counted(0, host.now);
+        let count = host.scheduler.counted(PartitionId::new(0), host.now);
         assert_eq!(count.periods, 999);
         if cap < fair {
             assert!(
@@ -217,7 +216,7 @@ fn a_capped_domain_alone_leaves_the_rest_idle() {
         "{}",
         2.0 * host.share(0..2)
     );
-    let count = host.scheduler.counted(0, host.now);
+    let count = host.scheduler.counted(PartitionId::new(0), host.now);
     assert_eq!(count.throttled_periods, count.periods);
 }
 
@@ -233,7 +232,12 @@ fn run_queues_even_out() {
     for vp in 0..5 {
         assert!(host.share(vp..vp + 1) > 0.15, "{:?}", host.ran);
     }
-    assert!(host.scheduler.counted(0, host.now).migrations > 0);
+    assert!(
+        host.scheduler
+            .counted(PartitionId::new(0), host.now)
+            .migrations
+            > 0
+    );
 }
 
 #[test]
@@ -302,8 +306,12 @@ fn one_that_yields_makes_room_within_the_rate_limit() {
     (0..2).for_each(|vp| host.wake(vp));
     assert_eq!(host.runner(), Some(0));
     host.now = MS / 10;
-    assert!(!host.scheduler.yield_to(1, 0, host.now));
-    assert!(host.scheduler.yield_to(0, 1, host.now));
+    assert!(!host
+        .scheduler
+        .yield_to(VpId::new(1), VpId::new(0), host.now));
+    assert!(host
+        .scheduler
+        .yield_to(VpId::new(0), VpId::new(1), host.now));
     host.serve();
     assert_eq!(host.runner(), Some(1));
 }

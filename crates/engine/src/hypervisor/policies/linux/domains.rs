@@ -159,7 +159,7 @@ impl Domains {
         let seats = &mut self.seats[cpu];
         let most = (LONGEST_NS / self.rhythm.tick * self.cache.len() as u64).max(1);
         seats[seat].due = self.rhythm.due(&seats[seat], most);
-        let first = |busy: usize| seats.iter().map(|seat| seat.due[usize::from(busy)]).min();
+        let first = |busy: usize| seats.iter().map(|seat| seat.due[busy]).min();
         if self.rhythm.enabled {
             self.due[cpu] = [0, 1].map(|busy| first(busy).unwrap_or(u64::MAX));
         }

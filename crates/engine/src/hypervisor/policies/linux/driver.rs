@@ -2,7 +2,8 @@
 //! in turn, on processors of one speed, without the rest of the engine.
 
 use super::Linux;
-use crate::hypervisor::{HostScheduler, VpId};
+use crate::hypervisor::HostScheduler;
+use crate::ids::{CoreId, VpId};
 
 /// What a thread does.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +87,7 @@ impl Driver {
     fn next(&self) -> Option<u64> {
         let wakes = self.threads.iter().map(|t| t.wakes_at);
         let ends = self.running.iter().flatten();
-        let ends = ends.map(|vp| self.now + self.threads[*vp as usize].left);
+        let ends = ends.map(|vp| self.now + self.threads[vp.index()].left);
         let looks = self.look_at.iter().copied();
         let all = wakes.chain(ends).chain(looks);
         let next = all.chain([self.scheduler.timer_at()]).min();
@@ -95,7 +96,7 @@ impl Driver {
 
     fn advance(&mut self, to: u64) {
         for vp in self.running.iter().flatten() {
-            let thread = &mut self.threads[*vp as usize];
+            let thread = &mut self.threads[vp.index()];
             let ran = to - self.now;
             thread.came.ran += ran;
             thread.left -= ran.min(thread.left);
@@ -111,13 +112,13 @@ impl Driver {
         }
         for cpu in 0..self.running.len() {
             let runner = self.running[cpu];
-            if let Some(vp) = runner.filter(|vp| self.threads[*vp as usize].left == 0) {
+            if let Some(vp) = runner.filter(|vp| self.threads[vp.index()].left == 0) {
                 self.end_burst(vp);
                 self.running[cpu] = None;
                 self.scheduler.sleep(vp, now);
                 self.serve();
             } else if self.look_at[cpu] <= now {
-                self.scheduler.look(cpu as u16, now);
+                self.scheduler.look(CoreId::new(cpu), now);
                 self.serve();
             }
         }
@@ -125,7 +126,7 @@ impl Driver {
             if self.threads[vp].wakes_at <= now {
                 self.threads[vp].wakes_at = u64::MAX;
                 self.threads[vp].ready_from = Some(now);
-                self.scheduler.wake(vp as VpId, None, now);
+                self.scheduler.wake(VpId::new(vp), None, now);
                 self.serve();
             }
         }
@@ -133,7 +134,7 @@ impl Driver {
 
     fn end_burst(&mut self, vp: VpId) {
         let now = self.now;
-        let thread = &mut self.threads[vp as usize];
+        let thread = &mut self.threads[vp.index()];
         thread.came.slept += 1;
         thread.came.bursts += 1;
         match thread.does {
@@ -147,19 +148,19 @@ impl Driver {
 
     fn serve(&mut self) {
         while let Some(core) = self.scheduler.take_pending() {
-            let cpu = usize::from(core);
+            let cpu = core.index();
             let next = self.scheduler.pick(core, self.now);
-            for vp in self.scheduler.take_passed(core) {
-                self.threads[vp as usize].came.lost += 1;
+            while let Some(vp) = self.scheduler.take_passed(core) {
+                self.threads[vp.index()].came.lost += 1;
             }
             if next != self.running[cpu] {
                 if let Some(vp) = self.running[cpu] {
-                    let thread = &mut self.threads[vp as usize];
+                    let thread = &mut self.threads[vp.index()];
                     thread.came.lost += 1;
                     thread.ready_from = Some(self.now);
                 }
                 if let Some(vp) = next {
-                    let thread = &mut self.threads[vp as usize];
+                    let thread = &mut self.threads[vp.index()];
                     let since = thread.ready_from.take().expect("it was ready");
                     thread.came.waited += self.now - since;
                 }

@@ -47,12 +47,14 @@ mod twin;
 mod wakeup;
 mod yielding;
 
-use crate::hypervisor::{self, HostCount, HostScheduler, State, VpId};
+use crate::hypervisor::{HostCount, HostScheduler, State};
 use crate::spec::Spec;
 use balance::Idleness;
 use domains::{Domains, Rhythm};
 pub use due::due;
 use ids::{between, CoreId, PartitionId, Span, TaskId, ROOT};
+
+use crate::ids::VpId;
 use moves::Leaving;
 use params::SOFT_INTERRUPT;
 use tree::{Arrival, Tree};
@@ -167,13 +169,18 @@ impl Linux {
 
 /// Number of a thread, as the scheduler has it.
 fn task(vp: VpId) -> TaskId {
-    TaskId::from(vp)
+    TaskId::new(vp.index())
+}
+
+/// The thread that a task is.
+fn thread(task: TaskId) -> VpId {
+    VpId::new(task.index())
 }
 
 impl HostScheduler for Linux {
-    fn wake(&mut self, vp: VpId, waker: Option<hypervisor::CoreId>, now: u64) {
+    fn wake(&mut self, vp: VpId, waker: Option<CoreId>, now: u64) {
         self.tree.set_now(now);
-        self.wake_task(task(vp), waker.map(CoreId::from));
+        self.wake_task(task(vp), waker);
     }
 
     fn sleep(&mut self, vp: VpId, now: u64) {
@@ -181,13 +188,13 @@ impl HostScheduler for Linux {
         self.put_to_sleep(task(vp));
     }
 
-    fn look(&mut self, core: hypervisor::CoreId, now: u64) {
+    fn look(&mut self, core: CoreId, now: u64) {
         self.tree.set_now(now);
-        self.look_after(core.into());
+        self.look_after(core);
     }
 
-    fn look_at(&self, core: hypervisor::CoreId, now: u64) -> u64 {
-        self.next_look(core.into(), now)
+    fn look_at(&self, core: CoreId, now: u64) -> u64 {
+        self.next_look(core, now)
     }
 
     fn timer(&mut self, now: u64) {
@@ -199,19 +206,18 @@ impl HostScheduler for Linux {
         self.tree.quota_at
     }
 
-    fn take_pending(&mut self) -> Option<hypervisor::CoreId> {
+    fn take_pending(&mut self) -> Option<CoreId> {
         let core = self.tree.pending.pop_front()?;
         self.tree.cpus[core].pending = false;
-        Some(core.into())
+        Some(core)
     }
 
-    fn pick(&mut self, core: hypervisor::CoreId, now: u64) -> Option<VpId> {
+    fn pick(&mut self, core: CoreId, now: u64) -> Option<VpId> {
         self.tree.set_now(now);
-        let cpu = CoreId::from(core);
-        if self.tree.cpus[cpu].resched {
-            self.schedule(cpu);
+        if self.tree.cpus[core].resched {
+            self.schedule(core);
         }
-        self.tree.cpus[cpu].curr.map(VpId::from)
+        self.tree.cpus[core].curr.map(thread)
     }
 
     fn yield_to(&mut self, vp: VpId, sibling: VpId, now: u64) -> bool {
@@ -219,23 +225,21 @@ impl HostScheduler for Linux {
         self.tree.hand_over(task(vp), task(sibling))
     }
 
-    fn draw_to(&mut self, vp: VpId, (first, count): (hypervisor::CoreId, u16), now: u64) {
+    fn draw_to(&mut self, vp: VpId, cores: Span<CoreId>, now: u64) {
         self.tree.set_now(now);
-        let cores = Span::new(usize::from(first), usize::from(count));
         self.tree.draw_to(&self.domains, task(vp), cores);
     }
 
-    fn counted(&self, partition: u16, now: u64) -> HostCount {
-        self.count(PartitionId::from(partition), now)
+    fn counted(&self, partition: PartitionId, now: u64) -> HostCount {
+        self.count(partition, now)
     }
 
-    fn has_waiting(&self, core: hypervisor::CoreId) -> bool {
-        self.tree.runnable(core.into()) > 1
+    fn has_waiting(&self, core: CoreId) -> bool {
+        self.tree.runnable(core) > 1
     }
 
-    fn take_passed(&mut self, core: hypervisor::CoreId) -> Vec<VpId> {
-        let passed = std::mem::take(&mut self.tree.cpus[CoreId::from(core)].passed);
-        passed.into_iter().map(VpId::from).collect()
+    fn take_passed(&mut self, core: CoreId) -> Option<VpId> {
+        self.tree.cpus[core].passed.pop().map(thread)
     }
 }
 

@@ -3,9 +3,10 @@
 //! figures, and properties that hold whatever the load.
 
 use super::driver::{Came, Does, Driver};
-use super::ids::{CoreId, EntityId, TaskId};
+use super::ids::{CoreId, EntityId, PartitionId, TaskId};
 use super::Linux;
 use crate::hypervisor::{HostScheduler, State};
+use crate::ids::VpId;
 use crate::machine::parse_short;
 use crate::spec::{Cgroup, FairClass, HostThreads, LogicalCores, Partition, Policy, Processors};
 use crate::spec::{Guest, MemoryPart, MemoryPolicy, Pool, Profile, Spec, Unix, Workload};
@@ -14,6 +15,12 @@ const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
 /// The first task.
 const TASK: EntityId = EntityId::new(0);
+/// The only processor, or the first one.
+pub const CPU: CoreId = CoreId::new(0);
+
+fn vp(number: usize) -> VpId {
+    VpId::new(number)
+}
 
 pub fn group(name: &str, weight: u32) -> Cgroup {
     Cgroup {
@@ -240,7 +247,12 @@ fn a_capped_group_gets_its_quota_and_the_rest_goes_to_the_other() {
     let (came, linux) = play(&spec, &[SPIN; 4], &[2, 2], 6);
     close(cpus(&came[0], 6), 0.5, 0.025);
     close(cpus(&came[1], 6), 1.5, 0.025);
-    assert!(linux.counted(0, 6 * SECOND).throttled_periods >= 59);
+    assert!(
+        linux
+            .counted(PartitionId::new(0), 6 * SECOND)
+            .throttled_periods
+            >= 59
+    );
 }
 
 #[test]
@@ -253,7 +265,7 @@ fn two_capped_groups_do_not_disturb_each_other() {
     let spec = spec(2, vec![capped("a", 100, 50 * MS)], &[2]);
     let (came, linux) = play(&spec, &[SPIN; 2], &[2], 5);
     close(cpus(&came[0], 5), 0.5, 0.025);
-    let throttled = linux.counted(0, 5 * SECOND).throttled_ns as f64 * 1e-9;
+    let throttled = linux.counted(PartitionId::new(0), 5 * SECOND).throttled_ns as f64 * 1e-9;
     close(throttled, 2.0 * 5.0 * 0.75, 0.025);
 }
 
@@ -387,7 +399,7 @@ fn two_that_share_a_cache_beside_an_empty_one_are_parted() {
     let (_, linux) = play(&spec, &[SPIN, short, SPIN, short], &[4], 1);
     let chip = |task: usize| linux.tree.tasks[TaskId::new(task)].cpu.index() / 2;
     assert_ne!(chip(0), chip(2));
-    assert_eq!(linux.counted(0, SECOND).migrations, 1);
+    assert_eq!(linux.counted(PartitionId::new(0), SECOND).migrations, 1);
 }
 
 #[test]
@@ -396,7 +408,12 @@ fn who_is_switched_to_and_off_at_once_displaces_the_runner() {
     // throttled task too, which goes off at once.
     let groups = vec![capped("a", 100, 10 * MS), group("b", 100)];
     let (came, linux) = play(&spec(1, groups, &[1, 1]), &[SPIN; 2], &[1, 1], 6);
-    assert!(linux.counted(0, 6 * SECOND).throttled_periods > 50);
+    assert!(
+        linux
+            .counted(PartitionId::new(0), 6 * SECOND)
+            .throttled_periods
+            > 50
+    );
     let (a, b) = (sum(&came[0], |c| c.lost), sum(&came[1], |c| c.lost));
     assert!((a - b).abs() <= 1.0, "{a} and {b}");
 }
@@ -411,8 +428,8 @@ fn awake(threads: u16, in_sums: bool) -> Linux {
 /// A scheduler whose threads, so many, have woken one after the other.
 fn woken(spec: &Spec, threads: u32) -> Linux {
     let mut linux = scheduler(spec, 0);
-    for vp in 0..threads {
-        linux.wake(vp, None, 0);
+    for thread in 0..threads {
+        linux.wake(VpId::from(thread), None, 0);
         while let Some(core) = linux.take_pending() {
             linux.pick(core, 0);
         }
@@ -426,7 +443,7 @@ fn a_runner_made_lighter_gains_where_it_stays_in_the_sums() {
     // 20/9 ms where its place is worked out from sums in which it stands already.
     for (in_sums, owed) in [(false, 2_000_000), (true, 2_222_222)] {
         let mut linux = awake(2, in_sums);
-        assert_eq!(linux.tree.cpus[CoreId::new(0)].curr, Some(TASK));
+        assert_eq!(linux.tree.cpus[CPU].curr, Some(TASK));
         let tree = &mut linux.tree;
         tree.entities[TASK].vruntime = tree.entity(TASK.plus(1)).vruntime - 2_000_000;
         tree.reweigh(TASK, tree.entity(TASK).weight / 2);
@@ -439,14 +456,14 @@ fn a_runner_made_lighter_gains_where_it_stays_in_the_sums() {
 fn the_one_that_a_runner_yields_to_comes_next() {
     for sibling in [1, 2, 3] {
         let mut linux = awake(4, true);
-        assert!(linux.yield_to(0, sibling, 0));
-        assert_eq!(linux.take_pending(), Some(0));
-        assert_eq!(linux.pick(0, 0), Some(sibling));
+        assert!(linux.yield_to(vp(0), vp(sibling), 0));
+        assert_eq!(linux.take_pending(), Some(CPU));
+        assert_eq!(linux.pick(CPU, 0), Some(vp(sibling)));
     }
     // Not one that does not wait.
     let mut linux = awake(2, true);
-    linux.sleep(1, 0);
-    assert!(!linux.yield_to(0, 1, 0) && !linux.yield_to(1, 0, 0));
+    linux.sleep(vp(1), 0);
+    assert!(!linux.yield_to(vp(0), vp(1), 0) && !linux.yield_to(vp(1), vp(0), 0));
 }
 
 #[test]
@@ -454,8 +471,8 @@ fn a_buddy_that_runs_leaves_no_note_in_the_queues_above() {
     // Two in a group beside one: the group runs already, so that only its member changes.
     let groups = vec![group("a", 100), group("b", 100)];
     let mut linux = woken(&spec(1, groups, &[2, 1]), 3);
-    assert_eq!(linux.tree.cpus[CoreId::new(0)].curr, Some(TASK));
-    assert!(linux.yield_to(0, 1, 0));
+    assert_eq!(linux.tree.cpus[CPU].curr, Some(TASK));
+    assert!(linux.yield_to(vp(0), vp(1), 0));
     let noted = |linux: &Linux| {
         linux
             .tree
@@ -465,8 +482,8 @@ fn a_buddy_that_runs_leaves_no_note_in_the_queues_above() {
             .count()
     };
     assert_eq!(noted(&linux), 2);
-    assert_eq!(linux.take_pending(), Some(0));
-    assert_eq!(linux.pick(0, 0), Some(1));
+    assert_eq!(linux.take_pending(), Some(CPU));
+    assert_eq!(linux.pick(CPU, 0), Some(vp(1)));
     assert_eq!(noted(&linux), 0);
 }
 
@@ -477,7 +494,7 @@ fn under_cfs_a_buddy_comes_next_within_the_granularity_and_the_yielder_stays_whe
         let mut spec = spec(1, vec![], &[3]);
         spec.machine.hypervisor.linux.scheduler = FairClass::Cfs;
         let mut linux = woken(&spec, 3);
-        assert_eq!(linux.tree.cpus[CoreId::new(0)].curr, Some(TASK));
+        assert_eq!(linux.tree.cpus[CPU].curr, Some(TASK));
         let tree = &mut linux.tree;
         tree.entities[TASK].vruntime = 50_000_000;
         for (place, vruntime) in [(1, 49_000_000), (2, 49_000_000 + ahead)] {
@@ -486,9 +503,9 @@ fn under_cfs_a_buddy_comes_next_within_the_granularity_and_the_yielder_stays_whe
             tree.entities[id].vruntime = vruntime;
             tree.insert(id);
         }
-        assert!(linux.yield_to(0, 2, 0));
-        assert_eq!(linux.take_pending(), Some(0));
-        assert_eq!(linux.pick(0, 0), Some(next));
+        assert!(linux.yield_to(vp(0), vp(2), 0));
+        assert_eq!(linux.take_pending(), Some(CPU));
+        assert_eq!(linux.pick(CPU, 0), Some(vp(next)));
         assert_eq!(linux.tree.entity(TASK).vruntime, 50_000_000);
     }
 }
@@ -515,10 +532,10 @@ fn a_quota_above_counts_for_those_it_stops() {
     }
     let (came, linux) = play(&spec, &[SPIN; 3], &[2, 1], 6);
     for (index, threads) in [(0, 2.0), (1, 1.0)] {
-        let count = linux.counted(index, 6 * SECOND);
+        let count = linux.counted(PartitionId::new(index), 6 * SECOND);
         assert!(count.throttled_periods > 50);
         // Each has its processor to itself: what it does not run, it is stopped.
         let stopped = count.throttled_ns as f64 / (6 * SECOND) as f64;
-        close(stopped, threads - cpus(&came[usize::from(index)], 6), 0.05);
+        close(stopped, threads - cpus(&came[index], 6), 0.05);
     }
 }

@@ -2,8 +2,9 @@
 //! step, a tick every four milliseconds whether anything can happen or not.
 
 use super::ids::QueueId;
-use super::tests::{scheduler, spec};
+use super::tests::{scheduler, spec, CPU};
 use crate::hypervisor::HostScheduler;
+use crate::ids::VpId;
 use crate::kernel::Stream;
 use crate::spec::{Processors, Spec};
 
@@ -247,12 +248,12 @@ fn compare(dice: &mut Stream, linux: &mut super::Linux, naive: &mut Naive, seed:
         let is_tick = tick < next_event;
         now = tick.min(next_event);
         // What the scheduler asked for lies at ticks; it may leave out those that change nothing.
-        let asked = naive.curr.is_some() && linux.look_at(0, now - 1) <= now;
+        let asked = naive.curr.is_some() && linux.look_at(CPU, now - 1) <= now;
         let at = i128::from(now);
         if is_tick {
             let over = naive.advance(at);
             if asked {
-                linux.look(0, now);
+                linux.look(CPU, now);
             }
             if over {
                 naive.schedule();
@@ -262,21 +263,25 @@ fn compare(dice: &mut Stream, linux: &mut super::Linux, naive: &mut Naive, seed:
             let i = dice.below(awake.len() as u64) as usize;
             if naive.curr == Some(i) {
                 awake[i] = false;
-                linux.sleep(i as u32, now);
+                linux.sleep(VpId::new(i), now);
                 naive.advance(at);
                 naive.sleep();
             } else if !awake[i] {
                 awake[i] = true;
                 let alone = linux.tree.queue(QueueId::new(0)).floor;
-                linux.wake(i as u32, None, now);
+                linux.wake(VpId::new(i), None, now);
                 naive.wake(i, i128::from(alone), at);
             }
         }
-        let mut runs = linux.pick(0, now);
+        let mut runs = linux.pick(CPU, now);
         while linux.take_pending().is_some() {
-            runs = linux.pick(0, now);
+            runs = linux.pick(CPU, now);
         }
         let expected = naive.curr.map(|c| c as u32);
-        assert_eq!(runs, expected, "seed {seed} step {step} at {now}");
+        assert_eq!(
+            runs.map(u32::from),
+            expected,
+            "seed {seed} step {step} at {now}"
+        );
     }
 }

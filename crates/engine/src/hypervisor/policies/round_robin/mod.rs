@@ -169,12 +169,11 @@ impl RoundRobin {
 }
 
 impl HostScheduler for RoundRobin {
-    fn wake(&mut self, vp: u32, _waker: Option<u16>, _now: u64) {
-        self.line_up(vp.into());
+    fn wake(&mut self, vp: VpId, _waker: Option<CoreId>, _now: u64) {
+        self.line_up(vp);
     }
 
-    fn sleep(&mut self, vp: u32, _now: u64) {
-        let vp = VpId::from(vp);
+    fn sleep(&mut self, vp: VpId, _now: u64) {
         match self.threads[vp].on.take() {
             Some(core) => {
                 self.cores[core].runner = None;
@@ -184,12 +183,12 @@ impl HostScheduler for RoundRobin {
         }
     }
 
-    fn look(&mut self, core: u16, _now: u64) {
-        self.ask(core.into());
+    fn look(&mut self, core: CoreId, _now: u64) {
+        self.ask(core);
     }
 
-    fn look_at(&self, core: u16, _now: u64) -> u64 {
-        let at = &self.cores[CoreId::from(core)];
+    fn look_at(&self, core: CoreId, _now: u64) -> u64 {
+        let at = &self.cores[core];
         at.runner.map_or(u64::MAX, |_| at.turn_ends)
     }
 
@@ -199,26 +198,25 @@ impl HostScheduler for RoundRobin {
         u64::MAX // Turns are all that ends.
     }
 
-    fn take_pending(&mut self) -> Option<u16> {
+    fn take_pending(&mut self) -> Option<CoreId> {
         let core = self.pending.pop_front()?;
         self.cores[core].is_pending = false;
-        Some(core.into())
+        Some(core)
     }
 
-    fn has_waiting(&self, core: u16) -> bool {
-        self.line.iter().any(|vp| self.may(*vp, core.into()))
+    fn has_waiting(&self, core: CoreId) -> bool {
+        self.line.iter().any(|vp| self.may(*vp, core))
     }
 
-    fn pick(&mut self, core: u16, now: u64) -> Option<u32> {
-        self.choose(core.into(), now).map(u32::from)
+    fn pick(&mut self, core: CoreId, now: u64) -> Option<VpId> {
+        self.choose(core, now)
     }
 
     /// The sibling comes first, and the turn of the one that yields is over.
-    fn yield_to(&mut self, vp: u32, sibling: u32, now: u64) -> bool {
-        let Some(core) = self.threads[VpId::from(vp)].on else {
+    fn yield_to(&mut self, vp: VpId, sibling: VpId, now: u64) -> bool {
+        let Some(core) = self.threads[vp].on else {
             return false;
         };
-        let sibling = VpId::from(sibling);
         let waits = self.line.iter().position(|waiting| *waiting == sibling);
         let Some(place) = waits.filter(|_| self.may(sibling, core)) else {
             return false;
@@ -230,9 +228,9 @@ impl HostScheduler for RoundRobin {
         true
     }
 
-    fn counted(&self, partition: u16, _now: u64) -> HostCount {
+    fn counted(&self, partition: PartitionId, _now: u64) -> HostCount {
         HostCount {
-            migrations: self.migrations[PartitionId::from(partition)],
+            migrations: self.migrations[partition],
             ..HostCount::default()
         }
     }

@@ -7,6 +7,8 @@ use crate::spec::{Policy, Spec};
 
 const MS: u64 = 1_000_000;
 const TURN: u64 = 10 * MS;
+/// The only core, or the first one.
+const CPU: CoreId = CoreId::new(0);
 
 /// A host on which each thread is a partition of its own, with these pins.
 fn host(machine: &str, pins: &[&[u16]]) -> RoundRobin {
@@ -50,26 +52,26 @@ fn serve(host: &mut RoundRobin, now: u64) {
         host.pick(core, now);
     }
     for (core, at) in host.cores.entries() {
-        assert!(at.runner.is_some() || !host.has_waiting(core.into()));
+        assert!(at.runner.is_some() || !host.has_waiting(core));
         assert!(at.runner.is_none_or(|vp| host.threads[vp].on == Some(core)));
     }
 }
 
 fn wake(host: &mut RoundRobin, vps: &[u32], now: u64) {
     for vp in vps {
-        host.wake(*vp, None, now);
+        host.wake(VpId::from(*vp), None, now);
         serve(host, now);
     }
 }
 
 fn sleep(host: &mut RoundRobin, vp: u32, now: u64) {
-    host.sleep(vp, now);
+    host.sleep(VpId::from(vp), now);
     serve(host, now);
 }
 
 /// Goes on to when the next turns end, and sees to them; that time.
 fn next(host: &mut RoundRobin) -> u64 {
-    let cores = 0..host.cores.len() as u16;
+    let cores = host.cores.ids();
     let now = cores.clone().map(|core| host.look_at(core, 0)).min();
     let now = now.unwrap();
     for core in cores {
@@ -120,7 +122,7 @@ fn who_is_alone_has_another_turn_where_it_is() {
         assert_eq!(next(&mut host), turn * TURN);
         assert_eq!(running(&host), [Some(0), None]);
     }
-    assert_eq!(host.counted(0, 0).migrations, 0);
+    assert_eq!(host.counted(PartitionId::new(0), 0).migrations, 0);
 }
 
 #[test]
@@ -128,13 +130,13 @@ fn one_that_wakes_waits_for_the_end_of_a_turn() {
     let mut host = host("core:1", &[&[], &[]]);
     wake(&mut host, &[0], 0);
     wake(&mut host, &[1], 3 * MS);
-    assert!(host.has_waiting(0));
+    assert!(host.has_waiting(CPU));
     assert_eq!(running(&host), [Some(0)]);
     assert_eq!(next(&mut host), TURN);
     assert_eq!(running(&host), [Some(1)]);
     sleep(&mut host, 1, 12 * MS);
     assert_eq!(
-        (running(&host), host.look_at(0, 0)),
+        (running(&host), host.look_at(CPU, 0)),
         (vec![Some(0)], 22 * MS)
     );
 }
@@ -148,7 +150,10 @@ fn one_that_sleeps_in_line_is_forgotten() {
     assert_eq!(running(&host), [Some(2)]);
     sleep(&mut host, 2, 11 * MS);
     sleep(&mut host, 0, 12 * MS);
-    assert_eq!((running(&host), host.look_at(0, 0)), (vec![None], u64::MAX));
+    assert_eq!(
+        (running(&host), host.look_at(CPU, 0)),
+        (vec![None], u64::MAX)
+    );
 }
 
 #[test]
@@ -163,7 +168,8 @@ fn a_thread_comes_back_to_its_last_core_if_that_idles() {
     wake(&mut host, &[0, 1], 4 * MS);
     assert_eq!(running(&host), [Some(0), Some(1)]);
     assert_eq!(
-        host.counted(0, 0).migrations + host.counted(1, 0).migrations,
+        host.counted(PartitionId::new(0), 0).migrations
+            + host.counted(PartitionId::new(1), 0).migrations,
         0
     );
 }
@@ -175,7 +181,7 @@ fn pins_hold_and_who_may_move_makes_room() {
     assert_eq!(running(&host), [Some(0), None]);
     next(&mut host);
     assert_eq!(running(&host), [Some(1), Some(0)]);
-    assert_eq!(host.counted(0, 0).migrations, 1);
+    assert_eq!(host.counted(PartitionId::new(0), 0).migrations, 1);
     for _ in 0..5 {
         next(&mut host);
         assert_eq!(running(&host), [Some(1), Some(0)]);
@@ -186,11 +192,17 @@ fn pins_hold_and_who_may_move_makes_room() {
 fn who_yields_gives_its_turn_to_the_sibling() {
     let mut host = host("core:1", &[&[], &[], &[]]);
     wake(&mut host, &[0, 1, 2], 0);
-    assert!(!host.yield_to(1, 2, MS), "it does not run");
-    assert!(host.yield_to(0, 2, MS));
+    assert!(
+        !host.yield_to(VpId::new(1), VpId::new(2), MS),
+        "it does not run"
+    );
+    assert!(host.yield_to(VpId::new(0), VpId::new(2), MS));
     serve(&mut host, MS);
     assert_eq!(running(&host), [Some(2)]);
-    assert!(!host.yield_to(2, 2, MS), "it does not wait");
+    assert!(
+        !host.yield_to(VpId::new(2), VpId::new(2), MS),
+        "it does not wait"
+    );
     next(&mut host);
     assert_eq!(running(&host), [Some(1)]);
 }
