@@ -5,8 +5,8 @@ use super::sharing::{LockKind, Near, Sharing, View, NEWEST};
 use super::state::{Cp, Port};
 use crate::cost::Table;
 use crate::devices::Searching;
+use crate::guest::zvm::ids::{LpId, SwitchId, VectorId};
 use crate::guest::zvm::segment::{Owner, Segment};
-use crate::guest::zvm::vectors::LpId;
 use crate::ids::PartitionId;
 use crate::machine::Topology;
 use crate::sim::windows::Partitions;
@@ -138,17 +138,31 @@ impl Cp {
     }
 
     /// Takes the lock of a switch so many times.
-    pub fn take_port(&mut self, port: u16, times: f64, chip: u16, near: &Near, into: &mut Segment) {
+    pub fn take_port(
+        &mut self,
+        port: SwitchId,
+        times: f64,
+        chip: u16,
+        near: &Near,
+        into: &mut Segment,
+    ) {
         let lines = self.spec.locks.lines;
-        let port = &mut self.ports[usize::from(port)];
+        let port = &mut self.ports[port];
         let sharing = port.views[usize::from(chip)].sharing;
         let owner = Owner::Chargeable;
         port.lock.take(times, lines, owner, &sharing, near, into);
     }
 
     /// Adds what searches of a switch's list cost beside their instructions.
-    pub fn search(&self, port: u16, chip: u16, list_ns: f64, transfers: f64, into: &mut Segment) {
-        let view = &self.ports[usize::from(port)].views[usize::from(chip)];
+    pub fn search(
+        &self,
+        port: SwitchId,
+        chip: u16,
+        list_ns: f64,
+        transfers: f64,
+        into: &mut Segment,
+    ) {
+        let view = &self.ports[port].views[usize::from(chip)];
         let lines = view.sharing.by.map(|by| by * transfers);
         into.search(Owner::Chargeable, list_ns, lines);
     }
@@ -171,18 +185,18 @@ impl Cp {
         &mut self,
         tree: &Topology,
         lp: LpId,
-        vector: u16,
+        vector: VectorId,
         near: &Near,
         into: &mut Segment,
     ) {
         into.execute(Owner::System, self.spec.paths.scan);
         let (changes, by) = self.vectors.changes(vector);
-        let from = self.lps[usize::from(by)].chip;
-        let own = &mut self.lps[usize::from(lp)];
-        let seen = &mut own.seen[usize::from(vector)];
+        let from = self.lps[by].place.chip;
+        let own = &mut self.lps[lp];
+        let seen = &mut own.seen[vector];
         if std::mem::replace(seen, changes) != changes && by != lp {
             let mut lines = [0.0; 3];
-            lines[tree.distance(from, own.chip) as usize] = 1.0;
+            lines[tree.distance(from, own.place.chip) as usize] = 1.0;
             into.fetch(Owner::System, lines, near.around.cache_ns);
         }
     }
@@ -230,7 +244,7 @@ impl Port {
 
     /// Notes that a logical processor sent so many frames.
     pub fn used_on(&mut self, lp: LpId, frames: u64) {
-        self.by_lp[usize::from(lp)] += frames as f64;
+        self.by_lp[lp] += frames as f64;
     }
 
     fn close_window(&mut self, tree: &Topology, window_ns: f64) {

@@ -3,8 +3,9 @@
 use super::sharing::LockKind;
 use super::state::{Cp, Doing, Mode};
 use super::Alarm;
+use crate::guest::zvm::ids::{LpId, VcpuId, VectorId, VmId};
 use crate::guest::zvm::segment::{Owner, Segment};
-use crate::guest::zvm::vectors::{LpId, VcpuId, Waiting};
+use crate::guest::zvm::vectors::Waiting;
 use crate::guest::Cpu;
 use crate::hypervisor;
 use crate::ids::{PartitionId, ThreadId, VpId};
@@ -17,6 +18,9 @@ use crate::sim::world::{Task, World};
 /// Minor time slices of processor time that a limited virtual machine can save up: assumed, between
 /// 1 and 100.
 const SAVED_SLICES: f64 = 10.0;
+
+/// The master processor.
+const MASTER: LpId = LpId::new(0);
 
 impl World<Partitions> {
     /// Whether a virtual processor is z/VM's.
@@ -37,10 +41,10 @@ impl World<Partitions> {
         let meter = self.meters.integrate(partition, self.now);
         meter.runnable += 1;
         let cp = self.cp(partition);
-        let vector = cp.vectors.home(cp.vcpus[vcpu as usize].left.lp);
+        let vector = cp.vectors.home(cp.vcpus[vcpu].left.lp);
         cp.move_to(vcpu, vector);
-        let clock = cp.clocks_of_vectors[usize::from(vector)];
-        let v = &mut cp.vcpus[vcpu as usize];
+        let clock = cp.clocks_of_vectors[vector];
+        let v = &mut cp.vcpus[vcpu];
         v.deadline = v.deadline.max(clock);
         self.make_vcpu_ready(partition, vcpu);
     }
@@ -54,14 +58,14 @@ impl World<Partitions> {
         }
         self.signal_idle(partition, vcpu);
         let cp = self.cp(partition);
-        let v = &mut cp.vcpus[vcpu as usize];
+        let v = &mut cp.vcpus[vcpu];
         v.mode = Mode::Ready;
         v.ready_at = now;
         let last = v.left.lp;
-        if cp.vcpus[vcpu as usize].needs_master {
+        if cp.vcpus[vcpu].needs_master {
             cp.vectors.push_master(vcpu);
-            if matches!(cp.lps[0].doing, Doing::Idle | Doing::Roused) {
-                self.look_for_work(partition, 0);
+            if matches!(cp.lps[MASTER].doing, Doing::Idle | Doing::Roused) {
+                self.look_for_work(partition, MASTER);
             }
             return;
         }
@@ -75,7 +79,7 @@ impl World<Partitions> {
         cp.move_to(vcpu, vector);
         let waiting = Waiting {
             over,
-            deadline: cp.vcpus[vcpu as usize].deadline,
+            deadline: cp.vcpus[vcpu].deadline,
             vcpu,
         };
         cp.vectors.push(vector, by, waiting);
@@ -92,7 +96,7 @@ impl World<Partitions> {
     /// the others, nearest first.
     pub fn look_for_work(&mut self, partition: PartitionId, lp: LpId) {
         self.interrupt_roused(partition, lp);
-        let chip = self.cp(partition).lps[usize::from(lp)].chip;
+        let chip = self.cp(partition).lps[lp].place.chip;
         let near = self.near(partition, chip);
         let mut looked = Segment::default();
         let cp = self.sys.cps[partition].as_deref_mut().expect("z/VM");
@@ -100,7 +104,7 @@ impl World<Partitions> {
         match found {
             Some(vcpu) => self.run_vcpu(partition, lp, vcpu, looked),
             None => {
-                cp.lps[usize::from(lp)].doing = Doing::Looking;
+                cp.lps[lp].doing = Doing::Looking;
                 self.put_segment(partition, lp, looked, NEVER);
             }
         }
@@ -119,7 +123,7 @@ impl World<Partitions> {
         let now = self.now;
         let cp = self.cp(partition);
         let signals = cp.signals;
-        let of = &mut cp.lps[usize::from(lp)];
+        let of = &mut cp.lps[lp];
         if std::mem::replace(&mut of.doing, Doing::Idle) != Doing::Roused {
             of.signals_from = signals;
             of.idle_from = now;
@@ -136,18 +140,15 @@ impl World<Partitions> {
 
     /// Virtual processor, thread and place among all threads of a logical processor.
     pub fn place_of(&self, partition: PartitionId, lp: LpId) -> (VpId, u8, ThreadId) {
-        let first = self.at.vps_of[partition].at(0);
-        let smt = u16::from(self.vp(first).smt);
-        let vp = self.vp_at(partition, lp / smt);
-        let at = self.guests[partition].first_thread.plus(usize::from(lp));
-        (vp, (lp % smt) as u8, at)
+        let place = self.sys.cps[partition].as_ref().expect("z/VM").lps[lp].place;
+        (place.vp, place.thread, place.at)
     }
 
     /// Puts a virtual processor on a logical one, which has looked for it as `looked` says.
     fn run_vcpu(&mut self, partition: PartitionId, lp: LpId, vcpu: VcpuId, looked: Segment) {
         self.interrupt_roused(partition, lp);
         let now = self.now;
-        let chip = self.cp(partition).lps[usize::from(lp)].chip;
+        let chip = self.cp(partition).lps[lp].place.chip;
         let near = self.near(partition, chip);
         let profile = &self.spec.partitions[partition.index()].profile;
         let cp = self.sys.cps[partition].as_deref_mut().expect("z/VM");
@@ -160,17 +161,17 @@ impl World<Partitions> {
         cp.chill_vcpu(machine, &self.at.tree, profile, vcpu, lp, &near);
         let vector = cp.vectors.of(lp);
         cp.move_to(vcpu, vector);
-        let v = &mut cp.vcpus[vcpu as usize];
+        let v = &mut cp.vcpus[vcpu];
         v.mode = Mode::Running;
         v.needs_master = false;
         let waited = (now - v.ready_at) as f64 + path_ns;
         let (rest, deadline) = (v.rest.take(), v.deadline);
-        let clock = &mut cp.clocks_of_vectors[usize::from(vector)];
+        let clock = &mut cp.clocks_of_vectors[vector];
         *clock = clock.max(deadline);
         let vm = cp.vm_of(vcpu);
         vm.dispatches += 1;
         vm.wait_ns += waited;
-        cp.lps[usize::from(lp)].doing = Doing::Running(vcpu);
+        cp.lps[lp].doing = Doing::Running(vcpu);
         let until = now + cp.spec.minor_slice_ns;
         let segment = match rest {
             Some(rest) => rest,
@@ -192,8 +193,8 @@ impl World<Partitions> {
     ) {
         let (vp, thread, at) = self.place_of(partition, lp);
         let cp = self.cp(partition);
-        if let Doing::Running(vcpu) = cp.lps[usize::from(lp)].doing {
-            let owes = std::mem::take(&mut cp.vcpus[vcpu as usize].owes);
+        if let Doing::Running(vcpu) = cp.lps[lp].doing {
+            let owes = std::mem::take(&mut cp.vcpus[vcpu].owes);
             segment.execute(Owner::Chargeable, owes);
         }
         let t = &mut self.threads[at];
@@ -204,7 +205,7 @@ impl World<Partitions> {
         t.done_at = NEVER;
         t.task = Task::Own;
         let cp = self.cp(partition);
-        let of = &mut cp.lps[usize::from(lp)];
+        let of = &mut cp.lps[lp];
         of.shares = segment.shares();
         of.segment = segment;
         let interrupted = std::mem::take(&mut of.interrupted);
@@ -241,7 +242,7 @@ impl World<Partitions> {
     }
 
     fn go_on(&mut self, partition: PartitionId, lp: LpId, at: ThreadId) {
-        match self.cp(partition).lps[usize::from(lp)].doing {
+        match self.cp(partition).lps[lp].doing {
             Doing::Idle => unreachable!("nothing ends on an idle processor"),
             Doing::Looking | Doing::Roused => self.look_again(partition, lp),
             Doing::Running(vcpu) => {
@@ -266,19 +267,20 @@ impl World<Partitions> {
     fn lp_of(&self, vp: VpId, thread: u8) -> (PartitionId, LpId) {
         let v = self.vp(vp);
         let smt = u16::from(self.at.vps[vp].smt);
-        (v.partition, v.index * smt + u16::from(thread))
+        (v.partition, LpId::from(v.index * smt + u16::from(thread)))
     }
 
     /// A minor time slice is over: whoever waits comes first, if its deadline is earlier.
     pub fn end_minor_slice(&mut self, vp: VpId, at: ThreadId, thread: u8) {
         let (partition, lp) = self.lp_of(vp, thread);
         self.threads[at].rotate_at = NEVER;
-        let Doing::Running(vcpu) = self.cp(partition).lps[usize::from(lp)].doing else {
+        let Doing::Running(vcpu) = self.cp(partition).lps[lp].doing else {
             return;
         };
         self.charge_vcpu(partition, vcpu);
         let cp = self.cp(partition);
-        let waits = cp.vectors.waiting(cp.vectors.of(lp)) > 0 || lp == 0 && cp.vectors.has_master();
+        let waits =
+            cp.vectors.waiting(cp.vectors.of(lp)) > 0 || lp == MASTER && cp.vectors.has_master();
         if !waits && !self.must_leave(partition, lp, vcpu) {
             let slice = self.cp(partition).spec.minor_slice_ns;
             self.threads[at].rotate_at = self.now + slice;
@@ -287,8 +289,8 @@ impl World<Partitions> {
         let t = &self.threads[at];
         let (instructions, extra_ns) = (t.instructions, t.extra_ns);
         let cp = self.cp(partition);
-        let rest = cp.lps[usize::from(lp)].segment.rest(instructions, extra_ns);
-        cp.vcpus[vcpu as usize].rest = Some(rest);
+        let rest = cp.lps[lp].segment.rest(instructions, extra_ns);
+        cp.vcpus[vcpu].rest = Some(rest);
         self.take_off(partition, lp, vcpu);
         self.make_vcpu_ready(partition, vcpu);
         self.look_for_work(partition, lp);
@@ -297,7 +299,7 @@ impl World<Partitions> {
     /// Takes a virtual processor off its logical one.
     fn take_off(&mut self, partition: PartitionId, lp: LpId, vcpu: VcpuId) {
         let cp = self.sys.cps[partition].as_deref_mut().expect("z/VM");
-        cp.leave(&self.at.tree, vcpu, lp);
+        cp.leave(vcpu, lp);
     }
 
     /// Whether a virtual processor may not go on where it is.
@@ -316,7 +318,7 @@ impl World<Partitions> {
         let now = self.now;
         let cp = self.cp(partition);
         let saved = SAVED_SLICES * cp.spec.minor_slice_ns as f64;
-        let v = &mut cp.vcpus[vcpu as usize];
+        let v = &mut cp.vcpus[vcpu];
         let used = std::mem::take(&mut v.used_ns);
         v.deadline += used / v.weight;
         cp.vm_of(vcpu).spend(now, used, saved);
@@ -325,7 +327,7 @@ impl World<Partitions> {
     /// A virtual machine has used up its hard limit: it waits until there is half a slice of it.
     fn hold_back(&mut self, partition: PartitionId, vcpu: VcpuId) {
         let now = self.now;
-        self.cp(partition).vcpus[vcpu as usize].mode = Mode::Limited;
+        self.cp(partition).vcpus[vcpu].mode = Mode::Limited;
         self.meters.integrate(partition, now).runnable -= 1;
         self.schedule_lift(partition, vcpu);
     }
@@ -335,8 +337,8 @@ impl World<Partitions> {
         let now = self.now;
         let cp = self.cp(partition);
         let half = 0.5 * cp.spec.minor_slice_ns as f64;
-        let id = cp.vcpus[vcpu as usize].vm;
-        let vm = &mut cp.vms[id as usize];
+        let id = cp.vcpus[vcpu].vm;
+        let vm = &mut cp.vms[id];
         if std::mem::replace(&mut vm.lifting, true) {
             return;
         }
@@ -345,18 +347,17 @@ impl World<Partitions> {
     }
 
     /// A limited virtual machine may run again, unless its processors used the time up meanwhile.
-    pub fn lift_limit(&mut self, partition: PartitionId, vm: u32) {
+    pub fn lift_limit(&mut self, partition: PartitionId, vm: VmId) {
         let now = self.now;
-        let vm = &mut self.cp(partition).vms[vm as usize];
+        let vm = &mut self.cp(partition).vms[vm];
         vm.lifting = false;
-        let (first, still_over) = (vm.first, vm.is_over_soft(now));
-        let all = first..first + VcpuId::from(vm.cpus);
+        let (all, still_over) = (vm.cpus, vm.is_over_soft(now));
         if still_over {
-            self.schedule_lift(partition, first);
+            self.schedule_lift(partition, all.at(0));
             return;
         }
         for vcpu in all {
-            match self.cp(partition).vcpus[vcpu as usize].mode {
+            match self.cp(partition).vcpus[vcpu].mode {
                 Mode::Limited => self.wake_vcpu(partition, vcpu),
                 Mode::Ready => self.cp(partition).vectors.forgive(vcpu),
                 Mode::Idle | Mode::Running | Mode::PageWait => {}
@@ -400,9 +401,9 @@ impl super::state::Vm {
 impl Cp {
     /// A virtual processor belongs to another dispatch vector from now on. How far its deadline is
     /// from that of the last one dispatched stays as it was: vectors run apart.
-    fn move_to(&mut self, vcpu: VcpuId, vector: u16) {
-        let v = &mut self.vcpus[vcpu as usize];
-        let clock = |vector: u16| self.clocks_of_vectors[usize::from(vector)];
+    fn move_to(&mut self, vcpu: VcpuId, vector: VectorId) {
+        let v = &mut self.vcpus[vcpu];
+        let clock = |vector: VectorId| self.clocks_of_vectors[vector];
         if v.vector != vector {
             v.deadline += clock(vector) - clock(v.vector);
             v.vector = vector;
@@ -411,7 +412,7 @@ impl Cp {
 
     /// The idle processor that takes work which has just come to a vector. If all that idle are
     /// signalled, each is as likely to be the first to look; else it is one of the vector's own.
-    fn taker(&mut self, vector: u16, last: LpId) -> Option<LpId> {
+    fn taker(&mut self, vector: VectorId, last: LpId) -> Option<LpId> {
         if self.spec.paths.signal <= 0.0 {
             return self.vectors.idle_in(vector, last);
         }
@@ -431,7 +432,7 @@ impl Cp {
         if !self.vectors.is_unparked(lp) {
             return None;
         }
-        let master = (lp == 0).then(|| self.vectors.pop_master()).flatten();
+        let master = (lp == MASTER).then(|| self.vectors.pop_master()).flatten();
         if master.is_some() {
             return master;
         }

@@ -24,6 +24,7 @@ mod web;
 
 use super::windows::{self, Partitions};
 use super::world::World;
+use crate::guest::zvm::ids::{ConnectionId, VmId};
 use crate::ids::PartitionId;
 use crate::kernel::Key;
 
@@ -31,13 +32,13 @@ use crate::kernel::Key;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alarm {
     /// A connection's think time is over.
-    Think(u32),
+    Think(ConnectionId),
     /// The paging volumes have something to do.
     Paging,
     /// It decides which logical cores to park.
     Park,
     /// A virtual machine that has used up its limit may run again.
-    Limit(u32),
+    Limit(VmId),
 }
 
 impl World<Partitions> {

@@ -7,8 +7,8 @@ use super::state::{Cp, Message, Mode, Task};
 use super::Alarm;
 use crate::devices::memory::PAGE_BYTES;
 use crate::devices::Done;
+use crate::guest::zvm::ids::VcpuId;
 use crate::guest::zvm::segment::{Owner, Segment};
-use crate::guest::zvm::vectors::VcpuId;
 use crate::ids::PartitionId;
 use crate::kernel::Time;
 use crate::sim::windows::Partitions;
@@ -32,7 +32,7 @@ impl World<Partitions> {
             return guest;
         }
         let each = guest / f64::from(pages);
-        cp.vcpus[vcpu as usize].file = Some((file, each));
+        cp.vcpus[vcpu].file = Some((file, each));
         each * f64::from(pages - file.pages())
     }
 
@@ -40,11 +40,11 @@ impl World<Partitions> {
     pub fn read_page(&mut self, partition: PartitionId, vcpu: VcpuId, message: Message) -> bool {
         let now = self.now;
         let cp = self.cp(partition);
-        let v = &mut cp.vcpus[vcpu as usize];
+        let v = &mut cp.vcpus[vcpu];
         let (Some((file, each)), Some(pager)) = (&mut v.file, &mut cp.pager) else {
             return false;
         };
-        let Some(started) = pager.read(Time::from_ns(now), file, u64::from(vcpu)) else {
+        let Some(started) = pager.read(Time::from_ns(now), file, u64::from(u32::from(vcpu))) else {
             v.file = None;
             return false;
         };
@@ -89,10 +89,10 @@ impl World<Partitions> {
             pager.on_event(Time::from_ns(now), &mut done);
         }
         for read in done {
-            let vcpu = read.tag as VcpuId;
+            let vcpu = VcpuId::from(read.tag as u32);
             let cp = self.cp(partition);
             let needs_master = cp.spec.paths.master > 0.0 && cp.master.chance(cp.spec.paths.master);
-            let v = &mut cp.vcpus[vcpu as usize];
+            let v = &mut cp.vcpus[vcpu];
             v.needs_master = needs_master;
             let waited = now - v.page_wait_from;
             cp.vm_of(vcpu).page_wait_ns += waited;
@@ -111,7 +111,7 @@ impl World<Partitions> {
         into: &mut Segment,
     ) {
         let cp = self.cp(partition);
-        let Some(started) = cp.vcpus[vcpu as usize].started.take() else {
+        let Some(started) = cp.vcpus[vcpu].started.take() else {
             return;
         };
         let ios = 1.0 + f64::from(started.writes);
@@ -127,7 +127,7 @@ impl World<Partitions> {
 impl Cp {
     /// Whether a virtual processor has all of the file that it works on.
     pub fn has_file(&self, vcpu: VcpuId) -> bool {
-        let file = self.vcpus[vcpu as usize].file.as_ref();
+        let file = self.vcpus[vcpu].file.as_ref();
         file.is_none_or(|(file, _)| file.is_done())
     }
 }

@@ -2,6 +2,7 @@
 
 use super::state::{Cp, Doing};
 use crate::cost::{Book, Source};
+use crate::guest::zvm::ids::LpId;
 use crate::guest::zvm::segment::{Owner, EXTRA_BOOKS, OWNERS};
 use crate::ids::{CoreId, VpId};
 use crate::sim::meters::PartitionMeter;
@@ -66,7 +67,7 @@ impl World<Partitions> {
         let mut stretch = Advance::default();
         for number in (0..smt).filter(|thread| mask & (1 << thread) != 0) {
             let thread = &mut self.threads[first.plus(usize::from(number))];
-            let lp = index * usize::from(smt) + usize::from(number);
+            let lp = LpId::new(index * usize::from(smt) + usize::from(number));
             cp.advance(lp, thread, meter, speed, ran, &mut stretch);
         }
         meter.books.add(Book::Reload, stretch.cold);
@@ -110,7 +111,7 @@ impl Cp {
     /// Moves one thread on by `ran` ns and puts them down to owners and books.
     fn advance(
         &mut self,
-        lp: usize,
+        lp: LpId,
         thread: &mut Thread,
         meter: &mut PartitionMeter,
         speed: Speed,
@@ -133,9 +134,9 @@ impl Cp {
         }
         of.guest_ns += owners[Owner::Guest as usize];
         if let Doing::Running(vcpu) = of.doing {
-            let vcpu = &mut self.vcpus[vcpu as usize];
+            let vcpu = &mut self.vcpus[vcpu];
             vcpu.used_ns += ran;
-            let vm = &mut self.vms[vcpu.vm as usize];
+            let vm = &mut self.vms[vcpu.vm];
             vm.guest_ns += owners[Owner::Guest as usize];
             vm.chargeable_ns += owners[Owner::Chargeable as usize];
         }
@@ -144,7 +145,7 @@ impl Cp {
     /// Books `ns` of the extra time of a processor's segment; how much of it is whose.
     fn book_extra(
         &mut self,
-        lp: usize,
+        lp: LpId,
         meter: &mut PartitionMeter,
         share: f64,
         ns: f64,

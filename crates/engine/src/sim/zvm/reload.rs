@@ -8,26 +8,26 @@
 
 use super::sharing::Near;
 use super::state::{Cp, Left};
+use crate::guest::zvm::ids::{LpId, VcpuId};
 use crate::guest::zvm::segment::Segment;
-use crate::guest::zvm::vectors::{LpId, VcpuId};
 use crate::machine::Topology;
 use crate::spec::{Machine, Profile};
 
 impl Cp {
     /// Work done so far on a logical processor's core, chip and node [ns of core time].
-    fn clocks(&self, tree: &Topology, lp: LpId) -> [f64; 3] {
-        let chip = self.lps[usize::from(lp)].chip;
+    fn clocks(&self, lp: LpId) -> [f64; 3] {
+        let place = &self.lps[lp].place;
         [
-            self.core_clock[usize::from(lp) / usize::from(self.smt)],
-            self.chip_clock[usize::from(chip)],
-            self.node_clock[usize::from(tree.node_of(chip))],
+            self.core_clock[usize::from(place.core)],
+            self.chip_clock[usize::from(place.chip)],
+            self.node_clock[usize::from(place.node)],
         ]
     }
 
     /// Notes that a virtual processor leaves a logical processor.
-    pub fn leave(&mut self, tree: &Topology, vcpu: VcpuId, lp: LpId) {
-        let clocks = self.clocks(tree, lp);
-        self.vcpus[vcpu as usize].left = Left {
+    pub fn leave(&mut self, vcpu: VcpuId, lp: LpId) {
+        let clocks = self.clocks(lp);
+        self.vcpus[vcpu].left = Left {
             lp,
             clocks,
             warm: true,
@@ -44,25 +44,21 @@ impl Cp {
         lp: LpId,
         near: &Near,
     ) {
-        let left = self.vcpus[vcpu as usize].left;
+        let left = self.vcpus[vcpu].left;
         let around = &near.around;
         let own = profile.footprint_bytes as f64 * (1.0 - profile.footprint_common);
         let lines = (own / f64::from(machine.line_bytes)).min(around.private_lines);
         if !left.warm || lines <= 0.0 {
             return;
         }
-        let smt = u16::from(self.smt);
-        let now = self.clocks(tree, left.lp);
+        let now = self.clocks(left.lp);
         let since = |level: usize| now[level] - left.clocks[level];
-        let lost = if left.lp / smt == lp / smt {
+        let lost = if self.lps[left.lp].place.core == self.lps[lp].place.core {
             displaced(since(0), around.private_turnover_ns)
         } else {
             1.0
         };
-        let (from, to) = (
-            self.lps[usize::from(left.lp)].chip,
-            self.lps[usize::from(lp)].chip,
-        );
+        let (from, to) = (self.lps[left.lp].place.chip, self.lps[lp].place.chip);
         let off_chip = displaced(since(1), around.chip_turnover_ns);
         let off_node = displaced(since(2), around.node_turnover_ns);
         let chip_ns = around.cache_ns[tree.distance(from, to) as usize];
@@ -74,12 +70,12 @@ impl Cp {
         let beyond = (1.0 - off_node) * node_ns + off_node * around.memory_ns;
         let ns = (1.0 - off_chip) * chip_ns + off_chip * beyond;
         let each = around.exposed * (ns - around.private_ns).max(0.0);
-        self.vcpus[vcpu as usize].cold = (lost * lines, each);
+        self.vcpus[vcpu].cold = (lost * lines, each);
     }
 
     /// Fetches again what the guest's instructions of a segment touch of what is cold.
     pub fn refill(&mut self, vcpu: VcpuId, guest: f64, near: &Near, into: &mut Segment) {
-        let (lines, each) = &mut self.vcpus[vcpu as usize].cold;
+        let (lines, each) = &mut self.vcpus[vcpu].cold;
         if *lines <= 0.0 {
             return;
         }

@@ -2,6 +2,7 @@
 
 use super::state::{Cp, Port, Vm};
 use crate::devices::{Pager, VolumeCounters};
+use crate::guest::zvm::ids::LpId;
 use crate::ids::PartitionId;
 use crate::sim::meters::Purr;
 use crate::sim::rows::{whole, Reading};
@@ -55,7 +56,7 @@ impl World<Partitions> {
             return (purr.user, purr.sys);
         }
         let both = purr.user + purr.sys;
-        let user = cp.lps[number].guest_ns.min(both);
+        let user = cp.lps[LpId::new(number)].guest_ns.min(both);
         (user, both - user)
     }
 

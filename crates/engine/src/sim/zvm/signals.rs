@@ -7,8 +7,8 @@
 //! not done signal by signal, but for all signals of a window together.
 
 use super::state::Doing;
+use crate::guest::zvm::ids::{LpId, VcpuId};
 use crate::guest::zvm::segment::{Owner, Segment};
-use crate::guest::zvm::vectors::{LpId, VcpuId};
 use crate::ids::PartitionId;
 use crate::sim::event::NEVER;
 use crate::sim::windows::Partitions;
@@ -27,12 +27,12 @@ impl World<Partitions> {
             return;
         }
         cp.signals += 1.0;
-        let acting = cp.acting.map(|lp| cp.lps[usize::from(lp)].doing);
+        let acting = cp.acting.map(|lp| cp.lps[lp].doing);
         let payer = match acting {
             Some(Doing::Running(waker)) => waker,
             _ => vcpu,
         };
-        cp.vcpus[payer as usize].owes += idle * each;
+        cp.vcpus[payer].owes += idle * each;
     }
 
     /// Notes that a processor has work again; the signal for that work was not in vain.
@@ -40,7 +40,7 @@ impl World<Partitions> {
         let now = self.now;
         let cp = self.cp(partition);
         let signals = cp.signals;
-        let of = &mut cp.lps[usize::from(lp)];
+        let of = &mut cp.lps[lp];
         of.signals += (signals - of.signals_from - 1.0).max(0.0);
         of.signals_from = signals;
         of.idle_ns += now - of.idle_from;
@@ -60,11 +60,11 @@ impl World<Partitions> {
         if self.cp(partition).spec.paths.signal <= 0.0 {
             return;
         }
-        for lp in 0..self.cp(partition).lps.len() as LpId {
+        for lp in self.cp(partition).lps.ids() {
             let now = self.now;
             let cp = self.cp(partition);
             let (signals, open) = (cp.signals, cp.vectors.is_unparked(lp));
-            let of = &mut cp.lps[usize::from(lp)];
+            let of = &mut cp.lps[lp];
             if of.doing != Doing::Idle {
                 continue;
             }
@@ -81,13 +81,13 @@ impl World<Partitions> {
     /// An idle processor follows the signals that it got. It cannot have looked for longer than it
     /// idled: one that is on its way is not signalled again.
     fn follow_signals(&mut self, partition: PartitionId, lp: LpId) {
-        let chip = self.cp(partition).lps[usize::from(lp)].chip;
+        let chip = self.cp(partition).lps[lp].place.chip;
         let near = self.near(partition, chip);
         let cp = self.cp(partition);
         let mut one = Segment::default();
         cp.look_in_vain(1.0, &near, &mut one);
         let each = one.all_instructions() * near.around.instruction_ns + one.extra.ns;
-        let of = &mut cp.lps[usize::from(lp)];
+        let of = &mut cp.lps[lp];
         let most = std::mem::take(&mut of.idle_ns) as f64 / each.max(1.0);
         let times = std::mem::take(&mut of.signals).min(most);
         if times <= 0.0 {
@@ -103,7 +103,7 @@ impl World<Partitions> {
 
     /// New work comes for a processor that only follows signals: the rest of that must wait.
     pub fn interrupt_roused(&mut self, partition: PartitionId, lp: LpId) {
-        if self.cp(partition).lps[usize::from(lp)].doing != Doing::Roused {
+        if self.cp(partition).lps[lp].doing != Doing::Roused {
             return;
         }
         let (vp, _, at) = self.place_of(partition, lp);
@@ -112,7 +112,7 @@ impl World<Partitions> {
         let (instructions, extra_ns) = (t.instructions, t.extra_ns);
         let cp = self.cp(partition);
         cp.vectors.set_idle(lp, false);
-        let of = &mut cp.lps[usize::from(lp)];
+        let of = &mut cp.lps[lp];
         let rest = of.segment.rest(instructions, extra_ns);
         let done = |all: f64, left: f64| if all > 0.0 { left / all } else { 0.0 };
         let whole = of.segment.instructions[Owner::System as usize];

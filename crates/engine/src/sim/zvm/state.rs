@@ -5,12 +5,13 @@ use std::collections::VecDeque;
 use super::sharing::{Lock, Near, View};
 use crate::cost::Spread;
 use crate::devices::{FileReads, Pager, Started, Switch};
+use crate::guest::zvm::ids::{ConnectionId, LpId, SwitchId, VcpuId, VectorId, VmId};
 use crate::guest::zvm::park::History;
 use crate::guest::zvm::segment::{Segment, OWNERS};
 use crate::guest::zvm::share;
-use crate::guest::zvm::vectors::{LpId, VcpuId, Vectors};
+use crate::guest::zvm::vectors::Vectors;
 use crate::hypervisor::State;
-use crate::ids::PartitionId;
+use crate::ids::{ById, PartitionId, Span, ThreadId, VpId};
 use crate::kernel::Stream;
 use crate::machine::Topology;
 use crate::sim::world::stream;
@@ -29,11 +30,28 @@ pub enum Doing {
     Running(VcpuId),
 }
 
+/// Where a logical processor is, once and for all.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Its logical core.
+    pub vp: VpId,
+    /// Number of that in the partition.
+    pub core: u16,
+    /// Thread of it.
+    pub thread: u8,
+    /// That thread among all of them.
+    pub at: ThreadId,
+    /// Chip of the core's home.
+    pub chip: u16,
+    /// Node of that.
+    pub node: u16,
+}
+
 /// A logical processor of the partition.
 #[derive(Clone, Debug)]
 pub struct Lp {
-    /// Chip of its core's home.
-    pub chip: u16,
+    /// Where it is.
+    pub place: Place,
     /// What it does.
     pub doing: Doing,
     /// Its present segment.
@@ -41,7 +59,7 @@ pub struct Lp {
     /// Shares of the owners in that segment's instructions.
     pub shares: [f64; OWNERS],
     /// Changes of each dispatch vector that it has seen.
-    pub seen: Vec<u32>,
+    pub seen: ById<VectorId, u32>,
     /// Signals sent to idle processors before it became idle.
     pub signals_from: f64,
     /// Signals that it got and has not followed yet.
@@ -77,11 +95,11 @@ pub enum Mode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message {
     /// A request, at a server.
-    Request(u32),
+    Request(ConnectionId),
     /// An answer, at a client.
-    Answer(u32),
+    Answer(ConnectionId),
     /// The end of a think time, at a client.
-    Timer(u32),
+    Timer(ConnectionId),
 }
 
 /// What a virtual processor has in hand.
@@ -101,7 +119,7 @@ pub enum Task {
 }
 
 /// Where a virtual processor was last, and when in terms of others' work.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Left {
     /// Logical processor.
     pub lp: LpId,
@@ -115,7 +133,7 @@ pub struct Left {
 #[derive(Clone, Debug)]
 pub struct Vcpu {
     /// Its virtual machine.
-    pub vm: u32,
+    pub vm: VmId,
     /// State.
     pub mode: Mode,
     /// What it has in hand.
@@ -137,7 +155,7 @@ pub struct Vcpu {
     /// Where it was last.
     pub left: Left,
     /// Dispatch vector by whose clock its deadline goes.
-    pub vector: u16,
+    pub vector: VectorId,
     /// Part of all processors that its share is worth.
     pub weight: f64,
     /// Deadline: time used by what it is worth [ns].
@@ -151,12 +169,10 @@ pub struct Vcpu {
 }
 
 /// A virtual machine.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Vm {
-    /// Its virtual processors: first and count.
-    pub first: VcpuId,
-    /// How many.
-    pub cpus: u16,
+    /// Its virtual processors.
+    pub cpus: Span<VcpuId>,
     /// Most processors' time it may have in a nanosecond; infinite without a limit.
     pub limit: f64,
     /// Whether that limit is hard.
@@ -193,7 +209,7 @@ pub struct Connection {
     /// Who answers.
     pub server: VcpuId,
     /// Index of the virtual switch between them.
-    pub switch: u16,
+    pub switch: SwitchId,
     /// When its present transaction began [ns].
     pub since: u64,
 }
@@ -207,9 +223,9 @@ pub struct Port {
     /// Costs, by chip.
     pub views: Vec<View>,
     /// Frames sent from each logical processor, running average.
-    pub by_lp: Vec<f64>,
+    pub by_lp: ById<LpId, f64>,
     /// Chip of each logical processor.
-    pub chips: Vec<u16>,
+    pub chips: ById<LpId, u16>,
     /// Where those are that send on it.
     pub users: Spread,
     /// Time of a processor between two of its searches [ns].
@@ -238,25 +254,25 @@ pub struct Cp {
     /// What it is told.
     pub spec: Zvm,
     /// Virtual machines.
-    pub vms: Vec<Vm>,
+    pub vms: ById<VmId, Vm>,
     /// Virtual processors, machine by machine.
-    pub vcpus: Vec<Vcpu>,
+    pub vcpus: ById<VcpuId, Vcpu>,
     /// Logical processors.
-    pub lps: Vec<Lp>,
+    pub lps: ById<LpId, Lp>,
     /// Threads of a logical core.
     pub smt: u8,
     /// Dispatch vectors.
     pub vectors: Vectors,
     /// Latest deadline dispatched in each vector: who wakes up starts from there.
-    pub clocks_of_vectors: Vec<f64>,
+    pub clocks_of_vectors: ById<VectorId, f64>,
     /// Signals sent to every idle processor so far.
     pub signals: f64,
     /// Logical processor whose event is being handled.
     pub acting: Option<LpId>,
     /// All pairs of a client's and a server's virtual processors.
-    pub connections: Vec<Connection>,
+    pub connections: ById<ConnectionId, Connection>,
     /// Switches.
-    pub ports: Vec<Port>,
+    pub ports: ById<SwitchId, Port>,
     /// Costs on each chip in this window; none = not worked out yet.
     pub near: Vec<Option<Near>>,
     /// Locks of dispatcher and paging.
@@ -287,25 +303,18 @@ pub struct Cp {
 
 impl Cp {
     /// The Control Program of a partition, if it has one.
-    pub fn of(
-        all: &Spec,
-        state: &State,
-        partition: PartitionId,
-        replication: u64,
-    ) -> Option<Box<Self>> {
-        let vps = state.vps.slice(state.vps_of[partition]);
-        let partition = &all.partitions[partition.index()];
+    pub fn of(all: &Spec, state: &State, id: PartitionId, replication: u64) -> Option<Box<Self>> {
+        let vps = state.vps_of[id];
+        let partition = &all.partitions[id.index()];
         let stream = |what: &str| stream(all, partition, replication, what);
         let spec = partition.guest.zvm()?.clone();
         let (smt, cores) = (partition.smt, vps.len() as u16);
-        let chips: Vec<u16> = vps
-            .iter()
-            .flat_map(|vp| std::iter::repeat_n(vp.home_chip, usize::from(smt)))
-            .collect();
+        let places = places(state, state.vps_of[id], smt);
+        let chips: Vec<u16> = places.iter().map(|place| place.chip).collect();
         let vectors = Vectors::new(&state.tree, &chips, spec.vertical, spec.steal_barrier);
-        let lps: Vec<Lp> = chips
-            .iter()
-            .map(|chip| Lp::new(*chip, vectors.count()))
+        let lps: ById<LpId, Lp> = places
+            .into_iter()
+            .map(|place| Lp::new(place, vectors.count()))
             .collect();
         let (vms, vcpus) = machines(&spec, lps.len());
         Some(Box::new(Self {
@@ -324,7 +333,7 @@ impl Cp {
             master: stream("master"),
             race: stream("race"),
             meter: CpMeter::default(),
-            clocks_of_vectors: vec![0.0; vectors.count()],
+            clocks_of_vectors: ById::of(0.0, vectors.count()),
             acting: None,
             signals: 0.0,
             spec,
@@ -338,23 +347,23 @@ impl Cp {
 
     /// Virtual machine of a virtual processor.
     pub fn vm_of(&mut self, vcpu: VcpuId) -> &mut Vm {
-        &mut self.vms[self.vcpus[vcpu as usize].vm as usize]
+        &mut self.vms[self.vcpus[vcpu].vm]
     }
 
     /// What the virtual machine of a virtual processor does.
     pub fn role_of(&self, vcpu: VcpuId) -> Role {
-        self.spec.machines[self.vcpus[vcpu as usize].vm as usize].role
+        self.spec.machines[self.vcpus[vcpu].vm.index()].role
     }
 }
 
 impl Lp {
-    fn new(chip: u16, vectors: usize) -> Self {
+    fn new(place: Place, vectors: usize) -> Self {
         Self {
-            chip,
+            place,
             doing: Doing::Idle,
             segment: Segment::default(),
             shares: [0.0; OWNERS],
-            seen: vec![0; vectors],
+            seen: ById::of(0, vectors),
             signals_from: 0.0,
             signals: 0.0,
             following: 0.0,
@@ -366,33 +375,66 @@ impl Lp {
     }
 }
 
+/// Logical processors of logical cores with so many threads each.
+fn places(state: &State, vps: Span<VpId>, smt: u8) -> Vec<Place> {
+    let of = |vp: VpId| {
+        let v = &state.vps[vp];
+        (0..smt).map(move |thread| Place {
+            vp,
+            core: v.index,
+            thread,
+            at: v.first_thread.plus(usize::from(thread)),
+            chip: v.home_chip,
+            node: v.home_node,
+        })
+    };
+    vps.into_iter().flat_map(of).collect()
+}
+
 /// Virtual machines and their virtual processors, dealt out over the logical processors.
-fn machines(spec: &Zvm, lps: usize) -> (Vec<Vm>, Vec<Vcpu>) {
+fn machines(spec: &Zvm, lps: usize) -> (ById<VmId, Vm>, ById<VcpuId, Vcpu>) {
     let shares: Vec<_> = spec.machines.iter().map(|machine| machine.share).collect();
     let worth = share::weights(&shares);
-    let (mut vms, mut vcpus) = (Vec::new(), Vec::new());
+    let (mut vms, mut vcpus) = (ById::new(), ById::new());
     for (at, machine) in spec.machines.iter().enumerate() {
         let part = machine
             .maximum
             .map(|most| share::weight_beside(most, at, &shares));
-        vms.push(Vm {
-            first: vcpus.len() as VcpuId,
-            cpus: machine.cpus,
-            limit: part.map_or(f64::INFINITY, |part| part * lps as f64),
-            hard: machine.limit_hard,
-            ..Vm::default()
-        });
-        for _ in 0..machine.cpus {
-            let lp = (vcpus.len() % lps) as LpId;
+        let cpus = Span::new(vcpus.len(), usize::from(machine.cpus));
+        let limit = part.map_or(f64::INFINITY, |part| part * lps as f64);
+        let vm = vms.push(Vm::new(cpus, limit, machine.limit_hard));
+        for _ in cpus {
+            let lp = LpId::new(vcpus.len() % lps);
             let weight = worth[at] / f64::from(machine.cpus);
-            vcpus.push(Vcpu::new(at as u32, weight.max(1e-9), lp));
+            vcpus.push(Vcpu::new(vm, weight.max(1e-9), lp));
         }
     }
     (vms, vcpus)
 }
 
+impl Vm {
+    fn new(cpus: Span<VcpuId>, limit: f64, hard: bool) -> Self {
+        Self {
+            cpus,
+            limit,
+            hard,
+            budget_ns: 0.0,
+            budget_at: 0,
+            lifting: false,
+            guest_ns: 0.0,
+            chargeable_ns: 0.0,
+            dispatches: 0,
+            wait_ns: 0.0,
+            page_wait_ns: 0,
+            page_reads: 0,
+            tx_done: 0,
+            response_ns: 0,
+        }
+    }
+}
+
 impl Vcpu {
-    fn new(vm: u32, weight: f64, lp: LpId) -> Self {
+    fn new(vm: VmId, weight: f64, lp: LpId) -> Self {
         Self {
             vm,
             mode: Mode::Idle,
@@ -406,9 +448,10 @@ impl Vcpu {
             page_wait_from: 0,
             left: Left {
                 lp,
-                ..Left::default()
+                clocks: [0.0; 3],
+                warm: false,
             },
-            vector: 0,
+            vector: VectorId::new(0),
             weight,
             deadline: 0.0,
             used_ns: 0.0,
@@ -425,7 +468,7 @@ fn pager(spec: &Zvm, partition: &Partition, stream: &dyn Fn(&str) -> Stream) -> 
     Some(Pager::new(paging, guests.sum(), central, stream))
 }
 
-fn ports(spec: &Zvm, tree: &Topology, chips: &[u16]) -> Vec<Port> {
+fn ports(spec: &Zvm, tree: &Topology, chips: &[u16]) -> ById<SwitchId, Port> {
     let count = usize::from(tree.chips());
     let coupled = |switch: usize| {
         let machines = spec.machines.iter();
@@ -437,8 +480,8 @@ fn ports(spec: &Zvm, tree: &Topology, chips: &[u16]) -> Vec<Port> {
         switch: Switch::new(switch, coupled(at)),
         lock: Lock::default(),
         views: vec![View::default(); count],
-        by_lp: vec![0.0; chips.len()],
-        chips: chips.to_vec(),
+        by_lp: ById::of(0.0, chips.len()),
+        chips: ById::from(chips.to_vec()),
         users: Spread::new(tree, vec![Vec::new(); count]),
         outside_ns: f64::INFINITY,
     };
@@ -447,25 +490,30 @@ fn ports(spec: &Zvm, tree: &Topology, chips: &[u16]) -> Vec<Port> {
 
 /// One connection for every client and server on the same switch, spread over the virtual
 /// processors of both.
-fn connections(spec: &Zvm, vms: &[Vm], workload: &Workload) -> Vec<Connection> {
+fn connections(
+    spec: &Zvm,
+    vms: &ById<VmId, Vm>,
+    workload: &Workload,
+) -> ById<ConnectionId, Connection> {
     if !matches!(workload, Workload::Web { .. }) {
-        return Vec::new();
+        return ById::new();
     }
     let of = |role: Role| {
         let pairs = spec.machines.iter().zip(vms);
         pairs.filter(move |(machine, _)| machine.role == role)
     };
-    let mut all = Vec::new();
+    let mut all = ById::new();
     for (client, from) in of(Role::Client) {
         let mut turn = 0;
         for (server, to) in of(Role::Server).filter(|(s, _)| s.switch == client.switch) {
             let (Some(switch), _) = (client.switch, server) else {
                 continue;
             };
+            let (clients, servers) = (from.cpus.len(), to.cpus.len());
             all.push(Connection {
-                client: from.first + turn % u32::from(from.cpus),
-                server: to.first + (turn / u32::from(from.cpus)) % u32::from(to.cpus),
-                switch,
+                client: from.cpus.at(turn % clients),
+                server: to.cpus.at(turn / clients % servers),
+                switch: SwitchId::from(switch),
                 since: 0,
             });
             turn += 1;

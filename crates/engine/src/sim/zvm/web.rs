@@ -7,8 +7,8 @@
 
 use super::state::{Cp, Message, Mode, Task};
 use super::Alarm;
+use crate::guest::zvm::ids::{ConnectionId, LpId, SwitchId, VcpuId};
 use crate::guest::zvm::segment::{Owner, Segment};
-use crate::guest::zvm::vectors::{LpId, VcpuId};
 use crate::ids::PartitionId;
 use crate::kernel::Time;
 use crate::sim::windows::Partitions;
@@ -25,15 +25,15 @@ const ENDLESS: f64 = 1e15;
 impl World<Partitions> {
     /// Starts the virtual machines of a partition of z/VM.
     pub fn start_cp(&mut self, partition: PartitionId) {
-        for vcpu in 0..self.cp(partition).vcpus.len() as VcpuId {
+        for vcpu in self.cp(partition).vcpus.ids() {
             let cp = self.cp(partition);
             if cp.role_of(vcpu) == Role::Loop {
-                cp.vcpus[vcpu as usize].task = Task::Loop;
+                cp.vcpus[vcpu].task = Task::Loop;
                 self.wake_vcpu(partition, vcpu);
             }
         }
         self.next_park(partition);
-        for connection in 0..self.cp(partition).connections.len() as u32 {
+        for connection in self.cp(partition).connections.ids() {
             self.think(partition, connection);
         }
     }
@@ -46,7 +46,7 @@ impl World<Partitions> {
     }
 
     /// A connection's next request after the think time.
-    fn think(&mut self, partition: PartitionId, connection: u32) {
+    fn think(&mut self, partition: PartitionId, connection: ConnectionId) {
         let mean = self.think_ns(partition) as f64;
         let waits = &mut self.guests[partition].waits;
         let think = if mean > 0.0 {
@@ -58,15 +58,15 @@ impl World<Partitions> {
     }
 
     /// A think time is over: a transaction begins.
-    pub fn end_think(&mut self, partition: PartitionId, connection: u32) {
+    pub fn end_think(&mut self, partition: PartitionId, connection: ConnectionId) {
         self.begin_transaction(partition, connection);
-        let client = self.cp(partition).connections[connection as usize].client;
+        let client = self.cp(partition).connections[connection].client;
         self.deliver(partition, client, Message::Timer(connection));
     }
 
-    fn begin_transaction(&mut self, partition: PartitionId, connection: u32) {
+    fn begin_transaction(&mut self, partition: PartitionId, connection: ConnectionId) {
         let now = self.now;
-        self.cp(partition).connections[connection as usize].since = now;
+        self.cp(partition).connections[connection].since = now;
         let meter = self.meters.integrate(partition, now);
         meter.tx_arrived += 1;
         meter.inside += 1;
@@ -74,7 +74,7 @@ impl World<Partitions> {
 
     /// A message arrives at a virtual processor.
     fn deliver(&mut self, partition: PartitionId, vcpu: VcpuId, message: Message) {
-        let v = &mut self.cp(partition).vcpus[vcpu as usize];
+        let v = &mut self.cp(partition).vcpus[vcpu];
         v.inbox.push_back(message);
         if v.mode == Mode::Idle {
             self.wake_vcpu(partition, vcpu);
@@ -89,10 +89,10 @@ impl World<Partitions> {
         vcpu: VcpuId,
         woken: bool,
     ) -> Segment {
-        let chip = self.cp(partition).lps[usize::from(lp)].chip;
+        let chip = self.cp(partition).lps[lp].place.chip;
         let near = self.near(partition, chip);
         let mut segment = Segment::default();
-        let task = self.cp(partition).vcpus[vcpu as usize].task;
+        let task = self.cp(partition).vcpus[vcpu].task;
         let (message, guest) = match task {
             Task::Loop => {
                 segment.execute(Owner::Guest, ENDLESS);
@@ -127,7 +127,7 @@ impl World<Partitions> {
         else {
             unreachable!("messages are the web workload's");
         };
-        let v = &mut self.sys.cps[at].as_deref_mut().expect("z/VM").vcpus[vcpu as usize];
+        let v = &mut self.sys.cps[at].as_deref_mut().expect("z/VM").vcpus[vcpu];
         let message = v.inbox.pop_front().expect("who goes on has a message");
         let mean = match message {
             Message::Request(_) => mean * (1.0 - client_share),
@@ -142,7 +142,7 @@ impl World<Partitions> {
             Message::Request(_) => self.open_file(partition, vcpu, guest),
             _ => guest,
         };
-        self.cp(partition).vcpus[vcpu as usize].task = Task::Message { message, guest };
+        self.cp(partition).vcpus[vcpu].task = Task::Message { message, guest };
         (message, guest)
     }
 
@@ -169,10 +169,10 @@ impl World<Partitions> {
             Message::Answer(connection) if think_ns > 0 => (connection, 0),
             Message::Answer(connection) | Message::Timer(connection) => (connection, request_bytes),
         };
-        let chip = self.cp(partition).lps[usize::from(lp)].chip;
+        let chip = self.cp(partition).lps[lp].place.chip;
         let near = self.near(partition, chip);
         let cp = self.cp(partition);
-        let switch = cp.connections[connection as usize].switch;
+        let switch = cp.connections[connection].switch;
         let received = match message {
             Message::Answer(_) => file_bytes,
             Message::Request(_) | Message::Timer(_) => 0,
@@ -182,17 +182,17 @@ impl World<Partitions> {
 
     /// The effects of a virtual processor's segment; whether it goes on.
     pub fn finish_segment(&mut self, partition: PartitionId, vcpu: VcpuId) -> bool {
-        let v = &mut self.cp(partition).vcpus[vcpu as usize];
+        let v = &mut self.cp(partition).vcpus[vcpu];
         let Task::Message { message, .. } = v.task else {
             return true;
         };
         if self.read_page(partition, vcpu, message) {
             return false;
         }
-        self.cp(partition).vcpus[vcpu as usize].task = Task::None;
+        self.cp(partition).vcpus[vcpu].task = Task::None;
         match message {
             Message::Request(connection) => {
-                let client = self.cp(partition).connections[connection as usize].client;
+                let client = self.cp(partition).connections[connection].client;
                 self.deliver(partition, client, Message::Answer(connection));
             }
             Message::Answer(connection) => {
@@ -207,7 +207,7 @@ impl World<Partitions> {
             Message::Timer(connection) => self.request(partition, connection),
         }
         let now = self.now;
-        let v = &mut self.cp(partition).vcpus[vcpu as usize];
+        let v = &mut self.cp(partition).vcpus[vcpu];
         if v.inbox.is_empty() {
             v.mode = Mode::Idle;
             self.meters.integrate(partition, now).runnable -= 1;
@@ -216,15 +216,15 @@ impl World<Partitions> {
         true
     }
 
-    fn request(&mut self, partition: PartitionId, connection: u32) {
-        let server = self.cp(partition).connections[connection as usize].server;
+    fn request(&mut self, partition: PartitionId, connection: ConnectionId) {
+        let server = self.cp(partition).connections[connection].server;
         self.deliver(partition, server, Message::Request(connection));
     }
 
-    fn end_transaction(&mut self, partition: PartitionId, connection: u32) {
+    fn end_transaction(&mut self, partition: PartitionId, connection: ConnectionId) {
         let now = self.now;
         let cp = self.cp(partition);
-        let c = cp.connections[connection as usize];
+        let c = cp.connections[connection];
         let response = now - c.since;
         let vm = cp.vm_of(c.client);
         vm.tx_done += 1;
@@ -243,13 +243,13 @@ impl Cp {
     fn send(
         &mut self,
         lp: LpId,
-        switch: u16,
+        switch: SwitchId,
         (received, bytes): (u64, u64),
         near: &super::sharing::Near,
         into: &mut Segment,
     ) {
-        let chip = self.lps[usize::from(lp)].chip;
-        let port = &mut self.ports[usize::from(switch)];
+        let chip = self.lps[lp].place.chip;
+        let port = &mut self.ports[switch];
         let search = port.views[usize::from(chip)].search;
         let frames = if received > 0 {
             port.switch.frames_of(received)
