@@ -32,6 +32,8 @@ struct Vector {
     lps: Vec<LpId>,
     idle: u128,
     unparked: u128,
+    /// How many are idle and unparked.
+    free: u32,
     queue: VecDeque<Waiting>,
     changes: u32,
     changed_by: LpId,
@@ -41,14 +43,15 @@ struct Vector {
 #[derive(Clone, Debug)]
 pub struct Vectors {
     vectors: ById<VectorId, Vector>,
-    /// Vector of each logical processor, and its place in it.
-    of: ById<LpId, (VectorId, u8)>,
+    /// Vector of each logical processor, and its bit in the masks there.
+    of: ById<LpId, (VectorId, u128)>,
     /// Others by distance, for each vector.
     order: ById<VectorId, Vec<(VectorId, Distance)>>,
     barrier: [f64; 3],
     master: VecDeque<VcpuId>,
     queued: u32,
-    idle: u32,
+    /// Idle unparked logical processors.
+    free: u32,
 }
 
 impl Vectors {
@@ -67,14 +70,14 @@ impl Vectors {
                 VectorId::new,
             );
             let members = &mut vectors[vector];
-            of.push((vector, members.lps.len() as u8));
+            of.push((vector, 1 << members.lps.len()));
             members.add(LpId::new(lp));
         }
         let order = (0..vectors.len())
             .map(|from| nearest_first(tree, &at_chip, from))
             .collect();
         Self {
-            idle: chips.len() as u32,
+            free: chips.len() as u32,
             vectors,
             of,
             order,
@@ -90,64 +93,84 @@ impl Vectors {
     }
 
     /// Vector of a logical processor.
+    #[inline]
     pub fn of(&self, lp: LpId) -> VectorId {
         self.of[lp].0
     }
 
     /// Virtual processors that wait in all vectors.
+    #[inline]
     pub fn queued(&self) -> u32 {
         self.queued
     }
 
     /// Virtual processors that wait in a vector.
+    #[inline]
     pub fn waiting(&self, vector: VectorId) -> usize {
         self.vectors[vector].queue.len()
     }
 
     /// Other vectors as seen from one, nearest first.
+    #[inline]
     pub fn others(&self, vector: VectorId) -> &[(VectorId, Distance)] {
         &self.order[vector]
     }
 
     /// Changes of a vector so far, and the logical processor that made the last.
+    #[inline]
     pub fn changes(&self, vector: VectorId) -> (u32, LpId) {
         let vector = &self.vectors[vector];
         (vector.changes, vector.changed_by)
     }
 
     /// Idle unparked logical processors.
+    #[inline]
     pub fn idle(&self) -> u32 {
-        let idle = |vector: &Vector| (vector.idle & vector.unparked).count_ones();
-        self.vectors.iter().map(idle).sum()
+        self.free
     }
 
     /// Notes whether a logical processor is idle.
+    #[inline]
     pub fn set_idle(&mut self, lp: LpId, idle: bool) {
-        let (vector, place) = self.of[lp];
-        let mask = &mut self.vectors[vector].idle;
-        let bit = 1u128 << place;
-        match (idle, *mask & bit != 0) {
-            (true, false) => self.idle += 1,
-            (false, true) => self.idle -= 1,
-            _ => return,
+        let (vector, bit) = self.of[lp];
+        let of = &mut self.vectors[vector];
+        if (of.idle & bit != 0) != idle {
+            of.idle ^= bit;
+            let open = u32::from(of.unparked & bit != 0);
+            self.count_free(vector, open, idle);
         }
-        *mask ^= bit;
     }
 
     /// Notes whether a logical processor is unparked.
     pub fn set_unparked(&mut self, lp: LpId, unparked: bool) {
-        let (vector, place) = self.of[lp];
-        let mask = &mut self.vectors[vector].unparked;
-        *mask = *mask & !(1 << place) | u128::from(unparked) << place;
+        let (vector, bit) = self.of[lp];
+        let of = &mut self.vectors[vector];
+        if (of.unparked & bit != 0) != unparked {
+            of.unparked ^= bit;
+            let idle = u32::from(of.idle & bit != 0);
+            self.count_free(vector, idle, unparked);
+        }
+    }
+
+    #[inline]
+    fn count_free(&mut self, vector: VectorId, count: u32, more: bool) {
+        let of = &mut self.vectors[vector].free;
+        if more {
+            (*of, self.free) = (*of + count, self.free + count);
+        } else {
+            (*of, self.free) = (*of - count, self.free - count);
+        }
     }
 
     /// Whether a logical processor is unparked.
+    #[inline]
     pub fn is_unparked(&self, lp: LpId) -> bool {
-        let (vector, place) = self.of[lp];
-        self.vectors[vector].unparked & (1 << place) != 0
+        let (vector, bit) = self.of[lp];
+        self.vectors[vector].unparked & bit != 0
     }
 
     /// The vector of a logical processor, or the nearest one that has unparked processors.
+    #[inline]
     pub fn home(&self, lp: LpId) -> VectorId {
         let own = self.of(lp);
         let open = |vector: VectorId| self.vectors[vector].unparked != 0;
@@ -163,15 +186,14 @@ impl Vectors {
 
     /// An idle unparked processor of a vector, `last` if that is one.
     pub fn idle_in(&self, vector: VectorId, last: LpId) -> Option<LpId> {
-        let (own, place) = self.of[last];
+        let (own, bit) = self.of[last];
         let members = &self.vectors[vector];
-        let free = members.idle & members.unparked;
-        if free == 0 {
+        if members.free == 0 {
             None
-        } else if own == vector && free & (1 << place) != 0 {
+        } else if own == vector && members.idle & members.unparked & bit != 0 {
             Some(last)
         } else {
-            Some(members.lps[free.trailing_zeros() as usize])
+            members.first_free()
         }
     }
 
@@ -179,12 +201,11 @@ impl Vectors {
     pub fn idle_at(&self, number: u32) -> Option<LpId> {
         let mut left = number;
         for vector in &self.vectors {
-            let mut free = vector.idle & vector.unparked;
-            let count = free.count_ones();
-            if left >= count {
-                left -= count;
+            if left >= vector.free {
+                left -= vector.free;
                 continue;
             }
+            let mut free = vector.idle & vector.unparked;
             for _ in 0..left {
                 free &= free - 1;
             }
@@ -195,7 +216,7 @@ impl Vectors {
 
     /// The nearest idle processor of another vector that would come for this one's work.
     pub fn idle_beyond(&self, vector: VectorId) -> Option<LpId> {
-        if self.idle == 0 {
+        if self.free == 0 {
             return None;
         }
         let waiting = self.waiting(vector) as f64;
@@ -204,9 +225,8 @@ impl Vectors {
             .iter()
             .take_while(|(_, distance)| waiting >= self.barrier[*distance as usize]);
         near_enough
-            .map(|(other, _)| &self.vectors[*other])
-            .find(|other| other.idle & other.unparked != 0)
-            .map(|other| other.lps[(other.idle & other.unparked).trailing_zeros() as usize])
+            .filter_map(|(other, _)| self.vectors[*other].first_free())
+            .next()
     }
 
     /// Queues a virtual processor in a vector, on behalf of a logical processor.
@@ -224,11 +244,13 @@ impl Vectors {
     }
 
     /// Whether somebody waits for the master processor.
+    #[inline]
     pub fn has_master(&self) -> bool {
         !self.master.is_empty()
     }
 
     /// Takes the first that waits for the master processor.
+    #[inline]
     pub fn pop_master(&mut self) -> Option<VcpuId> {
         let vcpu = self.master.pop_front()?;
         self.queued -= 1;
@@ -236,6 +258,7 @@ impl Vectors {
     }
 
     /// Takes the first of a vector, on behalf of a logical processor.
+    #[inline]
     pub fn pop(&mut self, vector: VectorId, by: LpId) -> Option<VcpuId> {
         let vector = &mut self.vectors[vector];
         let first = vector.queue.pop_front()?;
@@ -258,6 +281,7 @@ impl Vectors {
     }
 
     /// Whether a processor at that distance may steal from a vector.
+    #[inline]
     pub fn may_steal(&self, vector: VectorId, distance: Distance) -> bool {
         let waiting = self.waiting(vector);
         waiting > 0 && waiting as f64 >= self.barrier[distance as usize]
@@ -280,6 +304,7 @@ impl Vector {
             lps: Vec::new(),
             idle: 0,
             unparked: 0,
+            free: 0,
             queue: VecDeque::new(),
             changes: 0,
             changed_by: LpId::new(0),
@@ -291,13 +316,25 @@ impl Vector {
         self.lps.push(lp);
         self.idle |= bit;
         self.unparked |= bit;
+        self.free += 1;
+    }
+
+    /// The first of its logical processors that is idle and unparked.
+    fn first_free(&self) -> Option<LpId> {
+        let free = self.idle & self.unparked;
+        (free != 0).then(|| self.lps[free.trailing_zeros() as usize])
     }
 
     fn insert(&mut self, waiting: Waiting) {
         let key = |it: &Waiting| (it.over, it.deadline);
         let before = |other: &Waiting| key(other) <= key(&waiting);
-        let at = self.queue.iter().rposition(before).map_or(0, |at| at + 1);
-        self.queue.insert(at, waiting);
+        // Most go last. The others look up their place: many may wait.
+        if self.queue.back().is_none_or(before) {
+            self.queue.push_back(waiting);
+        } else {
+            let at = self.queue.partition_point(before);
+            self.queue.insert(at, waiting);
+        }
     }
 
     fn touch(&mut self, by: LpId) {

@@ -2,40 +2,18 @@
 //! after the other; the server's virtual processor waits in page wait for each, and works on what
 //! has come before it asks for more.
 
-use super::sharing::{LockKind, Near};
-use super::state::{Cp, Message, Mode, Task};
+use super::sharing::LockKind;
+use super::state::{Cp, Message, Mode, Task, Vcpu};
 use super::Alarm;
-use crate::devices::memory::PAGE_BYTES;
 use crate::devices::Done;
-use crate::guest::zvm::ids::VcpuId;
-use crate::guest::zvm::segment::{Owner, Segment};
+use crate::guest::zvm::ids::{LpId, VcpuId};
+use crate::guest::zvm::segment::Owner;
 use crate::ids::PartitionId;
 use crate::kernel::Time;
 use crate::sim::windows::Partitions;
 use crate::sim::world::World;
-use crate::spec::Workload;
 
 impl World<Partitions> {
-    /// A server needs a file for which it has `guest` instructions to execute; how many of them
-    /// before it must read a page.
-    pub fn open_file(&mut self, partition: PartitionId, vcpu: VcpuId, guest: f64) -> f64 {
-        let Workload::Web { file_bytes, .. } = self.spec_of(partition).workload else {
-            return guest;
-        };
-        let cp = self.cp(partition);
-        let Some(pager) = &mut cp.pager else {
-            return guest;
-        };
-        let pages = file_bytes.div_ceil(PAGE_BYTES).max(1) as u32;
-        let file = pager.file(pages);
-        if file.is_done() {
-            return guest;
-        }
-        let each = guest / f64::from(pages);
-        cp.vcpus[vcpu].file = Some((file, each));
-        each * f64::from(pages - file.pages())
-    }
-
     /// Starts the next page read of a server that lacks some; whether it waits for one.
     pub fn read_page(&mut self, partition: PartitionId, vcpu: VcpuId, message: Message) -> bool {
         let now = self.now;
@@ -56,7 +34,7 @@ impl World<Partitions> {
         v.mode = Mode::PageWait;
         v.page_wait_from = now;
         cp.vm_of(vcpu).page_reads += 1;
-        let meter = self.meters.integrate(partition, now);
+        let meter = self.meter_now(partition);
         meter.runnable -= 1;
         meter.blocked += 1;
         self.watch_pager(partition);
@@ -96,38 +74,54 @@ impl World<Partitions> {
             v.needs_master = needs_master;
             let waited = now - v.page_wait_from;
             cp.vm_of(vcpu).page_wait_ns += waited;
-            self.meters.integrate(partition, now).blocked -= 1;
+            self.meter_now(partition).blocked -= 1;
             self.wake_vcpu(partition, vcpu);
         }
         self.watch_pager(partition);
     }
-
-    /// Adds what a page read cost CP.
-    pub fn add_page_io(
-        &mut self,
-        partition: PartitionId,
-        vcpu: VcpuId,
-        near: &Near,
-        into: &mut Segment,
-    ) {
-        let cp = self.cp(partition);
-        let Some(started) = cp.vcpus[vcpu].started.take() else {
-            return;
-        };
-        let ios = 1.0 + f64::from(started.writes);
-        let paths = cp.spec.paths;
-        into.execute(Owner::Chargeable, ios * paths.page_io);
-        // As many frames are stolen as pages come in.
-        into.execute(Owner::System, 2.0 * f64::from(started.pages) * paths.page);
-        let takes = ios * cp.spec.locks.page_io;
-        cp.take(LockKind::Paging, takes, Owner::Chargeable, near, into);
-    }
 }
 
 impl Cp {
-    /// Whether a virtual processor has all of the file that it works on.
-    pub fn has_file(&self, vcpu: VcpuId) -> bool {
-        let file = self.vcpus[vcpu].file.as_ref();
+    /// A server needs a file for which it has `guest` instructions to execute; how many of them
+    /// before it must read a page.
+    pub fn open_file(&mut self, vcpu: VcpuId, guest: f64) -> f64 {
+        let Some(pager) = &mut self.pager else {
+            return guest;
+        };
+        let pages = self.web.pages;
+        let file = pager.file(pages);
+        if file.is_done() {
+            return guest;
+        }
+        let each = guest / f64::from(pages);
+        self.vcpus[vcpu].file = Some((file, each));
+        each * f64::from(pages - file.pages())
+    }
+
+    /// Adds what a page read cost CP.
+    pub fn add_page_io(&mut self, lp: LpId, vcpu: VcpuId) {
+        let Some(started) = self.vcpus[vcpu].started.take() else {
+            return;
+        };
+        let of = &mut self.lps[lp];
+        let (near, into) = (&self.near[usize::from(of.place.chip)], &mut of.segment);
+        let ios = 1.0 + f64::from(started.writes);
+        let (paths, locks) = (&self.spec.paths, &self.spec.locks);
+        let owner = Owner::Chargeable;
+        into.execute(owner, ios * paths.page_io);
+        // As many frames are stolen as pages come in.
+        into.execute(Owner::System, 2.0 * f64::from(started.pages) * paths.page);
+        let takes = (ios * locks.page_io, locks.lines);
+        let lock = &mut self.locks[LockKind::Paging as usize];
+        lock.take(takes, owner, &near.sharing, near, into);
+    }
+}
+
+impl Vcpu {
+    /// Whether it has all of the file that it works on.
+    #[inline]
+    pub fn has_file(&self) -> bool {
+        let file = self.file.as_ref();
         file.is_none_or(|(file, _)| file.is_done())
     }
 }

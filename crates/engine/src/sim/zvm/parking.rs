@@ -109,17 +109,17 @@ impl World<Partitions> {
     /// A virtual processor on a parked logical one leaves it at once.
     fn vacate(&mut self, partition: PartitionId, lp: LpId) {
         if let Doing::Running(vcpu) = self.cp(partition).lps[lp].doing {
-            let (vp, thread, at) = self.place_of(partition, lp);
-            if self.vp(vp).mode == Mode::Running {
-                self.threads[at].rotate_at = self.now;
-                self.replan(vp);
+            let place = self.cp(partition).lps[lp].place;
+            if self.vp(place.vp).mode == Mode::Running {
+                self.threads[place.at].rotate_at = self.now;
+                self.replan(place.vp);
             } else {
                 // The logical core has no power now, and when parked it may never get any. What
                 // it did without is no claim where it goes.
                 let cp = self.cp(partition);
                 let v = &mut cp.vcpus[vcpu];
                 v.deadline = v.deadline.max(cp.clocks_of_vectors[v.vector]);
-                self.end_minor_slice(vp, at, thread);
+                self.end_minor_slice(place.vp, place.at, place.thread);
             }
         }
     }

@@ -37,78 +37,93 @@ impl World<Partitions> {
     /// Books a stretch of a core of z/VM, and moves its busy threads on.
     pub fn progress_cp(&mut self, vp: VpId, core: CoreId, stretch: Stretch) {
         let mask = stretch.mask;
-        let idle = if mask == 0 {
-            stretch.elapsed
+        let (elapsed, idle) = (whole(stretch.elapsed), whole(stretch.stalled));
+        let busy = count(mask);
+        let alone = if busy > 1 {
+            self.alone(vp, core, elapsed * f64::from(busy))
         } else {
-            stretch.stalled
+            elapsed
         };
-        self.account_cp(vp, core, mask, stretch.elapsed as f64, idle as f64);
-        let ran = (stretch.elapsed - stretch.stalled) as f64;
+        let v = &self.at.vps[vp];
+        let cp = self.sys.cp(v.partition);
+        let place = &cp.lps[LpId::from(v.index * u16::from(v.smt))].place;
+        cp.meter.owners[Owner::System as usize] += if mask == 0 { elapsed } else { idle };
+        cp.meter.thread_ns += elapsed * f64::from(busy);
+        cp.meter.mt1_ns += alone;
+        cp.core_clock[usize::from(place.core)] += elapsed;
+        cp.chip_clock[usize::from(place.chip)] += elapsed;
+        cp.node_clock[usize::from(place.node)] += elapsed;
+        let ran = whole(stretch.elapsed - stretch.stalled);
         if mask != 0 && ran > 0.0 {
             self.advance_cp(vp, core, mask, ran);
         }
     }
 
+    /// What threads' time on a core would have been with one thread a core [ns].
+    fn alone(&mut self, vp: VpId, core: CoreId, threads_ns: f64) -> f64 {
+        let on = &self.at.cores[core];
+        let id = self.table.id(self.at.vps[vp].partition.into(), on.chip, 1);
+        let one = self.table.instruction_ns(&self.spec.partitions, id);
+        threads_ns * one / on.instruction_ns
+    }
+
     /// Moves the busy threads on a core of z/VM on by `ran` ns.
+    #[inline]
     fn advance_cp(&mut self, vp: VpId, core: CoreId, mask: u8, ran: f64) {
         let v = &self.at.vps[vp];
-        let (partition, index) = (v.partition, usize::from(v.index));
         let slot = &self.at.cores[core];
-        let class = slot.class;
         let speed = Speed {
             per_ns: slot.instructions_per_ns,
             warm_ns: slot.instruction_ns,
             cold_ns: slot.cold_ns,
-            share: 1.0 / f64::from(mask.count_ones()),
+            share: 1.0 / f64::from(count(mask)),
         };
-        let (first, smt) = self.threads_of(vp);
-        let meter = &mut self.meters.partitions[partition];
-        let cp = self.sys.cps[partition].as_deref_mut().expect("z/VM");
+        let meter = &mut self.meters.partitions[v.partition];
+        let cp = self.sys.cp(v.partition);
+        let first = LpId::from(v.index * u16::from(v.smt));
         let mut stretch = Advance::default();
-        for number in (0..smt).filter(|thread| mask & (1 << thread) != 0) {
-            let thread = &mut self.threads[first.plus(usize::from(number))];
-            let lp = LpId::new(index * usize::from(smt) + usize::from(number));
-            cp.advance(lp, thread, meter, speed, ran, &mut stretch);
+        let mut bits = mask;
+        while bits != 0 {
+            let number = bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            let thread = &mut self.threads[v.first_thread.plus(number)];
+            cp.advance(first.plus(number), thread, meter, speed, ran, &mut stretch);
         }
-        meter.books.add(Book::Reload, stretch.cold);
-        let chip = self.at.cores[core].chip;
+        if stretch.cold > 0.0 {
+            meter.books.add(Book::Reload, stretch.cold);
+        }
         if stretch.extra > 0.0 {
+            let (partition, extra) = (v.partition.into(), stretch.extra);
             self.table
-                .linger(partition.into(), chip, stretch.extra, stretch.far_lines);
+                .linger(partition, slot.chip, extra, stretch.far_lines);
         }
         let spent = ran - stretch.extra - stretch.cold;
         if spent > 0.0 {
-            self.table.spend(class, spent);
+            self.table.spend(slot.class, spent);
         }
     }
+}
 
-    /// Puts core time down in which no virtual processor or CP code got on, and what all of it was
-    /// worth in threads.
-    fn account_cp(&mut self, vp: VpId, core: CoreId, mask: u8, elapsed: f64, idle: f64) {
-        let v = &self.at.vps[vp];
-        let (partition, index) = (v.partition, usize::from(v.index));
-        let chip = usize::from(self.at.vps[vp].home_chip);
-        let node = usize::from(self.at.vps[vp].home_node);
-        let threads = f64::from(mask.count_ones());
-        let mut alone = elapsed;
-        if threads > 1.0 {
-            let on = self.at.cores[core].chip;
-            let id = self.table.id(partition.into(), on, 1);
-            let one = self.table.instruction_ns(&self.spec.partitions, id);
-            alone = elapsed * threads * one / self.at.cores[core].instruction_ns;
-        }
-        let cp = self.sys.cps[partition].as_deref_mut().expect("z/VM");
-        cp.meter.owners[Owner::System as usize] += idle;
-        cp.meter.thread_ns += elapsed * threads;
-        cp.meter.mt1_ns += alone;
-        cp.core_clock[index] += elapsed;
-        cp.chip_clock[chip] += elapsed;
-        cp.node_clock[node] += elapsed;
+/// A length of time as a number [ns]. From a signed integer that is one instruction.
+#[inline]
+fn whole(ns: u64) -> f64 {
+    ns as i64 as f64
+}
+
+/// Busy threads. Mostly it is one, and counting bits takes long where the processor may not be
+/// asked to.
+#[inline]
+fn count(mask: u8) -> u32 {
+    if mask & mask.wrapping_sub(1) == 0 {
+        u32::from(mask != 0)
+    } else {
+        mask.count_ones()
     }
 }
 
 impl Cp {
     /// Moves one thread on by `ran` ns and puts them down to owners and books.
+    #[inline]
     fn advance(
         &mut self,
         lp: LpId,
@@ -143,6 +158,7 @@ impl Cp {
     }
 
     /// Books `ns` of the extra time of a processor's segment; how much of it is whose.
+    #[inline]
     fn book_extra(
         &mut self,
         lp: LpId,
@@ -153,14 +169,15 @@ impl Cp {
     ) -> [f64; OWNERS] {
         let extra = &self.lps[lp].segment.extra;
         let part = ns / extra.ns;
-        for (book, ns) in EXTRA_BOOKS.iter().zip(extra.books) {
+        for (book, ns) in EXTRA_BOOKS.iter().zip(&extra.books) {
             meter.books.add(*book, ns * part * share);
         }
-        for (source, lines) in CACHES.iter().zip(extra.lines) {
+        for (source, lines) in CACHES.iter().zip(&extra.lines) {
             meter.lines.add(*source, lines * part);
         }
-        self.meter.spin_instructions += extra.spin_instructions * part;
-        meter.instructions += extra.spin_instructions * part;
+        let spun = extra.spin_instructions * part;
+        self.meter.spin_instructions += spun;
+        meter.instructions += spun;
         stretch.far_lines += extra.lines[2] * part;
         extra.owners.map(|ns| ns * part)
     }
@@ -168,6 +185,7 @@ impl Cp {
 
 impl Speed {
     /// Executes instructions for `ns`; how much of that refilled caches [ns].
+    #[inline]
     fn execute(&self, thread: &mut Thread, ns: f64) -> f64 {
         let (mut cold, mut warm) = (0.0, ns);
         if thread.cold_instructions > 0.0 {

@@ -1,6 +1,7 @@
 //! Readings of what only z/VM counts.
 
-use super::state::{Cp, Port, Vm};
+use super::port::Port;
+use super::state::{Cp, Vm};
 use crate::devices::{Pager, VolumeCounters};
 use crate::guest::zvm::ids::LpId;
 use crate::ids::PartitionId;

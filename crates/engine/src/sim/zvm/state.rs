@@ -2,20 +2,17 @@
 
 use std::collections::VecDeque;
 
-use super::sharing::{Lock, Near, View};
-use crate::cost::Spread;
-use crate::devices::{FileReads, Pager, Started, Switch};
+use super::port::Port;
+use super::sharing::{Lock, Near};
+use crate::devices::{FileReads, Pager, Started};
 use crate::guest::zvm::ids::{ConnectionId, LpId, SwitchId, VcpuId, VectorId, VmId};
 use crate::guest::zvm::park::History;
 use crate::guest::zvm::segment::{Segment, OWNERS};
-use crate::guest::zvm::share;
 use crate::guest::zvm::vectors::Vectors;
-use crate::hypervisor::State;
-use crate::ids::{ById, PartitionId, Span, ThreadId, VpId};
+use crate::ids::{ById, Span, ThreadId, VpId};
 use crate::kernel::Stream;
-use crate::machine::Topology;
-use crate::sim::world::stream;
-use crate::spec::{Partition, Role, Spec, Workload, Zvm};
+use crate::machine::Distance;
+use crate::spec::{Role, Zvm};
 
 /// What a logical processor does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +55,6 @@ pub struct Lp {
     pub segment: Segment,
     /// Shares of the owners in that segment's instructions.
     pub shares: [f64; OWNERS],
-    /// Changes of each dispatch vector that it has seen.
-    pub seen: ById<VectorId, u32>,
     /// Signals sent to idle processors before it became idle.
     pub signals_from: f64,
     /// Signals that it got and has not followed yet.
@@ -146,8 +141,8 @@ pub struct Vcpu {
     pub started: Option<Started>,
     /// Instructions of signals that it has to send.
     pub owes: f64,
-    /// Rest of a segment that was cut short.
-    pub rest: Option<Segment>,
+    /// Rest of a segment that was cut short; few have one.
+    pub rest: Option<Box<Segment>>,
     /// Since when it has been ready [ns].
     pub ready_at: u64,
     /// Since when it has waited for a page [ns].
@@ -214,24 +209,6 @@ pub struct Connection {
     pub since: u64,
 }
 
-/// A switch and what a search of it costs on each chip in this window.
-pub struct Port {
-    /// As the spec has it.
-    pub switch: Switch,
-    /// What a sender takes for each frame.
-    pub lock: Lock,
-    /// Costs, by chip.
-    pub views: Vec<View>,
-    /// Frames sent from each logical processor, running average.
-    pub by_lp: ById<LpId, f64>,
-    /// Chip of each logical processor.
-    pub chips: ById<LpId, u16>,
-    /// Where those are that send on it.
-    pub users: Spread,
-    /// Time of a processor between two of its searches [ns].
-    pub outside_ns: f64,
-}
-
 /// Counters of the partition that only z/VM has.
 #[derive(Clone, Debug, Default)]
 pub struct CpMeter {
@@ -249,6 +226,19 @@ pub struct CpMeter {
     pub mt1_ns: f64,
 }
 
+/// The web workload, as guests need it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Web {
+    /// Mean instructions of a guest for a request, for an answer, and after a think time.
+    pub instructions: [f64; 3],
+    /// Whether they are exponential; else they are always the same.
+    pub varies: bool,
+    /// Mean think time [ns].
+    pub think_ns: u64,
+    /// Pages of a file.
+    pub pages: u32,
+}
+
 /// The Control Program of a partition.
 pub struct Cp {
     /// What it is told.
@@ -259,6 +249,10 @@ pub struct Cp {
     pub vcpus: ById<VcpuId, Vcpu>,
     /// Logical processors.
     pub lps: ById<LpId, Lp>,
+    /// Changes of each dispatch vector that each of them has seen.
+    pub seen: ById<LpId, ById<VectorId, u32>>,
+    /// What its machines do with messages.
+    pub web: Web,
     /// Threads of a logical core.
     pub smt: u8,
     /// Dispatch vectors.
@@ -273,8 +267,8 @@ pub struct Cp {
     pub connections: ById<ConnectionId, Connection>,
     /// Switches.
     pub ports: ById<SwitchId, Port>,
-    /// Costs on each chip in this window; none = not worked out yet.
-    pub near: Vec<Option<Near>>,
+    /// Costs on each chip in this window.
+    pub near: Vec<Near>,
     /// Locks of dispatcher and paging.
     pub locks: [Lock; 2],
     /// Work done on each core of the partition so far, and on each chip and node [ns].
@@ -301,51 +295,23 @@ pub struct Cp {
     pub meter: CpMeter,
 }
 
-impl Cp {
-    /// The Control Program of a partition, if it has one.
-    pub fn of(all: &Spec, state: &State, id: PartitionId, replication: u64) -> Option<Box<Self>> {
-        let vps = state.vps_of[id];
-        let partition = &all.partitions[id.index()];
-        let stream = |what: &str| stream(all, partition, replication, what);
-        let spec = partition.guest.zvm()?.clone();
-        let (smt, cores) = (partition.smt, vps.len() as u16);
-        let places = places(state, state.vps_of[id], smt);
-        let chips: Vec<u16> = places.iter().map(|place| place.chip).collect();
-        let vectors = Vectors::new(&state.tree, &chips, spec.vertical, spec.steal_barrier);
-        let lps: ById<LpId, Lp> = places
-            .into_iter()
-            .map(|place| Lp::new(place, vectors.count()))
-            .collect();
-        let (vms, vcpus) = machines(&spec, lps.len());
-        Some(Box::new(Self {
-            ports: ports(&spec, &state.tree, &chips),
-            near: vec![None; usize::from(state.tree.chips())],
-            locks: [Lock::default(); 2],
-            core_clock: vec![0.0; vps.len()],
-            chip_clock: vec![0.0; usize::from(state.tree.chips())],
-            node_clock: vec![0.0; usize::from(state.tree.nodes)],
-            connections: connections(&spec, &vms, &partition.workload),
-            unparked: cores,
-            history: History::new(),
-            observed: (0, 0),
-            pager: pager(&spec, partition, &stream),
-            pager_at: u64::MAX,
-            master: stream("master"),
-            race: stream("race"),
-            meter: CpMeter::default(),
-            clocks_of_vectors: ById::of(0.0, vectors.count()),
-            acting: None,
-            signals: 0.0,
-            spec,
-            vms,
-            vcpus,
-            lps,
-            smt,
-            vectors,
-        }))
+impl Place {
+    /// Distance to another one.
+    #[inline]
+    pub fn distance(&self, other: &Self) -> Distance {
+        if self.chip == other.chip {
+            Distance::Local
+        } else if self.node == other.node {
+            Distance::Near
+        } else {
+            Distance::Far
+        }
     }
+}
 
+impl Cp {
     /// Virtual machine of a virtual processor.
+    #[inline]
     pub fn vm_of(&mut self, vcpu: VcpuId) -> &mut Vm {
         &mut self.vms[self.vcpus[vcpu].vm]
     }
@@ -354,170 +320,4 @@ impl Cp {
     pub fn role_of(&self, vcpu: VcpuId) -> Role {
         self.spec.machines[self.vcpus[vcpu].vm.index()].role
     }
-}
-
-impl Lp {
-    fn new(place: Place, vectors: usize) -> Self {
-        Self {
-            place,
-            doing: Doing::Idle,
-            segment: Segment::default(),
-            shares: [0.0; OWNERS],
-            seen: ById::of(0, vectors),
-            signals_from: 0.0,
-            signals: 0.0,
-            following: 0.0,
-            idle_from: 0,
-            idle_ns: 0,
-            interrupted: false,
-            guest_ns: 0.0,
-        }
-    }
-}
-
-/// Logical processors of logical cores with so many threads each.
-fn places(state: &State, vps: Span<VpId>, smt: u8) -> Vec<Place> {
-    let of = |vp: VpId| {
-        let v = &state.vps[vp];
-        (0..smt).map(move |thread| Place {
-            vp,
-            core: v.index,
-            thread,
-            at: v.first_thread.plus(usize::from(thread)),
-            chip: v.home_chip,
-            node: v.home_node,
-        })
-    };
-    vps.into_iter().flat_map(of).collect()
-}
-
-/// Virtual machines and their virtual processors, dealt out over the logical processors.
-fn machines(spec: &Zvm, lps: usize) -> (ById<VmId, Vm>, ById<VcpuId, Vcpu>) {
-    let shares: Vec<_> = spec.machines.iter().map(|machine| machine.share).collect();
-    let worth = share::weights(&shares);
-    let (mut vms, mut vcpus) = (ById::new(), ById::new());
-    for (at, machine) in spec.machines.iter().enumerate() {
-        let part = machine
-            .maximum
-            .map(|most| share::weight_beside(most, at, &shares));
-        let cpus = Span::new(vcpus.len(), usize::from(machine.cpus));
-        let limit = part.map_or(f64::INFINITY, |part| part * lps as f64);
-        let vm = vms.push(Vm::new(cpus, limit, machine.limit_hard));
-        for _ in cpus {
-            let lp = LpId::new(vcpus.len() % lps);
-            let weight = worth[at] / f64::from(machine.cpus);
-            vcpus.push(Vcpu::new(vm, weight.max(1e-9), lp));
-        }
-    }
-    (vms, vcpus)
-}
-
-impl Vm {
-    fn new(cpus: Span<VcpuId>, limit: f64, hard: bool) -> Self {
-        Self {
-            cpus,
-            limit,
-            hard,
-            budget_ns: 0.0,
-            budget_at: 0,
-            lifting: false,
-            guest_ns: 0.0,
-            chargeable_ns: 0.0,
-            dispatches: 0,
-            wait_ns: 0.0,
-            page_wait_ns: 0,
-            page_reads: 0,
-            tx_done: 0,
-            response_ns: 0,
-        }
-    }
-}
-
-impl Vcpu {
-    fn new(vm: VmId, weight: f64, lp: LpId) -> Self {
-        Self {
-            vm,
-            mode: Mode::Idle,
-            task: Task::None,
-            inbox: VecDeque::new(),
-            file: None,
-            started: None,
-            owes: 0.0,
-            rest: None,
-            ready_at: 0,
-            page_wait_from: 0,
-            left: Left {
-                lp,
-                clocks: [0.0; 3],
-                warm: false,
-            },
-            vector: VectorId::new(0),
-            weight,
-            deadline: 0.0,
-            used_ns: 0.0,
-            cold: (0.0, 0.0),
-            needs_master: false,
-        }
-    }
-}
-
-fn pager(spec: &Zvm, partition: &Partition, stream: &dyn Fn(&str) -> Stream) -> Option<Pager> {
-    let paging = spec.paging.as_ref()?;
-    let guests = spec.machines.iter().map(|machine| machine.memory_bytes);
-    let central = partition.memory.iter().map(|part| part.bytes).sum();
-    Some(Pager::new(paging, guests.sum(), central, stream))
-}
-
-fn ports(spec: &Zvm, tree: &Topology, chips: &[u16]) -> ById<SwitchId, Port> {
-    let count = usize::from(tree.chips());
-    let coupled = |switch: usize| {
-        let machines = spec.machines.iter();
-        machines
-            .filter(|machine| machine.switch.map(usize::from) == Some(switch))
-            .count() as u32
-    };
-    let port = |(at, switch): (usize, &crate::spec::Switch)| Port {
-        switch: Switch::new(switch, coupled(at)),
-        lock: Lock::default(),
-        views: vec![View::default(); count],
-        by_lp: ById::of(0.0, chips.len()),
-        chips: ById::from(chips.to_vec()),
-        users: Spread::new(tree, vec![Vec::new(); count]),
-        outside_ns: f64::INFINITY,
-    };
-    spec.switches.iter().enumerate().map(port).collect()
-}
-
-/// One connection for every client and server on the same switch, spread over the virtual
-/// processors of both.
-fn connections(
-    spec: &Zvm,
-    vms: &ById<VmId, Vm>,
-    workload: &Workload,
-) -> ById<ConnectionId, Connection> {
-    if !matches!(workload, Workload::Web { .. }) {
-        return ById::new();
-    }
-    let of = |role: Role| {
-        let pairs = spec.machines.iter().zip(vms);
-        pairs.filter(move |(machine, _)| machine.role == role)
-    };
-    let mut all = ById::new();
-    for (client, from) in of(Role::Client) {
-        let mut turn = 0;
-        for (server, to) in of(Role::Server).filter(|(s, _)| s.switch == client.switch) {
-            let (Some(switch), _) = (client.switch, server) else {
-                continue;
-            };
-            let (clients, servers) = (from.cpus.len(), to.cpus.len());
-            all.push(Connection {
-                client: from.cpus.at(turn % clients),
-                server: to.cpus.at(turn / clients % servers),
-                switch: SwitchId::from(switch),
-                since: 0,
-            });
-            turn += 1;
-        }
-    }
-    all
 }
