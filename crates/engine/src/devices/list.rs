@@ -192,14 +192,24 @@ impl Travels {
             let free = 1.0 / (1.0 - load);
             (line * load * free, line * line * each * free * free)
         };
+        let two_free = |lines: [f64; 2]| {
+            let loads = lines.map(|line| busy * line);
+            let free = loads.map(|load| 1.0 / (1.0 - load));
+            let times = |a: [f64; 2], b: [f64; 2]| [a[0] * b[0], a[1] * b[1]];
+            let slopes = times(lines, lines).map(|square| square * each);
+            (
+                times(times(lines, loads), free),
+                times(times(slopes, free), free),
+            )
+        };
         if busy * self.most < full {
             // Two at a time, which takes half the divisions' time; the sums are those of one by one.
             let pairs = self.lines.chunks_exact(2);
             let last = pairs.remainder();
             for pair in pairs {
-                let (one, two) = (free(pair[0]), free(pair[1]));
-                ns = ns + one.0 + two.0;
-                slope = slope + one.1 + two.1;
+                let (waits, slopes) = two_free([pair[0], pair[1]]);
+                ns = ns + waits[0] + waits[1];
+                slope = slope + slopes[0] + slopes[1];
             }
             for line in last {
                 let one = free(*line);

@@ -70,7 +70,7 @@ impl Cp {
     /// Whether the machine of a virtual processor has used up its hard limit.
     #[inline]
     pub fn is_limited(&mut self, vcpu: VcpuId, now: u64) -> bool {
-        self.vm_of(vcpu).is_over_hard(now)
+        self.hard_limits && self.vm_of(vcpu).is_over_hard(now)
     }
 }
 

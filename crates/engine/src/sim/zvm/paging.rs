@@ -2,16 +2,17 @@
 //! after the other; the server's virtual processor waits in page wait for each, and works on what
 //! has come before it asks for more.
 
-use super::sharing::LockKind;
-use super::state::{Cp, Message, Mode, Task, Vcpu};
+use super::sharing::{Lock, Near};
+use super::state::{Message, Mode, Task, Vcpu};
 use super::Alarm;
-use crate::devices::Done;
-use crate::guest::zvm::ids::{LpId, VcpuId};
-use crate::guest::zvm::segment::Owner;
+use crate::devices::{Done, Pager};
+use crate::guest::zvm::ids::VcpuId;
+use crate::guest::zvm::segment::{Owner, Segment};
 use crate::ids::PartitionId;
 use crate::kernel::Time;
 use crate::sim::windows::Partitions;
 use crate::sim::world::World;
+use crate::spec::{CpLocks, CpPaths};
 
 impl World<Partitions> {
     /// Starts the next page read of a server that lacks some; whether it waits for one.
@@ -81,43 +82,38 @@ impl World<Partitions> {
     }
 }
 
-impl Cp {
-    /// A server needs a file for which it has `guest` instructions to execute; how many of them
-    /// before it must read a page.
-    pub fn open_file(&mut self, vcpu: VcpuId, guest: f64) -> f64 {
-        let Some(pager) = &mut self.pager else {
-            return guest;
-        };
-        let pages = self.web.pages;
+impl Vcpu {
+    /// A server needs a file of so many pages, for which it has `guest` instructions to execute;
+    /// how many of them before it must read a page.
+    pub fn open_file(&mut self, pages: u32, pager: &mut Pager, guest: f64) -> f64 {
         let file = pager.file(pages);
         if file.is_done() {
             return guest;
         }
         let each = guest / f64::from(pages);
-        self.vcpus[vcpu].file = Some((file, each));
+        self.file = Some((file, each));
         each * f64::from(pages - file.pages())
     }
 
     /// Adds what a page read cost CP.
-    pub fn add_page_io(&mut self, lp: LpId, vcpu: VcpuId) {
-        let Some(started) = self.vcpus[vcpu].started.take() else {
+    pub fn pay_page_io(
+        &mut self,
+        (paths, locks): (&CpPaths, &CpLocks),
+        lock: &mut Lock,
+        near: &Near,
+        into: &mut Segment,
+    ) {
+        let Some(started) = self.started.take() else {
             return;
         };
-        let of = &mut self.lps[lp];
-        let (near, into) = (&self.near[usize::from(of.place.chip)], &mut of.segment);
         let ios = 1.0 + f64::from(started.writes);
-        let (paths, locks) = (&self.spec.paths, &self.spec.locks);
-        let owner = Owner::Chargeable;
-        into.execute(owner, ios * paths.page_io);
+        into.execute(Owner::Chargeable, ios * paths.page_io);
         // As many frames are stolen as pages come in.
         into.execute(Owner::System, 2.0 * f64::from(started.pages) * paths.page);
         let takes = (ios * locks.page_io, locks.lines);
-        let lock = &mut self.locks[LockKind::Paging as usize];
-        lock.take(takes, owner, &near.sharing, near, into);
+        lock.take(takes, Owner::Chargeable, &near.sharing, near, into);
     }
-}
 
-impl Vcpu {
     /// Whether it has all of the file that it works on.
     #[inline]
     pub fn has_file(&self) -> bool {

@@ -1,10 +1,11 @@
 //! Progress of virtual processors: whose the time is, and under which book.
 
-use super::state::{Cp, Doing};
-use crate::cost::{Book, Source};
+use super::state::{Cp, CpMeter, Doing};
+use crate::cost::{Book, Source, Table};
 use crate::guest::zvm::ids::LpId;
-use crate::guest::zvm::segment::{Owner, EXTRA_BOOKS, OWNERS};
-use crate::ids::{CoreId, VpId};
+use crate::guest::zvm::segment::{Extra, Owner, EXTRA_BOOKS, OWNERS};
+use crate::hypervisor::{Core, Vp};
+use crate::ids::{CoreId, PartitionId, Span, VpId};
 use crate::sim::meters::PartitionMeter;
 use crate::sim::system::Stretch;
 use crate::sim::windows::Partitions;
@@ -37,7 +38,7 @@ impl World<Partitions> {
     /// Books a stretch of a core of z/VM, and moves its busy threads on.
     pub fn progress_cp(&mut self, vp: VpId, core: CoreId, stretch: Stretch) {
         let mask = stretch.mask;
-        let (elapsed, idle) = (whole(stretch.elapsed), whole(stretch.stalled));
+        let elapsed = whole(stretch.elapsed);
         let busy = count(mask);
         let alone = if busy > 1 {
             self.alone(vp, core, elapsed * f64::from(busy))
@@ -46,62 +47,65 @@ impl World<Partitions> {
         };
         let v = &self.at.vps[vp];
         let cp = self.sys.cp(v.partition);
-        let place = &cp.lps[LpId::from(v.index * u16::from(v.smt))].place;
-        cp.meter.owners[Owner::System as usize] += if mask == 0 { elapsed } else { idle };
+        let place = cp.lps.slice(lps_of(v))[0].place;
         cp.meter.thread_ns += elapsed * f64::from(busy);
         cp.meter.mt1_ns += alone;
         cp.core_clock[usize::from(place.core)] += elapsed;
         cp.chip_clock[usize::from(place.chip)] += elapsed;
         cp.node_clock[usize::from(place.node)] += elapsed;
+        if mask == 0 {
+            cp.meter.owners[Owner::System as usize] += elapsed;
+            return;
+        }
+        cp.meter.owners[Owner::System as usize] += whole(stretch.stalled);
         let ran = whole(stretch.elapsed - stretch.stalled);
-        if mask != 0 && ran > 0.0 {
-            self.advance_cp(vp, core, mask, ran);
+        if ran > 0.0 {
+            let slot = &self.at.cores[core];
+            let speed = Speed {
+                per_ns: slot.instructions_per_ns,
+                warm_ns: slot.instruction_ns,
+                cold_ns: slot.cold_ns,
+                share: if busy == 1 {
+                    1.0
+                } else {
+                    1.0 / f64::from(busy)
+                },
+            };
+            let meter = &mut self.meters.partitions[v.partition];
+            let all = Span::new(v.first_thread.index(), usize::from(v.smt));
+            let threads = self.threads.slice_mut(all);
+            let done = cp.advance(v, threads, meter, speed, ran);
+            charge(&mut self.table, v.partition, slot, ran, &done);
         }
     }
 
     /// What threads' time on a core would have been with one thread a core [ns].
+    #[inline(never)]
     fn alone(&mut self, vp: VpId, core: CoreId, threads_ns: f64) -> f64 {
         let on = &self.at.cores[core];
         let id = self.table.id(self.at.vps[vp].partition.into(), on.chip, 1);
         let one = self.table.instruction_ns(&self.spec.partitions, id);
         threads_ns * one / on.instruction_ns
     }
+}
 
-    /// Moves the busy threads on a core of z/VM on by `ran` ns.
-    #[inline]
-    fn advance_cp(&mut self, vp: VpId, core: CoreId, mask: u8, ran: f64) {
-        let v = &self.at.vps[vp];
-        let slot = &self.at.cores[core];
-        let speed = Speed {
-            per_ns: slot.instructions_per_ns,
-            warm_ns: slot.instruction_ns,
-            cold_ns: slot.cold_ns,
-            share: 1.0 / f64::from(count(mask)),
-        };
-        let meter = &mut self.meters.partitions[v.partition];
-        let cp = self.sys.cp(v.partition);
-        let first = LpId::from(v.index * u16::from(v.smt));
-        let mut stretch = Advance::default();
-        let mut bits = mask;
-        while bits != 0 {
-            let number = bits.trailing_zeros() as usize;
-            bits &= bits - 1;
-            let thread = &mut self.threads[v.first_thread.plus(number)];
-            cp.advance(first.plus(number), thread, meter, speed, ran, &mut stretch);
-        }
-        if stretch.cold > 0.0 {
-            meter.books.add(Book::Reload, stretch.cold);
-        }
-        if stretch.extra > 0.0 {
-            let (partition, extra) = (v.partition.into(), stretch.extra);
-            self.table
-                .linger(partition, slot.chip, extra, stretch.far_lines);
-        }
-        let spent = ran - stretch.extra - stretch.cold;
-        if spent > 0.0 {
-            self.table.spend(slot.class, spent);
-        }
+/// Charges a partition's chip and class with what its core did in `ran` ns.
+#[inline]
+fn charge(table: &mut Table, partition: PartitionId, on: &Core, ran: f64, done: &Advance) {
+    if done.extra > 0.0 {
+        table.linger(partition.into(), on.chip, done.extra, done.far_lines);
     }
+    let spent = ran - done.extra - done.cold;
+    if spent > 0.0 {
+        table.spend(on.class, spent);
+    }
+}
+
+/// Logical processors of a logical core.
+#[inline]
+fn lps_of(v: &Vp) -> Span<LpId> {
+    let smt = usize::from(v.smt);
+    Span::new(usize::from(v.index) * smt, smt)
 }
 
 /// A length of time as a number [ns]. From a signed integer that is one instruction.
@@ -122,27 +126,67 @@ fn count(mask: u8) -> u32 {
 }
 
 impl Cp {
-    /// Moves one thread on by `ran` ns and puts them down to owners and books.
+    /// Moves a logical core's busy threads on by `ran` ns and puts them down to owners and books.
     #[inline]
     fn advance(
+        &mut self,
+        v: &Vp,
+        threads: &mut [Thread],
+        meter: &mut PartitionMeter,
+        speed: Speed,
+        ran: f64,
+    ) -> Advance {
+        let mut all = Advance::default();
+        let first = usize::from(v.index) * usize::from(v.smt);
+        let mut bits = v.mask;
+        while bits != 0 {
+            let number = bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            let (lp, thread) = (LpId::new(first + number), &mut threads[number]);
+            if speed.share == 1.0 {
+                // The usual case, for which no share has to be multiplied in.
+                self.advance_one(
+                    lp,
+                    thread,
+                    meter,
+                    Speed {
+                        share: 1.0,
+                        ..speed
+                    },
+                    ran,
+                    &mut all,
+                );
+                break;
+            }
+            self.advance_one(lp, thread, meter, speed, ran, &mut all);
+        }
+        if all.cold > 0.0 {
+            meter.books.add(Book::Reload, all.cold);
+        }
+        all
+    }
+
+    #[inline(always)]
+    fn advance_one(
         &mut self,
         lp: LpId,
         thread: &mut Thread,
         meter: &mut PartitionMeter,
         speed: Speed,
         ran: f64,
-        stretch: &mut Advance,
+        all: &mut Advance,
     ) {
-        let beside = ran.min(thread.extra_ns);
+        let of = &mut self.lps[lp];
+        let beside = least(ran, thread.extra_ns);
         let mut owners = [0.0; OWNERS];
         if beside > 0.0 {
             thread.extra_ns -= beside;
-            stretch.extra += beside * speed.share;
-            owners = self.book_extra(lp, meter, speed.share, beside, stretch);
+            all.extra += beside * speed.share;
+            let extra = &of.segment.extra;
+            owners = book_extra(extra, &mut self.meter, meter, speed.share, beside, all);
         }
         let of_class = ran - beside;
-        stretch.cold += speed.execute(thread, of_class) * speed.share;
-        let of = &mut self.lps[lp];
+        all.cold += speed.execute(thread, of_class) * speed.share;
         for (owner, part) in of.shares.into_iter().enumerate() {
             owners[owner] = (owners[owner] + of_class * part) * speed.share;
             self.meter.owners[owner] += owners[owner];
@@ -156,30 +200,39 @@ impl Cp {
             vm.chargeable_ns += owners[Owner::Chargeable as usize];
         }
     }
+}
 
-    /// Books `ns` of the extra time of a processor's segment; how much of it is whose.
-    #[inline]
-    fn book_extra(
-        &mut self,
-        lp: LpId,
-        meter: &mut PartitionMeter,
-        share: f64,
-        ns: f64,
-        stretch: &mut Advance,
-    ) -> [f64; OWNERS] {
-        let extra = &self.lps[lp].segment.extra;
-        let part = ns / extra.ns;
-        for (book, ns) in EXTRA_BOOKS.iter().zip(&extra.books) {
-            meter.books.add(*book, ns * part * share);
-        }
-        for (source, lines) in CACHES.iter().zip(&extra.lines) {
-            meter.lines.add(*source, lines * part);
-        }
-        let spun = extra.spin_instructions * part;
-        self.meter.spin_instructions += spun;
-        meter.instructions += spun;
-        stretch.far_lines += extra.lines[2] * part;
-        extra.owners.map(|ns| ns * part)
+/// Books `ns` of a segment's extra time; how much of it is whose.
+#[inline(always)]
+fn book_extra(
+    extra: &Extra,
+    cp: &mut CpMeter,
+    meter: &mut PartitionMeter,
+    share: f64,
+    ns: f64,
+    stretch: &mut Advance,
+) -> [f64; OWNERS] {
+    let part = ns / extra.ns;
+    for (book, ns) in EXTRA_BOOKS.iter().zip(&extra.books) {
+        meter.books.add(*book, ns * part * share);
+    }
+    for (source, lines) in CACHES.iter().zip(&extra.lines) {
+        meter.lines.add(*source, lines * part);
+    }
+    let spun = extra.spin_instructions * part;
+    cp.spin_instructions += spun;
+    meter.instructions += spun;
+    stretch.far_lines += extra.lines[2] * part;
+    extra.owners.map(|ns| ns * part)
+}
+
+/// The lesser of two numbers.
+#[inline]
+fn least(a: f64, b: f64) -> f64 {
+    if a < b {
+        a
+    } else {
+        b
     }
 }
 
@@ -190,7 +243,7 @@ impl Speed {
         let (mut cold, mut warm) = (0.0, ns);
         if thread.cold_instructions > 0.0 {
             let each = self.warm_ns + self.cold_ns;
-            let slow = (ns / each).min(thread.cold_instructions);
+            let slow = least(ns / each, thread.cold_instructions);
             thread.cold_instructions -= slow;
             thread.instructions -= slow;
             cold = slow * self.cold_ns;

@@ -35,6 +35,7 @@ impl Cp {
         Some(Box::new(Self {
             ports: ports(&spec, &state.tree, &chips, &partition.workload),
             seen: ById::of(ById::of(0, vectors.count()), lps.len()),
+            hard_limits: vms.iter().any(|vm: &Vm| vm.hard),
             web: Web::of(partition),
             near: vec![Near::default(); usize::from(state.tree.chips())],
             locks: [Lock::default(); 2],

@@ -251,6 +251,8 @@ pub struct Cp {
     pub lps: ById<LpId, Lp>,
     /// Changes of each dispatch vector that each of them has seen.
     pub seen: ById<LpId, ById<VectorId, u32>>,
+    /// Whether any machine has a hard limit.
+    pub hard_limits: bool,
     /// What its machines do with messages.
     pub web: Web,
     /// Threads of a logical core.

@@ -5,8 +5,10 @@
 //! A virtual processor that waits is interrupted by a message; those that arrive while it runs it
 //! takes in the same stretch, without another interruption.
 
-use super::state::{Cp, Message, Mode, Task};
+use super::sharing::LockKind;
+use super::state::{Cp, Message, Mode, Task, Vcpu, Web};
 use super::Alarm;
+use crate::devices::Pager;
 use crate::guest::zvm::ids::{ConnectionId, LpId, VcpuId};
 use crate::guest::zvm::segment::{Owner, Segment};
 use crate::ids::PartitionId;
@@ -133,27 +135,27 @@ impl Cp {
     /// Sets what a virtual processor does next as its logical processor's segment; `woken` if it
     /// has just been put there. Chance comes from the guests' `work`.
     pub fn next_segment(&mut self, lp: LpId, vcpu: VcpuId, woken: bool, work: &mut Stream) {
-        self.lps[lp].segment = Segment::default();
-        let (message, guest) = match self.vcpus[vcpu].task {
+        let (of, v) = (&mut self.lps[lp], &mut self.vcpus[vcpu]);
+        let (chip, into) = (of.place.chip, &mut of.segment);
+        let near = &self.near[usize::from(chip)];
+        *into = Segment::default();
+        let (message, guest) = match v.task {
             Task::Loop => {
-                self.lps[lp].segment.execute(Owner::Guest, ENDLESS);
+                into.execute(Owner::Guest, ENDLESS);
                 return;
             }
             Task::Message { message, guest } => {
-                self.add_page_io(lp, vcpu);
+                let lock = &mut self.locks[LockKind::Paging as usize];
+                v.pay_page_io((&self.spec.paths, &self.spec.locks), lock, near, into);
                 (message, guest)
             }
             Task::None => {
                 if woken {
-                    let path = self.spec.paths.interruption;
-                    self.lps[lp].segment.execute(Owner::Chargeable, path);
+                    into.execute(Owner::Chargeable, self.spec.paths.interruption);
                 }
-                self.take_message(vcpu, work)
+                v.take_message(&self.web, self.pager.as_mut(), work)
             }
         };
-        let (of, v) = (&mut self.lps[lp], &mut self.vcpus[vcpu]);
-        let (chip, into) = (of.place.chip, &mut of.segment);
-        let near = &self.near[usize::from(chip)];
         into.execute(Owner::Guest, guest);
         v.refill(guest, near, into);
         if v.has_file() {
@@ -162,23 +164,30 @@ impl Cp {
             self.ports[switch].send(message, (lp, chip), lines, near, into);
         }
     }
+}
 
+impl Vcpu {
     /// Takes the next message; how many instructions of the guest it needs until the next page read
     /// or the end.
-    fn take_message(&mut self, vcpu: VcpuId, work: &mut Stream) -> (Message, f64) {
-        let v = &mut self.vcpus[vcpu];
-        let message = v.inbox.pop_front().expect("who goes on has a message");
-        let mean = self.web.instructions[message.kind()];
-        let guest = if self.web.varies {
+    #[inline]
+    fn take_message(
+        &mut self,
+        web: &Web,
+        pager: Option<&mut Pager>,
+        work: &mut Stream,
+    ) -> (Message, f64) {
+        let message = self.inbox.pop_front().expect("who goes on has a message");
+        let mean = web.instructions[message.kind()];
+        let guest = if web.varies {
             work.exponential(mean)
         } else {
             mean
         };
-        let guest = match (message, &self.pager) {
-            (Message::Request(_), Some(_)) => self.open_file(vcpu, guest),
+        let guest = match (message, pager) {
+            (Message::Request(_), Some(pager)) => self.open_file(web.pages, pager, guest),
             _ => guest,
         };
-        self.vcpus[vcpu].task = Task::Message { message, guest };
+        self.task = Task::Message { message, guest };
         (message, guest)
     }
 }
