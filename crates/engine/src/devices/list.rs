@@ -70,89 +70,167 @@ const STEPS: u32 = 60;
 /// Relative change of the rate below which it is found.
 const PRECISION: f64 = 1e-12;
 
+/// Travels of a list's lines in a search: what all processors that search it have in common.
+#[derive(Clone, Debug)]
+pub struct Travels {
+    processors: f64,
+    /// Of each line, from the last place of the list to the first.
+    lines: Vec<f64>,
+    /// Of the line that travels most.
+    most: f64,
+    /// Of all lines.
+    all: f64,
+}
+
+/// What a processor waits for lines at some rate of searches, and how that grows with the rate.
+#[derive(Clone, Copy)]
+struct Wait {
+    ns: f64,
+    slope: f64,
+}
+
 impl Searching {
     /// What one search costs.
     pub fn search(&self) -> Search {
-        let visits = self.visits();
-        let elements = (visits.len() as f64 + 1.0) / 2.0;
-        let transfers: f64 = visits.iter().sum();
-        let list_ns = transfers * self.transfer_ns;
-        Search {
-            elements,
-            instructions: elements * self.element_instructions,
-            transfers,
-            list_ns,
-            line_wait_ns: self.wait_ns(&visits, self.outside_ns + list_ns),
+        Travels::of(self.elements, self.processors).search(
+            self.transfer_ns,
+            self.outside_ns,
+            self.element_instructions,
+        )
+    }
+}
+
+impl Travels {
+    /// Those on a list of so many control blocks that so many processors search, as
+    /// [`Searching`] has them.
+    pub fn of(elements: u32, processors: f64) -> Self {
+        let mut travels = Self {
+            processors: processors.max(1.0),
+            lines: vec![0.0; elements.max(1) as usize],
+            most: 0.0,
+            all: 0.0,
+        };
+        travels.set_processors(processors);
+        travels
+    }
+
+    /// So many processors search the list from now on.
+    pub fn set_processors(&mut self, processors: f64) {
+        self.processors = processors.max(1.0);
+        let (n, others) = (self.lines.len() as f64, self.others());
+        let mut m = 0.0;
+        for line in &mut self.lines {
+            m += 1.0;
+            let elsewhere = others / (others + m);
+            let copies = others * m / (others * m + 1.0);
+            *line = (m * elsewhere + copies) / n;
         }
+        self.most = self.lines.iter().fold(0.0, |most, line| line.max(most));
+        self.all = self.lines.iter().sum();
     }
 
     fn others(&self) -> f64 {
         (self.processors - 1.0).max(0.0)
     }
 
-    /// Travels of each line in a search, from the last place of the list to the first.
-    fn visits(&self) -> Vec<f64> {
-        let (count, others) = (self.elements.max(1), self.others());
-        let n = f64::from(count);
-        let of = |m: u32| {
-            let m = f64::from(m);
-            let elsewhere = others / (others + m);
-            let copies = others * m / (others * m + 1.0);
-            (m * elsewhere + copies) / n
-        };
-        (1..=count).map(of).collect()
+    /// What one search costs, as [`Searching::search`].
+    pub fn search(&self, transfer_ns: f64, outside_ns: f64, element_instructions: f64) -> Search {
+        let elements = (self.lines.len() as f64 + 1.0) / 2.0;
+        let list_ns = self.all * transfer_ns;
+        Search {
+            elements,
+            instructions: elements * element_instructions,
+            transfers: self.all,
+            list_ns,
+            line_wait_ns: self.wait_ns(transfer_ns, outside_ns + list_ns),
+        }
     }
 
     /// Wait for lines in a search if a processor needs `alone_ns` from search to search without
     /// waiting: Newton's steps to the rate, kept between two bounds of it.
-    fn wait_ns(&self, visits: &[f64], alone_ns: f64) -> f64 {
-        let processors = self.processors.max(1.0);
-        if alone_ns <= 0.0 || alone_ns.is_infinite() || self.transfer_ns <= 0.0 {
+    fn wait_ns(&self, transfer_ns: f64, alone_ns: f64) -> f64 {
+        if alone_ns <= 0.0 || alone_ns.is_infinite() || transfer_ns <= 0.0 {
             return 0.0;
         }
-        let (mut low, mut high) = (0.0, processors / alone_ns);
+        let (mut low, mut high) = (0.0, self.processors / alone_ns);
         let mut rate = high;
         for _ in 0..STEPS {
-            let (wait, slope) = self.wait_at(visits, rate);
-            let over = rate * (alone_ns + wait) - processors;
+            let wait = self.wait_at(transfer_ns, rate);
+            let over = rate * (alone_ns + wait.ns) - self.processors;
             if over > 0.0 {
                 high = rate;
             } else {
                 low = rate;
             }
-            let step = rate - over / (alone_ns + wait + rate * slope);
+            let step = rate - over / (alone_ns + wait.ns + rate * wait.slope);
             let next = if step > low && step < high {
                 step
             } else {
                 0.5 * (low + high)
             };
             let change = (next - rate).abs();
+            if change == 0.0 {
+                return wait.ns;
+            }
             rate = next;
             if change <= PRECISION * rate {
                 break;
             }
         }
-        self.wait_at(visits, rate).0
+        self.wait_at(transfer_ns, rate).ns
     }
 
-    /// Wait for lines in a search if all processors together search so often [1/ns], and how it
-    /// grows with that.
-    fn wait_at(&self, visits: &[f64], rate: f64) -> (f64, f64) {
+    /// Wait for lines in a search if all processors together search so often [1/ns].
+    fn wait_at(&self, transfer_ns: f64, rate: f64) -> Wait {
         let others = self.others();
-        let each = others / self.processors.max(1.0) * self.transfer_ns;
+        let each = others / self.processors * transfer_ns;
         let full = others / (1.0 + others);
-        let (mut wait, mut slope) = (0.0, 0.0);
-        for visits in visits {
-            let load = each * rate * visits;
-            if load < full {
-                let free = 1.0 / (1.0 - load);
-                wait += visits * load * free;
-                slope += visits * visits * each * free * free;
-            } else {
-                wait += visits * others;
+        let (mut ns, mut slope) = (0.0, 0.0);
+        let busy = each * rate;
+        let free = |line: f64| {
+            let load = busy * line;
+            let free = 1.0 / (1.0 - load);
+            (line * load * free, line * line * each * free * free)
+        };
+        let two_free = |lines: [f64; 2]| {
+            let loads = lines.map(|line| busy * line);
+            let free = loads.map(|load| 1.0 / (1.0 - load));
+            let times = |a: [f64; 2], b: [f64; 2]| [a[0] * b[0], a[1] * b[1]];
+            let slopes = times(lines, lines).map(|square| square * each);
+            (
+                times(times(lines, loads), free),
+                times(times(slopes, free), free),
+            )
+        };
+        if busy * self.most < full {
+            // Two at a time, which takes half the divisions' time; the sums are those of one by one.
+            let pairs = self.lines.chunks_exact(2);
+            let last = pairs.remainder();
+            for pair in pairs {
+                let (waits, slopes) = two_free([pair[0], pair[1]]);
+                ns = ns + waits[0] + waits[1];
+                slope = slope + slopes[0] + slopes[1];
+            }
+            for line in last {
+                let one = free(*line);
+                ns += one.0;
+                slope += one.1;
+            }
+        } else {
+            for line in &self.lines {
+                if busy * line < full {
+                    let one = free(*line);
+                    ns += one.0;
+                    slope += one.1;
+                } else {
+                    ns += line * others;
+                }
             }
         }
-        (self.transfer_ns * wait, self.transfer_ns * slope)
+        Wait {
+            ns: transfer_ns * ns,
+            slope: transfer_ns * slope,
+        }
     }
 }
 

@@ -11,9 +11,9 @@ mod storage;
 mod switch;
 mod volumes;
 
-pub use list::{Search, Searching};
+pub use list::{Search, Searching, Travels};
 pub use memory::FileReads;
 pub use pager::{Done, Pager, PagerCounters, Started};
 pub use storage::{hit_share, StorageCounters};
-pub use switch::{Sent, Switch, SwitchCounters};
+pub use switch::{Parcel, Sent, Switch, SwitchCounters};
 pub use volumes::VolumeCounters;

@@ -36,6 +36,21 @@ pub struct SwitchCounters {
     pub line_wait_ns: f64,
 }
 
+/// A message as a switch takes it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Parcel {
+    bytes: u64,
+    frames: u64,
+    searches: f64,
+}
+
+impl Parcel {
+    /// Frames into which it is cut, and those beside it.
+    pub fn frames(&self) -> u64 {
+        self.frames
+    }
+}
+
 /// What one message costs its sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sent {
@@ -69,6 +84,7 @@ impl Switch {
     }
 
     /// Whether it searches a list.
+    #[inline]
     pub fn searches(&self) -> bool {
         self.layer == spec::Layer::Ip
     }
@@ -78,8 +94,22 @@ impl Switch {
         bytes.div_ceil(self.frame_bytes).max(1)
     }
 
-    /// Counts a message, with so many frames beside it that carry no data. `search` is what a
-    /// search costs its sender now; a switch without a list takes no notice of it.
+    /// A message of so many bytes, with so many frames beside it that carry no data.
+    pub fn parcel(&self, bytes: u64, beside: u64, searches_per_frame: f64) -> Parcel {
+        let frames = self.frames_of(bytes) + beside;
+        let searches = if self.searches() {
+            frames as f64 * searches_per_frame
+        } else {
+            0.0
+        };
+        Parcel {
+            bytes,
+            frames,
+            searches,
+        }
+    }
+
+    /// Counts a message, as [`Switch::pass`].
     pub fn send(
         &mut self,
         bytes: u64,
@@ -87,16 +117,23 @@ impl Switch {
         searches_per_frame: f64,
         search: &Search,
     ) -> Sent {
-        let frames = self.frames_of(bytes) + beside;
+        let parcel = self.parcel(bytes, beside, searches_per_frame);
+        self.pass(&parcel, search)
+    }
+
+    /// Counts a message. `search` is what a search costs its sender now; a switch without a list
+    /// takes no notice of it.
+    #[inline]
+    pub fn pass(&mut self, parcel: &Parcel, search: &Search) -> Sent {
+        let (frames, searches) = (parcel.frames, parcel.searches);
         self.counters.frames += frames;
-        self.counters.bytes += bytes;
+        self.counters.bytes += parcel.bytes;
         if !self.searches() {
             return Sent {
                 frames,
                 ..Sent::default()
             };
         }
-        let searches = frames as f64 * searches_per_frame;
         self.counters.searches += searches;
         self.counters.elements += searches * search.elements;
         self.counters.transfers += searches * search.transfers;

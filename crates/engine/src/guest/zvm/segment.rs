@@ -3,6 +3,7 @@
 //! no instruction of that class: spinning, lines that come from elsewhere, refilling caches.
 
 use crate::cost::Book;
+use crate::machine::Distance;
 
 /// To whom processor time is put down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +49,7 @@ pub struct Extra {
 }
 
 impl Extra {
+    #[inline]
     fn add(&mut self, owner: Owner, book: usize, ns: f64) {
         self.books[book] += ns;
         self.owners[owner as usize] += ns;
@@ -66,17 +68,20 @@ pub struct Segment {
 
 impl Segment {
     /// Adds instructions.
+    #[inline]
     pub fn execute(&mut self, owner: Owner, instructions: f64) {
         self.instructions[owner as usize] += instructions;
     }
 
     /// Adds a wait spent spinning.
+    #[inline]
     pub fn spin(&mut self, owner: Owner, ns: f64, instructions: f64) {
         self.extra.add(owner, SPIN, ns);
         self.extra.spin_instructions += instructions;
     }
 
     /// Adds lines that come from other cores' caches, by distance; `ns` is the latency of each.
+    #[inline]
     pub fn fetch(&mut self, owner: Owner, lines: [f64; 3], ns: [f64; 3]) {
         for distance in 0..3 {
             self.extra.lines[distance] += lines[distance];
@@ -86,6 +91,7 @@ impl Segment {
     }
 
     /// Adds time in a virtual switch's list, and the lines that came in it, by distance.
+    #[inline]
     pub fn search(&mut self, owner: Owner, ns: f64, lines: [f64; 3]) {
         self.extra.add(owner, LIST, ns);
         for (all, lines) in self.extra.lines.iter_mut().zip(lines) {
@@ -94,16 +100,26 @@ impl Segment {
     }
 
     /// Adds time in which the caches are refilled.
+    #[inline]
     pub fn reload(&mut self, ns: f64) {
         self.extra.add(Owner::Guest, RELOAD, ns);
     }
 
     /// Instructions of all owners.
+    #[inline]
     pub fn all_instructions(&self) -> f64 {
         self.instructions.iter().sum()
     }
 
+    /// Adds a line that comes from another core's cache, at a distance.
+    #[inline]
+    pub fn fetch_one(&mut self, owner: Owner, distance: Distance, ns: f64) {
+        self.extra.lines[distance as usize] += 1.0;
+        self.extra.add(owner, distance as usize, ns);
+    }
+
     /// Share of each owner in the instructions.
+    #[inline]
     pub fn shares(&self) -> [f64; OWNERS] {
         let all = self.all_instructions();
         if all > 0.0 {
@@ -131,23 +147,22 @@ impl Segment {
     }
 
     /// Puts another segment before it.
-    pub fn after(mut self, first: &Segment) -> Self {
-        for (mine, theirs) in self.instructions.iter_mut().zip(first.instructions) {
-            *mine += theirs;
-        }
+    #[inline]
+    pub fn follow(&mut self, first: &Segment) {
+        add(&mut self.instructions, &first.instructions);
         let (mine, theirs) = (&mut self.extra, &first.extra);
-        for (a, b) in mine.books.iter_mut().zip(theirs.books) {
-            *a += b;
-        }
-        for (a, b) in mine.owners.iter_mut().zip(theirs.owners) {
-            *a += b;
-        }
-        for (a, b) in mine.lines.iter_mut().zip(theirs.lines) {
-            *a += b;
-        }
+        add(&mut mine.books, &theirs.books);
+        add(&mut mine.owners, &theirs.owners);
+        add(&mut mine.lines, &theirs.lines);
         mine.spin_instructions += theirs.spin_instructions;
         mine.ns += theirs.ns;
-        self
+    }
+}
+
+#[inline]
+fn add<const N: usize>(mine: &mut [f64; N], theirs: &[f64; N]) {
+    for (a, b) in mine.iter_mut().zip(theirs) {
+        *a += b;
     }
 }
 
@@ -181,7 +196,9 @@ mod tests {
         assert_eq!(half.extra.ns, 37.0);
         assert_eq!(half.extra.spin_instructions, 30.0);
         assert_eq!(half.shares(), [0.75, 0.0, 0.25]);
-        assert_eq!(half.after(&half).all_instructions(), 800.0);
+        let mut twice = half;
+        twice.follow(&half);
+        assert_eq!(twice.all_instructions(), 800.0);
         assert_eq!(Segment::default().rest(0.0, 0.0), Segment::default());
     }
 }

@@ -8,14 +8,10 @@
 
 use std::collections::VecDeque;
 
+use super::ids::{LpId, VcpuId, VectorId};
+use crate::ids::ById;
 use crate::machine::{Distance, Topology};
 use crate::spec::ByDistance;
-
-/// Index of a virtual processor in its partition.
-pub type VcpuId = u32;
-
-/// Number of a logical processor in its partition.
-pub type LpId = u16;
 
 /// Logical processors that one vector can have.
 pub const MOST_IN_VECTOR: usize = 128;
@@ -36,6 +32,8 @@ struct Vector {
     lps: Vec<LpId>,
     idle: u128,
     unparked: u128,
+    /// How many are idle and unparked.
+    free: u32,
     queue: VecDeque<Waiting>,
     changes: u32,
     changed_by: LpId,
@@ -44,39 +42,42 @@ struct Vector {
 /// All dispatch vectors of a partition.
 #[derive(Clone, Debug)]
 pub struct Vectors {
-    vectors: Vec<Vector>,
-    /// Vector of each logical processor, and its place in it.
-    of: Vec<(u16, u8)>,
+    vectors: ById<VectorId, Vector>,
+    /// Vector of each logical processor, and its bit in the masks there.
+    of: ById<LpId, (VectorId, u128)>,
     /// Others by distance, for each vector.
-    order: Vec<Vec<(u16, Distance)>>,
+    order: ById<VectorId, Vec<(VectorId, Distance)>>,
     barrier: [f64; 3],
     master: VecDeque<VcpuId>,
     queued: u32,
-    idle: u32,
+    /// Idle unparked logical processors.
+    free: u32,
 }
 
 impl Vectors {
     /// Vectors of logical processors that sit on `chips`; all idle and unparked.
     pub fn new(tree: &Topology, chips: &[u16], vertical: bool, barrier: ByDistance) -> Self {
-        let mut vectors: Vec<Vector> = Vec::new();
+        let mut vectors: ById<VectorId, Vector> = ById::new();
         let mut at_chip: Vec<u16> = Vec::new();
-        let mut of = Vec::new();
+        let mut of = ById::new();
         for (lp, chip) in chips.iter().enumerate() {
             let known = at_chip.iter().position(|c| vertical && c == chip);
-            let vector = known.unwrap_or(vectors.len());
-            if known.is_none() {
-                vectors.push(Vector::new());
-                at_chip.push(*chip);
-            }
+            let vector = known.map_or_else(
+                || {
+                    at_chip.push(*chip);
+                    vectors.push(Vector::new())
+                },
+                VectorId::new,
+            );
             let members = &mut vectors[vector];
-            of.push((vector as u16, members.lps.len() as u8));
-            members.add(lp as LpId);
+            of.push((vector, 1 << members.lps.len()));
+            members.add(LpId::new(lp));
         }
         let order = (0..vectors.len())
             .map(|from| nearest_first(tree, &at_chip, from))
             .collect();
         Self {
-            idle: chips.len() as u32,
+            free: chips.len() as u32,
             vectors,
             of,
             order,
@@ -92,67 +93,87 @@ impl Vectors {
     }
 
     /// Vector of a logical processor.
-    pub fn of(&self, lp: LpId) -> u16 {
-        self.of[usize::from(lp)].0
+    #[inline]
+    pub fn of(&self, lp: LpId) -> VectorId {
+        self.of[lp].0
     }
 
     /// Virtual processors that wait in all vectors.
+    #[inline]
     pub fn queued(&self) -> u32 {
         self.queued
     }
 
     /// Virtual processors that wait in a vector.
-    pub fn waiting(&self, vector: u16) -> usize {
-        self.vectors[usize::from(vector)].queue.len()
+    #[inline]
+    pub fn waiting(&self, vector: VectorId) -> usize {
+        self.vectors[vector].queue.len()
     }
 
     /// Other vectors as seen from one, nearest first.
-    pub fn others(&self, vector: u16) -> &[(u16, Distance)] {
-        &self.order[usize::from(vector)]
+    #[inline]
+    pub fn others(&self, vector: VectorId) -> &[(VectorId, Distance)] {
+        &self.order[vector]
     }
 
     /// Changes of a vector so far, and the logical processor that made the last.
-    pub fn changes(&self, vector: u16) -> (u32, LpId) {
-        let vector = &self.vectors[usize::from(vector)];
+    #[inline]
+    pub fn changes(&self, vector: VectorId) -> (u32, LpId) {
+        let vector = &self.vectors[vector];
         (vector.changes, vector.changed_by)
     }
 
     /// Idle unparked logical processors.
+    #[inline]
     pub fn idle(&self) -> u32 {
-        let idle = |vector: &Vector| (vector.idle & vector.unparked).count_ones();
-        self.vectors.iter().map(idle).sum()
+        self.free
     }
 
     /// Notes whether a logical processor is idle.
+    #[inline]
     pub fn set_idle(&mut self, lp: LpId, idle: bool) {
-        let (vector, place) = self.of[usize::from(lp)];
-        let mask = &mut self.vectors[usize::from(vector)].idle;
-        let bit = 1u128 << place;
-        match (idle, *mask & bit != 0) {
-            (true, false) => self.idle += 1,
-            (false, true) => self.idle -= 1,
-            _ => return,
+        let (vector, bit) = self.of[lp];
+        let of = &mut self.vectors[vector];
+        if (of.idle & bit != 0) != idle {
+            of.idle ^= bit;
+            let open = u32::from(of.unparked & bit != 0);
+            self.count_free(vector, open, idle);
         }
-        *mask ^= bit;
     }
 
     /// Notes whether a logical processor is unparked.
     pub fn set_unparked(&mut self, lp: LpId, unparked: bool) {
-        let (vector, place) = self.of[usize::from(lp)];
-        let mask = &mut self.vectors[usize::from(vector)].unparked;
-        *mask = *mask & !(1 << place) | u128::from(unparked) << place;
+        let (vector, bit) = self.of[lp];
+        let of = &mut self.vectors[vector];
+        if (of.unparked & bit != 0) != unparked {
+            of.unparked ^= bit;
+            let idle = u32::from(of.idle & bit != 0);
+            self.count_free(vector, idle, unparked);
+        }
+    }
+
+    #[inline]
+    fn count_free(&mut self, vector: VectorId, count: u32, more: bool) {
+        let of = &mut self.vectors[vector].free;
+        if more {
+            (*of, self.free) = (*of + count, self.free + count);
+        } else {
+            (*of, self.free) = (*of - count, self.free - count);
+        }
     }
 
     /// Whether a logical processor is unparked.
+    #[inline]
     pub fn is_unparked(&self, lp: LpId) -> bool {
-        let (vector, place) = self.of[usize::from(lp)];
-        self.vectors[usize::from(vector)].unparked & (1 << place) != 0
+        let (vector, bit) = self.of[lp];
+        self.vectors[vector].unparked & bit != 0
     }
 
     /// The vector of a logical processor, or the nearest one that has unparked processors.
-    pub fn home(&self, lp: LpId) -> u16 {
+    #[inline]
+    pub fn home(&self, lp: LpId) -> VectorId {
         let own = self.of(lp);
-        let open = |vector: u16| self.vectors[usize::from(vector)].unparked != 0;
+        let open = |vector: VectorId| self.vectors[vector].unparked != 0;
         if open(own) {
             return own;
         }
@@ -164,16 +185,15 @@ impl Vectors {
     }
 
     /// An idle unparked processor of a vector, `last` if that is one.
-    pub fn idle_in(&self, vector: u16, last: LpId) -> Option<LpId> {
-        let (own, place) = self.of[usize::from(last)];
-        let members = &self.vectors[usize::from(vector)];
-        let free = members.idle & members.unparked;
-        if free == 0 {
+    pub fn idle_in(&self, vector: VectorId, last: LpId) -> Option<LpId> {
+        let (own, bit) = self.of[last];
+        let members = &self.vectors[vector];
+        if members.free == 0 {
             None
-        } else if own == vector && free & (1 << place) != 0 {
+        } else if own == vector && members.idle & members.unparked & bit != 0 {
             Some(last)
         } else {
-            Some(members.lps[free.trailing_zeros() as usize])
+            members.first_free()
         }
     }
 
@@ -181,12 +201,11 @@ impl Vectors {
     pub fn idle_at(&self, number: u32) -> Option<LpId> {
         let mut left = number;
         for vector in &self.vectors {
-            let mut free = vector.idle & vector.unparked;
-            let count = free.count_ones();
-            if left >= count {
-                left -= count;
+            if left >= vector.free {
+                left -= vector.free;
                 continue;
             }
+            let mut free = vector.idle & vector.unparked;
             for _ in 0..left {
                 free &= free - 1;
             }
@@ -196,8 +215,8 @@ impl Vectors {
     }
 
     /// The nearest idle processor of another vector that would come for this one's work.
-    pub fn idle_beyond(&self, vector: u16) -> Option<LpId> {
-        if self.idle == 0 {
+    pub fn idle_beyond(&self, vector: VectorId) -> Option<LpId> {
+        if self.free == 0 {
             return None;
         }
         let waiting = self.waiting(vector) as f64;
@@ -206,14 +225,13 @@ impl Vectors {
             .iter()
             .take_while(|(_, distance)| waiting >= self.barrier[*distance as usize]);
         near_enough
-            .map(|(other, _)| &self.vectors[usize::from(*other)])
-            .find(|other| other.idle & other.unparked != 0)
-            .map(|other| other.lps[(other.idle & other.unparked).trailing_zeros() as usize])
+            .filter_map(|(other, _)| self.vectors[*other].first_free())
+            .next()
     }
 
     /// Queues a virtual processor in a vector, on behalf of a logical processor.
-    pub fn push(&mut self, vector: u16, by: LpId, waiting: Waiting) {
-        let vector = &mut self.vectors[usize::from(vector)];
+    pub fn push(&mut self, vector: VectorId, by: LpId, waiting: Waiting) {
+        let vector = &mut self.vectors[vector];
         vector.insert(waiting);
         vector.touch(by);
         self.queued += 1;
@@ -226,11 +244,13 @@ impl Vectors {
     }
 
     /// Whether somebody waits for the master processor.
+    #[inline]
     pub fn has_master(&self) -> bool {
         !self.master.is_empty()
     }
 
     /// Takes the first that waits for the master processor.
+    #[inline]
     pub fn pop_master(&mut self) -> Option<VcpuId> {
         let vcpu = self.master.pop_front()?;
         self.queued -= 1;
@@ -238,8 +258,9 @@ impl Vectors {
     }
 
     /// Takes the first of a vector, on behalf of a logical processor.
-    pub fn pop(&mut self, vector: u16, by: LpId) -> Option<VcpuId> {
-        let vector = &mut self.vectors[usize::from(vector)];
+    #[inline]
+    pub fn pop(&mut self, vector: VectorId, by: LpId) -> Option<VcpuId> {
+        let vector = &mut self.vectors[vector];
         let first = vector.queue.pop_front()?;
         vector.touch(by);
         self.queued -= 1;
@@ -260,7 +281,8 @@ impl Vectors {
     }
 
     /// Whether a processor at that distance may steal from a vector.
-    pub fn may_steal(&self, vector: u16, distance: Distance) -> bool {
+    #[inline]
+    pub fn may_steal(&self, vector: VectorId, distance: Distance) -> bool {
         let waiting = self.waiting(vector);
         waiting > 0 && waiting as f64 >= self.barrier[distance as usize]
     }
@@ -282,9 +304,10 @@ impl Vector {
             lps: Vec::new(),
             idle: 0,
             unparked: 0,
+            free: 0,
             queue: VecDeque::new(),
             changes: 0,
-            changed_by: 0,
+            changed_by: LpId::new(0),
         }
     }
 
@@ -293,13 +316,25 @@ impl Vector {
         self.lps.push(lp);
         self.idle |= bit;
         self.unparked |= bit;
+        self.free += 1;
+    }
+
+    /// The first of its logical processors that is idle and unparked.
+    fn first_free(&self) -> Option<LpId> {
+        let free = self.idle & self.unparked;
+        (free != 0).then(|| self.lps[free.trailing_zeros() as usize])
     }
 
     fn insert(&mut self, waiting: Waiting) {
         let key = |it: &Waiting| (it.over, it.deadline);
         let before = |other: &Waiting| key(other) <= key(&waiting);
-        let at = self.queue.iter().rposition(before).map_or(0, |at| at + 1);
-        self.queue.insert(at, waiting);
+        // Most go last. The others look up their place: many may wait.
+        if self.queue.back().is_none_or(before) {
+            self.queue.push_back(waiting);
+        } else {
+            let at = self.queue.partition_point(before);
+            self.queue.insert(at, waiting);
+        }
     }
 
     fn touch(&mut self, by: LpId) {
@@ -309,11 +344,11 @@ impl Vector {
 }
 
 /// Other vectors by distance; at equal distance those that follow in number, then from the start.
-fn nearest_first(tree: &Topology, chips: &[u16], from: usize) -> Vec<(u16, Distance)> {
+fn nearest_first(tree: &Topology, chips: &[u16], from: usize) -> Vec<(VectorId, Distance)> {
     let count = chips.len();
-    let mut others: Vec<(u16, Distance)> = (1..count)
+    let mut others: Vec<(VectorId, Distance)> = (1..count)
         .map(|step| (from + step) % count)
-        .map(|at| (at as u16, tree.distance(chips[from], chips[at])))
+        .map(|at| (VectorId::new(at), tree.distance(chips[from], chips[at])))
         .collect();
     others.sort_by_key(|(_, distance)| *distance);
     others
@@ -337,11 +372,19 @@ mod tests {
         Vectors::new(&tree, &chips, vertical, BARRIER)
     }
 
-    fn waiting(vcpu: VcpuId, deadline: f64) -> Waiting {
+    fn lp(number: usize) -> LpId {
+        LpId::new(number)
+    }
+
+    fn of(number: usize) -> VectorId {
+        VectorId::new(number)
+    }
+
+    fn waiting(vcpu: usize, deadline: f64) -> Waiting {
         Waiting {
             over: false,
             deadline,
-            vcpu,
+            vcpu: VcpuId::new(vcpu),
         }
     }
 
@@ -350,7 +393,11 @@ mod tests {
         assert_eq!((vectors(true).count(), vectors(false).count()), (4, 8));
         let seen = |vertical| {
             let vectors = vectors(vertical);
-            vectors.others(1).iter().map(|o| o.0).collect::<Vec<_>>()
+            vectors
+                .others(of(1))
+                .iter()
+                .map(|o| o.0.index())
+                .collect::<Vec<_>>()
         };
         assert_eq!(seen(true), vec![0, 2, 3]);
         assert_eq!(seen(false), vec![0, 2, 3, 4, 5, 6, 7]);
@@ -360,47 +407,49 @@ mod tests {
     fn the_earliest_deadline_goes_first_and_who_is_over_its_limit_last() {
         let mut vectors = vectors(true);
         for (vcpu, deadline) in [(0, 5.0), (1, 3.0), (2, 5.0)] {
-            vectors.push(0, 0, waiting(vcpu, deadline));
+            vectors.push(of(0), lp(0), waiting(vcpu, deadline));
         }
         let over = Waiting {
             over: true,
             ..waiting(3, 1.0)
         };
-        vectors.push(0, 0, over);
-        vectors.forgive(3);
-        assert_eq!(vectors.pop(0, 0), Some(3));
-        vectors.push(0, 0, over);
-        let order: Vec<_> = std::iter::from_fn(|| vectors.pop(0, 0)).collect();
-        assert_eq!(order, vec![1, 0, 2, 3]);
+        vectors.push(of(0), lp(0), over);
+        vectors.forgive(VcpuId::new(3));
+        assert_eq!(vectors.pop(of(0), lp(0)), Some(VcpuId::new(3)));
+        vectors.push(of(0), lp(0), over);
+        let order: Vec<_> = std::iter::from_fn(|| vectors.pop(of(0), lp(0))).collect();
+        assert_eq!(order, [1, 0, 2, 3].map(VcpuId::new));
         assert_eq!(vectors.queued(), 0);
     }
 
     #[test]
     fn the_nearest_idle_processor_comes_and_a_far_one_only_past_the_barrier() {
         let mut vectors = vectors(true);
-        for lp in 0..4 {
-            vectors.set_idle(lp, false);
+        for number in 0..4 {
+            vectors.set_idle(lp(number), false);
         }
-        assert_eq!(vectors.idle_in(0, 0), None);
-        vectors.push(0, 0, waiting(0, 0.0));
-        assert_eq!(vectors.idle_beyond(0), None);
-        vectors.push(0, 0, waiting(1, 0.0));
-        assert_eq!(vectors.idle_beyond(0), Some(4));
-        vectors.set_idle(3, true);
-        assert_eq!(vectors.idle_beyond(0), Some(3));
-        assert!(vectors.may_steal(0, Distance::Far) && !vectors.may_steal(1, Distance::Local));
+        assert_eq!(vectors.idle_in(of(0), lp(0)), None);
+        vectors.push(of(0), lp(0), waiting(0, 0.0));
+        assert_eq!(vectors.idle_beyond(of(0)), None);
+        vectors.push(of(0), lp(0), waiting(1, 0.0));
+        assert_eq!(vectors.idle_beyond(of(0)), Some(lp(4)));
+        vectors.set_idle(lp(3), true);
+        assert_eq!(vectors.idle_beyond(of(0)), Some(lp(3)));
+        assert!(
+            vectors.may_steal(of(0), Distance::Far) && !vectors.may_steal(of(1), Distance::Local)
+        );
     }
 
     #[test]
     fn parked_processors_are_left_out() {
         let mut vectors = vectors(true);
-        vectors.push(1, 1, waiting(7, 0.0));
-        for lp in 2..4 {
-            vectors.set_unparked(lp, false);
+        vectors.push(of(1), lp(1), waiting(7, 0.0));
+        for number in 2..4 {
+            vectors.set_unparked(lp(number), false);
         }
-        assert_eq!(vectors.idle_in(1, 2), None);
-        assert_eq!((vectors.home(2), vectors.home(0)), (0, 0));
-        assert_eq!(vectors.abandon(), vec![7]);
+        assert_eq!(vectors.idle_in(of(1), lp(2)), None);
+        assert_eq!((vectors.home(lp(2)), vectors.home(lp(0))), (of(0), of(0)));
+        assert_eq!(vectors.abandon(), [VcpuId::new(7)]);
         assert_eq!(vectors.queued(), 0);
     }
 }

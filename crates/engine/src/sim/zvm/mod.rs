@@ -12,35 +12,56 @@
 
 mod costs;
 mod dispatch;
+mod limits;
 mod paging;
 mod parking;
+mod port;
 mod progress;
 mod reload;
 mod rows;
+mod seek;
+mod setup;
 mod sharing;
 mod signals;
 pub(super) mod state;
 mod web;
 
+use self::state::Cp;
+use super::meters::PartitionMeter;
 use super::windows::{self, Partitions};
 use super::world::World;
-use crate::ids::PartitionId;
+use crate::guest::zvm::ids::{ConnectionId, VmId};
+use crate::ids::{PartitionId, VpId};
 use crate::kernel::Key;
 
 /// What a partition's z/VM waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alarm {
     /// A connection's think time is over.
-    Think(u32),
+    Think(ConnectionId),
     /// The paging volumes have something to do.
     Paging,
     /// It decides which logical cores to park.
     Park,
     /// A virtual machine that has used up its limit may run again.
-    Limit(u32),
+    Limit(VmId),
+}
+
+impl Partitions {
+    /// The Control Program of a partition. Whoever needs more of it than one thing borrows it once.
+    #[inline]
+    fn cp(&mut self, partition: PartitionId) -> &mut Cp {
+        self.cps[partition].as_deref_mut().expect("z/VM")
+    }
 }
 
 impl World<Partitions> {
+    /// Whether a virtual processor is z/VM's.
+    #[inline]
+    pub fn is_zvm(&self, vp: VpId) -> bool {
+        self.sys.cps[self.vp(vp).partition].is_some()
+    }
+
     /// Something that a partition's z/VM asked for is due.
     pub fn cp_alarm(&mut self, partition: PartitionId, alarm: Alarm) {
         match alarm {
@@ -48,6 +69,22 @@ impl World<Partitions> {
             Alarm::Paging => self.page_event(partition),
             Alarm::Park => self.park(partition),
             Alarm::Limit(vm) => self.lift_limit(partition, vm),
+        }
+    }
+
+    /// The Control Program of a partition.
+    #[inline]
+    fn cp(&mut self, partition: PartitionId) -> &mut Cp {
+        self.sys.cp(partition)
+    }
+
+    /// Counters of a partition whose integrals go up to now.
+    #[inline]
+    fn meter_now(&mut self, partition: PartitionId) -> &mut PartitionMeter {
+        if self.meters.partitions[partition].integrated_to == self.now {
+            &mut self.meters.partitions[partition]
+        } else {
+            self.meters.integrate(partition, self.now)
         }
     }
 

@@ -2,49 +2,28 @@
 //! after the other; the server's virtual processor waits in page wait for each, and works on what
 //! has come before it asks for more.
 
-use super::sharing::{LockKind, Near};
-use super::state::{Cp, Message, Mode, Task};
+use super::sharing::{Lock, Near};
+use super::state::{Message, Mode, Task, Vcpu};
 use super::Alarm;
-use crate::devices::memory::PAGE_BYTES;
-use crate::devices::Done;
+use crate::devices::{Done, Pager};
+use crate::guest::zvm::ids::VcpuId;
 use crate::guest::zvm::segment::{Owner, Segment};
-use crate::guest::zvm::vectors::VcpuId;
 use crate::ids::PartitionId;
 use crate::kernel::Time;
 use crate::sim::windows::Partitions;
 use crate::sim::world::World;
-use crate::spec::Workload;
+use crate::spec::{CpLocks, CpPaths};
 
 impl World<Partitions> {
-    /// A server needs a file for which it has `guest` instructions to execute; how many of them
-    /// before it must read a page.
-    pub fn open_file(&mut self, partition: PartitionId, vcpu: VcpuId, guest: f64) -> f64 {
-        let Workload::Web { file_bytes, .. } = self.spec_of(partition).workload else {
-            return guest;
-        };
-        let cp = self.cp(partition);
-        let Some(pager) = &mut cp.pager else {
-            return guest;
-        };
-        let pages = file_bytes.div_ceil(PAGE_BYTES).max(1) as u32;
-        let file = pager.file(pages);
-        if file.is_done() {
-            return guest;
-        }
-        let each = guest / f64::from(pages);
-        cp.vcpus[vcpu as usize].file = Some((file, each));
-        each * f64::from(pages - file.pages())
-    }
-
     /// Starts the next page read of a server that lacks some; whether it waits for one.
     pub fn read_page(&mut self, partition: PartitionId, vcpu: VcpuId, message: Message) -> bool {
         let now = self.now;
         let cp = self.cp(partition);
-        let v = &mut cp.vcpus[vcpu as usize];
+        let v = &mut cp.vcpus[vcpu];
         let (Some((file, each)), Some(pager)) = (&mut v.file, &mut cp.pager) else {
             return false;
         };
-        let Some(started) = pager.read(Time::from_ns(now), file, u64::from(vcpu)) else {
+        let Some(started) = pager.read(Time::from_ns(now), file, u64::from(u32::from(vcpu))) else {
             v.file = None;
             return false;
         };
@@ -56,7 +35,7 @@ impl World<Partitions> {
         v.mode = Mode::PageWait;
         v.page_wait_from = now;
         cp.vm_of(vcpu).page_reads += 1;
-        let meter = self.meters.integrate(partition, now);
+        let meter = self.meter_now(partition);
         meter.runnable -= 1;
         meter.blocked += 1;
         self.watch_pager(partition);
@@ -89,45 +68,56 @@ impl World<Partitions> {
             pager.on_event(Time::from_ns(now), &mut done);
         }
         for read in done {
-            let vcpu = read.tag as VcpuId;
+            let vcpu = VcpuId::from(read.tag as u32);
             let cp = self.cp(partition);
             let needs_master = cp.spec.paths.master > 0.0 && cp.master.chance(cp.spec.paths.master);
-            let v = &mut cp.vcpus[vcpu as usize];
+            let v = &mut cp.vcpus[vcpu];
             v.needs_master = needs_master;
             let waited = now - v.page_wait_from;
             cp.vm_of(vcpu).page_wait_ns += waited;
-            self.meters.integrate(partition, now).blocked -= 1;
+            self.meter_now(partition).blocked -= 1;
             self.wake_vcpu(partition, vcpu);
         }
         self.watch_pager(partition);
     }
+}
+
+impl Vcpu {
+    /// A server needs a file of so many pages, for which it has `guest` instructions to execute;
+    /// how many of them before it must read a page.
+    pub fn open_file(&mut self, pages: u32, pager: &mut Pager, guest: f64) -> f64 {
+        let file = pager.file(pages);
+        if file.is_done() {
+            return guest;
+        }
+        let each = guest / f64::from(pages);
+        self.file = Some((file, each));
+        each * f64::from(pages - file.pages())
+    }
 
     /// Adds what a page read cost CP.
-    pub fn add_page_io(
+    pub fn pay_page_io(
         &mut self,
-        partition: PartitionId,
-        vcpu: VcpuId,
+        (paths, locks): (&CpPaths, &CpLocks),
+        lock: &mut Lock,
         near: &Near,
         into: &mut Segment,
     ) {
-        let cp = self.cp(partition);
-        let Some(started) = cp.vcpus[vcpu as usize].started.take() else {
+        let Some(started) = self.started.take() else {
             return;
         };
         let ios = 1.0 + f64::from(started.writes);
-        let paths = cp.spec.paths;
         into.execute(Owner::Chargeable, ios * paths.page_io);
         // As many frames are stolen as pages come in.
         into.execute(Owner::System, 2.0 * f64::from(started.pages) * paths.page);
-        let takes = ios * cp.spec.locks.page_io;
-        cp.take(LockKind::Paging, takes, Owner::Chargeable, near, into);
+        let takes = (ios * locks.page_io, locks.lines);
+        lock.take(takes, Owner::Chargeable, &near.sharing, near, into);
     }
-}
 
-impl Cp {
-    /// Whether a virtual processor has all of the file that it works on.
-    pub fn has_file(&self, vcpu: VcpuId) -> bool {
-        let file = self.vcpus[vcpu as usize].file.as_ref();
+    /// Whether it has all of the file that it works on.
+    #[inline]
+    pub fn has_file(&self) -> bool {
+        let file = self.file.as_ref();
         file.is_none_or(|(file, _)| file.is_done())
     }
 }

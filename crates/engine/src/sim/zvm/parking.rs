@@ -3,10 +3,10 @@
 
 use super::state::Doing;
 use super::Alarm;
+use crate::guest::zvm::ids::LpId;
 use crate::guest::zvm::park::{Cores, Observation, Parking};
-use crate::guest::zvm::vectors::LpId;
 use crate::hypervisor::{Kind, Mode};
-use crate::ids::PartitionId;
+use crate::ids::{PartitionId, Span};
 use crate::sim::windows::Partitions;
 use crate::sim::world::World;
 
@@ -88,32 +88,38 @@ impl World<Partitions> {
         cp.meter.unparked_ns += (now - cp.meter.unparked_to) * u64::from(was);
         cp.meter.unparked_to = now;
         cp.unparked = wanted;
-        let smt = u16::from(cp.smt);
-        for lp in was.min(wanted) * smt..was.max(wanted) * smt {
+        let smt = usize::from(cp.smt);
+        let (least, most) = (usize::from(was.min(wanted)), usize::from(was.max(wanted)));
+        let changed = Span::<LpId>::new(smt * least, smt * (most - least));
+        for lp in changed {
             cp.vectors.set_unparked(lp, wanted > was);
         }
         if wanted < was {
-            (wanted * smt..was * smt).for_each(|lp| self.vacate(partition, lp));
+            changed
+                .into_iter()
+                .for_each(|lp| self.vacate(partition, lp));
             self.move_waiting(partition);
         } else {
-            (was * smt..wanted * smt).for_each(|lp| self.put_to_work(partition, lp));
+            changed
+                .into_iter()
+                .for_each(|lp| self.put_to_work(partition, lp));
         }
     }
 
     /// A virtual processor on a parked logical one leaves it at once.
     fn vacate(&mut self, partition: PartitionId, lp: LpId) {
-        if let Doing::Running(vcpu) = self.cp(partition).lps[usize::from(lp)].doing {
-            let (vp, thread, at) = self.place_of(partition, lp);
-            if self.vp(vp).mode == Mode::Running {
-                self.threads[at].rotate_at = self.now;
-                self.replan(vp);
+        if let Doing::Running(vcpu) = self.cp(partition).lps[lp].doing {
+            let place = self.cp(partition).lps[lp].place;
+            if self.vp(place.vp).mode == Mode::Running {
+                self.threads[place.at].rotate_at = self.now;
+                self.replan(place.vp);
             } else {
                 // The logical core has no power now, and when parked it may never get any. What
                 // it did without is no claim where it goes.
                 let cp = self.cp(partition);
-                let v = &mut cp.vcpus[vcpu as usize];
-                v.deadline = v.deadline.max(cp.clocks_of_vectors[usize::from(v.vector)]);
-                self.end_minor_slice(vp, at, thread);
+                let v = &mut cp.vcpus[vcpu];
+                v.deadline = v.deadline.max(cp.clocks_of_vectors[v.vector]);
+                self.end_minor_slice(place.vp, place.at, place.thread);
             }
         }
     }
@@ -123,7 +129,7 @@ impl World<Partitions> {
         for vcpu in self.cp(partition).vectors.abandon() {
             let now = self.now;
             let cp = self.cp(partition);
-            let waited = now - cp.vcpus[vcpu as usize].ready_at;
+            let waited = now - cp.vcpus[vcpu].ready_at;
             cp.vm_of(vcpu).wait_ns += waited as f64;
             self.make_vcpu_ready(partition, vcpu);
         }
@@ -132,7 +138,7 @@ impl World<Partitions> {
     fn put_to_work(&mut self, partition: PartitionId, lp: LpId) {
         let cp = self.cp(partition);
         let signals = cp.signals;
-        let of = &mut cp.lps[usize::from(lp)];
+        let of = &mut cp.lps[lp];
         of.signals_from = signals;
         let free = matches!(of.doing, Doing::Idle | Doing::Roused);
         if cp.vectors.queued() > 0 && free {

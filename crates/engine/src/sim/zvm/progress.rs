@@ -1,9 +1,11 @@
 //! Progress of virtual processors: whose the time is, and under which book.
 
-use super::state::{Cp, Doing};
-use crate::cost::{Book, Source};
-use crate::guest::zvm::segment::{Owner, EXTRA_BOOKS, OWNERS};
-use crate::ids::{CoreId, VpId};
+use super::state::{Cp, CpMeter, Doing};
+use crate::cost::{Book, Source, Table};
+use crate::guest::zvm::ids::LpId;
+use crate::guest::zvm::segment::{Extra, Owner, EXTRA_BOOKS, OWNERS};
+use crate::hypervisor::{Core, Vp};
+use crate::ids::{CoreId, PartitionId, Span, VpId};
 use crate::sim::meters::PartitionMeter;
 use crate::sim::system::Stretch;
 use crate::sim::windows::Partitions;
@@ -36,142 +38,212 @@ impl World<Partitions> {
     /// Books a stretch of a core of z/VM, and moves its busy threads on.
     pub fn progress_cp(&mut self, vp: VpId, core: CoreId, stretch: Stretch) {
         let mask = stretch.mask;
-        let idle = if mask == 0 {
-            stretch.elapsed
+        let elapsed = whole(stretch.elapsed);
+        let busy = count(mask);
+        let alone = if busy > 1 {
+            self.alone(vp, core, elapsed * f64::from(busy))
         } else {
-            stretch.stalled
+            elapsed
         };
-        self.account_cp(vp, core, mask, stretch.elapsed as f64, idle as f64);
-        let ran = (stretch.elapsed - stretch.stalled) as f64;
-        if mask != 0 && ran > 0.0 {
-            self.advance_cp(vp, core, mask, ran);
-        }
-    }
-
-    /// Moves the busy threads on a core of z/VM on by `ran` ns.
-    fn advance_cp(&mut self, vp: VpId, core: CoreId, mask: u8, ran: f64) {
         let v = &self.at.vps[vp];
-        let (partition, index) = (v.partition, usize::from(v.index));
-        let slot = &self.at.cores[core];
-        let class = slot.class;
-        let speed = Speed {
-            per_ns: slot.rate.per_ns,
-            warm_ns: slot.rate.ns,
-            cold_ns: slot.cold_ns,
-            share: 1.0 / f64::from(mask.count_ones()),
-        };
-        let (first, smt) = self.threads_of(vp);
-        let meter = &mut self.meters.partitions[partition];
-        let cp = self.sys.cps[partition].as_deref_mut().expect("z/VM");
-        let mut stretch = Advance::default();
-        for number in (0..smt).filter(|thread| mask & (1 << thread) != 0) {
-            let thread = &mut self.threads[first.plus(usize::from(number))];
-            let lp = index * usize::from(smt) + usize::from(number);
-            cp.advance(lp, thread, meter, speed, ran, &mut stretch);
-        }
-        meter.books.add(Book::Reload, stretch.cold);
-        let chip = self.at.cores[core].chip;
-        if stretch.extra > 0.0 {
-            self.table
-                .linger(partition.into(), chip, stretch.extra, stretch.far_lines);
-        }
-        let spent = ran - stretch.extra - stretch.cold;
-        if spent > 0.0 {
-            self.table.spend(class, spent);
-        }
-    }
-
-    /// Puts core time down in which no virtual processor or CP code got on, and what all of it was
-    /// worth in threads.
-    fn account_cp(&mut self, vp: VpId, core: CoreId, mask: u8, elapsed: f64, idle: f64) {
-        let v = &self.at.vps[vp];
-        let (partition, index) = (v.partition, usize::from(v.index));
-        let chip = usize::from(self.at.vps[vp].home_chip);
-        let node = usize::from(self.at.vps[vp].home_node);
-        let threads = f64::from(mask.count_ones());
-        let mut alone = elapsed;
-        if threads > 1.0 {
-            let on = self.at.cores[core].chip;
-            let id = self.table.id(partition.into(), on, 1);
-            let one = self.table.rate(&self.spec.partitions, id).ns;
-            alone = elapsed * threads * one / self.at.cores[core].rate.ns;
-        }
-        let cp = self.sys.cps[partition].as_deref_mut().expect("z/VM");
-        cp.meter.owners[Owner::System as usize] += idle;
-        cp.meter.thread_ns += elapsed * threads;
+        let cp = self.sys.cp(v.partition);
+        let place = cp.lps.slice(lps_of(v))[0].place;
+        cp.meter.thread_ns += elapsed * f64::from(busy);
         cp.meter.mt1_ns += alone;
-        cp.core_clock[index] += elapsed;
-        cp.chip_clock[chip] += elapsed;
-        cp.node_clock[node] += elapsed;
+        cp.core_clock[usize::from(place.core)] += elapsed;
+        cp.chip_clock[usize::from(place.chip)] += elapsed;
+        cp.node_clock[usize::from(place.node)] += elapsed;
+        if mask == 0 {
+            cp.meter.owners[Owner::System as usize] += elapsed;
+            return;
+        }
+        cp.meter.owners[Owner::System as usize] += whole(stretch.stalled);
+        let ran = whole(stretch.elapsed - stretch.stalled);
+        if ran > 0.0 {
+            let slot = &self.at.cores[core];
+            let speed = Speed {
+                per_ns: slot.rate.per_ns,
+                warm_ns: slot.rate.ns,
+                cold_ns: slot.cold_ns,
+                share: if busy == 1 {
+                    1.0
+                } else {
+                    1.0 / f64::from(busy)
+                },
+            };
+            let meter = &mut self.meters.partitions[v.partition];
+            let all = Span::new(v.first_thread.index(), usize::from(v.smt));
+            let threads = self.threads.slice_mut(all);
+            let done = cp.advance(v, threads, meter, speed, ran);
+            charge(&mut self.table, v.partition, slot, ran, &done);
+        }
+    }
+
+    /// What threads' time on a core would have been with one thread a core [ns].
+    #[inline(never)]
+    fn alone(&mut self, vp: VpId, core: CoreId, threads_ns: f64) -> f64 {
+        let on = &self.at.cores[core];
+        let id = self.table.id(self.at.vps[vp].partition.into(), on.chip, 1);
+        let one = self.table.rate(&self.spec.partitions, id).ns;
+        threads_ns * one / on.rate.ns
+    }
+}
+
+/// Charges a partition's chip and class with what its core did in `ran` ns.
+#[inline]
+fn charge(table: &mut Table, partition: PartitionId, on: &Core, ran: f64, done: &Advance) {
+    if done.extra > 0.0 {
+        table.linger(partition.into(), on.chip, done.extra, done.far_lines);
+    }
+    let spent = ran - done.extra - done.cold;
+    if spent > 0.0 {
+        table.spend(on.class, spent);
+    }
+}
+
+/// Logical processors of a logical core.
+#[inline]
+fn lps_of(v: &Vp) -> Span<LpId> {
+    let smt = usize::from(v.smt);
+    Span::new(usize::from(v.index) * smt, smt)
+}
+
+/// A length of time as a number [ns]. From a signed integer that is one instruction.
+#[inline]
+fn whole(ns: u64) -> f64 {
+    ns as i64 as f64
+}
+
+/// Busy threads. Mostly it is one, and counting bits takes long where the processor may not be
+/// asked to.
+#[inline]
+fn count(mask: u8) -> u32 {
+    if mask & mask.wrapping_sub(1) == 0 {
+        u32::from(mask != 0)
+    } else {
+        mask.count_ones()
     }
 }
 
 impl Cp {
-    /// Moves one thread on by `ran` ns and puts them down to owners and books.
+    /// Moves a logical core's busy threads on by `ran` ns and puts them down to owners and books.
+    #[inline]
     fn advance(
         &mut self,
-        lp: usize,
+        v: &Vp,
+        threads: &mut [Thread],
+        meter: &mut PartitionMeter,
+        speed: Speed,
+        ran: f64,
+    ) -> Advance {
+        let mut all = Advance::default();
+        let first = usize::from(v.index) * usize::from(v.smt);
+        let mut bits = v.mask;
+        while bits != 0 {
+            let number = bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            let (lp, thread) = (LpId::new(first + number), &mut threads[number]);
+            if speed.share == 1.0 {
+                // The usual case, for which no share has to be multiplied in.
+                self.advance_one(
+                    lp,
+                    thread,
+                    meter,
+                    Speed {
+                        share: 1.0,
+                        ..speed
+                    },
+                    ran,
+                    &mut all,
+                );
+                break;
+            }
+            self.advance_one(lp, thread, meter, speed, ran, &mut all);
+        }
+        if all.cold > 0.0 {
+            meter.books.add(Book::Reload, all.cold);
+        }
+        all
+    }
+
+    #[inline(always)]
+    fn advance_one(
+        &mut self,
+        lp: LpId,
         thread: &mut Thread,
         meter: &mut PartitionMeter,
         speed: Speed,
         ran: f64,
-        stretch: &mut Advance,
+        all: &mut Advance,
     ) {
-        let beside = ran.min(thread.extra_ns);
+        let of = &mut self.lps[lp];
+        let beside = least(ran, thread.extra_ns);
         let mut owners = [0.0; OWNERS];
         if beside > 0.0 {
             thread.extra_ns -= beside;
-            stretch.extra += beside * speed.share;
-            owners = self.book_extra(lp, meter, speed.share, beside, stretch);
+            all.extra += beside * speed.share;
+            let extra = &of.segment.extra;
+            owners = book_extra(extra, &mut self.meter, meter, speed.share, beside, all);
         }
         let of_class = ran - beside;
-        stretch.cold += speed.execute(thread, of_class) * speed.share;
-        let of = &mut self.lps[lp];
+        all.cold += speed.execute(thread, of_class) * speed.share;
         for (owner, part) in of.shares.into_iter().enumerate() {
             owners[owner] = (owners[owner] + of_class * part) * speed.share;
             self.meter.owners[owner] += owners[owner];
         }
         of.guest_ns += owners[Owner::Guest as usize];
         if let Doing::Running(vcpu) = of.doing {
-            let vcpu = &mut self.vcpus[vcpu as usize];
+            let vcpu = &mut self.vcpus[vcpu];
             vcpu.used_ns += ran;
-            let vm = &mut self.vms[vcpu.vm as usize];
+            let vm = &mut self.vms[vcpu.vm];
             vm.guest_ns += owners[Owner::Guest as usize];
             vm.chargeable_ns += owners[Owner::Chargeable as usize];
         }
     }
+}
 
-    /// Books `ns` of the extra time of a processor's segment; how much of it is whose.
-    fn book_extra(
-        &mut self,
-        lp: usize,
-        meter: &mut PartitionMeter,
-        share: f64,
-        ns: f64,
-        stretch: &mut Advance,
-    ) -> [f64; OWNERS] {
-        let extra = &self.lps[lp].segment.extra;
-        let part = ns / extra.ns;
-        for (book, ns) in EXTRA_BOOKS.iter().zip(extra.books) {
-            meter.books.add(*book, ns * part * share);
-        }
-        for (source, lines) in CACHES.iter().zip(extra.lines) {
-            meter.lines.add(*source, lines * part);
-        }
-        self.meter.spin_instructions += extra.spin_instructions * part;
-        meter.instructions += extra.spin_instructions * part;
-        stretch.far_lines += extra.lines[2] * part;
-        extra.owners.map(|ns| ns * part)
+/// Books `ns` of a segment's extra time; how much of it is whose.
+#[inline(always)]
+fn book_extra(
+    extra: &Extra,
+    cp: &mut CpMeter,
+    meter: &mut PartitionMeter,
+    share: f64,
+    ns: f64,
+    stretch: &mut Advance,
+) -> [f64; OWNERS] {
+    let part = ns / extra.ns;
+    for (book, ns) in EXTRA_BOOKS.iter().zip(&extra.books) {
+        meter.books.add(*book, ns * part * share);
+    }
+    for (source, lines) in CACHES.iter().zip(&extra.lines) {
+        meter.lines.add(*source, lines * part);
+    }
+    let spun = extra.spin_instructions * part;
+    cp.spin_instructions += spun;
+    meter.instructions += spun;
+    stretch.far_lines += extra.lines[2] * part;
+    extra.owners.map(|ns| ns * part)
+}
+
+/// The lesser of two numbers.
+#[inline]
+fn least(a: f64, b: f64) -> f64 {
+    if a < b {
+        a
+    } else {
+        b
     }
 }
 
 impl Speed {
     /// Executes instructions for `ns`; how much of that refilled caches [ns].
+    #[inline]
     fn execute(&self, thread: &mut Thread, ns: f64) -> f64 {
         let (mut cold, mut warm) = (0.0, ns);
         if thread.cold_instructions > 0.0 {
             let each = self.warm_ns + self.cold_ns;
-            let slow = (ns / each).min(thread.cold_instructions);
+            let slow = least(ns / each, thread.cold_instructions);
             thread.cold_instructions -= slow;
             thread.instructions -= slow;
             cold = slow * self.cold_ns;

@@ -7,27 +7,29 @@
 //! wherever one of them runs.
 
 use super::sharing::Near;
-use super::state::{Cp, Left};
+use super::state::{Cp, Left, Vcpu};
+use crate::cost::Surroundings;
+use crate::guest::zvm::ids::{LpId, VcpuId};
 use crate::guest::zvm::segment::Segment;
-use crate::guest::zvm::vectors::{LpId, VcpuId};
-use crate::machine::Topology;
-use crate::spec::{Machine, Profile};
+use crate::machine::Distance;
 
 impl Cp {
     /// Work done so far on a logical processor's core, chip and node [ns of core time].
-    fn clocks(&self, tree: &Topology, lp: LpId) -> [f64; 3] {
-        let chip = self.lps[usize::from(lp)].chip;
+    #[inline]
+    fn clocks(&self, lp: LpId) -> [f64; 3] {
+        let place = &self.lps[lp].place;
         [
-            self.core_clock[usize::from(lp) / usize::from(self.smt)],
-            self.chip_clock[usize::from(chip)],
-            self.node_clock[usize::from(tree.node_of(chip))],
+            self.core_clock[usize::from(place.core)],
+            self.chip_clock[usize::from(place.chip)],
+            self.node_clock[usize::from(place.node)],
         ]
     }
 
     /// Notes that a virtual processor leaves a logical processor.
-    pub fn leave(&mut self, tree: &Topology, vcpu: VcpuId, lp: LpId) {
-        let clocks = self.clocks(tree, lp);
-        self.vcpus[vcpu as usize].left = Left {
+    #[inline]
+    pub fn leave(&mut self, vcpu: VcpuId, lp: LpId) {
+        let clocks = self.clocks(lp);
+        self.vcpus[vcpu].left = Left {
             lp,
             clocks,
             warm: true,
@@ -35,51 +37,47 @@ impl Cp {
     }
 
     /// Sets what a virtual processor must fetch again on a logical processor.
-    pub fn chill_vcpu(
-        &mut self,
-        machine: &Machine,
-        tree: &Topology,
-        profile: &Profile,
-        vcpu: VcpuId,
-        lp: LpId,
-        near: &Near,
-    ) {
-        let left = self.vcpus[vcpu as usize].left;
-        let around = &near.around;
-        let own = profile.footprint_bytes as f64 * (1.0 - profile.footprint_common);
-        let lines = (own / f64::from(machine.line_bytes)).min(around.private_lines);
-        if !left.warm || lines <= 0.0 {
+    pub fn chill(&mut self, vcpu: VcpuId, lp: LpId) {
+        let (left, near) = (&self.vcpus[vcpu].left, self.near(lp));
+        if !left.warm || near.own_lines <= 0.0 {
             return;
         }
-        let smt = u16::from(self.smt);
-        let now = self.clocks(tree, left.lp);
+        let (from, to) = (self.lps[left.lp].place, self.lps[lp].place);
+        let now = self.clocks(left.lp);
         let since = |level: usize| now[level] - left.clocks[level];
-        let lost = if left.lp / smt == lp / smt {
-            displaced(since(0), around.private_turnover_ns)
+        let lost = if from.core == to.core {
+            displaced(since(0), near.around.private_turnover_ns)
         } else {
             1.0
         };
-        let (from, to) = (
-            self.lps[usize::from(left.lp)].chip,
-            self.lps[usize::from(lp)].chip,
-        );
-        let off_chip = displaced(since(1), around.chip_turnover_ns);
-        let off_node = displaced(since(2), around.node_turnover_ns);
-        let chip_ns = around.cache_ns[tree.distance(from, to) as usize];
-        let node_ns = around.cache_ns[if tree.node_of(from) == tree.node_of(to) {
-            1
+        let lines = lost * near.own_lines;
+        let each = if lines != 0.0 {
+            let distance = from.distance(&to);
+            each_ns(&near.around, distance, since(1), since(2))
         } else {
-            2
-        }];
-        let beyond = (1.0 - off_node) * node_ns + off_node * around.memory_ns;
-        let ns = (1.0 - off_chip) * chip_ns + off_chip * beyond;
-        let each = around.exposed * (ns - around.private_ns).max(0.0);
-        self.vcpus[vcpu as usize].cold = (lost * lines, each);
+            0.0
+        };
+        self.vcpus[vcpu].cold = (lines, each);
     }
+}
 
+/// What a line costs beyond one held, if it was left at a distance and others have worked on that
+/// chip and that node for so long since [ns].
+fn each_ns(around: &Surroundings, distance: Distance, chip: f64, node: f64) -> f64 {
+    let off_chip = displaced(chip, around.chip_turnover_ns);
+    let off_node = displaced(node, around.node_turnover_ns);
+    let chip_ns = around.cache_ns[distance as usize];
+    let node_ns = around.cache_ns[if distance == Distance::Far { 2 } else { 1 }];
+    let beyond = (1.0 - off_node) * node_ns + off_node * around.memory_ns;
+    let ns = (1.0 - off_chip) * chip_ns + off_chip * beyond;
+    around.exposed * (ns - around.private_ns).max(0.0)
+}
+
+impl Vcpu {
     /// Fetches again what the guest's instructions of a segment touch of what is cold.
-    pub fn refill(&mut self, vcpu: VcpuId, guest: f64, near: &Near, into: &mut Segment) {
-        let (lines, each) = &mut self.vcpus[vcpu as usize].cold;
+    #[inline]
+    pub fn refill(&mut self, guest: f64, near: &Near, into: &mut Segment) {
+        let (lines, each) = &mut self.cold;
         if *lines <= 0.0 {
             return;
         }
@@ -92,6 +90,9 @@ impl Cp {
 /// Share of lines displaced by `ns` of others' work, where `turnover_ns` of it brings in as many as
 /// there are: each line brought in hits any with equal chance.
 fn displaced(ns: f64, turnover_ns: f64) -> f64 {
+    if turnover_ns.is_infinite() || ns == 0.0 && turnover_ns > 0.0 {
+        return 0.0;
+    }
     1.0 - (-ns / turnover_ns).exp()
 }
 

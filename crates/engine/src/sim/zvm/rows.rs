@@ -1,7 +1,9 @@
 //! Readings of what only z/VM counts.
 
-use super::state::{Cp, Port, Vm};
+use super::port::Port;
+use super::state::{Cp, Vm};
 use crate::devices::{Pager, VolumeCounters};
+use crate::guest::zvm::ids::LpId;
 use crate::ids::PartitionId;
 use crate::sim::meters::Purr;
 use crate::sim::rows::{whole, Reading};
@@ -55,7 +57,7 @@ impl World<Partitions> {
             return (purr.user, purr.sys);
         }
         let both = purr.user + purr.sys;
-        let user = cp.lps[number].guest_ns.min(both);
+        let user = cp.lps[LpId::new(number)].guest_ns.min(both);
         (user, both - user)
     }
 

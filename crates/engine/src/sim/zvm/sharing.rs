@@ -58,21 +58,25 @@ pub struct View {
 }
 
 /// Costs on a chip in this window.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Near {
+    /// Whether they have been worked out.
+    pub(super) known: bool,
     /// What surrounds a core there.
     pub around: Surroundings,
     /// Of lines that all of the partition's processors write.
     pub(super) sharing: Sharing,
     /// Instructions executed in a nanosecond of spinning.
     pub(super) spin_per_ns: f64,
+    /// Lines of its own that a virtual processor has in the private caches.
+    pub(super) own_lines: f64,
 }
 
 impl Lock {
+    #[inline]
     pub(super) fn take(
         &mut self,
-        times: f64,
-        lines: f64,
+        (times, lines): (f64, f64),
         owner: Owner,
         sharing: &Sharing,
         near: &Near,

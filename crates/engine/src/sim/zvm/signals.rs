@@ -6,47 +6,42 @@
 //! Looking in vain delays nobody: a processor that does it takes new work at once. It is therefore
 //! not done signal by signal, but for all signals of a window together.
 
-use super::state::Doing;
-use crate::guest::zvm::segment::{Owner, Segment};
-use crate::guest::zvm::vectors::{LpId, VcpuId};
+use super::state::{Cp, Doing};
+use crate::guest::zvm::ids::{LpId, VcpuId};
+use crate::guest::zvm::segment::Owner;
 use crate::ids::PartitionId;
 use crate::sim::event::NEVER;
 use crate::sim::windows::Partitions;
 use crate::sim::world::World;
 
-impl World<Partitions> {
+impl Cp {
     /// Tells all idle processors that a virtual processor is ready; whoever made it so pays.
-    pub fn signal_idle(&mut self, partition: PartitionId, vcpu: VcpuId) {
-        let cp = self.cp(partition);
-        let each = cp.spec.paths.signal;
-        if each <= 0.0 {
+    #[inline]
+    pub fn signal_idle(&mut self, vcpu: VcpuId) {
+        let (each, idle) = (self.spec.paths.signal, self.vectors.idle());
+        if each <= 0.0 || idle == 0 {
             return;
         }
-        let idle = f64::from(cp.vectors.idle());
-        if idle <= 0.0 {
-            return;
-        }
-        cp.signals += 1.0;
-        let acting = cp.acting.map(|lp| cp.lps[usize::from(lp)].doing);
-        let payer = match acting {
+        self.signals += 1.0;
+        let payer = match self.acting.map(|lp| self.lps[lp].doing) {
             Some(Doing::Running(waker)) => waker,
             _ => vcpu,
         };
-        cp.vcpus[payer as usize].owes += idle * each;
+        self.vcpus[payer].owes += f64::from(idle) * each;
     }
 
     /// Notes that a processor has work again; the signal for that work was not in vain.
-    pub fn heard_signals(&mut self, partition: PartitionId, lp: LpId) {
-        let now = self.now;
-        let cp = self.cp(partition);
-        let signals = cp.signals;
-        let of = &mut cp.lps[usize::from(lp)];
-        of.signals += (signals - of.signals_from - 1.0).max(0.0);
-        of.signals_from = signals;
+    #[inline]
+    pub fn hear_signals(&mut self, lp: LpId, now: u64) {
+        let of = &mut self.lps[lp];
+        of.signals += (self.signals - of.signals_from - 1.0).max(0.0);
+        of.signals_from = self.signals;
         of.idle_ns += now - of.idle_from;
         of.idle_from = now;
     }
+}
 
+impl World<Partitions> {
     /// A window begins: idle processors follow the signals they got in the last.
     pub fn rouse_all(&mut self) {
         for partition in self.partitions() {
@@ -60,11 +55,11 @@ impl World<Partitions> {
         if self.cp(partition).spec.paths.signal <= 0.0 {
             return;
         }
-        for lp in 0..self.cp(partition).lps.len() as LpId {
+        for lp in self.cp(partition).lps.ids() {
             let now = self.now;
             let cp = self.cp(partition);
             let (signals, open) = (cp.signals, cp.vectors.is_unparked(lp));
-            let of = &mut cp.lps[usize::from(lp)];
+            let of = &mut cp.lps[lp];
             if of.doing != Doing::Idle {
                 continue;
             }
@@ -81,13 +76,12 @@ impl World<Partitions> {
     /// An idle processor follows the signals that it got. It cannot have looked for longer than it
     /// idled: one that is on its way is not signalled again.
     fn follow_signals(&mut self, partition: PartitionId, lp: LpId) {
-        let chip = self.cp(partition).lps[usize::from(lp)].chip;
-        let near = self.near(partition, chip);
-        let cp = self.cp(partition);
-        let mut one = Segment::default();
-        cp.look_in_vain(1.0, &near, &mut one);
-        let each = one.all_instructions() * near.around.instruction_ns + one.extra.ns;
-        let of = &mut cp.lps[usize::from(lp)];
+        let cp = self.sys.cp(partition);
+        cp.price(lp, partition, &mut self.table, &self.spec);
+        let one = cp.look_in_vain(1.0, lp);
+        let instruction_ns = cp.near(lp).around.instruction_ns;
+        let each = one.all_instructions() * instruction_ns + one.extra.ns;
+        let of = &mut cp.lps[lp];
         let most = std::mem::take(&mut of.idle_ns) as f64 / each.max(1.0);
         let times = std::mem::take(&mut of.signals).min(most);
         if times <= 0.0 {
@@ -95,25 +89,27 @@ impl World<Partitions> {
         }
         of.following = times;
         of.doing = Doing::Roused;
-        let mut looks = Segment::default();
-        cp.look_in_vain(times, &near, &mut looks);
-        self.put_segment(partition, lp, looks, NEVER);
+        cp.lps[lp].segment = cp.look_in_vain(times, lp);
+        self.put_segment(partition, lp, NEVER);
         self.cp(partition).vectors.set_idle(lp, true);
     }
 
     /// New work comes for a processor that only follows signals: the rest of that must wait.
+    #[inline]
     pub fn interrupt_roused(&mut self, partition: PartitionId, lp: LpId) {
-        if self.cp(partition).lps[usize::from(lp)].doing != Doing::Roused {
-            return;
+        if self.cp(partition).lps[lp].doing == Doing::Roused {
+            self.cut_short(partition, lp);
         }
-        let (vp, _, at) = self.place_of(partition, lp);
-        self.settle_vp(vp);
-        let t = &self.threads[at];
-        let (instructions, extra_ns) = (t.instructions, t.extra_ns);
-        let cp = self.cp(partition);
+    }
+
+    fn cut_short(&mut self, partition: PartitionId, lp: LpId) {
+        let place = self.cp(partition).lps[lp].place;
+        self.settle_vp(place.vp);
+        let t = &self.threads[place.at];
+        let cp = self.sys.cp(partition);
         cp.vectors.set_idle(lp, false);
-        let of = &mut cp.lps[usize::from(lp)];
-        let rest = of.segment.rest(instructions, extra_ns);
+        let of = &mut cp.lps[lp];
+        let rest = of.segment.rest(t.instructions, t.extra_ns);
         let done = |all: f64, left: f64| if all > 0.0 { left / all } else { 0.0 };
         let whole = of.segment.instructions[Owner::System as usize];
         let left = done(whole, rest.instructions[Owner::System as usize]);

@@ -2,19 +2,17 @@
 
 use std::collections::VecDeque;
 
-use super::sharing::{Lock, Near, View};
-use crate::cost::Spread;
-use crate::devices::{FileReads, Pager, Started, Switch};
+use super::port::Port;
+use super::sharing::{Lock, Near};
+use crate::devices::{FileReads, Pager, Started};
+use crate::guest::zvm::ids::{ConnectionId, LpId, SwitchId, VcpuId, VectorId, VmId};
 use crate::guest::zvm::park::History;
 use crate::guest::zvm::segment::{Segment, OWNERS};
-use crate::guest::zvm::share;
-use crate::guest::zvm::vectors::{LpId, VcpuId, Vectors};
-use crate::hypervisor::State;
-use crate::ids::PartitionId;
+use crate::guest::zvm::vectors::Vectors;
+use crate::ids::{ById, Span, ThreadId, VpId};
 use crate::kernel::Stream;
-use crate::machine::Topology;
-use crate::sim::world::stream;
-use crate::spec::{Partition, Role, Spec, Workload, Zvm};
+use crate::machine::Distance;
+use crate::spec::{Role, Zvm};
 
 /// What a logical processor does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,19 +27,34 @@ pub enum Doing {
     Running(VcpuId),
 }
 
+/// Where a logical processor is, once and for all.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Its logical core.
+    pub vp: VpId,
+    /// Number of that in the partition.
+    pub core: u16,
+    /// Thread of it.
+    pub thread: u8,
+    /// That thread among all of them.
+    pub at: ThreadId,
+    /// Chip of the core's home.
+    pub chip: u16,
+    /// Node of that.
+    pub node: u16,
+}
+
 /// A logical processor of the partition.
 #[derive(Clone, Debug)]
 pub struct Lp {
-    /// Chip of its core's home.
-    pub chip: u16,
+    /// Where it is.
+    pub place: Place,
     /// What it does.
     pub doing: Doing,
     /// Its present segment.
     pub segment: Segment,
     /// Shares of the owners in that segment's instructions.
     pub shares: [f64; OWNERS],
-    /// Changes of each dispatch vector that it has seen.
-    pub seen: Vec<u32>,
     /// Signals sent to idle processors before it became idle.
     pub signals_from: f64,
     /// Signals that it got and has not followed yet.
@@ -77,11 +90,11 @@ pub enum Mode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message {
     /// A request, at a server.
-    Request(u32),
+    Request(ConnectionId),
     /// An answer, at a client.
-    Answer(u32),
+    Answer(ConnectionId),
     /// The end of a think time, at a client.
-    Timer(u32),
+    Timer(ConnectionId),
 }
 
 /// What a virtual processor has in hand.
@@ -101,7 +114,7 @@ pub enum Task {
 }
 
 /// Where a virtual processor was last, and when in terms of others' work.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Left {
     /// Logical processor.
     pub lp: LpId,
@@ -115,7 +128,7 @@ pub struct Left {
 #[derive(Clone, Debug)]
 pub struct Vcpu {
     /// Its virtual machine.
-    pub vm: u32,
+    pub vm: VmId,
     /// State.
     pub mode: Mode,
     /// What it has in hand.
@@ -128,8 +141,8 @@ pub struct Vcpu {
     pub started: Option<Started>,
     /// Instructions of signals that it has to send.
     pub owes: f64,
-    /// Rest of a segment that was cut short.
-    pub rest: Option<Segment>,
+    /// Rest of a segment that was cut short; few have one.
+    pub rest: Option<Box<Segment>>,
     /// Since when it has been ready [ns].
     pub ready_at: u64,
     /// Since when it has waited for a page [ns].
@@ -137,7 +150,7 @@ pub struct Vcpu {
     /// Where it was last.
     pub left: Left,
     /// Dispatch vector by whose clock its deadline goes.
-    pub vector: u16,
+    pub vector: VectorId,
     /// Part of all processors that its share is worth.
     pub weight: f64,
     /// Deadline: time used by what it is worth [ns].
@@ -151,12 +164,10 @@ pub struct Vcpu {
 }
 
 /// A virtual machine.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Vm {
-    /// Its virtual processors: first and count.
-    pub first: VcpuId,
-    /// How many.
-    pub cpus: u16,
+    /// Its virtual processors.
+    pub cpus: Span<VcpuId>,
     /// Most processors' time it may have in a nanosecond; infinite without a limit.
     pub limit: f64,
     /// Whether that limit is hard.
@@ -193,27 +204,9 @@ pub struct Connection {
     /// Who answers.
     pub server: VcpuId,
     /// Index of the virtual switch between them.
-    pub switch: u16,
+    pub switch: SwitchId,
     /// When its present transaction began [ns].
     pub since: u64,
-}
-
-/// A switch and what a search of it costs on each chip in this window.
-pub struct Port {
-    /// As the spec has it.
-    pub switch: Switch,
-    /// What a sender takes for each frame.
-    pub lock: Lock,
-    /// Costs, by chip.
-    pub views: Vec<View>,
-    /// Frames sent from each logical processor, running average.
-    pub by_lp: Vec<f64>,
-    /// Chip of each logical processor.
-    pub chips: Vec<u16>,
-    /// Where those are that send on it.
-    pub users: Spread,
-    /// Time of a processor between two of its searches [ns].
-    pub outside_ns: f64,
 }
 
 /// Counters of the partition that only z/VM has.
@@ -233,32 +226,51 @@ pub struct CpMeter {
     pub mt1_ns: f64,
 }
 
+/// The web workload, as guests need it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Web {
+    /// Mean instructions of a guest for a request, for an answer, and after a think time.
+    pub instructions: [f64; 3],
+    /// Whether they are exponential; else they are always the same.
+    pub varies: bool,
+    /// Mean think time [ns].
+    pub think_ns: u64,
+    /// Pages of a file.
+    pub pages: u32,
+}
+
 /// The Control Program of a partition.
 pub struct Cp {
     /// What it is told.
     pub spec: Zvm,
     /// Virtual machines.
-    pub vms: Vec<Vm>,
+    pub vms: ById<VmId, Vm>,
     /// Virtual processors, machine by machine.
-    pub vcpus: Vec<Vcpu>,
+    pub vcpus: ById<VcpuId, Vcpu>,
     /// Logical processors.
-    pub lps: Vec<Lp>,
+    pub lps: ById<LpId, Lp>,
+    /// Changes of each dispatch vector that each of them has seen.
+    pub seen: ById<LpId, ById<VectorId, u32>>,
+    /// Whether any machine has a hard limit.
+    pub hard_limits: bool,
+    /// What its machines do with messages.
+    pub web: Web,
     /// Threads of a logical core.
     pub smt: u8,
     /// Dispatch vectors.
     pub vectors: Vectors,
     /// Latest deadline dispatched in each vector: who wakes up starts from there.
-    pub clocks_of_vectors: Vec<f64>,
+    pub clocks_of_vectors: ById<VectorId, f64>,
     /// Signals sent to every idle processor so far.
     pub signals: f64,
     /// Logical processor whose event is being handled.
     pub acting: Option<LpId>,
     /// All pairs of a client's and a server's virtual processors.
-    pub connections: Vec<Connection>,
+    pub connections: ById<ConnectionId, Connection>,
     /// Switches.
-    pub ports: Vec<Port>,
-    /// Costs on each chip in this window; none = not worked out yet.
-    pub near: Vec<Option<Near>>,
+    pub ports: ById<SwitchId, Port>,
+    /// Costs on each chip in this window.
+    pub near: Vec<Near>,
     /// Locks of dispatcher and paging.
     pub locks: [Lock; 2],
     /// Work done on each core of the partition so far, and on each chip and node [ns].
@@ -285,191 +297,29 @@ pub struct Cp {
     pub meter: CpMeter,
 }
 
-impl Cp {
-    /// The Control Program of a partition, if it has one.
-    pub fn of(
-        all: &Spec,
-        state: &State,
-        partition: PartitionId,
-        replication: u64,
-    ) -> Option<Box<Self>> {
-        let vps = state.vps.slice(state.vps_of[partition]);
-        let partition = &all.partitions[partition.index()];
-        let stream = |what: &str| stream(all, partition, replication, what);
-        let spec = partition.guest.zvm()?.clone();
-        let (smt, cores) = (partition.smt, vps.len() as u16);
-        let chips: Vec<u16> = vps
-            .iter()
-            .flat_map(|vp| std::iter::repeat_n(vp.home_chip, usize::from(smt)))
-            .collect();
-        let vectors = Vectors::new(&state.tree, &chips, spec.vertical, spec.steal_barrier);
-        let lps: Vec<Lp> = chips
-            .iter()
-            .map(|chip| Lp::new(*chip, vectors.count()))
-            .collect();
-        let (vms, vcpus) = machines(&spec, lps.len());
-        Some(Box::new(Self {
-            ports: ports(&spec, &state.tree, &chips),
-            near: vec![None; usize::from(state.tree.chips())],
-            locks: [Lock::default(); 2],
-            core_clock: vec![0.0; vps.len()],
-            chip_clock: vec![0.0; usize::from(state.tree.chips())],
-            node_clock: vec![0.0; usize::from(state.tree.nodes)],
-            connections: connections(&spec, &vms, &partition.workload),
-            unparked: cores,
-            history: History::new(),
-            observed: (0, 0),
-            pager: pager(&spec, partition, &stream),
-            pager_at: u64::MAX,
-            master: stream("master"),
-            race: stream("race"),
-            meter: CpMeter::default(),
-            clocks_of_vectors: vec![0.0; vectors.count()],
-            acting: None,
-            signals: 0.0,
-            spec,
-            vms,
-            vcpus,
-            lps,
-            smt,
-            vectors,
-        }))
+impl Place {
+    /// Distance to another one.
+    #[inline]
+    pub fn distance(&self, other: &Self) -> Distance {
+        if self.chip == other.chip {
+            Distance::Local
+        } else if self.node == other.node {
+            Distance::Near
+        } else {
+            Distance::Far
+        }
     }
+}
 
+impl Cp {
     /// Virtual machine of a virtual processor.
+    #[inline]
     pub fn vm_of(&mut self, vcpu: VcpuId) -> &mut Vm {
-        &mut self.vms[self.vcpus[vcpu as usize].vm as usize]
+        &mut self.vms[self.vcpus[vcpu].vm]
     }
 
     /// What the virtual machine of a virtual processor does.
     pub fn role_of(&self, vcpu: VcpuId) -> Role {
-        self.spec.machines[self.vcpus[vcpu as usize].vm as usize].role
+        self.spec.machines[self.vcpus[vcpu].vm.index()].role
     }
-}
-
-impl Lp {
-    fn new(chip: u16, vectors: usize) -> Self {
-        Self {
-            chip,
-            doing: Doing::Idle,
-            segment: Segment::default(),
-            shares: [0.0; OWNERS],
-            seen: vec![0; vectors],
-            signals_from: 0.0,
-            signals: 0.0,
-            following: 0.0,
-            idle_from: 0,
-            idle_ns: 0,
-            interrupted: false,
-            guest_ns: 0.0,
-        }
-    }
-}
-
-/// Virtual machines and their virtual processors, dealt out over the logical processors.
-fn machines(spec: &Zvm, lps: usize) -> (Vec<Vm>, Vec<Vcpu>) {
-    let shares: Vec<_> = spec.machines.iter().map(|machine| machine.share).collect();
-    let worth = share::weights(&shares);
-    let (mut vms, mut vcpus) = (Vec::new(), Vec::new());
-    for (at, machine) in spec.machines.iter().enumerate() {
-        let part = machine
-            .maximum
-            .map(|most| share::weight_beside(most, at, &shares));
-        vms.push(Vm {
-            first: vcpus.len() as VcpuId,
-            cpus: machine.cpus,
-            limit: part.map_or(f64::INFINITY, |part| part * lps as f64),
-            hard: machine.limit_hard,
-            ..Vm::default()
-        });
-        for _ in 0..machine.cpus {
-            let lp = (vcpus.len() % lps) as LpId;
-            let weight = worth[at] / f64::from(machine.cpus);
-            vcpus.push(Vcpu::new(at as u32, weight.max(1e-9), lp));
-        }
-    }
-    (vms, vcpus)
-}
-
-impl Vcpu {
-    fn new(vm: u32, weight: f64, lp: LpId) -> Self {
-        Self {
-            vm,
-            mode: Mode::Idle,
-            task: Task::None,
-            inbox: VecDeque::new(),
-            file: None,
-            started: None,
-            owes: 0.0,
-            rest: None,
-            ready_at: 0,
-            page_wait_from: 0,
-            left: Left {
-                lp,
-                ..Left::default()
-            },
-            vector: 0,
-            weight,
-            deadline: 0.0,
-            used_ns: 0.0,
-            cold: (0.0, 0.0),
-            needs_master: false,
-        }
-    }
-}
-
-fn pager(spec: &Zvm, partition: &Partition, stream: &dyn Fn(&str) -> Stream) -> Option<Pager> {
-    let paging = spec.paging.as_ref()?;
-    let guests = spec.machines.iter().map(|machine| machine.memory_bytes);
-    let central = partition.memory.iter().map(|part| part.bytes).sum();
-    Some(Pager::new(paging, guests.sum(), central, stream))
-}
-
-fn ports(spec: &Zvm, tree: &Topology, chips: &[u16]) -> Vec<Port> {
-    let count = usize::from(tree.chips());
-    let coupled = |switch: usize| {
-        let machines = spec.machines.iter();
-        machines
-            .filter(|machine| machine.switch.map(usize::from) == Some(switch))
-            .count() as u32
-    };
-    let port = |(at, switch): (usize, &crate::spec::Switch)| Port {
-        switch: Switch::new(switch, coupled(at)),
-        lock: Lock::default(),
-        views: vec![View::default(); count],
-        by_lp: vec![0.0; chips.len()],
-        chips: chips.to_vec(),
-        users: Spread::new(tree, vec![Vec::new(); count]),
-        outside_ns: f64::INFINITY,
-    };
-    spec.switches.iter().enumerate().map(port).collect()
-}
-
-/// One connection for every client and server on the same switch, spread over the virtual
-/// processors of both.
-fn connections(spec: &Zvm, vms: &[Vm], workload: &Workload) -> Vec<Connection> {
-    if !matches!(workload, Workload::Web { .. }) {
-        return Vec::new();
-    }
-    let of = |role: Role| {
-        let pairs = spec.machines.iter().zip(vms);
-        pairs.filter(move |(machine, _)| machine.role == role)
-    };
-    let mut all = Vec::new();
-    for (client, from) in of(Role::Client) {
-        let mut turn = 0;
-        for (server, to) in of(Role::Server).filter(|(s, _)| s.switch == client.switch) {
-            let (Some(switch), _) = (client.switch, server) else {
-                continue;
-            };
-            all.push(Connection {
-                client: from.first + turn % u32::from(from.cpus),
-                server: to.first + (turn / u32::from(from.cpus)) % u32::from(to.cpus),
-                switch,
-                since: 0,
-            });
-            turn += 1;
-        }
-    }
-    all
 }

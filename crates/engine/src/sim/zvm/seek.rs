@@ -1,0 +1,87 @@
+//! Which virtual processor a logical one runs next, and which logical processor takes work that
+//! has just come.
+
+use super::state::Cp;
+use crate::guest::zvm::ids::{LpId, VcpuId, VectorId};
+use crate::guest::zvm::segment::{Owner, Segment};
+use crate::guest::zvm::vectors::Vectors;
+
+/// The master processor.
+pub const MASTER: LpId = LpId::new(0);
+
+impl Cp {
+    /// The next virtual processor for a logical one: from its own vector, then from the others,
+    /// nearest first. With `COUNTS`, what looking cost is added to the segment.
+    pub fn seek<const COUNTS: bool>(&mut self, lp: LpId, looked: &mut Segment) -> Option<VcpuId> {
+        if !self.vectors.is_unparked(lp) {
+            return None;
+        }
+        if lp == MASTER && self.vectors.has_master() {
+            return self.vectors.pop_master();
+        }
+        let scan = self.spec.paths.scan;
+        let cache_ns = self.near(lp).around.cache_ns;
+        let Self {
+            vectors, lps, seen, ..
+        } = self;
+        let (seen, place) = (&mut seen[lp], lps[lp].place);
+        // A vector's line comes from whoever changed it since the last look.
+        let mut look = |vectors: &Vectors, at: VectorId| {
+            looked.execute(Owner::System, scan);
+            let (changes, by) = vectors.changes(at);
+            if std::mem::replace(&mut seen[at], changes) != changes && by != lp {
+                let distance = lps[by].place.distance(&place);
+                looked.fetch_one(Owner::System, distance, cache_ns[distance as usize]);
+            }
+        };
+        let own = vectors.of(lp);
+        if COUNTS {
+            look(vectors, own);
+        }
+        if let Some(vcpu) = vectors.pop(own, lp) {
+            return Some(vcpu);
+        }
+        let mut others = vectors.others(own).iter();
+        let (from, _) = others.find(|(other, distance)| {
+            if COUNTS {
+                look(vectors, *other);
+            }
+            vectors.may_steal(*other, *distance)
+        })?;
+        vectors.pop(*from, lp)
+    }
+
+    /// The idle processor that takes work which has just come to a vector. If all that idle are
+    /// signalled, each is as likely to be the first to look; else it is one of the vector's own.
+    #[inline]
+    pub fn taker(&mut self, vector: VectorId, last: LpId) -> Option<LpId> {
+        if self.spec.paths.signal <= 0.0 {
+            return self.vectors.idle_in(vector, last);
+        }
+        match u64::from(self.vectors.idle()) {
+            0 => None,
+            idle => self.vectors.idle_at(self.race.below(idle) as u32),
+        }
+    }
+
+    /// A virtual processor that wakes up starts from where its vector is by now.
+    #[inline]
+    pub fn catch_up(&mut self, vcpu: VcpuId) {
+        let vector = self.vectors.home(self.vcpus[vcpu].left.lp);
+        self.move_to(vcpu, vector);
+        let clock = self.clocks_of_vectors[vector];
+        let v = &mut self.vcpus[vcpu];
+        v.deadline = v.deadline.max(clock);
+    }
+
+    /// A virtual processor belongs to another dispatch vector from now on. How far its deadline is
+    /// from that of the last one dispatched stays as it was: vectors run apart.
+    #[inline]
+    pub fn move_to(&mut self, vcpu: VcpuId, vector: VectorId) {
+        let v = &mut self.vcpus[vcpu];
+        if v.vector != vector {
+            v.deadline += self.clocks_of_vectors[vector] - self.clocks_of_vectors[v.vector];
+            v.vector = vector;
+        }
+    }
+}

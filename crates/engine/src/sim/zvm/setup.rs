@@ -1,0 +1,247 @@
+//! The Control Program of a partition at time 0.
+
+use std::collections::VecDeque;
+
+use super::port::Port;
+use super::sharing::{Lock, Near};
+use super::state::{Connection, Cp, CpMeter, Doing, Left, Lp, Mode, Place, Task, Vcpu, Vm, Web};
+use crate::devices::memory::PAGE_BYTES;
+use crate::devices::{Pager, Switch};
+use crate::guest::zvm::ids::{ConnectionId, LpId, SwitchId, VcpuId, VectorId, VmId};
+use crate::guest::zvm::park::History;
+use crate::guest::zvm::segment::{Segment, OWNERS};
+use crate::guest::zvm::share;
+use crate::guest::zvm::vectors::Vectors;
+use crate::hypervisor::State;
+use crate::ids::{ById, PartitionId, Span, VpId};
+use crate::kernel::Stream;
+use crate::machine::Topology;
+use crate::sim::world::stream;
+use crate::spec::{Distribution, Partition, Role, Spec, Workload, Zvm};
+
+impl Cp {
+    /// The Control Program of a partition, if it has one.
+    pub fn of(all: &Spec, state: &State, id: PartitionId, replication: u64) -> Option<Box<Self>> {
+        let vps = state.vps_of[id];
+        let partition = &all.partitions[id.index()];
+        let stream = |what: &str| stream(all, partition, replication, what);
+        let spec = partition.guest.zvm()?.clone();
+        let (smt, cores) = (partition.smt, vps.len() as u16);
+        let places = places(state, state.vps_of[id], smt);
+        let chips: Vec<u16> = places.iter().map(|place| place.chip).collect();
+        let vectors = Vectors::new(&state.tree, &chips, spec.vertical, spec.steal_barrier);
+        let lps: ById<LpId, Lp> = places.into_iter().map(Lp::new).collect();
+        let (vms, vcpus) = machines(&spec, lps.len());
+        Some(Box::new(Self {
+            ports: ports(&spec, &state.tree, &chips, &partition.workload),
+            seen: ById::of(ById::of(0, vectors.count()), lps.len()),
+            hard_limits: vms.iter().any(|vm: &Vm| vm.hard),
+            web: Web::of(partition),
+            near: vec![Near::default(); usize::from(state.tree.chips())],
+            locks: [Lock::default(); 2],
+            core_clock: vec![0.0; vps.len()],
+            chip_clock: vec![0.0; usize::from(state.tree.chips())],
+            node_clock: vec![0.0; usize::from(state.tree.nodes)],
+            connections: connections(&spec, &vms, &partition.workload),
+            unparked: cores,
+            history: History::new(),
+            observed: (0, 0),
+            pager: pager(&spec, partition, &stream),
+            pager_at: u64::MAX,
+            master: stream("master"),
+            race: stream("race"),
+            meter: CpMeter::default(),
+            clocks_of_vectors: ById::of(0.0, vectors.count()),
+            acting: None,
+            signals: 0.0,
+            spec,
+            vms,
+            vcpus,
+            lps,
+            smt,
+            vectors,
+        }))
+    }
+}
+
+impl Lp {
+    fn new(place: Place) -> Self {
+        Self {
+            place,
+            doing: Doing::Idle,
+            segment: Segment::default(),
+            shares: [0.0; OWNERS],
+            signals_from: 0.0,
+            signals: 0.0,
+            following: 0.0,
+            idle_from: 0,
+            idle_ns: 0,
+            interrupted: false,
+            guest_ns: 0.0,
+        }
+    }
+}
+
+/// Logical processors of logical cores with so many threads each.
+fn places(state: &State, vps: Span<VpId>, smt: u8) -> Vec<Place> {
+    let of = |vp: VpId| {
+        let v = &state.vps[vp];
+        (0..smt).map(move |thread| Place {
+            vp,
+            core: v.index,
+            thread,
+            at: v.first_thread.plus(usize::from(thread)),
+            chip: v.home_chip,
+            node: v.home_node,
+        })
+    };
+    vps.into_iter().flat_map(of).collect()
+}
+
+/// Virtual machines and their virtual processors, dealt out over the logical processors.
+fn machines(spec: &Zvm, lps: usize) -> (ById<VmId, Vm>, ById<VcpuId, Vcpu>) {
+    let shares: Vec<_> = spec.machines.iter().map(|machine| machine.share).collect();
+    let worth = share::weights(&shares);
+    let (mut vms, mut vcpus) = (ById::new(), ById::new());
+    for (at, machine) in spec.machines.iter().enumerate() {
+        let part = machine
+            .maximum
+            .map(|most| share::weight_beside(most, at, &shares));
+        let cpus = Span::new(vcpus.len(), usize::from(machine.cpus));
+        let limit = part.map_or(f64::INFINITY, |part| part * lps as f64);
+        let vm = vms.push(Vm::new(cpus, limit, machine.limit_hard));
+        for _ in cpus {
+            let lp = LpId::new(vcpus.len() % lps);
+            let weight = worth[at] / f64::from(machine.cpus);
+            vcpus.push(Vcpu::new(vm, weight.max(1e-9), lp));
+        }
+    }
+    (vms, vcpus)
+}
+
+impl Vm {
+    fn new(cpus: Span<VcpuId>, limit: f64, hard: bool) -> Self {
+        Self {
+            cpus,
+            limit,
+            hard,
+            budget_ns: 0.0,
+            budget_at: 0,
+            lifting: false,
+            guest_ns: 0.0,
+            chargeable_ns: 0.0,
+            dispatches: 0,
+            wait_ns: 0.0,
+            page_wait_ns: 0,
+            page_reads: 0,
+            tx_done: 0,
+            response_ns: 0,
+        }
+    }
+}
+
+impl Vcpu {
+    fn new(vm: VmId, weight: f64, lp: LpId) -> Self {
+        Self {
+            vm,
+            mode: Mode::Idle,
+            task: Task::None,
+            inbox: VecDeque::new(),
+            file: None,
+            started: None,
+            owes: 0.0,
+            rest: None,
+            ready_at: 0,
+            page_wait_from: 0,
+            left: Left {
+                lp,
+                clocks: [0.0; 3],
+                warm: false,
+            },
+            vector: VectorId::new(0),
+            weight,
+            deadline: 0.0,
+            used_ns: 0.0,
+            cold: (0.0, 0.0),
+            needs_master: false,
+        }
+    }
+}
+
+fn pager(spec: &Zvm, partition: &Partition, stream: &dyn Fn(&str) -> Stream) -> Option<Pager> {
+    let paging = spec.paging.as_ref()?;
+    let guests = spec.machines.iter().map(|machine| machine.memory_bytes);
+    let central = partition.memory.iter().map(|part| part.bytes).sum();
+    Some(Pager::new(paging, guests.sum(), central, stream))
+}
+
+fn ports(spec: &Zvm, tree: &Topology, chips: &[u16], workload: &Workload) -> ById<SwitchId, Port> {
+    let coupled = |switch: usize| {
+        let machines = spec.machines.iter();
+        machines
+            .filter(|machine| machine.switch.map(usize::from) == Some(switch))
+            .count() as u32
+    };
+    let port = |(at, switch): (usize, &crate::spec::Switch)| {
+        let switch = Switch::new(switch, coupled(at));
+        let work = (&spec.paths, &spec.locks);
+        Port::new(switch, (tree, chips), workload, work)
+    };
+    spec.switches.iter().enumerate().map(port).collect()
+}
+
+impl Web {
+    fn of(partition: &Partition) -> Self {
+        let Workload::Web {
+            client_share,
+            file_bytes,
+            think_ns,
+            work,
+            ..
+        } = partition.workload
+        else {
+            return Self::default();
+        };
+        let mean = partition.profile.instructions_per_unit;
+        Self {
+            instructions: [mean * (1.0 - client_share), mean * client_share, 0.0],
+            varies: work == Distribution::Exponential,
+            think_ns,
+            pages: file_bytes.div_ceil(PAGE_BYTES).max(1) as u32,
+        }
+    }
+}
+
+/// One connection for every client and server on the same switch, spread over the virtual
+/// processors of both.
+fn connections(
+    spec: &Zvm,
+    vms: &ById<VmId, Vm>,
+    workload: &Workload,
+) -> ById<ConnectionId, Connection> {
+    if !matches!(workload, Workload::Web { .. }) {
+        return ById::new();
+    }
+    let of = |role: Role| {
+        let pairs = spec.machines.iter().zip(vms);
+        pairs.filter(move |(machine, _)| machine.role == role)
+    };
+    let mut all = ById::new();
+    for (client, from) in of(Role::Client) {
+        let mut turn = 0;
+        for (server, to) in of(Role::Server).filter(|(s, _)| s.switch == client.switch) {
+            let (Some(switch), _) = (client.switch, server) else {
+                continue;
+            };
+            let (clients, servers) = (from.cpus.len(), to.cpus.len());
+            all.push(Connection {
+                client: from.cpus.at(turn % clients),
+                server: to.cpus.at(turn / clients % servers),
+                switch: SwitchId::from(switch),
+                since: 0,
+            });
+            turn += 1;
+        }
+    }
+    all
+}
