@@ -63,7 +63,7 @@ macro_rules! ids {
             }
         }
 
-        impl Id for $name {
+        impl $crate::ids::Id for $name {
             #[inline]
             fn new(number: usize) -> Self {
                 Self::new(number)
@@ -96,19 +96,21 @@ macro_rules! ids {
             }
         }
 
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl ::std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 write!(f, "{}({})", stringify!($name), self.index())
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 write!(f, "{}", self.index())
             }
         }
     )*};
 }
+
+pub(crate) use ids;
 
 ids! {
     /// A partition of the scenario.

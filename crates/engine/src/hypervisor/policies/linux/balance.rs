@@ -1,9 +1,8 @@
 //! Load balancing by domain: when a processor looks for work in which domain, and how that ends.
 
-use std::ops::Range;
-
 use super::busiest::Amount;
 use super::domains::{Domain, Domains, Level, Seat};
+use super::ids::{CoreId, Span};
 use super::tree::Tree;
 
 /// Attempts that may fail before a task that is still warm is moved, within a cache and beyond.
@@ -23,7 +22,7 @@ pub enum Idleness {
 /// Balancing of one processor in one domain.
 pub struct Attempt<'a> {
     /// The processor.
-    pub to: u16,
+    pub to: CoreId,
     /// Index of its seat in the domain.
     seat: usize,
     /// How busy it is.
@@ -33,10 +32,10 @@ pub struct Attempt<'a> {
 
 impl Tree {
     /// Balances a processor in all its domains whose time has come; whether it got anything.
-    pub fn balance(&mut self, domains: &mut Domains, cpu: u16, idleness: Idleness) -> bool {
+    pub fn balance(&mut self, domains: &mut Domains, cpu: CoreId, idleness: Idleness) -> bool {
         let mut moved = false;
         let mut idleness = idleness;
-        for seat in 0..domains.seats[usize::from(cpu)].len() {
+        for seat in 0..domains.seats[cpu].len() {
             let due = domains.due_at(cpu, seat, idleness == Idleness::Busy);
             if self.now < due {
                 continue;
@@ -52,16 +51,16 @@ impl Tree {
 
     /// One that is about to idle looks for work in all its domains, unless it will not idle for
     /// long enough.
-    pub fn balance_newly_idle(&mut self, domains: &mut Domains, cpu: u16) -> bool {
+    pub fn balance_newly_idle(&mut self, domains: &mut Domains, cpu: CoreId) -> bool {
         let balance = self.params.balance;
         if !(balance.enabled && balance.newly_idle) || self.overloaded == 0 {
             return false;
         }
         let mut cost = 0;
-        for seat in 0..domains.seats[usize::from(cpu)].len() {
-            let domain = domains.seats[usize::from(cpu)][seat].domain;
-            let own = look_cost(domains.all[usize::from(domain)].weight);
-            if self.cpus[usize::from(cpu)].idle_mean < cost + own {
+        for seat in 0..domains.seats[cpu].len() {
+            let domain = domains.seats[cpu][seat].domain;
+            let own = look_cost(domains.all[domain].weight);
+            if self.cpus[cpu].idle_mean < cost + own {
                 return false;
             }
             if self.attempt(domains, cpu, seat, Idleness::NewlyIdle) {
@@ -74,13 +73,13 @@ impl Tree {
 
     /// Whether another processor that shares the last cache level is busy too: one of theirs might
     /// be better off elsewhere.
-    pub fn is_in_company(&self, domains: &Domains, cpu: u16) -> bool {
+    pub fn is_in_company(&self, domains: &Domains, cpu: CoreId) -> bool {
         let cache = domains.cache_of(cpu);
         let busy = cache.len() as u32 - self.idle.count(cache);
         busy > u32::from(!self.is_idle(cpu))
     }
 
-    fn attempt(&mut self, domains: &mut Domains, to: u16, seat: usize, idle: Idleness) -> bool {
+    fn attempt(&mut self, domains: &mut Domains, to: CoreId, seat: usize, idle: Idleness) -> bool {
         let mut attempt = Attempt {
             to,
             seat,
@@ -113,20 +112,19 @@ impl Tree {
             return self.queue(self.root_of(attempt.to)).tasks == 0;
         }
         let own = attempt.own_group();
-        let first = own.start;
-        self.idle.first(own).unwrap_or(first) == attempt.to
+        self.idle.first(own).unwrap_or(own.at(0)) == attempt.to
     }
 }
 
 impl Attempt<'_> {
     /// What the processor keeps of the domain.
     pub fn seat(&self) -> &Seat {
-        &self.domains.seats[usize::from(self.to)][self.seat]
+        &self.domains.seats[self.to][self.seat]
     }
 
     /// The domain.
     pub fn domain(&self) -> &Domain {
-        &self.domains.all[usize::from(self.seat().domain)]
+        &self.domains.all[self.seat().domain]
     }
 
     /// What its processors have in common.
@@ -135,8 +133,8 @@ impl Attempt<'_> {
     }
 
     /// The set of processors that it balances for.
-    pub fn own_group(&self) -> Range<u16> {
-        self.domain().groups[usize::from(self.seat().own)].clone()
+    pub fn own_group(&self) -> Span<CoreId> {
+        self.domain().groups[self.seat().own]
     }
 
     /// Attempts that may fail before a task that is still warm is moved.
@@ -147,8 +145,8 @@ impl Attempt<'_> {
     /// Notes how it ended: balanced, or moved something, or wanted to and could not.
     fn settle(&mut self, tree: &Tree, balanced: bool, moved: bool) {
         let newly = self.idleness == Idleness::NewlyIdle;
-        let least = u64::from(self.domain().weight) * tree.params.balance.interval_ns;
-        let seat = &mut self.domains.seats[usize::from(self.to)][self.seat];
+        let least = self.domain().weight as u64 * tree.params.balance.interval_ns;
+        let seat = &mut self.domains.seats[self.to][self.seat];
         let before = seat.interval;
         if balanced {
             seat.failed = 0;
@@ -170,6 +168,6 @@ impl Attempt<'_> {
 }
 
 /// What a look around in a domain of so many processors costs [ns]; assumed.
-fn look_cost(cpus: u16) -> u64 {
-    500 + 100 * u64::from(cpus)
+fn look_cost(cpus: usize) -> u64 {
+    500 + 100 * cpus as u64
 }

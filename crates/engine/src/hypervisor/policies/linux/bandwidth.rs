@@ -4,9 +4,9 @@
 //! the pool is empty, the queue is throttled: its tasks go into limbo one by one, until the period
 //! timer fills the pool again. What a queue still has when the period ends stays with it.
 
-use super::queue::{QueueId, NONE};
+use super::ids::{CgroupId, CoreId, QueueId, TaskId, ROOT};
 use super::quota::Bandwidth;
-use super::tree::{Arrival, TaskId, Tree};
+use super::tree::{Arrival, Tree};
 
 /// Quota that an idle queue keeps for its next start [ns].
 const KEPT: i64 = 1_000_000;
@@ -15,8 +15,8 @@ const SLACK_PERIOD: u64 = 5_000_000;
 
 impl Tree {
     fn bandwidth_of(&mut self, queue: QueueId) -> Option<&mut Bandwidth> {
-        let group = self.queues[queue as usize].group;
-        self.groups[usize::from(group)].bandwidth.as_deref_mut()
+        let group = self.queues[queue].group;
+        self.groups[group].bandwidth.as_deref_mut()
     }
 
     fn has_quota(&self, queue: QueueId) -> bool {
@@ -28,13 +28,13 @@ impl Tree {
         if !self.has_quota(queue) {
             return;
         }
-        let of = &mut self.queues[queue as usize];
+        let of = &mut self.queues[queue];
         of.quota_left -= ran as i64;
         if of.quota_left > 0 || of.throttled {
             return;
         }
         let slice = self.params.bandwidth_slice;
-        if !self.fetch_quota(queue, slice) && self.queue(queue).curr != NONE {
+        if !self.fetch_quota(queue, slice) && self.queue(queue).curr.is_some() {
             let cpu = self.queue(queue).cpu;
             self.resched(cpu);
         }
@@ -50,7 +50,7 @@ impl Tree {
         let amount = bandwidth.take(wanted, now);
         let period_end = bandwidth.period_end;
         self.quota_at = self.quota_at.min(period_end);
-        let of = &mut self.queues[queue as usize];
+        let of = &mut self.queues[queue];
         of.quota_left += amount as i64;
         of.quota_left > 0
     }
@@ -58,7 +58,7 @@ impl Tree {
     /// A queue that gets its first entity must have quota.
     pub fn check_quota_on_arrival(&mut self, queue: QueueId) {
         let of = self.queue(queue);
-        if of.curr != NONE || of.throttled || !self.has_quota(queue) {
+        if of.curr.is_some() || of.throttled || !self.has_quota(queue) {
             return;
         }
         self.use_quota(queue, 0);
@@ -75,7 +75,7 @@ impl Tree {
             return; // Somebody filled the pool meanwhile.
         }
         let now = self.now;
-        let of = &mut self.queues[queue as usize];
+        let of = &mut self.queues[queue];
         of.throttled = true;
         of.throttled_from = now;
         if let Some(bandwidth) = self.bandwidth_of(queue) {
@@ -106,7 +106,7 @@ impl Tree {
             self.update_queue_load(id);
         }
         let now = self.now;
-        let of = &mut self.queues[id as usize];
+        let of = &mut self.queues[id];
         if more {
             of.throttles += 1;
         } else {
@@ -122,16 +122,16 @@ impl Tree {
     }
 
     /// Whether a group is another one or beneath it.
-    pub fn is_within(&self, group: u16, above: u16) -> bool {
+    pub fn is_within(&self, group: CgroupId, above: CgroupId) -> bool {
         let mut at = group;
         loop {
             if at == above {
                 return true;
             }
-            if at == 0 {
+            if at == ROOT {
                 return false;
             }
-            at = self.groups[usize::from(at)].parent;
+            at = self.groups[at].parent;
         }
     }
 
@@ -145,7 +145,7 @@ impl Tree {
             return;
         }
         let (now, slice) = (self.now, self.params.bandwidth_slice);
-        self.queues[queue as usize].quota_left -= spare;
+        self.queues[queue].quota_left -= spare;
         if let Some(bandwidth) = self.bandwidth_of(queue) {
             bandwidth.pool += spare as u64;
             let wanted = bandwidth.pool > slice && !bandwidth.throttled.is_empty();
@@ -159,7 +159,7 @@ impl Tree {
     fn refresh_quota_at(&mut self) {
         let of = |b: &Bandwidth| b.period_end.min(b.slack_at);
         let limited = self.limited.iter();
-        let all = limited.filter_map(|group| self.groups[usize::from(*group)].bandwidth.as_deref());
+        let all = limited.filter_map(|group| self.groups[*group].bandwidth.as_deref());
         self.quota_at = all.map(of).min().unwrap_or(u64::MAX);
     }
 
@@ -167,7 +167,7 @@ impl Tree {
     pub fn quota_timers(&mut self) {
         let now = self.now;
         for at in 0..self.limited.len() {
-            let group = usize::from(self.limited[at]);
+            let group = self.limited[at];
             let Some(bandwidth) = self.groups[group].bandwidth.as_mut() else {
                 continue;
             };
@@ -189,7 +189,7 @@ impl Tree {
     }
 
     /// Gives every throttled queue what it lacks, as far as the pool goes.
-    fn deal_out(&mut self, group: usize) {
+    fn deal_out(&mut self, group: CgroupId) {
         let Some(bandwidth) = self.groups[group].bandwidth.as_mut() else {
             return;
         };
@@ -200,7 +200,7 @@ impl Tree {
             };
             let amount = lacks.min(bandwidth.pool);
             bandwidth.pool -= amount;
-            self.queues[queue as usize].quota_left += amount as i64;
+            self.queues[queue].quota_left += amount as i64;
             if self.queue(queue).quota_left > 0 {
                 self.unthrottle(queue);
             } else if let Some(bandwidth) = self.bandwidth_of(queue) {
@@ -211,22 +211,22 @@ impl Tree {
 
     fn unthrottle(&mut self, queue: QueueId) {
         let now = self.now;
-        let of = &mut self.queues[queue as usize];
+        let of = &mut self.queues[queue];
         of.throttled = false;
         let (cpu, lasted) = (of.cpu, now - of.throttled_from);
         if let Some(bandwidth) = self.bandwidth_of(queue) {
             bandwidth.throttled_ns += lasted;
         }
         self.count_throttles(queue, false);
-        let all = std::mem::take(&mut self.cpus[usize::from(cpu)].limbo);
+        let all = std::mem::take(&mut self.cpus[cpu].limbo);
         let (back, stay): (Vec<TaskId>, Vec<TaskId>) =
             all.into_iter().partition(|task| !self.goes_to_limbo(*task));
-        self.cpus[usize::from(cpu)].limbo = stay;
+        self.cpus[cpu].limbo = stay;
         for task in back {
-            self.tasks[task as usize].limbo = false;
+            self.tasks[task].limbo = false;
             self.enqueue(task, Arrival::Woken);
         }
-        if self.cpus[usize::from(cpu)].curr == NONE {
+        if self.cpus[cpu].curr.is_none() {
             self.resched(cpu);
         } else {
             self.look_again(cpu);
@@ -235,13 +235,13 @@ impl Tree {
 
     /// Whether a group or one above it is throttled on a processor, where the group may have no
     /// queue yet.
-    pub fn is_throttled(&self, group: u16, cpu: u16) -> bool {
+    pub fn is_throttled(&self, group: CgroupId, cpu: CoreId) -> bool {
         let mut at = group;
         loop {
             if let Some(queue) = self.find_queue(at, cpu) {
                 return self.queue(queue).throttles > 0;
             }
-            at = self.groups[usize::from(at)].parent;
+            at = self.groups[at].parent;
         }
     }
 
@@ -252,31 +252,29 @@ impl Tree {
 
     /// A task waits until its group's period ends.
     pub fn enter_limbo(&mut self, task: TaskId) {
-        let t = &mut self.tasks[task as usize];
+        let t = &mut self.tasks[task];
         t.limbo = true;
-        self.cpus[usize::from(t.cpu)].limbo.push(task);
+        self.cpus[t.cpu].limbo.push(task);
         let (own, now) = (self.entity(task).queue, self.now);
-        let of = &mut self.queues[own as usize];
+        let of = &mut self.queues[own];
         of.stopped_from = of.stopped_from.min(now);
     }
 
     /// A task that sleeps leaves limbo, if it is there; whether it was.
     pub fn leave_limbo(&mut self, task: TaskId) -> bool {
-        let t = &mut self.tasks[task as usize];
+        let t = &mut self.tasks[task];
         if std::mem::take(&mut t.limbo) {
-            self.cpus[usize::from(t.cpu)]
-                .limbo
-                .retain(|other| *other != task);
+            self.cpus[t.cpu].limbo.retain(|other| *other != task);
             return true;
         }
         false
     }
 
     /// The nearest of a group and those above it that has a quota, and whether it is the only one.
-    pub fn limited_by(&self, group: u16) -> Option<(u16, bool)> {
+    pub fn limited_by(&self, group: CgroupId) -> Option<(CgroupId, bool)> {
         let (mut nearest, mut at) = (None, group);
-        while at != 0 {
-            let of = &self.groups[usize::from(at)];
+        while at != ROOT {
+            let of = &self.groups[at];
             if of.bandwidth.is_some() {
                 nearest = match nearest {
                     None => Some((at, true)),
@@ -290,15 +288,17 @@ impl Tree {
 
     /// Time for which a group's own tasks have been stopped so far, by its quota or by one above it
     /// (the local part of `throttled_usec`) [ns].
-    pub fn stopped_ns(&self, group: u16, now: u64) -> u64 {
+    pub fn stopped_ns(&self, group: CgroupId, now: u64) -> u64 {
         let Some((by, only)) = self.limited_by(group) else {
             return 0;
         };
         if by == group && only {
             return self.throttled_ns(group, now);
         }
-        let cpus = 0..self.cpus.len() as u16;
-        let queues = cpus.filter_map(|cpu| self.find_queue(group, cpu));
+        let queues = self
+            .cpus
+            .ids()
+            .filter_map(|cpu| self.find_queue(group, cpu));
         let queues = queues.map(|id| self.queue(id));
         let of =
             |queue: &super::queue::Queue| queue.stopped_ns + now.saturating_sub(queue.stopped_from);
@@ -306,8 +306,8 @@ impl Tree {
     }
 
     /// Time for which a group's queues have been throttled so far [ns].
-    pub fn throttled_ns(&self, group: u16, now: u64) -> u64 {
-        let Some(bandwidth) = &self.groups[usize::from(group)].bandwidth else {
+    pub fn throttled_ns(&self, group: CgroupId, now: u64) -> u64 {
+        let Some(bandwidth) = &self.groups[group].bandwidth else {
             return 0;
         };
         let open = bandwidth.throttled.iter();

@@ -4,12 +4,11 @@
 //! which costs a power of two, are read only where the counts leave a choice.
 
 use std::cmp::Ordering;
-use std::ops::Range;
 
 use super::average::Average;
 use super::balance::{Attempt, Idleness};
 use super::domains::Level;
-use super::queue::NONE;
+use super::ids::{CoreId, Span};
 use super::tree::Tree;
 
 /// Capacity of a processor.
@@ -26,10 +25,13 @@ enum Fullness {
     Overloaded,
 }
 
+/// An average, and what it follows.
+type Followed = (Average, f64);
+
 /// What is counted in a set of processors.
 #[derive(Clone, Debug)]
 struct Set {
-    cpus: Range<u16>,
+    cpus: Span<CoreId>,
     runnable: u32,
     weight: u32,
 }
@@ -60,63 +62,60 @@ pub enum Amount {
 
 impl Tree {
     /// The processor that has most to give in a domain, and how much of it is to be moved.
-    pub fn find_busiest(&self, attempt: &Attempt) -> Option<(u16, Amount)> {
+    pub fn find_busiest(&self, attempt: &Attempt) -> Option<(CoreId, Amount)> {
         let pct = f64::from(match attempt.level() {
             Level::Smt => self.params.balance.imbalance_smt_pct,
             _ => self.params.balance.imbalance_pct,
         });
         let most = self.busiest_set(attempt, pct)?;
         let amount = self.imbalance(attempt, &most, pct)?;
-        self.busiest_cpu(attempt, &most.set.cpus, amount)
+        self.busiest_cpu(attempt, most.set.cpus, amount)
             .map(|cpu| (cpu, amount))
     }
 
-    fn count(&self, cpus: &Range<u16>) -> Set {
-        let all = &self.runnable[usize::from(cpus.start)..usize::from(cpus.end)];
+    fn count(&self, cpus: Span<CoreId>) -> Set {
         Set {
-            runnable: all.iter().sum(),
+            runnable: self.runnable.slice(cpus).iter().sum(),
             weight: cpus.len() as u32,
-            cpus: cpus.clone(),
+            cpus,
         }
     }
 
     fn idle_in(&self, set: &Set) -> u32 {
-        self.idle.count(set.cpus.clone())
+        self.idle.count(set.cpus)
     }
 
-    /// Busy time of a processor: its average, and what that follows.
-    fn busy(&self, cpu: u16) -> (Average, f64) {
-        let it = &self.cpus[usize::from(cpu)];
-        (it.busy, if it.curr == NONE { 0.0 } else { CAPACITY })
+    /// Busy time of each processor: its average, and what that follows.
+    fn busy(&self, cpus: Span<CoreId>) -> impl Iterator<Item = Followed> + Clone + '_ {
+        let all = self.cpus.slice(cpus).iter();
+        all.map(|it| (it.busy, if it.curr.is_none() { 0.0 } else { CAPACITY }))
     }
 
-    /// Tasks that want to run on a processor: likewise.
-    fn wanted(&self, cpu: u16) -> (Average, f64) {
-        let now = f64::from(self.runnable(cpu)) * CAPACITY;
-        (self.cpus[usize::from(cpu)].runnable, now)
+    /// Tasks that want to run on each: likewise.
+    fn wanted(&self, cpus: Span<CoreId>) -> impl Iterator<Item = Followed> + Clone + '_ {
+        let counts = self.runnable.slice(cpus).iter();
+        let all = self.cpus.slice(cpus).iter().zip(counts);
+        all.map(|(it, count)| (it.runnable, f64::from(*count) * CAPACITY))
     }
 
-    fn total(&self, set: &Set, of: impl Fn(&Self, u16) -> (Average, f64)) -> f64 {
-        let all = set.cpus.clone().map(|cpu| of(self, cpu));
+    fn total(&self, all: impl Iterator<Item = Followed>) -> f64 {
         all.fold(0.0, |sum, (average, now)| sum + average.peek(now, self.now))
     }
 
     fn load(&self, set: &Set) -> f64 {
-        self.total(set, Self::weight)
+        self.total(self.weights(set.cpus))
     }
 
     /// Whether a sum over a set, times a factor, is above a limit. Where it is far off, the bounds
     /// of the averages say so.
     fn is_above(
         &self,
-        set: &Set,
-        of: impl Fn(&Self, u16) -> (Average, f64) + Copy,
+        all: impl Iterator<Item = Followed> + Clone,
         factor: f64,
         limit: f64,
     ) -> bool {
         let (mut least, mut most) = (0.0, 0.0);
-        for cpu in set.cpus.clone() {
-            let (average, now) = of(self, cpu);
+        for (average, now) in all.clone() {
             let (low, high) = average.bounds(now);
             least += low;
             most += high;
@@ -124,16 +123,16 @@ impl Tree {
         if limit < least * factor * (1.0 - ROUNDING) {
             return true;
         }
-        limit < most * factor * (1.0 + ROUNDING) && limit < self.total(set, of) * factor
+        limit < most * factor * (1.0 + ROUNDING) && limit < self.total(all) * factor
     }
 
     /// Whether a set's processors are busy all the time, but for the imbalance that is let be.
     fn is_busy(&self, set: &Set, pct: f64) -> bool {
-        self.is_above(set, Self::busy, pct, set.capacity() * 100.0)
+        self.is_above(self.busy(set.cpus), pct, set.capacity() * 100.0)
     }
 
     fn is_overloaded(&self, set: &Set, pct: f64) -> bool {
-        let wanted = || self.is_above(set, Self::wanted, pct, set.capacity() * 100.0);
+        let wanted = || self.is_above(self.wanted(set.cpus), pct, set.capacity() * 100.0);
         set.runnable > set.weight && (self.is_busy(set, pct) || wanted())
     }
 
@@ -144,7 +143,7 @@ impl Tree {
         if self.is_overloaded(set, pct) {
             return Fullness::Overloaded;
         }
-        let wanted = self.is_above(set, Self::wanted, 100.0, set.capacity() * pct);
+        let wanted = self.is_above(self.wanted(set.cpus), 100.0, set.capacity() * pct);
         if wanted || self.is_busy(set, pct) {
             Fullness::Busy
         } else {
@@ -155,9 +154,9 @@ impl Tree {
     /// The set of a domain, other than the own one, that has most to give.
     fn busiest_set(&self, attempt: &Attempt, pct: f64) -> Option<Candidate> {
         let groups = attempt.domain().groups.iter().enumerate();
-        let own = usize::from(attempt.seat().own);
+        let own = attempt.seat().own;
         let others = groups.filter(|(at, _)| *at != own);
-        let sets = others.map(|(_, group)| self.count(group));
+        let sets = others.map(|(_, group)| self.count(*group));
         let sets = sets.filter(|set| set.runnable > 0);
         // Only those with more tasks than processors can be overloaded, and nobody comes before them.
         let full = sets.clone().filter(|set| self.is_overloaded(set, pct));
@@ -199,7 +198,7 @@ impl Tree {
 
     fn imbalance(&self, attempt: &Attempt, most: &Candidate, pct: f64) -> Option<Amount> {
         let spreads = attempt.domain().spreads;
-        let own = self.count(&attempt.own_group());
+        let own = self.count(attempt.own_group());
         let fullness = self.fullness(&own, pct);
         if fullness > most.fullness {
             return None;
@@ -245,7 +244,7 @@ impl Tree {
     /// Mean load of a domain's processors.
     fn mean(&self, attempt: &Attempt) -> f64 {
         let groups = &attempt.domain().groups;
-        let sets = groups.iter().map(|group| self.count(group));
+        let sets = groups.iter().map(|group| self.count(*group));
         let load = sets.clone().map(|set| self.load(&set)).sum::<f64>();
         load * CAPACITY / sets.map(|set| set.capacity()).sum::<f64>()
     }
@@ -253,7 +252,7 @@ impl Tree {
     /// What goes to a set that has room.
     fn fill(&self, attempt: &Attempt, own: &Set, most: &Candidate) -> Option<Amount> {
         if most.fullness == Fullness::Overloaded {
-            let room = (own.capacity() - self.total(own, Self::busy)).max(0.0);
+            let room = (own.capacity() - self.total(self.busy(own.cpus))).max(0.0);
             if attempt.idleness != Idleness::Busy && room < 1.0 {
                 return Some(Amount::Tasks(1));
             }
@@ -271,18 +270,15 @@ impl Tree {
     }
 
     /// The fullest processor of a set that has tasks to give.
-    fn busiest_cpu(&self, attempt: &Attempt, set: &Range<u16>, amount: Amount) -> Option<u16> {
+    fn busiest_cpu(&self, attempt: &Attempt, set: Span<CoreId>, amount: Amount) -> Option<CoreId> {
         let least = u32::from(!matches!(amount, Amount::Tasks(_)));
-        let rank = |cpu: u16| match amount {
+        let rank = |cpu: CoreId| match amount {
             Amount::Load(_) => self.cpu_load(cpu),
-            Amount::Busy(_) => {
-                let (average, now) = self.busy(cpu);
-                average.peek(now, self.now)
-            }
+            Amount::Busy(_) => self.total(self.busy(Span::new(cpu.index(), 1))),
             Amount::Tasks(_) => f64::from(self.runnable(cpu)),
         };
         let mut givers = set
-            .clone()
+            .into_iter()
             .filter(|cpu| self.runnable(*cpu) > least)
             .filter(|cpu| self.has_for(*cpu, attempt.to));
         let mut most = givers.next()?;
@@ -297,8 +293,8 @@ impl Tree {
     }
 
     /// Whether a processor has a task that may use another one.
-    fn has_for(&self, cpu: u16, to: u16) -> bool {
-        let mut tasks = self.cpus[usize::from(cpu)].tasks.iter();
-        tasks.any(|task| self.tasks[*task as usize].may_use(to))
+    fn has_for(&self, cpu: CoreId, to: CoreId) -> bool {
+        let mut tasks = self.cpus[cpu].tasks.iter();
+        tasks.any(|task| self.tasks[*task].may_use(to))
     }
 }

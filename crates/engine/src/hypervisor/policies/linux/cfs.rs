@@ -1,7 +1,8 @@
 //! The completely fair scheduler, up to 6.5: the one with the least virtual runtime runs, for
 //! a part of the latency period by weight; sleepers come back with some credit.
 
-use super::queue::{virtual_ns, EntityId, QueueId, NONE};
+use super::ids::{EntityId, QueueId};
+use super::queue::{virtual_ns, Entity};
 use super::tree::{Arrival, Tree};
 
 /// Runners that the latency period is for; beyond, it gets longer.
@@ -9,11 +10,13 @@ const LATENCY_RUNNERS: u32 = 8;
 
 impl Tree {
     /// The next one of a queue, its runner included.
-    pub fn pick_cfs(&self, queue: QueueId) -> EntityId {
+    pub fn pick_cfs(&self, queue: QueueId) -> Option<EntityId> {
         let of = self.queue(queue);
-        let first = of.first().unwrap_or(NONE);
+        let first = of.first();
+        let is_before =
+            |curr: &Entity| first.is_none_or(|id| curr.vruntime < self.entity(id).vruntime);
         match self.runner(queue) {
-            Some(curr) if first == NONE || curr.vruntime < self.entity(first).vruntime => of.curr,
+            Some(curr) if is_before(curr) => of.curr,
             Some(_) | None => first,
         }
     }
@@ -22,7 +25,7 @@ impl Tree {
     pub fn place_cfs(&mut self, id: EntityId, arrival: Arrival) {
         let queue = self.entity(id).queue;
         let runner = self.runner(queue).map(|e| e.vruntime);
-        let of = &mut self.queues[queue as usize];
+        let of = &mut self.queues[queue];
         of.raise_floor(runner);
         let floor = of.floor;
         let credit = if self.params.gentle {
@@ -31,7 +34,7 @@ impl Tree {
             self.params.latency
         };
         let slice = self.cfs_slice(id);
-        let entity = &mut self.entities[id as usize];
+        let entity = &mut self.entities[id];
         match arrival {
             Arrival::New => entity.vruntime = floor + entity.virtual_ns(slice),
             Arrival::Woken => entity.vruntime = entity.vruntime.max(floor - credit as i64),
@@ -49,8 +52,8 @@ impl Tree {
         } else {
             self.params.latency
         } as f64;
-        let mut at = id;
-        while at != NONE {
+        let mut next = Some(id);
+        while let Some(at) = next {
             let entity = self.entity(at);
             let own = entity.weight as f64;
             let mut all = self.queue(entity.queue).weight as f64;
@@ -58,7 +61,7 @@ impl Tree {
                 all += own;
             }
             slice *= own / all;
-            at = self.above(at);
+            next = self.above(at);
         }
         slice as u64
     }
@@ -66,11 +69,11 @@ impl Tree {
     /// At a tick: whether a queue's runner has had its part, or is too far ahead.
     pub fn is_over_cfs(&self, queue: QueueId) -> bool {
         let of = self.queue(queue);
-        if of.count < 2 || of.curr == NONE {
+        let Some(id) = of.curr.filter(|_| of.count > 1) else {
             return false;
-        }
-        let curr = self.entity(of.curr);
-        let slice = self.cfs_slice(of.curr).min(self.params.latency);
+        };
+        let curr = self.entity(id);
+        let slice = self.cfs_slice(id).min(self.params.latency);
         if curr.stint > slice {
             return true;
         }

@@ -1,8 +1,7 @@
 //! Scheduling domains: the sets of processors among which load is balanced, from the threads of
 //! a core out to the machine.
 
-use std::ops::Range;
-
+use super::ids::{ById, CoreId, DomainId, Span};
 use crate::machine::Topology;
 
 /// Longest interval for each processor, as the tenth of a second for one [ns].
@@ -30,9 +29,9 @@ pub struct Domain {
     /// What they have in common.
     pub level: Level,
     /// The sets between which it balances: the domains beneath, or single processors.
-    pub groups: Vec<Range<u16>>,
+    pub groups: Vec<Span<CoreId>>,
     /// Processors in all.
-    pub weight: u16,
+    pub weight: usize,
     /// Whether tasks are spread over the domains beneath even if these have room.
     pub spreads: bool,
 }
@@ -41,9 +40,9 @@ pub struct Domain {
 #[derive(Clone, Copy, Debug)]
 pub struct Seat {
     /// Index of the domain.
-    pub domain: u16,
+    pub domain: DomainId,
     /// Index of the processor's own group in it.
-    pub own: u16,
+    pub own: usize,
     /// When it balanced last [ns].
     last: u64,
     /// Time to the next attempt, for an idle processor [ns].
@@ -71,25 +70,25 @@ pub struct Rhythm {
 #[derive(Clone, Debug)]
 pub struct Domains {
     /// All of them.
-    pub all: Vec<Domain>,
+    pub all: ById<DomainId, Domain>,
     /// By processor.
-    pub seats: Vec<Vec<Seat>>,
+    pub seats: ById<CoreId, Vec<Seat>>,
     /// The processors that share the last cache level, by processor.
-    cache: Vec<Range<u16>>,
+    cache: ById<CoreId, Span<CoreId>>,
     /// Threads of a core.
-    pub siblings: u16,
+    pub siblings: usize,
     /// First time at which a processor balances in any domain, if it idles and if it has work.
-    due: Vec<[u64; 2]>,
+    due: ById<CoreId, [u64; 2]>,
     rhythm: Rhythm,
 }
 
 impl Domains {
     /// Reads the machine; `siblings` neighbours in the numbering are threads of a core.
     pub fn new(tree: &Topology, siblings: u8, rhythm: Rhythm) -> Self {
-        let cpus = tree.active_cores;
-        let siblings = u16::from(siblings.max(1));
-        let chip = tree.cores_per_chip;
-        let node = chip * tree.chips_per_node;
+        let cpus = usize::from(tree.active_cores);
+        let siblings = usize::from(siblings.max(1));
+        let chip = usize::from(tree.cores_per_chip);
+        let node = chip * usize::from(tree.chips_per_node);
         let sizes = [
             (Level::Smt, siblings),
             (Level::Cache, chip),
@@ -97,11 +96,11 @@ impl Domains {
             (Level::Numa, cpus.max(1)),
         ];
         let mut domains = Self {
-            all: Vec::new(),
-            seats: vec![Vec::new(); usize::from(cpus)],
+            all: ById::new(),
+            seats: ById::of(Vec::new(), cpus),
             cache: (0..cpus).map(|cpu| span(cpu, chip, cpus)).collect(),
             siblings,
-            due: vec![[u64::MAX; 2]; usize::from(cpus)],
+            due: ById::of([u64::MAX; 2], cpus),
             rhythm,
         };
         let mut beneath = 1;
@@ -111,92 +110,88 @@ impl Domains {
                 beneath = size;
             }
         }
-        for cpu in 0..cpus {
-            (0..domains.seats[usize::from(cpu)].len()).for_each(|seat| domains.plan(cpu, seat));
+        for cpu in domains.seats.ids() {
+            (0..domains.seats[cpu].len()).for_each(|seat| domains.plan(cpu, seat));
         }
         domains
     }
 
-    fn add(&mut self, level: Level, size: u16, beneath: u16, cpus: u16) {
-        for first in (0..cpus).step_by(usize::from(size)) {
-            let all = span(first, size, cpus);
-            let groups: Vec<Range<u16>> = all
-                .clone()
-                .step_by(usize::from(beneath))
-                .map(|at| span(at, beneath, all.end))
-                .collect();
+    fn add(&mut self, level: Level, size: usize, beneath: usize, cpus: usize) {
+        for first in (0..cpus).step_by(size) {
+            let all = span(first, size, cpus).numbers();
+            let groups = all.clone().step_by(beneath);
+            let groups: Vec<_> = groups.map(|at| span(at, beneath, all.end)).collect();
             if groups.len() < 2 {
                 continue;
             }
-            let (domain, weight) = (self.all.len() as u16, all.len() as u16);
-            for (own, group) in groups.iter().enumerate() {
-                for cpu in group.clone() {
-                    self.seats[usize::from(cpu)].push(Seat {
+            let interval = all.len() as u64 * self.rhythm.unit;
+            let domain = self.all.push(Domain {
+                level,
+                groups,
+                weight: all.len(),
+                spreads: beneath > 1 && level != Level::Numa,
+            });
+            for (own, group) in self.all[domain].groups.iter().enumerate() {
+                for cpu in *group {
+                    self.seats[cpu].push(Seat {
                         domain,
-                        own: own as u16,
+                        own,
                         last: 0,
-                        interval: u64::from(weight) * self.rhythm.unit,
+                        interval,
                         failed: 0,
                         due: [0; 2],
                     });
                 }
             }
-            self.all.push(Domain {
-                level,
-                groups,
-                weight,
-                spreads: beneath > 1 && level != Level::Numa,
-            });
         }
     }
 
     /// A processor has balanced in a domain; it does so again an interval from now on.
-    pub fn balanced(&mut self, cpu: u16, seat: usize, now: u64) {
+    pub fn balanced(&mut self, cpu: CoreId, seat: usize, now: u64) {
         let tick = self.rhythm.tick;
-        self.seats[usize::from(cpu)][seat].last = now / tick * tick;
+        self.seats[cpu][seat].last = now / tick * tick;
         self.plan(cpu, seat);
     }
 
     /// Works out anew when a processor balances next, because its interval or its last time has
     /// changed: it is asked for far more often.
-    pub fn plan(&mut self, cpu: u16, seat: usize) {
-        let seats = &mut self.seats[usize::from(cpu)];
+    pub fn plan(&mut self, cpu: CoreId, seat: usize) {
+        let seats = &mut self.seats[cpu];
         let most = (LONGEST_NS / self.rhythm.tick * self.cache.len() as u64).max(1);
         seats[seat].due = self.rhythm.due(&seats[seat], most);
         let first = |busy: usize| seats.iter().map(|seat| seat.due[busy]).min();
         if self.rhythm.enabled {
-            self.due[usize::from(cpu)] = [0, 1].map(|busy| first(busy).unwrap_or(u64::MAX));
+            self.due[cpu] = [0, 1].map(|busy| first(busy).unwrap_or(u64::MAX));
         }
     }
 
     /// When a processor balances next in a domain, at a tick.
     #[inline]
-    pub fn due_at(&self, cpu: u16, seat: usize, busy: bool) -> u64 {
-        self.seats[usize::from(cpu)][seat].due[usize::from(busy)]
+    pub fn due_at(&self, cpu: CoreId, seat: usize, busy: bool) -> u64 {
+        self.seats[cpu][seat].due[usize::from(busy)]
     }
 
     /// First time at which a processor balances in any domain; `u64::MAX` = never.
     #[inline]
-    pub fn balance_at(&self, cpu: u16, busy: bool) -> u64 {
-        self.due[usize::from(cpu)][usize::from(busy)]
+    pub fn balance_at(&self, cpu: CoreId, busy: bool) -> u64 {
+        self.due[cpu][usize::from(busy)]
     }
 
     /// The sets around a processor, from the outermost in.
-    pub fn groups_of(&self, cpu: u16) -> impl Iterator<Item = &Range<u16>> {
-        let seats = self.seats[usize::from(cpu)].iter().rev();
-        seats.map(|seat| &self.all[usize::from(seat.domain)].groups[usize::from(seat.own)])
+    pub fn groups_of(&self, cpu: CoreId) -> impl Iterator<Item = Span<CoreId>> + '_ {
+        let seats = self.seats[cpu].iter().rev();
+        seats.map(|seat| self.all[seat.domain].groups[seat.own])
     }
 
     /// Threads of a processor's core.
-    pub fn core_of(&self, cpu: u16) -> Range<u16> {
-        let first = cpu / self.siblings * self.siblings;
-        first..(first + self.siblings).min(self.cache.len() as u16)
+    pub fn core_of(&self, cpu: CoreId) -> Span<CoreId> {
+        span(cpu.index(), self.siblings, self.cache.len())
     }
 
     /// The processors that share the last cache level with one.
     #[inline]
-    pub fn cache_of(&self, cpu: u16) -> Range<u16> {
-        self.cache[usize::from(cpu)].clone()
+    pub fn cache_of(&self, cpu: CoreId) -> Span<CoreId> {
+        self.cache[cpu]
     }
 }
 
@@ -214,9 +209,9 @@ impl Rhythm {
 }
 
 /// The `size` neighbours of which `cpu` is one, of `cpus` in all.
-fn span(cpu: u16, size: u16, cpus: u16) -> Range<u16> {
+fn span(cpu: usize, size: usize, cpus: usize) -> Span<CoreId> {
     let first = cpu / size * size;
-    first..first + size.min(cpus - first)
+    Span::new(first, size.min(cpus - first))
 }
 
 #[cfg(test)]
@@ -233,9 +228,9 @@ mod tests {
         };
         let tree = Topology::new(&parse_short(text).unwrap());
         let domains = Domains::new(&tree, siblings, rhythm);
-        let seats = domains.seats[0].iter();
+        let seats = domains.seats[CoreId::new(0)].iter();
         seats
-            .map(|seat| &domains.all[usize::from(seat.domain)])
+            .map(|seat| &domains.all[seat.domain])
             .map(|domain| (domain.level, domain.groups.len()))
             .collect()
     }

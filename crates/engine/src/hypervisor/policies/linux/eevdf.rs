@@ -7,7 +7,8 @@
 //! when it comes back, so that sleeping gains and loses nothing; one that owes when it goes to
 //! sleep stays queued until it does not (delayed dequeue).
 
-use super::queue::{divide, virtual_ns, EntityId, QueueId, NONE};
+use super::ids::{EntityId, QueueId};
+use super::queue::{divide, virtual_ns};
 use super::tree::{Arrival, Tree};
 
 impl Tree {
@@ -24,17 +25,13 @@ impl Tree {
         queue.is_eligible(entity.vruntime, self.runner_of(queue))
     }
 
-    /// The next one of a queue, its runner included; [`NONE`] if it is empty.
-    pub fn pick_eevdf(&self, queue: QueueId, protect: bool) -> EntityId {
+    /// The next one of a queue, its runner included; none if it is empty.
+    pub fn pick_eevdf(&self, queue: QueueId, protect: bool) -> Option<EntityId> {
         let of = self.queue(queue);
         let runner = self.runner_of(of);
-        let curr = if runner.is_some() { of.curr } else { NONE };
+        let curr = of.curr.filter(|_| runner.is_some());
         if of.count == 1 {
-            return if curr == NONE {
-                of.first().unwrap_or(NONE)
-            } else {
-                curr
-            };
+            return curr.or(of.first());
         }
         let stays = runner.filter(|curr| of.is_eligible(curr.vruntime, runner));
         if stays.is_some_and(|curr| protect && self.params.protects(curr)) {
@@ -42,9 +39,8 @@ impl Tree {
         }
         match of.first_eligible(runner) {
             Some((_, deadline)) if stays.is_some_and(|curr| curr.deadline < deadline) => curr,
-            Some((best, _)) => best,
-            None if curr != NONE => curr,
-            None => of.first().unwrap_or(NONE),
+            Some((best, _)) => Some(best),
+            None => curr.or(of.first()),
         }
     }
 
@@ -62,7 +58,7 @@ impl Tree {
     /// One that has just been chosen is left alone until the shortest slice around is used up.
     pub fn protect(&mut self, id: EntityId) {
         let shortest = self.shortest_slice(self.entity(id).queue);
-        let entity = &mut self.entities[id as usize];
+        let entity = &mut self.entities[id];
         let slice = shortest.min(entity.slice);
         entity.protected = entity.deadline;
         if slice != entity.slice {
@@ -76,7 +72,7 @@ impl Tree {
         let queue = self.entity(id).queue;
         let time = self.virtual_time(queue);
         let tick = self.params.tick;
-        let entity = &mut self.entities[id as usize];
+        let entity = &mut self.entities[id];
         let bound = virtual_ns((2 * entity.slice).max(tick), entity.weight);
         entity.lag = (time - entity.vruntime).clamp(-bound, bound);
     }
@@ -89,7 +85,7 @@ impl Tree {
         let load = of.virtual_weight(runner);
         let (count, base) = (of.count, self.params.slice);
         let keep_lag = self.params.place_lag && count > 0;
-        let entity = &mut self.entities[id as usize];
+        let entity = &mut self.entities[id];
         if !entity.own_slice {
             entity.slice = base;
         }

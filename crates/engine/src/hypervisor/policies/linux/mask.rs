@@ -2,86 +2,92 @@
 
 use std::ops::Range;
 
+use super::ids::{between, CoreId, Span};
+
 /// A set of processors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mask(Vec<u64>);
 
 impl Mask {
     /// None of so many processors.
-    pub fn none(cpus: u16) -> Self {
-        Self(vec![0; usize::from(cpus).div_ceil(64)])
+    pub fn none(cpus: usize) -> Self {
+        Self(vec![0; cpus.div_ceil(64)])
     }
 
     /// All of so many processors.
-    pub fn all(cpus: u16) -> Self {
+    pub fn all(cpus: usize) -> Self {
         let mut mask = Self::none(cpus);
-        (0..cpus).for_each(|cpu| mask.set(cpu, true));
+        between(0, cpus)
+            .into_iter()
+            .for_each(|cpu| mask.set(cpu, true));
         mask
     }
 
     /// Puts a processor in or takes it out.
     #[inline]
-    pub fn set(&mut self, cpu: u16, is_in: bool) {
-        let (word, bit) = (usize::from(cpu / 64), cpu % 64);
+    pub fn set(&mut self, cpu: CoreId, is_in: bool) {
+        let (word, bit) = (cpu.index() / 64, cpu.index() % 64);
         self.0[word] = self.0[word] & !(1 << bit) | u64::from(is_in) << bit;
     }
 
     /// Whether a processor is in it.
     #[inline]
-    pub fn has(&self, cpu: u16) -> bool {
-        self.0[usize::from(cpu / 64)] >> (cpu % 64) & 1 == 1
+    pub fn has(&self, cpu: CoreId) -> bool {
+        self.0[cpu.index() / 64] >> (cpu.index() % 64) & 1 == 1
     }
 
     /// How many of neighbours are in it.
     #[inline]
-    pub fn count(&self, among: Range<u16>) -> u32 {
-        let words = words(&among);
-        words.map(|at| self.part(at, &among).count_ones()).sum()
+    pub fn count(&self, among: Span<CoreId>) -> u32 {
+        let among = among.numbers();
+        words(&among)
+            .map(|at| self.part(at, &among).count_ones())
+            .sum()
     }
 
     /// Whether all of neighbours are in it.
     #[inline]
-    pub fn holds(&self, among: Range<u16>) -> bool {
-        let count = u32::from(among.end - among.start);
-        self.count(among) == count
+    pub fn holds(&self, among: Span<CoreId>) -> bool {
+        self.count(among) as usize == among.len()
     }
 
     /// The first of neighbours that is in it.
     #[inline]
-    pub fn first(&self, among: Range<u16>) -> Option<u16> {
+    pub fn first(&self, among: Span<CoreId>) -> Option<CoreId> {
+        let among = among.numbers();
         words(&among)
             .map(|at| (at, self.part(at, &among)))
             .find(|(_, bits)| *bits != 0)
-            .map(|(at, bits)| (at * 64) as u16 + bits.trailing_zeros() as u16)
+            .map(|(at, bits)| CoreId::new(at * 64 + bits.trailing_zeros() as usize))
     }
 
     /// Those of neighbours that are in it, one after the other.
-    pub fn each(&self, among: Range<u16>) -> impl Iterator<Item = u16> + '_ {
+    pub fn each(&self, among: Span<CoreId>) -> impl Iterator<Item = CoreId> + '_ {
         let mut left = among;
         std::iter::from_fn(move || {
-            let next = self.first(left.clone())?;
-            left.start = next + 1;
+            let next = self.first(left)?;
+            left = between(next.index() + 1, left.numbers().end);
             Some(next)
         })
     }
 
     /// One word of it, without those outside of a range.
     #[inline]
-    fn part(&self, at: usize, among: &Range<u16>) -> u64 {
-        let first = (at * 64) as u16;
-        let skipped = among.start.saturating_sub(first).min(63);
-        let beyond = (first + 63).saturating_sub(among.end - 1).min(63);
+    fn part(&self, at: usize, among: &Range<usize>) -> u64 {
+        let first = at * 64;
+        let skipped = among.start.saturating_sub(first);
+        let beyond = (first + 64).saturating_sub(among.end);
         self.0[at] & (u64::MAX << skipped) & (u64::MAX >> beyond)
     }
 }
 
 /// Words in which neighbours lie.
 #[inline]
-fn words(among: &Range<u16>) -> Range<usize> {
+fn words(among: &Range<usize>) -> Range<usize> {
     if among.is_empty() {
         return 0..0;
     }
-    usize::from(among.start / 64)..usize::from((among.end - 1) / 64) + 1
+    among.start / 64..(among.end - 1) / 64 + 1
 }
 
 #[cfg(test)]
@@ -93,26 +99,26 @@ mod tests {
     fn a_mask_finds_what_a_list_of_bools_finds() {
         let mut dice = Stream::new(1, 0, "mask");
         for _ in 0..300 {
-            let cpus = 1 + dice.below(200) as u16;
+            let cpus = 1 + dice.below(200) as usize;
             let mut mask = Mask::none(cpus);
             let list: Vec<bool> = (0..cpus).map(|_| dice.below(3) == 0).collect();
             for (cpu, is_in) in list.iter().enumerate() {
-                mask.set(cpu as u16, true);
-                mask.set(cpu as u16, *is_in);
+                mask.set(CoreId::new(cpu), true);
+                mask.set(CoreId::new(cpu), *is_in);
             }
-            let start = dice.below(u64::from(cpus)) as u16;
-            let end = start + dice.below(u64::from(cpus - start) + 1) as u16;
-            let within = (start..end).filter(|cpu| list[usize::from(*cpu)]);
-            let within: Vec<u16> = within.collect();
-            assert_eq!(mask.each(start..end).collect::<Vec<_>>(), within);
-            assert_eq!(mask.count(start..end) as usize, within.len());
-            assert_eq!(mask.first(start..end), within.first().copied());
-            assert_eq!(
-                mask.holds(start..end),
-                within.len() == usize::from(end - start)
+            let start = dice.below(cpus as u64) as usize;
+            let span = between(
+                start,
+                start + dice.below((cpus - start) as u64 + 1) as usize,
             );
-            assert!((0..cpus).all(|cpu| mask.has(cpu) == list[usize::from(cpu)]));
-            assert!(Mask::all(cpus).holds(0..cpus));
+            let within = span.into_iter().filter(|cpu| list[cpu.index()]);
+            let within: Vec<CoreId> = within.collect();
+            assert_eq!(mask.each(span).collect::<Vec<_>>(), within);
+            assert_eq!(mask.count(span) as usize, within.len());
+            assert_eq!(mask.first(span), within.first().copied());
+            assert_eq!(mask.holds(span), within.len() == span.len());
+            assert!((0..cpus).all(|cpu| mask.has(CoreId::new(cpu)) == list[cpu]));
+            assert!(Mask::all(cpus).holds(between(0, cpus)));
         }
     }
 }

@@ -3,13 +3,13 @@
 use super::balance::{Attempt, Idleness};
 use super::busiest::Amount;
 use super::domains::Level;
+use super::ids::{CoreId, TaskId};
 use super::moves::Leaving;
-use super::queue::NONE;
-use super::tree::{Arrival, TaskId, Tree};
+use super::tree::{Arrival, Tree};
 
 impl Tree {
     /// Moves waiting tasks of a processor, as much as is asked for; how many.
-    pub fn move_tasks(&mut self, attempt: &Attempt, from: u16, amount: Amount) -> usize {
+    pub fn move_tasks(&mut self, attempt: &Attempt, from: CoreId, amount: Amount) -> usize {
         let failed = attempt.seat().failed;
         let newly = attempt.idleness == Idleness::NewlyIdle;
         let mut left = amount;
@@ -35,21 +35,21 @@ impl Tree {
     }
 
     /// Tasks of a processor, least recently run first, as many as are looked at in one go.
-    fn candidates(&self, cpu: u16) -> Vec<TaskId> {
-        let it = &self.cpus[usize::from(cpu)];
+    fn candidates(&self, cpu: CoreId) -> Vec<TaskId> {
+        let it = &self.cpus[cpu];
         let mut tasks: Vec<TaskId> = it.tasks.clone();
-        tasks.sort_unstable_by_key(|task| self.tasks[*task as usize].turn);
+        tasks.sort_unstable_by_key(|task| self.tasks[*task].turn);
         tasks.truncate(self.params.migrate_most);
-        tasks.retain(|task| *task != it.curr);
+        tasks.retain(|task| Some(*task) != it.curr);
         tasks
     }
 
     fn may_move(&self, attempt: &Attempt, task: TaskId) -> bool {
-        let t = &self.tasks[task as usize];
-        let from = self.cpus[usize::from(t.cpu)].curr;
+        let t = &self.tasks[task];
+        let from = self.cpus[t.cpu].curr;
         let there = self.find_queue(t.group, attempt.to);
         let there = there.map(|queue| self.queue(queue));
-        if from == task
+        if from == Some(task)
             || self.entity(task).delayed
             || !t.may_use(attempt.to)
             || self.goes_to_limbo(task)
@@ -88,7 +88,7 @@ impl Tree {
                 let entity = self.entity(task);
                 let part = entity.load.peek(entity.load_now(), self.now);
                 let busy = part * 1024.0 / (entity.weight as f64 / 1024.0);
-                let share = busy / f64::from(self.runnable(self.tasks[task as usize].cpu).max(1));
+                let share = busy / f64::from(self.runnable(self.tasks[task].cpu).max(1));
                 if halved(share) > *left {
                     return false;
                 }
@@ -107,10 +107,10 @@ impl Tree {
         let mut id = task;
         loop {
             let queue = self.queue(self.entity(id).queue);
-            id = queue.entity;
-            if id == NONE {
+            let Some(above) = queue.entity else {
                 return load;
-            }
+            };
+            id = above;
             let all = queue.load.peek(queue.weight as f64 / 1024.0, now);
             let entity = self.entity(id);
             load *= entity.load.peek(entity.load_now(), now) / (all + 1.0);
@@ -118,15 +118,15 @@ impl Tree {
     }
 
     /// Moves a waiting task to another processor.
-    pub fn migrate(&mut self, task: TaskId, to: u16) {
+    pub fn migrate(&mut self, task: TaskId, to: CoreId) {
         self.detach_load(task);
         self.dequeue(task, Leaving::Moving);
-        let t = &mut self.tasks[task as usize];
+        let t = &mut self.tasks[task];
         let from = std::mem::replace(&mut t.cpu, to);
         t.migrations += 1;
         let group = t.group;
         let queue = self.queue_of(group, to);
-        self.entities[task as usize].queue = queue;
+        self.entities[task].queue = queue;
         self.attach_load(task);
         self.enqueue(task, Arrival::Moved);
         self.look_again(from);
@@ -134,12 +134,12 @@ impl Tree {
     }
 
     /// Stops a runner to move it: the last resort where waiting tasks would not move.
-    pub fn move_runner(&mut self, from: u16, to: u16) -> bool {
-        let curr = self.cpus[usize::from(from)].curr;
-        if curr == NONE || !self.tasks[curr as usize].may_use(to) {
+    pub fn move_runner(&mut self, from: CoreId, to: CoreId) -> bool {
+        let curr = self.cpus[from].curr;
+        let Some(curr) = curr.filter(|curr| self.tasks[*curr].may_use(to)) else {
             return false;
-        }
-        self.switch(from, NONE);
+        };
+        self.switch(from, None);
         self.resched(from);
         self.migrate(curr, to);
         true
@@ -163,14 +163,14 @@ impl Tree {
         loop {
             let queue = self.entity(id).queue;
             let target = self.queue(queue).weight as f64 / 1024.0;
-            let before = self.queues[queue as usize].load.update(target, now);
-            self.queues[queue as usize].load.add(change);
-            id = self.queue(queue).entity;
-            if id == NONE {
-                return;
+            let before = self.queues[queue].load.update(target, now);
+            self.queues[queue].load.add(change);
+            match self.queue(queue).entity {
+                Some(above) => id = above,
+                None => return,
             }
             let target = self.entity(id).load_now();
-            let of = self.entities[id as usize].load.update(target, now);
+            let of = self.entities[id].load.update(target, now);
             let weight = self.entity(id).weight as f64 / 1024.0;
             let ratio = if before > 1.0 {
                 of / before
@@ -178,7 +178,7 @@ impl Tree {
                 weight / 1024.0
             };
             change *= ratio.min(weight / before.max(1.0)).max(0.0);
-            self.entities[id as usize].load.add(change);
+            self.entities[id].load.add(change);
         }
     }
 }

@@ -28,6 +28,7 @@ mod domains;
 mod driver;
 mod due;
 mod eevdf;
+mod ids;
 mod mask;
 mod migrate;
 mod moves;
@@ -46,14 +47,14 @@ mod twin;
 mod wakeup;
 mod yielding;
 
-use crate::hypervisor::{CoreId, HostCount, HostScheduler, State, VpId};
+use crate::hypervisor::{self, HostCount, HostScheduler, State, VpId};
 use crate::spec::Spec;
 use balance::Idleness;
 use domains::{Domains, Rhythm};
 pub use due::due;
+use ids::{between, CoreId, PartitionId, Span, TaskId, ROOT};
 use moves::Leaving;
 use params::SOFT_INTERRUPT;
-use queue::NONE;
 use tree::{Arrival, Tree};
 
 /// The scheduler of a Linux host.
@@ -77,41 +78,40 @@ impl Linux {
             busy_factor: u64::from(balance.busy_factor),
         };
         Self {
-            tree: Tree::new(spec, state.tree.active_cores, replication),
+            tree: Tree::new(spec, usize::from(state.tree.active_cores), replication),
             domains: Domains::new(&state.tree, hypervisor.siblings, rhythm),
             idle_balance_at: 0,
         }
     }
 
     /// Chooses the next task of a processor, from other processors' if it has none.
-    fn schedule(&mut self, cpu: u16) {
-        let it = &mut self.tree.cpus[usize::from(cpu)];
+    fn schedule(&mut self, cpu: CoreId) {
+        let it = &mut self.tree.cpus[cpu];
         it.resched = false;
         let (before, passed) = (it.curr, it.passed.len());
         let mut next = self.tree.pick_task(cpu);
-        if next == NONE {
+        if next.is_none() {
             // It leaves its last task before it looks around.
-            self.tree.switch(cpu, NONE);
+            self.tree.switch(cpu, None);
             if self.tree.balance_newly_idle(&mut self.domains, cpu) {
                 next = self.tree.pick_task(cpu);
             }
-            if next == NONE {
-                self.tree.cpus[usize::from(cpu)].idle_from = self.tree.now;
+            if next.is_none() {
+                self.tree.cpus[cpu].idle_from = self.tree.now;
             }
         }
         self.tree.switch(cpu, next);
-        let it = &mut self.tree.cpus[usize::from(cpu)];
+        let it = &mut self.tree.cpus[cpu];
         it.resched = false;
-        if next == before && next != NONE && it.passed.len() > passed {
-            it.passed.push(before); // It made way and is back.
+        if let Some(back) = next.filter(|_| next == before && it.passed.len() > passed) {
+            it.passed.push(back); // It made way and is back.
         }
     }
 
     /// A clock tick on a busy processor.
-    fn tick(&mut self, cpu: u16) {
-        let curr = self.tree.cpus[usize::from(cpu)].curr;
-        let mut id = curr;
-        while id != NONE {
+    fn tick(&mut self, cpu: CoreId) {
+        let mut next = self.tree.cpus[cpu].curr;
+        while let Some(id) = next {
             let queue = self.tree.entity(id).queue;
             self.tree.book(queue);
             self.tree.update_load(id);
@@ -119,13 +119,13 @@ impl Linux {
             if !self.tree.params.is_eevdf() && self.tree.is_over_cfs(queue) {
                 self.tree.resched(cpu);
             }
-            id = self.tree.above(id);
+            next = self.tree.above(id);
         }
         if !self.tree.params.balance.enabled {
             return;
         }
         if self.tree.now >= self.domains.balance_at(cpu, true) {
-            self.tree.cpus[usize::from(cpu)].soft_at = self.tree.now + SOFT_INTERRUPT;
+            self.tree.cpus[cpu].soft_at = self.tree.now + SOFT_INTERRUPT;
         }
         let crowded = self.tree.runnable(cpu) > 1 || self.tree.is_in_company(&self.domains, cpu);
         if crowded && self.tree.now >= self.idle_balance_at {
@@ -137,9 +137,9 @@ impl Linux {
     /// the idle ones balance.
     fn balance_idle(&mut self) {
         let mut next = u64::MAX;
-        let (mut from, end) = (0, self.tree.cpus.len() as u16);
-        while let Some(cpu) = self.tree.idle.first(from..end) {
-            from = cpu + 1;
+        let (mut from, end) = (0, self.tree.cpus.len());
+        while let Some(cpu) = self.tree.idle.first(between(from, end)) {
+            from = cpu.index() + 1;
             if self.tree.now >= self.domains.balance_at(cpu, false) {
                 self.tree.balance(&mut self.domains, cpu, Idleness::Idle);
             }
@@ -152,87 +152,42 @@ impl Linux {
     }
 
     /// Whether anything can be decided on a processor at its next tick.
-    fn needs_ticks(&self, cpu: u16) -> bool {
-        let mut id = self.tree.cpus[usize::from(cpu)].curr;
-        while id != NONE {
+    fn needs_ticks(&self, cpu: CoreId) -> bool {
+        let mut next = self.tree.cpus[cpu].curr;
+        while let Some(id) = next {
             let queue = self.tree.queue(self.tree.entity(id).queue);
             if queue.count > 1 || queue.limited {
                 return true;
             }
-            id = queue.entity;
+            next = queue.entity;
         }
         false
     }
 }
 
+/// Number of a thread, as the scheduler has it.
+fn task(vp: VpId) -> TaskId {
+    TaskId::from(vp)
+}
+
 impl HostScheduler for Linux {
-    fn wake(&mut self, vp: VpId, waker: Option<CoreId>, now: u64) {
+    fn wake(&mut self, vp: VpId, waker: Option<hypervisor::CoreId>, now: u64) {
         self.tree.set_now(now);
-        let task = &mut self.tree.tasks[vp as usize];
-        task.awake = true;
-        let (prev, is_new) = (task.cpu, task.cpu == u16::MAX);
-        if self.tree.entity(vp).queued {
-            self.tree.requeue(vp);
-            let queue = self.tree.entity(vp).queue;
-            self.tree.count_tasks(queue, 0, 1);
-            self.tree.check_preempt(vp);
-            return;
-        }
-        let cpu = if is_new {
-            self.tree.idlest(&self.domains, vp)
-        } else {
-            self.tree.choose_cpu(&self.domains, vp, waker)
-        };
-        self.tree.settle_on(vp, cpu, prev);
-        if self.tree.goes_to_limbo(vp) {
-            self.tree.enter_limbo(vp);
-            return;
-        }
-        self.tree.note_idle_end(cpu);
-        let arrival = if is_new { Arrival::New } else { Arrival::Woken };
-        self.tree.enqueue(vp, arrival);
-        self.tree.check_preempt(vp);
+        self.wake_task(task(vp), waker.map(CoreId::from));
     }
 
     fn sleep(&mut self, vp: VpId, now: u64) {
         self.tree.set_now(now);
-        let task = &mut self.tree.tasks[vp as usize];
-        task.awake = false;
-        let cpu = task.cpu;
-        if self.tree.leave_limbo(vp) {
-            return;
-        }
-        self.tree.dequeue(vp, Leaving::Sleeping);
-        if self.tree.cpus[usize::from(cpu)].curr == vp {
-            self.tree.resched(cpu);
-        }
+        self.put_to_sleep(task(vp));
     }
 
-    fn look(&mut self, core: CoreId, now: u64) {
+    fn look(&mut self, core: hypervisor::CoreId, now: u64) {
         self.tree.set_now(now);
-        self.tree.look_again(core);
-        if self.tree.cpus[usize::from(core)].soft_at <= now {
-            self.tree.cpus[usize::from(core)].soft_at = u64::MAX;
-            self.tree.balance(&mut self.domains, core, Idleness::Busy);
-            if !self.tree.params.is_tick(core, now) {
-                return;
-            }
-        }
-        self.tick(core);
+        self.look_after(core.into());
     }
 
-    fn look_at(&self, core: CoreId, now: u64) -> u64 {
-        let it = &self.tree.cpus[usize::from(core)];
-        let due = if self.needs_ticks(core) {
-            0
-        } else {
-            self.domains.balance_at(core, true)
-        };
-        if due == u64::MAX {
-            return it.soft_at;
-        }
-        let tick = self.tree.params.next_tick(core, now, due, &it.next_tick);
-        tick.min(it.soft_at)
+    fn look_at(&self, core: hypervisor::CoreId, now: u64) -> u64 {
+        self.next_look(core.into(), now)
     }
 
     fn timer(&mut self, now: u64) {
@@ -244,56 +199,129 @@ impl HostScheduler for Linux {
         self.tree.quota_at
     }
 
-    fn take_pending(&mut self) -> Option<CoreId> {
+    fn take_pending(&mut self) -> Option<hypervisor::CoreId> {
         let core = self.tree.pending.pop_front()?;
-        self.tree.cpus[usize::from(core)].pending = false;
-        Some(core)
+        self.tree.cpus[core].pending = false;
+        Some(core.into())
     }
 
-    fn pick(&mut self, core: CoreId, now: u64) -> Option<VpId> {
+    fn pick(&mut self, core: hypervisor::CoreId, now: u64) -> Option<VpId> {
         self.tree.set_now(now);
-        if self.tree.cpus[usize::from(core)].resched {
-            self.schedule(core);
+        let cpu = CoreId::from(core);
+        if self.tree.cpus[cpu].resched {
+            self.schedule(cpu);
         }
-        let curr = self.tree.cpus[usize::from(core)].curr;
-        (curr != NONE).then_some(curr)
+        self.tree.cpus[cpu].curr.map(VpId::from)
     }
 
     fn yield_to(&mut self, vp: VpId, sibling: VpId, now: u64) -> bool {
         self.tree.set_now(now);
-        self.tree.hand_over(vp, sibling)
+        self.tree.hand_over(task(vp), task(sibling))
     }
 
-    fn draw_to(&mut self, vp: VpId, cores: (CoreId, u16), now: u64) {
+    fn draw_to(&mut self, vp: VpId, (first, count): (hypervisor::CoreId, u16), now: u64) {
         self.tree.set_now(now);
-        self.tree.draw_to(&self.domains, vp, cores);
+        let cores = Span::new(usize::from(first), usize::from(count));
+        self.tree.draw_to(&self.domains, task(vp), cores);
     }
 
     fn counted(&self, partition: u16, now: u64) -> HostCount {
-        let all = &self.tree.tasks;
-        let first = all.partition_point(|t| t.partition < partition);
-        let end = all.partition_point(|t| t.partition <= partition);
-        let tasks = &all[first..end];
+        self.count(PartitionId::from(partition), now)
+    }
+
+    fn has_waiting(&self, core: hypervisor::CoreId) -> bool {
+        self.tree.runnable(core.into()) > 1
+    }
+
+    fn take_passed(&mut self, core: hypervisor::CoreId) -> Vec<VpId> {
+        let passed = std::mem::take(&mut self.tree.cpus[CoreId::from(core)].passed);
+        passed.into_iter().map(VpId::from).collect()
+    }
+}
+
+impl Linux {
+    fn wake_task(&mut self, id: TaskId, waker: Option<CoreId>) {
+        let task = &mut self.tree.tasks[id];
+        task.awake = true;
+        let prev = task.placed.then_some(task.cpu);
+        if self.tree.entity(id).queued {
+            self.tree.requeue(id);
+            let queue = self.tree.entity(id).queue;
+            self.tree.count_tasks(queue, 0, 1);
+            self.tree.check_preempt(id);
+            return;
+        }
+        let cpu = if prev.is_none() {
+            self.tree.idlest(&self.domains, id)
+        } else {
+            self.tree.choose_cpu(&self.domains, id, waker)
+        };
+        self.tree.settle_on(id, cpu, prev);
+        if self.tree.goes_to_limbo(id) {
+            self.tree.enter_limbo(id);
+            return;
+        }
+        self.tree.note_idle_end(cpu);
+        let arrival = prev.map_or(Arrival::New, |_| Arrival::Woken);
+        self.tree.enqueue(id, arrival);
+        self.tree.check_preempt(id);
+    }
+
+    fn put_to_sleep(&mut self, id: TaskId) {
+        let task = &mut self.tree.tasks[id];
+        task.awake = false;
+        let cpu = task.cpu;
+        if self.tree.leave_limbo(id) {
+            return;
+        }
+        self.tree.dequeue(id, Leaving::Sleeping);
+        if self.tree.cpus[cpu].curr == Some(id) {
+            self.tree.resched(cpu);
+        }
+    }
+
+    /// A tick, or the balancing that was due at one.
+    fn look_after(&mut self, cpu: CoreId) {
+        let now = self.tree.now;
+        self.tree.look_again(cpu);
+        if self.tree.cpus[cpu].soft_at <= now {
+            self.tree.cpus[cpu].soft_at = u64::MAX;
+            self.tree.balance(&mut self.domains, cpu, Idleness::Busy);
+            if !self.tree.params.is_tick(cpu, now) {
+                return;
+            }
+        }
+        self.tick(cpu);
+    }
+
+    fn next_look(&self, cpu: CoreId, now: u64) -> u64 {
+        let it = &self.tree.cpus[cpu];
+        let due = if self.needs_ticks(cpu) {
+            0
+        } else {
+            self.domains.balance_at(cpu, true)
+        };
+        if due == u64::MAX {
+            return it.soft_at;
+        }
+        let tick = self.tree.params.next_tick(cpu, now, due, &it.next_tick);
+        tick.min(it.soft_at)
+    }
+
+    fn count(&self, partition: PartitionId, now: u64) -> HostCount {
+        let tasks = &self.tree.tasks.slice(self.tree.threads[partition]);
         let mut count = HostCount {
             migrations: tasks.iter().map(|t| t.migrations).sum(),
             ..HostCount::default()
         };
-        let group = tasks.first().map_or(0, |t| t.group);
+        let group = tasks.first().map_or(ROOT, |t| t.group);
         if let Some((by, _)) = self.tree.limited_by(group) {
-            if let Some(bandwidth) = &self.tree.groups[usize::from(by)].bandwidth {
+            if let Some(bandwidth) = &self.tree.groups[by].bandwidth {
                 count.periods = bandwidth.periods;
                 count.throttled_periods = bandwidth.throttled_periods;
                 count.throttled_ns = self.tree.stopped_ns(group, now);
             }
         }
         count
-    }
-
-    fn has_waiting(&self, core: CoreId) -> bool {
-        self.tree.runnable(core) > 1
-    }
-
-    fn take_passed(&mut self, core: CoreId) -> Vec<VpId> {
-        std::mem::take(&mut self.tree.cpus[usize::from(core)].passed)
     }
 }

@@ -1,9 +1,10 @@
 //! Into queues and out of them: booking runtime, enqueueing and dequeueing up the tree, and new
 //! weights.
 
+use super::ids::{EntityId, QueueId, TaskId};
 use super::params::Params;
-use super::queue::{Entity, EntityId, QueueId, NONE};
-use super::tree::{Arrival, TaskId, Tree};
+use super::queue::Entity;
+use super::tree::{Arrival, Tree};
 
 /// Why an entity leaves its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,12 +42,10 @@ impl Tree {
     /// Books the runtime of a queue's runner, and what follows from it: deadline, quota, whether
     /// another is to be chosen.
     pub fn book(&mut self, queue: QueueId) {
-        let of = &mut self.queues[queue as usize];
-        if of.curr == NONE {
-            return;
-        }
+        let of = &mut self.queues[queue];
+        let Some(curr) = of.curr else { return };
         let (now, params) = (self.now, &self.params);
-        let entity = &mut self.entities[of.curr as usize];
+        let entity = &mut self.entities[curr];
         let ran = now.saturating_sub(entity.booked_to);
         if ran == 0 {
             return;
@@ -75,20 +74,20 @@ impl Tree {
 
     /// Puts a task with work into its group's queue on its processor.
     pub fn enqueue(&mut self, task: TaskId, arrival: Arrival) {
-        let (cpu, queue) = (self.tasks[task as usize].cpu, self.entity(task).queue);
+        let (cpu, queue) = (self.tasks[task].cpu, self.entity(task).queue);
         self.turn += 1;
-        self.tasks[task as usize].turn = self.turn;
-        self.cpus[usize::from(cpu)].tasks.push(task);
+        self.tasks[task].turn = self.turn;
+        self.cpus[cpu].tasks.push(task);
         self.count_tasks(queue, 1, 1);
         self.join(task, arrival);
     }
 
     /// An entity joins its queue, and the groups above theirs as far as they don't stand there.
     fn join(&mut self, from: EntityId, arrival: Arrival) {
-        let mut id = from;
+        let mut next = Some(from);
         let mut slice = None;
         let mut arrival = arrival;
-        while id != NONE {
+        while let Some(id) = next {
             if self.entity(id).queued {
                 if self.entity(id).delayed {
                     self.requeue(id);
@@ -98,47 +97,47 @@ impl Tree {
             self.take_slice(id, slice);
             self.enqueue_entity(id, arrival);
             slice = Some(self.shortest_slice(self.entity(id).queue));
-            id = self.above(id);
+            next = self.above(id);
             arrival = Arrival::Woken;
         }
-        self.refresh_above(id, slice);
+        self.refresh_above(next, slice);
     }
 
     /// Loads, weights and slices of the groups above that stay where they are.
-    fn refresh_above(&mut self, from: EntityId, slice: Option<u64>) {
-        let (mut id, mut slice) = (from, slice);
-        while id != NONE {
+    fn refresh_above(&mut self, from: Option<EntityId>, slice: Option<u64>) {
+        let (mut next, mut slice) = (from, slice);
+        while let Some(id) = next {
             self.update_load(id);
             self.update_group_weight(id);
             self.take_slice(id, slice);
             slice = Some(self.shortest_slice(self.entity(id).queue));
-            id = self.above(id);
+            next = self.above(id);
         }
     }
 
     /// A group asks for the shortest slice of its members.
     fn take_slice(&mut self, id: EntityId, slice: Option<u64>) {
         if let Some(slice) = slice {
-            let entity = &mut self.entities[id as usize];
+            let entity = &mut self.entities[id];
             let old = std::mem::replace(&mut entity.slice, slice);
             entity.own_slice = true;
             if old != slice && entity.queued {
-                self.queues[entity.queue as usize].reslice(id, slice);
+                self.queues[entity.queue].reslice(id, slice);
             }
         }
     }
 
     fn enqueue_entity(&mut self, id: EntityId, arrival: Arrival) {
         let queue = self.entity(id).queue;
-        let is_runner = self.queue(queue).curr == id;
+        let is_runner = self.queue(queue).curr == Some(id);
         self.book(queue);
         self.update_load(id);
         self.update_group_weight(id);
         self.place(id, arrival);
-        let entity = &mut self.entities[id as usize];
+        let entity = &mut self.entities[id];
         entity.queued = true;
         let weight = entity.weight;
-        let of = &mut self.queues[queue as usize];
+        let of = &mut self.queues[queue];
         of.count += 1;
         of.weight += weight;
         let first = of.count == 1;
@@ -163,22 +162,22 @@ impl Tree {
         let queue = self.entity(id).queue;
         self.note_lag(id);
         if self.entity(id).lag > 0 {
-            let is_runner = self.queue(queue).curr == id;
+            let is_runner = self.queue(queue).curr == Some(id);
             if !is_runner {
                 self.remove(id);
             }
-            self.entities[id as usize].lag = 0;
-            self.queues[queue as usize].count -= 1;
-            let was = std::mem::replace(&mut self.entities[id as usize].queued, false);
+            self.entities[id].lag = 0;
+            self.queues[queue].count -= 1;
+            let was = std::mem::replace(&mut self.entities[id].queued, false);
             self.place_eevdf(id, Arrival::Woken);
-            self.entities[id as usize].queued = was;
-            self.queues[queue as usize].count += 1;
+            self.entities[id].queued = was;
+            self.queues[queue].count += 1;
             if !is_runner {
                 self.insert(id);
             }
         }
         self.update_load(id);
-        self.entities[id as usize].delayed = false;
+        self.entities[id].delayed = false;
     }
 
     /// Takes a task off its queue; `false` if it stays there for what it owes.
@@ -197,8 +196,8 @@ impl Tree {
     }
 
     fn unlist(&mut self, task: TaskId) {
-        let cpu = self.tasks[task as usize].cpu;
-        let tasks = &mut self.cpus[usize::from(cpu)].tasks;
+        let cpu = self.tasks[task].cpu;
+        let tasks = &mut self.cpus[cpu].tasks;
         if let Some(at) = tasks.iter().position(|t| *t == task) {
             tasks.swap_remove(at);
         }
@@ -206,9 +205,9 @@ impl Tree {
 
     /// An entity leaves its queue, and the groups above theirs where nobody is left.
     pub fn leave(&mut self, from: EntityId, why: Leaving) -> bool {
-        let (mut id, mut why) = (from, why);
+        let (mut next, mut why) = (Some(from), why);
         let mut slice = None;
-        while id != NONE {
+        while let Some(id) = next {
             let queue = self.entity(id).queue;
             if !self.dequeue_entity(id, why) {
                 if id == from && self.entity(id).is_task() {
@@ -218,7 +217,7 @@ impl Tree {
                 break;
             }
             let rest = self.queue(queue).count;
-            id = self.above(id);
+            next = self.above(id);
             if rest > 0 {
                 slice = Some(self.shortest_slice(queue));
                 break;
@@ -227,7 +226,7 @@ impl Tree {
                 why = Leaving::Sleeping;
             }
         }
-        self.refresh_above(id, slice);
+        self.refresh_above(next, slice);
         true
     }
 
@@ -242,14 +241,14 @@ impl Tree {
         self.note_lag(id);
         self.forget_buddy(id);
         if stays {
-            self.entities[id as usize].delayed = true;
+            self.entities[id].delayed = true;
             return false;
         }
         let time = self.virtual_time(queue);
-        if self.queue(queue).curr != id {
+        if self.queue(queue).curr != Some(id) {
             self.remove(id);
         }
-        let entity = &mut self.entities[id as usize];
+        let entity = &mut self.entities[id];
         if why == Leaving::Moving {
             entity.deadline -= entity.vruntime;
             entity.relative = true;
@@ -259,7 +258,7 @@ impl Tree {
         }
         entity.queued = false;
         let (weight, at) = (entity.weight, entity.vruntime);
-        let of = &mut self.queues[queue as usize];
+        let of = &mut self.queues[queue];
         of.count -= 1;
         of.weight -= weight;
         if self.params.is_eevdf() {
@@ -270,7 +269,7 @@ impl Tree {
             };
         } else if why == Leaving::Moving {
             let floor = of.floor;
-            self.entities[id as usize].vruntime -= floor;
+            self.entities[id].vruntime -= floor;
         }
         self.give_quota_back(queue);
         self.update_group_weight(id);
@@ -286,7 +285,7 @@ impl Tree {
         }
         let queue = self.entity(id).queue;
         self.book(queue);
-        let is_runner = self.queue(queue).curr == id;
+        let is_runner = self.queue(queue).curr == Some(id);
         if !self.params.is_eevdf() {
             if !is_runner {
                 self.remove(id);
@@ -298,19 +297,19 @@ impl Tree {
             if !is_runner {
                 self.remove(id);
             }
-            let entity = &mut self.entities[id as usize];
+            let entity = &mut self.entities[id];
             entity.deadline -= vruntime;
             entity.relative = true;
             // From 6.13 to 6.19 a runner stays in the sums while it is placed by its new weight, so
             // that what it is owed grows each time its group gets lighter.
             entity.queued = is_runner && self.params.reweigh_in_sums;
             self.set_weight(id, old, weight);
-            self.queues[queue as usize].count -= 1;
+            self.queues[queue].count -= 1;
             self.place_eevdf(id, Arrival::Woken);
-            self.queues[queue as usize].count += 1;
-            self.entities[id as usize].queued = true;
+            self.queues[queue].count += 1;
+            self.entities[id].queued = true;
         }
-        let of = &mut self.queues[queue as usize];
+        let of = &mut self.queues[queue];
         of.weight = of.weight - old + weight;
         if !is_runner {
             self.insert(id);
@@ -323,7 +322,7 @@ impl Tree {
             None => (i128::from(n) * i128::from(old) / i128::from(weight)) as i64,
         };
         let now = self.now;
-        let entity = &mut self.entities[id as usize];
+        let entity = &mut self.entities[id];
         let target = entity.load_now();
         let load = entity.load.update(target, now);
         let change = load * (weight as f64 / old as f64 - 1.0);
@@ -336,7 +335,7 @@ impl Tree {
         let queue = entity.queue;
         if self.queue(queue).throttles == 0 {
             let target = self.queue(queue).weight as f64 / 1024.0;
-            let of = &mut self.queues[queue as usize];
+            let of = &mut self.queues[queue];
             of.load.update(target, now);
             of.load.add(change);
         }

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use super::ids::CoreId;
 use super::queue::Entity;
 use crate::spec::{Balance, FairClass, Linux};
 
@@ -89,7 +90,7 @@ pub struct Params {
 
 impl Params {
     /// Reads the constants for a host of so many processors.
-    pub fn new(linux: &Linux, cpus: u16, seed: u64) -> Self {
+    pub fn new(linux: &Linux, cpus: usize, seed: u64) -> Self {
         let factor = u64::from(1 + cpus.clamp(1, 8).ilog2());
         let scaled = |given: Option<u64>, ns: u64| given.unwrap_or(ns * factor);
         Self {
@@ -143,7 +144,7 @@ impl Params {
 
     /// When a processor handles its first tick after `now` and not before `due`. All processors
     /// tick together; who handles it first is left to chance.
-    pub fn handles_tick(&self, cpu: u16, now: u64, due: u64) -> u64 {
+    pub fn handles_tick(&self, cpu: CoreId, now: u64, due: u64) -> u64 {
         let mut number = now.max(due) / self.tick;
         loop {
             let at = number * self.tick + self.lateness(cpu, number);
@@ -156,7 +157,7 @@ impl Params {
 
     /// The same, and until when the answer holds: asked for far more often than ticks come.
     #[inline]
-    pub fn next_tick(&self, cpu: u16, now: u64, due: u64, known: &Cell<NextTick>) -> u64 {
+    pub fn next_tick(&self, cpu: CoreId, now: u64, due: u64, known: &Cell<NextTick>) -> u64 {
         let last = known.get();
         if last.due == due && last.from <= now && now < last.at {
             return last.at;
@@ -167,17 +168,17 @@ impl Params {
     }
 
     /// Whether a processor handles a tick now.
-    pub fn is_tick(&self, cpu: u16, now: u64) -> bool {
+    pub fn is_tick(&self, cpu: CoreId, now: u64) -> bool {
         now > 0 && self.handles_tick(cpu, now - 1, 0) == now
     }
 
     /// Evenly spread over what is possible, the same for the same tick of the same run.
-    fn lateness(&self, cpu: u16, number: u64) -> u64 {
+    fn lateness(&self, cpu: CoreId, number: u64) -> u64 {
         if self.late == 0 {
             return 0;
         }
         let mut mixed = self.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mixed = mixed.wrapping_add(u64::from(cpu).wrapping_mul(0xd1b5_4a32_d192_ed03));
+        mixed = mixed.wrapping_add((cpu.index() as u64).wrapping_mul(0xd1b5_4a32_d192_ed03));
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (mixed ^ (mixed >> 31)) % (self.late + 1)
@@ -212,8 +213,9 @@ mod tests {
         assert_eq!(params.tick_after(0), 4_000_000);
         assert_eq!(params.tick_after(3_999_999), 4_000_000);
         assert_eq!(params.tick_after(4_000_000), 8_000_000);
-        let at = params.handles_tick(1, 0, 12_000_000);
+        let cpu = CoreId::new(1);
+        let at = params.handles_tick(cpu, 0, 12_000_000);
         assert!((12_000_000..=12_000_000 + params.late).contains(&at));
-        assert!(params.handles_tick(1, at, 0) >= 16_000_000);
+        assert!(params.handles_tick(cpu, at, 0) >= 16_000_000);
     }
 }

@@ -8,14 +8,8 @@
 use std::cmp::Ordering;
 
 use super::average::{Average, Kept};
+use super::ids::{CgroupId, CoreId, EntityId, QueueId, ROOT};
 use super::params::NICE_0;
-
-/// Index of an entity: tasks first, then groups by processor.
-pub type EntityId = u32;
-/// Index of a queue: group by group, processor by processor.
-pub type QueueId = u32;
-/// No entity, queue or task.
-pub const NONE: u32 = u32::MAX;
 
 /// So many are looked through one after the other, rather than by halves.
 const FEW: usize = 16;
@@ -40,7 +34,7 @@ pub struct Entity {
     /// Queue in which it stands.
     pub queue: QueueId,
     /// Queue of its own members, for a group.
-    pub own: QueueId,
+    pub own: Option<QueueId>,
     /// Whether the slice is its own, not the base slice.
     pub own_slice: bool,
     /// Whether it stands in its queue or runs from it.
@@ -59,7 +53,7 @@ pub struct Entity {
 
 impl Entity {
     /// One that has never run.
-    pub fn new(weight: u64, slice: u64, queue: QueueId, own: QueueId) -> Self {
+    pub fn new(weight: u64, slice: u64, queue: QueueId, own: Option<QueueId>) -> Self {
         Self {
             weight,
             vruntime: 0,
@@ -82,7 +76,7 @@ impl Entity {
     /// Whether it is a task.
     #[inline]
     pub fn is_task(&self) -> bool {
-        self.own == NONE
+        self.own.is_none()
     }
 
     /// Books its runtime up to a time [ns].
@@ -149,13 +143,13 @@ struct Waiting {
 #[derive(Clone, Debug)]
 pub struct Queue {
     /// The one that runs.
-    pub curr: EntityId,
-    /// The one that a yielding runner wants to come next; [`NONE`] if nobody is named.
-    pub buddy: EntityId,
-    /// Entity of the group in the queue above; [`NONE`] for the root.
-    pub entity: EntityId,
-    /// The queue above; the root's own is itself.
-    pub above: QueueId,
+    pub curr: Option<EntityId>,
+    /// The one that a yielding runner wants to come next; none if nobody is named.
+    pub buddy: Option<EntityId>,
+    /// Entity of the group in the queue above; none for the root.
+    pub entity: Option<EntityId>,
+    /// The queue above; none for the root.
+    pub above: Option<QueueId>,
     /// Entities, the runner included.
     pub count: u32,
     /// Tasks beneath, sleepers that owe included.
@@ -163,9 +157,9 @@ pub struct Queue {
     /// Queues from here to the root whose quota is used up.
     pub throttles: u32,
     /// Processor.
-    pub cpu: u16,
+    pub cpu: CoreId,
     /// Index of the control group whose members wait here.
-    pub group: u16,
+    pub group: CgroupId,
     /// Queues between this one and the root, which has 0.
     pub depth: u16,
     /// Whether its group has a quota.
@@ -202,18 +196,18 @@ pub struct Queue {
 
 impl Queue {
     /// An empty queue.
-    pub fn new(cpu: u16, group: u16, entity: EntityId) -> Self {
+    pub fn new(cpu: CoreId, group: CgroupId, entity: Option<EntityId>) -> Self {
         Self {
             cpu,
             group,
             entity,
-            above: 0,
+            above: None,
             depth: 0,
             limited: false,
             waiting: Vec::new(),
             least_slice: (u64::MAX, 0),
-            curr: NONE,
-            buddy: NONE,
+            curr: None,
+            buddy: None,
             count: 0,
             tasks: 0,
             weight: 0,
@@ -242,7 +236,7 @@ impl Queue {
         }
         let target = self.weight as f64 / 1024.0;
         let load = self.load.update_beside(target, now, kept);
-        if self.group == 0 || now - self.told_at < 1_000_000 && self.told_at > 0 {
+        if self.group == ROOT || now - self.told_at < 1_000_000 && self.told_at > 0 {
             return 0.0;
         }
         let change = load - self.contribution;
@@ -412,30 +406,34 @@ mod tests {
         Entity {
             vruntime,
             weight,
-            ..Entity::new(weight, 0, 0, NONE)
+            ..Entity::new(weight, 0, QueueId::new(0), None)
         }
     }
 
     #[test]
     fn virtual_time_is_the_mean_by_weight() {
         let (a, b) = (entity(100, NICE_0), entity(400, 2 * NICE_0));
-        let mut queue = Queue::new(0, 0, NONE);
-        queue.insert(1, 0, &a);
+        let mut queue = Queue::new(CoreId::new(0), ROOT, None);
+        queue.insert(1, EntityId::new(0), &a);
         assert_eq!(queue.virtual_time(None), 100);
         assert_eq!(queue.virtual_time(Some(&b)), 300);
         assert!(queue.is_eligible(300, Some(&b)) && !queue.is_eligible(301, Some(&b)));
-        queue.remove(1, 0, &a);
+        queue.remove(1, EntityId::new(0), &a);
         assert_eq!(queue.virtual_weight(None), 0);
     }
 
     #[test]
     fn equals_stand_in_the_order_of_their_arrival() {
-        let mut queue = Queue::new(0, 0, NONE);
+        let mut queue = Queue::new(CoreId::new(0), ROOT, None);
         for id in [3, 1, 2] {
-            queue.insert(7, id, &entity(0, NICE_0));
+            queue.insert(7, EntityId::new(id), &entity(0, NICE_0));
         }
         assert_eq!(
-            queue.waiting.iter().map(|one| one.id).collect::<Vec<_>>(),
+            queue
+                .waiting
+                .iter()
+                .map(|one| one.id.index())
+                .collect::<Vec<_>>(),
             vec![3, 1, 2]
         );
     }

@@ -1,6 +1,6 @@
 //! What a control group keeps of its quota.
 
-use super::queue::QueueId;
+use super::ids::{CgroupId, QueueId};
 use crate::spec::Cgroup;
 
 /// Quota of a group.
@@ -23,7 +23,7 @@ pub struct Bandwidth {
     /// Whether nobody took any since the period began.
     pub unused: bool,
     /// Groups that it holds for: its own and all beneath.
-    pub within: Vec<u16>,
+    pub within: Vec<CgroupId>,
     /// Throttled queues, longest first.
     pub throttled: Vec<QueueId>,
     /// Periods that have ended since the start.

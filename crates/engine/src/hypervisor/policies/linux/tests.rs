@@ -3,7 +3,7 @@
 //! figures, and properties that hold whatever the load.
 
 use super::driver::{Came, Does, Driver};
-use super::queue::NONE;
+use super::ids::{CoreId, EntityId, TaskId};
 use super::Linux;
 use crate::hypervisor::{HostScheduler, State};
 use crate::machine::parse_short;
@@ -12,6 +12,8 @@ use crate::spec::{Guest, MemoryPart, MemoryPolicy, Pool, Profile, Spec, Unix, Wo
 
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
+/// The first task.
+const TASK: EntityId = EntityId::new(0);
 
 pub fn group(name: &str, weight: u32) -> Cgroup {
     Cgroup {
@@ -383,7 +385,7 @@ fn two_that_share_a_cache_beside_an_empty_one_are_parted() {
     spec.machine.hypervisor = policy;
     let short = Does::Compute(100 * MS);
     let (_, linux) = play(&spec, &[SPIN, short, SPIN, short], &[4], 1);
-    let chip = |task: usize| linux.tree.tasks[task].cpu / 2;
+    let chip = |task: usize| linux.tree.tasks[TaskId::new(task)].cpu.index() / 2;
     assert_ne!(chip(0), chip(2));
     assert_eq!(linux.counted(0, SECOND).migrations, 1);
 }
@@ -424,11 +426,11 @@ fn a_runner_made_lighter_gains_where_it_stays_in_the_sums() {
     // 20/9 ms where its place is worked out from sums in which it stands already.
     for (in_sums, owed) in [(false, 2_000_000), (true, 2_222_222)] {
         let mut linux = awake(2, in_sums);
-        assert_eq!(linux.tree.cpus[0].curr, 0);
+        assert_eq!(linux.tree.cpus[CoreId::new(0)].curr, Some(TASK));
         let tree = &mut linux.tree;
-        tree.entities[0].vruntime = tree.entity(1).vruntime - 2_000_000;
-        tree.reweigh(0, tree.entity(0).weight / 2);
-        let lag = tree.virtual_time(tree.entity(0).queue) - tree.entity(0).vruntime;
+        tree.entities[TASK].vruntime = tree.entity(TASK.plus(1)).vruntime - 2_000_000;
+        tree.reweigh(TASK, tree.entity(TASK).weight / 2);
+        let lag = tree.virtual_time(tree.entity(TASK).queue) - tree.entity(TASK).vruntime;
         assert!((lag - owed).abs() < 5, "{lag} for {owed}");
     }
 }
@@ -452,9 +454,16 @@ fn a_buddy_that_runs_leaves_no_note_in_the_queues_above() {
     // Two in a group beside one: the group runs already, so that only its member changes.
     let groups = vec![group("a", 100), group("b", 100)];
     let mut linux = woken(&spec(1, groups, &[2, 1]), 3);
-    assert_eq!(linux.tree.cpus[0].curr, 0);
+    assert_eq!(linux.tree.cpus[CoreId::new(0)].curr, Some(TASK));
     assert!(linux.yield_to(0, 1, 0));
-    let noted = |linux: &Linux| linux.tree.queues.iter().filter(|q| q.buddy != NONE).count();
+    let noted = |linux: &Linux| {
+        linux
+            .tree
+            .queues
+            .iter()
+            .filter(|q| q.buddy.is_some())
+            .count()
+    };
     assert_eq!(noted(&linux), 2);
     assert_eq!(linux.take_pending(), Some(0));
     assert_eq!(linux.pick(0, 0), Some(1));
@@ -468,18 +477,19 @@ fn under_cfs_a_buddy_comes_next_within_the_granularity_and_the_yielder_stays_whe
         let mut spec = spec(1, vec![], &[3]);
         spec.machine.hypervisor.linux.scheduler = FairClass::Cfs;
         let mut linux = woken(&spec, 3);
-        assert_eq!(linux.tree.cpus[0].curr, 0);
+        assert_eq!(linux.tree.cpus[CoreId::new(0)].curr, Some(TASK));
         let tree = &mut linux.tree;
-        tree.entities[0].vruntime = 50_000_000;
-        for (id, vruntime) in [(1, 49_000_000), (2, 49_000_000 + ahead)] {
+        tree.entities[TASK].vruntime = 50_000_000;
+        for (place, vruntime) in [(1, 49_000_000), (2, 49_000_000 + ahead)] {
+            let id = TASK.plus(place);
             tree.remove(id);
-            tree.entities[id as usize].vruntime = vruntime;
+            tree.entities[id].vruntime = vruntime;
             tree.insert(id);
         }
         assert!(linux.yield_to(0, 2, 0));
         assert_eq!(linux.take_pending(), Some(0));
         assert_eq!(linux.pick(0, 0), Some(next));
-        assert_eq!(linux.tree.entity(0).vruntime, 50_000_000);
+        assert_eq!(linux.tree.entity(TASK).vruntime, 50_000_000);
     }
 }
 

@@ -8,21 +8,21 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 
 use super::average::{Average, Kept};
+use super::ids::{
+    between, ById, CgroupId, CoreId, EntityId, PartitionId, QueueId, Span, TaskId, ROOT,
+};
 use super::mask::Mask;
 use super::params::{group_weight, nice_weight, NextTick, Params, LEAST_WEIGHT};
-use super::queue::{Entity, EntityId, Queue, QueueId, NONE};
+use super::queue::{Entity, Queue};
 use super::quota::Bandwidth;
 use crate::kernel::Stream;
 use crate::spec::{HostThreads, Processors, Spec};
-
-/// Index of a task: the virtual processor's.
-pub type TaskId = u32;
 
 /// A control group; 0 is the root.
 #[derive(Clone, Debug)]
 pub struct Group {
     /// The group above; the root's own is itself.
-    pub parent: u16,
+    pub parent: CgroupId,
     /// Weight against its siblings.
     pub weight: u64,
     /// Whether it runs only where nobody else wants to.
@@ -36,12 +36,12 @@ pub struct Group {
 /// A thread of the host.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// Index of the partition whose thread it is.
-    pub partition: u16,
     /// Index of the control group it is in.
-    pub group: u16,
-    /// Processor it is on, or was on last; `u16::MAX` if it has never run.
-    pub cpu: u16,
+    pub group: CgroupId,
+    /// Whether it was ever put on a processor.
+    pub placed: bool,
+    /// Processor it is on, or was on last.
+    pub cpu: CoreId,
     /// Processors it may use; none = all.
     allowed: Option<Mask>,
     /// Whether it has work.
@@ -52,14 +52,14 @@ pub struct Task {
     pub turn: u64,
     /// Times it was moved.
     pub migrations: u64,
-    /// Processors beside its memory, first and count; none = anywhere is as good.
-    pub preferred: Option<(u16, u16)>,
+    /// Processors beside its memory; none = anywhere is as good.
+    pub preferred: Option<Span<CoreId>>,
 }
 
 impl Task {
     /// Whether it may use a processor.
     #[inline]
-    pub fn may_use(&self, cpu: u16) -> bool {
+    pub fn may_use(&self, cpu: CoreId) -> bool {
         self.allowed.as_ref().is_none_or(|mask| mask.has(cpu))
     }
 }
@@ -67,8 +67,8 @@ impl Task {
 /// A processor.
 #[derive(Clone, Debug)]
 pub struct Cpu {
-    /// Task that runs, or [`NONE`].
-    pub curr: TaskId,
+    /// Task that runs.
+    pub curr: Option<TaskId>,
     /// Whether another task is to be chosen.
     pub resched: bool,
     /// Tasks that stand in its queues.
@@ -99,25 +99,27 @@ pub struct Tree {
     /// Constants.
     pub params: Params,
     /// Control groups, by index.
-    pub groups: Vec<Group>,
+    pub groups: ById<CgroupId, Group>,
     /// Those that have a quota.
-    pub limited: Vec<u16>,
+    pub limited: Vec<CgroupId>,
+    /// The threads of each partition.
+    pub threads: ById<PartitionId, Span<TaskId>>,
     /// Threads of all partitions, partition by partition.
-    pub tasks: Vec<Task>,
+    pub tasks: ById<TaskId, Task>,
     /// Entities: tasks, then groups on processors as they come to be.
-    pub entities: Vec<Entity>,
+    pub entities: ById<EntityId, Entity>,
     /// Queues: the root's by processor, then those of groups as they come to be.
-    pub queues: Vec<Queue>,
-    /// Queue of a group on a processor, group by group without the root; 0 = there is none yet.
-    made: Vec<QueueId>,
+    pub queues: ById<QueueId, Queue>,
+    /// Queue of a group on a processor, group by group; none = nobody has come there yet.
+    made: Vec<Option<QueueId>>,
     /// Processors.
-    pub cpus: Vec<Cpu>,
+    pub cpus: ById<CoreId, Cpu>,
     /// Idle processors; see [`Self::is_idle`].
     pub idle: Mask,
     /// Tasks of each processor that want to run.
-    pub runnable: Vec<u32>,
+    pub runnable: ById<CoreId, u32>,
     /// Processors to be looked at, in order.
-    pub pending: VecDeque<u16>,
+    pub pending: VecDeque<CoreId>,
     /// Processors with more than one task that wants to run.
     pub overloaded: u32,
     /// When the next period of a quota ends or slack is dealt out [ns].
@@ -143,7 +145,7 @@ pub enum Arrival {
 
 impl Tree {
     /// All tasks asleep, all queues empty.
-    pub fn new(spec: &Spec, cpus: u16, replication: u64) -> Self {
+    pub fn new(spec: &Spec, cpus: usize, replication: u64) -> Self {
         let params = Params::new(
             &spec.machine.hypervisor.linux,
             cpus,
@@ -152,13 +154,14 @@ impl Tree {
         let mut tree = Self {
             groups: groups(spec, replication),
             limited: Vec::new(),
-            tasks: Vec::new(),
-            entities: Vec::new(),
-            queues: Vec::new(),
+            threads: ById::new(),
+            tasks: ById::new(),
+            entities: ById::new(),
+            queues: ById::new(),
             made: Vec::new(),
             cpus: (0..cpus).map(|_| Cpu::new(params.migration_cost)).collect(),
             idle: Mask::all(cpus),
-            runnable: vec![0; usize::from(cpus)],
+            runnable: ById::of(0, cpus),
             pending: VecDeque::new(),
             overloaded: 0,
             quota_at: u64::MAX,
@@ -169,40 +172,44 @@ impl Tree {
         };
         tree.note_limited();
         tree.add_tasks(spec, cpus);
-        tree.queues = (0..cpus).map(|cpu| Queue::new(cpu, 0, NONE)).collect();
-        tree.made = vec![0; (tree.groups.len() - 1) * usize::from(cpus)];
+        let root = |cpu| Queue::new(cpu, ROOT, None);
+        tree.queues = between(0, cpus).into_iter().map(root).collect();
+        tree.made = vec![None; tree.groups.len() * cpus];
         tree
     }
 
     /// Notes which groups have a quota, and for which others it holds.
     fn note_limited(&mut self) {
-        for group in 0..self.groups.len() as u16 {
-            let all = 0..self.groups.len() as u16;
-            if self.groups[usize::from(group)].bandwidth.is_none() {
+        for group in self.groups.ids() {
+            let all = self.groups.ids();
+            if self.groups[group].bandwidth.is_none() {
                 continue;
             }
             let within = all.filter(|other| self.is_within(*other, group)).collect();
             self.limited.push(group);
-            if let Some(bandwidth) = &mut self.groups[usize::from(group)].bandwidth {
+            if let Some(bandwidth) = &mut self.groups[group].bandwidth {
                 bandwidth.within = within;
             }
         }
     }
 
-    fn add_tasks(&mut self, spec: &Spec, cpus: u16) {
-        for (index, partition) in spec.partitions.iter().enumerate() {
+    fn add_tasks(&mut self, spec: &Spec, cpus: usize) {
+        for partition in &spec.partitions {
+            let first = self.tasks.len();
             let Processors::Shared {
                 r#virtual, host, ..
             } = &partition.processors
             else {
+                self.threads.push(Span::new(first, 0));
                 continue;
             };
-            let group = host.cgroup.map_or(0, |group| group + 1);
+            self.threads.push(Span::new(first, usize::from(*r#virtual)));
+            let group = host.cgroup.map_or(ROOT, below_root);
             for vp in 0..*r#virtual {
                 let allowed = allowed(spec, host, vp, cpus);
-                self.tasks.push(Task::new(index as u16, group, allowed));
+                self.tasks.push(Task::new(group, allowed));
                 let slice = host.slice_ns.unwrap_or(self.params.slice);
-                let mut entity = Entity::new(nice_weight(host.nice), slice, NONE, NONE);
+                let mut entity = Entity::new(nice_weight(host.nice), slice, QueueId::new(0), None);
                 entity.own_slice = host.slice_ns.is_some();
                 self.entities.push(entity);
             }
@@ -212,7 +219,7 @@ impl Tree {
     /// Queue of a group on a processor, made when it is first asked for: most guests never come to
     /// most processors.
     #[inline]
-    pub fn queue_of(&mut self, group: u16, cpu: u16) -> QueueId {
+    pub fn queue_of(&mut self, group: CgroupId, cpu: CoreId) -> QueueId {
         match self.find_queue(group, cpu) {
             Some(queue) => queue,
             None => self.add_queue(group, cpu),
@@ -221,56 +228,54 @@ impl Tree {
 
     /// The same, if anybody was ever in it.
     #[inline]
-    pub fn find_queue(&self, group: u16, cpu: u16) -> Option<QueueId> {
-        if group == 0 {
+    pub fn find_queue(&self, group: CgroupId, cpu: CoreId) -> Option<QueueId> {
+        if group == ROOT {
             return Some(self.root_of(cpu));
         }
-        let id = self.made[self.entry(group, cpu)];
-        (id != 0).then_some(id)
+        self.made[self.entry(group, cpu)]
     }
 
     /// The root's queue on a processor.
     #[inline]
-    pub fn root_of(&self, cpu: u16) -> QueueId {
-        u32::from(cpu)
+    pub fn root_of(&self, cpu: CoreId) -> QueueId {
+        QueueId::new(cpu.index())
     }
 
-    fn entry(&self, group: u16, cpu: u16) -> usize {
-        usize::from(group - 1) * self.cpus.len() + usize::from(cpu)
+    fn entry(&self, group: CgroupId, cpu: CoreId) -> usize {
+        group.index() * self.cpus.len() + cpu.index()
     }
 
     #[cold]
-    fn add_queue(&mut self, group: u16, cpu: u16) -> QueueId {
+    fn add_queue(&mut self, group: CgroupId, cpu: CoreId) -> QueueId {
         let (parent, weight) = {
-            let of = &self.groups[usize::from(group)];
+            let of = &self.groups[group];
             (of.parent, of.weight)
         };
         let above = self.queue_of(parent, cpu);
-        let own = self.queues.len() as QueueId;
-        let entity = self.entities.len() as EntityId;
-        self.entities
-            .push(Entity::new(weight, self.params.slice, above, own));
+        let own = QueueId::new(self.queues.len());
+        let entity = Entity::new(weight, self.params.slice, above, Some(own));
+        let entity = Some(self.entities.push(entity));
         let mut queue = Queue::new(cpu, group, entity);
-        queue.limited = self.groups[usize::from(group)].bandwidth.is_some();
-        queue.above = above;
+        queue.limited = self.groups[group].bandwidth.is_some();
+        queue.above = Some(above);
         queue.depth = self.queue(above).depth + 1;
         queue.throttles = self.queue(above).throttles;
         self.queues.push(queue);
         let entry = self.entry(group, cpu);
-        self.made[entry] = own;
+        self.made[entry] = Some(own);
         own
     }
 
     /// What competes in a queue under that id: a thread, or a group on a processor.
     #[inline]
     pub fn entity(&self, id: EntityId) -> &Entity {
-        &self.entities[id as usize]
+        &self.entities[id]
     }
 
     /// Who waits for a processor in a group; see [`Self::queue_of`].
     #[inline]
     pub fn queue(&self, id: QueueId) -> &Queue {
-        &self.queues[id as usize]
+        &self.queues[id]
     }
 
     /// The runner of a queue, if it still stands in it.
@@ -282,27 +287,25 @@ impl Tree {
     /// The same where the queue is at hand.
     #[inline]
     pub fn runner_of(&self, queue: &Queue) -> Option<&Entity> {
-        if queue.curr == NONE {
-            return None;
-        }
-        Some(self.entity(queue.curr)).filter(|e| e.queued)
+        let curr = self.entity(queue.curr?);
+        curr.queued.then_some(curr)
     }
 
-    /// Entity of the group in whose queue this one stands; [`NONE`] in the root.
+    /// Entity of the group in whose queue this one stands; none in the root.
     #[inline]
-    pub fn above(&self, entity: EntityId) -> EntityId {
+    pub fn above(&self, entity: EntityId) -> Option<EntityId> {
         self.queue(self.entity(entity).queue).entity
     }
 
     /// A processor is to choose anew.
-    pub fn resched(&mut self, cpu: u16) {
-        self.cpus[usize::from(cpu)].resched = true;
+    pub fn resched(&mut self, cpu: CoreId) {
+        self.cpus[cpu].resched = true;
         self.look_again(cpu);
     }
 
     /// A processor is to be looked at.
-    pub fn look_again(&mut self, cpu: u16) {
-        if !std::mem::replace(&mut self.cpus[usize::from(cpu)].pending, true) {
+    pub fn look_again(&mut self, cpu: CoreId) {
+        if !std::mem::replace(&mut self.cpus[cpu].pending, true) {
             self.pending.push_back(cpu);
         }
     }
@@ -311,11 +314,11 @@ impl Tree {
     pub fn count_tasks(&mut self, from: QueueId, tasks: i32, runnable: i32) {
         let cpu = self.queue(from).cpu;
         if runnable != 0 {
-            let count = &mut self.runnable[usize::from(cpu)];
+            let count = &mut self.runnable[cpu];
             let before = std::mem::replace(count, count.wrapping_add_signed(runnable));
             self.overloaded += u32::from(*count > 1 && before <= 1);
             self.overloaded -= u32::from(before > 1 && *count <= 1);
-            let it = &mut self.cpus[usize::from(cpu)];
+            let it = &mut self.cpus[cpu];
             it.runnable.update(f64::from(before) * 1024.0, self.now);
         }
         if tasks == 0 {
@@ -323,35 +326,35 @@ impl Tree {
         }
         let mut at = from;
         loop {
-            let queue = &mut self.queues[at as usize];
+            let queue = &mut self.queues[at];
             queue.tasks = queue.tasks.wrapping_add_signed(tasks);
-            if queue.entity == NONE {
-                break;
+            match queue.above {
+                Some(above) => at = above,
+                None => break,
             }
-            at = queue.above;
         }
         self.note_idle(cpu);
     }
 
     /// Notes whether a processor idles, whenever that may have changed.
-    pub fn note_idle(&mut self, cpu: u16) {
+    pub fn note_idle(&mut self, cpu: CoreId) {
         let tasks = self.queue(self.root_of(cpu)).tasks;
-        let is_idle = tasks == 0 && self.cpus[usize::from(cpu)].curr == NONE;
+        let is_idle = tasks == 0 && self.cpus[cpu].curr.is_none();
         self.idle.set(cpu, is_idle);
     }
 
     /// Puts an entity among the waiting ones of its queue.
     pub fn insert(&mut self, id: EntityId) {
-        let entity = &self.entities[id as usize];
+        let entity = &self.entities[id];
         let key = self.params.key(entity);
-        self.queues[entity.queue as usize].insert(key, id, entity);
+        self.queues[entity.queue].insert(key, id, entity);
     }
 
     /// Takes it from among them.
     pub fn remove(&mut self, id: EntityId) {
-        let entity = &self.entities[id as usize];
+        let entity = &self.entities[id];
         let key = self.params.key(entity);
-        self.queues[entity.queue as usize].remove(key, id, entity);
+        self.queues[entity.queue].remove(key, id, entity);
     }
 
     /// Time goes on.
@@ -368,23 +371,23 @@ impl Tree {
     pub fn update_load(&mut self, id: EntityId) {
         let now = self.now;
         let mut kept = Kept::default();
-        let entity = &mut self.entities[id as usize];
+        let entity = &mut self.entities[id];
         let target = entity.load_now();
         entity.load.update_beside(target, now, &mut kept);
-        let queue = &mut self.queues[entity.queue as usize];
+        let queue = &mut self.queues[entity.queue];
         let change = queue.update_load(now, &mut kept);
         if change != 0.0 {
-            self.groups[usize::from(queue.group)].load += change;
+            self.groups[queue.group].load += change;
         }
     }
 
     /// Brings the load average of a queue up to now, and tells the group, once a millisecond.
     pub fn update_queue_load(&mut self, id: QueueId) {
         let now = self.now;
-        let queue = &mut self.queues[id as usize];
+        let queue = &mut self.queues[id];
         let change = queue.update_load(now, &mut Kept::default());
         if change != 0.0 {
-            self.groups[usize::from(queue.group)].load += change;
+            self.groups[queue.group].load += change;
         }
     }
 
@@ -394,15 +397,13 @@ impl Tree {
             let entity = self.entity(id);
             (entity.own, entity.weight)
         };
-        if own == NONE {
-            return;
-        }
+        let Some(own) = own else { return };
         let queue = self.queue(own);
         // A group that becomes empty keeps its weight, for as long as it stays queued.
         if queue.throttles > 0 || queue.weight == 0 {
             return;
         }
-        let group = &self.groups[usize::from(queue.group)];
+        let group = &self.groups[queue.group];
         let load = (queue.weight as f64 / 1024.0).max(queue.load.value());
         let all = group.load - queue.contribution + load;
         let shares = group.weight as f64;
@@ -419,36 +420,38 @@ impl Tree {
 
     /// Tasks of a processor that want to run.
     #[inline]
-    pub fn runnable(&self, cpu: u16) -> u32 {
-        self.runnable[usize::from(cpu)]
+    pub fn runnable(&self, cpu: CoreId) -> u32 {
+        self.runnable[cpu]
     }
 
     /// Whether a processor idles and will go on to.
     #[inline]
-    pub fn is_idle(&self, cpu: u16) -> bool {
+    pub fn is_idle(&self, cpu: CoreId) -> bool {
         self.idle.has(cpu)
     }
 
     /// Load of a processor: average weight of what wants to run there.
-    pub fn cpu_load(&self, cpu: u16) -> f64 {
-        let (average, weight) = self.weight(cpu);
-        average.peek(weight, self.now)
+    pub fn cpu_load(&self, cpu: CoreId) -> f64 {
+        let queue = self.queue(self.root_of(cpu));
+        queue.load.peek(queue.weight as f64 / 1024.0, self.now)
     }
 
-    /// Weight of what wants to run on a processor: its average, and what that follows.
+    /// Weight of what wants to run on each processor: its average, and what that follows.
     #[inline]
-    pub fn weight(&self, cpu: u16) -> (Average, f64) {
-        let queue = self.queue(self.root_of(cpu));
-        (queue.load, queue.weight as f64 / 1024.0)
+    pub fn weights(&self, cpus: Span<CoreId>) -> impl Iterator<Item = (Average, f64)> + '_ {
+        let roots = cpus.numbers();
+        let roots = self.queues.slice(Span::new(roots.start, roots.len()));
+        let of = |queue: &Queue| (queue.load, queue.weight as f64 / 1024.0);
+        roots.iter().map(of)
     }
 }
 
 impl Task {
-    fn new(partition: u16, group: u16, allowed: Option<Mask>) -> Self {
+    fn new(group: CgroupId, allowed: Option<Mask>) -> Self {
         Self {
-            partition,
             group,
-            cpu: u16::MAX,
+            placed: false,
+            cpu: CoreId::new(0),
             allowed,
             awake: false,
             limbo: false,
@@ -462,7 +465,7 @@ impl Task {
 impl Cpu {
     fn new(migration_cost: u64) -> Self {
         Self {
-            curr: NONE,
+            curr: None,
             resched: false,
             tasks: Vec::new(),
             busy: Average::default(),
@@ -478,16 +481,21 @@ impl Cpu {
     }
 }
 
+/// The scenario's groups come after the root.
+fn below_root(group: u16) -> CgroupId {
+    CgroupId::new(usize::from(group) + 1)
+}
+
 /// The root and the scenario's groups. Period grids start anywhere, by chance.
-fn groups(spec: &Spec, replication: u64) -> Vec<Group> {
+fn groups(spec: &Spec, replication: u64) -> ById<CgroupId, Group> {
     let group = |parent: Option<u16>, weight: u32, idle: bool, bandwidth| Group {
-        parent: parent.map_or(0, |p| p + 1),
+        parent: parent.map_or(ROOT, below_root),
         weight: group_weight(weight, idle),
         idle,
         load: 0.0,
         bandwidth,
     };
-    let mut all = vec![group(None, 100, false, None)];
+    let mut all = ById::from(vec![group(None, 100, false, None)]);
     for of in &spec.cgroups {
         let name = format!("{}/period", of.name);
         let phase = Stream::new(spec.seed, replication, &name).below(of.period_ns.max(1));
@@ -499,7 +507,7 @@ fn groups(spec: &Spec, replication: u64) -> Vec<Group> {
 
 /// Processors that a virtual processor may use, if not all: its own pins within the cpusets of its
 /// groups.
-fn allowed(spec: &Spec, host: &HostThreads, vp: u16, cpus: u16) -> Option<Mask> {
+fn allowed(spec: &Spec, host: &HostThreads, vp: u16, cpus: usize) -> Option<Mask> {
     let mut sets: Vec<&[u16]> = Vec::new();
     if let Some(pins) = host.pins.get(usize::from(vp)).filter(|p| !p.is_empty()) {
         sets.push(pins);
@@ -513,8 +521,9 @@ fn allowed(spec: &Spec, host: &HostThreads, vp: u16, cpus: u16) -> Option<Mask> 
         return None;
     }
     let mut mask = Mask::none(cpus);
-    for cpu in (0..cpus).filter(|cpu| sets.iter().all(|set| set.contains(cpu))) {
-        mask.set(cpu, true);
+    for cpu in between(0, cpus) {
+        let number = u16::from(cpu);
+        mask.set(cpu, sets.iter().all(|set| set.contains(&number)));
     }
     Some(mask)
 }

@@ -1,6 +1,7 @@
 //! The scheduler against a naive twin: one processor, no groups, everything searched anew at every
 //! step, a tick every four milliseconds whether anything can happen or not.
 
+use super::ids::QueueId;
 use super::tests::{scheduler, spec};
 use crate::hypervisor::HostScheduler;
 use crate::kernel::Stream;
@@ -266,7 +267,7 @@ fn compare(dice: &mut Stream, linux: &mut super::Linux, naive: &mut Naive, seed:
                 naive.sleep();
             } else if !awake[i] {
                 awake[i] = true;
-                let alone = linux.tree.queue(0).floor;
+                let alone = linux.tree.queue(QueueId::new(0)).floor;
                 linux.wake(i as u32, None, now);
                 naive.wake(i, i128::from(alone), at);
             }

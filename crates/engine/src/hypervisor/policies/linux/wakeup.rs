@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use super::domains::{Domains, LEVELS};
-use super::queue::NONE;
-use super::tree::{TaskId, Tree};
+use super::ids::{between, CoreId, EntityId, TaskId};
+use super::tree::Tree;
 
 /// Idle processors in the sets around one, from the machine in.
 type Room = [u32; LEVELS];
@@ -12,8 +12,8 @@ type Room = [u32; LEVELS];
 impl Tree {
     /// Processor for a task that wakes: the one it was on or its waker's, or an idle one that
     /// shares the last cache level with it.
-    pub fn choose_cpu(&self, domains: &Domains, task: TaskId, waker: Option<u16>) -> u16 {
-        let t = &self.tasks[task as usize];
+    pub fn choose_cpu(&self, domains: &Domains, task: TaskId, waker: Option<CoreId>) -> CoreId {
+        let t = &self.tasks[task];
         let prev = t.cpu;
         if !t.may_use(prev) {
             return self.idlest(domains, task);
@@ -29,8 +29,8 @@ impl Tree {
 
     /// Whether a task is drawn from where it was to its waker, which says by the wake-up that it
     /// will sleep soon (`WF_SYNC`), as all who send a message and wait for the answer do.
-    fn drawn_to(&self, task: TaskId, waker: u16) -> u16 {
-        let prev = self.tasks[task as usize].cpu;
+    fn drawn_to(&self, task: TaskId, waker: CoreId) -> CoreId {
+        let prev = self.tasks[task].cpu;
         if self.runnable(waker) <= 1 {
             return waker;
         }
@@ -38,12 +38,8 @@ impl Tree {
             return prev;
         }
         let own = self.task_load(task);
-        let curr = self.cpus[usize::from(waker)].curr;
-        let leaves = if curr == NONE {
-            0.0
-        } else {
-            self.task_load(curr)
-        };
+        let curr = self.cpus[waker].curr;
+        let leaves = curr.map_or(0.0, |curr| self.task_load(curr));
         let there = self.cpu_load(waker) - leaves;
         if there < 0.0 {
             return waker;
@@ -61,18 +57,19 @@ impl Tree {
 
     /// An idle processor that shares the last cache level with `target`: that one itself, then
     /// one of an idle core, then any.
-    fn idle_near(&self, domains: &Domains, task: TaskId, target: u16) -> u16 {
-        let t = &self.tasks[task as usize];
+    fn idle_near(&self, domains: &Domains, task: TaskId, target: CoreId) -> CoreId {
+        let t = &self.tasks[task];
         if self.is_idle(target) {
             return target;
         }
         let prev = t.cpu;
         let cache = domains.cache_of(target);
-        if cache.contains(&prev) && self.is_idle(prev) {
+        if cache.contains(prev) && self.is_idle(prev) {
             return prev;
         }
-        let after = self.idle.each(target + 1..cache.end);
-        let around = after.chain(self.idle.each(cache.start..target));
+        let (at, all) = (target.index(), cache.numbers());
+        let after = self.idle.each(between(at + 1, all.end));
+        let around = after.chain(self.idle.each(between(all.start, at)));
         let mut found = target;
         for cpu in around.filter(|cpu| t.may_use(*cpu)) {
             if domains.siblings == 1 || self.idle.holds(domains.core_of(cpu)) {
@@ -87,18 +84,22 @@ impl Tree {
 
     /// Processor for a new task: of the emptiest node, the emptiest cache, an idle core, a thread;
     /// the least loaded where none is idle.
-    pub fn idlest(&self, domains: &Domains, task: TaskId) -> u16 {
-        let t = &self.tasks[task as usize];
+    pub fn idlest(&self, domains: &Domains, task: TaskId) -> CoreId {
+        let t = &self.tasks[task];
         let (mut best, mut next) = (None, 0);
-        while let Some(cpu) = (next..self.cpus.len() as u16).find(|cpu| t.may_use(*cpu)) {
-            next = cpu + 1;
+        let mine = |from: usize| {
+            let mut left = between(from, self.cpus.len()).into_iter();
+            left.find(|cpu| t.may_use(*cpu))
+        };
+        while let Some(cpu) = mine(next) {
+            next = cpu.index() + 1;
             let mut room = Room::default();
             let most = best.map_or(Room::default(), |(_, room, _)| room);
             for (level, group) in domains.groups_of(cpu).enumerate() {
                 // One more, so that a level that isn't there comes before an empty one.
-                room[level] = 1 + self.idle.count(group.clone());
+                room[level] = 1 + self.idle.count(group);
                 if room[..=level] < most[..=level] {
-                    next = group.end; // All of the set are behind.
+                    next = group.numbers().end; // All of the set are behind.
                     break;
                 }
             }
@@ -111,18 +112,17 @@ impl Tree {
                 best = Some((cpu, room, rank));
             }
         }
-        best.map_or(0, |(cpu, ..)| cpu)
+        best.map_or(CoreId::new(0), |(cpu, ..)| cpu)
     }
 
     /// Whether a woken task takes its processor from the runner.
     pub fn check_preempt(&mut self, task: TaskId) {
-        let cpu = self.tasks[task as usize].cpu;
-        let it = &self.cpus[usize::from(cpu)];
-        let curr = it.curr;
-        if curr == NONE {
+        let cpu = self.tasks[task].cpu;
+        let it = &self.cpus[cpu];
+        let Some(curr) = it.curr else {
             self.resched(cpu);
             return;
-        }
+        };
         if curr == task || it.resched || self.goes_to_limbo(task) {
             self.look_again(cpu);
             return;
@@ -132,14 +132,7 @@ impl Tree {
             return;
         };
         let queue = self.entity(woken).queue;
-        let idle = |tree: &Self, id: u32| {
-            let entity = tree.entity(id);
-            !entity.is_task() && {
-                let group = tree.queue(entity.own).group;
-                tree.groups[usize::from(group)].idle
-            }
-        };
-        match (idle(self, runner), idle(self, woken)) {
+        match (self.is_idle_group(runner), self.is_idle_group(woken)) {
             (true, false) => return self.resched(cpu),
             (false, true) => return,
             _ => {}
@@ -152,25 +145,28 @@ impl Tree {
             return;
         }
         let shorter = self.entity(woken).slice < self.entity(runner).slice;
-        if self.pick_eevdf(queue, !shorter) == woken {
+        if self.pick_eevdf(queue, !shorter) == Some(woken) {
             if shorter {
                 let vruntime = self.entity(runner).vruntime;
-                self.entities[runner as usize].protected = vruntime;
+                self.entities[runner].protected = vruntime;
             }
             self.resched(cpu);
         } else if shorter && self.params.run_to_parity {
             let slice = self.shortest_slice(queue);
-            let entity = &mut self.entities[runner as usize];
+            let entity = &mut self.entities[runner];
             let early = entity.vruntime + entity.virtual_ns(slice);
             entity.protected = entity.protected.min(early);
         }
     }
 
     /// The entities of two tasks, or of groups above them, that stand in the same queue.
-    fn in_one_queue(&self, a: TaskId, b: TaskId) -> Option<(u32, u32)> {
+    fn in_one_queue(&self, a: TaskId, b: TaskId) -> Option<(EntityId, EntityId)> {
         let (mut a, mut b) = self.side_by_side(a, b);
-        while self.entity(a).queue != self.entity(b).queue && self.above(a) != NONE {
-            (a, b) = (self.above(a), self.above(b));
+        while self.entity(a).queue != self.entity(b).queue {
+            match (self.above(a), self.above(b)) {
+                (Some(above), Some(beside)) => (a, b) = (above, beside),
+                _ => break,
+            }
         }
         (a != b).then_some((a, b))
     }
@@ -178,35 +174,36 @@ impl Tree {
 
 impl Tree {
     /// A task that wakes is on this processor from now on.
-    pub fn settle_on(&mut self, task: TaskId, cpu: u16, prev: u16) {
-        let group = self.tasks[task as usize].group;
-        if prev == u16::MAX {
+    pub fn settle_on(&mut self, task: TaskId, cpu: CoreId, prev: Option<CoreId>) {
+        let group = self.tasks[task].group;
+        if prev.is_none() {
             // A new task counts as one that has always wanted to run.
-            self.tasks[task as usize].cpu = cpu;
+            let t = &mut self.tasks[task];
+            (t.placed, t.cpu) = (true, cpu);
             let queue = self.queue_of(group, cpu);
             let now = self.now;
-            let entity = &mut self.entities[task as usize];
+            let entity = &mut self.entities[task];
             entity.queue = queue;
             entity.load = super::average::Average::at(entity.weight as f64 / 1024.0, now);
             self.attach_load(task);
-        } else if prev != cpu {
+        } else if prev != Some(cpu) {
             self.detach_load(task);
-            let t = &mut self.tasks[task as usize];
+            let t = &mut self.tasks[task];
             t.cpu = cpu;
             t.migrations += 1;
             let queue = self.queue_of(group, cpu);
-            self.entities[task as usize].queue = queue;
+            self.entities[task].queue = queue;
             self.attach_load(task);
         }
     }
 
     /// A processor that idled gets work: its idle times are averaged.
-    pub fn note_idle_end(&mut self, cpu: u16) {
+    pub fn note_idle_end(&mut self, cpu: CoreId) {
         if !self.is_idle(cpu) {
             return;
         }
         let (now, most) = (self.now, 2 * self.params.migration_cost);
-        let it = &mut self.cpus[usize::from(cpu)];
+        let it = &mut self.cpus[cpu];
         let lasted = now - it.idle_from;
         let mean = it.idle_mean as i64 + (lasted as i64 - it.idle_mean as i64) / 8;
         it.idle_mean = (mean.max(0) as u64).min(most);

@@ -4,21 +4,18 @@
 //! before all others, a protected runner included, as long as it owes nothing (CFS: as long as it
 //! is not too far ahead); once it runs, or leaves its queue, the note is gone.
 
-use super::queue::{EntityId, QueueId, NONE};
-use super::tree::{TaskId, Tree};
+use super::ids::{EntityId, QueueId, TaskId};
+use super::tree::Tree;
 
 impl Tree {
     /// A runner leaves its processor to a sibling that waits, here or on another processor, and
     /// that comes next there if it owes nothing. Whether it does: not if it does not run, or if the
     /// sibling runs, sleeps or is throttled.
     pub fn hand_over(&mut self, task: TaskId, sibling: TaskId) -> bool {
-        let cpu = self.tasks[task as usize].cpu;
-        let to = self.tasks[sibling as usize].cpu;
+        let cpu = self.tasks[task].cpu;
+        let to = self.tasks[sibling].cpu;
         let waits = self.entity(sibling).queued && !self.entity(sibling).delayed;
-        if self.cpus[usize::from(cpu)].curr != task
-            || !waits
-            || self.cpus[usize::from(to)].curr == sibling
-        {
+        if self.cpus[cpu].curr != Some(task) || !waits || self.cpus[to].curr == Some(sibling) {
             return false;
         }
         self.note_buddy(sibling);
@@ -32,23 +29,21 @@ impl Tree {
 
     /// Notes who is to come next, in all queues from a task's up to the root.
     fn note_buddy(&mut self, task: TaskId) {
-        let mut id = task;
-        while id != NONE && self.entity(id).queued {
+        let mut next = Some(task);
+        while let Some(id) = next.filter(|id| self.entity(*id).queued) {
             let queue = self.entity(id).queue;
             if self.is_idle_group(id) {
                 return;
             }
-            self.queues[queue as usize].buddy = id;
-            id = self.above(id);
+            self.queues[queue].buddy = Some(id);
+            next = self.above(id);
         }
     }
 
-    fn is_idle_group(&self, id: EntityId) -> bool {
-        let entity = self.entity(id);
-        !entity.is_task() && {
-            let group = self.queue(entity.own).group;
-            self.groups[usize::from(group)].idle
-        }
+    /// Whether it is a group that runs only where nobody else wants to.
+    pub fn is_idle_group(&self, id: EntityId) -> bool {
+        let own = self.entity(id).own;
+        own.is_some_and(|own| self.groups[self.queue(own).group].idle)
     }
 
     /// A runner that yields gives up the rest of its slice, unless it owes already: it stands as if
@@ -62,7 +57,7 @@ impl Tree {
             return;
         }
         let owes = !self.is_eligible(task);
-        let entity = &mut self.entities[task as usize];
+        let entity = &mut self.entities[task];
         if !owes {
             entity.vruntime = entity.deadline;
             entity.deadline += entity.virtual_ns(entity.slice);
@@ -73,27 +68,27 @@ impl Tree {
     /// One that runs now, or leaves its queue, is nobody's buddy any more, nor are its groups that
     /// were named for its sake.
     pub fn forget_buddy(&mut self, id: EntityId) {
-        let mut at = id;
-        while at != NONE {
+        let mut next = Some(id);
+        while let Some(at) = next {
             let queue = self.entity(at).queue;
-            let of = &mut self.queues[queue as usize];
-            if of.buddy != at {
+            let of = &mut self.queues[queue];
+            if of.buddy != Some(at) {
                 return;
             }
-            of.buddy = NONE;
-            at = of.entity;
+            of.buddy = None;
+            next = of.entity;
         }
     }
 
     /// The one that was named to come next, if it owes nothing.
     pub fn buddy(&self, queue: QueueId) -> Option<EntityId> {
         let buddy = self.queue(queue).buddy;
-        (buddy != NONE && self.is_eligible(buddy)).then_some(buddy)
+        buddy.filter(|buddy| self.is_eligible(*buddy))
     }
 
     /// The same under CFS: if it is not so far ahead of the first that a woken one would preempt.
     pub fn buddy_cfs(&self, queue: QueueId, first: EntityId) -> Option<EntityId> {
         let buddy = self.queue(queue).buddy;
-        (buddy != NONE && !self.preempts_cfs(first, buddy)).then_some(buddy)
+        buddy.filter(|buddy| !self.preempts_cfs(first, *buddy))
     }
 }
