@@ -13,7 +13,8 @@
 
 use serde::Serialize;
 
-use super::{CoreId, State, VpId};
+use super::state::State;
+use super::{CoreId, VpId};
 use crate::spec::{Hypervisor, Spec};
 
 /// A host's scheduler. Times are absolute simulated times [ns].
