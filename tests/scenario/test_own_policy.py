@@ -118,8 +118,10 @@ def test_all_threads_have_the_same_due(turns: Scenario) -> None:
 REFUSED: list[tuple[dict[str, Any], str]] = [
     (
         {"partition.one.processors.weight": 200},
-        "weight = 200: under round_robin all threads count alike; leave weight out, or choose"
-        ' policy = "linux" or "credit2"',
+        (
+            "weight = 200: under round_robin all threads count alike; leave weight out, or choose"
+            ' policy = "linux" or "credit2"'
+        ),
     ),
     ({"partition.one.processors.quota": "5 ms"}, "leave quota out, or choose"),
     ({"partition.one.processors.cap": 0.5}, "leave cap out, or choose"),

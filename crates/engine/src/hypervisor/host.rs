@@ -13,7 +13,7 @@
 
 use serde::Serialize;
 
-use super::State;
+use super::state::State;
 use crate::ids::{CoreId, PartitionId, Span, VpId};
 use crate::spec::{Hypervisor, Spec};
 

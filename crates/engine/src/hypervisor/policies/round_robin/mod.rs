@@ -8,12 +8,12 @@
 //! ```
 //! After L. Kleinrock, "Analysis of a time-shared processor", Naval Research Logistics Quarterly 11
 //! (1964), for several processors. A baseline: it has no weights, and knows neither caches nor
-//! hardware threads nor nodes. A thread that wakes takes nobody's processor before the turn is over.
+//! hardware threads nor nodes. One that wakes takes nobody's processor before the turn is over.
 
 use std::collections::VecDeque;
 
 use super::super::host::{HostCount, HostPolicy, HostScheduler, Setting};
-use super::super::State;
+use super::super::state::{State, Vp};
 use crate::ids::{ById, CoreId, PartitionId, VpId};
 use crate::spec::{Processors, Spec};
 
@@ -80,7 +80,7 @@ impl HostPolicy for RoundRobin {
 
 /// All threads, asleep, in the order of their ids.
 fn threads(spec: &Spec, state: &State) -> ById<VpId, Thread> {
-    let thread = |vp: &crate::hypervisor::Vp| {
+    let thread = |vp: &Vp| {
         let pins = match &spec.partitions[vp.partition.index()].processors {
             Processors::Shared { host, .. } => host.pins.get(usize::from(vp.index)),
             Processors::Dedicated { .. } => None,
