@@ -119,8 +119,8 @@ impl Port {
         }
     }
 
-    /// A window ends. An instruction takes `instruction_ns` and `held` is the time that the lock is
-    /// held beside searches and lines, of which `more_lines` come with the first `first_line`.
+    /// A window ends, in which an instruction took `instruction_ns` on average: what was sent in it
+    /// becomes what sending costs in the next.
     pub fn close_window(
         &mut self,
         table: &Table,
@@ -199,7 +199,7 @@ fn outgoing(
     else {
         return [Outgoing::default(); 3];
     };
-    // Nothing to say yet after a think time: what came is acknowledged by itself.
+    // Nothing to say yet before a think time: what came is acknowledged by itself.
     let next_bytes = if think_ns > 0 { 0 } else { request_bytes };
     let acknowledgements = if file_bytes > 0 {
         switch.frames_of(file_bytes) / FRAMES_ACKNOWLEDGED
