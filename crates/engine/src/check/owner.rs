@@ -4,62 +4,62 @@ use super::fault::{SpecFault, Wrong};
 use crate::spec::Spec;
 
 /// Sound, or what is wrong.
-pub(super) type Checked = Result<(), SpecFault>;
+pub(crate) type Checked = Result<(), SpecFault>;
 
 /// Somebody whose numbers are looked at, and where they stand in the spec.
 #[derive(Clone, Debug)]
-pub(super) struct Owner {
+pub(crate) struct Owner {
     name: String,
     at: String,
 }
 
 impl Owner {
     /// Called `name` in messages, to be found at a JSON pointer.
-    pub(super) fn new(name: impl Into<String>, at: impl Into<String>) -> Self {
+    pub(crate) fn new(name: impl Into<String>, at: impl Into<String>) -> Self {
         let (name, at) = (name.into(), at.into());
         Self { name, at }
     }
 
     /// A partition, by its place in the spec.
-    pub(super) fn partition(spec: &Spec, at: usize) -> Self {
+    pub(crate) fn partition(spec: &Spec, at: usize) -> Self {
         let name = format!("partition {}", spec.partitions[at].name);
         Self::new(name, format!("/partitions/{at}"))
     }
 
     /// A pool, by its place in the spec.
-    pub(super) fn pool(spec: &Spec, at: usize) -> Self {
+    pub(crate) fn pool(spec: &Spec, at: usize) -> Self {
         let name = format!("pool {}", spec.pools[at].name);
         Self::new(name, format!("/pools/{at}"))
     }
 
     /// A group of partitions, by its place in the spec.
-    pub(super) fn group(spec: &Spec, at: usize) -> Self {
+    pub(crate) fn group(spec: &Spec, at: usize) -> Self {
         let name = format!("group {}", spec.groups[at].name);
         Self::new(name, format!("/groups/{at}"))
     }
 
     /// The hypervisor, or the host's scheduler.
-    pub(super) fn hypervisor() -> Self {
+    pub(crate) fn hypervisor() -> Self {
         Self::new("hypervisor", "/machine/hypervisor")
     }
 
     /// What is nobody's.
-    pub(super) fn nobody(at: impl Into<String>) -> Self {
+    pub(crate) fn nobody(at: impl Into<String>) -> Self {
         Self::new("", at)
     }
 
     /// The same one, whose numbers stand deeper in the spec.
-    pub(super) fn within(&self, step: &str) -> Self {
+    pub(crate) fn within(&self, step: &str) -> Self {
         Self::new(self.name.clone(), format!("{}/{step}", self.at))
     }
 
     /// Something of it that has a name of its own.
-    pub(super) fn part(&self, name: &str, step: &str) -> Self {
+    pub(crate) fn part(&self, name: &str, step: &str) -> Self {
         Self::new(format!("{}: {name}", self.name), self.within(step).at)
     }
 
     /// Something is wrong with all of it.
-    pub(super) fn refuse(&self, what: Wrong) -> SpecFault {
+    pub(crate) fn refuse(&self, what: Wrong) -> SpecFault {
         SpecFault {
             owner: self.name.clone(),
             at: self.at.clone(),
@@ -68,7 +68,7 @@ impl Owner {
     }
 
     /// The same thing stands twice at this place; nobody is to blame.
-    pub(super) fn twice(&self, what: &str, name: impl Into<String>) -> SpecFault {
+    pub(crate) fn twice(&self, what: &str, name: impl Into<String>) -> SpecFault {
         let what = Wrong::Twice {
             what: what.into(),
             name: name.into(),
@@ -77,7 +77,7 @@ impl Owner {
     }
 
     /// Something that it names is not there.
-    pub(super) fn not_there(&self, field: &str, index: u64, count: u64) -> SpecFault {
+    pub(crate) fn not_there(&self, field: &str, index: u64, count: u64) -> SpecFault {
         self.refuse(Wrong::NotThere {
             field: field.into(),
             index,
@@ -88,7 +88,7 @@ impl Owner {
 
 /// A number: how it is called, and its steps in the spec below its owner's.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Field<'a> {
+pub(crate) struct Field<'a> {
     name: &'a str,
     steps: &'a str,
 }
@@ -108,7 +108,7 @@ impl<'a> From<(&'a str, &'a str)> for Field<'a> {
 }
 
 /// A number out of its range.
-pub(super) fn range<'a>(
+pub(crate) fn range<'a>(
     owner: &Owner,
     field: impl Into<Field<'a>>,
     value: f64,
@@ -127,7 +127,7 @@ pub(super) fn range<'a>(
 }
 
 /// None of the times is longer than it may be.
-pub(super) fn at_most(owner: &Owner, times: &[(&str, u64, u64)]) -> Checked {
+pub(crate) fn at_most(owner: &Owner, times: &[(&str, u64, u64)]) -> Checked {
     match times.iter().find(|(_, value, most)| value > most) {
         Some((field, value, most)) => Err(range(
             owner,

@@ -4,19 +4,13 @@
 
 #![allow(clippy::neg_cmp_op_on_partial_ord)] // `!(x <= y)` refuses NaN, which is meant
 
-mod fault;
-mod host;
-mod memory;
-mod owner;
-mod prsm;
-mod work;
-mod zvm;
-
+use super::host::check as host;
+use super::zvm::check as zvm;
+use crate::check::{at_most, range, Checked, Owner, Wrong};
+use crate::guest::check as guest;
+use crate::hypervisor::check::prsm;
 use crate::machine;
 use crate::spec::{Partition, Policy, Processors, Spec};
-use owner::{at_most, range, Checked, Owner};
-
-pub use fault::{SpecFault, Wrong};
 
 pub(super) fn check(spec: &Spec) -> Checked {
     let built = machine::check(&spec.machine);
@@ -44,7 +38,7 @@ pub(super) fn check(spec: &Spec) -> Checked {
         check_partition(spec, partition, &Owner::partition(spec, at))?;
     }
     check_cores(spec)?;
-    memory::check_room(spec)?;
+    guest::check_room(spec)?;
     prsm::check_machine(spec)?;
     check_capacity(spec)
 }
@@ -124,8 +118,8 @@ fn check_partition(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked
         return Err(range(owner, "smt", f64::from(partition.smt), &most));
     }
     check_processors(spec, partition, owner)?;
-    memory::check(spec, partition, owner)?;
-    work::check(spec, partition, owner)?;
+    guest::check_memory(spec, partition, owner)?;
+    guest::check_work(spec, partition, owner)?;
     zvm::check(spec, partition, owner)
 }
 

@@ -3,8 +3,7 @@
 
 #![allow(clippy::neg_cmp_op_on_partial_ord)] // `!(x <= y)` refuses NaN, which is meant
 
-use super::fault::{SpecFault, Wrong};
-use super::owner::{range, Checked, Field, Owner};
+use crate::check::{range, Checked, Field, Owner, SpecFault, Wrong};
 use crate::spec::{
     Balance, Cgroup, Guest, HostThreads, Kvm, Linux, LogicalCores, NumaBalancing, Partition,
     Policy, Processors, Spec, Workload,
@@ -21,13 +20,13 @@ const SLICES_NS: std::ops::RangeInclusive<u64> = 100_000..=100_000_000;
 const HOUR_NS: u64 = 3_600_000_000_000;
 
 /// Whether a host's scheduler decides on this machine.
-pub(super) fn is_host(spec: &Spec) -> bool {
+pub fn is_host(spec: &Spec) -> bool {
     let policy = spec.machine.hypervisor.policy;
     matches!(policy, Policy::Linux | Policy::Credit2)
 }
 
 /// The machine and its control groups.
-pub(super) fn check_machine(spec: &Spec) -> Checked {
+pub fn check_machine(spec: &Spec) -> Checked {
     let hypervisor = &spec.machine.hypervisor;
     let siblings = u64::from(hypervisor.siblings);
     if !is_host(spec) {
@@ -255,7 +254,7 @@ fn check_cgroup(spec: &Spec, at: usize, cgroup: &Cgroup) -> Checked {
 }
 
 /// One partition's processors.
-pub(super) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
+pub fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     check_pairs(spec, partition, owner)?;
     let processors = &owner.within("processors");
     let Processors::Shared {

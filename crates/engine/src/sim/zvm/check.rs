@@ -2,8 +2,7 @@
 
 #![allow(clippy::neg_cmp_op_on_partial_ord)] // `!(x <= y)` refuses NaN, which is meant
 
-use super::fault::Wrong;
-use super::owner::{at_most, range, Checked, Field, Owner};
+use crate::check::{at_most, range, Checked, Field, Owner, Wrong};
 use crate::devices::memory;
 use crate::guest::zvm::vectors::MOST_IN_VECTOR;
 use crate::spec::{
@@ -20,7 +19,7 @@ const MOST_BYTES: u64 = 1 << 40;
 const MOST_VCPUS: usize = 65_536;
 
 /// One partition's guest and workload, as far as z/VM or its workload is concerned.
-pub(super) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
+pub fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     match (&partition.guest, &partition.workload) {
         (Guest::Zvm(zvm), Workload::Web { .. } | Workload::Idle) => {
             check_zvm(spec, partition, zvm, owner)
