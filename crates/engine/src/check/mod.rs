@@ -4,7 +4,9 @@
 //! turn. This is what they have in common, and knows none of them.
 
 mod fault;
+mod number;
 mod owner;
 
 pub use fault::{SpecFault, Wrong};
-pub(crate) use owner::{at_most, range, Checked, Field, Owner};
+pub(crate) use number::{at_most, between, range, within, Field, LONGEST_NS};
+pub(crate) use owner::{Checked, Owner};

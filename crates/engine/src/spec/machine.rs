@@ -232,6 +232,14 @@ pub enum Policy {
     Credit2,
 }
 
+impl Policy {
+    /// Whether it is a host's scheduler.
+    #[must_use]
+    pub fn is_host(self) -> bool {
+        matches!(self, Self::Linux | Self::Credit2)
+    }
+}
+
 /// Victims of an entitled requester on its home node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -2,12 +2,9 @@
 
 #![allow(clippy::neg_cmp_op_on_partial_ord)] // `!(x <= y)` refuses NaN, which is meant
 
-use crate::check::{at_most, range, Checked, Owner};
+use crate::check::{at_most, range, Checked, Owner, LONGEST_NS};
 use crate::guest::Scheduler;
 use crate::spec::{Aix, Guest, Partition, Profile, Spec, Workload};
-
-/// Longest time that anything may be set to [ns]: three years, so that no sum of times overflows.
-const LONGEST_NS: u64 = 100_000_000_000_000_000;
 
 pub(crate) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     check_guest(partition, &owner.within("guest"))?;
