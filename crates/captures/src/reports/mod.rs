@@ -14,7 +14,6 @@ mod model;
 mod reader;
 mod rows;
 mod session;
-mod stamp;
 mod words;
 
 pub use feed::Feed;
@@ -22,7 +21,6 @@ pub use model::{
     Affinity, Banner, Command, Configuration, Information, Part, Recording, Table, Tunable,
 };
 pub use reader::{recognise, Reader};
-pub(crate) use stamp::seconds;
 
 pub use crate::lssrad::Domain;
 

@@ -8,8 +8,8 @@ use crate::reports::listing;
 use crate::reports::model::{Affinity, Information, Recording, Table};
 use crate::reports::rows::{Open, Taken};
 use crate::reports::session;
-use crate::reports::stamp::{self, Stamp};
 use crate::reports::words;
+use crate::stamp::{self, Stamp};
 use crate::{lparstat, mpstat, vmstat};
 
 /// A longer line is no line of a report.
