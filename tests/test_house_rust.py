@@ -221,6 +221,14 @@ def test_folders_of_the_engine_know_those_of_their_row() -> None:
     assert not findings, "\n".join([*findings, "remedy: correct the row, or the arrow"])
 
 
+def test_one_file_of_the_reports_names_the_tools() -> None:
+    _, arrows = drawn(ROOT / "crates" / "captures" / "src")
+    tools = {(name,) for name in ("lparstat", "lssrad", "mpstat", "sar", "vmstat")}
+    assert tools <= set(arrows)
+    who = {module for module in arrows if module[:1] == ("reports",) and arrows[module] & tools}
+    assert who == {("reports", "tools")}
+
+
 def written(folder: Path, files: dict[str, str]) -> Path:
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

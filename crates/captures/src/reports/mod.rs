@@ -8,12 +8,12 @@
 //! of the others the last interval, so that memory does not grow with the number of processors.
 
 mod feed;
-mod heading;
 mod listing;
 mod model;
 mod reader;
 mod rows;
 mod session;
+mod tools;
 mod words;
 
 pub use feed::Feed;
@@ -21,8 +21,7 @@ pub use model::{
     Affinity, Banner, Command, Configuration, Information, Part, Recording, Table, Tunable,
 };
 pub use reader::{recognise, Reader};
-
-pub use crate::lssrad::Domain;
+pub use tools::Domain;
 
 use crate::damage::Lenient;
 use crate::error::CaptureError;
