@@ -1,11 +1,14 @@
-"""No file of a crate uses, by whatever way round, a file that uses it. A file's own tests are left
-out: they look at the whole from outside.
+"""No file or folder of a crate uses, by whatever way round, one that uses it, and folders of the
+engine use those that ARCHITECTURE says. A file's own tests are left out: they look at the whole
+from outside.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,6 +26,17 @@ USE = re.compile(r"\buse ([^;]+);")
 PATH = re.compile(r"(?<![\w:])\w+(?:::\w+)+")
 
 Module = tuple[str, ...]
+
+CRATES = ("captures", "engine", "kernels", "python")
+EVERYBODYS = {"spec", "ids"}
+"""The engine's frozen input and what numbers its parts."""
+STANDING = {
+    "engine/src/hypervisor": {"mod", "host", "policy", "pool", "share", "windows"},
+    "engine/src/sim": {"world", "system", "rows", "windows", "zvm"},
+}
+"""Who is in a circle still, by folder: nobody may join, and who is out is struck off."""
+OUT_OF_USE = {"engine/src/hypervisor/ids.rs"}
+"""Files that no module declares still."""
 
 
 def code(text: str) -> str:
@@ -121,7 +135,7 @@ def uses(module: Module, known: dict[Module, Path]) -> set[Module]:
     return reached - {module}
 
 
-def circles(arrows: dict[Module, set[Module]]) -> list[list[Module]]:
+def circles(arrows: Mapping[Module, set[Module]]) -> list[list[Module]]:
     """The groups of modules of which each reaches each."""
     far: dict[Module, set[Module]] = {}
     for start in arrows:
@@ -135,27 +149,84 @@ def circles(arrows: dict[Module, set[Module]]) -> list[list[Module]]:
     return [list(group) for group in sorted(groups)]
 
 
+def floors(arrows: Mapping[Module, set[Module]]) -> dict[Module, dict[Module, set[Module]]]:
+    """By folder, who in it (a file or a whole folder) uses whom in it."""
+    found: dict[Module, dict[Module, set[Module]]] = defaultdict(lambda: defaultdict(set))
+    for start, ends in arrows.items():
+        for end in ends:
+            shared = 0
+            while shared < min(len(start), len(end)) and start[shared] == end[shared]:
+                shared += 1
+            here, there = (((*path, "mod")[shared],) for path in (start, end))
+            floor = found[start[:shared]]
+            floor[here].add(there)
+            floor[there] |= set()
+    return found
+
+
+@cache
 def drawn(source: Path) -> tuple[dict[Module, Path], dict[Module, set[Module]]]:
     """The modules of a crate with their files, and what each uses."""
     known = modules(source)
     return known, {module: uses(module, known) for module in known}
 
 
-@pytest.mark.parametrize("crate", ["captures", "engine", "kernels", "python"])
-def test_no_file_uses_one_that_uses_it(crate: str) -> None:
+@pytest.mark.parametrize("crate", CRATES)
+def test_nobody_uses_one_that_uses_it(crate: str) -> None:
     source = ROOT / "crates" / crate / "src"
-    known, arrows = drawn(source)
-    # Every file is on the drawing but those of tests, which look at the whole from outside.
-    on_it = {path.relative_to(source) for path in known.values()}
-    rest = {path.relative_to(source) for path in source.rglob("*.rs")} - on_it
-    assert {path.name for path in rest} <= {"tests.rs"}
+    _, arrows = drawn(source)
+    found = {
+        f"{crate}/{'/'.join(('src', *folder))}": {n for circle in circles(graph) for (n,) in circle}
+        for folder, graph in floors(arrows).items()
+    }
+    standing = {folder: who for folder, who in STANDING.items() if folder.startswith(f"{crate}/")}
     findings = [
-        f"crates/{crate}/src/{known[module].relative_to(source)} uses {'::'.join(into)}"
-        for circle in circles(arrows)
-        for module in circle
-        for into in sorted(arrows[module] & set(circle))
+        f"crates/{folder}: {', '.join(sorted(who ^ standing.get(folder, set())))}"
+        for folder, who in ({key: set[str]() for key in standing} | found).items()
+        if who != standing.get(folder, set())
     ]
     assert not findings, "\n".join([*findings, "remedy: move what both need into a file beneath"])
+
+
+@pytest.mark.parametrize("crate", CRATES)
+def test_every_file_is_on_the_drawing(crate: str) -> None:
+    source = ROOT / "crates" / crate / "src"
+    rest = set(source.rglob("*.rs")) - set(drawn(source)[0].values())
+    # But for those of a file's own tests, which look at the whole from outside.
+    rest = {path for path in rest if path.name != "tests.rs"}
+    assert {str(path.relative_to(ROOT / "crates")) for path in rest} <= OUT_OF_USE
+
+
+def rows() -> dict[str, set[str]]:
+    """By folder of the engine, those that it knows as ARCHITECTURE says."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = text.split("## Inside the engine", 1)[1].split("\n\n", 3)[2]
+    found = dict(re.findall(r"^\| `(\w+)` \|.*\| ([^|]*) \|$", table, flags=re.MULTILINE))
+    return {
+        folder: set(found) if knows == "all" else set(re.findall(r"\w+", knows))
+        for folder, knows in found.items()
+    }
+
+
+def test_folders_of_the_engine_know_those_of_their_row() -> None:
+    _, arrows = drawn(ROOT / "crates" / "engine" / "src")
+    graph = floors(arrows)[()]
+    assert {name for (name,) in graph} - {"mod"} <= set(rows()) | EVERYBODYS
+    findings = [
+        f"{here} knows {there}"
+        for (here,), ends in graph.items()
+        for (there,) in sorted(ends)
+        if here != "mod" and there not in rows().get(here, set()) | EVERYBODYS
+    ]
+    assert not findings, "\n".join([*findings, "remedy: correct the row, or the arrow"])
+
+
+def test_one_file_of_the_reports_names_the_tools() -> None:
+    _, arrows = drawn(ROOT / "crates" / "captures" / "src")
+    tools = {(name,) for name in ("lparstat", "lssrad", "mpstat", "sar", "vmstat")}
+    assert tools <= set(arrows)
+    who = {module for module in arrows if module[:1] == ("reports",) and arrows[module] & tools}
+    assert who == {("reports", "tools")}
 
 
 def written(folder: Path, files: dict[str, str]) -> Path:
@@ -200,3 +271,16 @@ def test_a_child_that_uses_what_its_parent_says_is_a_circle(tmp_path: Path) -> N
     }
     _, arrows = drawn(written(tmp_path, files))
     assert circles(arrows) == [[("a",), ("a", "b")]]
+
+
+def test_folders_whose_files_use_each_other_are_a_circle(tmp_path: Path) -> None:
+    files = {
+        "lib.rs": "mod a;\nmod b;\n",
+        "a/mod.rs": "mod c;\nmod d;\n",
+        "a/c.rs": "use crate::b::Thing;\n",
+        "a/d.rs": "",
+        "b.rs": "use crate::a::d::Thing;\n",
+    }
+    _, arrows = drawn(written(tmp_path, files))
+    assert circles(arrows) == []
+    assert circles(floors(arrows)[()]) == [[("a",), ("b",)]]

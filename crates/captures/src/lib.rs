@@ -42,6 +42,7 @@ pub mod parstatus;
 mod reading;
 pub mod reports;
 mod sar;
+mod stamp;
 pub mod sysfs;
 pub mod sysinfo;
 pub mod topology;

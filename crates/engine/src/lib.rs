@@ -8,6 +8,7 @@
 //! One folder a subject, each understandable alone, in this order of dependency: [`machine`],
 //! [`kernel`], [`cost`], [`guest`], [`hypervisor`], [`devices`], [`sim`], [`steady`].
 
+mod check;
 pub mod cost;
 pub mod devices;
 pub mod guest;

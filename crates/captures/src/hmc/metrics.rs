@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::damage::{Damage, Lenient};
 use crate::error::CaptureError;
 use crate::hmc::usage::{PartitionUse, Samples};
-use crate::reports::seconds;
+use crate::stamp::seconds;
 
 const SAMPLES: &str = "\"utilSamples\"";
 /// After so many pieces without an end the rest of a text is given up.

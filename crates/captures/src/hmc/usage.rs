@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::damage::Damage;
-use crate::reports::seconds;
+use crate::stamp::seconds;
 
 /// What a partition used, sample by sample.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -1,8 +1,7 @@
 //! Lines of listings: labels and values, affinity domains, tunables, counters.
 
-use crate::lparstat::LABELS;
-use crate::lssrad;
 use crate::reports::model::{Affinity, Tunable};
+use crate::reports::tools::{self, AffinityRow, LABELS};
 
 /// Labels that a listing may begin with: those that no other tool has.
 const OPENING: [&str; 5] = [
@@ -54,10 +53,10 @@ fn is_number(word: &str) -> bool {
 
 /// Add a line beneath the headings of `lssrad`; whether it is one.
 pub(crate) fn domain(listing: &mut Affinity, words: &[&str], line: usize) -> bool {
-    match lssrad::row(words, line, listing.ref1) {
-        Some(lssrad::Row::Ref1(number)) => listing.ref1 = Some(number),
-        Some(lssrad::Row::Domain(domain)) => listing.domains.push(domain),
-        Some(lssrad::Row::More(ranges)) => match listing.domains.last_mut() {
+    match tools::affinity(words, line, listing.ref1) {
+        Some(AffinityRow::Ref1(number)) => listing.ref1 = Some(number),
+        Some(AffinityRow::Domain(domain)) => listing.domains.push(domain),
+        Some(AffinityRow::More(ranges)) => match listing.domains.last_mut() {
             Some(domain) => domain.processors.extend(ranges),
             None => return false,
         },

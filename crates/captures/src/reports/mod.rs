@@ -8,13 +8,12 @@
 //! of the others the last interval, so that memory does not grow with the number of processors.
 
 mod feed;
-mod heading;
 mod listing;
 mod model;
 mod reader;
 mod rows;
 mod session;
-mod stamp;
+mod tools;
 mod words;
 
 pub use feed::Feed;
@@ -22,9 +21,7 @@ pub use model::{
     Affinity, Banner, Command, Configuration, Information, Part, Recording, Table, Tunable,
 };
 pub use reader::{recognise, Reader};
-pub(crate) use stamp::seconds;
-
-pub use crate::lssrad::Domain;
+pub use tools::Domain;
 
 use crate::damage::Lenient;
 use crate::error::CaptureError;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::lssrad::Domain;
+use crate::reports::tools::Domain;
 
 /// All reports of a text, in the order of its lines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

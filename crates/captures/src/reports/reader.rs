@@ -3,14 +3,13 @@
 use crate::damage::{Damage, Lenient};
 use crate::error::{quoted, CaptureError};
 use crate::heading::Heading;
-use crate::reports::heading;
 use crate::reports::listing;
 use crate::reports::model::{Affinity, Information, Recording, Table};
 use crate::reports::rows::{Open, Taken};
 use crate::reports::session;
-use crate::reports::stamp::{self, Stamp};
+use crate::reports::tools;
 use crate::reports::words;
-use crate::{lparstat, mpstat, vmstat};
+use crate::stamp::{self, Stamp};
 
 /// A longer line is no line of a report.
 pub(super) const LONGEST_LINE: usize = 16_384;
@@ -180,7 +179,7 @@ impl Reader {
     fn decoration(&mut self, text: &str, words: &[&str]) -> bool {
         let calls = "Detailed information on Hypervisor Calls";
         if text == calls {
-            self.begin(lparstat::calls(), Stamp::default());
+            self.begin(tools::calls(), Stamp::default());
             self.mode = Mode::Calls;
             return true;
         }
@@ -190,7 +189,7 @@ impl Reader {
         let is_title = text.starts_with("Physical Processor Utili")
             || text.starts_with("---")
             || text.starts_with("***")
-            || vmstat::is_group(words);
+            || tools::is_group(words);
         if words
             .iter()
             .any(|word| word.eq_ignore_ascii_case("restart") || *word == "restarts")
@@ -207,7 +206,7 @@ impl Reader {
 
     /// Headings open a table; headings that are repeated go on with it.
     fn heading(&mut self, words: &[&str], stamp: Stamp) -> bool {
-        let Some(heading) = heading::recognise(heading::without_time(words)) else {
+        let Some(heading) = tools::recognise(tools::without_time(words)) else {
             return false;
         };
         let going_on = match &mut self.open {
@@ -267,7 +266,7 @@ impl Reader {
 
     /// Listings that are no tables over time.
     fn listing_begins(&mut self, text: &str, words: &[&str]) -> bool {
-        let mode = if heading::is_affinity(words) {
+        let mode = if tools::is_affinity(words) {
             self.found.affinity.push(Affinity {
                 line: self.number,
                 ..Affinity::default()
@@ -289,7 +288,7 @@ impl Reader {
 
     /// Names of processors of `mpstat -s`, a line above their shares.
     fn processors(&mut self, names: Vec<String>) -> bool {
-        let threads = mpstat::shares();
+        let threads = tools::shares();
         if self
             .open
             .as_ref()

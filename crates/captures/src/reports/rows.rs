@@ -7,8 +7,8 @@ use crate::damage::Damage;
 use crate::error::quoted;
 use crate::heading::{First, Heading};
 use crate::reports::model::{Part, Table};
-use crate::reports::stamp::Stamp;
 use crate::reports::words;
+use crate::stamp::Stamp;
 
 /// Names of the row for the whole system.
 const WHOLE: [&str; 3] = ["ALL", "all", "-"];

@@ -1,7 +1,7 @@
 //! Lines around the reports: configurations, first lines of tools, commands that were typed.
 
 use crate::reports::model::{Banner, Command, Configuration};
-use crate::reports::stamp;
+use crate::stamp;
 
 /// Tools whose reports are read.
 const TOOLS: [&str; 9] = [

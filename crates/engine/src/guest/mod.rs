@@ -6,6 +6,7 @@
 
 pub mod aix;
 mod charge;
+pub(crate) mod check;
 mod loads;
 pub mod memory;
 mod playback;

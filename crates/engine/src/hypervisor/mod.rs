@@ -7,6 +7,7 @@
 //! host's scheduler keeps all that it needs itself ([`HostScheduler`]).
 
 mod average;
+pub(crate) mod check;
 pub mod halt;
 mod host;
 mod idle;

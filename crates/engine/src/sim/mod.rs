@@ -28,7 +28,7 @@ mod work;
 mod world;
 mod zvm;
 
-pub use check::{SpecFault, Wrong};
+pub use crate::check::{SpecFault, Wrong};
 pub use meters::Reason;
 pub use rows::{Columns, Tables};
 pub use steady::Verdict;

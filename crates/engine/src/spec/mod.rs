@@ -1,7 +1,7 @@
 //! The frozen input of a simulation: what the front ends hand over, in base units only.
 //!
 //! Times are integer nanoseconds, sizes are bytes, capacities are cores. A `Spec` is read once,
-//! checked once (`Spec::check`) and never changed afterwards. People do not write it: they write
+//! checked once (`sim::check`) and never changed afterwards. People do not write it: they write
 //! the scenario file, which the Python front reads, checks with file and line, and flattens into
 //! this.
 

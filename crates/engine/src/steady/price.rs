@@ -5,10 +5,11 @@
 //! arrivals, guests or a dispatcher. Every busy core has all the threads busy that its partition
 //! uses.
 
+use crate::check::SpecFault;
 use crate::cost::{Books, Class, Contention, Lines, Occupancy, Place, Spread};
 use crate::guest::memory;
 use crate::machine::Topology;
-use crate::sim::{self, SpecFault};
+use crate::sim;
 use crate::spec::{Machine, Partition, Spec};
 
 /// Relative change of an instruction's time from which on it counts as settled.

@@ -9,6 +9,7 @@
 //! ```
 //! Windows stay, as the rhythm in which costs are refreshed; nobody's capacity hangs on them.
 
+pub(super) mod check;
 mod kvm;
 mod numa;
 mod rows;

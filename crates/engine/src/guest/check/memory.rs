@@ -1,7 +1,6 @@
 //! What a partition's memory must satisfy.
 
-use super::fault::{SpecFault, Wrong};
-use super::owner::{range, Checked, Owner};
+use crate::check::{range, Checked, Owner, SpecFault, Wrong};
 use crate::guest::memory;
 use crate::machine::Topology;
 use crate::spec::{MemoryPart, Partition, Spec};
@@ -11,7 +10,7 @@ const MOST_BYTES: u64 = 1 << 50;
 /// Most parts of a partition's memory.
 const MOST_PARTS: usize = 4096;
 
-pub(super) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
+pub(crate) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     let domains = Topology::new(&spec.machine).domains();
     let parts = partition.memory.len();
     if parts > MOST_PARTS {
@@ -51,7 +50,7 @@ pub(super) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checke
 
 /// With the strict policy every domain's memory must hold what its processors allocate. All other
 /// indices of the spec must have been checked.
-pub(super) fn check_room(spec: &Spec) -> Checked {
+pub(crate) fn check_room(spec: &Spec) -> Checked {
     let tree = Topology::new(&spec.machine);
     for (at, partition) in spec.partitions.iter().enumerate() {
         if let Some(lack) = memory::no_room(&tree, partition) {

@@ -1,7 +1,14 @@
-//! Which report a line of headings opens.
+//! The tools whose reports are known, and which of them a line of headings is of. No other file of
+//! the reports names a tool's, and no tool knows the reports.
 
 use crate::heading::Heading;
-use crate::{lparstat, lssrad, mpstat, sar, vmstat};
+use crate::{lparstat, mpstat, sar, vmstat};
+
+pub(crate) use crate::lparstat::{calls, LABELS};
+pub use crate::lssrad::Domain;
+pub(crate) use crate::lssrad::{is_heading as is_affinity, row as affinity, Row as AffinityRow};
+pub(crate) use crate::mpstat::shares;
+pub(crate) use crate::vmstat::is_group;
 
 /// Most columns that any report has, with room to spare.
 const MOST_COLUMNS: usize = 80;
@@ -11,6 +18,7 @@ pub(crate) fn recognise(words: &[&str]) -> Option<Heading> {
     if words.len() < 2 || words.len() > MOST_COLUMNS {
         return None;
     }
+    // Asked in this order: the first that knows the words has them.
     let known = [
         lparstat::heading,
         mpstat::heading,
@@ -18,11 +26,6 @@ pub(crate) fn recognise(words: &[&str]) -> Option<Heading> {
         sar::heading,
     ];
     known.iter().find_map(|heading| heading(words))
-}
-
-/// Whether the words open a listing of `lssrad`.
-pub(crate) fn is_affinity(words: &[&str]) -> bool {
-    lssrad::is_heading(words)
 }
 
 /// Drop what stands over the time at either end: `hr mi se`, `time`, a time zone.

@@ -2,14 +2,11 @@
 
 #![allow(clippy::neg_cmp_op_on_partial_ord)] // `!(x <= y)` refuses NaN, which is meant
 
-use super::owner::{at_most, range, Checked, Owner};
+use crate::check::{at_most, range, Checked, Owner, LONGEST_NS};
 use crate::guest::Scheduler;
 use crate::spec::{Aix, Guest, Partition, Profile, Spec, Workload};
 
-/// Longest time that anything may be set to [ns]: three years, so that no sum of times overflows.
-const LONGEST_NS: u64 = 100_000_000_000_000_000;
-
-pub(super) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
+pub(crate) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     check_guest(partition, &owner.within("guest"))?;
     check_profile(&partition.profile, &owner.within("profile"))?;
     check_workload(&partition.workload, &owner.within("workload"))?;

@@ -1,26 +1,23 @@
-//! What z/VM, its virtual machines, switches and paging volumes must satisfy.
+//! What z/VM, its virtual machines and what they do must satisfy.
 
 #![allow(clippy::neg_cmp_op_on_partial_ord)] // `!(x <= y)` refuses NaN, which is meant
 
-use super::fault::Wrong;
-use super::owner::{at_most, range, Checked, Field, Owner};
-use crate::devices::memory;
+use crate::check::{at_most, between, range, Checked, Owner, Wrong, LONGEST_NS};
+use crate::devices::check::{check_memory, check_paging, check_switches};
 use crate::guest::zvm::vectors::MOST_IN_VECTOR;
 use crate::spec::{
-    CpShare, Guest, Paging, Partition, Processors, Role, Spec, VirtualMachine, Workload, Zvm,
+    CpShare, Guest, Partition, Processors, Role, Spec, VirtualMachine, Workload, Zvm,
 };
 
-/// Longest time that anything may be set to [ns]: three years, so that no sum of times overflows.
-const LONGEST_NS: u64 = 100_000_000_000_000_000;
 /// Most instructions of one operation of CP.
 const MOST_INSTRUCTIONS: f64 = 1e12;
 /// Most bytes of a message.
 const MOST_BYTES: u64 = 1 << 40;
-/// Most virtual processors of all virtual machines, and most connections.
+/// Most virtual processors of all virtual machines.
 const MOST_VCPUS: usize = 65_536;
 
 /// One partition's guest and workload, as far as z/VM or its workload is concerned.
-pub(super) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
+pub fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     match (&partition.guest, &partition.workload) {
         (Guest::Zvm(zvm), Workload::Web { .. } | Workload::Idle) => {
             check_zvm(spec, partition, zvm, owner)
@@ -64,21 +61,6 @@ fn check_zvm(spec: &Spec, partition: &Partition, zvm: &Zvm, owner: &Owner) -> Ch
     }
     check_memory(partition, zvm, owner)?;
     check_web(spec, partition, zvm, owner)
-}
-
-fn between<'a>(
-    owner: &Owner,
-    field: impl Into<Field<'a>>,
-    value: f64,
-    least: f64,
-    most: f64,
-    text: &str,
-) -> Checked {
-    if value >= least && value <= most {
-        Ok(())
-    } else {
-        Err(range(owner, field, value, text))
-    }
 }
 
 fn check_dispatcher(zvm: &Zvm, owner: &Owner) -> Checked {
@@ -206,110 +188,6 @@ fn check_machine(zvm: &Zvm, machine: &VirtualMachine, owner: &Owner) -> Checked 
             Err(range(owner, field, 0.0, "1 for a client or a server"))
         }
         _ => Ok(()),
-    }
-}
-
-/// A switch must have somebody to carry frames between.
-fn check_switches(zvm: &Zvm, owner: &Owner) -> Checked {
-    let members = |at: usize, role: Role| {
-        let of = |m: &&VirtualMachine| m.role == role && m.switch.map(usize::from) == Some(at);
-        zvm.machines.iter().filter(of).count()
-    };
-    let (mut connections, mut mostly) = (0, (0, 0));
-    for (at, switch) in zvm.switches.iter().enumerate() {
-        let owner = owner.part(
-            &format!("switch {}", switch.name),
-            &format!("switches/{at}"),
-        );
-        let bytes = f64::from(switch.frame_bytes);
-        between(&owner, "frame_bytes", bytes, 1.0, 1e9, "1 to 1e9")?;
-        let (clients, servers) = (members(at, Role::Client), members(at, Role::Server));
-        connections += clients * servers;
-        if (clients == 0) != (servers == 0) {
-            let field = if clients == 0 { "clients" } else { "servers" };
-            let wanted = "1 or more: the others talk to nobody";
-            return Err(range(&owner, (field, ""), 0.0, wanted));
-        }
-        if clients * servers > mostly.0 {
-            mostly = (clients * servers, at);
-        }
-    }
-    if connections <= MOST_VCPUS {
-        return Ok(());
-    }
-    let owner = owner.within(&format!("switches/{}", mostly.1));
-    Err(owner.refuse(Wrong::TooManyConnections {
-        connections: connections as u64,
-        most: MOST_VCPUS as u64,
-    }))
-}
-
-fn check_paging(paging: &Paging, owner: &Owner) -> Checked {
-    let counts = [
-        ("paging.volumes", paging.volumes),
-        ("paging.control_units", paging.control_units),
-        ("paging.block_pages", paging.block_pages),
-        ("paging.storage.disks", paging.storage.disks),
-    ];
-    for (field, count) in counts {
-        between(owner, field, f64::from(count), 1.0, 65_535.0, "1 or more")?;
-    }
-    if paging.control_units > paging.volumes {
-        let most = format!("at most {}, one a volume", paging.volumes);
-        let units = f64::from(paging.control_units);
-        return Err(range(owner, "paging.control_units", units, &most));
-    }
-    let (changed, frames) = (paging.changed, paging.guest_frames);
-    between(owner, "paging.changed", changed, 0.0, 1.0, "0 to 1")?;
-    between(
-        owner,
-        "paging.guest_frames",
-        frames,
-        1e-6,
-        1.0,
-        "above 0, at most 1",
-    )?;
-    let pages = paging.storage.stage_pages;
-    between(
-        owner,
-        "paging.storage.stage_pages",
-        pages,
-        1.0,
-        1e9,
-        "1 to 1e9",
-    )?;
-    let second = 1_000_000_000;
-    let times = [
-        ("paging.scan_ns", paging.scan_ns, second),
-        ("paging.pend_ns", paging.pend_ns, 60 * second),
-        ("paging.connect_ns", paging.connect_ns, 60 * second),
-        ("paging.command_page_ns", paging.command_page_ns, second),
-        ("paging.page_ns", paging.page_ns, second),
-        (
-            "paging.storage.disk_ns",
-            paging.storage.disk_ns,
-            60 * second,
-        ),
-    ];
-    at_most(owner, &times)
-}
-
-/// What central memory does not hold must have a place on the paging volumes.
-fn check_memory(partition: &Partition, zvm: &Zvm, owner: &Owner) -> Checked {
-    let guests: u64 = zvm.machines.iter().map(|m| m.memory_bytes).sum();
-    let central = partition.memory.iter().map(|part| part.bytes).sum();
-    let frames = zvm
-        .paging
-        .as_ref()
-        .map_or(1.0, |paging| paging.guest_frames);
-    let paging = zvm.paging.as_ref().map_or(0, |paging| paging.bytes);
-    match memory::shortage(guests, central, frames, paging) {
-        Some(short_bytes) => Err(owner.within("memory").refuse(Wrong::NoPaging {
-            guest_bytes: guests,
-            central_bytes: central,
-            short_bytes,
-        })),
-        None => Ok(()),
     }
 }
 

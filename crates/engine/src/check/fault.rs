@@ -24,6 +24,24 @@ impl std::fmt::Display for SpecFault {
 
 impl std::error::Error for SpecFault {}
 
+impl From<MachineFault> for SpecFault {
+    /// Nobody's, for the machine's name stands in the fault.
+    fn from(fault: MachineFault) -> Self {
+        // Fields are named as in the spec, some with words behind the name.
+        let field = fault.field().split([' ', '-']).next().unwrap_or_default();
+        let steps = match field {
+            "" | "1" => "smt",
+            "cache" => "caches",
+            field => field,
+        };
+        Self {
+            owner: String::new(),
+            at: format!("/machine/{}", steps.replace('.', "/")),
+            what: Box::new(fault.into()),
+        }
+    }
+}
+
 /// What may be wrong.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Wrong {

@@ -2,8 +2,7 @@
 
 #![allow(clippy::neg_cmp_op_on_partial_ord)] // `!(x <= y)` refuses NaN, which is meant
 
-use super::fault::{SpecFault, Wrong};
-use super::owner::{range, Checked, Field, Owner};
+use crate::check::{range, Checked, Field, Owner, SpecFault, Wrong};
 use crate::hypervisor::policies::{by_weight, shared_cores};
 use crate::spec::{LogicalCores, Partition, Policy, Processors, Spec};
 
@@ -15,7 +14,7 @@ const MOST_PHYSICAL_NS: u64 = 500_000;
 const MOST_CORES: f64 = 1e6;
 
 /// One partition's shared processors.
-pub(super) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
+pub(crate) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     let Processors::Shared { weight, prsm, .. } = &partition.processors else {
         return Ok(());
     };
@@ -73,7 +72,7 @@ fn positive<'a>(owner: &Owner, field: impl Into<Field<'a>>, cores: f64) -> Check
 }
 
 /// Pools, groups and PR/SM's own figures; the partitions must have been checked.
-pub(super) fn check_machine(spec: &Spec) -> Checked {
+pub(crate) fn check_machine(spec: &Spec) -> Checked {
     if spec.machine.hypervisor.policy != Policy::Prsm {
         return match spec.pools.iter().position(|pool| pool.cores.is_some()) {
             Some(at) => Err(not_prsm(spec, &Owner::pool(spec, at))),

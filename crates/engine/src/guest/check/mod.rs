@@ -1,0 +1,7 @@
+//! What a partition's guest, memory, workload and profile must satisfy.
+
+mod memory;
+mod workload;
+
+pub(crate) use memory::{check as check_memory, check_room};
+pub(crate) use workload::check as check_work;

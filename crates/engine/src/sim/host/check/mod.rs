@@ -1,0 +1,152 @@
+//! What control groups, host threads and the schedulers of hosts must satisfy, and that nothing of
+//! a host is asked of others.
+
+mod cgroups;
+mod credit2;
+mod linux;
+mod others;
+mod refusal;
+
+use crate::check::{range, within, Checked, Owner};
+use crate::spec::{
+    Guest, HostThreads, LogicalCores, Partition, Policy, Pool, Processors, Spec, Workload,
+};
+use refusal::{not_host, not_processes, refuse_if};
+
+/// Most logical processors of a chip: sets of them are words of 64 bits.
+const MOST_PER_CHIP: u64 = 64;
+
+/// The machine and its control groups.
+pub fn check_machine(spec: &Spec) -> Checked {
+    let hypervisor = &spec.machine.hypervisor;
+    let siblings = u64::from(hypervisor.siblings);
+    others::check_settings(hypervisor)?;
+    if !hypervisor.policy.is_host() {
+        if siblings != 1 || !spec.cgroups.is_empty() {
+            return Err(not_host(spec, &Owner::new("scenario", "/cgroups")));
+        }
+        return Ok(());
+    }
+    let most = u64::from(spec.machine.threads_per_core);
+    within(&Owner::hypervisor(), "siblings", siblings, 1, most)?;
+    let chip = u64::from(spec.machine.cores_per_chip) * siblings;
+    let field = ("logical processors of a chip", "cores_per_chip");
+    let machine = &Owner::new("machine", "/machine");
+    within(machine, field, chip, 1, MOST_PER_CHIP)?;
+    check_pools(spec)?;
+    linux::check(&hypervisor.linux)?;
+    credit2::check(spec)?;
+    spec.cgroups
+        .iter()
+        .enumerate()
+        .try_for_each(|(at, cgroup)| cgroups::check(spec, at, cgroup))
+}
+
+/// Pools only name partitions here.
+fn check_pools(spec: &Spec) -> Checked {
+    let limits =
+        |pool: &Pool| pool.maximum.is_some() || pool.reserved != 0.0 || pool.cores.is_some();
+    let at = spec.pools.iter().position(limits);
+    let what = "a limit, a reserve or cores of its own";
+    let instead = "give its partitions a control group, pins or a cap";
+    at.map_or(Ok(()), |at| {
+        refuse_if(spec, &Owner::pool(spec, at), true, what, instead)
+    })
+}
+
+/// One partition's processors.
+pub fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
+    check_pairs(spec, partition, owner)?;
+    let is_host = spec.machine.hypervisor.policy.is_host();
+    let processors = &owner.within("processors");
+    match &partition.processors {
+        Processors::Dedicated { .. } => {
+            let (what, instead) = ("a core of its own", "pin shared ones");
+            refuse_if(spec, processors, is_host, what, instead)
+        }
+        Processors::Shared { .. } if is_host => check_shared(spec, partition, owner),
+        Processors::Shared { host, .. } if *host == HostThreads::default() => Ok(()),
+        Processors::Shared { .. } => Err(not_host(spec, processors)),
+    }
+}
+
+/// Processors of a partition that are threads of the host.
+fn check_shared(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
+    let Processors::Shared {
+        r#virtual,
+        capped,
+        weight,
+        prsm,
+        host,
+        ..
+    } = &partition.processors
+    else {
+        return Ok(());
+    };
+    let processors = &owner.within("processors");
+    let (at, instead) = (
+        processors.within("capped"),
+        "leave it out and give a quota or a cap",
+    );
+    refuse_if(spec, &at, *capped, "capping", instead)?;
+    let zvm = matches!(partition.guest, Guest::Zvm(_));
+    let (at, instead) = (owner.within("guest"), "choose another guest");
+    refuse_if(spec, &at, zvm, "z/VM", instead)?;
+    let of_prsm = *prsm != LogicalCores::default();
+    refuse_if(spec, processors, of_prsm, "what is PR/SM's", "leave it out")?;
+    if partition.smt != 1 {
+        let wanted = "1: a virtual processor is one thread of the host";
+        return Err(range(owner, "smt", f64::from(partition.smt), wanted));
+    }
+    let threads = &processors.within("host");
+    check_threads(spec, *r#virtual, host, threads)?;
+    match spec.machine.hypervisor.policy {
+        Policy::Credit2 => credit2::check_domain(spec, *r#virtual, *weight, host, processors),
+        Policy::Linux => linux::check_tasks(spec, host, threads),
+        _ => others::check_alike(spec, host, threads),
+    }
+}
+
+/// Pairs of threads are processes of a Linux host, two for each pair, with nothing in between.
+fn check_pairs(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
+    let Workload::Pairs { count, .. } = partition.workload else {
+        return Ok(());
+    };
+    let Processors::Shared {
+        r#virtual, host, ..
+    } = &partition.processors
+    else {
+        return Err(not_processes(spec, owner));
+    };
+    if !spec.machine.hypervisor.policy.runs_processes() {
+        return Err(not_processes(spec, owner));
+    }
+    let instead = "they are plain processes: leave kvm out";
+    let what = "pairs of threads in a guest";
+    let kvm = &owner.within("processors/host/kvm");
+    refuse_if(spec, kvm, host.kvm.is_some(), what, instead)?;
+    let aix = matches!(partition.guest, Guest::Aix(_));
+    let what = "pairs of threads under AIX, which decides at each wake-up where they run";
+    let guest = &owner.within("guest");
+    refuse_if(spec, guest, aix, what, "choose another guest")?;
+    let daemons = partition.guest.unix().daemon_rate_per_s > 0.0;
+    let what = "pairs of threads beside a guest's daemons";
+    let instead = "set the rate of the daemons to 0";
+    let rate = &guest.within("daemon_rate_per_s");
+    refuse_if(spec, rate, daemons, what, instead)?;
+    let name = "number of virtual processors, two for each pair,";
+    let (there, threads) = (u64::from(*r#virtual), 2 * u64::from(count));
+    let field = (name, "processors.virtual");
+    within(owner, field, there, threads.max(2), threads)
+}
+
+fn check_threads(spec: &Spec, vps: u16, host: &HostThreads, owner: &Owner) -> Checked {
+    if host.pins.len() > usize::from(vps) {
+        let wanted = format!("at most {vps}, one list for each virtual processor");
+        return Err(range(owner, "pins", host.pins.len() as f64, &wanted));
+    }
+    for pins in &host.pins {
+        cgroups::check_cpus(spec, &owner.within("pins"), "pinned processor", pins)?;
+    }
+    Ok(())
+}
