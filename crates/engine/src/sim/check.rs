@@ -2,8 +2,8 @@
 //! file and line; this is the last line, so that the engine never meets numbers that it can't
 //! simulate.
 //!
-//! What each subject needs is checked beside it; here they are asked in turn. The turn decides which
-//! of several faults is told, and what one may take for granted of those before it.
+//! What each subject needs is checked beside it; here they are asked in turn. The turn decides
+//! which of several faults is told, and what one may take for granted of those before it.
 
 use super::host::check as host;
 use super::zvm::check as zvm;

@@ -5,7 +5,7 @@ use crate::spec::Spec;
 
 /// Least quota and period that the kernel takes [ns].
 pub const LEAST_QUOTA_NS: u64 = 1_000_000;
-/// Longest period [ns].
+/// Longest period that the kernel takes; no slice, credit or cost is longer either [ns].
 pub const LONGEST_PERIOD_NS: u64 = 1_000_000_000;
 /// An hour, beyond which a time is a slip of a unit [ns].
 pub const HOUR_NS: u64 = 3_600_000_000_000;
