@@ -47,16 +47,6 @@ NOT_OURS = re.compile(
 )
 
 # What each folder of the engine may use of the others (ARCHITECTURE.md, "Inside the engine").
-ENGINE_ARROWS = {
-    "machine": set[str](),
-    "kernel": set[str](),
-    "walk": set[str](),
-    "cost": {"machine"},
-    "guest": {"kernel", "cost", "machine"},
-    "hypervisor": {"kernel", "machine"},
-    "devices": {"kernel"},
-    "steady": {"machine", "cost", "guest", "sim"},
-}
 
 
 @cache
@@ -230,13 +220,6 @@ def test_arrows_point_inward() -> None:
             if (ROOT / "crates" / crate) in path.parents:
                 text = path.read_text(encoding="utf-8")
                 findings += [f"{place(path, 1)}: {w}" for w in (other, "pyo3") if w in text]
-    for folder, allowed in ENGINE_ARROWS.items():
-        inside = ROOT / "crates" / "engine" / "src" / folder
-        for path in (p for p in sources(".rs") if inside in p.parents):
-            for number, line in lines(path):
-                used = set(re.findall(r"\bcrate::(\w+)", line)) & {*ENGINE_ARROWS, "sim"}
-                if bad := used - allowed - {folder}:
-                    findings.append(f"{place(path, number)}: {folder} knows {', '.join(bad)}")
     report(findings, "move what both need inward, or hand it over as a value")
 
 

@@ -63,8 +63,8 @@ fn mixed(i: u16, vps: u16, nodes: u16) -> Partition {
     partition
 }
 
-/// The same load of transactions and users a tenth as long that come ten times as often: it is there
-/// within a tenth of the time, for runs that are too short for the other.
+/// The same load of transactions and users a tenth as long that come ten times as often: it is
+/// there within a tenth of the time, for runs that are too short for the other.
 pub fn quick(mut spec: Spec) -> Spec {
     for partition in &mut spec.partitions {
         match &mut partition.workload {

@@ -1,4 +1,5 @@
-//! Hosts under load, such as one of 64 processors in two nodes: the Linux scheduler, and Xen's credit2.
+//! Hosts under load, such as one of 64 processors in two nodes: the Linux scheduler, and Xen's
+//! credit2.
 
 use homenode_engine::machine::parse_short;
 use homenode_engine::spec::{

@@ -26,7 +26,7 @@ pub enum Task {
     List,
 }
 
-/// All options.
+/// What the command line asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// What to do.

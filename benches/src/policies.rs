@@ -74,8 +74,8 @@ pub fn credit2() -> Spec {
 }
 
 /// z/VM on 64 processors of its own. Its guests talk, so that the 90 are 45 clients that each ask a
-/// server of their own: both compute for 2 ms a request, each while the other sleeps, and the client
-/// pauses for what is left of the 3 ms that they sleep in all. A machine's limit takes the
+/// server of their own: both compute for 2 ms a request, each while the other sleeps, and the
+/// client pauses for what is left of the 3 ms that they sleep in all. A machine's limit takes the
 /// entitlement's place.
 pub fn zvm() -> Spec {
     let pairs = 0..SLEEPERS as u16 / 2;
@@ -110,7 +110,8 @@ fn limited(role: Role, name: String, switch: Option<u16>) -> VirtualMachine {
 }
 
 /// The spec with another policy: whoever is not PowerVM knows weights instead of entitlements, and
-/// a cap in cores where PowerVM caps at the entitlement. Linux has quotas, which are control groups'.
+/// a cap in cores where PowerVM caps at the entitlement. Linux has quotas, which are control
+/// groups'.
 pub fn of_policy(mut spec: Spec, policy: Policy) -> Spec {
     spec.machine.hypervisor.policy = policy;
     for partition in &mut spec.partitions {

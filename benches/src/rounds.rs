@@ -67,8 +67,8 @@ impl Results {
     }
 }
 
-/// Measures all cases, `rounds` times or less often if they say so, and once before without counting
-/// it.
+/// Measures all cases, `rounds` times or less often if they say so, and once before without
+/// counting it.
 pub fn measure(cases: &mut [Case], rounds: usize, progress: impl Fn(usize)) -> Results {
     let mut samples: Vec<Samples> = cases.iter().map(|_| Vec::new()).collect();
     for round in 0..=rounds {

@@ -1,5 +1,6 @@
 //! Axes along which a model grows: how many of what, and a spec for each number. Along an axis the
-//! load of each core or of each guest stays what it is, so that an event means the same at all sizes.
+//! load of each core or of each guest stays what it is, so that an event means the same at all
+//! sizes.
 
 use homenode_engine::spec::{Policy, Spec, Workload};
 
@@ -50,7 +51,7 @@ impl Axis {
     }
 }
 
-/// All axes.
+/// What grows, policy by policy.
 pub fn axes() -> Vec<Axis> {
     let groups = [powervm(), prsm(), own_cores(), on_zvm(), on_hosts()];
     groups.into_iter().flatten().collect()

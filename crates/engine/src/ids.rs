@@ -1,6 +1,7 @@
 //! Typed indices: what is numbered, and vectors that take no other number.
 //!
-//! A partition's number is no core's number, so the compiler refuses one where the other is meant. An
+//! A partition's number is no core's number, so the compiler refuses one where the other is meant.
+//! An
 //! `Option` of an id is as small as the id: there is no number that stands for "none".
 //!
 //! ```

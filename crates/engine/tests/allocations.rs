@@ -15,8 +15,8 @@ use homenode_engine::spec::{
     Distribution, HostThreads, Kvm, Layer, Partition, Policy, Processors, Spec,
 };
 
-/// Most allocations in a thousand events, by platform. One is what is aimed at; what is more is to be
-/// mended, and lowered here with it.
+/// Most allocations in a thousand events, by platform. One is what is aimed at; what is more is to
+/// be mended, and lowered here with it.
 const MOST: [(Platform, f64); 6] = [
     (Platform::PowerVm, 31.0),
     (Platform::PrSm, 53.0),

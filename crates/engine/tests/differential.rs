@@ -1,5 +1,5 @@
-//! Runs that must agree: however one is watched, and whoever else is on the machine. That the same run
-//! gives the same on any thread is tested on random scenarios (`invariants/pairs.rs`).
+//! Runs that must agree: however one is watched, and whoever else is on the machine. That the same
+//! run gives the same on any thread is tested on random scenarios (`invariants/pairs.rs`).
 
 mod common;
 

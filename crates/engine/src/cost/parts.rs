@@ -17,7 +17,8 @@ use crate::spec::CacheScope;
 pub const IDLE_SIBLING_SLOTS: f64 = 1.0 / 16.0;
 
 /// Time of an instruction so far, in the order in which the books add it up: what later parts need
-/// again and again, and what would be a sum over all books each time. Books that stay 0 add nothing.
+/// again and again, and what would be a sum over all books each time. Books that stay 0 add
+/// nothing.
 struct Sum {
     /// Books up to that of translation [ns].
     start: f64,

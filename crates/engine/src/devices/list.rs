@@ -203,7 +203,8 @@ impl Travels {
             )
         };
         if busy * self.most < full {
-            // Two at a time, which takes half the divisions' time; the sums are those of one by one.
+            // Two at a time, which takes half the divisions' time; the sums are those of one by
+            // one.
             let pairs = self.lines.chunks_exact(2);
             let last = pairs.remainder();
             for pair in pairs {

@@ -64,8 +64,9 @@ pub trait HostScheduler {
     /// core becomes pending then.
     fn yield_to(&mut self, vp: VpId, sibling: VpId, now: u64) -> bool;
 
-    /// A thread had better be on one of these cores, for its memory lies beside them; one that runs elsewhere is moved there if a core idles or another thread would gain by
-    /// changing places. The cores concerned become pending.
+    /// A thread had better be on one of these cores, for its memory lies beside them; one that runs
+    /// elsewhere is moved there if a core idles or another thread would gain by changing places.
+    /// The cores concerned become pending.
     fn draw_to(&mut self, vp: VpId, cores: Span<CoreId>, now: u64) {
         let _ = (vp, cores, now);
     }

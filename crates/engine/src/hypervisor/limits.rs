@@ -5,10 +5,10 @@
 //! below that. The least of them counts. A group's cap is shared out by weight among its members
 //! as far as they are entitled; what members leave, others of the group may use.
 
+use super::capacity::Capacity;
 use super::share::{Rule, Slices};
 use super::state::{Mode, State};
 use super::windows::Windows;
-use super::Capacity;
 use crate::ids::{GroupId, PartitionId};
 
 impl Windows {

@@ -7,6 +7,7 @@
 //! host's scheduler keeps all that it needs itself ([`HostScheduler`]).
 
 mod average;
+mod capacity;
 pub(crate) mod check;
 pub mod halt;
 mod host;
@@ -24,6 +25,7 @@ mod state;
 mod windows;
 
 pub use average::RollingAverage;
+pub use capacity::Capacity;
 pub use host::{HostCount, HostPolicy, HostScheduler, Setting};
 pub use idle::CoreSets;
 pub use polarization::{entitlements, polarize, Kind, Split};
@@ -33,12 +35,3 @@ pub use queues::Queues;
 pub use share::{Claim, Rule, Share};
 pub use state::{masks_of, Core, Mode, State, Vp, NEVER};
 pub use windows::{Lot, Slice, Windows};
-
-/// On whose account a virtual processor runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Capacity {
-    /// Its partition's entitlement.
-    Entitled,
-    /// What others leave.
-    Excess,
-}

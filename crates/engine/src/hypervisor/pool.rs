@@ -1,7 +1,10 @@
 //! A pool's limit by window, and what is reserved of it.
 
-use super::share::LEAST_LOAN_NS;
 use crate::spec::Pool;
+
+/// Least piece of ceded time that is lent at once [ns]; smaller pieces would only cost switches.
+/// Assumed, between 50 and 500 us.
+pub(super) const LEAST_LOAN_NS: u64 = 200_000;
 
 /// Capacity of a pool in a window.
 #[derive(Clone, Debug)]

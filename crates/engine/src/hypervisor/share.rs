@@ -11,14 +11,10 @@
 //! A dedicated partition has cores, and no share of anybody else's.
 
 use super::average::RollingAverage;
-use super::pool::PoolBudget;
-use super::Capacity;
+use super::capacity::Capacity;
+use super::pool::{PoolBudget, LEAST_LOAN_NS};
 use crate::ids::{GroupId, PoolId};
 use crate::spec::{Partition, Policy, Processors};
-
-/// Least piece of ceded time that is lent at once [ns]; smaller pieces would only cost switches.
-/// Assumed, between 50 and 500 us.
-pub(super) const LEAST_LOAN_NS: u64 = 200_000;
 
 /// Capacity of a partition.
 #[derive(Clone, Debug)]

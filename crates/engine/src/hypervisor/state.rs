@@ -118,7 +118,7 @@ pub struct State {
     pub vps: ById<VpId, Vp>,
     /// Which of them are a partition's.
     pub vps_of: ById<PartitionId, Span<VpId>>,
-    /// Cores.
+    /// What they are dispatched on, inactive ones included.
     pub cores: ById<CoreId, Core>,
 }
 

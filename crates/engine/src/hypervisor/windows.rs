@@ -1,13 +1,13 @@
 //! Capacity by window: what PowerVM, PR/SM and a machine of dedicated cores know besides who is
 //! where.
 
+use super::capacity::Capacity;
 use super::idle::CoreSets;
 use super::polarization::Kind;
 use super::pool::PoolBudget;
 use super::queues::Queues;
 use super::share::{Claim, Share};
 use super::state::State;
-use super::Capacity;
 use crate::ids::{ById, CoreId, GroupId, PartitionId, PoolId, VpId};
 use crate::spec::{Eviction, Policy, Processors, Spec};
 

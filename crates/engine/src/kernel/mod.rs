@@ -9,8 +9,8 @@
 //! limit, and nothing can be scheduled before it.
 //!
 //! **Cancelling.** What may be moved or forgotten is a [`Timer`]: one pending event at most, which
-//! [`Queue::set_timer`] replaces. An event of [`Queue::schedule`] cannot be cancelled. Both return a
-//! [`Key`] that is never used twice.
+//! [`Queue::set_timer`] replaces. An event of [`Queue::schedule`] cannot be cancelled. Both return
+//! a [`Key`] that is never used twice.
 //!
 //! **Chance.** Every source of randomness has its own [`Stream`], derived from (seed, replication,
 //! name), so that a new source moves no other. Streams use additions, multiplications and divisions

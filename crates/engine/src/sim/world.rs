@@ -88,7 +88,7 @@ pub struct World<S: System> {
     pub sys: S,
     /// Cost classes.
     pub table: Table,
-    /// Guests.
+    /// What runs in each partition, and the work that it has.
     pub guests: ById<PartitionId, GuestState>,
     /// Threads of all virtual processors.
     pub threads: ById<ThreadId, Thread>,
@@ -163,7 +163,7 @@ impl<S: System> World<S> {
         &self.spec.partitions[partition.index()]
     }
 
-    /// All partitions.
+    /// Every partition, in the order of the spec; they are not borrowed.
     pub fn partitions(&self) -> impl Iterator<Item = PartitionId> {
         self.guests.ids()
     }

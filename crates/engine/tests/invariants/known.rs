@@ -16,12 +16,14 @@ type Case = fn();
 const WORST: [(&str, Case); 10] = [
     ("uncapped weights of PowerVM", || weights(Race::on(PowerVm, 8, vec![
         entitled(16, 32, 1.6), entitled(16, 16, 1.7), entitled(16, 255, 1.6)]))),
-    ("equal partitions of PowerVM", || equals(Race::on(PowerVm, 2, vec![entitled(3, 128, 0.2); 5]))),
+    ("equal partitions of PowerVM", || equals(Race::on(
+        PowerVm, 2, vec![entitled(3, 128, 0.2); 5]))),
     ("weights of Linux groups whose threads moved", || weights(Race::on(Linux, 2, vec![
         runner(4, 100), runner(2, 255), runner(1, 200), runner(4, 50)]))),
     ("shares of z/VM across dispatch vectors", || equals(Race {
         chips: 2, ..Race::on(Zvm, 1, vec![runner(1, 100); 3]) })),
-    ("shares of credit2 with few virtual processors", || equals(Race::on(Credit2, 4, vec![runner(1, 256); 5]))),
+    ("shares of credit2 with few virtual processors", || equals(Race::on(
+        Credit2, 4, vec![runner(1, 256); 5]))),
     ("shares of credit2 across run queues", || equals(Race {
         chips: 2, ..Race::on(Credit2, 1, vec![runner(1, 100); 3]) })),
     ("throughput under a hot lock", a_core_more_beside_a_hot_lock),

@@ -2,8 +2,9 @@
 //! after the other; the server's virtual processor waits in page wait for each, and works on what
 //! has come before it asks for more.
 
+use super::port::Message;
 use super::sharing::{Lock, Near};
-use super::state::{Message, Mode, Task, Vcpu};
+use super::state::{Mode, Task, Vcpu};
 use super::Alarm;
 use crate::devices::{Done, Pager};
 use crate::guest::zvm::ids::VcpuId;

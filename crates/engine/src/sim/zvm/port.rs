@@ -1,14 +1,24 @@
 //! A virtual switch as CP works on it: what messages over it cost, by the chip of the sender.
 
 use super::sharing::{Lock, Near, Sharing, View, NEWEST};
-use super::state::Message;
 use crate::cost::{Spread, Table};
 use crate::devices::{Parcel, Switch, Travels};
-use crate::guest::zvm::ids::LpId;
+use crate::guest::zvm::ids::{ConnectionId, LpId};
 use crate::guest::zvm::segment::{Owner, Segment};
 use crate::ids::ById;
 use crate::machine::Topology;
 use crate::spec::{CpLocks, CpPaths, Workload};
+
+/// A message that has arrived at a virtual processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// A request, at a server.
+    Request(ConnectionId),
+    /// An answer, at a client.
+    Answer(ConnectionId),
+    /// The end of a think time, at a client.
+    Timer(ConnectionId),
+}
 
 /// Data frames that a receiver acknowledges with one of its own (RFC 1122, 4.2.3.2: at least every
 /// second full segment).
@@ -69,7 +79,8 @@ impl Port {
         }
     }
 
-    /// Sends what follows a message, from a logical processor of a chip; `lines` come with its lock.
+    /// Sends what follows a message, from a logical processor of a chip; `lines` come with its
+    /// lock.
     #[inline]
     pub fn send(
         &mut self,

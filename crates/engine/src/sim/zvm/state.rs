@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::port::Port;
+use super::port::{Message, Port};
 use super::sharing::{Lock, Near};
 use crate::devices::{FileReads, Pager, Started};
 use crate::guest::zvm::ids::{ConnectionId, LpId, SwitchId, VcpuId, VectorId, VmId};
@@ -34,7 +34,7 @@ pub struct Place {
     pub vp: VpId,
     /// Number of that in the partition.
     pub core: u16,
-    /// Thread of it.
+    /// Which hardware thread of its core.
     pub thread: u8,
     /// That thread among all of them.
     pub at: ThreadId,
@@ -84,17 +84,6 @@ pub enum Mode {
     PageWait,
     /// Has used up a hard limit.
     Limited,
-}
-
-/// A message that has arrived at a virtual processor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Message {
-    /// A request, at a server.
-    Request(ConnectionId),
-    /// An answer, at a client.
-    Answer(ConnectionId),
-    /// The end of a think time, at a client.
-    Timer(ConnectionId),
 }
 
 /// What a virtual processor has in hand.

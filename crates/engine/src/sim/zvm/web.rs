@@ -5,8 +5,9 @@
 //! A virtual processor that waits is interrupted by a message; those that arrive while it runs it
 //! takes in the same stretch, without another interruption.
 
+use super::port::Message;
 use super::sharing::LockKind;
-use super::state::{Cp, Message, Mode, Task, Vcpu, Web};
+use super::state::{Cp, Mode, Task, Vcpu, Web};
 use super::Alarm;
 use crate::devices::Pager;
 use crate::guest::zvm::ids::{ConnectionId, LpId, VcpuId};
@@ -193,7 +194,7 @@ impl Vcpu {
 }
 
 impl Message {
-    /// Its connection.
+    /// Between which client and server it goes.
     #[inline]
     pub fn connection(self) -> ConnectionId {
         match self {

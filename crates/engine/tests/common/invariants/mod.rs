@@ -35,7 +35,8 @@ pub const OF_A_RUN: [Invariant; 20] = [
     Invariant { name: "logical processors", on: &ALL, holds: books::processors_add_up,
         why: "a partition's time is that of its logical processors" },
     Invariant { name: "owners", on: &[Zvm], holds: books::owners_are_the_busy_time,
-        why: "CP charges each nanosecond to a guest's work, to its own for a guest, or to the system" },
+        why: "CP charges each nanosecond to a guest's work, to its own for a guest, or to the \
+             system" },
     Invariant { name: "core types", on: &[PrSm], holds: books::types_are_conserved,
         why: "a core runs a partition or PR/SM, or it idles" },
     Invariant { name: "lines", on: &ALL, holds: books::lines_follow_instructions,
@@ -47,7 +48,8 @@ pub const OF_A_RUN: [Invariant; 20] = [
     Invariant { name: "capacity", on: &ALL, holds: limits::cores_are_used_once,
         why: "a core is one partition's at a time" },
     Invariant { name: "entitlement as a cap", on: &[PowerVm], holds: limits::capped_and_pools,
-        why: "capped partitions get their entitlement at most, pools their maximum, window by window" },
+        why: "capped partitions get their entitlement at most, pools their maximum, window by \
+             window" },
     Invariant { name: "caps of PR/SM", on: &[PrSm], holds: limits::caps_of_prsm,
         why: "absolute caps of partitions and groups hold in each time slice" },
     Invariant { name: "quotas", on: &[Linux], holds: limits::quotas,
@@ -68,8 +70,9 @@ pub const OF_A_RUN: [Invariant; 20] = [
         why: "who used a core was dispatched on it, and alone" },
     Invariant { name: "homes", on: &[PrSm], holds: work::high_cores_stay_at_home,
         why: "a vertical-high core within its share is as good as dedicated" },
-    Invariant { name: "no needless wait", on: &[PowerVm, PrSm, Linux, Credit2], holds: waiting::nobody_waits_beside_an_idle_core,
-        why: "cores are work-conserving: who is ready takes a core that idles and that he may use" },
+    Invariant { name: "no needless wait", on: &[PowerVm, PrSm, Linux, Credit2],
+        holds: waiting::nobody_waits_beside_an_idle_core,
+        why: "cores are work-conserving: who is ready takes a core that idles and may be used" },
 ];
 
 /// Checks all of it. Warm-up and intervals must be whole windows.

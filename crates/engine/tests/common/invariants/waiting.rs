@@ -12,9 +12,10 @@ type Span = (i64, i64);
 /// How long a core may idle beside one that waits [ns]; none = for ever.
 ///
 /// PowerVM and PR/SM hand a free core on at once. So does a run queue of credit2; between queues
-/// only averages over a second even out (`load_window_shift`). On Linux one that has become idle looks
-/// around at a tick, once in an interval for each processor of the domain (`Balance::interval_ns`),
-/// which doubles as long as there was nothing to be had; one that is still warm is left alone twice (`sd->nr_balance_failed`).
+/// only averages over a second even out (`load_window_shift`). On Linux one that has become idle
+/// looks around at a tick, once in an interval for each processor of the domain
+/// (`Balance::interval_ns`), which doubles as long as there was nothing to be had; one that is
+/// still warm is left alone twice (`sd->nr_balance_failed`).
 fn allowance(spec: &Spec) -> Option<i64> {
     let hypervisor = &spec.machine.hypervisor;
     let linux = &hypervisor.linux;
@@ -131,7 +132,10 @@ fn may_use(spec: &Spec, partition: &Partition, vp: i64, core: u16) -> bool {
     let Processors::Shared { pool, host, .. } = &partition.processors else {
         return false;
     };
-    let owns = |p: &Partition| matches!(&p.processors, Processors::Dedicated { cores, .. } if cores.contains(&core));
+    let owns = |p: &Partition| match &p.processors {
+        Processors::Dedicated { cores, .. } => cores.contains(&core),
+        Processors::Shared { .. } => false,
+    };
     let of_type = spec.pools[usize::from(*pool)].cores.as_ref();
     let named = spec
         .pools

@@ -21,6 +21,7 @@ mod load;
 mod pick;
 mod processor;
 mod queue;
+mod setup;
 mod tickle;
 mod unit;
 

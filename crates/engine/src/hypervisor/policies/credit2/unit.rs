@@ -37,7 +37,7 @@ pub struct Unit {
     pub tickled: Option<CoreId>,
     /// Run queue to which it is to move as soon as it stops running.
     pub moves_to: Option<QueueId>,
-    /// Its domain.
+    /// Whose virtual processor it is.
     pub domain: PartitionId,
     /// Its run queue.
     pub queue: QueueId,

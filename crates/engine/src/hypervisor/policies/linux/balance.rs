@@ -1,34 +1,10 @@
 //! Load balancing by domain: when a processor looks for work in which domain, and how that ends.
 
+use super::attempt::{Attempt, Idleness};
 use super::busiest::Amount;
-use super::domains::{Domain, Domains, Level, Seat};
-use super::ids::{CoreId, Span};
+use super::domains::Domains;
+use super::ids::CoreId;
 use super::tree::Tree;
-
-/// Attempts that may fail before a task that is still warm is moved, within a cache and beyond.
-const NICE_TRIES: [u32; 2] = [1, 2];
-
-/// How busy the processor is that balances.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Idleness {
-    /// It has work.
-    Busy,
-    /// It has idled for a while.
-    Idle,
-    /// It is about to idle.
-    NewlyIdle,
-}
-
-/// Balancing of one processor in one domain.
-pub struct Attempt<'a> {
-    /// The processor.
-    pub to: CoreId,
-    /// Index of its seat in the domain.
-    seat: usize,
-    /// How busy it is.
-    pub idleness: Idleness,
-    domains: &'a mut Domains,
-}
 
 impl Tree {
     /// Balances a processor in all its domains whose time has come; whether it got anything.
@@ -113,57 +89,6 @@ impl Tree {
         }
         let own = attempt.own_group();
         self.idle.first(own).unwrap_or(own.at(0)) == attempt.to
-    }
-}
-
-impl Attempt<'_> {
-    /// What the processor keeps of the domain.
-    pub fn seat(&self) -> &Seat {
-        &self.domains.seats[self.to][self.seat]
-    }
-
-    /// The domain.
-    pub fn domain(&self) -> &Domain {
-        &self.domains.all[self.seat().domain]
-    }
-
-    /// What its processors have in common.
-    pub fn level(&self) -> Level {
-        self.domain().level
-    }
-
-    /// The set of processors that it balances for.
-    pub fn own_group(&self) -> Span<CoreId> {
-        self.domain().groups[self.seat().own]
-    }
-
-    /// Attempts that may fail before a task that is still warm is moved.
-    pub fn nice_tries(&self) -> u32 {
-        NICE_TRIES[usize::from(self.level() == Level::Numa)]
-    }
-
-    /// Notes how it ended: balanced, or moved something, or wanted to and could not.
-    fn settle(&mut self, tree: &Tree, balanced: bool, moved: bool) {
-        let newly = self.idleness == Idleness::NewlyIdle;
-        let least = self.domain().weight as u64 * tree.params.balance.interval_ns;
-        let seat = &mut self.domains.seats[self.to][self.seat];
-        let before = seat.interval;
-        if balanced {
-            seat.failed = 0;
-            if !newly {
-                seat.interval = (2 * seat.interval).min(2 * least);
-            }
-        } else {
-            seat.interval = least;
-            if moved {
-                seat.failed = 0;
-            } else if !newly {
-                seat.failed += 1;
-            }
-        }
-        if seat.interval != before {
-            self.domains.plan(self.to, self.seat);
-        }
     }
 }
 

@@ -5,8 +5,8 @@
 
 use std::cmp::Ordering;
 
+use super::attempt::{Attempt, Idleness};
 use super::average::Average;
-use super::balance::{Attempt, Idleness};
 use super::domains::Level;
 use super::ids::{CoreId, Span};
 use super::tree::Tree;
@@ -158,7 +158,8 @@ impl Tree {
         let others = groups.filter(|(at, _)| *at != own);
         let sets = others.map(|(_, group)| self.count(*group));
         let sets = sets.filter(|set| set.runnable > 0);
-        // Only those with more tasks than processors can be overloaded, and nobody comes before them.
+        // Only those with more tasks than processors can be overloaded, and nobody comes before
+        // them.
         let full = sets.clone().filter(|set| self.is_overloaded(set, pct));
         let full = full.map(|set| Candidate {
             set,

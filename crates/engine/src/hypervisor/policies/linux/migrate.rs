@@ -1,6 +1,6 @@
 //! Moving tasks from one processor to another: which of them, and the load that goes with them.
 
-use super::balance::{Attempt, Idleness};
+use super::attempt::{Attempt, Idleness};
 use super::busiest::Amount;
 use super::domains::Level;
 use super::ids::{CoreId, TaskId};

@@ -18,6 +18,7 @@
 //! 6.5 (CFS). Left out: real-time and deadline classes, core scheduling, asymmetric and energy
 //! aware placement, utilisation clamps, `sched_ext`, autogroups.
 
+mod attempt;
 mod average;
 mod balance;
 mod bandwidth;
@@ -49,7 +50,7 @@ mod yielding;
 
 use crate::hypervisor::{HostCount, HostScheduler, State};
 use crate::spec::Spec;
-use balance::Idleness;
+use attempt::Idleness;
 use domains::{Domains, Rhythm};
 pub use due::due;
 use ids::{between, CoreId, PartitionId, Span, TaskId, ROOT};

@@ -6,8 +6,6 @@ use super::ids::CoreId;
 use super::queue::Entity;
 use crate::spec::{Balance, FairClass, Linux};
 
-/// Weight of a task of nice 0, in the kernel's high resolution.
-pub const NICE_0: u64 = 1 << 20;
 /// Weight of a task or group that runs only where nobody else wants to.
 pub const IDLE_WEIGHT: u64 = 3 << 10;
 /// Least weight of a group on a processor (`MIN_SHARES`, which the kernel does not scale here, so
@@ -187,6 +185,7 @@ impl Params {
 
 #[cfg(test)]
 mod tests {
+    use super::super::queue::NICE_0;
     use super::*;
 
     #[test]

@@ -9,7 +9,9 @@ use std::cmp::Ordering;
 
 use super::average::{Average, Kept};
 use super::ids::{CgroupId, CoreId, EntityId, QueueId, ROOT};
-use super::params::NICE_0;
+
+/// Weight of a task of nice 0, in the kernel's high resolution.
+pub const NICE_0: u64 = 1 << 20;
 
 /// So many are looked through one after the other, rather than by halves.
 const FEW: usize = 16;

@@ -1,0 +1,82 @@
+//! One processor's look for work in one of its domains.
+
+use super::domains::{Domain, Domains, Level, Seat};
+use super::ids::{CoreId, Span};
+use super::tree::Tree;
+
+/// Attempts that may fail before a task that is still warm is moved, within a cache and beyond.
+const NICE_TRIES: [u32; 2] = [1, 2];
+
+/// How busy the processor is that balances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idleness {
+    /// It has work.
+    Busy,
+    /// It has idled for a while.
+    Idle,
+    /// It is about to idle.
+    NewlyIdle,
+}
+
+/// Balancing of one processor in one domain.
+pub struct Attempt<'a> {
+    /// The processor.
+    pub to: CoreId,
+    /// Index of its seat in the domain.
+    pub seat: usize,
+    /// How busy it is.
+    pub idleness: Idleness,
+    /// What every processor keeps of those it is in.
+    pub domains: &'a mut Domains,
+}
+
+impl Attempt<'_> {
+    /// What the processor keeps of the domain.
+    pub fn seat(&self) -> &Seat {
+        &self.domains.seats[self.to][self.seat]
+    }
+
+    /// In which it looks for work.
+    pub fn domain(&self) -> &Domain {
+        &self.domains.all[self.seat().domain]
+    }
+
+    /// What its processors have in common.
+    pub fn level(&self) -> Level {
+        self.domain().level
+    }
+
+    /// The set of processors that it balances for.
+    pub fn own_group(&self) -> Span<CoreId> {
+        self.domain().groups[self.seat().own]
+    }
+
+    /// Attempts that may fail before a task that is still warm is moved.
+    pub fn nice_tries(&self) -> u32 {
+        NICE_TRIES[usize::from(self.level() == Level::Numa)]
+    }
+
+    /// Notes how it ended: balanced, or moved something, or wanted to and could not.
+    pub fn settle(&mut self, tree: &Tree, balanced: bool, moved: bool) {
+        let newly = self.idleness == Idleness::NewlyIdle;
+        let least = self.domain().weight as u64 * tree.params.balance.interval_ns;
+        let seat = &mut self.domains.seats[self.to][self.seat];
+        let before = seat.interval;
+        if balanced {
+            seat.failed = 0;
+            if !newly {
+                seat.interval = (2 * seat.interval).min(2 * least);
+            }
+        } else {
+            seat.interval = least;
+            if moved {
+                seat.failed = 0;
+            } else if !newly {
+                seat.failed += 1;
+            }
+        }
+        if seat.interval != before {
+            self.domains.plan(self.to, self.seat);
+        }
+    }
+}
