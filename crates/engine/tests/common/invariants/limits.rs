@@ -86,7 +86,8 @@ pub fn entitlement_is_guaranteed(spec: &Spec, outcome: &Outcome) {
         // Work that starts within a window, as all does at time 0, has no claim on all of it.
         let since = of("time_ns") + spec.warmup_ns as i64 - length;
         if is_always_busy(partition) && since >= window_ns(spec) as i64 {
-            let overhead = spec.machine.hypervisor.dispatch_ns as f64 + 10.0;
+            let rounding = 10.0 + f64::from(vps(partition));
+            let overhead = spec.machine.hypervisor.dispatch_ns as f64 + rounding;
             let own = spec.machine.hypervisor.prsm.physical_ns as f64;
             let given = length as f64 - own * windows(spec, length) as f64;
             let least = entitlement * given - overhead * windows(spec, length) as f64;
