@@ -86,7 +86,8 @@ pub fn entitlement_is_guaranteed(spec: &Spec, outcome: &Outcome) {
         // Work that starts within a window, as all does at time 0, has no claim on all of it.
         let since = of("time_ns") + spec.warmup_ns as i64 - length;
         if is_always_busy(partition) && since >= window_ns(spec) as i64 {
-            let overhead = spec.machine.hypervisor.dispatch_ns as f64 + 10.0;
+            let rounding = 10.0 + f64::from(vps(partition));
+            let overhead = spec.machine.hypervisor.dispatch_ns as f64 + rounding;
             let own = spec.machine.hypervisor.prsm.physical_ns as f64;
             let given = length as f64 - own * windows(spec, length) as f64;
             let least = entitlement * given - overhead * windows(spec, length) as f64;
@@ -185,37 +186,34 @@ pub fn caps_of_credit2(spec: &Spec, outcome: &Outcome) {
 /// Minor slices that a limited virtual machine can save up, as the engine has it.
 const SAVED_SLICES: f64 = 10.0;
 
-/// All of what is saved may be used in one interval, and each of its processors may be in a slice
-/// when the limit is reached.
+/// From the start of recording to the end of each interval: all that was saved may be used, and
+/// each of its processors may be in a slice when the limit is reached.
 pub fn hard_limits(spec: &Spec, outcome: &Outcome) {
     for (index, partition) in spec.partitions.iter().enumerate() {
         let Guest::Zvm(zvm) = &partition.guest else {
             continue;
         };
         let lps = f64::from(vps(partition)) * f64::from(partition.smt);
-        let rows: Vec<_> = outcome
-            .virtual_machine
-            .only("partition", index as i64)
-            .collect();
+        let table = &outcome.virtual_machine;
+        let used = |row: &[i64]| row[table.at("guest_ns")] + row[table.at("chargeable_ns")];
         for (at, machine) in zvm.machines.iter().enumerate() {
-            let Some(CpShare::Absolute(part)) = machine.maximum.filter(|_| machine.limit_hard)
-            else {
+            let limit = machine.maximum.filter(|_| machine.limit_hard);
+            let Some(CpShare::Absolute(part)) = limit else {
                 continue;
             };
-            let of = |column: &str| outcome.virtual_machine.at(column);
-            let own = rows
-                .iter()
-                .filter(|row| row[of("virtual_machine")] == at as i64);
-            let busy: Vec<i64> = own
-                .map(|row| row[of("guest_ns")] + row[of("chargeable_ns")])
-                .collect();
+            let rows = table.only("partition", index as i64);
+            let own = rows.filter(|row| row[table.at("virtual_machine")] == at as i64);
+            let busy: Vec<i64> = own.scan(0, |sum, row| add(sum, used(row))).collect();
             let slices = SAVED_SLICES * (part * lps).min(1.0) + f64::from(machine.cpus);
             let saved = slices * zvm.minor_slice_ns as f64;
-            below(
-                &machine.name,
-                &busy,
-                lengths(spec).map(|length| part * lps * length as f64 + saved),
-            );
+            let since = lengths(spec).scan(0, add);
+            let most = since.map(|since| part * lps * since as f64 + saved);
+            below(&machine.name, &busy, most);
         }
     }
+}
+
+fn add(sum: &mut i64, more: i64) -> Option<i64> {
+    *sum += more;
+    Some(*sum)
 }

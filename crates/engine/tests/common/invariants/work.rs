@@ -2,7 +2,7 @@
 
 use homenode_engine::hypervisor::polarize;
 use homenode_engine::spec::{
-    Guest, Partition, Polarization, Policy, Processors, Role, Spec, VirtualMachine, Workload,
+    Distribution, Partition, Polarization, Policy, Processors, Role, Spec, VirtualMachine, Workload,
 };
 
 use super::super::Outcome;
@@ -74,41 +74,65 @@ fn clients(partition: &Partition) -> Option<(i64, bool)> {
     }
 }
 
-/// Little's law: transactions inside, over time, are at least the threads that work for them.
+/// Little's law: transactions inside, over time, are at least the threads that work for them. Where
+/// all transactions are alike, those that are done took no less than one of them at best.
 fn response_is_work_at_least(spec: &Spec, partition: &Partition, index: usize, outcome: &Outcome) {
     let summary = &outcome.summary.partitions[index];
     let total = |column| outcome.total(&summary.name, column);
-    let left = *outcome
-        .partition
-        .series("partition", index, "tx_inside")
-        .last()
-        .expect("rows");
-    let within = total("response_ns") + left as f64 * spec.duration_ns as f64;
-    let unix = partition.guest.unix();
-    let least = match (&partition.guest, &partition.workload) {
-        (Guest::Zvm(zvm), _) => {
-            let at = |column| outcome.virtual_machine.at(column);
-            let rows = outcome.virtual_machine.only("partition", index as i64);
-            let works =
-                |row: &&[i64]| zvm.machines[row[at("virtual_machine")] as usize].role != Role::Loop;
-            rows.filter(works)
-                .map(|row| row[at("guest_ns")])
-                .sum::<i64>() as f64
-        }
-        (_, Workload::Loops { .. } | Workload::Trace { .. } | Workload::Idle) => 0.0,
-        _ if unix.daemon_rate_per_s > 0.0 => 0.0,
-        _ => {
-            let machine = &spec.machine;
-            let rate = machine.clock_hz * 1e-9 * machine.core_rate / partition.profile.eicpi;
-            total("instructions") / rate
-        }
+    let inside = outcome.partition.series("partition", index, "tx_inside");
+    let left = *inside.last().expect("rows") as f64;
+    let within = total("response_ns") + left * spec.duration_ns as f64;
+    let rate = spec.machine.clock_hz * 1e-9 * spec.machine.core_rate / partition.profile.eicpi;
+    let work = match &partition.workload {
+        Workload::Web { .. } => of_clients_and_servers(partition, index, outcome),
+        Workload::Loops { .. } | Workload::Trace { .. } | Workload::Idle => 0.0,
+        _ if partition.guest.unix().daemon_rate_per_s > 0.0 => 0.0,
+        _ => total("instructions") / rate,
     };
-    let rounding = 1.0 + 1e-6 * least;
+    let rounding = 1.0 + 1e-6 * work;
+    let name = &summary.name;
     assert!(
-        within + rounding >= least,
-        "{within} ns inside for {least} ns of work of {}",
-        summary.name
+        within + rounding >= work,
+        "{within} ns inside for {work} ns of work of {name}"
     );
+    if are_alike(&partition.workload) {
+        let (least, mean) = (
+            partition.profile.instructions_per_unit / rate,
+            summary.response.mean,
+        );
+        let none = summary.response.count == 0;
+        assert!(
+            none || mean >= 0.999 * least,
+            "{name} answers in {mean} of {least} ns"
+        );
+        let done = total("tx_done") * least * 0.999;
+        assert!(total("response_ns") >= done, "responses of {name}");
+    }
+}
+
+/// Time of guests that is no loop's.
+fn of_clients_and_servers(partition: &Partition, index: usize, outcome: &Outcome) -> f64 {
+    let machines = partition.guest.zvm().map_or(&[][..], |zvm| &zvm.machines);
+    let at = |column| outcome.virtual_machine.at(column);
+    let rows = outcome.virtual_machine.only("partition", index as i64);
+    let works = |row: &&[i64]| machines[row[at("virtual_machine")] as usize].role != Role::Loop;
+    rows.filter(works)
+        .map(|row| row[at("guest_ns")])
+        .sum::<i64>() as f64
+}
+
+/// Whether each transaction is one burst of the same work.
+fn are_alike(workload: &Workload) -> bool {
+    match workload {
+        Workload::Warehouses { .. } => true,
+        Workload::Users {
+            bursts, burst_work, ..
+        }
+        | Workload::Transactions {
+            bursts, burst_work, ..
+        } => *bursts == 1.0 && *burst_work == Distribution::Constant,
+        _ => false,
+    }
 }
 
 /// A virtual processor switch ends a dispatch, so the two differ by those on a core at most.

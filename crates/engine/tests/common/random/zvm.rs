@@ -22,6 +22,7 @@ pub fn partition(dice: &mut Dice) -> Spec {
     zvm.paths = real_paths();
     zvm.locks = real_locks();
     zvm.park_interval_ns = 20 * MS;
+    zvm.minor_slice_ns = dice.pick(&[5 * MS, MS / 2]);
     zvm.unparking = dice.pick(&[Unparking::Large, Unparking::Medium, Unparking::Small]);
     if dice.chance(2) {
         zvm.switches[0].layer = Layer::Ip;
