@@ -13,7 +13,8 @@ pub const NOT_YET: [(&str, &str, &str); 11] = [
       place of 1.93, 1.86, 4.21"),
     ("equal partitions of PowerVM", "who asks for the same gets the same",
      "five partitions of three on two cores get 0.37 cores each, the last 0.53"),
-    ("weights of Linux groups whose threads moved", "a group's weight counts on all processors together",
+    ("weights of Linux groups whose threads moved",
+     "a group's weight counts on all processors together",
      "a group of weight 50 beside 100, 255 and 200 on two processors gets 0.09 cores in place of \
       0.16"),
     ("excess of PR/SM in vertical polarization", "what one leaves goes to the others by weight",

@@ -21,7 +21,8 @@ const WORST: [(&str, Case); 11] = [
     ("weights of Linux groups whose threads moved", || weights(Race::on(Linux, 2, vec![
         runner(4, 100), runner(2, 255), runner(1, 200), runner(4, 50)]))),
     ("excess of PR/SM in vertical polarization", || weights(Race {
-        chips: 2, ..Race::on(PrSm, 4, vec![runner(3, 50), runner(2, 33), runner(12, 33), runner(2, 100)]) })),
+        chips: 2, ..Race::on(PrSm, 4, vec![
+            runner(3, 50), runner(2, 33), runner(12, 33), runner(2, 100)]) })),
     ("shares of z/VM across dispatch vectors", || equals(Race {
         chips: 2, ..Race::on(Zvm, 1, vec![runner(1, 100); 3]) })),
     ("shares of credit2 with few virtual processors", || equals(Race::on(
