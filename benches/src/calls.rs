@@ -30,6 +30,18 @@ pub fn all() -> Vec<Case> {
         case("Queue: the same with 10,000", BARE_HEAP, 1_000_000, |n| {
             hold(n, 10_000)
         }),
+        case(
+            "Queue: the same with 1,000,000",
+            BARE_HEAP,
+            1_000_000,
+            |n| hold(n, 1_000_000),
+        ),
+        case(
+            "Queue: 60 timers moved beside 1,500",
+            BARE_HEAP,
+            1_000_000,
+            timers,
+        ),
         case(BARE_DRAW, BARE_DRAW, 10_000_000, bare_draw),
         case("Stream: an exponential time", BARE_DRAW, 10_000_000, draw),
         case(
@@ -71,6 +83,45 @@ fn hold(calls: u64, pending: usize) {
     for _ in 0..calls {
         if let Some((now, _, id)) = kernel::step(&mut queue, Time::MAX) {
             queue.schedule(now + stream.exponential_time(MEAN), Priority::FIRST, id);
+        }
+    }
+    black_box(queue.now());
+}
+
+/// Cores that plan their next event again and again, beside waits that are planned once.
+fn timers(calls: u64) {
+    const CORES: u32 = 60;
+    const WAITS: u32 = 1_500;
+    let mut stream = Stream::new(1, 0, "timers");
+    let mut queue = Queue::new();
+    let cores: Vec<_> = (0..CORES).map(|core| queue.timer(core)).collect();
+    let burst = Time::from_us(100);
+    for core in &cores {
+        queue.set_timer(*core, stream.exponential_time(burst), Priority::FIRST);
+    }
+    for wait in 0..WAITS {
+        queue.schedule(
+            stream.exponential_time(MEAN * 5),
+            Priority::LAST,
+            CORES + wait,
+        );
+    }
+    for call in 0..calls {
+        let Some((now, _, id)) = kernel::step(&mut queue, Time::MAX) else {
+            return;
+        };
+        match cores.get(id as usize) {
+            Some(&core) => {
+                queue.set_timer(core, now + stream.exponential_time(burst), Priority::FIRST);
+            }
+            None => {
+                queue.schedule(now + stream.exponential_time(MEAN * 5), Priority::LAST, id);
+            }
+        }
+        // Others are moved too, three times after two events.
+        for _ in 0..1 + call % 2 {
+            let other = cores[stream.below(CORES.into()) as usize];
+            queue.set_timer(other, now + stream.exponential_time(burst), Priority::FIRST);
         }
     }
     black_box(queue.now());

@@ -1,7 +1,7 @@
 //! The event queue against its plain twin.
 
 use homenode_engine::kernel::plain::PlainQueue;
-use homenode_engine::kernel::{self, Key, Priority, Queue, Time, Timer};
+use homenode_engine::kernel::{self, Key, Priority, Queue, Stream, Time, Timer};
 use proptest::prelude::*;
 
 /// What a model does with the queue.
@@ -147,6 +147,66 @@ proptest! {
         expected.sort_by_key(|&number| events[number]);
         let order: Vec<usize> = std::iter::from_fn(|| queue.pop()).map(|event| event.2).collect();
         prop_assert_eq!(order, expected);
+    }
+}
+
+/// What the seeded run does next: mostly what keeps the number of pending events, at times what
+/// fills or empties the queue.
+fn next_call(random: &mut Stream, filling: bool) -> Call {
+    let wait_ns = match random.below(8) {
+        0 => 0,
+        1 | 2 => random.below(4),
+        // Many at exactly one time.
+        3 => 1_000 - random.below(1_000) / 999,
+        4 | 5 => random.below(100_000),
+        6 => random.below(10_000_000),
+        _ => random.below(10_000_000_000_000),
+    };
+    let rank = random.below(3) as u8;
+    let timer = random.below(40) as usize;
+    match random.below(20) {
+        0..=2 => Call::Set {
+            timer,
+            wait_ns,
+            rank,
+        },
+        3 => Call::Stop { timer },
+        4 => Call::Peek,
+        5 => Call::Step {
+            ahead_ns: wait_ns / 2,
+        },
+        6 => Call::Timer,
+        7..=15 if filling => Call::Schedule { wait_ns, rank },
+        7..=9 => Call::Schedule { wait_ns, rank },
+        _ => Call::Pop,
+    }
+}
+
+#[test]
+fn long_runs_give_what_the_plain_queue_gives() {
+    for seed in 0..4 {
+        let mut random = Stream::new(seed, 0, "calls");
+        let mut twins = Twins {
+            fast: Queue::new(),
+            plain: PlainQueue::new(),
+            timers: Vec::new(),
+        };
+        let most = [20, 100, 300, 1_000][seed as usize];
+        let (mut filling, mut fullest) = (true, 0);
+        for number in 0..250_000 {
+            let pending = twins.plain.len();
+            fullest = pending.max(fullest);
+            filling = pending < if filling { most } else { most / 2 };
+            let mut call = next_call(&mut random, filling);
+            if matches!(call, Call::Timer) && twins.timers.len() == 40 {
+                call = Call::Peek;
+            }
+            let [left, right] = both(&call, number, &mut twins);
+            assert_eq!(left, right, "seed {seed}, call {number} {call:?}");
+            assert_eq!(twins.fast.len(), twins.plain.len());
+        }
+        assert_eq!(twins.fast.scheduled(), twins.plain.scheduled());
+        assert!(fullest >= most);
     }
 }
 

@@ -70,11 +70,10 @@ impl Key {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Timer(pub(super) u32);
 
-/// Packs an event. `sequence` must be below [`SEQUENCES`], `slot` below [`SLOTS`].
+/// Packs an event, of which the slot is left to be filled in. `sequence` must be below [`SEQUENCES`].
 #[inline]
-pub(super) fn pack(time: Time, priority: Priority, sequence: u64, slot: usize) -> u128 {
-    let low =
-        u64::from(priority.0) << (SEQUENCE_BITS + SLOT_BITS) | sequence << SLOT_BITS | slot as u64;
+pub(super) fn pack(time: Time, priority: Priority, sequence: u64) -> u128 {
+    let low = u64::from(priority.0) << (SEQUENCE_BITS + SLOT_BITS) | sequence << SLOT_BITS;
     u128::from(time.as_ns()) << 64 | u128::from(low)
 }
 
@@ -108,7 +107,7 @@ mod tests {
 
     #[test]
     fn fields_come_back() {
-        let entry = pack(Time::from_ns(7), Priority::LAST, SEQUENCES - 1, SLOTS - 1);
+        let entry = pack(Time::from_ns(7), Priority::LAST, SEQUENCES - 1) | (SLOTS - 1) as u128;
         assert_eq!(
             (time(entry), sequence(entry), slot(entry)),
             (Time::from_ns(7), SEQUENCES - 1, SLOTS - 1)
@@ -119,8 +118,9 @@ mod tests {
 
     #[test]
     fn order_is_time_then_priority_then_sequence() {
-        let entry =
-            |ns, rank, sequence, slot| pack(Time::from_ns(ns), Priority::new(rank), sequence, slot);
+        let entry = |ns, rank, sequence, slot: usize| {
+            pack(Time::from_ns(ns), Priority::new(rank), sequence) | slot as u128
+        };
         assert!(entry(1, 15, 9, 9) < entry(2, 0, 0, 0));
         assert!(entry(1, 3, 9, 9) < entry(1, 4, 0, 0));
         assert!(entry(1, 3, 8, 9) < entry(1, 3, 9, 0));

@@ -34,14 +34,17 @@
 //! ```
 
 mod entry;
+mod events;
 mod exponential;
 mod histogram;
+mod numbers;
 pub mod plain;
 mod queue;
 mod real;
 mod squares;
 mod stream;
 mod time;
+mod timers;
 mod tree;
 
 pub use entry::{Key, Priority, Timer};

@@ -1,59 +1,36 @@
-//! The event queue: a tournament over the pending events, and the clock.
+//! The event queue: the numbers of the events, and the clock.
 //!
-//! An event keeps its slot of the tournament from `schedule` to `pop`. A taken event leaves its
-//! slot open until the next call, because most events schedule a successor at once: it moves into
-//! the open slot, and one replay serves both.
-//!
-//! Sequence numbers are 36 bits of an entry, enough for an hour or so of running. When they are
-//! used up, the pending events are renumbered 0, 1, 2, ... in their order and their keys kept in a
-//! table, so that no key ever changes.
+//! ```text
+//! schedule --> events: a tournament of up to thousands --+
+//!                                                        +--> the earlier one --> pop
+//! set_timer -> timers: a tournament of a few ------------+
+//! ```
+//! Most pending events are far in the future and stay where they are, while a few are moved all the
+//! time. Each kind has a tournament of its own, so that what is moved does not pass the levels that
+//! the others need.
 
-use super::entry::{self, Key, Priority, Timer, EMPTY, SEQUENCES, SLOTS};
+use super::entry::{self, Key, Priority, Timer, EMPTY};
+use super::events::Events;
+use super::numbers::Numbers;
 use super::time::Time;
-use super::tree::Tree;
-
-/// No slot is open.
-const CLOSED: usize = usize::MAX;
+use super::timers::Timers;
 
 /// Pending events in the order (time, priority, sequence), and the clock.
 pub struct Queue<T> {
-    tree: Tree,
-    /// Payload of each slot ever used.
-    payloads: Vec<T>,
-    /// Whether a slot is a timer's, which keeps it.
-    reserved: Vec<bool>,
-    /// Slots without an event that anyone may have, besides the open one.
-    free: Vec<u32>,
-    /// Timers that wait for nothing, the open one among them.
-    idle: usize,
-    /// Slot of the event taken last, still in the tree; [`CLOSED`] if none.
-    open: usize,
+    events: Events<T>,
+    timers: Timers<T>,
     now: Time,
-    /// Sequence number of the next event.
-    sequence: u64,
-    /// Sequence numbers there are; less than [`SEQUENCES`] only in tests.
-    sequences: u64,
-    /// Key of an event less its sequence number, for those numbered since the last renumbering.
-    key_base: u64,
-    /// Keys of the events that the last renumbering found pending, by their new sequence number.
-    renumbered: Vec<u64>,
+    numbers: Numbers,
 }
 
 impl<T: Copy> Queue<T> {
     /// An empty queue at time zero.
     pub fn new() -> Queue<T> {
         Queue {
-            tree: Tree::new(),
-            payloads: Vec::new(),
-            reserved: Vec::new(),
-            free: Vec::new(),
-            idle: 0,
-            open: CLOSED,
+            events: Events::new(),
+            timers: Timers::new(),
             now: Time::ZERO,
-            sequence: 0,
-            sequences: SEQUENCES,
-            key_base: 1,
-            renumbered: Vec::new(),
+            numbers: Numbers::new(),
         }
     }
 
@@ -63,10 +40,9 @@ impl<T: Copy> Queue<T> {
         self.now
     }
 
-    /// Pending events.
+    /// Pending events. Looks at every timer.
     pub fn len(&self) -> usize {
-        let open = self.open != CLOSED && !self.reserved[self.open];
-        self.payloads.len() - self.free.len() - self.idle - usize::from(open)
+        self.events.len() + self.timers.len()
     }
 
     /// Whether nothing is pending.
@@ -76,7 +52,7 @@ impl<T: Copy> Queue<T> {
 
     /// Events scheduled since the queue was made.
     pub fn scheduled(&self) -> u64 {
-        self.key_base + self.sequence - 1
+        self.numbers.given()
     }
 
     /// Adds an event.
@@ -86,26 +62,17 @@ impl<T: Copy> Queue<T> {
     /// of the caller.
     #[inline]
     pub fn schedule(&mut self, time: Time, priority: Priority, payload: T) -> Key {
-        self.check(time);
-        let slot = if self.open != CLOSED && !self.reserved[self.open] {
-            std::mem::replace(&mut self.open, CLOSED)
-        } else {
-            self.free_slot(payload)
-        };
-        self.payloads[slot] = payload;
-        self.put(slot, time, priority)
+        let (entry, key) = self.number(time, priority);
+        self.events.insert(entry, payload);
+        key
     }
 
     /// Reserves a timer: one pending event at most, which can be moved. It waits for nothing yet.
     ///
     /// # Panics
-    /// If 2^24 events are pending.
+    /// Beyond 2^24 timers.
     pub fn timer(&mut self, payload: T) -> Timer {
-        let slot = self.free_slot(payload);
-        self.payloads[slot] = payload;
-        self.reserved[slot] = true;
-        self.idle += 1;
-        Timer(slot as u32)
+        self.timers.add(payload)
     }
 
     /// Schedules the timer's event, in place of the one that it waits for. It is ordered among the
@@ -115,162 +82,86 @@ impl<T: Copy> Queue<T> {
     /// If `time` lies before the clock or is [`Time::MAX`]: faults of the caller.
     #[inline]
     pub fn set_timer(&mut self, timer: Timer, time: Time, priority: Priority) -> Key {
-        self.check(time);
-        let slot = timer.0 as usize;
-        self.idle -= usize::from(self.is_idle(slot));
-        if self.open == slot {
-            self.open = CLOSED;
-        }
-        self.put(slot, time, priority)
+        let (entry, key) = self.number(time, priority);
+        self.timers.set(timer, entry);
+        key
     }
 
     /// Forgets the timer's event, if it waits for one.
     #[inline]
     pub fn stop_timer(&mut self, timer: Timer) {
-        let slot = timer.0 as usize;
-        if !self.is_idle(slot) {
-            self.tree.set(slot, EMPTY);
-            self.idle += 1;
-        }
-    }
-
-    /// Whether a timer waits for nothing.
-    fn is_idle(&self, slot: usize) -> bool {
-        self.open == slot || self.tree.get(slot) == EMPTY
-    }
-
-    /// Refuses a time that is over; makes sure of a sequence number.
-    #[inline]
-    fn check(&mut self, time: Time) {
-        if time < self.now || time == Time::MAX {
-            refuse(time, self.now);
-        }
-        if self.sequence == self.sequences {
-            self.renumber();
-        }
-    }
-
-    #[inline]
-    fn put(&mut self, slot: usize, time: Time, priority: Priority) -> Key {
-        let sequence = self.sequence;
-        self.sequence += 1;
-        self.tree
-            .set(slot, entry::pack(time, priority, sequence, slot));
-        Key(self.key_base + sequence)
+        self.timers.stop(timer);
     }
 
     /// Takes the next event and moves the clock to it.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, Key, T)> {
-        self.close();
-        if self.tree.top() == EMPTY {
-            return None;
-        }
-        Some(self.take_top())
+        self.take(Time::MAX)
     }
 
     /// Takes the next event due before `limit` and moves the clock to it; or moves the clock to
     /// `limit`.
     #[inline]
     pub(super) fn pop_before(&mut self, limit: Time) -> Option<(Time, Key, T)> {
-        self.close();
-        if entry::time(self.tree.top()) >= limit {
+        let event = self.take(limit);
+        if event.is_none() {
             self.now = self.now.max(limit);
+        }
+        event
+    }
+
+    #[inline]
+    fn take(&mut self, limit: Time) -> Option<(Time, Key, T)> {
+        let (event, timer) = (self.events.top(), self.timers.top());
+        let is_event = event < timer;
+        let next = if is_event { event } else { timer };
+        if entry::time(next) >= limit {
             return None;
         }
-        Some(self.take_top())
+        let payload = if is_event {
+            self.events.take()
+        } else {
+            self.timers.take()
+        };
+        self.now = entry::time(next);
+        Some((self.now, self.numbers.key(next), payload))
     }
 
     /// Time of the next event.
     #[inline]
     pub fn peek_time(&mut self) -> Option<Time> {
-        self.close();
-        let top = self.tree.top();
-        (top != EMPTY).then(|| entry::time(top))
+        let next = self.events.top().min(self.timers.top());
+        (next != EMPTY).then(|| entry::time(next))
     }
 
+    /// Gives a new event its number; refuses a time that is over.
     #[inline]
-    fn take_top(&mut self) -> (Time, Key, T) {
-        let top = self.tree.top();
-        let slot = entry::slot(top);
-        self.open = slot;
-        self.idle += usize::from(self.reserved[slot]);
-        self.now = entry::time(top);
-        (self.now, self.key(top), self.payloads[slot])
+    fn number(&mut self, time: Time, priority: Priority) -> (u128, Key) {
+        if time < self.now || time == Time::MAX {
+            refuse(time, self.now);
+        }
+        if self.numbers.are_used_up() {
+            self.renumber();
+        }
+        let (sequence, key) = self.numbers.give();
+        (entry::pack(time, priority, sequence), key)
     }
 
-    #[inline]
-    fn key(&self, entry: u128) -> Key {
-        let sequence = entry::sequence(entry);
-        match self.renumbered.get(sequence as usize) {
-            Some(&key) => Key(key),
-            None => Key(self.key_base + sequence),
-        }
-    }
-
-    /// Empties the open slot for good.
-    #[inline]
-    fn close(&mut self) {
-        if self.open != CLOSED {
-            self.tree.set(self.open, EMPTY);
-            if !self.reserved[self.open] {
-                self.free.push(self.open as u32);
-            }
-            self.open = CLOSED;
-        }
-    }
-
-    /// A slot without an event; `payload` only fills the table.
-    fn free_slot(&mut self, payload: T) -> usize {
-        if let Some(slot) = self.free.pop() {
-            return slot as usize;
-        }
-        let slot = self.payloads.len();
-        assert!(
-            slot < SLOTS,
-            "more than {SLOTS} events are pending at {}",
-            self.now
-        );
-        if slot == self.tree.slots() {
-            self.tree.double();
-        }
-        self.payloads.push(payload);
-        self.reserved.push(false);
-        slot
-    }
-
-    /// Gives the pending events the least sequence numbers, in their order, and remembers their
-    /// keys.
+    /// Gives the pending events the least sequence numbers, in their order.
     #[cold]
+    #[inline(never)]
     fn renumber(&mut self) {
-        let reopened = self.open;
-        self.close();
-        let mut pending: Vec<u128> = (0..self.payloads.len())
-            .map(|slot| self.tree.get(slot))
-            .filter(|&entry| entry != EMPTY)
-            .collect();
+        let (events, timers) = (self.events.tree(), self.timers.tree());
+        let mut pending: Vec<u128> = events.numbers().chain(timers.numbers()).collect();
         pending.sort_unstable_by_key(|&entry| entry::sequence(entry));
-        assert!(
-            (pending.len() as u64) < self.sequences,
-            "{} events are pending at {}",
-            pending.len(),
-            self.now
-        );
-        let keys = pending.iter().map(|&entry| self.key(entry).0).collect();
-        for (sequence, &entry) in (0..).zip(&pending) {
-            self.tree
-                .set(entry::slot(entry), entry::renumbered(entry, sequence));
-        }
-        let used = pending.len() as u64;
-        self.key_base += self.sequence - used;
-        self.sequence = used;
-        self.renumbered = keys;
-        if reopened != CLOSED {
-            if !self.reserved[reopened] {
-                self.free.pop();
-            }
-            self.open = reopened;
-        }
+        let new = |old| {
+            let sequence = entry::sequence(old);
+            let place = pending.partition_point(|&entry| entry::sequence(entry) < sequence);
+            entry::renumbered(old, place as u64)
+        };
+        events.change(new);
+        timers.change(new);
+        self.numbers.start_over(&pending);
     }
 }
 
@@ -353,36 +244,45 @@ mod tests {
             }
             while queue.pop().is_some() {}
         }
-        assert_eq!((queue.payloads.len(), queue.scheduled()), (20, 2_000));
+        assert_eq!((queue.events.leaves(), queue.scheduled()), (20, 2_000));
     }
 
     /// A queue that must renumber every few events against its plain twin, keys included.
     #[test]
     fn renumbering_changes_neither_order_nor_keys() {
-        for sequences in [9, 10, 17, 64] {
+        for count in [9, 10, 17, 64] {
             let mut queue = Queue {
-                sequences,
+                numbers: Numbers::with_count(count),
                 ..Queue::new()
             };
             let mut plain = PlainQueue::new();
+            let timers = [queue.timer(0), queue.timer(1)];
+            let twins = [plain.timer(0), plain.timer(1)];
             let mut state = 1u64;
-            for round in 0..2_000u64 {
+            for round in 0..4_000u64 {
                 state = state
                     .wrapping_mul(6_364_136_223_846_793_005)
                     .wrapping_add(1_442_695_040_888_963_407);
                 let choice = state >> 33;
-                if queue.len() < 8 && choice % 3 != 0 {
-                    // Every fourth event waits for long, so that old numbers meet several
-                    // renumberings.
-                    let wait = if choice % 4 == 0 { 50 } else { choice % 5 };
-                    let (time, priority) =
-                        (queue.now() + ns(wait), Priority::new((choice % 2) as u8));
-                    assert_eq!(
+                // Every fourth event waits for long, so that old numbers meet several
+                // renumberings.
+                let wait = if choice % 4 == 0 { 50 } else { choice % 5 };
+                let (time, priority) = (queue.now() + ns(wait), Priority::new((choice % 2) as u8));
+                let which = (choice / 16 % 2) as usize;
+                match choice % 7 {
+                    0 | 1 if queue.len() < 6 => assert_eq!(
                         queue.schedule(time, priority, round),
                         plain.schedule(time, priority, round)
-                    );
-                } else {
-                    assert_eq!(queue.pop(), plain.pop());
+                    ),
+                    2 | 3 => assert_eq!(
+                        queue.set_timer(timers[which], time, priority),
+                        plain.set_timer(twins[which], time, priority)
+                    ),
+                    4 => {
+                        queue.stop_timer(timers[which]);
+                        plain.stop_timer(twins[which]);
+                    }
+                    _ => assert_eq!(queue.pop(), plain.pop()),
                 }
                 assert_eq!((queue.len(), queue.now()), (plain.len(), plain.now()));
             }
