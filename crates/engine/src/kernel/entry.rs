@@ -70,7 +70,8 @@ impl Key {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Timer(pub(super) u32);
 
-/// Packs an event, of which the slot is left to be filled in. `sequence` must be below [`SEQUENCES`].
+/// Packs an event, of which the slot is left to be filled in. `sequence` must be below
+/// [`SEQUENCES`].
 #[inline]
 pub(super) fn pack(time: Time, priority: Priority, sequence: u64) -> u128 {
     let low = u64::from(priority.0) << (SEQUENCE_BITS + SLOT_BITS) | sequence << SLOT_BITS;

@@ -8,7 +8,7 @@ use super::entry::{self, Key, SEQUENCES};
 
 /// Gives sequence numbers, and knows the key of each that is in use.
 pub(super) struct Numbers {
-    /// The next one.
+    /// Given to the event that is scheduled next.
     next: u64,
     /// How many there are; less than [`SEQUENCES`] only in tests.
     count: u64,

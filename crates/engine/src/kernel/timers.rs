@@ -11,7 +11,7 @@ use super::tree::Tree;
 /// No leaf is open.
 const CLOSED: usize = usize::MAX;
 
-/// All timers.
+/// Those that a queue has, each with its place in the tournament.
 pub(super) struct Timers<T> {
     tree: Tree,
     /// Payload of each timer.
