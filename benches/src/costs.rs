@@ -113,7 +113,7 @@ impl State {
         };
         Self {
             places: (0..PLACES).map(place).collect(),
-            contention: Contention::new(&machine.smt),
+            contention: Contention::new(&machine),
             occupancy,
             spreads,
             tree,

@@ -77,7 +77,7 @@ impl Plain<'_> {
         let node = self.tree.node_of(self.chip);
         let busy = self.occupancy.busy_cores.iter().enumerate();
         let mine = busy.filter(|(other, _)| match scope {
-            CacheScope::Core => false,
+            CacheScope::Part | CacheScope::Core => false,
             CacheScope::Chip => *other == usize::from(self.chip),
             CacheScope::Node => self.tree.node_of(*other as u16) == node,
         });
@@ -140,14 +140,23 @@ impl Plain<'_> {
         guest / (1.0 - self.partition.hypervisor_share)
     }
 
+    /// Threads in turn at the core's pipelines, whose demand gives the reference work its gain.
     fn with_siblings(&self, alone: f64, issue: f64) -> f64 {
-        if self.threads == 1 {
-            return alone;
-        }
         let smt = &self.machine.smt;
         let cpi = f64::from(self.threads) / smt.gain[usize::from(self.threads) - 1];
-        let factor = (cpi * cpi - cpi) / (1.0 - smt.reference_stall_share).powi(2);
-        (alone + (alone * alone + 4.0 * factor.max(0.0) * issue * issue).sqrt()) / 2.0
+        let demand = |issue: f64| {
+            let (mut low, mut high) = (0.0, 1.0);
+            for _ in 0..60 {
+                let middle = 0.5 * (low + high);
+                if in_turn(self.threads, 1.0, middle) < cpi {
+                    low = middle;
+                } else {
+                    high = middle;
+                }
+            }
+            high / smt.reference.issue_share * issue
+        };
+        in_turn(self.threads, alone, demand(issue).min(alone))
     }
 
     /// The time of an instruction in which its stores wait as long as the busy way makes them: the
@@ -191,6 +200,18 @@ impl Plain<'_> {
         let wait = wait_ns(threads, outside, held, transfer);
         (wait + transfer) * profile.lock_share / profile.lock_hold_instructions
     }
+}
+
+/// Time of an instruction of several threads in turn, by the exact mean values of the queue.
+fn in_turn(threads: u8, alone: f64, demand: f64) -> f64 {
+    let mut queue = 0.0;
+    let mut time = alone;
+    for thread in 1..=threads {
+        let there = demand * (1.0 + queue);
+        time = alone - demand + there;
+        queue = f64::from(thread) / time * there;
+    }
+    time
 }
 
 /// So many numbers from 0 to `most`, from dice in turn.
@@ -241,7 +262,7 @@ proptest! {
                 let class = Class::at(Place {
                     machine,
                     tree: &tree,
-                    contention: &Contention::new(&machine.smt),
+                    contention: &Contention::new(machine),
                     occupancy: &occupancy,
                     partition,
                     spread: &spread,

@@ -333,3 +333,29 @@ pub struct Profile {
     /// Neighbouring stores that follow each other.
     pub store_run: f64,
 }
+
+impl Profile {
+    /// Work of an instruction a cycle, issuing in half of it, that misses, shares and locks nothing.
+    pub fn steady() -> Self {
+        Self {
+            name: "steady".into(),
+            instructions_per_unit: 1e6,
+            system_share: 0.0,
+            eicpi: 1.0,
+            issue_share: 0.5,
+            miss_m0: 0.0,
+            miss_c0_bytes: 1.0,
+            miss_exponent: 0.5,
+            sharing: 0.0,
+            footprint_bytes: 0,
+            footprint_common: 0.0,
+            overlap: 0.0,
+            lock_share: 0.0,
+            lock_hold_instructions: 1.0,
+            private_data: 0.0,
+            io_data: 0.0,
+            store_share: 0.0,
+            store_run: 1.0,
+        }
+    }
+}

@@ -61,7 +61,7 @@ def _check_distances(
 
 def _check_caches(machine: MachineDescription, problems: Problems, prefix: Path) -> None:
     clock = machine.clock.value
-    order = ("core", "chip", "node")
+    order = ("part", "core", "chip", "node")
     names = [level.name for level in machine.cache]
     for index, level in enumerate(machine.cache):
         path: Path = (*prefix, "cache", index if not prefix else level.name)
