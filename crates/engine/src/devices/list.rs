@@ -163,29 +163,26 @@ impl Travels {
         }
         let (mut low, mut high) = (0.0, self.processors / alone_ns);
         let mut rate = self.processors / (alone_ns + guess_ns);
-        let mut ns = 0.0;
         for _ in 0..STEPS {
             let wait = self.wait_at(transfer_ns, rate);
             let over = rate * (alone_ns + wait.ns) - self.processors;
+            let step = -over / (alone_ns + wait.ns + rate * wait.slope);
+            if step.abs() <= PRECISION * rate {
+                return wait.ns + wait.slope * step;
+            }
             if over > 0.0 {
                 high = rate;
             } else {
                 low = rate;
             }
-            let step = rate - over / (alone_ns + wait.ns + rate * wait.slope);
-            let next = if step > low && step < high {
-                step
+            let next = rate + step;
+            rate = if next > low && next < high {
+                next
             } else {
                 0.5 * (low + high)
             };
-            let change = next - rate;
-            ns = wait.ns + wait.slope * change;
-            rate = next;
-            if change.abs() <= PRECISION * rate {
-                break;
-            }
         }
-        ns
+        self.wait_at(transfer_ns, rate).ns
     }
 
     /// Wait for lines in a search if all processors together search so often [1/ns].

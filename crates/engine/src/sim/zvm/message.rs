@@ -44,7 +44,7 @@ const FRAMES_ACKNOWLEDGED: u64 = 2;
 pub struct Outgoing {
     /// As the switch takes it.
     pub parcel: Parcel,
-    /// Frames of it.
+    /// How many a sender pays for.
     pub frames: f64,
     /// Those sent in this window.
     pub messages: u64,
