@@ -21,7 +21,7 @@ const MOST: [(Platform, f64); 6] = [
     (Platform::PowerVm, 19.0),
     (Platform::PrSm, 38.5),
     (Platform::Dedicated, 0.5),
-    (Platform::Zvm, 166.0),
+    (Platform::Zvm, 0.5),
     (Platform::Linux, 80.0),
     (Platform::Credit2, 1.0),
 ];

@@ -37,6 +37,7 @@ impl<S: System> World<S> {
 
     /// Turns time spent in cost classes into books and instructions.
     pub fn settle_costs(&mut self) {
+        S::settle_costs(self);
         let meters = &mut self.meters;
         self.table.settle(|partition, books, lines, instructions| {
             let meter = &mut meters.partitions[PartitionId::from(partition)];

@@ -45,6 +45,8 @@ pub struct Vectors {
     vectors: ById<VectorId, Vector>,
     /// Vector of each logical processor, and its bit in the masks there.
     of: ById<LpId, (VectorId, u128)>,
+    /// Those that are unparked, once more: it is asked at every turn.
+    unparked: ById<LpId, bool>,
     /// Others by distance, for each vector.
     order: ById<VectorId, Vec<(VectorId, Distance)>>,
     barrier: [f64; 3],
@@ -78,6 +80,7 @@ impl Vectors {
             .collect();
         Self {
             free: chips.len() as u32,
+            unparked: ById::of(true, chips.len()),
             vectors,
             of,
             order,
@@ -143,6 +146,7 @@ impl Vectors {
 
     /// Notes whether a logical processor is unparked.
     pub fn set_unparked(&mut self, lp: LpId, unparked: bool) {
+        self.unparked[lp] = unparked;
         let (vector, bit) = self.of[lp];
         let of = &mut self.vectors[vector];
         if (of.unparked & bit != 0) != unparked {
@@ -165,8 +169,7 @@ impl Vectors {
     /// Whether a logical processor is unparked.
     #[inline]
     pub fn is_unparked(&self, lp: LpId) -> bool {
-        let (vector, bit) = self.of[lp];
-        self.vectors[vector].unparked & bit != 0
+        self.unparked[lp]
     }
 
     /// The vector of a logical processor, or the nearest one that has unparked processors.

@@ -107,6 +107,10 @@ impl System for Partitions {
         world.close_cp_window(window_ns as f64);
     }
 
+    fn settle_costs(world: &mut World<Self>) {
+        world.book_beside();
+    }
+
     fn open_window(world: &mut World<Self>) {
         world.hand_window_out();
         // Last, so that whoever is moved or woken runs on the new window's capacity.

@@ -1,15 +1,14 @@
 //! The Control Program of a partition at time 0.
 
-use std::collections::VecDeque;
-
+use super::inbox::{Connection, Inbox};
 use super::port::Port;
 use super::sharing::{Lock, Near};
-use super::state::{Connection, Cp, CpMeter, Doing, Left, Lp, Mode, Place, Task, Vcpu, Vm, Web};
+use super::state::{Cp, CpMeter, Doing, Left, Lp, Mode, Place, Task, Vcpu, Vm, Web};
 use crate::devices::memory::PAGE_BYTES;
 use crate::devices::{Pager, Switch};
 use crate::guest::zvm::ids::{ConnectionId, LpId, SwitchId, VcpuId, VectorId, VmId};
 use crate::guest::zvm::park::History;
-use crate::guest::zvm::segment::{Segment, OWNERS};
+use crate::guest::zvm::segment::{Extra, Segment, OWNERS};
 use crate::guest::zvm::share;
 use crate::guest::zvm::vectors::Vectors;
 use crate::hypervisor::State;
@@ -34,10 +33,11 @@ impl Cp {
         let (vms, vcpus) = machines(&spec, lps.len());
         Some(Box::new(Self {
             ports: ports(&spec, &state.tree, &chips, &partition.workload),
-            seen: ById::of(ById::of(0, vectors.count()), lps.len()),
+            seen: vec![0; vectors.count() * lps.len()],
             hard_limits: vms.iter().any(|vm: &Vm| vm.hard),
             web: Web::of(partition),
-            near: vec![Near::default(); usize::from(state.tree.chips())],
+            near: near(&state.tree, &chips),
+            beside: vec![Extra::default(); usize::from(state.tree.chips())],
             locks: [Lock::default(); 2],
             core_clock: vec![0.0; vps.len()],
             chip_clock: vec![0.0; usize::from(state.tree.chips())],
@@ -48,6 +48,7 @@ impl Cp {
             observed: (0, 0),
             pager: pager(&spec, partition, &stream),
             pager_at: u64::MAX,
+            done: Vec::new(),
             master: stream("master"),
             race: stream("race"),
             meter: CpMeter::default(),
@@ -98,6 +99,15 @@ fn places(state: &State, vps: Span<VpId>, smt: u8) -> Vec<Place> {
     vps.into_iter().flat_map(of).collect()
 }
 
+/// Costs on each chip, to be kept for those of logical processors.
+fn near(tree: &Topology, chips: &[u16]) -> Vec<Near> {
+    let of = |chip: u16| Near {
+        kept: chips.contains(&chip),
+        ..Near::default()
+    };
+    (0..tree.chips()).map(of).collect()
+}
+
 /// Virtual machines and their virtual processors, dealt out over the logical processors.
 fn machines(spec: &Zvm, lps: usize) -> (ById<VmId, Vm>, ById<VcpuId, Vcpu>) {
     let shares: Vec<_> = spec.machines.iter().map(|machine| machine.share).collect();
@@ -146,10 +156,11 @@ impl Vcpu {
             vm,
             mode: Mode::Idle,
             task: Task::None,
-            inbox: VecDeque::new(),
+            inbox: Inbox::default(),
             file: None,
             started: None,
             owes: 0.0,
+            cut: false,
             rest: None,
             ready_at: 0,
             page_wait_from: 0,
@@ -234,12 +245,12 @@ fn connections(
                 continue;
             };
             let (clients, servers) = (from.cpus.len(), to.cpus.len());
-            all.push(Connection {
-                client: from.cpus.at(turn % clients),
-                server: to.cpus.at(turn / clients % servers),
-                switch: SwitchId::from(switch),
-                since: 0,
-            });
+            all.push(Connection::new(
+                ConnectionId::new(all.len()),
+                from.cpus.at(turn % clients),
+                to.cpus.at(turn / clients % servers),
+                SwitchId::from(switch),
+            ));
             turn += 1;
         }
     }
