@@ -1,7 +1,7 @@
 //! What a replication amounts to.
 
 use super::columns;
-use super::rows::{difference, Reading};
+use super::rows::{differences, Reading};
 use super::steady::{judge, Verdict};
 use super::system::System;
 use super::world::World;
@@ -129,7 +129,8 @@ impl<S: System> World<S> {
             .partitions()
             .map(|of| {
                 let at = of.index();
-                let totals = difference(&gauge, &before.partitions[at], &after.partitions[at]);
+                let (old, new) = (&before.partitions[at], &after.partitions[at]);
+                let totals: Vec<i64> = differences(&gauge, old, new).collect();
                 PartitionSummary {
                     name: self.spec.partitions[at].name.clone(),
                     response: Quantiles::of(&self.meters.responses[of]),
