@@ -10,8 +10,6 @@ use crate::spec::{Accounting, Spec};
 
 /// Threads that a core has at most.
 const MOST_THREADS: usize = 8;
-/// Elapsed times of loops that are kept for each partition.
-const MOST_LOOPS: usize = 100_000;
 
 /// Why a virtual processor left its core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +124,32 @@ pub struct PartitionMeter {
     pub integrated_to: u64,
 }
 
+/// Elapsed times of the loops of a partition that ended [ns]: there may be any number of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Elapsed {
+    /// How many ended.
+    pub count: u64,
+    /// All times together.
+    pub sum_ns: u64,
+    /// The shortest; 0 of none.
+    pub least_ns: u64,
+    /// The longest; 0 of none.
+    pub most_ns: u64,
+}
+
+impl Elapsed {
+    fn add(&mut self, ns: u64) {
+        self.least_ns = if self.count == 0 {
+            ns
+        } else {
+            self.least_ns.min(ns)
+        };
+        self.most_ns = self.most_ns.max(ns);
+        self.count += 1;
+        self.sum_ns += ns;
+    }
+}
+
 /// Counters of a logical processor.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CpuMeter {
@@ -164,7 +188,7 @@ pub struct Meters {
     /// Dispatch waits by partition [ns].
     pub waits: ById<PartitionId, Histogram>,
     /// Elapsed times of finished loops by partition [ns].
-    pub finished: ById<PartitionId, Vec<u64>>,
+    pub finished: ById<PartitionId, Elapsed>,
     /// Dispatch records since the last batch, if they are kept: one column each.
     pub dispatches: Vec<Vec<i64>>,
     by_mask: Vec<u64>,
@@ -211,7 +235,7 @@ impl Meters {
             cpus: ById::of(CpuMeter::default(), cpus),
             responses: (0..count).map(|_| Histogram::new()).collect(),
             waits: (0..count).map(|_| Histogram::new()).collect(),
-            finished: ById::of(Vec::new(), count),
+            finished: ById::of(Elapsed::default(), count),
             dispatches: vec![Vec::new(); super::columns::DISPATCH.len()],
             by_mask: vec![0; masks as usize],
             rule: spec.machine.accounting,
@@ -297,12 +321,9 @@ impl Meters {
         self.waits[partition].record(Time::from_ns(waited));
     }
 
-    /// Notes a loop that ran to its end. Endless ones would fill the memory: the first count.
+    /// Notes a loop that ran to its end.
     pub fn finish_loop(&mut self, partition: PartitionId, elapsed_ns: u64) {
-        let finished = &mut self.finished[partition];
-        if finished.len() < MOST_LOOPS {
-            finished.push(elapsed_ns);
-        }
+        self.finished[partition].add(elapsed_ns);
     }
 
     /// Takes integrals up to `now`; call it before the numbers of runnable, blocked or inside

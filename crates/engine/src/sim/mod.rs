@@ -29,7 +29,7 @@ mod world;
 mod zvm;
 
 pub use crate::check::{SpecFault, Wrong};
-pub use meters::Reason;
+pub use meters::{Elapsed, Reason};
 pub use rows::{Columns, Tables};
 pub use steady::Verdict;
 pub use summary::{PartitionSummary, Quantiles, Summary};
@@ -290,7 +290,7 @@ impl<S: System> World<S> {
             of.clear();
         }
         for of in &mut self.meters.finished {
-            of.clear();
+            *of = Elapsed::default();
         }
         for meter in &mut self.meters.partitions {
             meter.cede_max_ns = 0;
