@@ -8,8 +8,8 @@ use crate::kernel::{real, Histogram, Time};
 use crate::machine::Distance;
 use crate::spec::{Accounting, Spec};
 
-/// Elapsed times of loops that are kept for each partition.
-const MOST_LOOPS: usize = 100_000;
+/// Threads that a core has at most.
+const MOST_THREADS: usize = 8;
 
 /// Why a virtual processor left its core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +124,32 @@ pub struct PartitionMeter {
     pub integrated_to: u64,
 }
 
+/// Elapsed times of the loops of a partition that ended [ns]: there may be any number of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Elapsed {
+    /// How many ended.
+    pub count: u64,
+    /// All times together.
+    pub sum_ns: u64,
+    /// The shortest; 0 of none.
+    pub least_ns: u64,
+    /// The longest; 0 of none.
+    pub most_ns: u64,
+}
+
+impl Elapsed {
+    fn add(&mut self, ns: u64) {
+        self.least_ns = if self.count == 0 {
+            ns
+        } else {
+            self.least_ns.min(ns)
+        };
+        self.most_ns = self.most_ns.max(ns);
+        self.count += 1;
+        self.sum_ns += ns;
+    }
+}
+
 /// Counters of a logical processor.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CpuMeter {
@@ -162,7 +188,7 @@ pub struct Meters {
     /// Dispatch waits by partition [ns].
     pub waits: ById<PartitionId, Histogram>,
     /// Elapsed times of finished loops by partition [ns].
-    pub finished: ById<PartitionId, Vec<u64>>,
+    pub finished: ById<PartitionId, Elapsed>,
     /// Dispatch records since the last batch, if they are kept: one column each.
     pub dispatches: Vec<Vec<i64>>,
     by_mask: Vec<u64>,
@@ -209,7 +235,7 @@ impl Meters {
             cpus: ById::of(CpuMeter::default(), cpus),
             responses: (0..count).map(|_| Histogram::new()).collect(),
             waits: (0..count).map(|_| Histogram::new()).collect(),
-            finished: ById::of(Vec::new(), count),
+            finished: ById::of(Elapsed::default(), count),
             dispatches: vec![Vec::new(); super::columns::DISPATCH.len()],
             by_mask: vec![0; masks as usize],
             rule: spec.machine.accounting,
@@ -225,19 +251,44 @@ impl Meters {
         self.by_mask[vp.first_mask as usize + by_mask] += ns;
     }
 
-    /// PURR of every thread of a virtual processor.
-    pub fn purr(&self, vp: &Vp) -> Vec<Purr> {
-        let guest = &self.guests[vp.partition];
+    /// PURR of every thread of a virtual processor; of those that it does not have, nothing.
+    pub fn purr(&self, vp: &Vp) -> [Purr; MOST_THREADS] {
+        let mut threads = self.by_use(vp);
+        self.split(vp, &mut threads);
+        threads
+    }
+
+    /// The same after its daemons have been charged as kernel time, as far as the busy time since
+    /// the last reading covers them: one that ran across a reading must not take back user time
+    /// that was reported before.
+    pub fn charged(&mut self, vp: &Vp) -> [Purr; MOST_THREADS] {
+        let mut threads = self.by_use(vp);
+        let mut before = threads;
+        self.split(vp, &mut before);
+        for (thread, purr) in before.iter().enumerate().take(usize::from(vp.smt)) {
+            let meter = &mut self.cpus[vp.first_thread.plus(thread)];
+            let busy = purr.user + purr.sys;
+            let due = meter.daemon_ns as f64 - meter.daemon_charged_ns;
+            meter.daemon_charged_ns += due.min(busy - meter.busy_charged_ns).max(0.0);
+            meter.busy_charged_ns = busy;
+        }
+        self.split(vp, &mut threads);
+        threads
+    }
+
+    /// PURR by thread, all busy time as user time.
+    fn by_use(&self, vp: &Vp) -> [Purr; MOST_THREADS] {
+        let smt = self.guests[vp.partition].smt;
         let from = vp.first_mask as usize;
-        let mut threads = vec![Purr::default(); usize::from(guest.smt)];
-        for (slot, ns) in self.by_mask[from..from + (2 << guest.smt)]
+        let mut threads = [Purr::default(); MOST_THREADS];
+        for (slot, ns) in self.by_mask[from..from + (2 << smt)]
             .iter()
             .enumerate()
             .filter(|(_, ns)| **ns > 0)
         {
             let mask = (slot >> 1) as u8;
-            let shares = charge(self.rule, &self.gain, guest.smt, mask, slot & 1 == 1);
-            for (thread, purr) in threads.iter_mut().enumerate() {
+            let shares = charge(self.rule, &self.gain, smt, mask, slot & 1 == 1);
+            for (thread, purr) in threads.iter_mut().enumerate().take(usize::from(smt)) {
                 let part = shares[thread] * *ns as f64;
                 if mask & (1 << thread) != 0 {
                     purr.user += part;
@@ -247,24 +298,16 @@ impl Meters {
                 }
             }
         }
-        for (thread, purr) in threads.iter_mut().enumerate() {
-            let daemon = self.cpus[vp.first_thread.plus(thread)].daemon_charged_ns;
-            purr.sys = daemon + (purr.user - daemon) * guest.system_share;
-            purr.user -= purr.sys;
-        }
         threads
     }
 
-    /// Charges daemons as kernel time, as far as the busy time since the last reading covers them:
-    /// one that ran across a reading must not take back user time that was reported before.
-    pub fn charge_daemons(&mut self, vp: &Vp) {
-        let purrs = self.purr(vp);
-        for (thread, purr) in purrs.into_iter().enumerate() {
-            let meter = &mut self.cpus[vp.first_thread.plus(thread)];
-            let busy = purr.user + purr.sys;
-            let due = meter.daemon_ns as f64 - meter.daemon_charged_ns;
-            meter.daemon_charged_ns += due.min(busy - meter.busy_charged_ns).max(0.0);
-            meter.busy_charged_ns = busy;
+    /// Takes kernel time out of user time.
+    fn split(&self, vp: &Vp, threads: &mut [Purr; MOST_THREADS]) {
+        let share = self.guests[vp.partition].system_share;
+        for (thread, purr) in threads.iter_mut().enumerate().take(usize::from(vp.smt)) {
+            let daemon = self.cpus[vp.first_thread.plus(thread)].daemon_charged_ns;
+            purr.sys = daemon + (purr.user - daemon) * share;
+            purr.user -= purr.sys;
         }
     }
 
@@ -278,12 +321,9 @@ impl Meters {
         self.waits[partition].record(Time::from_ns(waited));
     }
 
-    /// Notes a loop that ran to its end. Endless ones would fill the memory: the first count.
+    /// Notes a loop that ran to its end.
     pub fn finish_loop(&mut self, partition: PartitionId, elapsed_ns: u64) {
-        let finished = &mut self.finished[partition];
-        if finished.len() < MOST_LOOPS {
-            finished.push(elapsed_ns);
-        }
+        self.finished[partition].add(elapsed_ns);
     }
 
     /// Takes integrals up to `now`; call it before the numbers of runnable, blocked or inside
