@@ -29,6 +29,7 @@ mod domains;
 mod driver;
 mod due;
 mod eevdf;
+mod halving;
 mod ids;
 mod mask;
 mod migrate;
