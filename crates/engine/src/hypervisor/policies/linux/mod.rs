@@ -34,6 +34,7 @@ mod ids;
 mod mask;
 mod migrate;
 mod moves;
+mod newcomer;
 mod numa;
 mod params;
 mod pick;

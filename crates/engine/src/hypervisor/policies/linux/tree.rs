@@ -57,6 +57,12 @@ pub struct Task {
 }
 
 impl Task {
+    /// It may use no others from now on.
+    #[cfg(test)]
+    pub fn allow(&mut self, cpus: Mask) {
+        self.allowed = Some(cpus);
+    }
+
     /// Whether it may use a processor.
     #[inline]
     pub fn may_use(&self, cpu: CoreId) -> bool {
