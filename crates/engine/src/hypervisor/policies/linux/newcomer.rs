@@ -79,7 +79,7 @@ impl Tree {
     /// What a processor's load is at least.
     fn least_load(&self, cpu: CoreId) -> u64 {
         let queue = self.queue(self.root_of(cpu));
-        let (low, _) = queue.load.bounds(queue.weight as f64 / 1024.0);
+        let (low, _) = queue.load.bounds(queue.load_now());
         // Roundings of the average are far less than that.
         in_steps(low * (1.0 - 1e-9))
     }

@@ -146,7 +146,7 @@ impl Tree {
             let now = self.now;
             let entity = &mut self.entities[task];
             entity.queue = queue;
-            entity.load = super::average::Average::at(entity.weight as f64 / 1024.0, now);
+            entity.load = super::average::Average::at(super::queue::load_of(entity.weight), now);
             self.attach_load(task);
         } else if prev != Some(cpu) {
             self.detach_load(task);
