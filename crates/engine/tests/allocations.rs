@@ -23,7 +23,7 @@ const MOST: [(Platform, f64); 6] = [
     (Platform::PrSm, 38.5),
     (Platform::Dedicated, 0.5),
     (Platform::Zvm, 0.5),
-    (Platform::Linux, 80.0),
+    (Platform::Linux, 3.5),
     (Platform::Credit2, 1.0),
 ];
 
