@@ -13,6 +13,7 @@ use crate::spec::{Eviction, Policy, Processors, Spec};
 
 /// What a virtual processor has of its partition's capacity.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 pub struct Slice {
     /// Entitled time left in this window [ns].
     pub slice_ns: u64,

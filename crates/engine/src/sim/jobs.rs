@@ -161,7 +161,6 @@ impl<S: System> World<S> {
         }
         meter.redispatches[class] += 1;
         meter.cs += 1;
-        meter.migrations += u64::from(class > 0);
         self.meters.partitions[partition].context_switches += 1;
     }
 

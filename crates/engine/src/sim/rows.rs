@@ -216,7 +216,7 @@ impl<S: System> World<S> {
                         .chain(&meter.home_dispatches)
                         .map(|n| *n as i64),
                 );
-                row.extend([meter.migrations, meter.interrupts, 0].map(|n| n as i64));
+                row.extend([meter.migrations(), meter.interrupts, 0].map(|n| n as i64));
                 debug_assert_eq!(row.len(), columns::CPU.len());
                 rows.push(row);
             }
