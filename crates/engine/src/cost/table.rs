@@ -70,7 +70,8 @@ pub struct Rate {
     pub per_ns: f64,
 }
 
-/// A class that was used.
+/// A class that was used: five cache lines.
+#[repr(align(64))]
 struct Kept {
     partition: u16,
     chip: u16,

@@ -263,7 +263,7 @@ mod tests {
             let mut row = vec![0; columns::partition().len()];
             row[USER..USER + 4].copy_from_slice(&[user, sys, 0, idle]);
             row[USER + 4..USER + 8].copy_from_slice(&[user, sys, 0, idle]);
-            let mut cpu = vec![0; columns::CPU.len()];
+            let mut cpu = [0; columns::CPU.len()];
             cpu[4..6].copy_from_slice(&[user, sys]);
             Reading {
                 partitions: vec![row],
@@ -306,7 +306,7 @@ mod tests {
             let mut row = vec![0; columns::partition().len()];
             row[USER] = user[0] + user[1];
             let cpu = |user: i64| {
-                let mut cpu = vec![0; columns::CPU.len()];
+                let mut cpu = [0; columns::CPU.len()];
                 cpu[4] = user;
                 cpu
             };

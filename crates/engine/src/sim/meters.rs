@@ -3,7 +3,7 @@
 use crate::cost::{Books, Lines};
 use crate::guest::charge;
 use crate::hypervisor::{masks_of, State, Vp};
-use crate::ids::{ById, PartitionId, ThreadId};
+use crate::ids::{ById, PartitionId, Span, ThreadId};
 use crate::kernel::{real, Histogram, Time};
 use crate::machine::Distance;
 use crate::spec::{Accounting, Spec};
@@ -49,10 +49,10 @@ pub struct PartitionMeter {
     pub excess_ns: u64,
     /// Core time by distance from the virtual processor's home chip [ns].
     pub distance_ns: [u64; 3],
-    /// Time ready and not on a core [ns].
-    pub ready_ns: u64,
     /// Virtual processor switches.
     pub vcsw: u64,
+    /// Core time in which halted virtual processors polled for work [ns].
+    pub halt_poll_ns: u64,
 
     // A software thread wakes or goes to wait.
     /// Integral of runnable software threads [thread ns].
@@ -69,33 +69,33 @@ pub struct PartitionMeter {
     pub blocked: u32,
     /// Transactions inside.
     pub inside: u64,
-    /// Interrupts taken.
-    pub interrupts: u64,
-    /// Guest context switches.
-    pub context_switches: u64,
+    /// Times that one woke a sibling.
+    pub prod_calls: u64,
+    /// Time with work but no capacity until the next window [ns].
+    pub exhausted_ns: u64,
 
-    // A virtual processor wakes or cedes.
+    // A virtual processor wakes and is dispatched.
     /// Times that a virtual processor gave its core up for want of work.
     pub cede_calls: u64,
     /// Time away in cede calls [ns].
     pub cede_ns: u64,
     /// Longest time away [ns].
     pub cede_max_ns: u64,
-    /// Times that one woke a sibling.
-    pub prod_calls: u64,
     /// Time in prod calls [ns].
     pub prod_ns: u64,
-    /// Voluntary switches, by logical processor.
-    pub vlcs: u64,
+    /// Time ready and not on a core [ns].
+    pub ready_ns: u64,
     /// Dispatches by that distance.
     pub distance_dispatches: [u64; 3],
 
-    /// Involuntary switches, by logical processor.
-    pub ilcs: u64,
-    /// Core time in which halted virtual processors polled for work [ns].
-    pub halt_poll_ns: u64,
     /// Instructions executed, those of spinning included.
     pub instructions: f64,
+    /// Transactions arrived.
+    pub tx_arrived: u64,
+    /// Transactions done.
+    pub tx_done: u64,
+    /// Sum of response times [ns].
+    pub response_ns: u64,
     /// Core time by cause [ns]; those that no cost class has are a cache line's.
     pub books: Books,
     /// Lines brought into the first cache level, by source.
@@ -106,18 +106,10 @@ pub struct PartitionMeter {
     pub phint: u64,
     /// Virtual processors thrown off by others.
     pub evictions: u64,
-    /// Time with work but no capacity until the next window [ns].
-    pub exhausted_ns: u64,
     /// Times that one gave its core to a sibling it waits for.
     pub confer_calls: u64,
     /// Time in confer calls [ns].
     pub confer_ns: u64,
-    /// Transactions arrived.
-    pub tx_arrived: u64,
-    /// Transactions done.
-    pub tx_done: u64,
-    /// Sum of response times [ns].
-    pub response_ns: u64,
     /// Switches of a host's threads of their own will: they went to sleep.
     pub nvcsw: u64,
     /// Switches of a host's threads against their will.
@@ -200,6 +192,9 @@ pub struct Purr {
     pub busy_wall: f64,
 }
 
+/// That of every thread of a virtual processor; beyond those that it has there is nothing.
+pub type Purrs = [Purr; 8];
+
 impl Meters {
     /// All zero.
     pub fn new(spec: &Spec, state: &State) -> Self {
@@ -238,10 +233,15 @@ impl Meters {
     }
 
     /// PURR of every thread of a virtual processor.
-    pub fn purr(&self, vp: &Vp) -> Vec<Purr> {
+    pub fn purr(&self, vp: &Vp) -> Purrs {
+        self.split(vp, self.busy_and_idle(vp))
+    }
+
+    /// The same, with kernel time yet among user time.
+    fn busy_and_idle(&self, vp: &Vp) -> Purrs {
         let guest = &self.guests[vp.partition];
         let from = vp.first_mask as usize;
-        let mut threads = vec![Purr::default(); usize::from(guest.smt)];
+        let mut threads = Purrs::default();
         for (slot, ns) in self.by_mask[from..from + (2 << guest.smt)]
             .iter()
             .enumerate()
@@ -249,7 +249,7 @@ impl Meters {
         {
             let mask = (slot >> 1) as u8;
             let shares = charge(self.rule, &self.gain, guest.smt, mask, slot & 1 == 1);
-            for (thread, purr) in threads.iter_mut().enumerate() {
+            for (thread, purr) in threads[..usize::from(guest.smt)].iter_mut().enumerate() {
                 let part = shares[thread] * *ns as f64;
                 if mask & (1 << thread) != 0 {
                     purr.user += part;
@@ -259,7 +259,13 @@ impl Meters {
                 }
             }
         }
-        for (thread, purr) in threads.iter_mut().enumerate() {
+        threads
+    }
+
+    /// Parts kernel time from user time.
+    fn split(&self, vp: &Vp, mut threads: Purrs) -> Purrs {
+        let guest = &self.guests[vp.partition];
+        for (thread, purr) in threads[..usize::from(guest.smt)].iter_mut().enumerate() {
             let daemon = self.charged[vp.first_thread.plus(thread)].daemon_ns;
             purr.sys = daemon + (purr.user - daemon) * guest.system_share;
             purr.user -= purr.sys;
@@ -268,10 +274,12 @@ impl Meters {
     }
 
     /// Charges daemons as kernel time, as far as the busy time since the last reading covers them:
-    /// one that ran across a reading must not take back user time that was reported before.
-    pub fn charge_daemons(&mut self, vp: &Vp) {
-        let purrs = self.purr(vp);
-        for (thread, purr) in purrs.into_iter().enumerate() {
+    /// one that ran across a reading must not take back user time that was reported before. PURR
+    /// of every thread after that.
+    pub fn charge_daemons(&mut self, vp: &Vp) -> Purrs {
+        let unparted = self.busy_and_idle(vp);
+        let purrs = self.split(vp, unparted);
+        for (thread, purr) in purrs[..usize::from(vp.smt)].iter().enumerate() {
             let at = vp.first_thread.plus(thread);
             let (daemon_ns, charged) = (self.cpus[at].daemon_ns, &mut self.charged[at]);
             let busy = purr.user + purr.sys;
@@ -279,6 +287,19 @@ impl Meters {
             charged.daemon_ns += due.min(busy - charged.busy_ns).max(0.0);
             charged.busy_ns = busy;
         }
+        self.split(vp, unparted)
+    }
+
+    /// What so many logical processors switched and were interrupted, together.
+    pub fn switches(&self, of: Span<ThreadId>) -> CpuMeter {
+        let mut all = CpuMeter::default();
+        for one in self.cpus.slice(of) {
+            all.cs += one.cs;
+            all.interrupts += one.interrupts;
+            all.vlcs += one.vlcs;
+            all.ilcs += one.ilcs;
+        }
+        all
     }
 
     /// Notes a dispatch.
@@ -327,9 +348,9 @@ impl PartitionMeter {
         [all[0], all[1], all[2], self.donated_ns].map(|n| n as i64)
     }
 
-    /// Switches of virtual processors, of logical processors, and phantom interrupts.
-    pub fn switches(&self) -> [i64; 4] {
-        [self.vcsw, self.ilcs, self.vlcs, self.phint].map(|n| n as i64)
+    /// Switches of virtual processors, of its logical processors, and phantom interrupts.
+    pub fn switches(&self, of: &CpuMeter) -> [i64; 4] {
+        [self.vcsw, of.ilcs, of.vlcs, self.phint].map(|n| n as i64)
     }
 
     /// Hypervisor calls.

@@ -1,10 +1,17 @@
 //! Readings of the counters as rows of integers, and intervals as differences of two readings.
 
 use super::columns;
+use super::meters::CpuMeter;
 use super::system::System;
 use super::world::World;
-use crate::ids::PartitionId;
+use crate::ids::{PartitionId, Span};
 use crate::spec::Processors;
+
+/// Rows that are added together.
+const ROWS_AT_HAND: usize = 64;
+
+/// A row of the table of logical processors: a large machine has tens of thousands.
+pub type CpuRow = [i64; columns::CPU.len()];
 
 /// Rows of one table, column by column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,9 +39,12 @@ impl Columns {
         self.len() == 0
     }
 
-    fn push(&mut self, row: &[i64]) {
-        for (column, value) in self.values.iter_mut().zip(row) {
-            column.push(*value);
+    /// Adds rows, column by column: so many at a time that they stay at hand.
+    fn push<R: AsRef<[i64]>>(&mut self, rows: &[R]) {
+        for rows in rows.chunks(ROWS_AT_HAND) {
+            for (at, column) in self.values.iter_mut().enumerate() {
+                column.extend(rows.iter().map(|row| row.as_ref()[at]));
+            }
         }
     }
 }
@@ -45,7 +55,7 @@ pub struct Reading {
     /// One row a partition.
     pub partitions: Vec<Vec<i64>>,
     /// One row a logical processor.
-    pub cpus: Vec<Vec<i64>>,
+    pub cpus: Vec<CpuRow>,
     /// One row a pool.
     pub pools: Vec<Vec<i64>>,
     /// One row a virtual machine.
@@ -93,16 +103,16 @@ impl Default for Tables {
 impl Tables {
     /// Adds the differences of an interval.
     pub(super) fn push(&mut self, interval: &Reading) {
+        self.cpu.push(&interval.cpus);
         let pairs = [
             (&mut self.partition, &interval.partitions),
-            (&mut self.cpu, &interval.cpus),
             (&mut self.pool, &interval.pools),
             (&mut self.virtual_machine, &interval.virtual_machines),
             (&mut self.switch, &interval.switches),
             (&mut self.volume, &interval.volumes),
         ];
         for (table, rows) in pairs {
-            rows.iter().for_each(|row| table.push(row));
+            table.push(rows);
         }
     }
 }
@@ -112,13 +122,13 @@ impl Reading {
     pub(super) fn numbers(&self) -> usize {
         let all = [
             &self.partitions,
-            &self.cpus,
             &self.pools,
             &self.virtual_machines,
             &self.switches,
             &self.volumes,
         ];
-        all.iter().flat_map(|rows| rows.iter()).map(Vec::len).sum()
+        let rows = all.iter().flat_map(|rows| rows.iter());
+        rows.map(Vec::len).sum::<usize>() + self.cpus.as_flattened().len()
     }
 
     /// What was counted since another reading; gauges as they are now.
@@ -127,7 +137,7 @@ impl Reading {
         let partition: Vec<&str> = partition.iter().map(String::as_str).collect();
         Self {
             partitions: differences(&partition, &before.partitions, &self.partitions),
-            cpus: differences(&columns::CPU, &before.cpus, &self.cpus),
+            cpus: cpu_differences(&before.cpus, &self.cpus),
             pools: differences(&columns::POOL, &before.pools, &self.pools),
             virtual_machines: differences(
                 &columns::VIRTUAL_MACHINE,
@@ -138,6 +148,14 @@ impl Reading {
             volumes: differences(&columns::VOLUME, &before.volumes, &self.volumes),
         }
     }
+}
+
+fn cpu_differences(before: &[CpuRow], after: &[CpuRow]) -> Vec<CpuRow> {
+    let gauge = columns::CPU.map(|name| columns::GAUGES.contains(&name));
+    let pair = |(old, new): (&CpuRow, &CpuRow)| {
+        std::array::from_fn(|at| new[at] - if gauge[at] { 0 } else { old[at] })
+    };
+    before.iter().zip(after).map(pair).collect()
 }
 
 fn differences(names: &[&str], before: &[Vec<i64>], after: &[Vec<i64>]) -> Vec<Vec<i64>> {
@@ -167,6 +185,21 @@ pub fn difference(gauge: &[bool], old: &[i64], new: &[i64]) -> Vec<i64> {
         .collect()
 }
 
+/// The row of a logical processor, `at` partition, number and virtual processor; `ns` are user,
+/// kernel, idle and busy time.
+fn cpu_row(time: i64, at: [i64; 3], ns: [i64; 4], meter: &CpuMeter) -> CpuRow {
+    let (partition, number, vp) = (at[0], at[1], at[2]);
+    let (user, sys, idle, busy) = (ns[0], ns[1], ns[2], ns[3]);
+    let [ilcs, vlcs, cs, ics] = [meter.ilcs, meter.vlcs, meter.cs, meter.ics].map(|n| n as i64);
+    let [s0, s1, s2, s3, s4, s5] = meter.redispatches.map(|n| n as i64);
+    let [h3, h4, h5] = meter.home_dispatches.map(|n| n as i64);
+    let [moved, interrupts] = [meter.migrations(), meter.interrupts].map(|n| n as i64);
+    [
+        time, partition, number, vp, user, sys, 0, idle, busy, ilcs, vlcs, cs, ics, busy, s0, s1,
+        s2, s3, s4, s5, h3, h4, h5, moved, interrupts, 0,
+    ]
+}
+
 impl<S: System> World<S> {
     /// Reads all counters now.
     pub fn read(&mut self) -> Reading {
@@ -175,10 +208,10 @@ impl<S: System> World<S> {
         let mut reading = Reading::default();
         for partition in self.partitions() {
             self.meters.integrate(partition, self.now);
-            let cpus = self.read_cpus(partition);
-            let row = self.read_partition(partition, &cpus);
+            let first = reading.cpus.len();
+            self.read_cpus(partition, &mut reading.cpus);
+            let row = self.read_partition(partition, &reading.cpus[first..]);
             reading.partitions.push(row);
-            reading.cpus.extend(cpus);
         }
         reading.pools = S::read_pools(self);
         S::read_tables(self, &mut reading);
@@ -189,42 +222,23 @@ impl<S: System> World<S> {
         self.now as i64 - self.spec.warmup_ns as i64
     }
 
-    fn read_cpus(&mut self, partition: PartitionId) -> Vec<Vec<i64>> {
-        let mut rows = Vec::new();
+    fn read_cpus(&mut self, partition: PartitionId, into: &mut Vec<CpuRow>) {
+        let time = self.measured_ns();
         for vp in self.at.vps_of[partition] {
             let v = &self.at.vps[vp];
             let (first, index, smt) = (v.first_thread, v.index, usize::from(v.smt));
-            self.meters.charge_daemons(v);
-            let purrs = self.meters.purr(v);
-            for (thread, purr) in purrs.iter().enumerate() {
-                let meter = &self.meters.cpus[first.plus(thread)];
+            let purrs = self.meters.charge_daemons(v);
+            for (thread, purr) in purrs[..smt].iter().enumerate() {
                 let number = usize::from(index) * smt + thread;
-                let mut row = vec![
-                    self.measured_ns(),
-                    partition.into(),
-                    number as i64,
-                    i64::from(index),
-                ];
                 let (user, sys) = S::user_and_sys(self, partition, number, purr);
-                row.extend([user, sys, 0.0, purr.idle, purr.busy_wall].map(|ns| ns.round() as i64));
-                row.extend([meter.ilcs, meter.vlcs, meter.cs, meter.ics].map(|n| n as i64));
-                row.push(purr.busy_wall.round() as i64);
-                row.extend(
-                    meter
-                        .redispatches
-                        .iter()
-                        .chain(&meter.home_dispatches)
-                        .map(|n| *n as i64),
-                );
-                row.extend([meter.migrations(), meter.interrupts, 0].map(|n| n as i64));
-                debug_assert_eq!(row.len(), columns::CPU.len());
-                rows.push(row);
+                let ns = [user, sys, purr.idle, purr.busy_wall].map(|ns| ns.round() as i64);
+                let at = [partition.into(), number as i64, i64::from(index)];
+                into.push(cpu_row(time, at, ns, &self.meters.cpus[first.plus(thread)]));
             }
         }
-        rows
     }
 
-    fn read_partition(&self, partition: PartitionId, cpus: &[Vec<i64>]) -> Vec<i64> {
+    fn read_partition(&self, partition: PartitionId, cpus: &[CpuRow]) -> Vec<i64> {
         let meter = &self.meters.partitions[partition];
         let books = self.whole_books(partition);
         let busy_wall = cpus.iter().map(|row| row[8]).sum::<i64>();
@@ -232,13 +246,15 @@ impl<S: System> World<S> {
         let mut row = vec![self.measured_ns(), partition.into()];
         row.extend(meter.capacity());
         row.extend(self.read_times(partition, cpus, busy_wall));
-        row.extend(meter.switches());
+        let first = self.guests[partition].first_thread.index();
+        let switches = self.meters.switches(Span::new(first, cpus.len()));
+        row.extend(meter.switches(&switches));
         row.push(books[books.len() - 1]);
         row.extend(meter.calls());
         row.extend(meter.dispatching());
         row.extend(meter.work());
         row.extend([meter.instructions, cycles].map(|n| n.round() as i64));
-        row.extend([meter.context_switches, meter.interrupts, 0].map(|n| n as i64));
+        row.extend([switches.cs, switches.interrupts, 0].map(|n| n as i64));
         row.push(i64::from(self.guests[partition].queues.unfolded()));
         row.push(meter.exhausted_ns as i64);
         row.extend(S::read_guest(self, partition));
@@ -250,7 +266,7 @@ impl<S: System> World<S> {
     }
 
     /// PURR, SPURR (the same at constant clock) and ticks, each as user, kernel, wait and idle.
-    fn read_times(&self, partition: PartitionId, cpus: &[Vec<i64>], busy_wall: i64) -> Vec<i64> {
+    fn read_times(&self, partition: PartitionId, cpus: &[CpuRow], busy_wall: i64) -> Vec<i64> {
         let sum = |column: usize| cpus.iter().map(|row| row[column]).sum::<i64>();
         let (user, sys) = (sum(4), sum(5));
         let online = match &self.spec_of(partition).processors {

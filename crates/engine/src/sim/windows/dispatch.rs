@@ -188,7 +188,7 @@ impl World<Partitions> {
     /// Gives a free core to whoever should have it, or to the idle set.
     pub(super) fn hand_on(&mut self, core: CoreId) {
         let windows = &mut self.sys.windows;
-        if let Some(owner) = windows.lots[core].owner {
+        if let Some(owner) = windows.owner(core) {
             let donates = windows.shares[self.at.vps[owner].partition].donates();
             windows.lots[core].pooled = donates;
             if !donates {

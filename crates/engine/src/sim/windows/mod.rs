@@ -147,6 +147,7 @@ impl System for Partitions {
             world.progress_cp(vp, core, stretch);
         }
         is_zvm
+    #[inline]
     }
 
     #[inline]

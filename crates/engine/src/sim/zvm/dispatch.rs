@@ -120,7 +120,6 @@ impl World<Partitions> {
         of.segment.follow(path);
         let until = self.now + cp.spec.minor_slice_ns;
         self.meters.cpus[of.place.at].cs += 1;
-        self.meters.partitions[partition].context_switches += 1;
         self.put_segment(partition, lp, until);
     }
 
