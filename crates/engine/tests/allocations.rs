@@ -19,8 +19,8 @@ use homenode_engine::spec::{
 /// Most allocations in a thousand events, by platform. One is what is aimed at; what is more is to
 /// be mended, and lowered here with it.
 const MOST: [(Platform, f64); 6] = [
-    (Platform::PowerVm, 19.0),
-    (Platform::PrSm, 38.5),
+    (Platform::PowerVm, 0.5),
+    (Platform::PrSm, 0.5),
     (Platform::Dedicated, 0.5),
     (Platform::Zvm, 0.5),
     (Platform::Linux, 3.5),

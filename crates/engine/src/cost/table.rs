@@ -6,6 +6,7 @@ use super::fixed::Fixed;
 use super::lines::Lines;
 use super::occupancy::Occupancy;
 use super::place::Place;
+use super::refill::Refill;
 use super::smt::Contention;
 use super::spread::{Spread, NEWEST};
 use super::surroundings::Surroundings;
@@ -35,6 +36,8 @@ pub struct Table {
     used: Vec<ClassId>,
     /// Those ever used: a large machine has many more that never are.
     classes: Vec<Kept>,
+    /// Of the same, what a dispatch needs.
+    refills: Vec<Refill>,
     epoch: u32,
 }
 
@@ -67,7 +70,8 @@ pub struct Rate {
     pub per_ns: f64,
 }
 
-/// A class that was used.
+/// A class that was used: five cache lines.
+#[repr(align(64))]
 struct Kept {
     partition: u16,
     chip: u16,
@@ -102,6 +106,7 @@ impl Table {
             hot: vec![Hot::unknown(); count as usize],
             used: Vec::new(),
             classes: Vec::new(),
+            refills: Vec::new(),
             epoch: 1,
         }
     }
@@ -121,6 +126,13 @@ impl Table {
         &self.classes[self.hot[id as usize].at as usize].class
     }
 
+    /// What a virtual processor that comes to a core must refill in a class.
+    #[inline]
+    pub fn refill(&mut self, partitions: &[Partition], id: ClassId) -> &Refill {
+        self.rate(partitions, id);
+        &self.refills[self.hot[id as usize].at as usize]
+    }
+
     /// Speed of one thread in a class.
     #[inline]
     pub fn rate(&mut self, partitions: &[Partition], id: ClassId) -> Rate {
@@ -138,6 +150,7 @@ impl Table {
             at = self.classes.len() as u32;
             let first = self.kept(id);
             self.classes.push(first);
+            self.refills.push(Refill::default());
         }
         let Kept {
             partition,
@@ -158,6 +171,7 @@ impl Table {
             snoozing_sibling: *threads == 0,
         };
         class.set(&place, &self.fixed[index][usize::from(*threads)]);
+        self.refills[at as usize] = Refill::of(class, &place);
         let rate = Rate {
             ns: class.ns,
             per_ns: 1.0 / class.ns,

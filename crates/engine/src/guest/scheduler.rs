@@ -47,7 +47,9 @@ impl Filling {
             Guest::Aix(aix) => Filling::Aix {
                 threads_before_next: aix.throughput_mode.clamp(1, smt),
             },
-            Guest::Hpux(_) | Guest::Linux(_) | Guest::Zvm(_) => Filling::Unix(Places::new(places)),
+            Guest::Hpux(_) | Guest::Linux(_) | Guest::Zvm(_) => {
+                Filling::Unix(Box::new(Places::new(places)))
+            }
         }
     }
 }

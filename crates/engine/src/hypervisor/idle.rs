@@ -91,6 +91,12 @@ impl CoreSets {
         })
     }
 
+    /// The same, as a mask.
+    #[inline]
+    pub fn excess_mask(&self, chip: u16) -> u64 {
+        self.excess[usize::from(chip)]
+    }
+
     /// Idle cores of a chip, as a mask.
     #[inline]
     pub fn idle_mask(&self, chip: u16) -> u64 {

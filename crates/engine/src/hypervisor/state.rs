@@ -41,6 +41,8 @@ pub struct Vp {
     pub mask: u8,
     /// Thread that was busy last.
     pub last_thread: u8,
+    /// Threads that have begun since it was put on its core: what they find cold there is theirs.
+    pub warm: u8,
     /// State.
     pub mode: Mode,
     /// Core it is on.
@@ -108,6 +110,8 @@ pub struct Core {
     pub rate: Rate,
     /// Extra time of an instruction while the runner's caches are refilled [ns].
     pub cold_ns: f64,
+    /// Instructions of each thread until that is over, from where it begins.
+    pub cold_instructions: f64,
 }
 
 /// Who is where on the whole machine.
@@ -184,6 +188,7 @@ impl Vp {
             smt: 1,
             mask: 0,
             last_thread: 0,
+            warm: 0,
             mode: Mode::Inactive,
             core: None,
             last_core: None,
@@ -228,6 +233,7 @@ fn cores(tree: &Topology) -> ById<CoreId, Core> {
             per_ns: 1.0,
         },
         cold_ns: 0.0,
+        cold_instructions: 0.0,
     };
     (0..tree.chips() * tree.cores_per_chip).map(core).collect()
 }

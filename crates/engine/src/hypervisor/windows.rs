@@ -13,6 +13,7 @@ use crate::spec::{Eviction, Policy, Processors, Spec};
 
 /// What a virtual processor has of its partition's capacity.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 pub struct Slice {
     /// Entitled time left in this window [ns].
     pub slice_ns: u64,
@@ -65,6 +66,8 @@ pub struct Windows {
     pub capacity_ns: u64,
     /// Whether a window has been opened yet.
     pub opened: bool,
+    /// Whether some cores are dedicated: where none is, nobody needs to look.
+    has_owners: bool,
     /// Whether cores of one's own cost no dispatching.
     pub own_is_free: bool,
     /// Usable cores by pool and chip, as masks, with PR/SM.
@@ -99,6 +102,7 @@ impl Windows {
             eviction: hypervisor.eviction,
             capacity_ns,
             opened: false,
+            has_owners: false,
             own_is_free: hypervisor.policy == Policy::Prsm,
             masks: ById::new(),
             high_mask: Vec::new(),
@@ -121,6 +125,7 @@ impl Windows {
             if let Processors::Dedicated { cores, .. } = &partition.processors {
                 for (vp, core) in vps.into_iter().zip(cores) {
                     let core = CoreId::from(*core);
+                    self.has_owners = true;
                     self.lots[core].owner = Some(vp);
                     self.lots[core].pooled = false;
                     self.slices[vp].own_core = Some(core);
@@ -178,6 +183,16 @@ impl Windows {
     #[inline]
     pub fn dispatches_free(&self, vp: VpId) -> bool {
         self.own_is_free && self.own_core(vp).is_some()
+    }
+
+    /// Dedicated owner of a core, if it has one.
+    #[inline]
+    pub fn owner(&self, core: CoreId) -> Option<VpId> {
+        if self.has_owners {
+            self.lots[core].owner
+        } else {
+            None
+        }
     }
 
     /// Dedicated core of a virtual processor, if it has one.

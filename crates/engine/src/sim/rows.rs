@@ -6,7 +6,7 @@ use super::columns;
 use super::system::System;
 use super::world::World;
 use crate::cost::BOOK_COUNT;
-use crate::ids::PartitionId;
+use crate::ids::{PartitionId, Span};
 use crate::spec::Processors;
 
 /// Rows of one table, column by column.
@@ -315,7 +315,7 @@ impl<S: System> World<S> {
         for vp in self.at.vps_of[partition] {
             let v = &self.at.vps[vp];
             let (first, index, smt) = (v.first_thread, v.index, usize::from(v.smt));
-            let purrs = self.meters.charged(v);
+            let purrs = self.meters.charge_daemons(v);
             for (thread, purr) in purrs.iter().enumerate().take(smt) {
                 let meter = &self.meters.cpus[first.plus(thread)];
                 let number = usize::from(index) * smt + thread;
@@ -332,7 +332,7 @@ impl<S: System> World<S> {
                 row.push(purr.busy_wall.round() as i64);
                 row.extend(meter.redispatches.map(|n| n as i64));
                 row.extend(meter.home_dispatches.map(|n| n as i64));
-                row.extend([meter.migrations, meter.interrupts, 0].map(|n| n as i64));
+                row.extend([meter.migrations(), meter.interrupts, 0].map(|n| n as i64));
                 debug_assert_eq!(row.len() % columns::CPU.len(), 0);
             }
         }
@@ -344,18 +344,20 @@ impl<S: System> World<S> {
         let books = self.whole_books(partition);
         let busy_wall = into.cpus.sum(own.clone(), 8);
         let cycles = busy_wall as f64 * self.spec.machine.clock_hz * 1e-9;
+        let first = self.guests[partition].first_thread.index();
+        let switches = self.meters.switches(Span::new(first, own.len()));
         let times = self.read_times(partition, &into.cpus, own, busy_wall);
         let row = &mut into.partitions.values;
         row.extend([self.measured_ns(), partition.into()]);
         row.extend(meter.capacity());
         row.extend(times);
-        row.extend(meter.switches());
+        row.extend(meter.switches(&switches));
         row.push(books[books.len() - 1]);
         row.extend(meter.calls());
         row.extend(meter.dispatching());
         row.extend(meter.work());
         row.extend([meter.instructions, cycles].map(|n| n.round() as i64));
-        row.extend([meter.context_switches, meter.interrupts, 0].map(|n| n as i64));
+        row.extend([switches.cs, switches.interrupts, 0].map(|n| n as i64));
         row.push(i64::from(self.guests[partition].queues.unfolded()));
         row.push(meter.exhausted_ns as i64);
         row.extend(S::read_guest(self, partition));

@@ -140,7 +140,7 @@ fn idle_at_home(view: View, vp: VpId) -> Option<CoreId> {
         return None;
     };
     let last_chip = last_idle_chip(view, vp.last_core);
-    if last_chip.is_some_and(|chip| share.is_home(chip)) {
+    if last_chip.is_some_and(|chip| chip == vp.home_chip || share.is_home(chip)) {
         return vp.last_core;
     }
     if let Some(core) = sets.idle_on(vp.home_chip) {

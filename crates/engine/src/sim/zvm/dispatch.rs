@@ -118,7 +118,6 @@ impl World<Partitions> {
         }
         let until = self.now + cp.spec.minor_slice_ns;
         self.meters.cpus[at].cs += 1;
-        self.meters.partitions[partition].context_switches += 1;
         self.put_segment(partition, lp, until);
     }
 
