@@ -9,6 +9,7 @@ use super::place::Place;
 use super::smt::Contention;
 use super::spread::{Spread, NEWEST};
 use super::surroundings::Surroundings;
+use crate::ids::ChipId;
 use crate::machine::Topology;
 use crate::spec::{Machine, Partition};
 
@@ -70,7 +71,7 @@ pub struct Rate {
 /// A class that was used.
 struct Kept {
     partition: u16,
-    chip: u16,
+    chip: ChipId,
     threads: u8,
     class: Class,
 }
@@ -89,7 +90,7 @@ impl Table {
                 first: count,
                 width,
             });
-            count += width * u32::from(tree.chips());
+            count += width * tree.chips().len() as u32;
         }
         Self {
             rows,
@@ -109,9 +110,9 @@ impl Table {
     /// Class of a core of `chip` on which `threads` threads of `partition` are busy; 0 stands for
     /// one busy thread beside a snoozing sibling that keeps its decode slots.
     #[inline]
-    pub fn id(&self, partition: u16, chip: u16, threads: u8) -> ClassId {
+    pub fn id(&self, partition: u16, chip: ChipId, threads: u8) -> ClassId {
         let row = &self.rows[usize::from(partition)];
-        row.first + u32::from(chip) * row.width + u32::from(threads)
+        row.first + chip.index() as u32 * row.width + u32::from(threads)
     }
 
     /// The class, worked out if this window has not used it yet.
@@ -173,7 +174,7 @@ impl Table {
         let row = &self.rows[partition];
         Kept {
             partition: partition as u16,
-            chip: ((id - row.first) / row.width) as u16,
+            chip: ChipId::new(((id - row.first) / row.width) as usize),
             threads: ((id - row.first) % row.width) as u8,
             class: Class::default(),
         }
@@ -184,7 +185,7 @@ impl Table {
         &mut self,
         partitions: &[Partition],
         partition: u16,
-        chip: u16,
+        chip: ChipId,
     ) -> Surroundings {
         let id = self.id(partition, chip, 1);
         let class = *self.class(partitions, id);
@@ -206,7 +207,7 @@ impl Table {
     /// Adds core time of a partition that is no instruction of a class, and the lines that came
     /// from other nodes in it.
     #[inline]
-    pub fn linger(&mut self, partition: u16, chip: u16, ns: f64, far_lines: f64) {
+    pub fn linger(&mut self, partition: u16, chip: ChipId, ns: f64, far_lines: f64) {
         self.spreads[usize::from(partition)].add(chip, ns);
         self.occupancy.hold(&self.tree, chip, ns, far_lines);
     }

@@ -9,7 +9,7 @@
 use super::system::System;
 use super::world::World;
 use crate::cost::Class;
-use crate::ids::{CoreId, PartitionId, Span, VpId};
+use crate::ids::{ChipId, CoreId, PartitionId, Span, VpId};
 use crate::machine::Distance;
 
 /// Cores of a partition that must be busy at a distance for its common lines to be found there:
@@ -105,17 +105,14 @@ impl<S: System> World<S> {
     }
 
     /// Distance of the nearest caches in which a partition's common lines lie.
-    fn nearest_sibling(&self, partition: PartitionId, chip: u16) -> Distance {
+    fn nearest_sibling(&self, partition: PartitionId, chip: ChipId) -> Distance {
         let spread = &self.table.spreads[partition.index()];
         let tree = &self.at.tree;
-        if spread.cores()[usize::from(chip)] >= BUSY_ENOUGH {
+        if spread.cores()[chip] >= BUSY_ENOUGH {
             return Distance::Local;
         }
-        let near: f64 = tree
-            .chips_of(tree.node_of(chip))
-            .map(|c| spread.cores()[usize::from(c)])
-            .sum();
-        if near >= BUSY_ENOUGH {
+        let near = spread.cores().slice(tree.chips_of(tree.node_of(chip)));
+        if near.iter().sum::<f64>() >= BUSY_ENOUGH {
             Distance::Near
         } else {
             Distance::Far

@@ -301,7 +301,7 @@ impl World<Partitions> {
     }
 
     fn settle_excess_runners(&mut self) {
-        for chip in 0..self.at.tree.chips() {
+        for chip in self.at.tree.chips() {
             let cores: Vec<CoreId> = self.sys.windows.sets.excess_on(chip).collect();
             cores.into_iter().for_each(|core| self.settle(core));
         }

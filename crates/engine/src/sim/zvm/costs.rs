@@ -6,7 +6,7 @@ use super::state::Cp;
 use crate::cost::Table;
 use crate::guest::zvm::ids::LpId;
 use crate::guest::zvm::segment::{Owner, Segment};
-use crate::ids::PartitionId;
+use crate::ids::{ChipId, PartitionId};
 use crate::sim::windows::Partitions;
 use crate::sim::world::World;
 use crate::spec::{Partition, Spec};
@@ -27,7 +27,7 @@ impl Cp {
     /// Costs on the chip of a logical processor.
     #[inline]
     pub fn near(&self, lp: LpId) -> &Near {
-        &self.near[usize::from(self.lps[lp].place.chip)]
+        &self.near[self.lps[lp].place.chip]
     }
 
     /// Sees to it that the costs on the chip of a logical processor are those of this window.
@@ -39,12 +39,12 @@ impl Cp {
     }
 
     #[inline(never)]
-    fn work_out(&mut self, chip: u16, partition: PartitionId, table: &mut Table, spec: &Spec) {
+    fn work_out(&mut self, chip: ChipId, partition: PartitionId, table: &mut Table, spec: &Spec) {
         let around = table.surroundings(&spec.partitions, partition.into(), chip);
         let profile = &spec.partitions[partition.index()].profile;
         let own = profile.footprint_bytes as f64 * (1.0 - profile.footprint_common);
         let line_bytes = f64::from(spec.machine.line_bytes);
-        self.near[usize::from(chip)] = Near {
+        self.near[chip] = Near {
             known: true,
             sharing: Sharing {
                 elsewhere: around.elsewhere,
@@ -91,8 +91,8 @@ impl Cp {
         partition: PartitionId,
     ) -> (f64, f64) {
         let (mut busy, mut instruction, mut transfer) = (0.0, 0.0, 0.0);
-        for chip in 0..table.tree.chips() {
-            let cores = table.spreads[partition.index()].cores()[usize::from(chip)];
+        for chip in table.tree.chips() {
+            let cores = table.spreads[partition.index()].cores()[chip];
             if cores > 1e-6 {
                 let around = table.surroundings(all, partition.into(), chip);
                 busy += cores;
@@ -112,7 +112,7 @@ impl Cp {
     pub fn take_dispatch(&mut self, lp: LpId, into: &mut Segment) {
         let locks = &self.spec.locks;
         let takes = (locks.dispatch, locks.lines);
-        let near = &self.near[usize::from(self.lps[lp].place.chip)];
+        let near = &self.near[self.lps[lp].place.chip];
         let lock = &mut self.locks[LockKind::Dispatch as usize];
         lock.take(takes, Owner::System, &near.sharing, near, into);
     }

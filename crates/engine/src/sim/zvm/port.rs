@@ -5,7 +5,7 @@ use crate::cost::{Spread, Table};
 use crate::devices::{Parcel, Switch, Travels};
 use crate::guest::zvm::ids::{ConnectionId, LpId};
 use crate::guest::zvm::segment::{Owner, Segment};
-use crate::ids::ById;
+use crate::ids::{ById, ChipId};
 use crate::machine::Topology;
 use crate::spec::{CpLocks, CpPaths, Workload};
 
@@ -44,13 +44,13 @@ pub struct Port {
     /// What a sender takes for each frame.
     lock: Lock,
     /// Costs, by chip.
-    views: Vec<View>,
+    views: ById<ChipId, View>,
     /// What searches by all of its users have in common.
     travels: Travels,
     /// Frames sent from each logical processor, running average.
     by_lp: ById<LpId, f64>,
     /// Chip of each logical processor.
-    chips: ById<LpId, u16>,
+    chips: ById<LpId, ChipId>,
     /// Where those are that send on it.
     users: Spread,
     /// Time of a processor between two of its searches [ns].
@@ -61,20 +61,20 @@ impl Port {
     /// A switch that nobody has sent on yet.
     pub fn new(
         switch: Switch,
-        (tree, chips): (&Topology, &[u16]),
+        (tree, chips): (&Topology, &ById<LpId, ChipId>),
         workload: &Workload,
         (paths, locks): (&CpPaths, &CpLocks),
     ) -> Self {
-        let count = usize::from(tree.chips());
+        let count = tree.chips().len();
         Self {
             outgoing: outgoing(&switch, workload, paths, locks),
             travels: Travels::of(switch.vnics(), 1.0),
             switch,
             lock: Lock::default(),
-            views: vec![View::default(); count],
+            views: ById::of(View::default(), count),
             by_lp: ById::of(0.0, chips.len()),
-            chips: ById::from(chips.to_vec()),
-            users: Spread::new(tree, vec![Vec::new(); count]),
+            chips: chips.clone(),
+            users: Spread::new(tree, ById::of(Vec::new(), count)),
             outside_ns: f64::INFINITY,
         }
     }
@@ -85,12 +85,12 @@ impl Port {
     pub fn send(
         &mut self,
         after: Message,
-        (lp, chip): (LpId, u16),
+        (lp, chip): (LpId, ChipId),
         lines: f64,
         near: &Near,
         into: &mut Segment,
     ) {
-        let view = &self.views[usize::from(chip)];
+        let view = &self.views[chip];
         let outgoing = &self.outgoing[after.kind()];
         let sent = self.switch.pass(&outgoing.parcel, &view.search);
         self.by_lp[lp] += outgoing.frames;
@@ -105,9 +105,9 @@ impl Port {
     }
 
     /// Works out what a search and its lock cost on a chip.
-    pub fn price(&mut self, table: &Table, chip: u16, element_instructions: f64) {
+    pub fn price(&mut self, table: &Table, chip: ChipId, element_instructions: f64) {
         let sharing = self.sharing(table, chip);
-        let view = &mut self.views[usize::from(chip)];
+        let view = &mut self.views[chip];
         view.sharing = sharing;
         if self.switch.searches() {
             let pairs = sharing.by.iter().zip(sharing.ns);
@@ -118,9 +118,9 @@ impl Port {
     }
 
     /// Where its lines lie as seen from a chip.
-    fn sharing(&self, table: &Table, chip: u16) -> Sharing {
+    fn sharing(&self, table: &Table, chip: ChipId) -> Sharing {
         let sharers = self.users.sharers(&table.machine, &table.tree, chip);
-        let node = usize::from(table.tree.node_of(chip));
+        let node = table.tree.node_of(chip);
         let ns = table.machine.cache_to_cache_ns;
         let link = table.occupancy.node_link_stretch[node];
         Sharing {
@@ -167,11 +167,11 @@ impl Port {
 
     /// Mean time of one of its lines, over the processors that use it [ns].
     fn transfer_ns(&self, table: &Table) -> f64 {
-        let cores = self.users.cores().iter().enumerate();
+        let cores = self.users.cores().entries();
         let all = self.users.busy_cores();
         cores
             .filter(|(_, cores)| **cores > 0.0)
-            .map(|(chip, cores)| cores / all * self.sharing(table, chip as u16).transfer_ns())
+            .map(|(chip, cores)| cores / all * self.sharing(table, chip).transfer_ns())
             .sum()
     }
 
@@ -180,11 +180,11 @@ impl Port {
         let squares: f64 = self.by_lp.iter().map(|n| n * n).sum();
         if squares > 0.0 {
             let processors = all * all / squares;
-            let mut cores = vec![0.0; usize::from(tree.chips())];
+            let mut cores = ById::of(0.0, tree.chips().len());
             for (chip, frames) in self.chips.iter().zip(&self.by_lp) {
-                cores[usize::from(*chip)] += processors * frames / all;
+                cores[*chip] += processors * frames / all;
             }
-            self.users.set_cores(tree, &cores);
+            self.users.set_cores(tree, cores);
             self.outside_ns = self.switch.close_window(window_ns, processors);
             self.travels
                 .set_processors(self.users.busy_cores().max(1.0));

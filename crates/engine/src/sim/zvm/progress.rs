@@ -51,8 +51,8 @@ impl World<Partitions> {
         cp.meter.thread_ns += elapsed * f64::from(busy);
         cp.meter.mt1_ns += alone;
         cp.core_clock[usize::from(place.core)] += elapsed;
-        cp.chip_clock[usize::from(place.chip)] += elapsed;
-        cp.node_clock[usize::from(place.node)] += elapsed;
+        cp.chip_clock[place.chip] += elapsed;
+        cp.node_clock[place.node] += elapsed;
         if mask == 0 {
             cp.meter.owners[Owner::System as usize] += elapsed;
             return;

@@ -138,7 +138,7 @@ impl Cp {
     pub fn next_segment(&mut self, lp: LpId, vcpu: VcpuId, woken: bool, work: &mut Stream) {
         let (of, v) = (&mut self.lps[lp], &mut self.vcpus[vcpu]);
         let (chip, into) = (of.place.chip, &mut of.segment);
-        let near = &self.near[usize::from(chip)];
+        let near = &self.near[chip];
         *into = Segment::default();
         let (message, guest) = match v.task {
             Task::Loop => {
