@@ -140,32 +140,46 @@ impl Table {
             let first = self.kept(id);
             self.classes.push(first);
         }
+        // Out of the table meanwhile: the place borrows the rest, and a class is long to copy.
+        let mut classes = std::mem::take(&mut self.classes);
         let Kept {
             partition,
             chip,
             threads,
             class,
-        } = &mut self.classes[at as usize];
-        let index = usize::from(*partition);
-        let place = Place {
+        } = &mut classes[at as usize];
+        let fixed = &self.fixed[usize::from(*partition)][usize::from(*threads)];
+        class.set(&self.place(partitions, *partition, *chip, *threads), fixed);
+        let rate = Rate {
+            ns: class.ns,
+            per_ns: 1.0 / class.ns,
+        };
+        self.classes = classes;
+        let hot = &mut self.hot[id as usize];
+        (hot.epoch, hot.at, hot.rate) = (self.epoch, at, rate);
+        rate
+    }
+
+    /// Where threads of a partition run, so many on a core of `chip` as [`Table::id`] says.
+    fn place<'a>(
+        &'a self,
+        partitions: &'a [Partition],
+        partition: u16,
+        chip: ChipId,
+        threads: u8,
+    ) -> Place<'a> {
+        let index = usize::from(partition);
+        Place {
             machine: &self.machine,
             tree: &self.tree,
             contention: &self.contention,
             occupancy: &self.occupancy,
             partition: &partitions[index],
             spread: &self.spreads[index],
-            chip: *chip,
-            threads: (*threads).max(1),
-            snoozing_sibling: *threads == 0,
-        };
-        class.set(&place, &self.fixed[index][usize::from(*threads)]);
-        let rate = Rate {
-            ns: class.ns,
-            per_ns: 1.0 / class.ns,
-        };
-        let hot = &mut self.hot[id as usize];
-        (hot.epoch, hot.at, hot.rate) = (self.epoch, at, rate);
-        rate
+            chip,
+            threads: threads.max(1),
+            snoozing_sibling: threads == 0,
+        }
     }
 
     /// A class that has not been worked out.
@@ -189,19 +203,7 @@ impl Table {
     ) -> Surroundings {
         let id = self.id(partition, chip, 1);
         let class = *self.class(partitions, id);
-        let index = usize::from(partition);
-        let place = Place {
-            machine: &self.machine,
-            tree: &self.tree,
-            contention: &self.contention,
-            occupancy: &self.occupancy,
-            partition: &partitions[index],
-            spread: &self.spreads[index],
-            chip,
-            threads: 1,
-            snoozing_sibling: false,
-        };
-        Surroundings::of(&place, &class)
+        Surroundings::of(&self.place(partitions, partition, chip, 1), &class)
     }
 
     /// Adds core time of a partition that is no instruction of a class, and the lines that came
