@@ -8,6 +8,7 @@
 use super::class::Class;
 use super::place::Place;
 use super::spread::Spread;
+use crate::ids::ChipId;
 use crate::machine::{Distance, Topology};
 
 /// Cores of a partition that must be busy at a distance for its common lines to be found there:
@@ -62,15 +63,12 @@ impl Refill {
 }
 
 /// Distance of the nearest caches in which a partition's common lines lie, from a chip.
-fn nearest_cores(spread: &Spread, tree: &Topology, chip: u16) -> Distance {
-    if spread.cores()[usize::from(chip)] >= BUSY_ENOUGH {
+fn nearest_cores(spread: &Spread, tree: &Topology, chip: ChipId) -> Distance {
+    if spread.cores()[chip] >= BUSY_ENOUGH {
         return Distance::Local;
     }
-    let near: f64 = tree
-        .chips_of(tree.node_of(chip))
-        .map(|c| spread.cores()[usize::from(c)])
-        .sum();
-    if near >= BUSY_ENOUGH {
+    let near = spread.cores().slice(tree.chips_of(tree.node_of(chip)));
+    if near.iter().sum::<f64>() >= BUSY_ENOUGH {
         Distance::Near
     } else {
         Distance::Far

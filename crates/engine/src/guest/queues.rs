@@ -273,6 +273,7 @@ impl RunQueues {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::{ChipId, NodeId};
 
     fn job(number: usize) -> JobId {
         JobId::new(number)
@@ -287,7 +288,7 @@ mod tests {
 
     /// Two chips in each of two nodes, two single-threaded processors a chip.
     fn unix() -> RunQueues {
-        let chips = (0..8u16).map(|vp| (vp / 2, vp / 4));
+        let chips = (0..8).map(|vp| (ChipId::new(vp / 2), NodeId::new(vp / 4)));
         RunQueues::new(8, 1, Filling::Unix(Box::new(Places::new(chips))))
     }
 
@@ -377,7 +378,7 @@ mod tests {
 
     #[test]
     fn without_folding_a_thread_moves_only_to_a_core_that_is_two_threads_emptier() {
-        let chips = (0..8u16).map(|vp| (vp / 2, vp / 4));
+        let chips = (0..8).map(|vp| (ChipId::new(vp / 2), NodeId::new(vp / 4)));
         let mut queues = RunQueues::new(8, 2, Filling::Unix(Box::new(Places::new(chips))));
         let busy = |queues: &mut RunQueues, vp, thread| queues.occupy(Cpu { vp, thread });
         busy(&mut queues, 5, 0);

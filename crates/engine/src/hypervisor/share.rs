@@ -13,7 +13,7 @@
 use super::average::RollingAverage;
 use super::capacity::Capacity;
 use super::pool::{PoolBudget, LEAST_LOAN_NS};
-use crate::ids::{GroupId, PoolId};
+use crate::ids::{ChipId, GroupId, PoolId};
 use crate::spec::{Partition, Policy, Processors};
 
 /// Capacity of a partition: a cache line.
@@ -73,7 +73,7 @@ pub struct Lending {
     /// Ceded entitlement not lent yet in this window [ns].
     pub ceded_ns: u64,
     /// Its home chips.
-    pub home: Box<[u16]>,
+    pub home: Box<[ChipId]>,
 }
 
 /// A slice for each logical core, and limits on all of them.
@@ -273,7 +273,7 @@ impl Claim {
 impl Lending {
     /// Whether a chip is one of its home chips.
     #[inline]
-    pub fn is_home(&self, chip: u16) -> bool {
+    pub fn is_home(&self, chip: ChipId) -> bool {
         self.home.contains(&chip)
     }
 }
@@ -317,8 +317,8 @@ fn slices(partition: &Partition, window_ns: u64) -> Box<Slices> {
     })
 }
 
-fn home_chips(partition: &Partition) -> Box<[u16]> {
-    let mut chips = partition.home.clone();
+fn home_chips(partition: &Partition) -> Box<[ChipId]> {
+    let mut chips: Vec<ChipId> = partition.home.iter().copied().map(ChipId::from).collect();
     chips.sort_unstable();
     chips.dedup();
     chips.into()

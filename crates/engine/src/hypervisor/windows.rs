@@ -8,7 +8,7 @@ use super::pool::PoolBudget;
 use super::queues::Queues;
 use super::share::{Claim, Share};
 use super::state::State;
-use crate::ids::{ById, CoreId, GroupId, PartitionId, PoolId, VpId};
+use crate::ids::{ById, ChipId, CoreId, GroupId, PartitionId, PoolId, VpId};
 use crate::spec::{Eviction, Policy, Processors, Spec};
 
 /// What a virtual processor has of its partition's capacity.
@@ -71,9 +71,9 @@ pub struct Windows {
     /// Whether cores of one's own cost no dispatching.
     pub own_is_free: bool,
     /// Usable cores by pool and chip, as masks, with PR/SM.
-    pub(super) masks: ById<PoolId, Vec<u64>>,
+    pub(super) masks: ById<PoolId, ById<ChipId, u64>>,
     /// Cores that are a vertical-high core's home, by chip, as masks.
-    pub(super) high_mask: Vec<u64>,
+    pub(super) high_mask: ById<ChipId, u64>,
 }
 
 impl Windows {
@@ -105,7 +105,7 @@ impl Windows {
             has_owners: false,
             own_is_free: hypervisor.policy == Policy::Prsm,
             masks: ById::new(),
-            high_mask: Vec::new(),
+            high_mask: ById::new(),
         };
         windows.set_dedicated_apart(spec, state);
         if hypervisor.policy == Policy::Prsm {

@@ -7,8 +7,8 @@ use super::world::World;
 use crate::ids::PartitionId;
 use crate::kernel::Time;
 
-/// Time between two foldings [ns].
-const SECOND_NS: u64 = 1_000_000_000;
+/// Time between two calls of [`System::second`], and two foldings [ns].
+pub(super) const SECOND_NS: u64 = 1_000_000_000;
 
 impl<S: System> World<S> {
     /// A dispatch window begins.

@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 
 use super::ids::{LpId, VcpuId, VectorId};
-use crate::ids::ById;
+use crate::ids::{ById, ChipId};
 use crate::machine::{Distance, Topology};
 use crate::spec::ByDistance;
 
@@ -58,11 +58,16 @@ pub struct Vectors {
 
 impl Vectors {
     /// Vectors of logical processors that sit on `chips`; all idle and unparked.
-    pub fn new(tree: &Topology, chips: &[u16], vertical: bool, barrier: ByDistance) -> Self {
+    pub fn new(
+        tree: &Topology,
+        chips: &ById<LpId, ChipId>,
+        vertical: bool,
+        barrier: ByDistance,
+    ) -> Self {
         let mut vectors: ById<VectorId, Vector> = ById::new();
-        let mut at_chip: Vec<u16> = Vec::new();
+        let mut at_chip: ById<VectorId, ChipId> = ById::new();
         let mut of = ById::new();
-        for (lp, chip) in chips.iter().enumerate() {
+        for (lp, chip) in chips.entries() {
             let known = at_chip.iter().position(|c| vertical && c == chip);
             let vector = known.map_or_else(
                 || {
@@ -73,17 +78,15 @@ impl Vectors {
             );
             let members = &mut vectors[vector];
             of.push((vector, 1 << members.lps.len()));
-            members.add(LpId::new(lp));
+            members.add(lp);
         }
-        let order = (0..vectors.len())
-            .map(|from| nearest_first(tree, &at_chip, from))
-            .collect();
+        let others = |from| nearest_first(tree, &at_chip, from);
         Self {
             free: chips.len() as u32,
             unparked: ById::of(true, chips.len()),
             vectors,
             of,
-            order,
+            order: at_chip.ids().map(others).collect(),
             barrier: [barrier.local, barrier.near, barrier.far],
             master: VecDeque::new(),
             queued: 0,
@@ -347,11 +350,15 @@ impl Vector {
 }
 
 /// Other vectors by distance; at equal distance those that follow in number, then from the start.
-fn nearest_first(tree: &Topology, chips: &[u16], from: usize) -> Vec<(VectorId, Distance)> {
+fn nearest_first(
+    tree: &Topology,
+    chips: &ById<VectorId, ChipId>,
+    from: VectorId,
+) -> Vec<(VectorId, Distance)> {
     let count = chips.len();
     let mut others: Vec<(VectorId, Distance)> = (1..count)
-        .map(|step| (from + step) % count)
-        .map(|at| (VectorId::new(at), tree.distance(chips[from], chips[at])))
+        .map(|step| VectorId::new((from.index() + step) % count))
+        .map(|at| (at, tree.distance(chips[from], chips[at])))
         .collect();
     others.sort_by_key(|(_, distance)| *distance);
     others
@@ -371,7 +378,7 @@ mod tests {
     /// Two nodes of two chips of two cores: chips 0, 0, 1, 1, 2, 2, 3, 3.
     fn vectors(vertical: bool) -> Vectors {
         let tree = Topology::new(&parse_short("node:2 chip:2 core:2").unwrap());
-        let chips: Vec<u16> = (0..8).map(|core| core / 2).collect();
+        let chips = (0..8).map(|core| ChipId::new(core / 2)).collect();
         Vectors::new(&tree, &chips, vertical, BARRIER)
     }
 

@@ -301,7 +301,7 @@ impl World<Partitions> {
     }
 
     fn settle_excess_runners(&mut self) {
-        for chip in 0..self.at.tree.chips() {
+        for chip in self.at.tree.chips() {
             let mut left = self.sys.windows.sets.excess_mask(chip);
             while let Some(core) = self.sys.windows.sets.first_of(chip, left) {
                 left &= left - 1;

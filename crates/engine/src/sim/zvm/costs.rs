@@ -7,7 +7,7 @@ use super::state::Cp;
 use crate::cost::{Source, Table};
 use crate::guest::zvm::ids::LpId;
 use crate::guest::zvm::segment::{Owner, Segment, EXTRA_BOOKS};
-use crate::ids::PartitionId;
+use crate::ids::{ChipId, PartitionId};
 use crate::sim::windows::Partitions;
 use crate::sim::world::World;
 use crate::spec::{Partition, Spec};
@@ -33,7 +33,7 @@ impl World<Partitions> {
                 continue;
             };
             let meter = &mut self.meters.partitions[partition];
-            let all = cp.beside.iter_mut().enumerate();
+            let all = cp.beside.ids().zip(&mut cp.beside);
             for (chip, of) in all.filter(|(_, of)| of.ns > 0.0) {
                 let of = std::mem::take(of);
                 for (book, ns) in EXTRA_BOOKS.iter().zip(of.books) {
@@ -45,7 +45,7 @@ impl World<Partitions> {
                 cp.meter.spin_instructions += of.spin_instructions;
                 meter.instructions += of.spin_instructions;
                 let far = of.lines[2];
-                self.table.linger(partition.into(), chip as u16, of.ns, far);
+                self.table.linger(partition.into(), chip, of.ns, far);
             }
         }
     }
@@ -74,7 +74,7 @@ impl Cp {
     /// Costs on the chip of a logical processor.
     #[inline]
     pub fn near(&self, lp: LpId) -> &Near {
-        &self.near[usize::from(self.lps[lp].place.chip)]
+        &self.near[self.lps[lp].place.chip]
     }
 
     fn close_window(
@@ -84,8 +84,8 @@ impl Cp {
         partition: PartitionId,
         window_ns: f64,
     ) {
-        for chip in 0..table.tree.chips() {
-            if self.near[usize::from(chip)].kept {
+        for chip in table.tree.chips() {
+            if self.near[chip].kept {
                 self.work_out(chip, partition, table, spec);
             }
         }
@@ -106,12 +106,12 @@ impl Cp {
     }
 
     /// Works out what surrounds a chip in the window that begins.
-    fn work_out(&mut self, chip: u16, partition: PartitionId, table: &mut Table, spec: &Spec) {
+    fn work_out(&mut self, chip: ChipId, partition: PartitionId, table: &mut Table, spec: &Spec) {
         let around = table.surroundings(&spec.partitions, partition.into(), chip);
         let profile = &spec.partitions[partition.index()].profile;
         let own = profile.footprint_bytes as f64 * (1.0 - profile.footprint_common);
         let line_bytes = f64::from(spec.machine.line_bytes);
-        self.near[usize::from(chip)] = Near {
+        self.near[chip] = Near {
             kept: true,
             sharing: Sharing {
                 elsewhere: around.elsewhere,
@@ -146,10 +146,10 @@ impl Cp {
         partition: PartitionId,
     ) -> (f64, f64) {
         let (mut busy, mut instruction, mut transfer) = (0.0, 0.0, 0.0);
-        for chip in 0..table.tree.chips() {
-            let cores = table.spreads[partition.index()].cores()[usize::from(chip)];
+        for chip in table.tree.chips() {
+            let cores = table.spreads[partition.index()].cores()[chip];
             if cores > 1e-6 {
-                let near = &self.near[usize::from(chip)];
+                let near = &self.near[chip];
                 let around = if near.kept {
                     near.around
                 } else {
@@ -173,7 +173,7 @@ impl Cp {
     pub fn dispatch_on(&mut self, lp: LpId, looked: &Looked) -> f64 {
         self.locks[LockKind::Dispatch as usize].taken += self.spec.locks.dispatch;
         let of = &mut self.lps[lp];
-        let near = &self.near[usize::from(of.place.chip)];
+        let near = &self.near[of.place.chip];
         let ns;
         (of.segment, ns) = near.dispatch;
         if looked.vectors == 0.0 {

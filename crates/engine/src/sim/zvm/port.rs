@@ -7,7 +7,7 @@ use crate::cost::{Spread, Table};
 use crate::devices::{Search, Switch, SwitchCounters, Travels};
 use crate::guest::zvm::ids::LpId;
 use crate::guest::zvm::segment::{Owner, Segment};
-use crate::ids::ById;
+use crate::ids::{ById, ChipId};
 use crate::machine::Topology;
 use crate::spec::{CpLocks, CpPaths, Workload};
 
@@ -39,19 +39,19 @@ pub struct Port {
     /// What a sender takes for each frame.
     lock: Lock,
     /// Costs, by chip.
-    views: Vec<View>,
+    views: ById<ChipId, View>,
     /// Chips that anything is sent from, in their order.
-    used: Vec<u16>,
+    used: Vec<ChipId>,
     /// What searches by all of its users have in common.
     travels: Travels,
     /// Frames sent from each logical processor, running average.
     by_lp: ById<LpId, f64>,
     /// Chip of each logical processor.
-    chips: ById<LpId, u16>,
+    chips: ById<LpId, ChipId>,
     /// Where those are that send on it.
     users: Spread,
     /// The same, while it is worked out.
-    cores: Vec<f64>,
+    cores: ById<ChipId, f64>,
     /// Time of a processor between two of its searches [ns].
     outside_ns: f64,
 }
@@ -60,12 +60,12 @@ impl Port {
     /// A switch that nobody has sent on yet.
     pub fn new(
         switch: Switch,
-        (tree, chips): (&Topology, &[u16]),
+        (tree, chips): (&Topology, &ById<LpId, ChipId>),
         workload: &Workload,
         (paths, locks): (&CpPaths, &CpLocks),
     ) -> Self {
-        let count = usize::from(tree.chips());
-        let mut used = chips.to_vec();
+        let count = tree.chips().len();
+        let mut used: Vec<ChipId> = chips.iter().copied().collect();
         used.sort_unstable();
         used.dedup();
         Self {
@@ -80,12 +80,12 @@ impl Port {
             travels: Travels::of(switch.vnics(), 1.0),
             switch,
             lock: Lock::default(),
-            views: vec![View::default(); count],
+            views: ById::of(View::default(), count),
             used,
             by_lp: ById::of(0.0, chips.len()),
-            chips: ById::from(chips.to_vec()),
-            users: Spread::new(tree, vec![Vec::new(); count]),
-            cores: vec![0.0; count],
+            chips: chips.clone(),
+            users: Spread::new(tree, ById::of(Vec::new(), count)),
+            cores: ById::of(0.0, count),
             outside_ns: f64::INFINITY,
         }
     }
@@ -95,7 +95,7 @@ impl Port {
     pub fn send(
         &mut self,
         after: Message,
-        (lp, chip): (LpId, u16),
+        (lp, chip): (LpId, ChipId),
         near: &Near,
         into: &mut Segment,
     ) {
@@ -103,18 +103,18 @@ impl Port {
         outgoing.messages += 1;
         let frames = outgoing.frames;
         self.by_lp[lp] += frames;
-        if !self.views[usize::from(chip)].known {
+        if !self.views[chip].known {
             self.price(chip, near);
         }
-        let view = &mut self.views[usize::from(chip)];
+        let view = &mut self.views[chip];
         view.frames += frames;
         into.repeat(&view.frame, frames);
     }
 
     /// Works out what a frame costs on a chip in this window: its search and its lock.
     #[inline(never)]
-    fn price(&mut self, chip: u16, near: &Near) {
-        let view = &mut self.views[usize::from(chip)];
+    fn price(&mut self, chip: ChipId, near: &Near) {
+        let view = &mut self.views[chip];
         let (owner, frame) = (Owner::Chargeable, &mut view.frame);
         *frame = Segment::default();
         view.known = true;
@@ -140,9 +140,9 @@ impl Port {
     }
 
     /// Where its lines lie as seen from a chip.
-    fn sharing(&self, table: &Table, chip: u16) -> Sharing {
+    fn sharing(&self, table: &Table, chip: ChipId) -> Sharing {
         let sharers = self.users.sharers(&table.machine, &table.tree, chip);
-        let node = usize::from(table.tree.node_of(chip));
+        let node = table.tree.node_of(chip);
         let ns = table.machine.cache_to_cache_ns;
         let link = table.occupancy.node_link_stretch[node];
         Sharing {
@@ -164,7 +164,7 @@ impl Port {
         for of in &self.outgoing {
             into.pass(of.messages, &of.parcel);
         }
-        for view in self.used.iter().map(|chip| &self.views[usize::from(*chip)]) {
+        for view in self.used.iter().map(|chip| &self.views[*chip]) {
             if view.frames > 0.0 {
                 into.search(view.frames * self.searches, &view.search);
             }
@@ -176,7 +176,7 @@ impl Port {
     pub fn close_window(
         &mut self,
         table: &Table,
-        near: &[Near],
+        near: &ById<ChipId, Near>,
         instruction_ns: f64,
         window_ns: f64,
     ) {
@@ -185,7 +185,7 @@ impl Port {
         for at in 0..self.used.len() {
             let chip = self.used[at];
             let sharing = self.sharing(table, chip);
-            let view = &mut self.views[usize::from(chip)];
+            let view = &mut self.views[chip];
             (view.sharing, view.known) = (sharing, false);
         }
         let locks = self.locks;
@@ -199,7 +199,7 @@ impl Port {
     }
 
     /// What was sent in a window is counted for good.
-    fn close_counts(&mut self, near: &[Near]) {
+    fn close_counts(&mut self, near: &ById<ChipId, Near>) {
         let mut counters = *self.switch.counters();
         self.count(&mut counters);
         *self.switch.counters_mut() = counters;
@@ -208,12 +208,11 @@ impl Port {
         }
         for at in 0..self.used.len() {
             let chip = self.used[at];
-            let at = usize::from(chip);
             // A search under the lock makes it held for longer, wherever processors were at work.
-            if self.locks.search > 0.0 && !self.views[at].known {
-                self.price(chip, &near[at]);
+            if self.locks.search > 0.0 && !self.views[chip].known {
+                self.price(chip, &near[chip]);
             }
-            self.lock.taken += std::mem::take(&mut self.views[at].frames) * self.locks.frame;
+            self.lock.taken += std::mem::take(&mut self.views[chip].frames) * self.locks.frame;
         }
     }
 
@@ -237,18 +236,18 @@ impl Port {
             return 0.0;
         }
         let cores = self.users.cores();
-        let seen = self.used.iter().map(|chip| usize::from(*chip));
-        seen.map(|chip| cores[chip] / all * of(&self.views[chip]))
+        let seen = self.used.iter();
+        seen.map(|chip| cores[*chip] / all * of(&self.views[*chip]))
             .sum()
     }
 
     fn close_use(&mut self, tree: &Topology, window_ns: f64) {
         let (mut all, mut squares) = (0.0, 0.0);
-        self.cores.fill(0.0);
+        self.cores.iter_mut().for_each(|cores| *cores = 0.0);
         for (chip, frames) in self.chips.iter().zip(&mut self.by_lp) {
             all += *frames;
             squares += *frames * *frames;
-            self.cores[usize::from(*chip)] += *frames;
+            self.cores[*chip] += *frames;
             *frames *= 1.0 - NEWEST;
         }
         if squares > 0.0 {

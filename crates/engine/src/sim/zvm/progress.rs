@@ -5,7 +5,7 @@ use crate::cost::Book;
 use crate::guest::zvm::ids::LpId;
 use crate::guest::zvm::segment::{Owner, OWNERS};
 use crate::hypervisor::Vp;
-use crate::ids::{CoreId, Span, VpId};
+use crate::ids::{ChipId, CoreId, Span, VpId};
 use crate::sim::system::Stretch;
 use crate::sim::windows::Partitions;
 use crate::sim::world::{Thread, World};
@@ -23,7 +23,7 @@ struct Advance {
 #[derive(Clone, Copy)]
 struct Speed {
     /// Chip of the core.
-    chip: u16,
+    chip: ChipId,
     per_ns: f64,
     warm_ns: f64,
     cold_ns: f64,
@@ -53,8 +53,8 @@ impl World<Partitions> {
         });
         let place = &cp.lps[lp].place;
         cp.core_clock[usize::from(place.core)] += ns;
-        cp.chip_clock[usize::from(place.chip)] += ns;
-        cp.node_clock[usize::from(place.node)] += ns;
+        cp.chip_clock[place.chip] += ns;
+        cp.node_clock[place.node] += ns;
         if mask == 0 || stalled > 0 {
             let system = if mask == 0 { elapsed } else { stalled };
             cp.meter.owners[Owner::System as usize] += whole(system);
@@ -164,7 +164,7 @@ impl Cp {
             let extra = &of.segment.extra;
             let part = beside / extra.ns;
             owners = extra.owners.map(|ns| ns * part);
-            self.beside[usize::from(speed.chip)].add_part(extra, part, speed.share);
+            self.beside[speed.chip].add_part(extra, part, speed.share);
         }
         let of_class = ran - beside;
         all.cold += speed.execute(thread, of_class) * speed.share;

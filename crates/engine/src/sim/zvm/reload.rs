@@ -20,8 +20,8 @@ impl Cp {
         let place = &self.lps[lp].place;
         [
             self.core_clock[usize::from(place.core)],
-            self.chip_clock[usize::from(place.chip)],
-            self.node_clock[usize::from(place.node)],
+            self.chip_clock[place.chip],
+            self.node_clock[place.node],
         ]
     }
 

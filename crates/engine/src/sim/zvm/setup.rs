@@ -12,7 +12,7 @@ use crate::guest::zvm::segment::{Extra, Segment, OWNERS};
 use crate::guest::zvm::share;
 use crate::guest::zvm::vectors::Vectors;
 use crate::hypervisor::State;
-use crate::ids::{ById, PartitionId, Span, VpId};
+use crate::ids::{ById, ChipId, PartitionId, Span, VpId};
 use crate::kernel::Stream;
 use crate::machine::Topology;
 use crate::sim::world::stream;
@@ -27,7 +27,7 @@ impl Cp {
         let spec = partition.guest.zvm()?.clone();
         let (smt, cores) = (partition.smt, vps.len() as u16);
         let places = places(state, state.vps_of[id], smt);
-        let chips: Vec<u16> = places.iter().map(|place| place.chip).collect();
+        let chips = places.iter().map(|place| place.chip).collect();
         let vectors = Vectors::new(&state.tree, &chips, spec.vertical, spec.steal_barrier);
         let lps: ById<LpId, Lp> = places.into_iter().map(Lp::new).collect();
         let (vms, vcpus) = machines(&spec, lps.len());
@@ -37,11 +37,11 @@ impl Cp {
             hard_limits: vms.iter().any(|vm: &Vm| vm.hard),
             web: Web::of(partition),
             near: near(&state.tree, &chips),
-            beside: vec![Extra::default(); usize::from(state.tree.chips())],
+            beside: ById::of(Extra::default(), state.tree.chips().len()),
             locks: [Lock::default(); 2],
             core_clock: vec![0.0; vps.len()],
-            chip_clock: vec![0.0; usize::from(state.tree.chips())],
-            node_clock: vec![0.0; usize::from(state.tree.nodes)],
+            chip_clock: ById::of(0.0, state.tree.chips().len()),
+            node_clock: ById::of(0.0, state.tree.nodes().len()),
             connections: connections(&spec, &vms, &partition.workload),
             unparked: cores,
             history: History::new(),
@@ -100,12 +100,12 @@ fn places(state: &State, vps: Span<VpId>, smt: u8) -> Vec<Place> {
 }
 
 /// Costs on each chip, to be kept for those of logical processors.
-fn near(tree: &Topology, chips: &[u16]) -> Vec<Near> {
-    let of = |chip: u16| Near {
-        kept: chips.contains(&chip),
+fn near(tree: &Topology, chips: &ById<LpId, ChipId>) -> ById<ChipId, Near> {
+    let of = |chip| Near {
+        kept: chips.iter().any(|other| *other == chip),
         ..Near::default()
     };
-    (0..tree.chips()).map(of).collect()
+    tree.chips().into_iter().map(of).collect()
 }
 
 /// Virtual machines and their virtual processors, dealt out over the logical processors.
@@ -186,7 +186,12 @@ fn pager(spec: &Zvm, partition: &Partition, stream: &dyn Fn(&str) -> Stream) -> 
     Some(Pager::new(paging, guests.sum(), central, stream))
 }
 
-fn ports(spec: &Zvm, tree: &Topology, chips: &[u16], workload: &Workload) -> ById<SwitchId, Port> {
+fn ports(
+    spec: &Zvm,
+    tree: &Topology,
+    chips: &ById<LpId, ChipId>,
+    workload: &Workload,
+) -> ById<SwitchId, Port> {
     let coupled = |switch: usize| {
         let machines = spec.machines.iter();
         machines

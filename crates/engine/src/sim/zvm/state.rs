@@ -9,7 +9,7 @@ use crate::guest::zvm::ids::{ConnectionId, LpId, SwitchId, VcpuId, VectorId, VmI
 use crate::guest::zvm::park::History;
 use crate::guest::zvm::segment::{Extra, Segment, OWNERS};
 use crate::guest::zvm::vectors::Vectors;
-use crate::ids::{ById, Span, ThreadId, VpId};
+use crate::ids::{ById, ChipId, NodeId, Span, ThreadId, VpId};
 use crate::kernel::Stream;
 use crate::machine::Distance;
 use crate::spec::{Role, Zvm};
@@ -39,9 +39,9 @@ pub struct Place {
     /// That thread among all of them.
     pub at: ThreadId,
     /// Chip of the core's home.
-    pub chip: u16,
+    pub chip: ChipId,
     /// Node of that.
-    pub node: u16,
+    pub node: NodeId,
 }
 
 /// A logical processor of the partition.
@@ -250,17 +250,17 @@ pub struct Cp {
     /// Switches.
     pub ports: ById<SwitchId, Port>,
     /// Costs on each chip in this window; those of chips without logical processors are not kept.
-    pub near: Vec<Near>,
+    pub near: ById<ChipId, Near>,
     /// Time beside instructions on each chip of the machine that is not booked yet.
-    pub beside: Vec<Extra>,
+    pub beside: ById<ChipId, Extra>,
     /// Locks of dispatcher and paging.
     pub locks: [Lock; 2],
     /// Work done on each core of the partition so far [ns].
     pub core_clock: Vec<f64>,
     /// By chip.
-    pub chip_clock: Vec<f64>,
+    pub chip_clock: ById<ChipId, f64>,
     /// By node.
-    pub node_clock: Vec<f64>,
+    pub node_clock: ById<NodeId, f64>,
     /// Unparked logical cores.
     pub unparked: u16,
     /// What was seen at the last decisions to park.

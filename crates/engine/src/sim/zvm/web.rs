@@ -128,7 +128,7 @@ impl Cp {
     pub fn next_segment<const WOKEN: bool>(&mut self, lp: LpId, vcpu: VcpuId, work: &mut Stream) {
         let (of, v) = (&mut self.lps[lp], &mut self.vcpus[vcpu]);
         let (chip, into) = (of.place.chip, &mut of.segment);
-        let near = &self.near[usize::from(chip)];
+        let near = &self.near[chip];
         if !WOKEN {
             *into = Segment::default();
         }

@@ -130,7 +130,7 @@ mod tests {
             let machine = parse_short(form).unwrap();
             let mut topology = Topology::new(&machine);
             for _ in 0..200 {
-                let all = u64::from(topology.chips() * topology.cores_per_chip);
+                let all = topology.chips().len() as u64 * u64::from(topology.cores_per_chip);
                 topology.active_cores = 1 + dice.below(all) as u16;
                 let cpus = usize::from(topology.active_cores);
                 let rhythm = Rhythm {
