@@ -101,7 +101,8 @@ impl Spread {
 
     /// Sets the cores that it keeps busy on each chip.
     pub fn set_cores(&mut self, tree: &Topology, cores: &ById<ChipId, f64>) {
-        self.cores.clone_from(cores);
+        let pairs = self.cores.iter_mut().zip(cores);
+        pairs.for_each(|(own, cores)| *own = *cores);
         for (chip, _) in self.cores.entries().filter(|(_, cores)| **cores != 0.0) {
             self.used[chip.index() / 64] |= 1 << (chip.index() % 64);
         }
