@@ -83,8 +83,9 @@ fmt: $(TOOLS_READY) ## format all sources, repair what ruff can repair
 	$(BIN)/ruff check --fix --quiet || true
 	$(BIN)/ruff format --quiet
 
-bench: build ## the engine against the bare loop, a command's start against typer's: ratios
+bench: build ## the engine against the bare loop, a run's other parts, a command's start: ratios
 	cargo run --release --locked --quiet -p homenode-benches
+	$(BIN)/python benches/front.py
 	$(BIN)/python benches/start.py
 
 bench-peers: $(PEERS_READY) build ## other simulators, and another reader of nmon, on the same work

@@ -519,12 +519,12 @@ def _summary(
         "p99": 9e4,
         "max": 2e5,
     }
-    finished = []
+    finished = {}
     if partition["workload"]["kind"] == "loops":
         profile = partition["profile"]
-        finished = [int(profile["instructions_per_unit"] * profile["eicpi"])] * partition[
-            "workload"
-        ]["count"]
+        elapsed = int(profile["instructions_per_unit"] * profile["eicpi"])
+        count = partition["workload"]["count"]
+        finished = {"count": count, "sum": count * elapsed, "min": elapsed, "max": elapsed}
     steady = {
         "is_steady": not unsteady,
         "reason": reason,

@@ -247,7 +247,7 @@ def _summary(one: Mapping[str, Any], total: dict[str, int]) -> dict[str, Any]:
         "totals": total,
         "response_ns": {"count": count, "mean": mean},
         "dispatch_wait_ns": {"count": 0},
-        "finished": [],
+        "finished": {},
         "steady": {"is_steady": True, "reason": None},
     }
 

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use homenode_engine::cost::{Class, Contention, Occupancy, Place, Spread};
 use homenode_engine::guest::memory;
+use homenode_engine::ids::ChipId;
 use homenode_engine::machine::Topology;
 use homenode_engine::spec::Spec;
 use homenode_engine::steady;
@@ -81,7 +82,7 @@ struct State {
     occupancy: Occupancy,
     spreads: Vec<Spread>,
     /// Partition, chip and busy threads.
-    places: Vec<(usize, u16, u8)>,
+    places: Vec<(usize, ChipId, u8)>,
 }
 
 impl State {
@@ -91,13 +92,15 @@ impl State {
         let (machine, tree) = (&spec.machine, Topology::new(&spec.machine));
         let mut occupancy = Occupancy::new(&tree);
         let most = f64::from(machine.cores_per_chip);
-        occupancy.busy_cores.fill_with(|| below(most));
-        occupancy.memory_stretch.fill_with(|| 1.0 + below(1.0));
-        occupancy.node_link_stretch.fill_with(|| 1.0 + below(1.0));
+        let cores = occupancy.busy_cores.iter_mut();
+        cores.for_each(|cores| *cores = below(most));
+        let queues = occupancy.memory_stretch.iter_mut();
+        let queues = queues.chain(&mut occupancy.node_link_stretch);
+        queues.for_each(|queue| *queue = 1.0 + below(1.0));
         let mut spread = |partition| {
             let mut spread = Spread::new(&tree, memory::place(machine, &tree, partition));
-            let cores: Vec<f64> = (0..tree.chips()).map(|_| below(most / 2.0)).collect();
-            spread.set_cores(&tree, &cores);
+            let cores = tree.chips().into_iter().map(|_| below(most / 2.0));
+            spread.set_cores(&tree, &cores.collect());
             spread
         };
         let spreads: Vec<Spread> = spec.partitions.iter().map(&mut spread).collect();
@@ -107,7 +110,7 @@ impl State {
             let threads = index(usize::from(spec.partitions[partition].smt)) + 1;
             (
                 partition,
-                index(usize::from(tree.chips())) as u16,
+                tree.chips().at(index(tree.chips().len())),
                 threads as u8,
             )
         };
@@ -120,7 +123,7 @@ impl State {
         }
     }
 
-    fn place<'a>(&'a self, spec: &'a Spec, at: (usize, u16, u8)) -> Place<'a> {
+    fn place<'a>(&'a self, spec: &'a Spec, at: (usize, ChipId, u8)) -> Place<'a> {
         let (partition, chip, threads) = at;
         Place {
             machine: &spec.machine,

@@ -61,7 +61,7 @@ fn set_up(spec: &Spec, replication: u64) -> f64 {
 }
 
 /// The events of a replication.
-fn simulate(spec: &Spec, replication: u64, mut look: impl FnMut(&Batch)) -> u64 {
+fn simulate(spec: &Spec, replication: u64, mut look: impl FnMut(&Batch<'_>)) -> u64 {
     let summary = sim::run(spec, replication, |batch| {
         look(&batch);
         true

@@ -64,7 +64,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("start")
     (folder / "small.toml").write_text(SCENARIO, encoding="utf-8")
     ((_, there),) = loaded(folder, ["run", "small.toml"])
-    assert there == ["numpy", "polars", "pyarrow", "pydantic", "rich", "typer"]
+    assert there == ["numpy", "pyarrow", "pydantic", "rich", "typer"]
     return folder
 
 

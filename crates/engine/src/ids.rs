@@ -127,6 +127,8 @@ ids! {
     ChipId: u16, NonZeroU16;
     /// A node of the machine: book, drawer, cell, socket.
     NodeId: u16, NonZeroU16;
+    /// A memory domain: what hangs beside a chip, or beside a node.
+    MemoryId: u16, NonZeroU16;
     /// A pool of shared processors.
     PoolId: u16, NonZeroU16;
     /// A group of partitions that one limit holds for.
@@ -170,12 +172,6 @@ impl<I: Id> Span<I> {
     pub fn at(self, place: usize) -> I {
         debug_assert!(place < self.len());
         I::new(self.first as usize + place)
-    }
-
-    /// Place of one of them, counted from 0.
-    #[inline]
-    pub fn place_of(self, id: I) -> usize {
-        id.index() - self.first as usize
     }
 
     /// Whether one is among them.
@@ -279,7 +275,13 @@ impl<I: Id, T> ById<I, T> {
     /// All ids, in their order. They don't borrow the vector.
     #[inline]
     pub fn ids(&self) -> SpanIter<I> {
-        Span::new(0, self.items.len()).into_iter()
+        self.span().into_iter()
+    }
+
+    /// All ids as a span.
+    #[inline]
+    pub fn span(&self) -> Span<I> {
+        Span::new(0, self.items.len())
     }
 
     /// All items, in the order of their ids.
@@ -395,6 +397,6 @@ mod tests {
         let backwards: Vec<usize> = span.into_iter().rev().map(VpId::index).collect();
         assert_eq!((forwards, backwards), (vec![4, 5, 6], vec![6, 5, 4]));
         assert!(span.contains(VpId::new(6)) && !span.contains(VpId::new(7)));
-        assert_eq!((span.place_of(VpId::new(5)), span.at(1)), (1, VpId::new(5)));
+        assert_eq!(span.at(1), VpId::new(5));
     }
 }

@@ -8,10 +8,11 @@ use homenode_engine::cost::{
     lock, stretch, Book, Class, Contention, Occupancy, Place, Source, Spread,
 };
 use homenode_engine::guest::memory::place;
+use homenode_engine::ids::{ChipId, MemoryId, NodeId};
 use homenode_engine::machine::Topology;
 use homenode_engine::spec::{
     Accounting, Cache, CacheScope, Coherence, Guest, Machine, MemoryBeside, MemoryPolicy,
-    Partition, Profile, Smt, StorePath, Translation,
+    Partition, Profile, StorePath, Translation,
 };
 use homenode_engine::steady::price;
 
@@ -78,7 +79,7 @@ struct Example {
     /// Cores that the partition keeps busy, by chip.
     cores: [f64; 4],
     occupancy: Occupancy,
-    chip: u16,
+    chip: ChipId,
     threads: u8,
     snoozing_sibling: bool,
 }
@@ -92,7 +93,7 @@ fn example() -> Example {
         machine,
         partition,
         cores: [1.0, 0.0, 0.0, 0.0],
-        chip: 0,
+        chip: ChipId::new(0),
         threads: 1,
         snoozing_sibling: false,
     }
@@ -112,7 +113,7 @@ impl Example {
     fn class(&self) -> Class {
         let tree = Topology::new(&self.machine);
         let mut spread = Spread::new(&tree, place(&self.machine, &tree, &self.partition));
-        spread.set_cores(&tree, &self.cores);
+        spread.set_cores(&tree, &self.cores.to_vec().into());
         Class::at(Place {
             machine: &self.machine,
             tree: &tree,
@@ -149,11 +150,11 @@ fn shared_caches() {
     one.machine.caches[2].bytes = 12 << 20;
     one.machine.caches[2].scope = CacheScope::Chip;
     says("Shared caches", "0.00686", one.class().memory_lines);
-    one.occupancy.busy_cores[0] = 2.0;
+    one.occupancy.busy_cores[ChipId::new(0)] = 2.0;
     says("Shared caches", "0.0096", one.class().memory_lines);
     says("Shared caches", "0.96", one.book(Book::MemoryLocal));
     one.machine.caches[2].scope = CacheScope::Node;
-    one.occupancy.busy_cores = vec![1.0, 1.0, 0.0, 0.0];
+    one.occupancy.busy_cores = vec![1.0, 1.0, 0.0, 0.0].into();
     says("Shared caches", "0.0096", one.class().memory_lines);
     says("Shared caches", "0.024", one.book(Book::L4));
 }
@@ -205,7 +206,7 @@ fn threads_that_allocate_at_once() {
     let mut one = example().beside_nodes();
     one.partition.processors = dedicated(4..12, false);
     says(TITLE, "0.875", one.book(Book::MemoryLocal) / 0.6);
-    one.chip = 2;
+    one.chip = ChipId::new(2);
     says(TITLE, "0.875", one.book(Book::MemoryFar) / 1.8);
     one.partition.profile.private_data = 0.5;
     says(TITLE, "0.8125", one.book(Book::MemoryFar) / 1.8);
@@ -220,11 +221,11 @@ fn controllers_and_links() {
     const TITLE: &str = "Controllers and links";
     says(TITLE, "1.5", stretch(0.5));
     let mut one = example();
-    one.occupancy.memory_stretch[0] = stretch(0.5);
+    one.occupancy.memory_stretch[MemoryId::new(0)] = stretch(0.5);
     says(TITLE, "0.9", one.book(Book::MemoryLocal));
     one.partition.memory[0].domains = vec![2];
     says(TITLE, "1.8", one.book(Book::MemoryFar));
-    one.occupancy.node_link_stretch[0] = stretch(0.5);
+    one.occupancy.node_link_stretch[NodeId::new(0)] = stretch(0.5);
     says(TITLE, "2.7", one.book(Book::MemoryFar));
 }
 

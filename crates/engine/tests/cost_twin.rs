@@ -6,6 +6,7 @@ mod common;
 use common::{dice, missing_profile, sound};
 use homenode_engine::cost::{lock::wait_ns, Book, Class, Contention, Occupancy, Place, Spread};
 use homenode_engine::guest::memory::place;
+use homenode_engine::ids::{ById, ChipId, MemoryId};
 use homenode_engine::machine::{far_factor, Distance, Topology};
 use homenode_engine::spec::{ByDistance, CacheScope, Coherence, Machine, Partition};
 use proptest::prelude::*;
@@ -17,10 +18,10 @@ struct Plain<'a> {
     partition: &'a Partition,
     occupancy: &'a Occupancy,
     /// Cores that the partition keeps busy, by chip.
-    cores: &'a [f64],
+    cores: &'a ById<ChipId, f64>,
     /// Shares of its lines from memory, by domain.
-    reads: &'a [(u16, f64)],
-    chip: u16,
+    reads: &'a [(MemoryId, f64)],
+    chip: ChipId,
     threads: u8,
 }
 
@@ -32,7 +33,7 @@ impl Plain<'_> {
     }
 
     fn link(&self) -> f64 {
-        self.occupancy.node_link_stretch[usize::from(self.tree.node_of(self.chip))]
+        self.occupancy.node_link_stretch[self.tree.node_of(self.chip)]
     }
 
     /// Chance that another core wrote a line last, and the mean latency to get it.
@@ -48,12 +49,9 @@ impl Plain<'_> {
     fn writers(&self) -> (f64, f64) {
         let ns = self.machine.cache_to_cache_ns;
         let (mut others, mut weighted, mut total) = (0.0, 0.0, 0.0);
-        for (other, cores) in self.cores.iter().enumerate() {
-            let (from, to) = (
-                self.tree.node_of(self.chip),
-                self.tree.node_of(other as u16),
-            );
-            let (cores_there, latency) = match self.tree.distance(self.chip, other as u16) {
+        for (other, cores) in self.cores.entries() {
+            let (from, to) = (self.tree.node_of(self.chip), self.tree.node_of(other));
+            let (cores_there, latency) = match self.tree.distance(self.chip, other) {
                 Distance::Local => ((cores - 1.0).max(0.0), ns.local),
                 Distance::Near => (*cores, ns.near),
                 Distance::Far => {
@@ -75,18 +73,18 @@ impl Plain<'_> {
     /// Busy cores that divide a cache.
     fn users(&self, scope: CacheScope) -> f64 {
         let node = self.tree.node_of(self.chip);
-        let busy = self.occupancy.busy_cores.iter().enumerate();
+        let busy = self.occupancy.busy_cores.entries();
         let mine = busy.filter(|(other, _)| match scope {
             CacheScope::Part | CacheScope::Core => false,
-            CacheScope::Chip => *other == usize::from(self.chip),
-            CacheScope::Node => self.tree.node_of(*other as u16) == node,
+            CacheScope::Chip => *other == self.chip,
+            CacheScope::Node => self.tree.node_of(*other) == node,
         });
         mine.map(|(_, cores)| cores).sum::<f64>().max(1.0)
     }
 
-    fn memory_ns(&self, domain: u16) -> f64 {
+    fn memory_ns(&self, domain: MemoryId) -> f64 {
         let ByDistance { local, near, far } = self.machine.memory_ns;
-        let queue = self.occupancy.memory_stretch[usize::from(domain)];
+        let queue = self.occupancy.memory_stretch[domain];
         let home = self.tree.node_of_domain(domain);
         let node = self.tree.node_of(self.chip);
         match self.tree.memory_distance(self.chip, domain) {
@@ -241,12 +239,13 @@ proptest! {
         }
         let tree = Topology::new(&spec.machine);
         let machine = &spec.machine;
-        let chips = usize::from(tree.chips());
+        let chips = tree.chips().len();
         let mut occupancy = Occupancy::new(&tree);
-        occupancy.busy_cores = numbers(&loads, chips, 4.0);
-        for stretch in [&mut occupancy.memory_stretch, &mut occupancy.node_link_stretch] {
+        occupancy.busy_cores = numbers(&loads, chips, 4.0).into();
+        let memory = occupancy.memory_stretch.iter_mut();
+        for stretch in [memory, occupancy.node_link_stretch.iter_mut()] {
             let more = numbers(&loads[7..], stretch.len(), 3.0);
-            stretch.iter_mut().zip(more).for_each(|(factor, more)| *factor += more);
+            stretch.zip(more).for_each(|(factor, more)| *factor += more);
         }
         for partition in &mut spec.partitions {
             let profile = missing_profile(partition.profile.instructions_per_unit);
@@ -255,9 +254,9 @@ proptest! {
             partition.profile.miss_exponent = exponent;
             let placed = place(machine, &tree, partition);
             let mut spread = Spread::new(&tree, placed.clone());
-            let cores = numbers(&loads[3..], chips, 5.0);
+            let cores = ById::from(numbers(&loads[3..], chips, 5.0));
             spread.set_cores(&tree, &cores);
-            let chip = loads[0] % tree.chips();
+            let chip = ChipId::new(usize::from(loads[0]) % chips);
             for threads in 1..=partition.smt {
                 let class = Class::at(Place {
                     machine,
@@ -276,7 +275,7 @@ proptest! {
                     partition,
                     occupancy: &occupancy,
                     cores: &cores,
-                    reads: &placed[usize::from(chip)],
+                    reads: &placed[chip],
                     chip,
                     threads,
                 };

@@ -38,8 +38,13 @@ fn how_often_one_looks_changes_nothing() {
 
 #[test]
 fn a_stop_ends_it_at_the_next_batch() {
-    let stopped = sim::run(&busy_spec(), 0, |batch| batch.now_ns < 100 * MS);
-    assert!(matches!(stopped, Err(sim::RunError::Stopped { now_ns }) if now_ns == 100 * MS));
+    let (mut looked_ns, mut end_ns) = (0, 0);
+    let stopped = sim::run(&busy_spec(), 0, |batch| {
+        (looked_ns, end_ns) = (batch.now_ns, batch.end_ns);
+        batch.now_ns < 100 * MS
+    });
+    assert!(matches!(stopped, Err(sim::RunError::Stopped { now_ns }) if now_ns == looked_ns));
+    assert!((100 * MS..end_ns).contains(&looked_ns), "{looked_ns} ns");
 }
 
 #[test]

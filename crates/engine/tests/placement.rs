@@ -4,6 +4,7 @@ mod common;
 
 use common::{dedicated, dice, loops, machine, memory, partition, sound, GIB};
 use homenode_engine::guest::memory::{no_room, place};
+use homenode_engine::ids::{ChipId, MemoryId};
 use homenode_engine::machine::{memory_ns, Topology};
 use homenode_engine::sim::check;
 use homenode_engine::spec::{Machine, MemoryBeside, MemoryPart, MemoryPolicy, Partition};
@@ -29,10 +30,11 @@ fn user(cores: std::ops::Range<u16>, memory: Vec<MemoryPart>, policy: MemoryPoli
 fn reads(one: &Partition) -> [[f64; 2]; 2] {
     let (machine, tree) = cells();
     let placed = place(&machine, &tree, one);
-    assert_eq!(placed[0], placed[1], "chips of one cell");
+    let of = |chip| &placed[ChipId::new(chip)];
+    assert_eq!(of(0), of(1), "chips of one cell");
     [0, 2].map(|chip| {
-        let share = |domain| placed[chip].iter().find(|(at, _)| *at == domain);
-        [0, 1].map(|domain| share(domain).map_or(0.0, |(_, share)| *share))
+        let share = |domain| of(chip).iter().find(|(at, _)| *at == domain);
+        [0, 1].map(|domain| share(MemoryId::new(domain)).map_or(0.0, |(_, share)| *share))
     })
 }
 
@@ -99,7 +101,10 @@ fn strict_stays_at_home_or_does_not_fit() {
     one.memory[1].bytes = GIB;
     one.data_bytes = 4 * GIB;
     let lack = no_room(&tree, &one).expect("2 GiB for 1");
-    assert_eq!((lack.domain, lack.asked), (1, 2.0 * GIB as f64));
+    assert_eq!(
+        (lack.domain, lack.asked),
+        (MemoryId::new(1), 2.0 * GIB as f64)
+    );
     let spec = common::spec(cells().0, vec![one]);
     let text = check(&spec).expect_err("no room").to_string();
     assert!(
@@ -131,8 +136,12 @@ fn virtual_processors_allocate_at_their_homes() {
     one.data_bytes = 4 * GIB;
     // Two of four on cell 0 take interleaved memory, two on cell 1 their own.
     let placed = place(&machine, &tree, &one);
-    assert_eq!(placed[0], vec![(0, 0.5), (1, 0.5)]);
-    assert_eq!(placed[2], vec![(1, 1.0)]);
+    let domain = MemoryId::new;
+    assert_eq!(
+        placed[ChipId::new(0)],
+        vec![(domain(0), 0.5), (domain(1), 0.5)]
+    );
+    assert_eq!(placed[ChipId::new(2)], vec![(domain(1), 1.0)]);
 }
 
 proptest! {
@@ -147,12 +156,13 @@ proptest! {
         let spec = sound(&dice);
         let tree = Topology::new(&spec.machine);
         for one in &spec.partitions {
-            for reads in place(&spec.machine, &tree, one) {
+            for reads in &place(&spec.machine, &tree, one) {
                 let sum: f64 = reads.iter().map(|(_, share)| share).sum();
                 prop_assert!((sum - 1.0).abs() < 1e-12, "{sum}");
                 for (domain, share) in reads {
-                    let has = one.memory.iter().any(|part| part.domains.contains(&domain));
-                    prop_assert!(has && share > 0.0, "domain {domain}: {share}");
+                    let number = u16::from(*domain);
+                    let has = one.memory.iter().any(|part| part.domains.contains(&number));
+                    prop_assert!(has && *share > 0.0, "domain {domain}: {share}");
                 }
             }
         }
@@ -169,9 +179,9 @@ proptest! {
             one.profile.io_data = 0.0;
             let mut mean = |policy| {
                 one.memory_policy = policy;
-                let chip = one.home[0];
+                let chip = ChipId::from(one.home[0]);
                 let placed = place(&spec.machine, &tree, one);
-                let reads = placed[usize::from(chip)].iter();
+                let reads = placed[chip].iter();
                 reads.map(|(d, s)| s * memory_ns(&spec.machine, &tree, chip, *d)).sum::<f64>()
             };
             let near = mean(MemoryPolicy::LocalFirst);

@@ -28,11 +28,11 @@ fn cells() -> Machine {
 fn busy(spec: &Spec) -> Vec<Vec<f64>> {
     let tree = Topology::new(&spec.machine);
     let row = |one: &Partition| {
-        let mut row = vec![0.0; usize::from(tree.chips())];
+        let mut row = vec![0.0; tree.chips().len()];
         if let Processors::Dedicated { cores, .. } = &one.processors {
             cores
                 .iter()
-                .for_each(|core| row[usize::from(tree.chip_of(*core))] += 1.0);
+                .for_each(|core| row[tree.chip_of((*core).into()).index()] += 1.0);
         }
         row
     };

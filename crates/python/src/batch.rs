@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 /// Calls the observer with a batch; `true` if the run is to go on.
-pub fn observe(py: Python<'_>, observer: &Py<PyAny>, batch: &Batch) -> PyResult<bool> {
+pub fn observe(py: Python<'_>, observer: &Py<PyAny>, batch: &Batch<'_>) -> PyResult<bool> {
     py.check_signals()?;
     let tables = PyDict::new(py);
     let all = [
@@ -32,11 +32,13 @@ pub fn observe(py: Python<'_>, observer: &Py<PyAny>, batch: &Batch) -> PyResult<
 fn columns<'py>(py: Python<'py>, table: &Columns) -> PyResult<Bound<'py, PyDict>> {
     let packed = PyDict::new(py);
     for (name, values) in table.names.iter().zip(&table.values) {
-        let bytes: Vec<u8> = values
-            .iter()
-            .flat_map(|value| value.to_le_bytes())
-            .collect();
-        packed.set_item(name, PyBytes::new(py, &bytes))?;
+        let bytes = PyBytes::new_with(py, 8 * values.len(), |bytes| {
+            for (place, value) in bytes.chunks_exact_mut(8).zip(values) {
+                place.copy_from_slice(&value.to_le_bytes());
+            }
+            Ok(())
+        })?;
+        packed.set_item(name, bytes)?;
     }
     Ok(packed)
 }

@@ -38,9 +38,9 @@ fn check(py: Python<'_>, spec_json: &str) -> PyResult<()> {
 
 /// Runs one replication of a frozen spec (JSON) and returns its summary (JSON).
 ///
-/// The interpreter is released while events are handled. After each recorded interval, and a few
-/// times a second otherwise, `observe(batch)` is called; when it returns a false value, `Stopped`
-/// is raised.
+/// The interpreter is released while events are handled. After a recorded interval, if it is not
+/// very short, and a few times a second otherwise, `observe(batch)` is called; when it returns a
+/// false value, `Stopped` is raised.
 #[pyfunction]
 fn simulate(
     py: Python<'_>,

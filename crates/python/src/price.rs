@@ -28,7 +28,7 @@ fn partition(price: &PartitionPrice) -> Value {
 
 fn chip(price: &ChipPrice) -> Value {
     json!({
-        "chip": price.chip,
+        "chip": price.chip.index(),
         "cores": price.cores,
         "ns": price.ns,
         "books": books(&price.books),

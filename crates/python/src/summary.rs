@@ -1,6 +1,6 @@
 //! A replication's summary as JSON.
 
-use homenode_engine::sim::{columns, PartitionSummary, Quantiles, Summary};
+use homenode_engine::sim::{columns, Elapsed, PartitionSummary, Quantiles, Summary};
 use serde_json::{json, Map, Value};
 
 /// The summary as a JSON object.
@@ -29,7 +29,7 @@ fn partition(summary: &PartitionSummary) -> Value {
         "totals": totals,
         "response_ns": quantiles(&summary.response),
         "dispatch_wait_ns": quantiles(&summary.dispatch_wait),
-        "finished": summary.finished,
+        "finished": elapsed(&summary.finished),
         "steady": {
             "is_steady": summary.steady.is_steady,
             "reason": reason(summary),
@@ -38,6 +38,10 @@ fn partition(summary: &PartitionSummary) -> Value {
             "vp_busy_share": summary.vp_busy_share,
         },
     })
+}
+
+fn elapsed(e: &Elapsed) -> Value {
+    json!({ "count": e.count, "sum": e.sum_ns, "min": e.least_ns, "max": e.most_ns })
 }
 
 fn quantiles(q: &Quantiles) -> Value {

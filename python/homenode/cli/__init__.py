@@ -6,6 +6,7 @@ homenode's own, 130 stopped with Ctrl-C, 143 and 129 with SIGTERM and SIGHUP.
 """
 
 import errno
+import gc
 import os
 import sys
 
@@ -33,12 +34,15 @@ DEBUG_VARIABLE = "HOMENODE_DEBUG"
 COMPLETE_VARIABLE = "_HOMENODE_COMPLETE"
 """Set by the shell's own script when it asks how a word goes on."""
 INTERRUPTED = "interrupted"
+_OBJECTS_BETWEEN_COLLECTIONS = 50_000
+"""More than Python's 700: what is loaded stays; looking for what may go took an eighth of it."""
 _OUTPUT_FAILS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 """Reasons for which what a command prints cannot be written."""
 
 
 def main(arguments: "Sequence[str] | None" = None) -> None:
     """The console script: run a command and end the process with its exit code."""
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     try:
         listen()
         open_streams()

@@ -32,6 +32,15 @@ Distribution = dict[str, float]
 are known, empty where nothing is."""
 
 
+class Finished(TypedDict):
+    """Elapsed times of the loops that ended [ns]; zeros of none."""
+
+    count: int
+    sum: int
+    min: int
+    max: int
+
+
 class Verdict(TypedDict):
     """Whether a partition was steady in one replication; the backlog is in transactions."""
 
@@ -49,7 +58,7 @@ class PartitionAnswer(TypedDict):
     totals: dict[str, int]
     response_ns: Distribution
     dispatch_wait_ns: Distribution
-    finished: list[int]
+    finished: Finished
     steady: Verdict
     gauges: NotRequired[dict[str, float]]
     """Means of what is read at the end of each interval."""

@@ -77,12 +77,11 @@ fn users(place: &Place, scope: CacheScope) -> f64 {
     let busy = &place.occupancy.busy_cores;
     let cores: f64 = match scope {
         CacheScope::Part | CacheScope::Core => return 1.0,
-        CacheScope::Chip => busy[usize::from(place.chip)],
-        CacheScope::Node => place
-            .tree
-            .chips_of(place.tree.node_of(place.chip))
-            .map(|c| busy[usize::from(c)])
-            .sum(),
+        CacheScope::Chip => busy[place.chip],
+        CacheScope::Node => {
+            let node = place.tree.node_of(place.chip);
+            busy.slice(place.tree.chips_of(node)).iter().sum()
+        }
     };
     cores.max(1.0)
 }

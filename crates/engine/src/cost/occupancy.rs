@@ -4,6 +4,7 @@
 use super::class::Class;
 use super::lines::Source;
 use super::spread::Spread;
+use crate::ids::{ById, ChipId, MemoryId, NodeId};
 use crate::machine::Topology;
 use crate::spec::Machine;
 
@@ -18,27 +19,28 @@ pub fn stretch(load: f64) -> f64 {
 #[derive(Clone, Debug)]
 pub struct Occupancy {
     /// Busy cores on each chip, running average.
-    pub busy_cores: Vec<f64>,
+    pub busy_cores: ById<ChipId, f64>,
     /// Latency factor of each memory domain's controllers.
-    pub memory_stretch: Vec<f64>,
+    pub memory_stretch: ById<MemoryId, f64>,
     /// Latency factor of each node's links to the others.
-    pub node_link_stretch: Vec<f64>,
-    memory_lines: Vec<f64>,
-    node_link_lines: Vec<f64>,
-    busy_ns: Vec<f64>,
+    pub node_link_stretch: ById<NodeId, f64>,
+    memory_lines: ById<MemoryId, f64>,
+    node_link_lines: ById<NodeId, f64>,
+    busy_ns: ById<ChipId, f64>,
 }
 
 impl Occupancy {
     /// An idle machine.
     pub fn new(tree: &Topology) -> Self {
-        let (chips, nodes) = (usize::from(tree.chips()), usize::from(tree.nodes));
+        let (chips, nodes) = (tree.chips().len(), tree.nodes().len());
+        let domains = tree.domains().len();
         Self {
-            busy_cores: vec![0.0; chips],
-            memory_stretch: vec![1.0; usize::from(tree.domains())],
-            node_link_stretch: vec![1.0; nodes],
-            memory_lines: vec![0.0; usize::from(tree.domains())],
-            node_link_lines: vec![0.0; nodes],
-            busy_ns: vec![0.0; chips],
+            busy_cores: ById::of(0.0, chips),
+            memory_stretch: ById::of(1.0, domains),
+            node_link_stretch: ById::of(1.0, nodes),
+            memory_lines: ById::of(0.0, domains),
+            node_link_lines: ById::of(0.0, nodes),
+            busy_ns: ById::of(0.0, chips),
         }
     }
 
@@ -46,31 +48,31 @@ impl Occupancy {
     pub fn add(
         &mut self,
         tree: &Topology,
-        chip: u16,
+        chip: ChipId,
         busy_ns: f64,
         spread: &Spread,
         class: &Class,
         instructions: f64,
     ) {
-        self.busy_ns[usize::from(chip)] += busy_ns;
+        self.busy_ns[chip] += busy_ns;
         let node = tree.node_of(chip);
         for &(domain, share) in spread.memory_of(chip) {
             let lines = instructions * class.memory_lines * share;
-            self.memory_lines[usize::from(domain)] += lines;
+            self.memory_lines[domain] += lines;
             let home = tree.node_of_domain(domain);
             if home != node {
-                self.node_link_lines[usize::from(node)] += lines;
-                self.node_link_lines[usize::from(home)] += lines;
+                self.node_link_lines[node] += lines;
+                self.node_link_lines[home] += lines;
             }
         }
         let far = instructions * class.lines.of(Source::CacheFar);
-        self.node_link_lines[usize::from(node)] += far;
+        self.node_link_lines[node] += far;
     }
 
     /// Adds core time on a chip in which so many lines came from other nodes' caches.
-    pub fn hold(&mut self, tree: &Topology, chip: u16, busy_ns: f64, far_lines: f64) {
-        self.busy_ns[usize::from(chip)] += busy_ns;
-        self.node_link_lines[usize::from(tree.node_of(chip))] += far_lines;
+    pub fn hold(&mut self, tree: &Topology, chip: ChipId, busy_ns: f64, far_lines: f64) {
+        self.busy_ns[chip] += busy_ns;
+        self.node_link_lines[tree.node_of(chip)] += far_lines;
     }
 
     /// Ends a window of `window_ns`: loads become latency factors, which enter the running averages
@@ -78,21 +80,20 @@ impl Occupancy {
     pub fn close_window(&mut self, machine: &Machine, window_ns: f64, weight: f64) {
         let line = f64::from(machine.line_bytes);
         let per_second = 1e9 / window_ns;
-        for chip in 0..self.busy_ns.len() {
-            let busy = self.busy_ns[chip] / window_ns;
-            self.busy_cores[chip] += weight * (busy - self.busy_cores[chip]);
-            self.busy_ns[chip] = 0.0;
+        for (busy, cores) in self.busy_ns.iter_mut().zip(&mut self.busy_cores) {
+            *cores += weight * (*busy / window_ns - *cores);
+            *busy = 0.0;
         }
         for (lines, queue) in self.memory_lines.iter_mut().zip(&mut self.memory_stretch) {
             let load = *lines * line * per_second / machine.memory_bytes_per_s;
             *queue += weight * (stretch(load) - *queue);
             *lines = 0.0;
         }
-        for node in 0..self.node_link_lines.len() {
-            let load =
-                self.node_link_lines[node] * line * per_second / machine.node_link_bytes_per_s;
-            self.node_link_stretch[node] += weight * (stretch(load) - self.node_link_stretch[node]);
-            self.node_link_lines[node] = 0.0;
+        let links = self.node_link_lines.iter_mut();
+        for (lines, queue) in links.zip(&mut self.node_link_stretch) {
+            let load = *lines * line * per_second / machine.node_link_bytes_per_s;
+            *queue += weight * (stretch(load) - *queue);
+            *lines = 0.0;
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::occupancy::Occupancy;
 use super::smt::Contention;
 use super::spread::{Sharers, Spread};
+use crate::ids::{ChipId, MemoryId};
 use crate::machine::{memory_ns, Distance, Topology};
 use crate::spec::{Machine, Partition};
 
@@ -22,7 +23,7 @@ pub struct Place<'a> {
     /// Where the partition's data lie and its cores ran.
     pub spread: &'a Spread,
     /// Chip of the core.
-    pub chip: u16,
+    pub chip: ChipId,
     /// Busy threads on the core.
     pub threads: u8,
     /// Whether an idle sibling keeps its decode slots.
@@ -34,13 +35,13 @@ pub struct Place<'a> {
 pub(super) fn sharer_latencies(place: &Place, sharers: &Sharers) -> [f64; 3] {
     let ns = place.machine.cache_to_cache_ns;
     let node = place.tree.node_of(place.chip);
-    let link = place.occupancy.node_link_stretch[usize::from(node)];
+    let link = place.occupancy.node_link_stretch[node];
     [ns.local, ns.near, ns.far * sharers.far_factor * link]
 }
 
 /// Latency of a domain's memory, load included [ns].
 #[inline]
-pub(super) fn memory_latency(place: &Place, domain: u16) -> f64 {
+pub(super) fn memory_latency(place: &Place, domain: MemoryId) -> f64 {
     let distance = place.tree.memory_distance(place.chip, domain);
     memory_ns(place.machine, place.tree, place.chip, domain) * queueing(place, domain, distance)
 }
@@ -48,11 +49,11 @@ pub(super) fn memory_latency(place: &Place, domain: u16) -> f64 {
 /// Factor by which load stretches the latency of memory: that of the controllers, or of the link if
 /// the line crosses one that is busier.
 #[inline]
-fn queueing(place: &Place, domain: u16, distance: Distance) -> f64 {
-    let controllers = place.occupancy.memory_stretch[usize::from(domain)];
+fn queueing(place: &Place, domain: MemoryId, distance: Distance) -> f64 {
+    let controllers = place.occupancy.memory_stretch[domain];
     if distance == Distance::Far {
         let node = place.tree.node_of(place.chip);
-        controllers.max(place.occupancy.node_link_stretch[usize::from(node)])
+        controllers.max(place.occupancy.node_link_stretch[node])
     } else {
         controllers
     }

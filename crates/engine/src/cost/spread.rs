@@ -1,5 +1,6 @@
 //! Where a partition's data lie and where its virtual processors ran.
 
+use crate::ids::{ById, ChipId, MemoryId, NodeId};
 use crate::machine::{far_factor, Topology};
 use crate::spec::Machine;
 
@@ -11,26 +12,26 @@ pub(super) const NEWEST: f64 = 0.25;
 #[derive(Clone, Debug)]
 pub struct Spread {
     memory: Reads,
-    cores: Vec<f64>,
-    node_cores: Vec<f64>,
-    busy_ns: Vec<f64>,
+    cores: ById<ChipId, f64>,
+    node_cores: ById<NodeId, f64>,
+    busy_ns: ById<ChipId, f64>,
     /// Chips where it ever ran, as bits: the averages of all others are 0 and stay so.
     used: Vec<u64>,
     /// Nodes of these chips, in their order.
-    used_nodes: Vec<u16>,
+    used_nodes: Vec<NodeId>,
 }
 
 /// Domains that a core of each chip reads from, with their shares of its lines from memory.
 #[derive(Clone, Debug)]
 struct Reads {
-    all: Vec<(u16, f64)>,
+    all: Vec<(MemoryId, f64)>,
     /// Where those of each chip begin and end.
-    of_chip: Vec<(u32, u32)>,
+    of_chip: ById<ChipId, (u32, u32)>,
 }
 
 impl Reads {
-    fn new(memory: &[Vec<(u16, f64)>]) -> Self {
-        let (mut all, mut of_chip) = (Vec::<(u16, f64)>::new(), Vec::new());
+    fn new(memory: &ById<ChipId, Vec<(MemoryId, f64)>>) -> Self {
+        let (mut all, mut of_chip) = (Vec::<(MemoryId, f64)>::new(), ById::new());
         let mut own = (0, 0);
         for reads in memory {
             // Most often a chip reads as the one before it does.
@@ -44,8 +45,8 @@ impl Reads {
     }
 
     #[inline]
-    fn of(&self, chip: u16) -> &[(u16, f64)] {
-        let (first, end) = self.of_chip[usize::from(chip)];
+    fn of(&self, chip: ChipId) -> &[(MemoryId, f64)] {
+        let (first, end) = self.of_chip[chip];
         &self.all[first as usize..end as usize]
     }
 }
@@ -64,32 +65,32 @@ pub struct Sharers {
 impl Spread {
     /// A partition that has not run yet; `memory` has, for every chip, the domains that its cores
     /// read from and their shares, which add up to 1.
-    pub fn new(tree: &Topology, memory: Vec<Vec<(u16, f64)>>) -> Self {
-        debug_assert_eq!(memory.len(), usize::from(tree.chips()));
+    pub fn new(tree: &Topology, memory: ById<ChipId, Vec<(MemoryId, f64)>>) -> Self {
+        debug_assert_eq!(memory.len(), tree.chips().len());
         let chips = memory.len();
         Self {
             memory: Reads::new(&memory),
-            cores: vec![0.0; chips],
-            node_cores: vec![0.0; usize::from(tree.nodes)],
-            busy_ns: vec![0.0; chips],
+            cores: ById::of(0.0, chips),
+            node_cores: ById::of(0.0, tree.nodes().len()),
+            busy_ns: ById::of(0.0, chips),
             used: vec![0; chips.div_ceil(64)],
             used_nodes: Vec::new(),
         }
     }
 
     /// Domains that a core of `chip` reads from, with their shares of its lines from memory.
-    pub fn memory_of(&self, chip: u16) -> &[(u16, f64)] {
+    pub fn memory_of(&self, chip: ChipId) -> &[(MemoryId, f64)] {
         self.memory.of(chip)
     }
 
     /// Its data lie elsewhere from now on; `memory` as at the start.
-    pub fn set_memory(&mut self, memory: Vec<Vec<(u16, f64)>>) {
+    pub fn set_memory(&mut self, memory: ById<ChipId, Vec<(MemoryId, f64)>>) {
         debug_assert_eq!(memory.len(), self.cores.len());
         self.memory = Reads::new(&memory);
     }
 
     /// Cores that it kept busy on each chip, running average.
-    pub fn cores(&self) -> &[f64] {
+    pub fn cores(&self) -> &ById<ChipId, f64> {
         &self.cores
     }
 
@@ -99,20 +100,20 @@ impl Spread {
     }
 
     /// Sets the cores that it keeps busy on each chip.
-    pub fn set_cores(&mut self, tree: &Topology, cores: &[f64]) {
-        self.cores.copy_from_slice(cores);
-        for chip in (0..cores.len()).filter(|chip| cores[*chip] != 0.0) {
-            self.used[chip / 64] |= 1 << (chip % 64);
+    pub fn set_cores(&mut self, tree: &Topology, cores: &ById<ChipId, f64>) {
+        let pairs = self.cores.iter_mut().zip(cores);
+        pairs.for_each(|(own, cores)| *own = *cores);
+        for (chip, _) in self.cores.entries().filter(|(_, cores)| **cores != 0.0) {
+            self.used[chip.index() / 64] |= 1 << (chip.index() % 64);
         }
         self.each_used(tree, |_, _| {});
     }
 
     /// Adds core time on a chip.
     #[inline]
-    pub fn add(&mut self, chip: u16, busy_ns: f64) {
-        let chip = usize::from(chip);
+    pub fn add(&mut self, chip: ChipId, busy_ns: f64) {
         self.busy_ns[chip] += busy_ns;
-        self.used[chip / 64] |= 1 << (chip % 64);
+        self.used[chip.index() / 64] |= 1 << (chip.index() % 64);
     }
 
     /// Ends a window.
@@ -129,19 +130,18 @@ impl Spread {
         for word in 0..self.used.len() {
             let mut left = self.used[word];
             while left != 0 {
-                let chip = word * 64 + left.trailing_zeros() as usize;
+                let chip = ChipId::new(word * 64 + left.trailing_zeros() as usize);
                 left &= left - 1;
                 each(&mut self.cores[chip], &mut self.busy_ns[chip]);
-                let node = tree.node_of(chip as u16);
+                let node = tree.node_of(chip);
                 if self.used_nodes.last() != Some(&node) {
                     self.used_nodes.push(node);
                 }
             }
         }
         for node in &self.used_nodes {
-            let chips = tree.chips_of(*node);
-            let cores = &self.cores[usize::from(chips.start)..usize::from(chips.end)];
-            self.node_cores[usize::from(*node)] = cores.iter().sum();
+            let cores = self.cores.slice(tree.chips_of(*node));
+            self.node_cores[*node] = cores.iter().sum();
         }
     }
 
@@ -149,14 +149,15 @@ impl Spread {
     ///
     /// The partition's other cores are equally likely to have written it, so a partition that keeps
     /// `n` cores busy finds `(n - 1) / n` of its shared lines elsewhere.
-    pub fn sharers(&self, machine: &Machine, tree: &Topology, chip: u16) -> Sharers {
+    pub fn sharers(&self, machine: &Machine, tree: &Topology, chip: ChipId) -> Sharers {
         let node = tree.node_of(chip);
-        let mut cores = [self.cores[usize::from(chip)], 0.0, 0.0];
-        for other in tree.chips_of(node).filter(|other| *other != chip) {
-            cores[1] += self.cores[usize::from(other)];
+        let mut cores = [self.cores[chip], 0.0, 0.0];
+        let near = tree.chips_of(node).into_iter();
+        for other in near.filter(|other| *other != chip) {
+            cores[1] += self.cores[other];
         }
         for other in self.used_nodes.iter().filter(|other| **other != node) {
-            cores[2] += self.node_cores[usize::from(*other)];
+            cores[2] += self.node_cores[*other];
         }
         let total: f64 = cores.iter().sum();
         let far_factor = self.far_factor(machine, node, cores[2]);
@@ -176,13 +177,13 @@ impl Spread {
     }
 
     /// Factor on the far latency of a line that one of `far` cores on other nodes has.
-    fn far_factor(&self, machine: &Machine, node: u16, far: f64) -> f64 {
+    fn far_factor(&self, machine: &Machine, node: NodeId, far: f64) -> f64 {
         if machine.node_distance.is_empty() || far <= 0.0 {
             return 1.0;
         }
         let others = self.used_nodes.iter().filter(|other| **other != node);
         let weighted = others.fold(0.0, |sum, other| {
-            sum + self.node_cores[usize::from(*other)] * far_factor(machine, node, *other)
+            sum + self.node_cores[*other] * far_factor(machine, node, *other)
         });
         weighted / far
     }
@@ -197,11 +198,12 @@ mod tests {
     fn one_core_alone_has_no_sharers() {
         let machine = parse_short("node:2 chip:1 core:4").unwrap();
         let tree = Topology::new(&machine);
-        let mut spread = Spread::new(&tree, vec![vec![]; 2]);
-        spread.set_cores(&tree, &[1.0, 0.0]);
-        assert_eq!(spread.sharers(&machine, &tree, 0).elsewhere, 0.0);
-        spread.set_cores(&tree, &[2.0, 2.0]);
-        let sharers = spread.sharers(&machine, &tree, 0);
+        let mut spread = Spread::new(&tree, ById::of(vec![], 2));
+        let first = ChipId::new(0);
+        spread.set_cores(&tree, &vec![1.0, 0.0].into());
+        assert_eq!(spread.sharers(&machine, &tree, first).elsewhere, 0.0);
+        spread.set_cores(&tree, &vec![2.0, 2.0].into());
+        let sharers = spread.sharers(&machine, &tree, first);
         assert_eq!(sharers.elsewhere, 0.75);
         assert!((sharers.by[0] - 1.0 / 3.0).abs() < 1e-12);
         assert!((sharers.by[2] - 2.0 / 3.0).abs() < 1e-12);
@@ -212,14 +214,14 @@ mod tests {
     fn only_what_was_used_is_touched_and_all_is_as_if_all_were() {
         let machine = parse_short("node:9 chip:8 core:4").unwrap();
         let tree = Topology::new(&machine);
-        let mut spread = Spread::new(&tree, vec![vec![]; 72]);
+        let mut spread = Spread::new(&tree, ById::of(vec![], 72));
         let (mut cores, mut busy) = (vec![0.0_f64; 72], vec![0.0_f64; 72]);
         let mut stream = crate::kernel::Stream::new(1, 0, "spread");
         for window in 0..300 {
             for _ in 0..stream.below(5) {
                 let chip = stream.below(4 + window / 4) as usize % 72;
                 let ns = stream.exponential(1e6);
-                spread.add(chip as u16, ns);
+                spread.add(ChipId::new(chip), ns);
                 busy[chip] += ns;
             }
             spread.close_window(&tree, 1e7);
@@ -228,17 +230,22 @@ mod tests {
                 *busy = 0.0;
             }
             let nodes: Vec<f64> = cores.chunks(8).map(|cores| cores.iter().sum()).collect();
-            assert_eq!((spread.cores(), &spread.node_cores), (&cores[..], &nodes));
             assert_eq!(spread.busy_cores(), nodes.iter().sum::<f64>());
+            assert_eq!(spread.cores(), &ById::from(cores.clone()));
+            assert_eq!(spread.node_cores, ById::from(nodes));
         }
     }
 
     #[test]
     fn reads_of_equal_chips_are_kept_once() {
-        let (a, b) = (vec![(0, 0.5), (1, 0.5)], vec![(1, 1.0)]);
-        let reads = Reads::new(&[a.clone(), a.clone(), b.clone(), vec![], a.clone()]);
-        let of: Vec<_> = (0..5).map(|chip| reads.of(chip).to_vec()).collect();
-        assert_eq!(of, [a.clone(), a.clone(), b, vec![], a]);
+        let domain = MemoryId::new;
+        let (a, b) = (
+            vec![(domain(0), 0.5), (domain(1), 0.5)],
+            vec![(domain(1), 1.0)],
+        );
+        let memory = ById::from(vec![a.clone(), a.clone(), b, vec![], a]);
+        let reads = Reads::new(&memory);
+        assert!(memory.entries().all(|(chip, own)| reads.of(chip) == own));
         assert_eq!(reads.all.len(), 5);
     }
 
@@ -247,10 +254,10 @@ mod tests {
         let mut machine = parse_short("node:3 chip:2 core:4").unwrap();
         machine.node_distance = vec![1.0, 1.0, 2.0, 1.0, 1.0, 1.0, 2.0, 1.0, 1.0];
         let tree = Topology::new(&machine);
-        let mut spread = Spread::new(&tree, vec![vec![]; 6]);
-        spread.set_cores(&tree, &[1.0, 1.0, 1.0, 0.0, 0.0, 3.0]);
+        let mut spread = Spread::new(&tree, ById::of(vec![], 6));
+        spread.set_cores(&tree, &vec![1.0, 1.0, 1.0, 0.0, 0.0, 3.0].into());
         // Of four far cores one is on node 1 at 1, three are on node 2 at 2: 7/4.
-        let sharers = spread.sharers(&machine, &tree, 0);
+        let sharers = spread.sharers(&machine, &tree, ChipId::new(0));
         assert_eq!(sharers.far_factor, 1.75);
         assert_eq!(sharers.by, [0.0, 0.2, 0.8]);
     }

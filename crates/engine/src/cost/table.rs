@@ -6,9 +6,11 @@ use super::fixed::Fixed;
 use super::lines::Lines;
 use super::occupancy::Occupancy;
 use super::place::Place;
+use super::refill::Refill;
 use super::smt::Contention;
 use super::spread::{Spread, NEWEST};
 use super::surroundings::Surroundings;
+use crate::ids::ChipId;
 use crate::machine::Topology;
 use crate::spec::{Machine, Partition};
 
@@ -35,6 +37,8 @@ pub struct Table {
     used: Vec<ClassId>,
     /// Those ever used: a large machine has many more that never are.
     classes: Vec<Kept>,
+    /// Of the same, what a dispatch needs.
+    refills: Vec<Refill>,
     epoch: u32,
 }
 
@@ -67,10 +71,11 @@ pub struct Rate {
     pub per_ns: f64,
 }
 
-/// A class that was used.
+/// A class that was used: five cache lines.
+#[repr(align(64))]
 struct Kept {
     partition: u16,
-    chip: u16,
+    chip: ChipId,
     threads: u8,
     class: Class,
 }
@@ -89,7 +94,7 @@ impl Table {
                 first: count,
                 width,
             });
-            count += width * u32::from(tree.chips());
+            count += width * tree.chips().len() as u32;
         }
         Self {
             rows,
@@ -102,6 +107,7 @@ impl Table {
             hot: vec![Hot::unknown(); count as usize],
             used: Vec::new(),
             classes: Vec::new(),
+            refills: Vec::new(),
             epoch: 1,
         }
     }
@@ -109,9 +115,9 @@ impl Table {
     /// Class of a core of `chip` on which `threads` threads of `partition` are busy; 0 stands for
     /// one busy thread beside a snoozing sibling that keeps its decode slots.
     #[inline]
-    pub fn id(&self, partition: u16, chip: u16, threads: u8) -> ClassId {
+    pub fn id(&self, partition: u16, chip: ChipId, threads: u8) -> ClassId {
         let row = &self.rows[usize::from(partition)];
-        row.first + u32::from(chip) * row.width + u32::from(threads)
+        row.first + chip.index() as u32 * row.width + u32::from(threads)
     }
 
     /// The class, worked out if this window has not used it yet.
@@ -119,6 +125,13 @@ impl Table {
     pub fn class(&mut self, partitions: &[Partition], id: ClassId) -> &Class {
         self.rate(partitions, id);
         &self.classes[self.hot[id as usize].at as usize].class
+    }
+
+    /// What a virtual processor that comes to a core must refill in a class.
+    #[inline]
+    pub fn refill(&mut self, partitions: &[Partition], id: ClassId) -> &Refill {
+        self.rate(partitions, id);
+        &self.refills[self.hot[id as usize].at as usize]
     }
 
     /// Speed of one thread in a class.
@@ -138,33 +151,51 @@ impl Table {
             at = self.classes.len() as u32;
             let first = self.kept(id);
             self.classes.push(first);
+            self.refills.push(Refill::default());
         }
+        // Out of the table meanwhile: the place borrows the rest, and a class is long to copy.
+        let mut classes = std::mem::take(&mut self.classes);
         let Kept {
             partition,
             chip,
             threads,
             class,
-        } = &mut self.classes[at as usize];
-        let index = usize::from(*partition);
-        let place = Place {
+        } = &mut classes[at as usize];
+        let fixed = &self.fixed[usize::from(*partition)][usize::from(*threads)];
+        let place = self.place(partitions, *partition, *chip, *threads);
+        class.set(&place, fixed);
+        let refill = Refill::of(class, &place);
+        let rate = Rate {
+            ns: class.ns,
+            per_ns: 1.0 / class.ns,
+        };
+        self.classes = classes;
+        self.refills[at as usize] = refill;
+        let hot = &mut self.hot[id as usize];
+        (hot.epoch, hot.at, hot.rate) = (self.epoch, at, rate);
+        rate
+    }
+
+    /// Where threads of a partition run, so many on a core of `chip` as [`Table::id`] says.
+    fn place<'a>(
+        &'a self,
+        partitions: &'a [Partition],
+        partition: u16,
+        chip: ChipId,
+        threads: u8,
+    ) -> Place<'a> {
+        let index = usize::from(partition);
+        Place {
             machine: &self.machine,
             tree: &self.tree,
             contention: &self.contention,
             occupancy: &self.occupancy,
             partition: &partitions[index],
             spread: &self.spreads[index],
-            chip: *chip,
-            threads: (*threads).max(1),
-            snoozing_sibling: *threads == 0,
-        };
-        class.set(&place, &self.fixed[index][usize::from(*threads)]);
-        let rate = Rate {
-            ns: class.ns,
-            per_ns: 1.0 / class.ns,
-        };
-        let hot = &mut self.hot[id as usize];
-        (hot.epoch, hot.at, hot.rate) = (self.epoch, at, rate);
-        rate
+            chip,
+            threads: threads.max(1),
+            snoozing_sibling: threads == 0,
+        }
     }
 
     /// A class that has not been worked out.
@@ -173,7 +204,7 @@ impl Table {
         let row = &self.rows[partition];
         Kept {
             partition: partition as u16,
-            chip: ((id - row.first) / row.width) as u16,
+            chip: ChipId::new(((id - row.first) / row.width) as usize),
             threads: ((id - row.first) % row.width) as u8,
             class: Class::default(),
         }
@@ -184,29 +215,17 @@ impl Table {
         &mut self,
         partitions: &[Partition],
         partition: u16,
-        chip: u16,
+        chip: ChipId,
     ) -> Surroundings {
         let id = self.id(partition, chip, 1);
         let class = *self.class(partitions, id);
-        let index = usize::from(partition);
-        let place = Place {
-            machine: &self.machine,
-            tree: &self.tree,
-            contention: &self.contention,
-            occupancy: &self.occupancy,
-            partition: &partitions[index],
-            spread: &self.spreads[index],
-            chip,
-            threads: 1,
-            snoozing_sibling: false,
-        };
-        Surroundings::of(&place, &class)
+        Surroundings::of(&self.place(partitions, partition, chip, 1), &class)
     }
 
     /// Adds core time of a partition that is no instruction of a class, and the lines that came
     /// from other nodes in it.
     #[inline]
-    pub fn linger(&mut self, partition: u16, chip: u16, ns: f64, far_lines: f64) {
+    pub fn linger(&mut self, partition: u16, chip: ChipId, ns: f64, far_lines: f64) {
         self.spreads[usize::from(partition)].add(chip, ns);
         self.occupancy.hold(&self.tree, chip, ns, far_lines);
     }

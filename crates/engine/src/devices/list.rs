@@ -67,8 +67,9 @@ pub struct Search {
 
 /// Steps towards the rate of searches, of which a handful is needed.
 const STEPS: u32 = 60;
-/// Relative change of the rate below which it is found.
-const PRECISION: f64 = 1e-12;
+/// Relative change of the rate after which it is found: a step leaves about the square of what the
+/// last one left.
+const PRECISION: f64 = 1e-7;
 
 /// Travels of a list's lines in a search: what all processors that search it have in common.
 #[derive(Clone, Debug)]
@@ -96,6 +97,7 @@ impl Searching {
             self.transfer_ns,
             self.outside_ns,
             self.element_instructions,
+            0.0,
         )
     }
 }
@@ -133,8 +135,15 @@ impl Travels {
         (self.processors - 1.0).max(0.0)
     }
 
-    /// What one search costs, as [`Searching::search`].
-    pub fn search(&self, transfer_ns: f64, outside_ns: f64, element_instructions: f64) -> Search {
+    /// What one search costs, as [`Searching::search`]. The wait for lines is looked for from a
+    /// guess on, 0 if there is none: who knows what it was before a small change is soon answered.
+    pub fn search(
+        &self,
+        transfer_ns: f64,
+        outside_ns: f64,
+        element_instructions: f64,
+        guess_ns: f64,
+    ) -> Search {
         let elements = (self.lines.len() as f64 + 1.0) / 2.0;
         let list_ns = self.all * transfer_ns;
         Search {
@@ -142,40 +151,36 @@ impl Travels {
             instructions: elements * element_instructions,
             transfers: self.all,
             list_ns,
-            line_wait_ns: self.wait_ns(transfer_ns, outside_ns + list_ns),
+            line_wait_ns: self.wait_ns(transfer_ns, outside_ns + list_ns, guess_ns),
         }
     }
 
     /// Wait for lines in a search if a processor needs `alone_ns` from search to search without
-    /// waiting: Newton's steps to the rate, kept between two bounds of it.
-    fn wait_ns(&self, transfer_ns: f64, alone_ns: f64) -> f64 {
+    /// waiting: Newton's steps to the rate from that of a guess, kept between two bounds.
+    fn wait_ns(&self, transfer_ns: f64, alone_ns: f64, guess_ns: f64) -> f64 {
         if alone_ns <= 0.0 || alone_ns.is_infinite() || transfer_ns <= 0.0 {
             return 0.0;
         }
         let (mut low, mut high) = (0.0, self.processors / alone_ns);
-        let mut rate = high;
+        let mut rate = self.processors / (alone_ns + guess_ns);
         for _ in 0..STEPS {
             let wait = self.wait_at(transfer_ns, rate);
             let over = rate * (alone_ns + wait.ns) - self.processors;
+            let step = -over / (alone_ns + wait.ns + rate * wait.slope);
+            if step.abs() <= PRECISION * rate {
+                return wait.ns + wait.slope * step;
+            }
             if over > 0.0 {
                 high = rate;
             } else {
                 low = rate;
             }
-            let step = rate - over / (alone_ns + wait.ns + rate * wait.slope);
-            let next = if step > low && step < high {
-                step
+            let next = rate + step;
+            rate = if next > low && next < high {
+                next
             } else {
                 0.5 * (low + high)
             };
-            let change = (next - rate).abs();
-            if change == 0.0 {
-                return wait.ns;
-            }
-            rate = next;
-            if change <= PRECISION * rate {
-                break;
-            }
         }
         self.wait_at(transfer_ns, rate).ns
     }
@@ -192,26 +197,20 @@ impl Travels {
             let free = 1.0 / (1.0 - load);
             (line * load * free, line * line * each * free * free)
         };
-        let two_free = |lines: [f64; 2]| {
-            let loads = lines.map(|line| busy * line);
-            let free = loads.map(|load| 1.0 / (1.0 - load));
-            let times = |a: [f64; 2], b: [f64; 2]| [a[0] * b[0], a[1] * b[1]];
-            let slopes = times(lines, lines).map(|square| square * each);
-            (
-                times(times(lines, loads), free),
-                times(times(slopes, free), free),
-            )
-        };
         if busy * self.most < full {
-            // Two at a time, which takes half the divisions' time; the sums are those of one by
-            // one.
+            // Two at a time, which takes half the time.
             let pairs = self.lines.chunks_exact(2);
             let last = pairs.remainder();
+            let (mut waits, mut squares) = ([0.0; 2], [0.0; 2]);
             for pair in pairs {
-                let (waits, slopes) = two_free([pair[0], pair[1]]);
-                ns = ns + waits[0] + waits[1];
-                slope = slope + slopes[0] + slopes[1];
+                for half in 0..2 {
+                    let load = busy * pair[half];
+                    let freed = pair[half] * (1.0 / (1.0 - load));
+                    waits[half] += load * freed;
+                    squares[half] += freed * freed;
+                }
             }
+            (ns, slope) = (waits[0] + waits[1], each * (squares[0] + squares[1]));
             for line in last {
                 let one = free(*line);
                 ns += one.0;
@@ -296,6 +295,24 @@ mod tests {
         closed.outside_ns = 0.0;
         let search = closed.search();
         assert!((search.list_ns + search.line_wait_ns - 4.0 * 150.0).abs() < 1e-6);
+    }
+
+    /// The rate is the same wherever it is looked for from, to what rounding leaves of it.
+    #[test]
+    fn where_it_is_looked_for_from_does_not_matter() {
+        let mut guess = 0.0;
+        for (step, outside) in [1e3, 1.1e3, 9e3, 5e5, 1e4, 0.0, 2.0]
+            .into_iter()
+            .enumerate()
+        {
+            let mut travels = Travels::of(45, 19.0);
+            travels.set_processors(19.0 + step as f64);
+            let known = travels.search(100.0, outside, 10.0, guess);
+            let unknown = travels.search(100.0, outside, 10.0, 0.0);
+            guess = known.line_wait_ns;
+            let off = known.line_wait_ns / unknown.line_wait_ns - 1.0;
+            assert!(off.abs() < 1e-11, "{outside}: {off:e}");
+        }
     }
 
     #[test]

@@ -16,5 +16,5 @@ pub use list::{Search, Searching, Travels};
 pub use memory::FileReads;
 pub use pager::{Done, Pager, PagerCounters, Started};
 pub use storage::{hit_share, StorageCounters};
-pub use switch::{Parcel, Sent, Switch, SwitchCounters};
+pub use switch::{Parcel, Switch, SwitchCounters};
 pub use volumes::VolumeCounters;

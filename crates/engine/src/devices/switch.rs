@@ -41,7 +41,6 @@ pub struct SwitchCounters {
 pub struct Parcel {
     bytes: u64,
     frames: u64,
-    searches: f64,
 }
 
 impl Parcel {
@@ -51,19 +50,21 @@ impl Parcel {
     }
 }
 
-/// What one message costs its sender.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sent {
-    /// Frames into which the message was cut.
-    pub frames: u64,
-    /// Searches of the list.
-    pub searches: f64,
-    /// Instructions of the searches.
-    pub instructions: f64,
-    /// Lines that come from another processor for them.
-    pub transfers: f64,
-    /// Time of the transfers, waiting for lines included [ns].
-    pub list_ns: f64,
+impl SwitchCounters {
+    /// Counts messages that are alike.
+    pub fn pass(&mut self, messages: u64, parcel: &Parcel) {
+        self.frames += messages * parcel.frames;
+        self.bytes += messages * parcel.bytes;
+    }
+
+    /// Counts searches, and what one of them cost.
+    pub fn search(&mut self, searches: f64, search: &Search) {
+        self.searches += searches;
+        self.elements += searches * search.elements;
+        self.transfers += searches * search.transfers;
+        self.list_ns += searches * search.list_ns;
+        self.line_wait_ns += searches * search.line_wait_ns;
+    }
 }
 
 impl Switch {
@@ -95,62 +96,21 @@ impl Switch {
     }
 
     /// A message of so many bytes, with so many frames beside it that carry no data.
-    pub fn parcel(&self, bytes: u64, beside: u64, searches_per_frame: f64) -> Parcel {
-        let frames = self.frames_of(bytes) + beside;
-        let searches = if self.searches() {
-            frames as f64 * searches_per_frame
-        } else {
-            0.0
-        };
+    pub fn parcel(&self, bytes: u64, beside: u64) -> Parcel {
         Parcel {
             bytes,
-            frames,
-            searches,
+            frames: self.frames_of(bytes) + beside,
         }
     }
 
-    /// Counts a message, as [`Switch::pass`].
-    pub fn send(
-        &mut self,
-        bytes: u64,
-        beside: u64,
-        searches_per_frame: f64,
-        search: &Search,
-    ) -> Sent {
-        let parcel = self.parcel(bytes, beside, searches_per_frame);
-        self.pass(&parcel, search)
-    }
-
-    /// Counts a message. `search` is what a search costs its sender now; a switch without a list
-    /// takes no notice of it.
-    #[inline]
-    pub fn pass(&mut self, parcel: &Parcel, search: &Search) -> Sent {
-        let (frames, searches) = (parcel.frames, parcel.searches);
-        self.counters.frames += frames;
-        self.counters.bytes += parcel.bytes;
-        if !self.searches() {
-            return Sent {
-                frames,
-                ..Sent::default()
-            };
-        }
-        self.counters.searches += searches;
-        self.counters.elements += searches * search.elements;
-        self.counters.transfers += searches * search.transfers;
-        self.counters.list_ns += searches * search.list_ns;
-        self.counters.line_wait_ns += searches * search.line_wait_ns;
-        Sent {
-            frames,
-            searches,
-            instructions: searches * search.instructions,
-            transfers: searches * search.transfers,
-            list_ns: searches * (search.list_ns + search.line_wait_ns),
-        }
-    }
-
-    /// What went through it so far.
+    /// What went through it so far, as far as it was told.
     pub fn counters(&self) -> &SwitchCounters {
         &self.counters
+    }
+
+    /// The same, for who has more to tell.
+    pub fn counters_mut(&mut self) -> &mut SwitchCounters {
+        &mut self.counters
     }
 
     /// Ends a window: mean time of one of `processors` busy processors between two of its searches,
@@ -174,8 +134,9 @@ impl Switch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::Layer;
 
-    fn switch(layer: spec::Layer) -> Switch {
+    fn switch(layer: Layer) -> Switch {
         let spec = spec::Switch {
             name: "tile".into(),
             layer,
@@ -196,37 +157,47 @@ mod tests {
 
     #[test]
     fn messages_are_cut_into_frames() {
-        let switch = switch(spec::Layer::Ethernet);
+        let switch = switch(Layer::Ethernet);
         let frames = [0, 1, 8192, 8193, 1 << 20].map(|bytes| switch.frames_of(bytes));
         assert_eq!(frames, [1, 1, 1, 2, 128]);
     }
 
+    /// Two searches for each of the eleven frames of a message.
+    fn told(layer: Layer) -> Switch {
+        let mut switch = switch(layer);
+        let parcel = switch.parcel(10 * 8192, 1);
+        switch.counters_mut().pass(2, &parcel);
+        if switch.searches() {
+            switch.counters_mut().search(44.0, &search());
+        }
+        switch
+    }
+
     #[test]
     fn a_table_is_not_searched() {
-        let mut switch = switch(spec::Layer::Ethernet);
-        let sent = switch.send(16_384, 0, 2.0, &search());
-        assert_eq!((sent.frames, sent.searches, sent.list_ns), (2, 0.0, 0.0));
+        let mut switch = told(Layer::Ethernet);
         assert_eq!(switch.counters().searches, 0.0);
-        assert_eq!(switch.counters().bytes, 16_384);
+        assert_eq!(switch.counters().bytes, 20 * 8192);
         assert!(switch.close_window(1e7, 19.0).is_infinite());
     }
 
     #[test]
     fn a_list_is_searched_for_every_frame() {
-        let mut switch = switch(spec::Layer::Ip);
-        let sent = switch.send(16_384, 0, 1.5, &search());
-        assert_eq!((sent.searches, sent.instructions), (3.0, 690.0));
-        assert_eq!((sent.transfers, sent.list_ns), (30.0, 3_150.0));
-        assert_eq!(switch.counters().elements, 69.0);
+        let counters = *told(Layer::Ip).counters();
+        assert_eq!((counters.frames, counters.searches), (22, 44.0));
+        assert_eq!((counters.transfers, counters.list_ns), (440.0, 44_000.0));
+        assert_eq!(
+            (counters.elements, counters.line_wait_ns),
+            (44.0 * 23.0, 2_200.0)
+        );
     }
 
     #[test]
     fn time_between_searches_leaves_their_lines_out() {
-        let mut switch = switch(spec::Layer::Ip);
-        switch.send(16_384, 0, 1.5, &search());
-        // Two processors for 10 us, less 3.15 us, over three searches.
-        let outside = switch.close_window(10_000.0, 2.0);
-        assert!((outside - (20_000.0 - 3_150.0) / 3.0).abs() < 1e-9);
-        assert!(switch.close_window(10_000.0, 2.0).is_infinite());
+        let mut switch = told(Layer::Ip);
+        // Two processors for 100 us, less 46.2 us, over 44 searches.
+        let outside = switch.close_window(100_000.0, 2.0);
+        assert!((outside - (200_000.0 - 46_200.0) / 44.0).abs() < 1e-9);
+        assert!(switch.close_window(100_000.0, 2.0).is_infinite());
     }
 }

@@ -10,12 +10,20 @@
 //!                 + (1 - private - io) x what all allocators placed
 //! ```
 
+use crate::ids::{ById, ChipId, CoreId, MemoryId};
 use crate::machine::{memory_ns, Topology};
 use crate::spec::{Machine, MemoryPart, MemoryPolicy, Partition, Processors};
 
+/// Shares by the domain where they lie.
+pub type Shares = ById<MemoryId, f64>;
+
 /// For every chip, the domains that a core there reads from, with their shares of its lines from
 /// memory; they add up to 1.
-pub fn place(machine: &Machine, tree: &Topology, partition: &Partition) -> Vec<Vec<(u16, f64)>> {
+pub fn place(
+    machine: &Machine,
+    tree: &Topology,
+    partition: &Partition,
+) -> ById<ChipId, Vec<(MemoryId, f64)>> {
     Placed::of(machine, tree, partition).reads(tree)
 }
 
@@ -24,11 +32,11 @@ pub fn place(machine: &Machine, tree: &Topology, partition: &Partition) -> Vec<V
 pub struct Placed {
     /// Data of the threads' own, by the domain on which these run; none where none ran so far, who
     /// would find them where the common data were at first.
-    own: Vec<Option<Vec<f64>>>,
-    elsewhere: Vec<f64>,
+    own: ById<MemoryId, Option<Shares>>,
+    elsewhere: Shares,
     /// Data common to all threads.
-    pub common: Vec<f64>,
-    structures: Vec<f64>,
+    pub common: Shares,
+    structures: Shares,
     private: f64,
     io: f64,
 }
@@ -49,32 +57,32 @@ impl Placed {
     }
 
     /// For every chip, the domains that a core there reads from.
-    pub fn reads(&self, tree: &Topology) -> Vec<Vec<(u16, f64)>> {
+    pub fn reads(&self, tree: &Topology) -> ById<ChipId, Vec<(MemoryId, f64)>> {
         let elsewhere = self.reads_of(&self.elsewhere);
-        let by_domain: Vec<Option<Vec<(u16, f64)>>> = self
+        let by_domain: ById<MemoryId, Option<Vec<(MemoryId, f64)>>> = self
             .own
             .iter()
             .map(|own| own.as_ref().map(|own| self.reads_of(own)))
             .collect();
-        let reads = |chip: u16| {
-            let own = &by_domain[usize::from(tree.domain_of(chip))];
+        let reads = |chip: ChipId| {
+            let own = &by_domain[tree.domain_of(chip)];
             own.as_ref().unwrap_or(&elsewhere).clone()
         };
-        (0..tree.chips()).map(reads).collect()
+        tree.chips().into_iter().map(reads).collect()
     }
 
     /// The domains that a thread reads from whose own data lie there.
-    fn reads_of(&self, own: &[f64]) -> Vec<(u16, f64)> {
+    fn reads_of(&self, own: &Shares) -> Vec<(MemoryId, f64)> {
         let (private, io) = (self.private, self.io);
-        let share = |at: usize| {
+        let share = |at: MemoryId| {
             private * own[at] + io * self.structures[at] + (1.0 - private - io) * self.common[at]
         };
-        let shares = (0..own.len()).map(|at| (at as u16, share(at)));
+        let shares = own.ids().map(|at| (at, share(at)));
         shares.filter(|(_, share)| *share > 0.0).collect()
     }
 
     /// Where the threads of a domain have their own data, to change.
-    pub fn own_on(&mut self, domain: usize) -> &mut Vec<f64> {
+    pub fn own_on(&mut self, domain: MemoryId) -> &mut Shares {
         self.own[domain].get_or_insert_with(|| self.elsewhere.clone())
     }
 }
@@ -83,7 +91,7 @@ impl Placed {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NoRoom {
     /// Memory domain of the allocator.
-    pub domain: u16,
+    pub domain: MemoryId,
     /// What it must hold [bytes].
     pub asked: f64,
     /// Parts of the partition's memory that lie there alone [bytes].
@@ -95,9 +103,9 @@ pub fn no_room(tree: &Topology, partition: &Partition) -> Option<NoRoom> {
     if partition.memory_policy != MemoryPolicy::Strict {
         return None;
     }
-    let lacks = |(domain, weight): (usize, f64)| {
-        let domain = domain as u16;
-        let own = partition.memory.iter().filter(|p| p.domains == [domain]);
+    let lacks = |(domain, weight): (MemoryId, &f64)| {
+        let number = u16::from(domain);
+        let own = partition.memory.iter().filter(|p| p.domains == [number]);
         let there = own.map(|part| part.bytes as f64).sum();
         let asked = weight * partition.data_bytes as f64;
         (asked > there * (1.0 + 1e-12)).then_some(NoRoom {
@@ -106,25 +114,24 @@ pub fn no_room(tree: &Topology, partition: &Partition) -> Option<NoRoom> {
             there,
         })
     };
-    let mut all = allocators(tree, partition).into_iter().enumerate();
-    all.find_map(lacks)
+    allocators(tree, partition).entries().find_map(lacks)
 }
 
 /// What each allocator placed where, as shares by domain.
 struct Placement {
     /// Share of the partition's cores on each domain.
-    weight: Vec<f64>,
+    weight: Shares,
     /// By domain of the allocator; none where the partition has no cores.
-    own: Vec<Option<Vec<f64>>>,
+    own: ById<MemoryId, Option<Shares>>,
 }
 
 impl Placement {
     fn of(machine: &Machine, tree: &Topology, partition: &Partition) -> Self {
         let (weight, parts) = (allocators(tree, partition), &partition.memory);
         let data = partition.data_bytes as f64;
-        let count = usize::from(tree.domains());
+        let domains = tree.domains();
         let alike = |taken: Vec<f64>| {
-            let shares = by_domain(parts, &taken, count);
+            let shares = by_domain(parts, &taken, domains.len());
             weight
                 .iter()
                 .map(|w| (*w > 0.0).then(|| shares.clone()))
@@ -135,16 +142,20 @@ impl Placement {
             MemoryPolicy::Interleaved => alike(interleaved(parts, data)),
             MemoryPolicy::LocalFirst => {
                 let order = |domain| nearest_first(machine, tree, parts, domain);
-                let order = (0..tree.domains()).map(order).collect::<Vec<_>>();
+                let order = domains.into_iter().map(order).collect();
                 let taken = local_first(parts, &weight, &order, data);
-                let own = taken.into_iter().zip(&weight);
-                own.map(|(taken, w)| (*w > 0.0).then(|| by_domain(parts, &taken, count)))
+                let own = taken.iter().zip(&weight);
+                own.map(|(taken, w)| (*w > 0.0).then(|| by_domain(parts, taken, domains.len())))
                     .collect()
             }
             MemoryPolicy::Strict => {
-                let only = |domain| (0..count).map(move |d| f64::from(u8::from(d == domain)));
-                let own = weight.iter().enumerate();
-                own.map(|(domain, w)| (*w > 0.0).then(|| only(domain).collect()))
+                let all_in = |domain| {
+                    let mut shares = Shares::of(0.0, domains.len());
+                    shares[domain] = 1.0;
+                    shares
+                };
+                let own = weight.entries();
+                own.map(|(domain, w)| (*w > 0.0).then(|| all_in(domain)))
                     .collect()
             }
         };
@@ -152,8 +163,8 @@ impl Placement {
     }
 
     /// What all allocators together placed.
-    fn common(&self) -> Vec<f64> {
-        let mut sum = vec![0.0; self.weight.len()];
+    fn common(&self) -> Shares {
+        let mut sum = Shares::of(0.0, self.weight.len());
         for (weight, own) in self.weight.iter().zip(&self.own) {
             for (sum, share) in sum.iter_mut().zip(own.iter().flatten()) {
                 *sum += weight * share;
@@ -165,30 +176,34 @@ impl Placement {
 
 /// Share of the partition's cores on each domain: cores of its own, or the homes of its virtual
 /// processors.
-fn allocators(tree: &Topology, partition: &Partition) -> Vec<f64> {
-    let chips: Vec<u16> = match &partition.processors {
-        Processors::Dedicated { cores, .. } => cores.iter().map(|c| tree.chip_of(*c)).collect(),
+fn allocators(tree: &Topology, partition: &Partition) -> Shares {
+    let chips: Vec<ChipId> = match &partition.processors {
+        Processors::Dedicated { cores, .. } => {
+            let cores = cores.iter().copied().map(CoreId::from);
+            cores.map(|core| tree.chip_of(core)).collect()
+        }
         Processors::Shared { r#virtual, .. } => {
-            let homes = partition.home.iter().cycle();
-            homes.take(usize::from(*r#virtual)).copied().collect()
+            let homes = partition.home.iter().copied().cycle();
+            let homes = homes.take(usize::from(*r#virtual));
+            homes.map(ChipId::from).collect()
         }
     };
-    let mut weight = vec![0.0; usize::from(tree.domains())];
+    let mut weight = Shares::of(0.0, tree.domains().len());
     for chip in &chips {
-        weight[usize::from(tree.domain_of(*chip))] += 1.0;
+        weight[tree.domain_of(*chip)] += 1.0;
     }
     let count = chips.len() as f64;
     weight.iter().map(|cores| cores / count).collect()
 }
 
 /// Bytes taken from each part as shares by domain; a part's lines alternate over its domains.
-fn by_domain(parts: &[MemoryPart], taken: &[f64], domains: usize) -> Vec<f64> {
+fn by_domain(parts: &[MemoryPart], taken: &[f64], domains: usize) -> Shares {
     let total: f64 = taken.iter().sum();
-    let mut shares = vec![0.0; domains];
+    let mut shares = Shares::of(0.0, domains);
     for (part, taken) in parts.iter().zip(taken) {
         let share = taken / total / part.domains.len() as f64;
         for domain in &part.domains {
-            shares[usize::from(*domain)] += share;
+            shares[MemoryId::from(*domain)] += share;
         }
     }
     shares
@@ -224,12 +239,12 @@ fn nearest_first(
     machine: &Machine,
     tree: &Topology,
     parts: &[MemoryPart],
-    domain: u16,
+    domain: MemoryId,
 ) -> Vec<usize> {
-    let chip = tree.chip_beside(domain);
+    let chip = tree.chips_beside(domain).at(0);
     let distance = |part: &MemoryPart| {
-        let all = part.domains.iter();
-        let sum: f64 = all.map(|d| memory_ns(machine, tree, chip, *d)).sum();
+        let all = part.domains.iter().copied().map(MemoryId::from);
+        let sum: f64 = all.map(|d| memory_ns(machine, tree, chip, d)).sum();
         sum / part.domains.len() as f64
     };
     let distances: Vec<f64> = parts.iter().map(distance).collect();
@@ -242,17 +257,17 @@ fn nearest_first(
 /// nearest part that has room.
 fn local_first(
     parts: &[MemoryPart],
-    weight: &[f64],
-    order: &[Vec<usize>],
+    weight: &Shares,
+    order: &ById<MemoryId, Vec<usize>>,
     data: f64,
-) -> Vec<Vec<f64>> {
+) -> ById<MemoryId, Vec<f64>> {
     let mut room: Vec<f64> = parts.iter().map(|part| part.bytes as f64).collect();
-    let mut taken = vec![vec![0.0; parts.len()]; weight.len()];
+    let mut taken = ById::of(vec![0.0; parts.len()], weight.len());
     let mut left = data;
     while left > 0.0 {
         let mut rate = vec![0.0; parts.len()];
         let mut from = Vec::new();
-        for (allocator, weight) in weight.iter().enumerate().filter(|(_, w)| **w > 0.0) {
+        for (allocator, weight) in weight.entries().filter(|(_, w)| **w > 0.0) {
             if let Some(part) = order[allocator].iter().find(|part| room[**part] > 0.0) {
                 rate[*part] += weight;
                 from.push((allocator, *part));
@@ -279,12 +294,12 @@ fn local_first(
 }
 
 /// Where the kernel's I/O structures lie: in a part beside the I/O, or interleaved.
-fn io_structures(tree: &Topology, partition: &Partition) -> Vec<f64> {
+fn io_structures(tree: &Topology, partition: &Partition) -> Shares {
     let parts = &partition.memory;
     let beside = |part: &&MemoryPart| {
         part.bytes > 0 && partition.io_domain.is_some_and(|io| part.domains == [io])
     };
-    let count = usize::from(tree.domains());
+    let count = tree.domains().len();
     match parts.iter().find(beside) {
         Some(part) => by_domain(std::slice::from_ref(part), &[1.0], count),
         None => by_domain(

@@ -29,19 +29,20 @@ pub enum Filling {
         threads_before_next: u8,
     },
     /// HP-UX and Linux: nearest to where the thread last ran.
-    Unix(Places),
+    Unix(Box<Places>),
 }
 
-/// Run queues and busy threads of a partition.
+/// Run queues and busy threads of a partition; what an event needs comes first.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct RunQueues {
     filling: Filling,
-    loads: Loads,
-    unfolded: u16,
-    queues: Vec<VecDeque<JobId>>,
-    nonempty: VpSet,
     queued: u32,
     running: u32,
+    unfolded: u16,
+    loads: Loads,
+    queues: Vec<VecDeque<JobId>>,
+    nonempty: VpSet,
 }
 
 impl RunQueues {
@@ -272,6 +273,7 @@ impl RunQueues {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::{ChipId, NodeId};
 
     fn job(number: usize) -> JobId {
         JobId::new(number)
@@ -286,8 +288,8 @@ mod tests {
 
     /// Two chips in each of two nodes, two single-threaded processors a chip.
     fn unix() -> RunQueues {
-        let chips = (0..8u16).map(|vp| (vp / 2, vp / 4));
-        RunQueues::new(8, 1, Filling::Unix(Places::new(chips)))
+        let chips = (0..8).map(|vp| (ChipId::new(vp / 2), NodeId::new(vp / 4)));
+        RunQueues::new(8, 1, Filling::Unix(Box::new(Places::new(chips))))
     }
 
     fn fill(queues: &mut RunQueues, count: usize) -> Vec<(u16, u8)> {
@@ -376,8 +378,8 @@ mod tests {
 
     #[test]
     fn without_folding_a_thread_moves_only_to_a_core_that_is_two_threads_emptier() {
-        let chips = (0..8u16).map(|vp| (vp / 2, vp / 4));
-        let mut queues = RunQueues::new(8, 2, Filling::Unix(Places::new(chips)));
+        let chips = (0..8).map(|vp| (ChipId::new(vp / 2), NodeId::new(vp / 4)));
+        let mut queues = RunQueues::new(8, 2, Filling::Unix(Box::new(Places::new(chips))));
         let busy = |queues: &mut RunQueues, vp, thread| queues.occupy(Cpu { vp, thread });
         busy(&mut queues, 5, 0);
         assert_eq!(queues.imbalance(), None);

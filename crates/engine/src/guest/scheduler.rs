@@ -3,6 +3,7 @@
 use super::aix::Folding;
 use super::queues::Filling;
 use super::unix::Places;
+use crate::ids::{ChipId, NodeId};
 use crate::spec::{Guest, Unix};
 
 /// Tunables that every guest has, and folding where it has that.
@@ -42,12 +43,18 @@ impl Scheduler {
 impl Filling {
     /// Order of a guest whose virtual processors have `smt` threads and are at `places` (chip,
     /// node).
-    pub fn of(guest: &Guest, smt: u8, places: impl ExactSizeIterator<Item = (u16, u16)>) -> Self {
+    pub fn of(
+        guest: &Guest,
+        smt: u8,
+        places: impl ExactSizeIterator<Item = (ChipId, NodeId)>,
+    ) -> Self {
         match guest {
             Guest::Aix(aix) => Filling::Aix {
                 threads_before_next: aix.throughput_mode.clamp(1, smt),
             },
-            Guest::Hpux(_) | Guest::Linux(_) | Guest::Zvm(_) => Filling::Unix(Places::new(places)),
+            Guest::Hpux(_) | Guest::Linux(_) | Guest::Zvm(_) => {
+                Filling::Unix(Box::new(Places::new(places)))
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 /// Set of virtual processor indices. Most partitions have 64 at most, and those stand in place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct VpSet {
     first: u64,
     rest: Box<[u64]>,

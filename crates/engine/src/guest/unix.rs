@@ -13,6 +13,7 @@
 
 use super::loads::Loads;
 use super::set::VpSet;
+use crate::ids::{ChipId, NodeId};
 
 /// Where the virtual processors of a partition are.
 #[derive(Clone, Debug)]
@@ -27,7 +28,7 @@ pub struct Places {
 
 impl Places {
     /// Chip and node of each virtual processor.
-    pub fn new(places: impl ExactSizeIterator<Item = (u16, u16)>) -> Self {
+    pub fn new(places: impl ExactSizeIterator<Item = (ChipId, NodeId)>) -> Self {
         let count = places.len() as u16;
         let (mut chip_ids, mut node_ids) = (Vec::new(), Vec::new());
         let mut all = Self {
@@ -107,7 +108,7 @@ fn idle_loads(loads: &Loads) -> std::ops::Range<usize> {
 }
 
 /// Index of a chip or node among those met so far, which it joins.
-fn group(ids: &mut Vec<u16>, sets: &mut Vec<VpSet>, id: u16, count: u16) -> usize {
+fn group<I: PartialEq>(ids: &mut Vec<I>, sets: &mut Vec<VpSet>, id: I, count: u16) -> usize {
     ids.iter()
         .position(|other| *other == id)
         .unwrap_or_else(|| {
@@ -121,8 +122,13 @@ fn group(ids: &mut Vec<u16>, sets: &mut Vec<VpSet>, id: u16, count: u16) -> usiz
 mod tests {
     use super::*;
 
+    fn places(at: [(u16, u16); 4]) -> Places {
+        let at = at.map(|(chip, node)| (ChipId::from(chip), NodeId::from(node)));
+        Places::new(at.into_iter())
+    }
+
     fn two_chips(smt: u8) -> (Places, Loads) {
-        let places = Places::new([(4, 1), (4, 1), (9, 2), (9, 2)].into_iter());
+        let places = places([(4, 1), (4, 1), (9, 2), (9, 2)]);
         (places, Loads::new(4, smt))
     }
 
@@ -156,7 +162,7 @@ mod tests {
 
     #[test]
     fn distance_follows_chip_and_node() {
-        let places = Places::new([(0, 0), (0, 0), (1, 0), (2, 1)].into_iter());
+        let places = places([(0, 0), (0, 0), (1, 0), (2, 1)]);
         let from_first = [0, 1, 2, 3].map(|vp| places.distance(0, vp));
         assert_eq!(from_first, [0, 0, 1, 2]);
     }

@@ -25,6 +25,7 @@ pub enum JobKind {
 
 /// A software thread with work.
 #[derive(Clone, Debug)]
+#[repr(align(32))]
 pub struct Job {
     /// Owning partition.
     pub partition: PartitionId,
@@ -74,17 +75,18 @@ impl JobTable {
     }
 }
 
-/// Numbers of a workload that every job needs.
+/// Numbers of a workload that every job needs, those of a burst first.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct Shape {
-    /// Mean bursts of a transaction.
-    pub bursts: f64,
     /// Mean instructions of a burst.
     pub burst_instructions: f64,
-    /// Mean wait between bursts [ns].
-    pub wait_ns: f64,
     /// Distribution of a burst's work.
     pub work: Distribution,
+    /// Mean wait between bursts [ns].
+    pub wait_ns: f64,
+    /// Mean bursts of a transaction.
+    pub bursts: f64,
     /// Mean think time [ns]; none for open arrivals.
     pub think_ns: Option<f64>,
     /// Its distribution.

@@ -104,10 +104,12 @@ impl Windows {
     fn open_share(&mut self, state: &State, at: PartitionId) {
         let promised = self.promised_ns(state, at);
         let share = &mut self.shares[at];
-        let (vps, active) = (share.vps, share.active_vps);
+        let active = share.active_vps;
         if let Rule::Slices(of) = &mut share.rule {
             of.claim.promised = active > 0;
-            of.kept = (0..vps).map(|index| of.slice_ns(index)).collect();
+            for index in 0..share.vps {
+                of.kept[usize::from(index)] = of.slice_ns(index);
+            }
             of.limit.open_window(promised, active);
         }
     }

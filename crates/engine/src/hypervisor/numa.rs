@@ -7,6 +7,7 @@
 //! scan comes later the more faults were local or private, and sooner the fewer
 //! (`update_task_scan_period`, threshold 7 of 10).
 
+use crate::ids::{ById, MemoryId};
 use crate::spec::NumaBalancing;
 
 /// Tenths of the faults that must be local or private for scans to become rarer.
@@ -14,11 +15,15 @@ const THRESHOLD: i64 = 7;
 
 /// Moves part `scanned` of the data common to threads that run on each domain as `use_share` says;
 /// the share that has moved.
-pub fn move_common(common: &mut [f64], use_share: &[f64], scanned: f64) -> f64 {
+pub fn move_common(
+    common: &mut ById<MemoryId, f64>,
+    use_share: &ById<MemoryId, f64>,
+    scanned: f64,
+) -> f64 {
     let mut moved = 0.0;
-    let stays: Vec<f64> = common.to_vec();
-    for (to, share) in use_share.iter().enumerate() {
-        for (from, bytes) in stays.iter().enumerate().filter(|(from, _)| *from != to) {
+    let stays = common.clone();
+    for (to, share) in use_share.entries() {
+        for (from, bytes) in stays.entries().filter(|(from, _)| *from != to) {
             let part = bytes * scanned * share * share;
             common[from] -= part;
             common[to] += part;
@@ -29,7 +34,7 @@ pub fn move_common(common: &mut [f64], use_share: &[f64], scanned: f64) -> f64 {
 }
 
 /// Moves part `scanned` of the data of threads on one domain to it; the share that has moved.
-pub fn move_own(own: &mut [f64], to: usize, scanned: f64) -> f64 {
+pub fn move_own(own: &mut ById<MemoryId, f64>, to: MemoryId, scanned: f64) -> f64 {
     let moved = (1.0 - own[to]) * scanned;
     own.iter_mut().for_each(|share| *share *= 1.0 - scanned);
     own[to] += scanned;
@@ -56,7 +61,7 @@ pub fn next_period_ns(numa: &NumaBalancing, period_ns: u64, local: f64, private:
 mod tests {
     use super::*;
 
-    fn near(values: &[f64], wanted: &[f64]) -> bool {
+    fn near(values: &ById<MemoryId, f64>, wanted: &[f64]) -> bool {
         values
             .iter()
             .zip(wanted)
@@ -65,11 +70,11 @@ mod tests {
 
     #[test]
     fn common_data_go_to_a_node_by_the_square_of_its_use() {
-        let mut common = vec![1.0, 0.0];
-        assert_eq!(move_common(&mut common, &[0.0, 1.0], 0.25), 0.25);
+        let mut common = vec![1.0, 0.0].into();
+        assert_eq!(move_common(&mut common, &vec![0.0, 1.0].into(), 0.25), 0.25);
         assert!(near(&common, &[0.75, 0.25]));
         // 3/4 x 1/4 to the second, 1/4 x 1/4 back, of a half of it all.
-        let moved = move_common(&mut common, &[0.5, 0.5], 0.5);
+        let moved = move_common(&mut common, &vec![0.5, 0.5].into(), 0.5);
         assert!((moved - 0.125).abs() < 1e-12);
         assert!(near(&common, &[0.6875, 0.3125]));
         assert!((common.iter().sum::<f64>() - 1.0).abs() < 1e-12);
@@ -77,9 +82,10 @@ mod tests {
 
     #[test]
     fn own_data_follow_their_thread() {
-        let mut own = vec![1.0, 0.0, 0.0];
-        assert_eq!(move_own(&mut own, 2, 0.5), 0.5);
-        assert_eq!(move_own(&mut own, 2, 0.5), 0.25);
+        let mut own = vec![1.0, 0.0, 0.0].into();
+        let there = MemoryId::new(2);
+        assert_eq!(move_own(&mut own, there, 0.5), 0.5);
+        assert_eq!(move_own(&mut own, there, 0.5), 0.25);
         assert!(near(&own, &[0.25, 0.0, 0.75]));
     }
 

@@ -4,7 +4,7 @@ use super::polarization::{polarize, Kind};
 use super::share::Rule;
 use super::state::State;
 use super::windows::Windows;
-use crate::ids::{ById, CoreId, PartitionId, PoolId, VpId};
+use crate::ids::{ById, ChipId, CoreId, PartitionId, PoolId, VpId};
 use crate::spec::{Polarization, Processors, Spec};
 
 impl Windows {
@@ -38,13 +38,13 @@ impl Windows {
                 self.lots[CoreId::from(*core)].pool = Some(PoolId::new(at));
             }
         }
-        let chips = usize::from(state.tree.chips());
-        self.masks = ById::of(vec![0; chips], spec.pools.len());
-        self.high_mask = vec![0; chips];
+        let chips = state.tree.chips().len();
+        self.masks = ById::of(ById::of(0, chips), spec.pools.len());
+        self.high_mask = ById::of(0, chips);
         for core in state.active() {
             let (lot, chip) = (self.lots[core], state.cores[core].chip);
             if let (Some(pool), None) = (lot.pool, lot.owner) {
-                self.masks[pool][usize::from(chip)] |= self.sets.bit(chip, core);
+                self.masks[pool][chip] |= self.sets.bit(chip, core);
             }
         }
     }
@@ -91,7 +91,7 @@ impl Windows {
         let home = state.cores[core].chip;
         if kind == Kind::High {
             self.lots[core].high = Some(vp);
-            self.high_mask[usize::from(home)] |= self.sets.bit(home, core);
+            self.high_mask[home] |= self.sets.bit(home, core);
             self.slices[vp].home_core = Some(core);
         }
         state.vps[vp].home_chip = home;
@@ -100,13 +100,19 @@ impl Windows {
 
     /// The first core of a pool nearest to a chip, one that is nobody's home if `free` is asked
     /// for.
-    fn nearest_core(&self, state: &State, pool: PoolId, chip: u16, free: bool) -> Option<CoreId> {
-        let usable = |at: u16| {
-            let at = usize::from(at);
+    fn nearest_core(
+        &self,
+        state: &State,
+        pool: PoolId,
+        chip: ChipId,
+        free: bool,
+    ) -> Option<CoreId> {
+        let usable = |at: ChipId| {
             let taken = if free { self.high_mask[at] } else { 0 };
             self.masks[pool][at] & !taken
         };
-        let chip = (0..state.tree.chips())
+        let chips = state.tree.chips().into_iter();
+        let chip = chips
             .filter(|at| usable(*at) != 0)
             .min_by_key(|at| (state.tree.distance(chip, *at), *at))?;
         self.sets.first_of(chip, usable(chip))
@@ -114,12 +120,12 @@ impl Windows {
 
     /// Idle cores of a chip that a pool may use, as a mask; others' homes only if `homes`.
     #[inline]
-    pub fn idle_of(&self, pool: PoolId, chip: u16, homes: bool) -> u64 {
-        let usable = self.sets.idle_mask(chip) & self.masks[pool][usize::from(chip)];
+    pub fn idle_of(&self, pool: PoolId, chip: ChipId, homes: bool) -> u64 {
+        let usable = self.sets.idle_mask(chip) & self.masks[pool][chip];
         if homes {
             usable
         } else {
-            usable & !self.high_mask[usize::from(chip)]
+            usable & !self.high_mask[chip]
         }
     }
 

@@ -54,12 +54,11 @@ impl Queues {
 
     /// Empties all queues, entitled first, then partition by partition in the order in which they
     /// began to wait.
-    pub fn drain(&mut self) -> Vec<VpId> {
-        let mut all: Vec<VpId> = self.entitled.drain(..).collect();
+    pub fn drain_into(&mut self, all: &mut Vec<VpId>) {
+        all.extend(self.entitled.drain(..));
         for partition in self.waiting.drain(..) {
             all.extend(self.excess[partition].drain(..));
         }
-        all
     }
 }
 
@@ -85,7 +84,9 @@ mod tests {
         queues.entitled.push_back(vp(3));
         queues.remove(partition, vp(7));
         assert_eq!(queues.waiting, vec![partition]);
-        assert_eq!(queues.drain(), vec![vp(3), vp(8)]);
+        let mut all = Vec::new();
+        queues.drain_into(&mut all);
+        assert_eq!(all, vec![vp(3), vp(8)]);
         assert!(queues.is_empty());
     }
 }

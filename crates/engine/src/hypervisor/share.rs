@@ -13,11 +13,12 @@
 use super::average::RollingAverage;
 use super::capacity::Capacity;
 use super::pool::{PoolBudget, LEAST_LOAN_NS};
-use crate::ids::{GroupId, PoolId};
+use crate::ids::{ChipId, GroupId, PoolId};
 use crate::spec::{Partition, Policy, Processors};
 
-/// Capacity of a partition.
+/// Capacity of a partition: a cache line.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Share {
     /// Virtual processors.
     pub vps: u16,
@@ -72,7 +73,7 @@ pub struct Lending {
     /// Ceded entitlement not lent yet in this window [ns].
     pub ceded_ns: u64,
     /// Its home chips.
-    pub home: Vec<u16>,
+    pub home: Box<[ChipId]>,
 }
 
 /// A slice for each logical core, and limits on all of them.
@@ -272,7 +273,7 @@ impl Claim {
 impl Lending {
     /// Whether a chip is one of its home chips.
     #[inline]
-    pub fn is_home(&self, chip: u16) -> bool {
+    pub fn is_home(&self, chip: ChipId) -> bool {
         self.home.contains(&chip)
     }
 }
@@ -316,16 +317,21 @@ fn slices(partition: &Partition, window_ns: u64) -> Box<Slices> {
     })
 }
 
-fn home_chips(partition: &Partition) -> Vec<u16> {
-    let mut chips = partition.home.clone();
+fn home_chips(partition: &Partition) -> Box<[ChipId]> {
+    let mut chips: Vec<ChipId> = partition.home.iter().copied().map(ChipId::from).collect();
     chips.sort_unstable();
     chips.dedup();
-    chips
+    chips.into()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_share_is_a_cache_line() {
+        assert_eq!(std::mem::size_of::<Share>(), 64);
+    }
 
     fn share(entitled_ns: u64, vps: u16) -> Share {
         let claim = Claim {
@@ -343,7 +349,7 @@ mod tests {
             rule: Rule::Lending(Lending {
                 claim,
                 ceded_ns: 0,
-                home: vec![],
+                home: Box::default(),
             }),
         }
     }

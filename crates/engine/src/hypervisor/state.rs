@@ -1,7 +1,7 @@
 //! Who is where: virtual processors and cores, as every system sees them.
 
 use crate::cost::{ClassId, Rate};
-use crate::ids::{ById, CoreId, PartitionId, Span, ThreadId, VpId};
+use crate::ids::{ById, ChipId, CoreId, NodeId, PartitionId, Span, ThreadId, VpId};
 use crate::kernel::Key;
 use crate::machine::{Distance, Topology};
 use crate::spec::{Processors, Spec};
@@ -41,6 +41,8 @@ pub struct Vp {
     pub mask: u8,
     /// Thread that was busy last.
     pub last_thread: u8,
+    /// Threads that have begun since it was put on its core: what they find cold there is theirs.
+    pub warm: u8,
     /// State.
     pub mode: Mode,
     /// Core it is on.
@@ -48,9 +50,9 @@ pub struct Vp {
     /// Core it was last on.
     pub last_core: Option<CoreId>,
     /// Chip near which it is dispatched if there is room.
-    pub home_chip: u16,
+    pub home_chip: ChipId,
     /// Node of that chip.
-    pub home_node: u16,
+    pub home_node: NodeId,
     /// Since when it has been ready [ns].
     pub ready_at: u64,
     /// Since when it has been on its core [ns].
@@ -76,9 +78,9 @@ pub struct Core {
     /// Who runs on it.
     pub running: Option<VpId>,
     /// Index of its chip over the whole machine.
-    pub chip: u16,
+    pub chip: ChipId,
     /// Index of the node of that chip.
-    pub node: u16,
+    pub node: NodeId,
     /// Up to when the runner's progress is booked [ns].
     pub settled_at: u64,
     /// Until when nothing useful happens after a dispatch: the hypervisor's part, then the spin
@@ -108,6 +110,8 @@ pub struct Core {
     pub rate: Rate,
     /// Extra time of an instruction while the runner's caches are refilled [ns].
     pub cold_ns: f64,
+    /// Instructions of each thread until that is over, from where it begins.
+    pub cold_instructions: f64,
 }
 
 /// Who is where on the whole machine.
@@ -132,14 +136,14 @@ impl State {
             let of = PartitionId::new(vps_of.len());
             let (first, count) = (vps.len(), partition.processors.count());
             for index in 0..count {
-                let chip = partition.home[usize::from(index) % partition.home.len()];
+                let chip = partition.home[usize::from(index) % partition.home.len()].into();
                 let mut vp = Vp::new(of, index, chip, tree.node_of(chip));
                 (vp.first_thread, vp.smt) = (ThreadId::new(threads), partition.smt);
                 threads += usize::from(partition.smt);
                 vp.first_mask = masks;
                 masks += masks_of(partition.smt);
                 if let Processors::Dedicated { cores, .. } = &partition.processors {
-                    vp.home_chip = tree.chip_of(cores[usize::from(index)]);
+                    vp.home_chip = tree.chip_of(cores[usize::from(index)].into());
                     vp.home_node = tree.node_of(vp.home_chip);
                 }
                 vps.push(vp);
@@ -175,7 +179,7 @@ impl State {
 }
 
 impl Vp {
-    fn new(partition: PartitionId, index: u16, home_chip: u16, home_node: u16) -> Self {
+    fn new(partition: PartitionId, index: u16, home_chip: ChipId, home_node: NodeId) -> Self {
         Self {
             partition,
             index,
@@ -184,6 +188,7 @@ impl Vp {
             smt: 1,
             mask: 0,
             last_thread: 0,
+            warm: 0,
             mode: Mode::Inactive,
             core: None,
             last_core: None,
@@ -228,6 +233,7 @@ fn cores(tree: &Topology) -> ById<CoreId, Core> {
             per_ns: 1.0,
         },
         cold_ns: 0.0,
+        cold_instructions: 0.0,
     };
-    (0..tree.chips() * tree.cores_per_chip).map(core).collect()
+    tree.cores().into_iter().map(core).collect()
 }

@@ -8,11 +8,12 @@ use super::pool::PoolBudget;
 use super::queues::Queues;
 use super::share::{Claim, Share};
 use super::state::State;
-use crate::ids::{ById, CoreId, GroupId, PartitionId, PoolId, VpId};
+use crate::ids::{ById, ChipId, CoreId, GroupId, PartitionId, PoolId, VpId};
 use crate::spec::{Eviction, Policy, Processors, Spec};
 
 /// What a virtual processor has of its partition's capacity.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 pub struct Slice {
     /// Entitled time left in this window [ns].
     pub slice_ns: u64,
@@ -65,12 +66,14 @@ pub struct Windows {
     pub capacity_ns: u64,
     /// Whether a window has been opened yet.
     pub opened: bool,
+    /// Whether some cores are dedicated: where none is, nobody needs to look.
+    has_owners: bool,
     /// Whether cores of one's own cost no dispatching.
     pub own_is_free: bool,
     /// Usable cores by pool and chip, as masks, with PR/SM.
-    pub(super) masks: ById<PoolId, Vec<u64>>,
+    pub(super) masks: ById<PoolId, ById<ChipId, u64>>,
     /// Cores that are a vertical-high core's home, by chip, as masks.
-    pub(super) high_mask: Vec<u64>,
+    pub(super) high_mask: ById<ChipId, u64>,
 }
 
 impl Windows {
@@ -99,9 +102,10 @@ impl Windows {
             eviction: hypervisor.eviction,
             capacity_ns,
             opened: false,
+            has_owners: false,
             own_is_free: hypervisor.policy == Policy::Prsm,
             masks: ById::new(),
-            high_mask: Vec::new(),
+            high_mask: ById::new(),
         };
         windows.set_dedicated_apart(spec, state);
         if hypervisor.policy == Policy::Prsm {
@@ -121,6 +125,7 @@ impl Windows {
             if let Processors::Dedicated { cores, .. } = &partition.processors {
                 for (vp, core) in vps.into_iter().zip(cores) {
                     let core = CoreId::from(*core);
+                    self.has_owners = true;
                     self.lots[core].owner = Some(vp);
                     self.lots[core].pooled = false;
                     self.slices[vp].own_core = Some(core);
@@ -178,6 +183,16 @@ impl Windows {
     #[inline]
     pub fn dispatches_free(&self, vp: VpId) -> bool {
         self.own_is_free && self.own_core(vp).is_some()
+    }
+
+    /// Dedicated owner of a core, if it has one.
+    #[inline]
+    pub fn owner(&self, core: CoreId) -> Option<VpId> {
+        if self.has_owners {
+            self.lots[core].owner
+        } else {
+            None
+        }
     }
 
     /// Dedicated core of a virtual processor, if it has one.

@@ -37,6 +37,7 @@ mod entry;
 mod events;
 mod exponential;
 mod histogram;
+mod leaves;
 mod numbers;
 pub mod plain;
 mod queue;
@@ -44,7 +45,6 @@ mod real;
 mod squares;
 mod stream;
 mod time;
-mod timers;
 mod tree;
 
 pub use entry::{Key, Priority, Timer};

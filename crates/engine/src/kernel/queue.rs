@@ -11,14 +11,15 @@
 
 use super::entry::{self, Key, Priority, Timer, EMPTY};
 use super::events::Events;
+use super::leaves::Leaves;
 use super::numbers::Numbers;
 use super::time::Time;
-use super::timers::Timers;
 
 /// Pending events in the order (time, priority, sequence), and the clock.
 pub struct Queue<T> {
     events: Events<T>,
-    timers: Timers<T>,
+    /// A timer keeps its leaf for good: moving its event is one replay and leaves nothing stale.
+    timers: Leaves<T>,
     now: Time,
     numbers: Numbers,
 }
@@ -28,7 +29,7 @@ impl<T: Copy> Queue<T> {
     pub fn new() -> Queue<T> {
         Queue {
             events: Events::new(),
-            timers: Timers::new(),
+            timers: Leaves::new(),
             now: Time::ZERO,
             numbers: Numbers::new(),
         }
@@ -42,7 +43,7 @@ impl<T: Copy> Queue<T> {
 
     /// Pending events. Looks at every timer.
     pub fn len(&self) -> usize {
-        self.events.len() + self.timers.len()
+        self.events.len() + self.timers.pending()
     }
 
     /// Whether nothing is pending.
@@ -72,7 +73,7 @@ impl<T: Copy> Queue<T> {
     /// # Panics
     /// Beyond 2^24 timers.
     pub fn timer(&mut self, payload: T) -> Timer {
-        self.timers.add(payload)
+        Timer(self.timers.add(payload, "timers") as u32)
     }
 
     /// Schedules the timer's event, in place of the one that it waits for. It is ordered among the
@@ -83,14 +84,14 @@ impl<T: Copy> Queue<T> {
     #[inline]
     pub fn set_timer(&mut self, timer: Timer, time: Time, priority: Priority) -> Key {
         let (entry, key) = self.number(time, priority);
-        self.timers.set(timer, entry);
+        self.timers.set(timer.0 as usize, entry);
         key
     }
 
     /// Forgets the timer's event, if it waits for one.
     #[inline]
     pub fn stop_timer(&mut self, timer: Timer) {
-        self.timers.stop(timer);
+        self.timers.clear(timer.0 as usize);
     }
 
     /// Takes the next event and moves the clock to it.
@@ -112,7 +113,7 @@ impl<T: Copy> Queue<T> {
 
     #[inline]
     fn take(&mut self, limit: Time) -> Option<(Time, Key, T)> {
-        let (event, timer) = (self.events.top(), self.timers.top());
+        let (event, timer) = (self.events.top(), self.timers.tree(|_| ()).top());
         let is_event = event < timer;
         let next = if is_event { event } else { timer };
         if entry::time(next) >= limit {
@@ -130,7 +131,7 @@ impl<T: Copy> Queue<T> {
     /// Time of the next event.
     #[inline]
     pub fn peek_time(&mut self) -> Option<Time> {
-        let next = self.events.top().min(self.timers.top());
+        let next = self.events.top().min(self.timers.tree(|_| ()).top());
         (next != EMPTY).then(|| entry::time(next))
     }
 
@@ -151,7 +152,7 @@ impl<T: Copy> Queue<T> {
     #[cold]
     #[inline(never)]
     fn renumber(&mut self) {
-        let (events, timers) = (self.events.tree(), self.timers.tree());
+        let (events, timers) = (self.events.tree(), self.timers.tree(|_| ()));
         let mut pending: Vec<u128> = events.numbers().chain(timers.numbers()).collect();
         pending.sort_unstable_by_key(|&entry| entry::sequence(entry));
         let new = |old| {

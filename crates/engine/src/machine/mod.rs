@@ -15,6 +15,7 @@ mod short;
 pub use check::{check, MachineFault, MAX_CACHES};
 pub use short::{parse_short, ShortFormError};
 
+use crate::ids::{ById, ChipId, CoreId, Id, MemoryId, NodeId, Span};
 use crate::spec::{CacheScope, Machine, MemoryBeside};
 
 /// How far two places of the machine lie apart.
@@ -32,8 +33,6 @@ pub enum Distance {
 /// Index arithmetic on the tree; everything a dispatcher needs to know of the hardware.
 #[derive(Clone, Debug)]
 pub struct Topology {
-    /// Nodes in the machine.
-    pub nodes: u16,
     /// Chips in each node.
     pub chips_per_node: u16,
     /// Cores in each chip; on a host that puts threads on hardware threads, its logical processors.
@@ -43,9 +42,12 @@ pub struct Topology {
     /// Logical processors of a core that are counted one by one, neighbours in the numbering; 1
     /// where cores are.
     pub siblings: u16,
-    node_of_chip: Vec<u16>,
-    chip_of_core: Vec<u16>,
-    memory_beside: MemoryBeside,
+    chips_of_node: ById<NodeId, Span<ChipId>>,
+    node_of_chip: ById<ChipId, NodeId>,
+    chip_of_core: ById<CoreId, ChipId>,
+    chips_beside: ById<MemoryId, Span<ChipId>>,
+    node_of_domain: ById<MemoryId, NodeId>,
+    domain_of_chip: ById<ChipId, MemoryId>,
 }
 
 impl Topology {
@@ -55,72 +57,91 @@ impl Topology {
         let siblings = u16::from(machine.hypervisor.siblings.max(1));
         let cores_per_chip = machine.cores_per_chip * siblings;
         let cores = chips * cores_per_chip;
+        let alike = |count: u16, chips: u16| -> Vec<Span<ChipId>> {
+            let (count, chips) = (usize::from(count), usize::from(chips));
+            (0..count).map(|at| Span::new(at * chips, chips)).collect()
+        };
+        let chips_of_node = ById::from(alike(machine.nodes, machine.chips_per_node));
+        let chips_beside = ById::from(match machine.memory_beside {
+            MemoryBeside::Chip => alike(chips, 1),
+            MemoryBeside::Node => alike(machine.nodes, machine.chips_per_node),
+        });
+        let node_of_chip = owners(&chips_of_node);
         Self {
-            nodes: machine.nodes,
             chips_per_node: machine.chips_per_node,
             cores_per_chip,
             active_cores: (machine.active_cores * siblings).min(cores),
             siblings,
-            node_of_chip: (0..chips).map(|c| c / machine.chips_per_node).collect(),
-            chip_of_core: (0..cores).map(|c| c / cores_per_chip).collect(),
-            memory_beside: machine.memory_beside,
+            chip_of_core: (0..cores).map(|at| (at / cores_per_chip).into()).collect(),
+            domain_of_chip: owners(&chips_beside),
+            node_of_domain: chips_beside
+                .iter()
+                .map(|chips| node_of_chip[chips.at(0)])
+                .collect(),
+            chips_beside,
+            chips_of_node,
+            node_of_chip,
         }
     }
 
-    /// Chips in the machine.
-    pub fn chips(&self) -> u16 {
-        self.node_of_chip.len() as u16
+    /// Chips of the machine.
+    pub fn chips(&self) -> Span<ChipId> {
+        self.node_of_chip.span()
+    }
+
+    /// Nodes of the machine.
+    pub fn nodes(&self) -> Span<NodeId> {
+        self.chips_of_node.span()
+    }
+
+    /// Cores of the machine, inactive ones included.
+    pub fn cores(&self) -> Span<CoreId> {
+        self.chip_of_core.span()
+    }
+
+    /// Memory domains of the machine.
+    pub fn domains(&self) -> Span<MemoryId> {
+        self.node_of_domain.span()
     }
 
     /// Node of a chip.
-    pub fn node_of(&self, chip: u16) -> u16 {
-        self.node_of_chip[chip as usize]
+    #[inline]
+    pub fn node_of(&self, chip: ChipId) -> NodeId {
+        self.node_of_chip[chip]
     }
 
     /// Chip of a core.
-    pub fn chip_of(&self, core: u16) -> u16 {
-        self.chip_of_core[core as usize]
+    #[inline]
+    pub fn chip_of(&self, core: CoreId) -> ChipId {
+        self.chip_of_core[core]
     }
 
     /// Chips of a node.
-    pub fn chips_of(&self, node: u16) -> std::ops::Range<u16> {
-        node * self.chips_per_node..(node + 1) * self.chips_per_node
-    }
-
-    /// Memory domains in the machine.
-    pub fn domains(&self) -> u16 {
-        match self.memory_beside {
-            MemoryBeside::Chip => self.chips(),
-            MemoryBeside::Node => self.nodes,
-        }
+    #[inline]
+    pub fn chips_of(&self, node: NodeId) -> Span<ChipId> {
+        self.chips_of_node[node]
     }
 
     /// Memory domain beside a chip.
-    pub fn domain_of(&self, chip: u16) -> u16 {
-        match self.memory_beside {
-            MemoryBeside::Chip => chip,
-            MemoryBeside::Node => self.node_of(chip),
-        }
+    #[inline]
+    pub fn domain_of(&self, chip: ChipId) -> MemoryId {
+        self.domain_of_chip[chip]
     }
 
     /// Node of a memory domain.
-    pub fn node_of_domain(&self, domain: u16) -> u16 {
-        match self.memory_beside {
-            MemoryBeside::Chip => self.node_of(domain),
-            MemoryBeside::Node => domain,
-        }
+    #[inline]
+    pub fn node_of_domain(&self, domain: MemoryId) -> NodeId {
+        self.node_of_domain[domain]
     }
 
-    /// First of the chips that a memory domain is beside.
-    pub fn chip_beside(&self, domain: u16) -> u16 {
-        match self.memory_beside {
-            MemoryBeside::Chip => domain,
-            MemoryBeside::Node => domain * self.chips_per_node,
-        }
+    /// The chips that a memory domain is beside.
+    pub fn chips_beside(&self, domain: MemoryId) -> Span<ChipId> {
+        self.chips_beside[domain]
     }
 
     /// Distance of a memory domain from a chip; memory beside a node is local to all its chips.
-    pub fn memory_distance(&self, chip: u16, domain: u16) -> Distance {
+    #[inline]
+    pub fn memory_distance(&self, chip: ChipId, domain: MemoryId) -> Distance {
         if self.domain_of(chip) == domain {
             Distance::Local
         } else if self.node_of(chip) == self.node_of_domain(domain) {
@@ -131,7 +152,8 @@ impl Topology {
     }
 
     /// Distance between two chips.
-    pub fn distance(&self, a: u16, b: u16) -> Distance {
+    #[inline]
+    pub fn distance(&self, a: ChipId, b: ChipId) -> Distance {
         if a == b {
             Distance::Local
         } else if self.node_of(a) == self.node_of(b) {
@@ -142,17 +164,24 @@ impl Topology {
     }
 }
 
+/// Whose each chip is, as far as they share the chips out among them.
+fn owners<I: Id>(chips: &ById<I, Span<ChipId>>) -> ById<ChipId, I> {
+    let each = chips.entries();
+    each.flat_map(|(owner, chips)| chips.into_iter().map(move |_| owner))
+        .collect()
+}
+
 /// Factor on a far latency between two nodes; 1 where no matrix is given.
-pub fn far_factor(machine: &Machine, from: u16, to: u16) -> f64 {
+pub fn far_factor(machine: &Machine, from: NodeId, to: NodeId) -> f64 {
     if machine.node_distance.is_empty() {
         1.0
     } else {
-        machine.node_distance[from as usize * machine.nodes as usize + to as usize]
+        machine.node_distance[from.index() * usize::from(machine.nodes) + to.index()]
     }
 }
 
 /// Latency of a line in the memory of a domain for a core of `chip`, nothing else going on [ns].
-pub fn memory_ns(machine: &Machine, tree: &Topology, chip: u16, domain: u16) -> f64 {
+pub fn memory_ns(machine: &Machine, tree: &Topology, chip: ChipId, domain: MemoryId) -> f64 {
     let ns = machine.memory_ns;
     match tree.memory_distance(chip, domain) {
         Distance::Local => ns.local,
@@ -180,10 +209,10 @@ mod tests {
     fn numbers_chips_and_cores_over_the_whole_machine() {
         let machine = parse_short("node:8 chip:4 core:8 pu:4").unwrap();
         let tree = Topology::new(&machine);
-        assert_eq!(tree.chips(), 32);
-        assert_eq!(tree.chip_of(255), 31);
-        assert_eq!(tree.node_of(31), 7);
-        assert_eq!(tree.chips_of(5), 20..24);
+        assert_eq!((tree.chips().len(), tree.nodes().len()), (32, 8));
+        assert_eq!(tree.chip_of(CoreId::new(255)), ChipId::new(31));
+        assert_eq!(tree.node_of(ChipId::new(31)), NodeId::new(7));
+        assert_eq!(tree.chips_of(NodeId::new(5)), Span::new(20, 4));
     }
 
     #[test]
@@ -193,7 +222,8 @@ mod tests {
         machine.hypervisor.siblings = 2;
         let tree = Topology::new(&machine);
         assert_eq!((tree.cores_per_chip, tree.active_cores), (6, 10));
-        assert_eq!((tree.chip_of(5), tree.chip_of(6)), (0, 1));
+        let chips = [5, 6].map(|core| tree.chip_of(CoreId::new(core)));
+        assert_eq!(chips, [0, 1].map(ChipId::new));
     }
 
     #[test]
@@ -201,21 +231,25 @@ mod tests {
         let mut machine = parse_short("node:2 chip:2 core:1").unwrap();
         machine.node_distance = vec![1.0, 1.5, 1.5, 1.0];
         let tree = Topology::new(&machine);
-        assert_eq!((tree.domains(), tree.chip_beside(3)), (4, 3));
-        assert_eq!(tree.memory_distance(0, 1), Distance::Near);
+        let (chip, domain) = (ChipId::new, MemoryId::new);
+        assert_eq!(tree.domains().len(), 4);
+        assert_eq!(tree.chips_beside(domain(3)), Span::new(3, 1));
+        assert_eq!(tree.memory_distance(chip(0), domain(1)), Distance::Near);
         machine.memory_beside = MemoryBeside::Node;
         let tree = Topology::new(&machine);
-        assert_eq!((tree.domains(), tree.chip_beside(1)), (2, 2));
-        assert_eq!(tree.memory_distance(1, 0), Distance::Local);
-        assert_eq!(tree.memory_distance(1, 1), Distance::Far);
-        assert_eq!(memory_ns(&machine, &tree, 1, 1), 450.0);
+        assert_eq!(tree.domains().len(), 2);
+        assert_eq!(tree.chips_beside(domain(1)), Span::new(2, 2));
+        assert_eq!(tree.memory_distance(chip(1), domain(0)), Distance::Local);
+        assert_eq!(tree.memory_distance(chip(1), domain(1)), Distance::Far);
+        assert_eq!(memory_ns(&machine, &tree, chip(1), domain(1)), 450.0);
     }
 
     #[test]
     fn distance_is_how_far_up_the_tree_one_must_go() {
         let tree = Topology::new(&parse_short("node:2 chip:2 core:4 pu:2").unwrap());
-        assert_eq!(tree.distance(0, 0), Distance::Local);
-        assert_eq!(tree.distance(0, 1), Distance::Near);
-        assert_eq!(tree.distance(1, 2), Distance::Far);
+        let distance = |a, b| tree.distance(ChipId::new(a), ChipId::new(b));
+        assert_eq!(distance(0, 0), Distance::Local);
+        assert_eq!(distance(0, 1), Distance::Near);
+        assert_eq!(distance(1, 2), Distance::Far);
     }
 }

@@ -256,6 +256,13 @@ mod tests {
     const USER: usize = 6;
     const IDLE: usize = 9;
 
+    fn reading<const N: usize>(partitions: [Vec<i64>; 1], cpus: [Vec<i64>; N]) -> Reading {
+        let mut reading = Reading::default();
+        reading.partitions.extend(partitions);
+        reading.cpus.extend(cpus);
+        reading
+    }
+
     /// Charged time of one partition with one logical processor, interval by interval.
     fn amended(told: &[[i64; 3]]) -> Vec<[i64; 3]> {
         let mut amender = Amender::new(std::iter::once(1));
@@ -265,11 +272,7 @@ mod tests {
             row[USER + 4..USER + 8].copy_from_slice(&[user, sys, 0, idle]);
             let mut cpu = vec![0; columns::CPU.len()];
             cpu[4..6].copy_from_slice(&[user, sys]);
-            Reading {
-                partitions: vec![row],
-                cpus: vec![cpu],
-                ..Reading::default()
-            }
+            reading([row], [cpu])
         };
         let mut out: Vec<Reading> = told
             .iter()
@@ -310,11 +313,7 @@ mod tests {
                 cpu[4] = user;
                 cpu
             };
-            Reading {
-                partitions: vec![row],
-                cpus: user.map(cpu).to_vec(),
-                ..Reading::default()
-            }
+            reading([row], user.map(cpu))
         };
         amender.push(interval([5, 1]));
         amender.push(interval([4, -1]));

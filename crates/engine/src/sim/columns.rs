@@ -1,7 +1,7 @@
 //! Names of the result columns, in order. All values are integers; times are nanoseconds. Counters
 //! are differences over the interval; gauges (named here) are readings at its end.
 
-use crate::cost::{BOOK_NAMES, LINE_NAMES};
+use crate::cost::{BOOK_COUNT, BOOK_NAMES, LINE_COUNT, LINE_NAMES};
 
 /// Readings rather than counters.
 pub const GAUGES: [&str; 12] = [
@@ -194,6 +194,9 @@ pub const DISPATCH: [&str; 8] = [
     "kind",
     "reason",
 ];
+
+/// How many columns the partition table has.
+pub const PARTITIONS: usize = PARTITION.len() + LINE_COUNT + BOOK_COUNT;
 
 /// Columns of the partition table.
 pub fn partition() -> Vec<String> {

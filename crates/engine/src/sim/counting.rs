@@ -14,16 +14,12 @@ impl<S: System> World<S> {
         for thread in threads(mask) {
             self.meters.cpus[first.plus(thread)].ilcs += 1;
         }
-        let partition = self.vp(vp).partition;
-        self.meters.partitions[partition].ilcs += u64::from(mask.count_ones());
     }
 
     /// A voluntary switch counts for the thread whose cede released the core.
     pub fn count_voluntary(&mut self, vp: VpId) {
         let (first, _) = self.threads_of(vp);
         self.meters.cpus[first.plus(usize::from(self.at.vps[vp].last_thread))].vlcs += 1;
-        let partition = self.vp(vp).partition;
-        self.meters.partitions[partition].vlcs += 1;
     }
 
     /// Counts a dispatch for every thread that has work.

@@ -16,7 +16,6 @@ impl<S: System> World<S> {
     pub fn count_interrupt(&mut self, partition: PartitionId, cpu: u16) {
         let at = self.guests[partition].first_thread.plus(usize::from(cpu));
         self.meters.cpus[at].interrupts += 1;
-        self.meters.partitions[partition].interrupts += 1;
     }
 
     /// Gives a runnable job a logical processor, or queues it for one; which it is.
@@ -161,8 +160,6 @@ impl<S: System> World<S> {
         }
         meter.redispatches[class] += 1;
         meter.cs += 1;
-        meter.migrations += u64::from(class > 0);
-        self.meters.partitions[partition].context_switches += 1;
     }
 
     /// The logical processor that found the work calls the hypervisor to wake another virtual

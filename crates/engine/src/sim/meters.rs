@@ -3,13 +3,10 @@
 use crate::cost::{Books, Lines};
 use crate::guest::charge;
 use crate::hypervisor::{masks_of, State, Vp};
-use crate::ids::{ById, PartitionId, ThreadId};
+use crate::ids::{ById, PartitionId, Span, ThreadId};
 use crate::kernel::{real, Histogram, Time};
 use crate::machine::Distance;
 use crate::spec::{Accounting, Spec};
-
-/// Elapsed times of loops that are kept for each partition.
-const MOST_LOOPS: usize = 100_000;
 
 /// Why a virtual processor left its core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,120 +32,148 @@ pub enum Reason {
     Reclaimed = 8,
 }
 
-/// Counters of a partition.
+/// Counters of a partition. An event touches those of one partition after the other, so what stands
+/// together is what one step needs: each of the first three groups is a cache line.
 #[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub struct PartitionMeter {
+    // Booking.
     /// Core time [ns].
     pub busy_ns: u64,
     /// Core time on entitlement [ns].
     pub entitled_ns: u64,
     /// Core time on excess capacity [ns].
     pub excess_ns: u64,
-    /// Time of its dedicated cores that others used [ns].
-    pub donated_ns: u64,
     /// Core time by distance from the virtual processor's home chip [ns].
     pub distance_ns: [u64; 3],
-    /// Dispatches by that distance.
-    pub distance_dispatches: [u64; 3],
-    /// Core time by cause [ns].
-    pub books: Books,
-    /// Lines brought into the first cache level, by source.
-    pub lines: Lines,
-    /// Instructions executed, those of spinning included.
-    pub instructions: f64,
     /// Virtual processor switches.
     pub vcsw: u64,
-    /// Involuntary switches, by logical processor.
-    pub ilcs: u64,
-    /// Voluntary switches, by logical processor.
-    pub vlcs: u64,
-    /// Interrupts taken for other partitions.
-    pub phint: u64,
-    /// Interrupts taken.
-    pub interrupts: u64,
-    /// Virtual processors thrown off by others.
-    pub evictions: u64,
-    /// Times that a virtual processor was put on a core.
-    pub dispatches: u64,
-    /// Time ready and not on a core [ns].
-    pub ready_ns: u64,
-    /// Time with work but no capacity until the next window [ns].
-    pub exhausted_ns: u64,
-    /// Times that a virtual processor gave its core up for want of work.
-    pub cede_calls: u64,
-    /// Time away in cede calls [ns].
-    pub cede_ns: u64,
-    /// Longest time away [ns].
-    pub cede_max_ns: u64,
-    /// Times that one gave its core to a sibling it waits for.
-    pub confer_calls: u64,
-    /// Time in confer calls [ns].
-    pub confer_ns: u64,
-    /// Times that one woke a sibling.
-    pub prod_calls: u64,
-    /// Time in prod calls [ns].
-    pub prod_ns: u64,
-    /// Guest context switches.
-    pub context_switches: u64,
-    /// Transactions arrived.
-    pub tx_arrived: u64,
-    /// Transactions done.
-    pub tx_done: u64,
-    /// Sum of response times [ns].
-    pub response_ns: u64,
+    /// Core time in which halted virtual processors polled for work [ns].
+    pub halt_poll_ns: u64,
+
+    // A software thread wakes or goes to wait.
     /// Integral of runnable software threads [thread ns].
     pub runnable_ns: f64,
     /// Integral of software threads that wait for I/O [thread ns].
     pub blocked_ns: f64,
     /// Integral of transactions inside [transaction ns].
     pub inside_ns: f64,
+    /// Up to when the integrals are taken [ns].
+    pub integrated_to: u64,
     /// Runnable software threads.
     pub runnable: u32,
     /// Software threads waiting.
     pub blocked: u32,
     /// Transactions inside.
     pub inside: u64,
+    /// Times that one woke a sibling.
+    pub prod_calls: u64,
+    /// Time with work but no capacity until the next window [ns].
+    pub exhausted_ns: u64,
+
+    // A virtual processor wakes and is dispatched.
+    /// Times that a virtual processor gave its core up for want of work.
+    pub cede_calls: u64,
+    /// Time away in cede calls [ns].
+    pub cede_ns: u64,
+    /// Longest time away [ns].
+    pub cede_max_ns: u64,
+    /// Time in prod calls [ns].
+    pub prod_ns: u64,
+    /// Time ready and not on a core [ns].
+    pub ready_ns: u64,
+    /// Dispatches by that distance.
+    pub distance_dispatches: [u64; 3],
+
+    /// Instructions executed, those of spinning included.
+    pub instructions: f64,
+    /// Transactions arrived.
+    pub tx_arrived: u64,
+    /// Transactions done.
+    pub tx_done: u64,
+    /// Sum of response times [ns].
+    pub response_ns: u64,
+    /// Core time by cause [ns]; those that no cost class has are a cache line's.
+    pub books: Books,
+    /// Lines brought into the first cache level, by source.
+    pub lines: Lines,
+    /// Time of its dedicated cores that others used [ns].
+    pub donated_ns: u64,
+    /// Interrupts taken for other partitions.
+    pub phint: u64,
+    /// Virtual processors thrown off by others.
+    pub evictions: u64,
+    /// Times that one gave its core to a sibling it waits for.
+    pub confer_calls: u64,
+    /// Time in confer calls [ns].
+    pub confer_ns: u64,
     /// Switches of a host's threads of their own will: they went to sleep.
     pub nvcsw: u64,
     /// Switches of a host's threads against their will.
     pub nivcsw: u64,
-    /// Core time in which halted virtual processors polled for work [ns].
-    pub halt_poll_ns: u64,
     /// Exits of virtual processors that were caught spinning.
     pub pause_exits: u64,
     /// Those after which one yielded to a sibling.
     pub directed_yields: u64,
     /// Memory that NUMA balancing moved [bytes].
     pub numa_bytes: u64,
-    /// Up to when the integrals are taken [ns].
-    pub integrated_to: u64,
 }
 
-/// Counters of a logical processor.
+/// Elapsed times of the loops of a partition that ended [ns]: there may be any number of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Elapsed {
+    /// How many ended.
+    pub count: u64,
+    /// All times together.
+    pub sum_ns: u64,
+    /// The shortest; 0 of none.
+    pub least_ns: u64,
+    /// The longest; 0 of none.
+    pub most_ns: u64,
+}
+
+impl Elapsed {
+    fn add(&mut self, ns: u64) {
+        self.least_ns = if self.count == 0 {
+            ns
+        } else {
+            self.least_ns.min(ns)
+        };
+        self.most_ns = self.most_ns.max(ns);
+        self.count += 1;
+        self.sum_ns += ns;
+    }
+}
+
+/// Counters of a logical processor; what most events count is its first cache line.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
 pub struct CpuMeter {
-    /// Involuntary switches.
-    pub ilcs: u64,
-    /// Voluntary switches.
-    pub vlcs: u64,
     /// Context switches.
     pub cs: u64,
-    /// Involuntary context switches.
-    pub ics: u64,
     /// Interrupts that the logical processor took.
     pub interrupts: u64,
-    /// Software threads that came from another logical processor.
-    pub migrations: u64,
-    /// Redispatches of software threads: same thread, core, MCM, chip, node, other node.
-    pub redispatches: [u64; 6],
+    /// Voluntary switches.
+    pub vlcs: u64,
     /// Dispatches by distance of the core from home.
     pub home_dispatches: [u64; 3],
+    /// Redispatches of software threads: same thread, core, MCM, chip, node, other node.
+    pub redispatches: [u64; 6],
+    /// Involuntary switches.
+    pub ilcs: u64,
+    /// Involuntary context switches.
+    pub ics: u64,
     /// Time of the guest's daemons [ns].
     pub daemon_ns: u64,
-    /// The part of it that has been charged as kernel time [ns].
-    pub daemon_charged_ns: f64,
+}
+
+/// What of a logical processor's time has been charged to its guest's daemons.
+#[derive(Clone, Copy, Debug, Default)]
+struct Charged {
+    /// Kernel time [ns].
+    daemon_ns: f64,
     /// Busy PURR when that was last done [ns].
-    pub busy_charged_ns: f64,
+    busy_ns: f64,
 }
 
 /// All counters.
@@ -162,12 +187,13 @@ pub struct Meters {
     /// Dispatch waits by partition [ns].
     pub waits: ById<PartitionId, Histogram>,
     /// Elapsed times of finished loops by partition [ns].
-    pub finished: ById<PartitionId, Vec<u64>>,
+    pub finished: ById<PartitionId, Elapsed>,
     /// Dispatch records since the last batch, if they are kept: one column each.
     pub dispatches: Vec<Vec<i64>>,
     by_mask: Vec<u64>,
     rule: Accounting,
     gain: Vec<f64>,
+    charged: ById<ThreadId, Charged>,
     guests: ById<PartitionId, GuestCharge>,
 }
 
@@ -189,6 +215,9 @@ pub struct Purr {
     pub busy_wall: f64,
 }
 
+/// That of every thread of a virtual processor; beyond those that it has there is nothing.
+pub type Purrs = [Purr; 8];
+
 impl Meters {
     /// All zero.
     pub fn new(spec: &Spec, state: &State) -> Self {
@@ -207,9 +236,10 @@ impl Meters {
         Self {
             partitions: ById::of(PartitionMeter::default(), count),
             cpus: ById::of(CpuMeter::default(), cpus),
+            charged: ById::of(Charged::default(), cpus),
             responses: (0..count).map(|_| Histogram::new()).collect(),
             waits: (0..count).map(|_| Histogram::new()).collect(),
-            finished: ById::of(Vec::new(), count),
+            finished: ById::of(Elapsed::default(), count),
             dispatches: vec![Vec::new(); super::columns::DISPATCH.len()],
             by_mask: vec![0; masks as usize],
             rule: spec.machine.accounting,
@@ -226,10 +256,15 @@ impl Meters {
     }
 
     /// PURR of every thread of a virtual processor.
-    pub fn purr(&self, vp: &Vp) -> Vec<Purr> {
+    pub fn purr(&self, vp: &Vp) -> Purrs {
+        self.split(vp, self.busy_and_idle(vp))
+    }
+
+    /// The same, with kernel time yet among user time.
+    fn busy_and_idle(&self, vp: &Vp) -> Purrs {
         let guest = &self.guests[vp.partition];
         let from = vp.first_mask as usize;
-        let mut threads = vec![Purr::default(); usize::from(guest.smt)];
+        let mut threads = Purrs::default();
         for (slot, ns) in self.by_mask[from..from + (2 << guest.smt)]
             .iter()
             .enumerate()
@@ -237,7 +272,7 @@ impl Meters {
         {
             let mask = (slot >> 1) as u8;
             let shares = charge(self.rule, &self.gain, guest.smt, mask, slot & 1 == 1);
-            for (thread, purr) in threads.iter_mut().enumerate() {
+            for (thread, purr) in threads[..usize::from(guest.smt)].iter_mut().enumerate() {
                 let part = shares[thread] * *ns as f64;
                 if mask & (1 << thread) != 0 {
                     purr.user += part;
@@ -247,8 +282,14 @@ impl Meters {
                 }
             }
         }
-        for (thread, purr) in threads.iter_mut().enumerate() {
-            let daemon = self.cpus[vp.first_thread.plus(thread)].daemon_charged_ns;
+        threads
+    }
+
+    /// Parts kernel time from user time.
+    fn split(&self, vp: &Vp, mut threads: Purrs) -> Purrs {
+        let guest = &self.guests[vp.partition];
+        for (thread, purr) in threads[..usize::from(guest.smt)].iter_mut().enumerate() {
+            let daemon = self.charged[vp.first_thread.plus(thread)].daemon_ns;
             purr.sys = daemon + (purr.user - daemon) * guest.system_share;
             purr.user -= purr.sys;
         }
@@ -256,34 +297,46 @@ impl Meters {
     }
 
     /// Charges daemons as kernel time, as far as the busy time since the last reading covers them:
-    /// one that ran across a reading must not take back user time that was reported before.
-    pub fn charge_daemons(&mut self, vp: &Vp) {
-        let purrs = self.purr(vp);
-        for (thread, purr) in purrs.into_iter().enumerate() {
-            let meter = &mut self.cpus[vp.first_thread.plus(thread)];
+    /// one that ran across a reading must not take back user time that was reported before. PURR
+    /// of every thread after that.
+    pub fn charge_daemons(&mut self, vp: &Vp) -> Purrs {
+        let unparted = self.busy_and_idle(vp);
+        let purrs = self.split(vp, unparted);
+        for (thread, purr) in purrs[..usize::from(vp.smt)].iter().enumerate() {
+            let at = vp.first_thread.plus(thread);
+            let (daemon_ns, charged) = (self.cpus[at].daemon_ns, &mut self.charged[at]);
             let busy = purr.user + purr.sys;
-            let due = meter.daemon_ns as f64 - meter.daemon_charged_ns;
-            meter.daemon_charged_ns += due.min(busy - meter.busy_charged_ns).max(0.0);
-            meter.busy_charged_ns = busy;
+            let due = daemon_ns as f64 - charged.daemon_ns;
+            charged.daemon_ns += due.min(busy - charged.busy_ns).max(0.0);
+            charged.busy_ns = busy;
         }
+        self.split(vp, unparted)
+    }
+
+    /// What so many logical processors switched and were interrupted, together.
+    pub fn switches(&self, of: Span<ThreadId>) -> CpuMeter {
+        let mut all = CpuMeter::default();
+        for one in self.cpus.slice(of) {
+            all.cs += one.cs;
+            all.interrupts += one.interrupts;
+            all.vlcs += one.vlcs;
+            all.ilcs += one.ilcs;
+        }
+        all
     }
 
     /// Notes a dispatch.
     #[inline]
     pub fn dispatched(&mut self, partition: PartitionId, waited: u64, distance: Distance) {
         let meter = &mut self.partitions[partition];
-        meter.dispatches += 1;
         meter.ready_ns += waited;
         meter.distance_dispatches[distance as usize] += 1;
         self.waits[partition].record(Time::from_ns(waited));
     }
 
-    /// Notes a loop that ran to its end. Endless ones would fill the memory: the first count.
+    /// Notes a loop that ran to its end.
     pub fn finish_loop(&mut self, partition: PartitionId, elapsed_ns: u64) {
-        let finished = &mut self.finished[partition];
-        if finished.len() < MOST_LOOPS {
-            finished.push(elapsed_ns);
-        }
+        self.finished[partition].add(elapsed_ns);
     }
 
     /// Takes integrals up to `now`; call it before the numbers of runnable, blocked or inside
@@ -300,6 +353,13 @@ impl Meters {
     }
 }
 
+impl CpuMeter {
+    /// Software threads that came from another logical processor.
+    pub fn migrations(&self) -> u64 {
+        self.redispatches[1..].iter().sum()
+    }
+}
+
 /// Readings in the order of the result columns.
 impl PartitionMeter {
     /// Core time: all, on entitlement, on excess, given away.
@@ -308,9 +368,9 @@ impl PartitionMeter {
         [all[0], all[1], all[2], self.donated_ns].map(|n| n as i64)
     }
 
-    /// Switches of virtual processors, of logical processors, and phantom interrupts.
-    pub fn switches(&self) -> [i64; 4] {
-        [self.vcsw, self.ilcs, self.vlcs, self.phint].map(|n| n as i64)
+    /// Switches of virtual processors, of its logical processors, and phantom interrupts.
+    pub fn switches(&self, of: &CpuMeter) -> [i64; 4] {
+        [self.vcsw, of.ilcs, of.vlcs, self.phint].map(|n| n as i64)
     }
 
     /// Hypervisor calls.
@@ -325,7 +385,7 @@ impl PartitionMeter {
     pub fn dispatching(&self) -> Vec<i64> {
         let by_distance = self.distance_ns.iter().chain(&self.distance_dispatches);
         let rest = [self.evictions, self.ready_ns];
-        std::iter::once(&self.dispatches)
+        std::iter::once(&self.distance_dispatches.iter().sum())
             .chain(by_distance)
             .chain(&rest)
             .map(|n| *n as i64)

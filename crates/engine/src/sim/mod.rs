@@ -29,7 +29,7 @@ mod world;
 mod zvm;
 
 pub use crate::check::{SpecFault, Wrong};
-pub use meters::Reason;
+pub use meters::{Elapsed, Reason};
 pub use rows::{Columns, Tables};
 pub use steady::Verdict;
 pub use summary::{PartitionSummary, Quantiles, Summary};
@@ -39,7 +39,7 @@ use crate::spec::{Policy, Spec};
 use amend::Amender;
 use event::Event;
 use host::Host;
-use rows::Reading;
+use rows::{Gauges, Reading};
 use summary::Batches;
 use system::System;
 use windows::Partitions;
@@ -47,21 +47,26 @@ use world::World;
 
 /// Events handled between two looks at the observer, so that a run can be stopped at any time.
 const EVENTS_PER_BATCH: u64 = 200_000;
+/// Events after which the end of an interval is another occasion to look. Where intervals are so
+/// short that few events fall into one, looking would take longer than what there is to see.
+const EVENTS_PER_LOOK: u64 = 5_000;
+/// Numbers that are handed over at once, where intervals are so short: 2 MiB.
+const NUMBERS_PER_BATCH: usize = 1 << 18;
 /// Software threads beyond which a run is given up as having no steady state.
 const MOST_JOBS: usize = 2_000_000;
 
 /// How far a simulation has come, and what it recorded since the last time.
 #[derive(Debug)]
-pub struct Batch {
+pub struct Batch<'a> {
     /// Simulated time, warm-up included [ns].
     pub now_ns: u64,
     /// End of the simulation [ns].
     pub end_ns: u64,
     /// Events handled so far.
     pub events: u64,
-    /// Rows that became ready since the last batch. An interval does when no later one can change
-    /// it any more; those that are held back come at the end of the run.
-    pub tables: Tables,
+    /// Rows that became ready, some hundred thousand numbers at once or none. An interval does when
+    /// no later one can change it any more; those that are held back come at the end of the run.
+    pub tables: &'a Tables,
 }
 
 /// Why a simulation ended without a summary.
@@ -97,7 +102,7 @@ pub enum RunError {
 pub fn run(
     spec: &Spec,
     replication: u64,
-    observe: impl FnMut(Batch) -> bool,
+    observe: impl FnMut(Batch<'_>) -> bool,
 ) -> Result<Summary, RunError> {
     check::check(spec)?;
     match spec.machine.hypervisor.policy {
@@ -121,10 +126,16 @@ struct Simulation<S: System> {
     replication: u64,
     end_ns: u64,
     tables: Tables,
+    nothing: Tables,
+    gauges: Gauges,
     amender: Amender,
     start: Reading,
     last: Reading,
     batches: Batches,
+    /// Events at the last look at the observer.
+    looked: u64,
+    /// Numbers read since then.
+    read: usize,
 }
 
 impl<S: System> Simulation<S> {
@@ -138,13 +149,17 @@ impl<S: System> Simulation<S> {
             world,
             replication,
             tables: Tables::default(),
+            nothing: Tables::default(),
+            gauges: Gauges::new(),
             start: Reading::default(),
             last: Reading::default(),
             batches: Batches::default(),
+            looked: 0,
+            read: 0,
         }
     }
 
-    fn run(mut self, mut observe: impl FnMut(Batch) -> bool) -> Result<Summary, RunError> {
+    fn run(mut self, mut observe: impl FnMut(Batch<'_>) -> bool) -> Result<Summary, RunError> {
         self.world.start();
         self.advance(self.world.spec.warmup_ns, &mut observe)?;
         self.begin_recording();
@@ -183,49 +198,64 @@ impl<S: System> Simulation<S> {
         self.batches.close(&mut self.world, 0);
     }
 
-    fn close_interval(&mut self, observe: &mut impl FnMut(Batch) -> bool) -> Result<(), RunError> {
+    fn close_interval(
+        &mut self,
+        observe: &mut impl FnMut(Batch<'_>) -> bool,
+    ) -> Result<(), RunError> {
         let reading = self.world.read();
-        let ready = self.amender.push(reading.since(&self.last));
+        let ready = self.amender.push(reading.since(&self.last, &self.gauges));
+        self.read += reading.numbers();
         self.last = reading;
         ready.iter().for_each(|interval| self.tables.push(interval));
         if self.world.now == self.end_ns {
             while let Some(interval) = self.amender.pop() {
                 self.tables.push(&interval);
+                if self.tables.numbers() >= NUMBERS_PER_BATCH {
+                    self.report(observe)?;
+                }
             }
+            return self.report(observe);
         }
-        self.report(observe)
+        let events = self.world.events - self.looked;
+        if events >= EVENTS_PER_LOOK || self.read >= NUMBERS_PER_BATCH {
+            self.report(observe)?;
+        }
+        Ok(())
     }
 
-    fn report(&mut self, observe: &mut impl FnMut(Batch) -> bool) -> Result<(), RunError> {
-        for (column, values) in self
-            .tables
-            .dispatches
-            .values
-            .iter_mut()
-            .zip(&mut self.world.meters.dispatches)
-        {
+    /// Shows the observer how far it has come, and rows if there are enough of them.
+    fn report(&mut self, observe: &mut impl FnMut(Batch<'_>) -> bool) -> Result<(), RunError> {
+        (self.looked, self.read) = (self.world.events, 0);
+        let now_ns = self.world.now;
+        let records = &mut self.world.meters.dispatches;
+        for (column, values) in self.tables.dispatches.values.iter_mut().zip(records) {
             column.append(values);
         }
+        let enough = now_ns == self.end_ns || self.tables.numbers() >= NUMBERS_PER_BATCH;
         let batch = Batch {
-            now_ns: self.world.now,
+            now_ns,
             end_ns: self.end_ns,
             events: self.world.events,
-            tables: std::mem::take(&mut self.tables),
+            tables: if enough { &self.tables } else { &self.nothing },
         };
-        if observe(batch) {
-            Ok(())
-        } else {
-            Err(RunError::Stopped {
-                now_ns: self.world.now,
-            })
+        if !observe(batch) {
+            return Err(RunError::Stopped { now_ns });
         }
+        if enough {
+            self.tables.clear();
+        }
+        let jobs = self.world.jobs.count();
+        if jobs > MOST_JOBS && now_ns < self.end_ns {
+            return Err(RunError::Runaway { jobs, now_ns });
+        }
+        Ok(())
     }
 
     /// Handles all events before `until` and moves the clock there.
     fn advance(
         &mut self,
         until: u64,
-        observe: &mut impl FnMut(Batch) -> bool,
+        observe: &mut impl FnMut(Batch<'_>) -> bool,
     ) -> Result<(), RunError> {
         let mut look = self.world.events + EVENTS_PER_BATCH;
         while let Some((now, key, event)) =
@@ -236,12 +266,6 @@ impl<S: System> Simulation<S> {
             if self.world.events >= look {
                 look = self.world.events + EVENTS_PER_BATCH;
                 self.report(observe)?;
-                if self.world.jobs.count() > MOST_JOBS {
-                    return Err(RunError::Runaway {
-                        jobs: self.world.jobs.count(),
-                        now_ns: self.world.now,
-                    });
-                }
             }
         }
         self.world.now = until;
@@ -266,7 +290,7 @@ impl<S: System> World<S> {
             of.clear();
         }
         for of in &mut self.meters.finished {
-            of.clear();
+            *of = Elapsed::default();
         }
         for meter in &mut self.meters.partitions {
             meter.cede_max_ns = 0;

@@ -19,6 +19,8 @@ impl<S: System> World<S> {
         }
     }
 
+    /// Apart, so that nothing to book is a comparison where that is asked.
+    #[inline(never)]
     fn book(&mut self, core: CoreId, vp: VpId) {
         let on = &mut self.at.cores[core];
         let from = std::mem::replace(&mut on.settled_at, self.now);
@@ -35,7 +37,9 @@ impl<S: System> World<S> {
         if stalled > 0 {
             let spun = stalled.min((from + stalled).saturating_sub(spin_from));
             meter.books.add(Book::Hypervisor, (stalled - spun) as f64);
-            meter.books.add(Book::Spin, spun as f64);
+            if spun > 0 {
+                meter.books.add(Book::Spin, spun as f64);
+            }
         }
         let ran = real(elapsed - stalled);
         if mask == 0 {

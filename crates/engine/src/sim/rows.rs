@@ -1,9 +1,12 @@
 //! Readings of the counters as rows of integers, and intervals as differences of two readings.
 
+use std::ops::{Index, IndexMut, Range};
+
 use super::columns;
 use super::system::System;
 use super::world::World;
-use crate::ids::PartitionId;
+use crate::cost::BOOK_COUNT;
+use crate::ids::{PartitionId, Span};
 use crate::spec::Processors;
 
 /// Rows of one table, column by column.
@@ -32,28 +35,122 @@ impl Columns {
         self.len() == 0
     }
 
-    fn push(&mut self, row: &[i64]) {
-        for (column, value) in self.values.iter_mut().zip(row) {
-            column.push(*value);
+    fn append(&mut self, rows: &Rows) {
+        for (at, column) in self.values.iter_mut().enumerate() {
+            column.extend(rows.iter().map(|row| row[at]));
         }
     }
 }
 
+/// Rows of one table in one piece, each as wide as the table.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    width: usize,
+    values: Vec<i64>,
+}
+
+impl Rows {
+    /// No rows of so many columns.
+    fn new(width: usize) -> Self {
+        let values = Vec::new();
+        Self { width, values }
+    }
+
+    /// Rows one after the other.
+    pub fn iter(&self) -> impl Iterator<Item = &[i64]> {
+        self.values.chunks_exact(self.width)
+    }
+
+    /// Adds rows.
+    pub fn extend<R: AsRef<[i64]>>(&mut self, rows: impl IntoIterator<Item = R>) {
+        for row in rows {
+            self.values.extend_from_slice(row.as_ref());
+            debug_assert_eq!(self.values.len() % self.width, 0);
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.values.len() / self.width
+    }
+
+    /// A column's sum over some rows.
+    fn sum(&self, rows: Range<usize>, column: usize) -> i64 {
+        rows.map(|row| self[row][column]).sum()
+    }
+
+    /// What was counted since another reading of the same rows.
+    fn since(&self, before: &Self, gauge: &[bool]) -> Self {
+        let mut values = Vec::with_capacity(self.values.len());
+        for (new, old) in self.iter().zip(before.iter()) {
+            values.extend(differences(gauge, old, new));
+        }
+        Self { values, ..*self }
+    }
+}
+
+impl Index<usize> for Rows {
+    type Output = [i64];
+
+    fn index(&self, row: usize) -> &[i64] {
+        &self.values[row * self.width..][..self.width]
+    }
+}
+
+impl IndexMut<usize> for Rows {
+    fn index_mut(&mut self, row: usize) -> &mut [i64] {
+        &mut self.values[row * self.width..][..self.width]
+    }
+}
+
 /// A reading of all counters, or the differences of two.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Reading {
     /// One row a partition.
-    pub partitions: Vec<Vec<i64>>,
+    pub partitions: Rows,
     /// One row a logical processor.
-    pub cpus: Vec<Vec<i64>>,
+    pub cpus: Rows,
     /// One row a pool.
-    pub pools: Vec<Vec<i64>>,
+    pub pools: Rows,
     /// One row a virtual machine.
-    pub virtual_machines: Vec<Vec<i64>>,
+    pub virtual_machines: Rows,
     /// One row a virtual switch.
-    pub switches: Vec<Vec<i64>>,
+    pub switches: Rows,
     /// One row a paging volume.
-    pub volumes: Vec<Vec<i64>>,
+    pub volumes: Rows,
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Self {
+            partitions: Rows::new(columns::PARTITIONS),
+            cpus: Rows::new(columns::CPU.len()),
+            pools: Rows::new(columns::POOL.len()),
+            virtual_machines: Rows::new(columns::VIRTUAL_MACHINE.len()),
+            switches: Rows::new(columns::SWITCH.len()),
+            volumes: Rows::new(columns::VOLUME.len()),
+        }
+    }
+}
+
+/// Of each table, which columns are readings at the end of an interval.
+#[derive(Clone, Debug)]
+pub(super) struct Gauges([Vec<bool>; 6]);
+
+impl Gauges {
+    pub(super) fn new() -> Self {
+        let partition = columns::partition();
+        let partition: Vec<&str> = partition.iter().map(String::as_str).collect();
+        let all: [&[&str]; 6] = [
+            &partition,
+            &columns::CPU,
+            &columns::POOL,
+            &columns::VIRTUAL_MACHINE,
+            &columns::SWITCH,
+            &columns::VOLUME,
+        ];
+        let gauge = |name: &&str| columns::GAUGES.contains(name);
+        Self(all.map(|names| names.iter().map(gauge).collect()))
+    }
 }
 
 /// Interval tables.
@@ -102,55 +199,79 @@ impl Tables {
             (&mut self.volume, &interval.volumes),
         ];
         for (table, rows) in pairs {
-            rows.iter().for_each(|row| table.push(row));
+            table.append(rows);
+        }
+    }
+
+    /// How many numbers wait in them.
+    pub(super) fn numbers(&self) -> usize {
+        let all = [
+            &self.partition,
+            &self.cpu,
+            &self.pool,
+            &self.virtual_machine,
+            &self.switch,
+            &self.volume,
+            &self.dispatches,
+        ];
+        let numbers = all.map(|table| table.len() * table.names.len());
+        numbers.iter().sum()
+    }
+
+    /// Forgets all rows, and keeps the memory for more of them.
+    pub(super) fn clear(&mut self) {
+        let all = [
+            &mut self.partition,
+            &mut self.cpu,
+            &mut self.pool,
+            &mut self.virtual_machine,
+            &mut self.switch,
+            &mut self.volume,
+            &mut self.dispatches,
+        ];
+        for table in all {
+            table.values.iter_mut().for_each(Vec::clear);
         }
     }
 }
 
 impl Reading {
-    /// How many numbers it holds.
-    pub(super) fn numbers(&self) -> usize {
-        let all = [
+    fn tables(&self) -> [&Rows; 6] {
+        [
             &self.partitions,
             &self.cpus,
             &self.pools,
             &self.virtual_machines,
             &self.switches,
             &self.volumes,
-        ];
-        all.iter().flat_map(|rows| rows.iter()).map(Vec::len).sum()
+        ]
+    }
+
+    /// How many numbers it holds.
+    pub(super) fn numbers(&self) -> usize {
+        self.tables().iter().map(|rows| rows.values.len()).sum()
     }
 
     /// What was counted since another reading; gauges as they are now.
-    pub(super) fn since(&self, before: &Self) -> Self {
-        let partition = columns::partition();
-        let partition: Vec<&str> = partition.iter().map(String::as_str).collect();
+    pub(super) fn since(&self, before: &Self, gauges: &Gauges) -> Self {
+        let pairs = std::array::from_fn::<_, 6, _>(|at| {
+            self.tables()[at].since(before.tables()[at], &gauges.0[at])
+        });
+        let [partitions, cpus, pools, virtual_machines, switches, volumes] = pairs;
         Self {
-            partitions: differences(&partition, &before.partitions, &self.partitions),
-            cpus: differences(&columns::CPU, &before.cpus, &self.cpus),
-            pools: differences(&columns::POOL, &before.pools, &self.pools),
-            virtual_machines: differences(
-                &columns::VIRTUAL_MACHINE,
-                &before.virtual_machines,
-                &self.virtual_machines,
-            ),
-            switches: differences(&columns::SWITCH, &before.switches, &self.switches),
-            volumes: differences(&columns::VOLUME, &before.volumes, &self.volumes),
+            partitions,
+            cpus,
+            pools,
+            virtual_machines,
+            switches,
+            volumes,
         }
     }
 }
 
-fn differences(names: &[&str], before: &[Vec<i64>], after: &[Vec<i64>]) -> Vec<Vec<i64>> {
-    let gauge: Vec<bool> = names.iter().map(|n| columns::GAUGES.contains(n)).collect();
-    let pairs = before.iter().zip(after);
-    pairs
-        .map(|(old, new)| difference(&gauge, old, new))
-        .collect()
-}
-
 /// Whole numbers that add up to `sum`: what rounding leaves over goes to the largest.
-pub(super) fn whole(parts: &[f64], sum: i64) -> Vec<i64> {
-    let mut whole: Vec<i64> = parts.iter().map(|part| part.round() as i64).collect();
+pub(super) fn whole<const N: usize>(parts: &[f64; N], sum: i64) -> [i64; N] {
+    let mut whole = parts.map(|part| part.round() as i64);
     let missing = sum - whole.iter().sum::<i64>();
     if let Some(largest) = whole.iter_mut().max() {
         *largest += missing;
@@ -159,12 +280,13 @@ pub(super) fn whole(parts: &[f64], sum: i64) -> Vec<i64> {
 }
 
 /// `new - old`, gauges apart.
-pub fn difference(gauge: &[bool], old: &[i64], new: &[i64]) -> Vec<i64> {
-    new.iter()
-        .zip(old)
-        .zip(gauge)
-        .map(|((new, old), gauge)| if *gauge { *new } else { new - old })
-        .collect()
+pub fn differences<'a>(
+    gauge: &'a [bool],
+    old: &'a [i64],
+    new: &'a [i64],
+) -> impl Iterator<Item = i64> + 'a {
+    let pairs = new.iter().zip(old).zip(gauge);
+    pairs.map(|((new, old), gauge)| if *gauge { *new } else { new - old })
 }
 
 impl<S: System> World<S> {
@@ -175,12 +297,12 @@ impl<S: System> World<S> {
         let mut reading = Reading::default();
         for partition in self.partitions() {
             self.meters.integrate(partition, self.now);
-            let cpus = self.read_cpus(partition);
-            let row = self.read_partition(partition, &cpus);
-            reading.partitions.push(row);
-            reading.cpus.extend(cpus);
+            let first = reading.cpus.len();
+            self.read_cpus(partition, &mut reading.cpus);
+            let own = first..reading.cpus.len();
+            self.read_partition(partition, own, &mut reading);
         }
-        reading.pools = S::read_pools(self);
+        reading.pools.extend(S::read_pools(self));
         S::read_tables(self, &mut reading);
         reading
     }
@@ -189,70 +311,71 @@ impl<S: System> World<S> {
         self.now as i64 - self.spec.warmup_ns as i64
     }
 
-    fn read_cpus(&mut self, partition: PartitionId) -> Vec<Vec<i64>> {
-        let mut rows = Vec::new();
+    fn read_cpus(&mut self, partition: PartitionId, into: &mut Rows) {
         for vp in self.at.vps_of[partition] {
             let v = &self.at.vps[vp];
             let (first, index, smt) = (v.first_thread, v.index, usize::from(v.smt));
-            self.meters.charge_daemons(v);
-            let purrs = self.meters.purr(v);
-            for (thread, purr) in purrs.iter().enumerate() {
+            let purrs = self.meters.charge_daemons(v);
+            for (thread, purr) in purrs.iter().enumerate().take(smt) {
                 let meter = &self.meters.cpus[first.plus(thread)];
                 let number = usize::from(index) * smt + thread;
-                let mut row = vec![
+                let row = &mut into.values;
+                row.extend([
                     self.measured_ns(),
                     partition.into(),
                     number as i64,
                     i64::from(index),
-                ];
+                ]);
                 let (user, sys) = S::user_and_sys(self, partition, number, purr);
                 row.extend([user, sys, 0.0, purr.idle, purr.busy_wall].map(|ns| ns.round() as i64));
                 row.extend([meter.ilcs, meter.vlcs, meter.cs, meter.ics].map(|n| n as i64));
                 row.push(purr.busy_wall.round() as i64);
-                row.extend(
-                    meter
-                        .redispatches
-                        .iter()
-                        .chain(&meter.home_dispatches)
-                        .map(|n| *n as i64),
-                );
-                row.extend([meter.migrations, meter.interrupts, 0].map(|n| n as i64));
-                debug_assert_eq!(row.len(), columns::CPU.len());
-                rows.push(row);
+                row.extend(meter.redispatches.map(|n| n as i64));
+                row.extend(meter.home_dispatches.map(|n| n as i64));
+                row.extend([meter.migrations(), meter.interrupts, 0].map(|n| n as i64));
+                debug_assert_eq!(row.len() % columns::CPU.len(), 0);
             }
         }
-        rows
     }
 
-    fn read_partition(&self, partition: PartitionId, cpus: &[Vec<i64>]) -> Vec<i64> {
+    /// The row of a partition with these logical processors, which have been read.
+    fn read_partition(&self, partition: PartitionId, own: Range<usize>, into: &mut Reading) {
         let meter = &self.meters.partitions[partition];
         let books = self.whole_books(partition);
-        let busy_wall = cpus.iter().map(|row| row[8]).sum::<i64>();
+        let busy_wall = into.cpus.sum(own.clone(), 8);
         let cycles = busy_wall as f64 * self.spec.machine.clock_hz * 1e-9;
-        let mut row = vec![self.measured_ns(), partition.into()];
+        let first = self.guests[partition].first_thread.index();
+        let switches = self.meters.switches(Span::new(first, own.len()));
+        let times = self.read_times(partition, &into.cpus, own, busy_wall);
+        let row = &mut into.partitions.values;
+        row.extend([self.measured_ns(), partition.into()]);
         row.extend(meter.capacity());
-        row.extend(self.read_times(partition, cpus, busy_wall));
-        row.extend(meter.switches());
+        row.extend(times);
+        row.extend(meter.switches(&switches));
         row.push(books[books.len() - 1]);
         row.extend(meter.calls());
         row.extend(meter.dispatching());
         row.extend(meter.work());
         row.extend([meter.instructions, cycles].map(|n| n.round() as i64));
-        row.extend([meter.context_switches, meter.interrupts, 0].map(|n| n as i64));
+        row.extend([switches.cs, switches.interrupts, 0].map(|n| n as i64));
         row.push(i64::from(self.guests[partition].queues.unfolded()));
         row.push(meter.exhausted_ns as i64);
         row.extend(S::read_guest(self, partition));
         row.extend(S::read_host(self, partition));
         row.extend(whole(&meter.lines.0, meter.lines.total().round() as i64));
         row.extend(books);
-        debug_assert_eq!(row.len(), columns::partition().len());
-        row
+        debug_assert_eq!(row.len() % columns::PARTITIONS, 0);
     }
 
     /// PURR, SPURR (the same at constant clock) and ticks, each as user, kernel, wait and idle.
-    fn read_times(&self, partition: PartitionId, cpus: &[Vec<i64>], busy_wall: i64) -> Vec<i64> {
-        let sum = |column: usize| cpus.iter().map(|row| row[column]).sum::<i64>();
-        let (user, sys) = (sum(4), sum(5));
+    fn read_times(
+        &self,
+        partition: PartitionId,
+        cpus: &Rows,
+        own: Range<usize>,
+        busy_wall: i64,
+    ) -> impl Iterator<Item = i64> {
+        let (user, sys) = (cpus.sum(own.clone(), 4), cpus.sum(own.clone(), 5));
         let online = match &self.spec_of(partition).processors {
             Processors::Dedicated { cores, .. } => cores.len() as i64 * self.now as i64,
             Processors::Shared { .. } => self.meters.partitions[partition].busy_ns as i64,
@@ -260,13 +383,13 @@ impl<S: System> World<S> {
         let purr = [user, sys, 0, online - user - sys];
         let kernel = busy_wall as f64 * sys as f64 / (user + sys).max(1) as f64;
         let kernel = kernel.round() as i64;
-        let lcpu_ns = cpus.len() as i64 * self.now as i64;
+        let lcpu_ns = own.len() as i64 * self.now as i64;
         let ticks = [busy_wall - kernel, kernel, 0, lcpu_ns - busy_wall];
-        purr.into_iter().chain(purr).chain(ticks).collect()
+        purr.into_iter().chain(purr).chain(ticks)
     }
 
     /// Books in whole nanoseconds that add up to the core time.
-    fn whole_books(&self, partition: PartitionId) -> Vec<i64> {
+    fn whole_books(&self, partition: PartitionId) -> [i64; BOOK_COUNT] {
         let meter = &self.meters.partitions[partition];
         debug_assert!(
             (meter.books.total() - meter.busy_ns as f64).abs() <= 8.0 + 1e-6 * meter.busy_ns as f64,
@@ -284,7 +407,7 @@ mod tests {
 
     #[test]
     fn whole_parts_add_up_and_the_largest_takes_the_rest() {
-        assert_eq!(whole(&[1.4, 7.4, 2.4], 11), vec![1, 8, 2]);
-        assert_eq!(whole(&[0.0; 3], 0), vec![0; 3]);
+        assert_eq!(whole(&[1.4, 7.4, 2.4], 11), [1, 8, 2]);
+        assert_eq!(whole(&[0.0; 3], 0), [0; 3]);
     }
 }

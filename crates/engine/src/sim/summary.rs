@@ -1,7 +1,8 @@
 //! What a replication amounts to.
 
 use super::columns;
-use super::rows::{difference, Reading};
+use super::meters::Elapsed;
+use super::rows::{differences, Reading};
 use super::steady::{judge, Verdict};
 use super::system::System;
 use super::world::World;
@@ -34,7 +35,7 @@ pub struct PartitionSummary {
     /// Waits for a core [ns].
     pub dispatch_wait: Quantiles,
     /// Elapsed times of finished loops [ns].
-    pub finished: Vec<u64>,
+    pub finished: Elapsed,
     /// Whether there was a steady state.
     pub steady: Verdict,
     /// Share of its virtual processors that had work in the last third of the time.
@@ -129,12 +130,13 @@ impl<S: System> World<S> {
             .partitions()
             .map(|of| {
                 let at = of.index();
-                let totals = difference(&gauge, &before.partitions[at], &after.partitions[at]);
+                let (old, new) = (&before.partitions[at], &after.partitions[at]);
+                let totals: Vec<i64> = differences(&gauge, old, new).collect();
                 PartitionSummary {
                     name: self.spec.partitions[at].name.clone(),
                     response: Quantiles::of(&self.meters.responses[of]),
                     dispatch_wait: Quantiles::of(&self.meters.waits[of]),
-                    finished: self.meters.finished[of].clone(),
+                    finished: self.meters.finished[of],
                     steady: judge(
                         &batches.backlog[at],
                         totals[arrived] as f64,

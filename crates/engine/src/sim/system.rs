@@ -78,6 +78,9 @@ pub trait System: Sized {
     /// A window is over, and all that happened in it has been booked.
     fn close_window(_world: &mut World<Self>, _window_ns: u64) {}
 
+    /// Books what it has kept back of core time; the counters are about to be read.
+    fn settle_costs(_world: &mut World<Self>) {}
+
     /// A window begins.
     fn open_window(world: &mut World<Self>);
 

@@ -7,8 +7,8 @@ use super::world::World;
 use crate::ids::PartitionId;
 use crate::kernel::Time;
 
-/// Time between two foldings [ns].
-const SECOND_NS: u64 = 1_000_000_000;
+/// Time between two calls of [`System::second`], and two foldings [ns].
+pub(super) const SECOND_NS: u64 = 1_000_000_000;
 
 impl<S: System> World<S> {
     /// A dispatch window begins.
@@ -37,6 +37,7 @@ impl<S: System> World<S> {
 
     /// Turns time spent in cost classes into books and instructions.
     pub fn settle_costs(&mut self) {
+        S::settle_costs(self);
         let meters = &mut self.meters;
         self.table.settle(|partition, books, lines, instructions| {
             let meter = &mut meters.partitions[PartitionId::from(partition)];

@@ -25,6 +25,7 @@ pub enum Task {
 
 /// A thread of a virtual processor.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Thread {
     /// What it is at.
     pub task: Task,
@@ -40,28 +41,29 @@ pub struct Thread {
     pub rotate_at: u64,
 }
 
-/// A guest with its work.
+/// A guest with its work; what an event needs comes first.
+#[repr(C, align(64))]
 pub struct GuestState {
-    /// Tunables.
-    pub scheduler: Scheduler,
     /// Run queues.
     pub queues: RunQueues,
-    /// The workload's numbers.
-    pub shape: Shape,
-    /// Recorded demand, if that is what it runs.
-    pub playback: Option<Playback>,
-    /// First thread in [`World::threads`].
-    pub first_thread: ThreadId,
-    /// Threads of a virtual processor.
-    pub smt: u8,
-    /// Busy thread time at the last folding step [ns].
-    pub folded_from_ns: f64,
-    /// Random arrivals.
-    pub arrivals: Stream,
     /// Random work.
     pub work: Stream,
     /// Random waits and think times.
     pub waits: Stream,
+    /// First thread in [`World::threads`].
+    pub first_thread: ThreadId,
+    /// Threads of a virtual processor.
+    pub smt: u8,
+    /// The workload's numbers.
+    pub shape: Shape,
+    /// Random arrivals.
+    pub arrivals: Stream,
+    /// Tunables.
+    pub scheduler: Scheduler,
+    /// Recorded demand, if that is what it runs.
+    pub playback: Option<Playback>,
+    /// Busy thread time at the last folding step [ns].
+    pub folded_from_ns: f64,
     /// Random daemons.
     pub daemons: Stream,
     /// Random lock holders.
@@ -197,7 +199,14 @@ impl<S: System> World<S> {
     pub fn occupy(&mut self, partition: PartitionId, cpu: Cpu) {
         self.guests[partition].queues.occupy(cpu);
         let vp = self.vp_at(partition, cpu.vp);
-        self.at.vps[vp].mask |= 1 << cpu.thread;
+        let v = &mut self.at.vps[vp];
+        let bit = 1 << cpu.thread;
+        v.mask |= bit;
+        if let Some(core) = v.core.filter(|_| v.warm & bit == 0) {
+            v.warm |= bit;
+            let at = v.first_thread.plus(usize::from(cpu.thread));
+            self.threads[at].cold_instructions = self.at.cores[core].cold_instructions;
+        }
     }
 
     /// Marks a logical processor of a partition idle.

@@ -8,6 +8,7 @@
 use crate::check::SpecFault;
 use crate::cost::{Books, Class, Contention, Lines, Occupancy, Place, Spread};
 use crate::guest::memory;
+use crate::ids::{ById, ChipId};
 use crate::machine::Topology;
 use crate::sim;
 use crate::spec::{Machine, Partition, Spec};
@@ -67,7 +68,7 @@ pub struct Cost {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChipPrice {
     /// The chip, counted over the whole machine.
-    pub chip: u16,
+    pub chip: ChipId,
     /// Busy cores there.
     pub cores: f64,
     /// Time of an instruction [ns].
@@ -119,7 +120,7 @@ pub fn price(spec: &Spec, busy: &[Vec<f64>]) -> Result<Vec<PartitionPrice>, Pric
 /// Cores that one partition keeps busy on one chip, and what an instruction costs them.
 struct Group {
     partition: usize,
-    chip: u16,
+    chip: ChipId,
     cores: f64,
     class: Class,
 }
@@ -155,7 +156,7 @@ impl<'a> Layout<'a> {
             (got != want).then_some(fault).map_or(Ok(()), Err)
         };
         shape("partitions".into(), busy.len(), self.partitions.len())?;
-        let chips = usize::from(self.tree.chips());
+        let chips = self.tree.chips().len();
         for (partition, row) in self.partitions.iter().zip(busy) {
             let owner = format!("partition {}", partition.name);
             shape(format!("chips of {owner}"), row.len(), chips)?;
@@ -185,16 +186,17 @@ impl<'a> Layout<'a> {
     /// Puts the partitions on their cores, with nothing loaded yet.
     fn occupy(&mut self, busy: &[Vec<f64>]) {
         for (partition, row) in busy.iter().enumerate() {
-            self.spreads[partition].set_cores(&self.tree, row);
-            for (chip, cores) in row.iter().enumerate().filter(|(_, cores)| **cores > 0.0) {
+            let row = ById::from(row.clone());
+            for (chip, cores) in row.entries().filter(|(_, cores)| **cores > 0.0) {
                 self.occupancy.busy_cores[chip] += cores;
                 self.groups.push(Group {
                     partition,
-                    chip: chip as u16,
+                    chip,
                     cores: *cores,
                     class: Class::default(),
                 });
             }
+            self.spreads[partition].set_cores(&self.tree, &row);
         }
     }
 

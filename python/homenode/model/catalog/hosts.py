@@ -154,12 +154,43 @@ class KvmHost(Table):
         }
 
 
-class LinuxHost(Table):
+class Host(Table):
+    """What a host has whatever runs it."""
+
+    policy: str = Field(description="which of the kinds it is")
+    window: Figure[Tick] = Field(description="how often the load of caches and links is taken anew")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_defaults(cls, data: object) -> object:
+        return completed(data)
+
+
+class HostOnLinux(Host):
+    """What a host with the Linux kernel has whatever its scheduler."""
+
+    smt: Figure[bool] = Field(description="whether all threads of a core are in use (not nosmt)")
+    switch: Figure[Direct] = Field(description="direct cost of a switch between two threads")
+    wake_interrupt: Figure[Direct] = Field(
+        description="processor time of waking a thread on another processor: an interrupt is sent"
+    )
+    wake_idle: Figure[Direct] = Field(
+        description="time from such a wake-up on an idle processor until the thread runs"
+    )
+    idle_poll: Figure[Direct] = Field(
+        description="for how long an idle processor polls, and needs neither"
+    )
+    kvm: KvmHost
+
+    def direct_costs(self) -> dict[str, object]:
+        """What switches and wake-ups cost, as the engine takes it."""
+        return {f"{name}_ns": getattr(self, name).value for name in DIRECT_COSTS}
+
+
+class LinuxHost(HostOnLinux):
     """The Linux scheduler, named as the kernel names its settings."""
 
     policy: Literal["linux"] = Field(description="which of the kinds it is")
-    window: Figure[Tick] = Field(description="how often the load of caches and links is taken anew")
-    smt: Figure[bool] = Field(description="whether all threads of a core are in use (not nosmt)")
     scheduler: Figure[Literal["eevdf", "cfs"]] = Field(description="which fair class")
     tick: Figure[Clock] = Field(description="clock tick, 1 / CONFIG_HZ")
     tick_late: Figure[Short] = Field(
@@ -202,37 +233,21 @@ class LinuxHost(Table):
     migrate_most: Figure[Annotated[int, Field(ge=1, le=1024)]] = Field(
         description="most tasks moved in one go"
     )
-    switch: Figure[Direct] = Field(description="direct cost of a switch between two tasks")
-    wake_interrupt: Figure[Direct] = Field(
-        description="processor time of waking a thread on another processor: an interrupt is sent"
-    )
-    wake_idle: Figure[Direct] = Field(
-        description="time from such a wake-up on an idle processor until the thread runs"
-    )
-    idle_poll: Figure[Direct] = Field(
-        description="for how long an idle processor polls, and needs neither"
-    )
     wake_affine: Figure[bool] = Field(
         description="whether a waking task may be drawn to its waker's processor"
     )
     balance: Balance
     numa_balancing: NumaBalancing
-    kvm: KvmHost
-
-    @model_validator(mode="before")
-    @classmethod
-    def _take_defaults(cls, data: object) -> object:
-        return completed(data)
 
     def spec(self) -> HypervisorSpec:
         """The `hypervisor` part of the engine's input; PowerVM's calls cost nothing."""
         rules = ("run_to_parity", "place_lag", "delay_dequeue", "gentle_sleepers")
         plain = ("scheduler", *rules, "reweigh_in_sums")
-        times = ("tick", "tick_late", "bandwidth_slice", "migration_cost", "switch")
-        wakes = ("wake_interrupt", "wake_idle", "idle_poll")
+        times = ("tick", "tick_late", "bandwidth_slice", "migration_cost")
         own = {
+            **self.direct_costs(),
             **{name: getattr(self, name).value for name in plain},
-            **{f"{name}_ns": getattr(self, name).value for name in (*times, *wakes)},
+            **{f"{name}_ns": getattr(self, name).value for name in times},
             **{f"{name}_ns": _value(getattr(self, name)) for name in OPTIONAL},
             "migrate_most": self.migrate_most.value,
             "wake_affine": self.wake_affine.value,
@@ -243,11 +258,10 @@ class LinuxHost(Table):
         return {**calls, "linux": cast(LinuxSpec, own)}
 
 
-class Credit2Host(Table):
+class Credit2Host(Host):
     """Xen's scheduler credit2, named as its boot parameters are."""
 
     policy: Literal["credit2"] = Field(description="which of the kinds it is")
-    window: Figure[Tick] = Field(description="how often the load of caches and links is taken anew")
     smt: Figure[bool] = Field(description="whether all threads of a core are in use (smt=on)")
     rate_limit: Figure[Limit] = Field(
         description="sched_ratelimit_us: least time that one runs before another may take over"
@@ -270,11 +284,6 @@ class Credit2Host(Table):
         description="credit2_load_window_shift: the load is averaged over 2^this ns"
     )
     switch: Figure[Direct] = Field(description="direct cost of a switch")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _take_defaults(cls, data: object) -> object:
-        return completed(data)
 
     def spec(self) -> HypervisorSpec:
         """The `hypervisor` part of the engine's input; PowerVM's calls cost nothing."""

@@ -6,52 +6,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, cast
 
-from pydantic import Field, create_model, model_validator
+from pydantic import Field, create_model
 
 from homenode.model.catalog.figure import Figure
-from homenode.model.catalog.hosts import (
-    DIRECT_COSTS,
-    Direct,
-    KvmHost,
-    Tick,
-    completed,
-    without_calls,
-)
+from homenode.model.catalog.hosts import HostOnLinux, without_calls
 from homenode.model.catalog.policies import HOSTS, LISTED, HostPolicy, Setting
-from homenode.model.document import Quantity, Table
+from homenode.model.document import Quantity
 from homenode.model.spec import HypervisorSpec, LinuxSpec
 from homenode.model.units import TIME
 
 
-class ListedHost(Table):
+class ListedHost(HostOnLinux):
     """A Linux host whose scheduler is one of the engine's list."""
-
-    policy: str = Field(description="which of the kinds it is")
-    window: Figure[Tick] = Field(description="how often the load of caches and links is taken anew")
-    smt: Figure[bool] = Field(description="whether all threads of a core are in use (not nosmt)")
-    switch: Figure[Direct] = Field(description="direct cost of a switch between two threads")
-    wake_interrupt: Figure[Direct] = Field(
-        description="processor time of waking a thread on another processor: an interrupt is sent"
-    )
-    wake_idle: Figure[Direct] = Field(
-        description="time from such a wake-up on an idle processor until the thread runs"
-    )
-    idle_poll: Figure[Direct] = Field(
-        description="for how long an idle processor polls, and needs neither"
-    )
-    kvm: KvmHost
-
-    @model_validator(mode="before")
-    @classmethod
-    def _take_defaults(cls, data: object) -> object:
-        return completed(data)
 
     def spec(self) -> HypervisorSpec:
         """The `hypervisor` part of the engine's input."""
-        costs = {f"{name}_ns": getattr(self, name).value for name in DIRECT_COSTS}
         settings = {one.name: getattr(self, one.key).value for one in HOSTS[self.policy].settings}
         calls = without_calls(self.policy, self.window.value)
-        return {**calls, "linux": cast(LinuxSpec, costs), "settings": settings}
+        return {**calls, "linux": cast(LinuxSpec, self.direct_costs()), "settings": settings}
 
 
 def _kind(setting: Setting) -> Any:

@@ -10,9 +10,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from homenode.model.catalog.figure import CatalogName, Figure, Latency
-from homenode.model.catalog.hosts import Credit2Host, LinuxHost
+from homenode.model.catalog.hosts import Credit2Host, HostOnLinux
 from homenode.model.catalog.hypervisor import Hypervisor
-from homenode.model.catalog.listed import ListedHost
 from homenode.model.catalog.placement import Placement
 from homenode.model.catalog.platform import Platform
 from homenode.model.catalog.streams import Streams
@@ -225,7 +224,7 @@ class MachineDescription(Table):
     def host_threads(self) -> int:
         """Threads of a core that a host counts as processors; 1 elsewhere."""
         hypervisor = self.hypervisor
-        if isinstance(hypervisor, (LinuxHost, Credit2Host, ListedHost)) and hypervisor.smt.value:
+        if isinstance(hypervisor, (HostOnLinux, Credit2Host)) and hypervisor.smt.value:
             return self.threads_per_core
         return 1
 

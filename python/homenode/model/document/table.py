@@ -11,7 +11,11 @@ class Table(BaseModel):
     afterwards.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    # Most models are parts of others, whose validators have them in them: each is built when it is
+    # asked for by itself.
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True
+    )
 
     @model_validator(mode="before")
     @classmethod

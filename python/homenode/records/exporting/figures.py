@@ -215,12 +215,10 @@ def _float(value: float | None) -> float | None:
 
 def _guest_sums(frames: Frames, window_ns: int) -> Mapping[tuple[int, int], Sums]:
     """Counters of virtual machines by sample and partition."""
-    import polars as pl
-
     if not guest_tables(frames.run.spec):
         return {}
-    ends = frames.run.intervals("partition")["time_ns"].unique().sort()
-    batches = pl.LazyFrame({"time_ns": ends, "batch": (ends - 1) // window_ns})
+    ends = frames.run.intervals("partition")["time_ns"].unique()
+    batches = {end: (end - 1) // window_ns for end in ends.to_list()}
     return guest_sums(frames.run.path, frames.run.spec, "batch", batches, frames.replication)
 
 

@@ -6,19 +6,12 @@ hold a row for each of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
 
 from homenode.model.spec import Spec, zvm_of
 from homenode.simulate.answers import Answer, Sums
-from homenode.simulate.kept.reading import scan_table
-from homenode.simulate.kept.store import GUEST_TABLES
-
-if TYPE_CHECKING:
-    import polars as pl
-
-_NOT_COUNTED = ("time_ns", "replication", "partition", "batch", *GUEST_TABLES)
+from homenode.simulate.kept.sums import REPLICATION, added
 
 
 def guest_tables(spec: Spec) -> list[str]:
@@ -51,7 +44,7 @@ def names_of(spec: Spec, kind: str) -> list[dict[str, int | str]]:
 
 def with_guests(raw: Sequence[Answer], folder: Path, spec: Spec) -> list[Answer]:
     """The engine's summaries with these sums, which it keeps by interval only."""
-    sums = guest_sums(folder, spec, "replication")
+    sums = guest_sums(folder, spec, REPLICATION)
     return [
         {
             **summary,
@@ -70,59 +63,30 @@ def guest_sums(
     folder: Path,
     spec: Spec,
     key: str,
-    batches: pl.LazyFrame | None = None,
+    batches: Mapping[int, int] | None = None,
     replication: int | None = None,
 ) -> dict[tuple[int, int], Sums]:
-    """Sums by `key` (`replication`, or `batch` of the frame `batches` that says by `time_ns` which
-    batch an interval belongs to) and partition; of all replications together, or of one.
+    """Sums by `key` (`replication`, or `batch`, where `batches` says by its end which batch an
+    interval belongs to) and partition; of all replications together, or of one.
     """
-    import polars as pl
-
     found: dict[tuple[int, int], Sums] = {}
     for table in guest_tables(spec):
-        rows = scan_table(folder, table)
-        if replication is not None:
-            rows = rows.filter(pl.col("replication") == replication)
-        for row in _rows(rows, spec, table, key, batches):
-            place = int(row.pop(key)), int(row.pop("partition"))
-            kind = str(row.pop("kind"))
-            found.setdefault(place, {})[kind] = cast(dict[str, float], row)
+        keys = (key, "partition", table)
+        rows = added(folder, table, keys, batches=batches, replication=replication)
+        by_kind = [
+            ((at, partition), _kind(spec, table, partition, number), one.sums)
+            for (at, partition, number), one in rows.items()
+        ]
+        for place, kind, sums in sorted(by_kind, key=lambda one: one[:2]):
+            kinds = found.setdefault(place, {})
+            before = kinds.get(kind, {})
+            kinds[kind] = {name: value + before.get(name, 0) for name, value in sums.items()}
     return found
 
 
-def _rows(
-    rows: pl.LazyFrame,
-    spec: Spec,
-    table: str,
-    key: str,
-    batches: pl.LazyFrame | None,
-) -> list[dict[str, str | int]]:
-    import polars as pl
-
-    if batches is not None:
-        rows = rows.join(batches, on="time_ns")
-    if table == "virtual_machine":
-        rows = rows.join(_roles(spec), on=["partition", "virtual_machine"])
-    else:
-        rows = rows.with_columns(pl.lit(table).alias("kind"))
-    return (
-        rows.group_by(key, "partition", "kind")
-        .agg(pl.all().exclude(*_NOT_COUNTED, "kind").sum())
-        .sort(key, "partition", "kind")
-        .collect()
-        .to_dicts()
-    )
-
-
-def _roles(spec: Spec) -> pl.LazyFrame:
-    """What each virtual machine does."""
-    import polars as pl
-
-    known = [
-        (index, number, str(machine["role"]))
-        for index, partition in enumerate(spec["partitions"])
-        if (guest := zvm_of(partition)) is not None
-        for number, machine in enumerate(guest["machines"])
-    ]
-    schema = {"partition": pl.Int64, "virtual_machine": pl.Int64, "kind": pl.String}
-    return pl.LazyFrame(known, schema=schema, orient="row")
+def _kind(spec: Spec, table: str, partition: int, number: int) -> str:
+    """What is added up with what: virtual machines by what they do."""
+    guest = zvm_of(spec["partitions"][partition])
+    if table != "virtual_machine" or guest is None:
+        return table
+    return str(guest["machines"][number]["role"])

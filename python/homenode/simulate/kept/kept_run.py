@@ -141,7 +141,7 @@ class KeptRun:
         """How many replications were kept."""
         return len(self.raw)
 
-    @property
+    @functools.cached_property
     def partitions(self) -> list[str]:
         """Names of the partitions, in order of their index."""
         return [str(partition["name"]) for partition in self.spec["partitions"]]
@@ -188,7 +188,7 @@ class KeptRun:
 
     def unsteady_reason(self, partition: str) -> str | None:
         """Why there is no steady state; None if there is one."""
-        reason = self.steady[self.partition(partition)]["reason"]
+        reason = self.summary["steady"][self.partition(partition)]["reason"]
         return None if reason is None else str(reason)
 
     def partition(self, name: str | None) -> str:
@@ -200,7 +200,7 @@ class KeptRun:
                 f"run {self.id} has {len(self.partitions)} partitions; name one of "
                 f"{listed(self.partitions)}"
             )
-        if name not in self.partitions:
+        if name not in self.summary["partitions"]:
             raise NotFoundError(
                 f"run {self.id} has no partition {name}{nearest(name, self.partitions)}"
             )

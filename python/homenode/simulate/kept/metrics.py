@@ -98,15 +98,16 @@ def _nest_share(name: str) -> Formula:
 
 
 def _elapsed(t: Totals) -> float | None:
-    return ratio(sum(t.finished_ns), len(t.finished_ns) * NS_PER_S)
+    ended = t.finished_ns
+    return ratio(ended["sum"], ended["count"] * NS_PER_S) if ended else None
 
 
 def _elapsed_shortest(t: Totals) -> float | None:
-    return min(t.finished_ns) / NS_PER_S if t.finished_ns else None
+    return t.finished_ns["min"] / NS_PER_S if t.finished_ns else None
 
 
 def _elapsed_longest(t: Totals) -> float | None:
-    return max(t.finished_ns) / NS_PER_S if t.finished_ns else None
+    return t.finished_ns["max"] / NS_PER_S if t.finished_ns else None
 
 
 _TOOL = [

@@ -9,10 +9,8 @@ one to the next, so that their spread says nothing of how far the mean may be of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from homenode.model.estimate import BATCHES, Estimate, Told, estimate
 from homenode.model.spec import Spec
@@ -30,11 +28,8 @@ from homenode.simulate.kept.guests import guest_sums
 from homenode.simulate.kept.metric import Metric
 from homenode.simulate.kept.metrics import BATCHED, METRICS
 from homenode.simulate.kept.nest_metrics import categories
-from homenode.simulate.kept.reading import scan_table
+from homenode.simulate.kept.sums import BATCH, REPLICATION, Added, added, end_times
 from homenode.simulate.kept.totals import NS_PER_S, Shape, Totals, shape_of, totals_of
-
-if TYPE_CHECKING:
-    import polars as pl
 
 GAUGES = ("tx_inside", "vps_unfolded")
 """What is read at the end of an interval rather than counted over it."""
@@ -98,20 +93,13 @@ def _all_busy(summary: Answer) -> float:
 
 def with_gauges(raw: Sequence[Answer], folder: Path) -> list[Answer]:
     """The engine's summaries with the means of the gauges, which it keeps by interval only."""
-    import polars as pl
-
-    means = (
-        scan_table(folder, "partition")
-        .group_by("replication", "partition")
-        .agg(pl.mean(*GAUGES))
-        .collect()
-    )
-    found = {(row.pop("replication"), row.pop("partition")): row for row in means.to_dicts()}
+    found = added(folder, "partition", (REPLICATION, "partition"), GAUGES)
+    means = {place: {name: one.mean(name) for name in GAUGES} for place, one in found.items()}
     return [
         {
             **summary,
             "partitions": [
-                {**partition, "gauges": found.get((summary["replication"], index), {})}
+                {**partition, "gauges": means.get((summary["replication"], index), {})}
                 for index, partition in enumerate(summary["partitions"])
             ],
         }
@@ -158,53 +146,35 @@ def _batches(
     shapes: Sequence[Shape], folder: Path, spec: Spec, machine: MachineFacts
 ) -> dict[int, list[Totals]]:
     """Counters of each partition in successive stretches of the one replication."""
-    import polars as pl
-
-    rows = scan_table(folder, "partition").drop("replication")
-    times = rows.select("time_ns").unique().sort("time_ns").collect().to_series()
+    times = end_times(folder, "partition")
     count = min(BATCHES, len(times))
     if count < 2:
         return {}
-    numbered = pl.LazyFrame(
-        {"time_ns": times, "batch": [i * count // len(times) for i in range(len(times))]}
-    )
-    sums = (
-        rows.join(numbered, on="time_ns")
-        .group_by("partition", "batch")
-        .agg(
-            pl.max("time_ns").alias("end_ns"),
-            pl.all().exclude("time_ns").sum(),
-            pl.mean(*GAUGES).name.suffix("_mean"),
-        )
-        .sort("partition", "batch")
-        .collect()
-    )
-    guests = guest_sums(folder, spec, "batch", numbered)
-    together = sums.group_by("batch").agg(pl.sum("busy_ns"))
-    busy = dict(zip(together["batch"], together["busy_ns"], strict=True))
+    batches = {time: i * count // len(times) for i, time in enumerate(times)}
+    ends = [0] * count
+    for time, batch in batches.items():
+        ends[batch] = time
+    sums = added(folder, "partition", ("partition", BATCH), batches=batches)
+    guests = guest_sums(folder, spec, BATCH, batches)
+    busy = [0] * count
+    for (_, batch), one in sums.items():
+        busy[batch] += one.sums["busy_ns"]
     found: dict[int, list[Totals]] = {}
-    start_ns = 0
-    for row in sums.iter_rows(named=True):
-        start_ns = 0 if row["batch"] == 0 else start_ns
-        batch = _batch(row, shapes[row["partition"]], start_ns, machine)
-        counted = guests.get((row["batch"], row["partition"]), {})
-        batch = replace(batch, guests=counted, all_busy_ns=float(busy[row["batch"]]))
-        found.setdefault(row["partition"], []).append(batch)
-        start_ns = row["end_ns"]
+    for (partition, batch), one in sums.items():
+        counters = one.sums
+        totals = Totals(
+            shape=shapes[partition],
+            seconds=(ends[batch] - (ends[batch - 1] if batch else 0)) / NS_PER_S,
+            counters=counters,
+            gauges={name: one.mean(name) for name in GAUGES},
+            response_ns=mean_only(counters["response_ns"], counters["tx_done"]),
+            dispatch_wait_ns=mean_only(counters["ready_ns"], counters["dispatches"]),
+            all_busy_ns=float(busy[batch]),
+            rni=machine.get("rni"),
+            guests=guests.get((batch, partition), {}),
+        )
+        found.setdefault(partition, []).append(totals)
     return found
-
-
-def _batch(row: Mapping[str, int], shape: Shape, start_ns: int, machine: MachineFacts) -> Totals:
-    """One batch; the means of its distributions follow from sums, its percentiles do not."""
-    return Totals(
-        shape=shape,
-        seconds=(row["end_ns"] - start_ns) / NS_PER_S,
-        counters=row,
-        gauges={name: row[f"{name}_mean"] for name in GAUGES},
-        response_ns=mean_only(row["response_ns"], row["tx_done"]),
-        dispatch_wait_ns=mean_only(row["ready_ns"], row["dispatches"]),
-        rni=machine.get("rni"),
-    )
 
 
 def mean_only(total: float, count: int) -> Distribution:
@@ -214,9 +184,7 @@ def mean_only(total: float, count: int) -> Distribution:
 
 def _machine(spec: Spec, raw: Sequence[Answer], folder: Path) -> MachineFigures:
     """Figures of the machine as a whole: its pools, and how much was simulated."""
-    import polars as pl
-
-    pools = scan_table(folder, "pool").collect()
+    pools = added(folder, "pool", ("pool", REPLICATION))
     managed = spec["machine"]["hypervisor"]["policy"] == "prsm"
     seconds = spec["duration_ns"] / NS_PER_S
     return {
@@ -225,24 +193,27 @@ def _machine(spec: Spec, raw: Sequence[Answer], folder: Path) -> MachineFigures:
         "simulated_s": seconds,
         "events": sum(int(summary["events"]) for summary in raw),
         "pools": {
-            pool["name"]: _pool(pools.filter(pl.col("pool") == index), seconds, managed=managed)
+            pool["name"]: _pool(
+                [one for (place, _), one in pools.items() if place == index],
+                seconds,
+                managed=managed,
+            )
             for index, pool in enumerate(spec["pools"])
         },
     }
 
 
-def _pool(rows: pl.DataFrame, seconds: float, *, managed: bool) -> PoolFigures:
+def _pool(replications: Sequence[Added], seconds: float, *, managed: bool) -> PoolFigures:
     """Cores of a pool: how many, how many used, how many available (`app` of lparstat); of PR/SM
     also how many its management of no partition takes.
     """
-    by_replication = rows.group_by("replication").sum().sort("replication")
     scale = seconds * NS_PER_S
 
     def cores(column: str) -> Estimate:
-        return estimate([value / scale for value in by_replication[column]])
+        return estimate([one.sums[column] / scale for one in replications])
 
     found: PoolFigures = {
-        "cores": rows["cores"][-1] if len(rows) else None,
+        "cores": replications[-1].last["cores"] if replications else None,
         "physc": cores("busy_ns").as_json(),
         "app": cores("idle_ns").as_json(),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from homenode.model.catalog.policies import HOST_POLICIES
@@ -16,7 +16,7 @@ from homenode.model.spec import (
     shared_of,
     zvm_of,
 )
-from homenode.simulate.answers import MachineFacts, PartitionAnswer
+from homenode.simulate.answers import Finished, MachineFacts, PartitionAnswer
 
 NS_PER_S = 1_000_000_000
 
@@ -88,8 +88,8 @@ class Totals:
     """Means of what is read at the end of each interval instead of being counted."""
     response_ns: Mapping[str, float] = field(default_factory=dict)
     dispatch_wait_ns: Mapping[str, float] = field(default_factory=dict)
-    finished_ns: tuple[float, ...] = ()
-    """Elapsed times of the loops that ended."""
+    finished_ns: Finished | None = None
+    """Elapsed times of the loops that ended, if any did."""
     all_busy_ns: float = 0.0
     """Core time of all partitions together [ns]."""
     rni: Mapping[str, float] | None = None
@@ -146,11 +146,23 @@ def totals_of(
         gauges=summary.get("gauges") or {},
         response_ns=summary.get("response_ns") or {},
         dispatch_wait_ns=summary.get("dispatch_wait_ns") or {},
-        finished_ns=tuple(summary.get("finished") or ()),
+        finished_ns=_finished(summary.get("finished")),
         all_busy_ns=all_busy_ns,
         rni=machine.get("rni"),
         guests=summary.get("guests") or {},
     )
+
+
+def _finished(told: Finished | Sequence[int] | None) -> Finished | None:
+    """None if no loop ended; runs that were kept earlier list them one by one."""
+    if isinstance(told, Sequence):
+        told = {
+            "count": len(told),
+            "sum": sum(told),
+            "min": min(told, default=0),
+            "max": max(told, default=0),
+        }
+    return told if told and told["count"] else None
 
 
 def ratio(part: float, whole: float, scale: float = 1.0) -> float | None:

@@ -3,8 +3,8 @@ the same.
 
 The engine hands over rows whenever it is ready, which depends on the wall clock. Rows are therefore
 gathered into row groups of a fixed size before they are written, one part file a replication; at
-the end the parts are copied, group by group in the order of the replications, into one file. Memory
-is bounded by the size of a group.
+the end the parts are copied, group by group in the order of the replications, into one file, or
+renamed if there is but one. Memory is bounded by the size of a group.
 """
 
 from __future__ import annotations
@@ -157,6 +157,9 @@ def merge_parts(
     parts = [part_path(folder, table, index) for index in replications]
     there = [part for part in parts if part.exists()]
     if not there and table not in ALWAYS_WRITTEN:
+        return
+    if len(there) == 1:
+        there[0].rename(target)
         return
     with open_writer(target, schema_of(columns)) as writer:
         for part in there:

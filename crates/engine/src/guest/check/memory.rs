@@ -11,7 +11,7 @@ const MOST_BYTES: u64 = 1 << 50;
 const MOST_PARTS: usize = 4096;
 
 pub(crate) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
-    let domains = Topology::new(&spec.machine).domains();
+    let domains = Topology::new(&spec.machine).domains().len();
     let parts = partition.memory.len();
     if parts > MOST_PARTS {
         let most = format!("at most {MOST_PARTS}");
@@ -25,7 +25,8 @@ pub(crate) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checke
     for (at, part) in partition.memory.iter().enumerate() {
         check_part(part, domains, &owner.within(&format!("memory/{at}")))?;
     }
-    if let Some(domain) = partition.io_domain.filter(|domain| *domain >= domains) {
+    let io = partition.io_domain;
+    if let Some(domain) = io.filter(|domain| usize::from(*domain) >= domains) {
         return Err(no_domain(&owner.within("io_domain"), domain, domains));
     }
     let bytes: u64 = partition.memory.iter().map(|part| part.bytes).sum();
@@ -56,7 +57,7 @@ pub(crate) fn check_room(spec: &Spec) -> Checked {
         if let Some(lack) = memory::no_room(&tree, partition) {
             let owner = Owner::partition(spec, at).within("memory_policy");
             return Err(owner.refuse(Wrong::NoRoom {
-                domain: lack.domain,
+                domain: lack.domain.into(),
                 asked_bytes: lack.asked.ceil(),
                 there_bytes: lack.there,
             }));
@@ -65,7 +66,7 @@ pub(crate) fn check_room(spec: &Spec) -> Checked {
     Ok(())
 }
 
-fn check_part(part: &MemoryPart, domains: u16, owner: &Owner) -> Checked {
+fn check_part(part: &MemoryPart, domains: usize, owner: &Owner) -> Checked {
     if part.domains.is_empty() {
         return Err(range(
             owner,
@@ -74,7 +75,8 @@ fn check_part(part: &MemoryPart, domains: u16, owner: &Owner) -> Checked {
             "1 or more",
         ));
     }
-    if let Some(domain) = part.domains.iter().find(|domain| **domain >= domains) {
+    let mut all = part.domains.iter();
+    if let Some(domain) = all.find(|domain| usize::from(**domain) >= domains) {
         return Err(no_domain(&owner.within("domains"), *domain, domains));
     }
     let mut sorted = part.domains.clone();
@@ -94,6 +96,6 @@ fn check_part(part: &MemoryPart, domains: u16, owner: &Owner) -> Checked {
     Ok(())
 }
 
-fn no_domain(owner: &Owner, domain: u16, domains: u16) -> SpecFault {
-    owner.not_there("memory domain", u64::from(domain), u64::from(domains))
+fn no_domain(owner: &Owner, domain: u16, domains: usize) -> SpecFault {
+    owner.not_there("memory domain", u64::from(domain), domains as u64)
 }

@@ -3,7 +3,6 @@
 //! no instruction of that class: spinning, lines that come from elsewhere, refilling caches.
 
 use crate::cost::Book;
-use crate::machine::Distance;
 
 /// To whom processor time is put down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +53,17 @@ impl Extra {
         self.books[book] += ns;
         self.owners[owner as usize] += ns;
         self.ns += ns;
+    }
+
+    /// Adds a part of another one, the time of which counts by `share`.
+    #[inline]
+    pub fn add_part(&mut self, other: &Extra, part: f64, share: f64) {
+        let time = part * share;
+        add(&mut self.books, &other.books, time);
+        add(&mut self.owners, &other.owners, time);
+        self.spin_instructions += other.spin_instructions * part;
+        add(&mut self.lines, &other.lines, part);
+        self.ns += other.ns * time;
     }
 }
 
@@ -111,13 +121,6 @@ impl Segment {
         self.instructions.iter().sum()
     }
 
-    /// Adds a line that comes from another core's cache, at a distance.
-    #[inline]
-    pub fn fetch_one(&mut self, owner: Owner, distance: Distance, ns: f64) {
-        self.extra.lines[distance as usize] += 1.0;
-        self.extra.add(owner, distance as usize, ns);
-    }
-
     /// Share of each owner in the instructions.
     #[inline]
     pub fn shares(&self) -> [f64; OWNERS] {
@@ -149,20 +152,21 @@ impl Segment {
     /// Puts another segment before it.
     #[inline]
     pub fn follow(&mut self, first: &Segment) {
-        add(&mut self.instructions, &first.instructions);
-        let (mine, theirs) = (&mut self.extra, &first.extra);
-        add(&mut mine.books, &theirs.books);
-        add(&mut mine.owners, &theirs.owners);
-        add(&mut mine.lines, &theirs.lines);
-        mine.spin_instructions += theirs.spin_instructions;
-        mine.ns += theirs.ns;
+        self.repeat(first, 1.0);
+    }
+
+    /// Adds another segment, so many times.
+    #[inline]
+    pub fn repeat(&mut self, other: &Segment, times: f64) {
+        add(&mut self.instructions, &other.instructions, times);
+        self.extra.add_part(&other.extra, times, 1.0);
     }
 }
 
 #[inline]
-fn add<const N: usize>(mine: &mut [f64; N], theirs: &[f64; N]) {
+fn add<const N: usize>(mine: &mut [f64; N], theirs: &[f64; N], times: f64) {
     for (a, b) in mine.iter_mut().zip(theirs) {
-        *a += b;
+        *a += b * times;
     }
 }
 

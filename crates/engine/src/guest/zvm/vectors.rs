@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 
 use super::ids::{LpId, VcpuId, VectorId};
-use crate::ids::ById;
+use crate::ids::{ById, ChipId};
 use crate::machine::{Distance, Topology};
 use crate::spec::ByDistance;
 
@@ -45,6 +45,8 @@ pub struct Vectors {
     vectors: ById<VectorId, Vector>,
     /// Vector of each logical processor, and its bit in the masks there.
     of: ById<LpId, (VectorId, u128)>,
+    /// Those that are unparked, once more: it is asked at every turn.
+    unparked: ById<LpId, bool>,
     /// Others by distance, for each vector.
     order: ById<VectorId, Vec<(VectorId, Distance)>>,
     barrier: [f64; 3],
@@ -56,11 +58,16 @@ pub struct Vectors {
 
 impl Vectors {
     /// Vectors of logical processors that sit on `chips`; all idle and unparked.
-    pub fn new(tree: &Topology, chips: &[u16], vertical: bool, barrier: ByDistance) -> Self {
+    pub fn new(
+        tree: &Topology,
+        chips: &ById<LpId, ChipId>,
+        vertical: bool,
+        barrier: ByDistance,
+    ) -> Self {
         let mut vectors: ById<VectorId, Vector> = ById::new();
-        let mut at_chip: Vec<u16> = Vec::new();
+        let mut at_chip: ById<VectorId, ChipId> = ById::new();
         let mut of = ById::new();
-        for (lp, chip) in chips.iter().enumerate() {
+        for (lp, chip) in chips.entries() {
             let known = at_chip.iter().position(|c| vertical && c == chip);
             let vector = known.map_or_else(
                 || {
@@ -71,16 +78,15 @@ impl Vectors {
             );
             let members = &mut vectors[vector];
             of.push((vector, 1 << members.lps.len()));
-            members.add(LpId::new(lp));
+            members.add(lp);
         }
-        let order = (0..vectors.len())
-            .map(|from| nearest_first(tree, &at_chip, from))
-            .collect();
+        let others = |from| nearest_first(tree, &at_chip, from);
         Self {
             free: chips.len() as u32,
+            unparked: ById::of(true, chips.len()),
             vectors,
             of,
-            order,
+            order: at_chip.ids().map(others).collect(),
             barrier: [barrier.local, barrier.near, barrier.far],
             master: VecDeque::new(),
             queued: 0,
@@ -143,6 +149,7 @@ impl Vectors {
 
     /// Notes whether a logical processor is unparked.
     pub fn set_unparked(&mut self, lp: LpId, unparked: bool) {
+        self.unparked[lp] = unparked;
         let (vector, bit) = self.of[lp];
         let of = &mut self.vectors[vector];
         if (of.unparked & bit != 0) != unparked {
@@ -165,8 +172,7 @@ impl Vectors {
     /// Whether a logical processor is unparked.
     #[inline]
     pub fn is_unparked(&self, lp: LpId) -> bool {
-        let (vector, bit) = self.of[lp];
-        self.vectors[vector].unparked & bit != 0
+        self.unparked[lp]
     }
 
     /// The vector of a logical processor, or the nearest one that has unparked processors.
@@ -344,11 +350,15 @@ impl Vector {
 }
 
 /// Other vectors by distance; at equal distance those that follow in number, then from the start.
-fn nearest_first(tree: &Topology, chips: &[u16], from: usize) -> Vec<(VectorId, Distance)> {
+fn nearest_first(
+    tree: &Topology,
+    chips: &ById<VectorId, ChipId>,
+    from: VectorId,
+) -> Vec<(VectorId, Distance)> {
     let count = chips.len();
     let mut others: Vec<(VectorId, Distance)> = (1..count)
-        .map(|step| (from + step) % count)
-        .map(|at| (VectorId::new(at), tree.distance(chips[from], chips[at])))
+        .map(|step| VectorId::new((from.index() + step) % count))
+        .map(|at| (at, tree.distance(chips[from], chips[at])))
         .collect();
     others.sort_by_key(|(_, distance)| *distance);
     others
@@ -368,7 +378,7 @@ mod tests {
     /// Two nodes of two chips of two cores: chips 0, 0, 1, 1, 2, 2, 3, 3.
     fn vectors(vertical: bool) -> Vectors {
         let tree = Topology::new(&parse_short("node:2 chip:2 core:2").unwrap());
-        let chips: Vec<u16> = (0..8).map(|core| core / 2).collect();
+        let chips = (0..8).map(|core| ChipId::new(core / 2)).collect();
         Vectors::new(&tree, &chips, vertical, BARRIER)
     }
 

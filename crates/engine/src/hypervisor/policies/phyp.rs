@@ -29,7 +29,7 @@
 use std::collections::VecDeque;
 
 use crate::hypervisor::{Capacity, Placement, Policy, Renewal, Rule, View};
-use crate::ids::{CoreId, PartitionId, VpId};
+use crate::ids::{ChipId, CoreId, PartitionId, VpId};
 use crate::spec::Eviction;
 
 /// How many waiting virtual processors a free core looks at before it takes the first.
@@ -122,7 +122,8 @@ impl Policy for Phyp {
 
 /// Cores with a runner on excess capacity, chip by chip.
 fn excess_runners(view: View<'_>) -> impl Iterator<Item = CoreId> + '_ {
-    (0..view.state.tree.chips()).flat_map(move |chip| view.windows.sets.excess_on(chip))
+    let chips = view.state.tree.chips().into_iter();
+    chips.flat_map(move |chip| view.windows.sets.excess_on(chip))
 }
 
 fn is_at_home(view: View, vp: VpId) -> bool {
@@ -140,7 +141,7 @@ fn idle_at_home(view: View, vp: VpId) -> Option<CoreId> {
         return None;
     };
     let last_chip = last_idle_chip(view, vp.last_core);
-    if last_chip.is_some_and(|chip| share.is_home(chip)) {
+    if last_chip.is_some_and(|chip| chip == vp.home_chip || share.is_home(chip)) {
         return vp.last_core;
     }
     if let Some(core) = sets.idle_on(vp.home_chip) {
@@ -169,18 +170,18 @@ fn idle_away(view: View, vp: VpId) -> Option<CoreId> {
         let on_chip = view.windows.sets.idle_on(core.chip);
         on_chip.or_else(|| emptiest(view, tree.chips_of(core.node)))
     });
-    near.or_else(|| emptiest(view, 0..tree.chips()))
+    near.or_else(|| emptiest(view, tree.chips()))
 }
 
 /// Chip of the last core, if that core is idle.
-fn last_idle_chip(view: View, last: Option<CoreId>) -> Option<u16> {
+fn last_idle_chip(view: View, last: Option<CoreId>) -> Option<ChipId> {
     let chip = view.state.cores[last?].chip;
     view.windows.sets.is_idle(chip, last?).then_some(chip)
 }
 
 /// An idle core of the chip with most idle cores, the first among equals: the rules leave open
 /// which of several chips it is, and the emptiest has the most cache and bandwidth to spare.
-fn emptiest(view: View, chips: impl Iterator<Item = u16>) -> Option<CoreId> {
+fn emptiest(view: View, chips: impl IntoIterator<Item = ChipId>) -> Option<CoreId> {
     let sets = &view.windows.sets;
     let mut best = (0, None);
     for chip in chips {

@@ -46,7 +46,7 @@
 use std::collections::VecDeque;
 
 use crate::hypervisor::{Capacity, Kind, Placement, Policy, Renewal, View};
-use crate::ids::{CoreId, PartitionId, PoolId, VpId};
+use crate::ids::{ChipId, CoreId, PartitionId, PoolId, VpId};
 use crate::spec::{Processors, Spec};
 
 /// How many waiting logical cores a free core looks at before it takes the first.
@@ -219,7 +219,7 @@ fn nearest_idle(view: View, vp: VpId) -> Option<CoreId> {
     [false, true].into_iter().find_map(|homes| {
         idle_on_node(view, vp, pool, homes)
             .or_else(|| last.filter(|last| is_idle(view, *last, pool, homes)))
-            .or_else(|| emptiest(view, 0..chips, pool, homes))
+            .or_else(|| emptiest(view, chips.into_iter(), pool, homes))
     })
 }
 
@@ -230,7 +230,7 @@ fn idle_on_node(view: View, vp: VpId, pool: PoolId, homes: bool) -> Option<CoreI
     let fits = |last: &CoreId| is_idle(view, *last, pool, homes) && near(*last);
     let on_chip = || first_idle(view, vp.home_chip, pool, homes);
     let on_node = || {
-        let chips = view.state.tree.chips_of(vp.home_node);
+        let chips = view.state.tree.chips_of(vp.home_node).into_iter();
         emptiest(view, chips, pool, homes)
     };
     vp.last_core.filter(fits).or_else(on_chip).or_else(on_node)
@@ -241,7 +241,7 @@ fn is_idle(view: View, core: CoreId, pool: PoolId, homes: bool) -> bool {
     view.windows.idle_of(pool, chip, homes) & view.windows.sets.bit(chip, core) != 0
 }
 
-fn first_idle(view: View, chip: u16, pool: PoolId, homes: bool) -> Option<CoreId> {
+fn first_idle(view: View, chip: ChipId, pool: PoolId, homes: bool) -> Option<CoreId> {
     let mask = view.windows.idle_of(pool, chip, homes);
     view.windows.sets.first_of(chip, mask)
 }
@@ -249,12 +249,12 @@ fn first_idle(view: View, chip: u16, pool: PoolId, homes: bool) -> Option<CoreId
 /// An idle core of the chip with most of them, the first among equals.
 fn emptiest(
     view: View,
-    chips: impl Iterator<Item = u16>,
+    chips: impl Iterator<Item = ChipId>,
     pool: PoolId,
     homes: bool,
 ) -> Option<CoreId> {
-    let count = |chip: &u16| view.windows.idle_of(pool, *chip, homes).count_ones();
-    let best = chips.fold(None, |best: Option<(u32, u16)>, chip| {
+    let count = |chip: &ChipId| view.windows.idle_of(pool, *chip, homes).count_ones();
+    let best = chips.fold(None, |best: Option<(u32, ChipId)>, chip| {
         let idle = count(&chip);
         match best {
             Some((most, _)) if most >= idle => best,
@@ -283,7 +283,7 @@ fn victim(view: View, vp: VpId) -> Option<CoreId> {
 
 /// Cores of a pool with a runner beyond its share, chip by chip.
 fn excess_runners(view: View<'_>, pool: PoolId) -> impl Iterator<Item = CoreId> + '_ {
-    let chips = 0..view.state.tree.chips();
+    let chips = view.state.tree.chips().into_iter();
     chips
         .flat_map(move |chip| view.windows.sets.excess_on(chip))
         .filter(move |core| view.windows.lots[*core].pool == Some(pool))

@@ -194,7 +194,9 @@ impl World<Host> {
         if self.kvm_due(vp) {
             return;
         }
+        self.sys.looked_at = Some((core, vp));
         self.tell(|host| host.look(core, now));
+        self.sys.looked_at = None;
         if self.at.cores[core].running == Some(vp) {
             self.grant(vp);
             self.plan(core);
@@ -292,6 +294,9 @@ impl World<Host> {
 
     /// The same thread goes on, perhaps until another time.
     fn look_anew(&mut self, vp: VpId, core: CoreId) {
+        if self.sys.looked_at == Some((core, vp)) {
+            return; // That comes after the look.
+        }
         let before = self.at.cores[core].grant_end;
         self.grant(vp);
         if self.at.cores[core].grant_end != before {

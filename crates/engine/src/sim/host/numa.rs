@@ -8,7 +8,7 @@
 use super::state::Host;
 use super::Alarm;
 use crate::hypervisor::numa::{move_common, move_own, next_period_ns};
-use crate::ids::{CoreId, PartitionId, Span, VpId};
+use crate::ids::{ById, CoreId, MemoryId, PartitionId, Span, VpId};
 use crate::sim::event::NEVER;
 use crate::sim::world::World;
 use crate::spec::NumaBalancing;
@@ -44,12 +44,12 @@ impl World<Host> {
     }
 
     /// Cores that a partition keeps busy beside each memory domain.
-    fn domain_use(&self, partition: PartitionId) -> Vec<f64> {
+    fn domain_use(&self, partition: PartitionId) -> ById<MemoryId, f64> {
         let tree = &self.at.tree;
-        let mut used = vec![0.0; usize::from(tree.domains())];
+        let mut used = ById::of(0.0, tree.domains().len());
         let cores = self.table.spreads[partition.index()].cores();
-        for (chip, cores) in cores.iter().enumerate() {
-            used[usize::from(tree.domain_of(chip as u16))] += cores;
+        for (chip, cores) in cores.entries() {
+            used[tree.domain_of(chip)] += cores;
         }
         used
     }
@@ -58,7 +58,7 @@ impl World<Host> {
     fn balance_memory(
         &mut self,
         partition: PartitionId,
-        used: &[f64],
+        used: &ById<MemoryId, f64>,
         numa: &NumaBalancing,
     ) -> u64 {
         let part = self.spec_of(partition);
@@ -68,11 +68,11 @@ impl World<Host> {
         let memory = memory.expect("memory that is balanced");
         let scanned = (numa.scan_bytes as f64 * f64::from(memory.spaces) / data).min(1.0);
         let all: f64 = used.iter().sum();
-        let shares: Vec<f64> = used.iter().map(|cores| cores / all).collect();
+        let shares: ById<MemoryId, f64> = used.iter().map(|cores| cores / all).collect();
         let pairs = shares.iter().zip(&memory.placed.common);
         let local: f64 = pairs.map(|(share, there)| share * there).sum();
         let mut moved = (1.0 - private) * move_common(&mut memory.placed.common, &shares, scanned);
-        for (domain, share) in shares.iter().enumerate().filter(|(_, share)| **share > 0.0) {
+        for (domain, share) in shares.entries().filter(|(_, share)| **share > 0.0) {
             let own = memory.placed.own_on(domain);
             moved += private * share * move_own(own, domain, scanned);
         }
@@ -117,15 +117,16 @@ impl World<Host> {
     }
 
     /// Domain that each of a partition's threads prefers.
-    fn preferred(&self, partition: PartitionId) -> Vec<(VpId, u16)> {
+    fn preferred(&self, partition: PartitionId) -> Vec<(VpId, MemoryId)> {
         let Some(memory) = &self.sys.memories[partition] else {
             return Vec::new();
         };
         let common = &memory.placed.common;
         let threads: Vec<VpId> = self.siblings_of(partition).into_iter().collect();
-        let most = (0..common.len())
+        let most = common
+            .ids()
             .reduce(|a, b| if common[b] > common[a] { b } else { a })
-            .unwrap_or(0) as u16;
+            .unwrap_or(MemoryId::new(0));
         if threads.len() <= self.cores_beside(most).len() {
             return threads.into_iter().map(|vp| (vp, most)).collect();
         }
@@ -133,25 +134,24 @@ impl World<Host> {
         let domain_at = |index: usize| {
             let place = (index as f64 + 0.5) / count;
             let mut sum = 0.0;
-            let mut domains = common.iter().enumerate();
+            let mut domains = common.entries();
             let found = domains.find(|(_, share)| {
                 sum += **share;
                 sum >= place
             });
-            found.map_or(most, |(domain, _)| domain as u16)
+            found.map_or(most, |(domain, _)| domain)
         };
         let dealt = threads.into_iter().enumerate();
         dealt.map(|(index, vp)| (vp, domain_at(index))).collect()
     }
 
     /// Processors beside a memory domain.
-    fn cores_beside(&self, domain: u16) -> Span<CoreId> {
+    fn cores_beside(&self, domain: MemoryId) -> Span<CoreId> {
         let tree = &self.at.tree;
-        let first = tree.chip_beside(domain);
-        let chips = (first..tree.chips()).take_while(|chip| tree.domain_of(*chip) == domain);
-        let first = first * tree.cores_per_chip;
-        let count = chips.count() as u16 * tree.cores_per_chip;
-        let there = tree.active_cores.saturating_sub(first);
-        Span::new(usize::from(first), usize::from(count.min(there)))
+        let chips = tree.chips_beside(domain).numbers();
+        let each = usize::from(tree.cores_per_chip);
+        let (first, count) = (chips.start * each, chips.len() * each);
+        let there = usize::from(tree.active_cores).saturating_sub(first);
+        Span::new(first, count.min(there))
     }
 }

@@ -14,6 +14,8 @@ pub struct Host {
     pub(super) room: Box<dyn HostScheduler>,
     /// When its timer is set for; `NEVER` = it is not.
     pub(super) timer: u64,
+    /// Who is being looked at where: its next event is planned when the look is over.
+    pub(super) looked_at: Option<(CoreId, VpId)>,
     /// KVM's guests, by partition.
     pub(super) guests: ById<PartitionId, Option<Guest>>,
     /// KVM's part of each virtual processor.
@@ -34,6 +36,7 @@ impl Host {
         Self {
             room: room.expect("a policy of hosts"),
             timer: NEVER,
+            looked_at: None,
             guests: guests(spec),
             memories: memories(spec, state),
             vcpus: ById::of(Vcpu::new(), state.vps.len()),
@@ -126,7 +129,7 @@ pub struct Memory {
 fn memories(spec: &Spec, state: &State) -> ById<PartitionId, Option<Memory>> {
     let hypervisor = &spec.machine.hypervisor;
     let numa = hypervisor.linux.numa_balancing;
-    let on = hypervisor.policy == Policy::Linux && state.tree.domains() > 1;
+    let on = hypervisor.policy == Policy::Linux && state.tree.domains().len() > 1;
     let memory = |partition: &Partition| {
         let period_ns = numa.filter(|_| on)?.scan_period_min_ns;
         let Processors::Shared {

@@ -62,6 +62,7 @@ impl World<Partitions> {
     }
 
     /// Charges core time to slice, partition, pool and lender.
+    #[inline]
     pub(super) fn charge_windows(&mut self, vp: VpId, core: CoreId, elapsed: u64) {
         let partition = self.at.vps[vp].partition;
         let windows = &mut self.sys.windows;
@@ -89,7 +90,7 @@ impl World<Partitions> {
             }
             windows.pools[claim.pool].used_ns += elapsed;
         }
-        match windows.lots[core].owner {
+        match windows.owner(core) {
             Some(owner) if owner != vp => self.lend_time(owner, elapsed),
             _ => {}
         }

@@ -188,7 +188,7 @@ impl World<Partitions> {
     /// Gives a free core to whoever should have it, or to the idle set.
     pub(super) fn hand_on(&mut self, core: CoreId) {
         let windows = &mut self.sys.windows;
-        if let Some(owner) = windows.lots[core].owner {
+        if let Some(owner) = windows.owner(core) {
             let donates = windows.shares[self.at.vps[owner].partition].donates();
             windows.lots[core].pooled = donates;
             if !donates {
@@ -301,9 +301,12 @@ impl World<Partitions> {
     }
 
     fn settle_excess_runners(&mut self) {
-        for chip in 0..self.at.tree.chips() {
-            let cores: Vec<CoreId> = self.sys.windows.sets.excess_on(chip).collect();
-            cores.into_iter().for_each(|core| self.settle(core));
+        for chip in self.at.tree.chips() {
+            let mut left = self.sys.windows.sets.excess_mask(chip);
+            while let Some(core) = self.sys.windows.sets.first_of(chip, left) {
+                left &= left - 1;
+                self.settle(core);
+            }
         }
     }
 }

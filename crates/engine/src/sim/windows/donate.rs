@@ -4,11 +4,9 @@ use super::Partitions;
 use crate::hypervisor::Rule;
 use crate::ids::{CoreId, PartitionId, VpId};
 use crate::sim::meters::Reason;
+use crate::sim::window::SECOND_NS;
 use crate::sim::world::World;
 use crate::spec::Processors;
-
-/// Time between two decisions to donate [ns].
-const SECOND_NS: f64 = 1e9;
 
 impl World<Partitions> {
     /// At the start, donors lend what nobody uses yet.
@@ -38,7 +36,7 @@ impl World<Partitions> {
         else {
             return;
         };
-        let (capacity, threshold) = (cores.len() as f64 * SECOND_NS, *donate_threshold_pct);
+        let (capacity, threshold) = (cores.len() as f64 * SECOND_NS as f64, *donate_threshold_pct);
         let all = self.meters.partitions[partition].busy_ns;
         let busy = all - std::mem::replace(&mut self.sys.donated_from[partition], all);
         let lends = 100.0 * busy as f64 / capacity < threshold;

@@ -38,8 +38,18 @@ pub struct Partitions {
     pub cps: ById<PartitionId, Option<Box<Cp>>>,
     /// Whether a share check is pending.
     share_check: bool,
+    /// Who is without a core when a window begins.
+    held: Held,
     /// Core time of each partition when it last decided to donate [ns].
     donated_from: ById<PartitionId, u64>,
+}
+
+/// Virtual processors that get a new slice when a window begins; empty at all other times, but the
+/// room is kept.
+#[derive(Default)]
+struct Held {
+    waiting: Vec<VpId>,
+    exhausted: Vec<VpId>,
 }
 
 /// What partitions under windows wait for.
@@ -65,6 +75,7 @@ impl System for Partitions {
             policy: policy.expect("a policy of windows"),
             cps: cps.map(|of| Cp::of(spec, state, of, replication)).collect(),
             share_check: false,
+            held: Held::default(),
             donated_from: ById::of(0, spec.partitions.len()),
         }
     }
@@ -107,6 +118,10 @@ impl System for Partitions {
         world.close_cp_window(window_ns as f64);
     }
 
+    fn settle_costs(world: &mut World<Self>) {
+        world.book_beside();
+    }
+
     fn open_window(world: &mut World<Self>) {
         world.hand_window_out();
         // Last, so that whoever is moved or woken runs on the new window's capacity.
@@ -136,6 +151,7 @@ impl System for Partitions {
         self.windows.slices[vp].capacity == Capacity::Excess
     }
 
+    #[inline]
     fn charge(world: &mut World<Self>, vp: VpId, core: CoreId, elapsed: u64) {
         world.charge_windows(vp, core, elapsed);
     }

@@ -12,33 +12,34 @@ impl World<Partitions> {
     /// Every partition gets its entitlement; runners, those that wait and those that had nothing
     /// left go on with it.
     pub(super) fn hand_window_out(&mut self) {
-        let waiting = self.sys.windows.queues.drain();
-        let exhausted = self.exhausted();
+        let mut held = std::mem::take(&mut self.sys.held);
+        self.sys.windows.queues.drain_into(&mut held.waiting);
+        self.note_exhausted(&mut held.exhausted);
         self.manage();
         self.hand_out();
         for slice in &mut self.sys.windows.slices {
             slice.late = false;
         }
         self.renew_running();
-        for vp in waiting {
+        for vp in held.waiting.drain(..) {
             self.sys.windows.slices[vp].slice_ns = self.slice_of(vp);
             self.seek_core(vp);
         }
-        for vp in exhausted {
+        for vp in held.exhausted.drain(..) {
             self.sys.windows.slices[vp].slice_ns = self.slice_of(vp);
             let v = &self.at.vps[vp];
             self.meters.partitions[v.partition].exhausted_ns += self.now - v.ready_at;
             self.make_ready(vp);
         }
+        self.sys.held = held;
         self.send_home();
     }
 
-    fn exhausted(&self) -> Vec<VpId> {
+    fn note_exhausted(&self, into: &mut Vec<VpId>) {
         let some = |of: &PartitionId| self.sys.windows.shares[*of].exhausted_vps > 0;
         let partitions = self.partitions().filter(some);
         let vps = partitions.flat_map(|of| self.at.vps_of[of]);
-        vps.filter(|vp| self.vp(*vp).mode == Mode::Exhausted)
-            .collect()
+        into.extend(vps.filter(|vp| self.vp(*vp).mode == Mode::Exhausted));
     }
 
     /// PR/SM's own time on the shared cores: nobody's progress until it is over.

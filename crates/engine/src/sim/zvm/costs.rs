@@ -1,15 +1,19 @@
 //! What CP's own operations cost on a chip, refreshed once a window: locks, lines of dispatch
 //! vectors, searches of a switch's list.
 
+use super::seek::Looked;
 use super::sharing::{LockKind, Near, Sharing};
 use super::state::Cp;
-use crate::cost::Table;
+use crate::cost::{Source, Table};
 use crate::guest::zvm::ids::LpId;
-use crate::guest::zvm::segment::{Owner, Segment};
-use crate::ids::PartitionId;
+use crate::guest::zvm::segment::{Owner, Segment, EXTRA_BOOKS};
+use crate::ids::{ChipId, PartitionId};
 use crate::sim::windows::Partitions;
 use crate::sim::world::World;
 use crate::spec::{Partition, Spec};
+
+/// Sources of a segment's lines, by distance.
+const CACHES: [Source; 3] = [Source::CacheChip, Source::CacheNear, Source::CacheFar];
 
 impl World<Partitions> {
     /// A window ends: what was counted in it becomes what operations cost in the next.
@@ -18,8 +22,51 @@ impl World<Partitions> {
             let Some(cp) = self.sys.cps[partition].as_deref_mut() else {
                 continue;
             };
-            cp.close_window(&mut self.table, &self.spec.partitions, partition, window_ns);
+            cp.close_window(&mut self.table, &self.spec, partition, window_ns);
         }
+    }
+
+    /// Books the time that was not spent on instructions.
+    pub fn book_beside(&mut self) {
+        for partition in self.partitions() {
+            let Some(cp) = self.sys.cps[partition].as_deref_mut() else {
+                continue;
+            };
+            let meter = &mut self.meters.partitions[partition];
+            let all = cp.beside.ids().zip(&mut cp.beside);
+            for (chip, of) in all.filter(|(_, of)| of.ns > 0.0) {
+                let of = std::mem::take(of);
+                for (book, ns) in EXTRA_BOOKS.iter().zip(of.books) {
+                    meter.books.add(*book, ns);
+                }
+                for (source, lines) in CACHES.iter().zip(of.lines) {
+                    meter.lines.add(*source, lines);
+                }
+                cp.meter.spin_instructions += of.spin_instructions;
+                meter.instructions += of.spin_instructions;
+                let far = of.lines[2];
+                self.table.linger(partition.into(), chip, of.ns, far);
+            }
+        }
+    }
+}
+
+impl Near {
+    /// Time of a segment [ns].
+    #[inline]
+    fn time_of(&self, segment: &Segment) -> f64 {
+        segment.all_instructions() * self.around.instruction_ns + segment.extra.ns
+    }
+}
+
+impl Looked {
+    /// What it cost.
+    #[inline]
+    pub fn cost(&self, scan: f64, near: &Near) -> Segment {
+        let mut look = Segment::default();
+        look.execute(Owner::System, self.vectors * scan);
+        look.fetch(Owner::System, self.lines, near.around.cache_ns);
+        look
     }
 }
 
@@ -27,48 +74,23 @@ impl Cp {
     /// Costs on the chip of a logical processor.
     #[inline]
     pub fn near(&self, lp: LpId) -> &Near {
-        &self.near[usize::from(self.lps[lp].place.chip)]
-    }
-
-    /// Sees to it that the costs on the chip of a logical processor are those of this window.
-    #[inline]
-    pub fn price(&mut self, lp: LpId, partition: PartitionId, table: &mut Table, spec: &Spec) {
-        if !self.near(lp).known {
-            self.work_out(self.lps[lp].place.chip, partition, table, spec);
-        }
-    }
-
-    #[inline(never)]
-    fn work_out(&mut self, chip: u16, partition: PartitionId, table: &mut Table, spec: &Spec) {
-        let around = table.surroundings(&spec.partitions, partition.into(), chip);
-        let profile = &spec.partitions[partition.index()].profile;
-        let own = profile.footprint_bytes as f64 * (1.0 - profile.footprint_common);
-        let line_bytes = f64::from(spec.machine.line_bytes);
-        self.near[usize::from(chip)] = Near {
-            known: true,
-            sharing: Sharing {
-                elsewhere: around.elsewhere,
-                by: around.by,
-                ns: around.cache_ns,
-            },
-            spin_per_ns: spec.machine.clock_hz * 1e-9 / self.spec.locks.spin_cpi,
-            own_lines: (own / line_bytes).min(around.private_lines),
-            around,
-        };
-        for port in &mut self.ports {
-            port.price(table, chip, self.spec.paths.element);
-        }
+        &self.near[self.lps[lp].place.chip]
     }
 
     fn close_window(
         &mut self,
         table: &mut Table,
-        partitions: &[Partition],
+        spec: &Spec,
         partition: PartitionId,
         window_ns: f64,
     ) {
+        for chip in table.tree.chips() {
+            if self.near[chip].kept {
+                self.work_out(chip, partition, table, spec);
+            }
+        }
         let engaged = table.spreads[partition.index()].busy_cores();
-        let (instruction_ns, transfer_ns) = self.mean_costs(table, partitions, partition);
+        let (instruction_ns, transfer_ns) = self.mean_costs(table, &spec.partitions, partition);
         let locks = self.spec.locks;
         let more_lines = (locks.lines - 1.0).max(0.0);
         let first_line = locks.lines.min(1.0);
@@ -78,9 +100,42 @@ impl Cp {
             lock.close(engaged, held, first_line * transfer_ns, window_ns);
         }
         for port in &mut self.ports {
-            port.close_window(table, &locks, instruction_ns, window_ns);
+            port.close_window(table, &self.near, instruction_ns, window_ns);
         }
-        self.near.iter_mut().for_each(|near| near.known = false);
+        self.price_dispatches();
+    }
+
+    /// Works out what surrounds a chip in the window that begins.
+    fn work_out(&mut self, chip: ChipId, partition: PartitionId, table: &mut Table, spec: &Spec) {
+        let around = table.surroundings(&spec.partitions, partition.into(), chip);
+        let profile = &spec.partitions[partition.index()].profile;
+        let own = profile.footprint_bytes as f64 * (1.0 - profile.footprint_common);
+        let line_bytes = f64::from(spec.machine.line_bytes);
+        self.near[chip] = Near {
+            kept: true,
+            sharing: Sharing {
+                elsewhere: around.elsewhere,
+                by: around.by,
+                ns: around.cache_ns,
+            },
+            spin_per_ns: spec.machine.clock_hz * 1e-9 / self.spec.locks.spin_cpi,
+            own_lines: (own / line_bytes).min(around.private_lines),
+            dispatch: Default::default(),
+            around,
+        };
+    }
+
+    /// Works out what a dispatch costs on each chip: its path, and the dispatcher's lock.
+    fn price_dispatches(&mut self) {
+        let (owner, locks) = (Owner::System, &self.spec.locks);
+        let lock = &self.locks[LockKind::Dispatch as usize];
+        for near in self.near.iter_mut().filter(|near| near.kept) {
+            let mut path = Segment::default();
+            path.execute(owner, self.spec.paths.dispatch);
+            let takes = (locks.dispatch, locks.lines);
+            lock.cost(takes, owner, &near.sharing, near, &mut path);
+            near.dispatch = (path, near.time_of(&path));
+        }
     }
 
     /// Time of an instruction and of a line of a lock, on the average busy core [ns].
@@ -91,10 +146,15 @@ impl Cp {
         partition: PartitionId,
     ) -> (f64, f64) {
         let (mut busy, mut instruction, mut transfer) = (0.0, 0.0, 0.0);
-        for chip in 0..table.tree.chips() {
-            let cores = table.spreads[partition.index()].cores()[usize::from(chip)];
+        for chip in table.tree.chips() {
+            let cores = table.spreads[partition.index()].cores()[chip];
             if cores > 1e-6 {
-                let around = table.surroundings(all, partition.into(), chip);
+                let near = &self.near[chip];
+                let around = if near.kept {
+                    near.around
+                } else {
+                    table.surroundings(all, partition.into(), chip)
+                };
                 busy += cores;
                 instruction += cores * around.instruction_ns;
                 transfer += cores * around.transfer_ns();
@@ -107,14 +167,21 @@ impl Cp {
         }
     }
 
-    /// Takes the dispatcher's lock for a dispatch on a logical processor.
+    /// Begins the segment of a logical processor with a dispatch, after what it has looked at;
+    /// the time of both [ns].
     #[inline]
-    pub fn take_dispatch(&mut self, lp: LpId, into: &mut Segment) {
-        let locks = &self.spec.locks;
-        let takes = (locks.dispatch, locks.lines);
-        let near = &self.near[usize::from(self.lps[lp].place.chip)];
-        let lock = &mut self.locks[LockKind::Dispatch as usize];
-        lock.take(takes, Owner::System, &near.sharing, near, into);
+    pub fn dispatch_on(&mut self, lp: LpId, looked: &Looked) -> f64 {
+        self.locks[LockKind::Dispatch as usize].taken += self.spec.locks.dispatch;
+        let of = &mut self.lps[lp];
+        let near = &self.near[of.place.chip];
+        let ns;
+        (of.segment, ns) = near.dispatch;
+        if looked.vectors == 0.0 {
+            return ns;
+        }
+        let look = looked.cost(self.spec.paths.scan, near);
+        of.segment.follow(&look);
+        ns + near.time_of(&look)
     }
 
     /// An idle processor that was signalled so many times looks at all vectors in vain; the one

@@ -1,9 +1,9 @@
 //! CP's dispatcher: which logical processor runs which virtual processor, and for how long.
 
-use super::seek::MASTER;
+use super::seek::{Looked, MASTER};
 use super::state::{Cp, Doing, Mode};
 use crate::guest::zvm::ids::{LpId, VcpuId};
-use crate::guest::zvm::segment::{Owner, Segment};
+use crate::guest::zvm::segment::Owner;
 use crate::guest::zvm::vectors::Waiting;
 use crate::guest::Cpu;
 use crate::hypervisor;
@@ -55,14 +55,14 @@ impl World<Partitions> {
     pub fn look_for_work(&mut self, partition: PartitionId, lp: LpId) {
         self.interrupt_roused(partition, lp);
         let cp = self.sys.cp(partition);
-        cp.price(lp, partition, &mut self.table, &self.spec);
-        let mut looked = Segment::default();
+        let mut looked = Looked::default();
         match cp.seek::<true>(lp, &mut looked) {
-            Some(vcpu) => self.start_vcpu(partition, lp, vcpu, &mut looked),
+            Some(vcpu) => self.start_vcpu(partition, lp, vcpu, &looked),
             None => {
+                let segment = looked.cost(cp.spec.paths.scan, cp.near(lp));
                 let of = &mut cp.lps[lp];
                 of.doing = Doing::Looking;
-                of.segment = looked;
+                of.segment = segment;
                 self.put_segment(partition, lp, NEVER);
             }
         }
@@ -70,9 +70,7 @@ impl World<Partitions> {
 
     /// What was looked for in vain may have come meanwhile; else the processor loads a wait.
     fn look_again(&mut self, partition: PartitionId, lp: LpId) {
-        let found = self
-            .cp(partition)
-            .seek::<false>(lp, &mut Segment::default());
+        let found = self.cp(partition).seek::<false>(lp, &mut Looked::default());
         match found {
             Some(vcpu) => self.run_vcpu(partition, lp, vcpu),
             None => self.load_wait(partition, lp),
@@ -103,24 +101,23 @@ impl World<Partitions> {
     /// Puts a virtual processor on a logical one that has not looked for it.
     fn run_vcpu(&mut self, partition: PartitionId, lp: LpId, vcpu: VcpuId) {
         self.interrupt_roused(partition, lp);
-        let cp = self.sys.cp(partition);
-        cp.price(lp, partition, &mut self.table, &self.spec);
-        self.start_vcpu(partition, lp, vcpu, &mut Segment::default());
+        self.start_vcpu(partition, lp, vcpu, &Looked::default());
     }
 
-    /// Puts a virtual processor on a logical one, which has looked for it as `path` says.
-    fn start_vcpu(&mut self, partition: PartitionId, lp: LpId, vcpu: VcpuId, path: &mut Segment) {
+    /// Puts a virtual processor on a logical one, which has looked for it so.
+    fn start_vcpu(&mut self, partition: PartitionId, lp: LpId, vcpu: VcpuId, looked: &Looked) {
         let cp = self.sys.cp(partition);
-        cp.take_on(lp, vcpu, self.now, path);
-        match cp.vcpus[vcpu].rest.take() {
-            Some(rest) => cp.lps[lp].segment = *rest,
-            None => cp.next_segment(lp, vcpu, true, &mut self.guests[partition].work),
+        cp.take_on(lp, vcpu, self.now, looked);
+        let (v, of) = (&mut cp.vcpus[vcpu], &mut cp.lps[lp]);
+        let at = of.place.at;
+        if let Some(rest) = v.rest.as_deref().filter(|_| v.cut) {
+            of.segment.follow(rest);
+            v.cut = false;
+        } else {
+            cp.next_segment::<true>(lp, vcpu, &mut self.guests[partition].work);
         }
-        let of = &mut cp.lps[lp];
-        of.segment.follow(path);
         let until = self.now + cp.spec.minor_slice_ns;
-        self.meters.cpus[of.place.at].cs += 1;
-        self.meters.partitions[partition].context_switches += 1;
+        self.meters.cpus[at].cs += 1;
         self.put_segment(partition, lp, until);
     }
 
@@ -178,8 +175,7 @@ impl World<Partitions> {
         let cp = self.sys.cp(partition);
         cp.charge(vcpu, self.now);
         if goes_on && !cp.must_leave(lp, vcpu, self.now) {
-            cp.price(lp, partition, &mut self.table, &self.spec);
-            cp.next_segment(lp, vcpu, false, &mut self.guests[partition].work);
+            cp.next_segment::<false>(lp, vcpu, &mut self.guests[partition].work);
             let t = &mut self.threads[at];
             (t.instructions, t.extra_ns) = cp.begin_segment(lp);
             return;
@@ -212,7 +208,9 @@ impl World<Partitions> {
             return;
         }
         let rest = cp.lps[lp].segment.rest(t.instructions, t.extra_ns);
-        cp.vcpus[vcpu].rest = Some(Box::new(rest));
+        let v = &mut cp.vcpus[vcpu];
+        **v.rest.get_or_insert_default() = rest;
+        v.cut = true;
         cp.leave(vcpu, lp);
         self.make_vcpu_ready(partition, vcpu);
         self.look_for_work(partition, lp);
@@ -254,12 +252,9 @@ impl Cp {
         }
     }
 
-    /// A virtual processor starts on a logical one; what that costs CP is added to `path`.
-    fn take_on(&mut self, lp: LpId, vcpu: VcpuId, now: u64, path: &mut Segment) {
-        path.execute(Owner::System, self.spec.paths.dispatch);
-        self.take_dispatch(lp, path);
-        let instruction_ns = self.near(lp).around.instruction_ns;
-        let path_ns = path.all_instructions() * instruction_ns + path.extra.ns;
+    /// A virtual processor starts on a logical one, with what that costs CP.
+    fn take_on(&mut self, lp: LpId, vcpu: VcpuId, now: u64, looked: &Looked) {
+        let path_ns = self.dispatch_on(lp, looked);
         self.chill(vcpu, lp);
         let vector = self.vectors.of(lp);
         self.move_to(vcpu, vector);

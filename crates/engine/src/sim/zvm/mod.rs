@@ -13,7 +13,9 @@
 pub(super) mod check;
 mod costs;
 mod dispatch;
+mod inbox;
 mod limits;
+mod message;
 mod paging;
 mod parking;
 mod port;

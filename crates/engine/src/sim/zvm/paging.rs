@@ -2,11 +2,11 @@
 //! after the other; the server's virtual processor waits in page wait for each, and works on what
 //! has come before it asks for more.
 
-use super::port::Message;
+use super::message::Message;
 use super::sharing::{Lock, Near};
 use super::state::{Mode, Task, Vcpu};
 use super::Alarm;
-use crate::devices::{Done, Pager};
+use crate::devices::Pager;
 use crate::guest::zvm::ids::VcpuId;
 use crate::guest::zvm::segment::{Owner, Segment};
 use crate::ids::PartitionId;
@@ -60,15 +60,15 @@ impl World<Partitions> {
     /// Something happens at the volumes: those whose pages have come go on.
     pub fn page_event(&mut self, partition: PartitionId) {
         let now = self.now;
-        let mut done: Vec<Done> = Vec::new();
         let cp = self.cp(partition);
+        let mut done = std::mem::take(&mut cp.done);
         if cp.pager_at <= now {
             cp.pager_at = u64::MAX;
         }
         if let Some(pager) = &mut cp.pager {
             pager.on_event(Time::from_ns(now), &mut done);
         }
-        for read in done {
+        for read in done.drain(..) {
             let vcpu = VcpuId::from(read.tag as u32);
             let cp = self.cp(partition);
             let needs_master = cp.spec.paths.master > 0.0 && cp.master.chance(cp.spec.paths.master);
@@ -79,6 +79,7 @@ impl World<Partitions> {
             self.meter_now(partition).blocked -= 1;
             self.wake_vcpu(partition, vcpu);
         }
+        self.cp(partition).done = done;
         self.watch_pager(partition);
     }
 }

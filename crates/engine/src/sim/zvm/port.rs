@@ -1,58 +1,57 @@
-//! A virtual switch as CP works on it: what messages over it cost, by the chip of the sender.
+//! A virtual switch as CP works on it: what messages over it cost, by the chip of the sender. That
+//! is the same for all frames of a window, so it is worked out for the first.
 
-use super::sharing::{Lock, Near, Sharing, View, NEWEST};
+use super::message::{outgoing, Message, Outgoing};
+use super::sharing::{Lock, Near, Sharing, NEWEST};
 use crate::cost::{Spread, Table};
-use crate::devices::{Parcel, Switch, Travels};
-use crate::guest::zvm::ids::{ConnectionId, LpId};
+use crate::devices::{Search, Switch, SwitchCounters, Travels};
+use crate::guest::zvm::ids::LpId;
 use crate::guest::zvm::segment::{Owner, Segment};
-use crate::ids::ById;
+use crate::ids::{ById, ChipId};
 use crate::machine::Topology;
 use crate::spec::{CpLocks, CpPaths, Workload};
 
-/// A message that has arrived at a virtual processor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Message {
-    /// A request, at a server.
-    Request(ConnectionId),
-    /// An answer, at a client.
-    Answer(ConnectionId),
-    /// The end of a think time, at a client.
-    Timer(ConnectionId),
-}
-
-/// Data frames that a receiver acknowledges with one of its own (RFC 1122, 4.2.3.2: at least every
-/// second full segment).
-const FRAMES_ACKNOWLEDGED: u64 = 2;
-
-/// What is sent after a message has been seen to. All requests are alike, and so are all answers.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Outgoing {
-    parcel: Parcel,
+/// A switch as its senders on one chip see it in this window.
+#[derive(Clone, Debug, Default)]
+struct View {
+    /// Where its lines lie.
+    sharing: Sharing,
+    /// Frames sent from there in this window.
     frames: f64,
-    /// CP's instructions, searches apart.
-    instructions: f64,
-    /// Times that the switch's lock is taken.
-    takes: f64,
+    /// Whether somebody has sent from there in this window, so that what follows holds.
+    known: bool,
+    /// What a search of its list costs.
+    search: Search,
+    /// What a frame costs.
+    frame: Segment,
 }
 
-/// A switch and what a search of it costs on each chip in this window.
+/// A switch and what a frame costs on each chip in this window.
 pub struct Port {
     /// As the spec has it.
-    pub switch: Switch,
+    switch: Switch,
+    paths: CpPaths,
+    locks: CpLocks,
+    /// Searches of its list for a frame.
+    searches: f64,
     /// What follows a request, an answer and the end of a think time.
     outgoing: [Outgoing; 3],
     /// What a sender takes for each frame.
     lock: Lock,
     /// Costs, by chip.
-    views: Vec<View>,
+    views: ById<ChipId, View>,
+    /// Chips that anything is sent from, in their order.
+    used: Vec<ChipId>,
     /// What searches by all of its users have in common.
     travels: Travels,
     /// Frames sent from each logical processor, running average.
     by_lp: ById<LpId, f64>,
     /// Chip of each logical processor.
-    chips: ById<LpId, u16>,
+    chips: ById<LpId, ChipId>,
     /// Where those are that send on it.
     users: Spread,
+    /// The same, while it is worked out.
+    cores: ById<ChipId, f64>,
     /// Time of a processor between two of its searches [ns].
     outside_ns: f64,
 }
@@ -61,66 +60,89 @@ impl Port {
     /// A switch that nobody has sent on yet.
     pub fn new(
         switch: Switch,
-        (tree, chips): (&Topology, &[u16]),
+        (tree, chips): (&Topology, &ById<LpId, ChipId>),
         workload: &Workload,
         (paths, locks): (&CpPaths, &CpLocks),
     ) -> Self {
-        let count = usize::from(tree.chips());
+        let count = tree.chips().len();
+        let mut used: Vec<ChipId> = chips.iter().copied().collect();
+        used.sort_unstable();
+        used.dedup();
         Self {
-            outgoing: outgoing(&switch, workload, paths, locks),
+            paths: *paths,
+            locks: *locks,
+            searches: if switch.searches() {
+                paths.searches
+            } else {
+                0.0
+            },
+            outgoing: outgoing(&switch, workload),
             travels: Travels::of(switch.vnics(), 1.0),
             switch,
             lock: Lock::default(),
-            views: vec![View::default(); count],
+            views: ById::of(View::default(), count),
+            used,
             by_lp: ById::of(0.0, chips.len()),
-            chips: ById::from(chips.to_vec()),
-            users: Spread::new(tree, vec![Vec::new(); count]),
+            chips: chips.clone(),
+            users: Spread::new(tree, ById::of(Vec::new(), count)),
+            cores: ById::of(0.0, count),
             outside_ns: f64::INFINITY,
         }
     }
 
-    /// Sends what follows a message, from a logical processor of a chip; `lines` come with its
-    /// lock.
+    /// Sends what follows a message, from a logical processor of a chip.
     #[inline]
     pub fn send(
         &mut self,
         after: Message,
-        (lp, chip): (LpId, u16),
-        lines: f64,
+        (lp, chip): (LpId, ChipId),
         near: &Near,
         into: &mut Segment,
     ) {
-        let view = &self.views[usize::from(chip)];
-        let outgoing = &self.outgoing[after.kind()];
-        let sent = self.switch.pass(&outgoing.parcel, &view.search);
-        self.by_lp[lp] += outgoing.frames;
-        let owner = Owner::Chargeable;
-        into.execute(owner, outgoing.instructions + sent.instructions);
-        if sent.list_ns > 0.0 {
-            let lines = view.sharing.by.map(|by| by * sent.transfers);
-            into.search(owner, sent.list_ns, lines);
+        let outgoing = &mut self.outgoing[after.kind()];
+        outgoing.messages += 1;
+        let frames = outgoing.frames;
+        self.by_lp[lp] += frames;
+        if !self.views[chip].known {
+            self.price(chip, near);
         }
-        let takes = (outgoing.takes, lines);
-        self.lock.take(takes, owner, &view.sharing, near, into);
+        let view = &mut self.views[chip];
+        view.frames += frames;
+        into.repeat(&view.frame, frames);
     }
 
-    /// Works out what a search and its lock cost on a chip.
-    pub fn price(&mut self, table: &Table, chip: u16, element_instructions: f64) {
-        let sharing = self.sharing(table, chip);
-        let view = &mut self.views[usize::from(chip)];
-        view.sharing = sharing;
+    /// Works out what a frame costs on a chip in this window: its search and its lock.
+    #[inline(never)]
+    fn price(&mut self, chip: ChipId, near: &Near) {
+        let view = &mut self.views[chip];
+        let (owner, frame) = (Owner::Chargeable, &mut view.frame);
+        *frame = Segment::default();
+        view.known = true;
+        frame.execute(owner, self.paths.frame);
         if self.switch.searches() {
-            let pairs = sharing.by.iter().zip(sharing.ns);
+            let pairs = view.sharing.by.iter().zip(view.sharing.ns);
             let transfer_ns = pairs.map(|(by, ns)| by * ns).sum();
-            let (travels, outside_ns) = (&self.travels, self.outside_ns);
-            view.search = travels.search(transfer_ns, outside_ns, element_instructions);
+            let (outside_ns, element) = (self.outside_ns, self.paths.element);
+            let search = &mut view.search;
+            let last_ns = search.line_wait_ns;
+            *search = self
+                .travels
+                .search(transfer_ns, outside_ns, element, last_ns);
+            frame.execute(owner, self.searches * search.instructions);
+            let ns = self.searches * (search.list_ns + search.line_wait_ns);
+            if ns > 0.0 {
+                let lines = self.searches * search.transfers;
+                frame.search(owner, ns, view.sharing.by.map(|by| by * lines));
+            }
         }
+        let takes = (self.locks.frame, self.locks.lines);
+        self.lock.cost(takes, owner, &view.sharing, near, frame);
     }
 
     /// Where its lines lie as seen from a chip.
-    fn sharing(&self, table: &Table, chip: u16) -> Sharing {
+    fn sharing(&self, table: &Table, chip: ChipId) -> Sharing {
         let sharers = self.users.sharers(&table.machine, &table.tree, chip);
-        let node = usize::from(table.tree.node_of(chip));
+        let node = table.tree.node_of(chip);
         let ns = table.machine.cache_to_cache_ns;
         let link = table.occupancy.node_link_stretch[node];
         Sharing {
@@ -130,17 +152,44 @@ impl Port {
         }
     }
 
-    /// A window ends, in which an instruction took `instruction_ns` on average: what was sent in it
-    /// becomes what sending costs in the next.
+    /// What went through it so far.
+    pub fn counters(&self) -> SwitchCounters {
+        let mut all = *self.switch.counters();
+        self.count(&mut all);
+        all
+    }
+
+    /// Counts what was sent in this window.
+    fn count(&self, into: &mut SwitchCounters) {
+        for of in &self.outgoing {
+            into.pass(of.messages, &of.parcel);
+        }
+        for view in self.used.iter().map(|chip| &self.views[*chip]) {
+            if view.frames > 0.0 {
+                into.search(view.frames * self.searches, &view.search);
+            }
+        }
+    }
+
+    /// A window ends, in which an instruction took `instruction_ns` on average and what `near` says
+    /// held on each chip: what was sent in it becomes what sending costs in the next.
     pub fn close_window(
         &mut self,
         table: &Table,
-        locks: &CpLocks,
+        near: &ById<ChipId, Near>,
         instruction_ns: f64,
         window_ns: f64,
     ) {
+        self.close_counts(near);
         self.close_use(&table.tree, window_ns);
-        let (users, transfer) = (self.users.busy_cores(), self.transfer_ns(table));
+        for at in 0..self.used.len() {
+            let chip = self.used[at];
+            let sharing = self.sharing(table, chip);
+            let view = &mut self.views[chip];
+            (view.sharing, view.known) = (sharing, false);
+        }
+        let locks = self.locks;
+        let (users, transfer) = (self.users.busy_cores(), self.transfer_ns());
         let searching = locks.search * self.search_ns(instruction_ns);
         let more_lines = (locks.lines - 1.0).max(0.0);
         let held = locks.hold * instruction_ns + searching + more_lines * transfer;
@@ -149,87 +198,65 @@ impl Port {
             .close(users, held, first_line * transfer, window_ns);
     }
 
-    /// Mean time of a search, over the processors that use it [ns].
-    fn search_ns(&self, instruction_ns: f64) -> f64 {
-        let all = self.users.busy_cores();
-        let of = |(cores, view): (&f64, &View)| {
-            let search = &view.search;
-            let lines_ns = search.list_ns + search.line_wait_ns;
-            cores * (search.instructions * instruction_ns + lines_ns)
-        };
-        let sum: f64 = self.users.cores().iter().zip(&self.views).map(of).sum();
-        if all > 0.0 {
-            sum / all
-        } else {
-            0.0
+    /// What was sent in a window is counted for good.
+    fn close_counts(&mut self, near: &ById<ChipId, Near>) {
+        let mut counters = *self.switch.counters();
+        self.count(&mut counters);
+        *self.switch.counters_mut() = counters;
+        for of in &mut self.outgoing {
+            of.messages = 0;
+        }
+        for at in 0..self.used.len() {
+            let chip = self.used[at];
+            // A search under the lock makes it held for longer, wherever processors were at work.
+            if self.locks.search > 0.0 && !self.views[chip].known {
+                self.price(chip, &near[chip]);
+            }
+            self.lock.taken += std::mem::take(&mut self.views[chip].frames) * self.locks.frame;
         }
     }
 
+    /// Mean time of a search, over the processors that use it [ns].
+    fn search_ns(&self, instruction_ns: f64) -> f64 {
+        self.mean(|view| {
+            let search = &view.search;
+            search.instructions * instruction_ns + search.list_ns + search.line_wait_ns
+        })
+    }
+
     /// Mean time of one of its lines, over the processors that use it [ns].
-    fn transfer_ns(&self, table: &Table) -> f64 {
-        let cores = self.users.cores().iter().enumerate();
+    fn transfer_ns(&self) -> f64 {
+        self.mean(|view| view.sharing.transfer_ns())
+    }
+
+    /// Mean over the processors that use it of what they see.
+    fn mean(&self, of: impl Fn(&View) -> f64) -> f64 {
         let all = self.users.busy_cores();
-        cores
-            .filter(|(_, cores)| **cores > 0.0)
-            .map(|(chip, cores)| cores / all * self.sharing(table, chip as u16).transfer_ns())
+        if all <= 0.0 {
+            return 0.0;
+        }
+        let cores = self.users.cores();
+        let seen = self.used.iter();
+        seen.map(|chip| cores[*chip] / all * of(&self.views[*chip]))
             .sum()
     }
 
     fn close_use(&mut self, tree: &Topology, window_ns: f64) {
-        let all: f64 = self.by_lp.iter().sum();
-        let squares: f64 = self.by_lp.iter().map(|n| n * n).sum();
+        let (mut all, mut squares) = (0.0, 0.0);
+        self.cores.iter_mut().for_each(|cores| *cores = 0.0);
+        for (chip, frames) in self.chips.iter().zip(&mut self.by_lp) {
+            all += *frames;
+            squares += *frames * *frames;
+            self.cores[*chip] += *frames;
+            *frames *= 1.0 - NEWEST;
+        }
         if squares > 0.0 {
             let processors = all * all / squares;
-            let mut cores = vec![0.0; usize::from(tree.chips())];
-            for (chip, frames) in self.chips.iter().zip(&self.by_lp) {
-                cores[usize::from(*chip)] += processors * frames / all;
-            }
-            self.users.set_cores(tree, &cores);
+            self.cores.iter_mut().for_each(|n| *n *= processors / all);
+            self.users.set_cores(tree, &self.cores);
             self.outside_ns = self.switch.close_window(window_ns, processors);
             self.travels
                 .set_processors(self.users.busy_cores().max(1.0));
         }
-        self.by_lp.iter_mut().for_each(|n| *n *= 1.0 - NEWEST);
     }
-}
-
-/// What follows a request, an answer and the end of a think time on a switch. What acknowledges
-/// the last frames of an answer goes with what is sent after it.
-fn outgoing(
-    switch: &Switch,
-    workload: &Workload,
-    paths: &CpPaths,
-    locks: &CpLocks,
-) -> [Outgoing; 3] {
-    let Workload::Web {
-        request_bytes,
-        file_bytes,
-        think_ns,
-        ..
-    } = *workload
-    else {
-        return [Outgoing::default(); 3];
-    };
-    // Nothing to say yet before a think time: what came is acknowledged by itself.
-    let next_bytes = if think_ns > 0 { 0 } else { request_bytes };
-    let acknowledgements = if file_bytes > 0 {
-        switch.frames_of(file_bytes) / FRAMES_ACKNOWLEDGED
-    } else {
-        0
-    };
-    let sent = |bytes: u64, beside: u64| {
-        let parcel = switch.parcel(bytes, beside, paths.searches);
-        let frames = parcel.frames() as f64;
-        Outgoing {
-            parcel,
-            frames,
-            instructions: frames * paths.frame,
-            takes: frames * locks.frame,
-        }
-    };
-    [
-        sent(file_bytes, 0),
-        sent(next_bytes, acknowledgements.saturating_sub(1)),
-        sent(request_bytes, 0),
-    ]
 }

@@ -1,17 +1,14 @@
 //! Progress of virtual processors: whose the time is, and under which book.
 
-use super::state::{Cp, CpMeter, Doing};
-use crate::cost::{Book, Source, Table};
+use super::state::{Cp, Doing};
+use crate::cost::Book;
 use crate::guest::zvm::ids::LpId;
-use crate::guest::zvm::segment::{Extra, Owner, EXTRA_BOOKS, OWNERS};
-use crate::hypervisor::{Core, Vp};
-use crate::ids::{CoreId, PartitionId, Span, VpId};
-use crate::sim::meters::PartitionMeter;
+use crate::guest::zvm::segment::{Owner, OWNERS};
+use crate::hypervisor::Vp;
+use crate::ids::{ChipId, CoreId, Span, VpId};
 use crate::sim::system::Stretch;
 use crate::sim::windows::Partitions;
 use crate::sim::world::{Thread, World};
-
-const CACHES: [Source; 3] = [Source::CacheChip, Source::CacheNear, Source::CacheFar];
 
 /// What a core's threads did in a stretch.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,13 +17,13 @@ struct Advance {
     extra: f64,
     /// Core time that refilled caches after the core was given away [ns].
     cold: f64,
-    /// Lines that came from other nodes' caches.
-    far_lines: f64,
 }
 
 /// Speed of a core's threads.
 #[derive(Clone, Copy)]
 struct Speed {
+    /// Chip of the core.
+    chip: ChipId,
     per_ns: f64,
     warm_ns: f64,
     cold_ns: f64,
@@ -37,67 +34,76 @@ struct Speed {
 impl World<Partitions> {
     /// Books a stretch of a core of z/VM, and moves its busy threads on.
     pub fn progress_cp(&mut self, vp: VpId, core: CoreId, stretch: Stretch) {
-        let mask = stretch.mask;
-        let elapsed = whole(stretch.elapsed);
-        let busy = count(mask);
+        let Stretch {
+            mask,
+            elapsed,
+            stalled,
+        } = stretch;
+        let (ns, ran) = (whole(elapsed), whole(elapsed - stalled));
+        if self.at.vps[vp].smt > 1 {
+            self.count_threads(vp, core, mask, ns);
+        }
+        let (v, on) = (&self.at.vps[vp], &self.at.cores[core]);
+        let cp = self.sys.cp(v.partition);
+        // The busy one, if there is one; where they are is the same for all of the core.
+        let lp = lps_of(v).at(if is_one(mask) {
+            mask.trailing_zeros() as usize
+        } else {
+            0
+        });
+        let place = &cp.lps[lp].place;
+        cp.core_clock[usize::from(place.core)] += ns;
+        cp.chip_clock[place.chip] += ns;
+        cp.node_clock[place.node] += ns;
+        if mask == 0 || stalled > 0 {
+            let system = if mask == 0 { elapsed } else { stalled };
+            cp.meter.owners[Owner::System as usize] += whole(system);
+        }
+        if mask == 0 || ran <= 0.0 {
+            return;
+        }
+        let speed = Speed {
+            chip: on.chip,
+            per_ns: on.rate.per_ns,
+            warm_ns: on.rate.ns,
+            cold_ns: on.cold_ns,
+            share: 1.0,
+        };
+        let mut done = Advance::default();
+        if is_one(mask) {
+            // The usual case, for which no share has to be multiplied in.
+            let thread = &mut self.threads[place.at];
+            cp.advance(lp, thread, speed, ran, &mut done);
+        } else {
+            let all = Span::new(v.first_thread.index(), usize::from(v.smt));
+            done = cp.advance_all(v, self.threads.slice_mut(all), speed, ran);
+        }
+        if done.cold > 0.0 {
+            let meter = &mut self.meters.partitions[v.partition];
+            meter.books.add(Book::Reload, done.cold);
+        }
+        let spent = ran - done.extra - done.cold;
+        if spent > 0.0 {
+            self.table.spend(on.class, spent);
+        }
+    }
+
+    /// Counts the time of busy threads, and what it would have been with one thread a core [ns].
+    #[inline(never)]
+    fn count_threads(&mut self, vp: VpId, core: CoreId, mask: u8, elapsed: f64) {
+        let (v, on) = (&self.at.vps[vp], &self.at.cores[core]);
+        let busy = mask.count_ones();
+        let threads_ns = elapsed * f64::from(busy);
         let alone = if busy > 1 {
-            self.alone(vp, core, elapsed * f64::from(busy))
+            let id = self.table.id(v.partition.into(), on.chip, 1);
+            let one = self.table.rate(&self.spec.partitions, id).ns;
+            threads_ns * one / on.rate.ns
         } else {
             elapsed
         };
-        let v = &self.at.vps[vp];
-        let cp = self.sys.cp(v.partition);
-        let place = cp.lps.slice(lps_of(v))[0].place;
-        cp.meter.thread_ns += elapsed * f64::from(busy);
-        cp.meter.mt1_ns += alone;
-        cp.core_clock[usize::from(place.core)] += elapsed;
-        cp.chip_clock[usize::from(place.chip)] += elapsed;
-        cp.node_clock[usize::from(place.node)] += elapsed;
-        if mask == 0 {
-            cp.meter.owners[Owner::System as usize] += elapsed;
-            return;
-        }
-        cp.meter.owners[Owner::System as usize] += whole(stretch.stalled);
-        let ran = whole(stretch.elapsed - stretch.stalled);
-        if ran > 0.0 {
-            let slot = &self.at.cores[core];
-            let speed = Speed {
-                per_ns: slot.rate.per_ns,
-                warm_ns: slot.rate.ns,
-                cold_ns: slot.cold_ns,
-                share: if busy == 1 {
-                    1.0
-                } else {
-                    1.0 / f64::from(busy)
-                },
-            };
-            let meter = &mut self.meters.partitions[v.partition];
-            let all = Span::new(v.first_thread.index(), usize::from(v.smt));
-            let threads = self.threads.slice_mut(all);
-            let done = cp.advance(v, threads, meter, speed, ran);
-            charge(&mut self.table, v.partition, slot, ran, &done);
-        }
-    }
-
-    /// What threads' time on a core would have been with one thread a core [ns].
-    #[inline(never)]
-    fn alone(&mut self, vp: VpId, core: CoreId, threads_ns: f64) -> f64 {
-        let on = &self.at.cores[core];
-        let id = self.table.id(self.at.vps[vp].partition.into(), on.chip, 1);
-        let one = self.table.rate(&self.spec.partitions, id).ns;
-        threads_ns * one / on.rate.ns
-    }
-}
-
-/// Charges a partition's chip and class with what its core did in `ran` ns.
-#[inline]
-fn charge(table: &mut Table, partition: PartitionId, on: &Core, ran: f64, done: &Advance) {
-    if done.extra > 0.0 {
-        table.linger(partition.into(), on.chip, done.extra, done.far_lines);
-    }
-    let spent = ran - done.extra - done.cold;
-    if spent > 0.0 {
-        table.spend(on.class, spent);
+        let meter = &mut self.sys.cp(v.partition).meter;
+        meter.thread_ns += threads_ns;
+        meter.mt1_ns += alone;
     }
 }
 
@@ -114,64 +120,37 @@ fn whole(ns: u64) -> f64 {
     ns as i64 as f64
 }
 
-/// Busy threads. Mostly it is one, and counting bits takes long where the processor may not be
-/// asked to.
+/// Whether a mask has one bit.
 #[inline]
-fn count(mask: u8) -> u32 {
-    if mask & mask.wrapping_sub(1) == 0 {
-        u32::from(mask != 0)
-    } else {
-        mask.count_ones()
-    }
+fn is_one(mask: u8) -> bool {
+    mask & mask.wrapping_sub(1) == 0 && mask != 0
 }
 
 impl Cp {
-    /// Moves a logical core's busy threads on by `ran` ns and puts them down to owners and books.
-    #[inline]
-    fn advance(
-        &mut self,
-        v: &Vp,
-        threads: &mut [Thread],
-        meter: &mut PartitionMeter,
-        speed: Speed,
-        ran: f64,
-    ) -> Advance {
+    /// Moves several busy threads of a logical core on by `ran` ns, an equal share each.
+    #[inline(never)]
+    fn advance_all(&mut self, v: &Vp, threads: &mut [Thread], speed: Speed, ran: f64) -> Advance {
         let mut all = Advance::default();
-        let first = usize::from(v.index) * usize::from(v.smt);
+        let lps = lps_of(v);
+        let speed = Speed {
+            share: 1.0 / f64::from(v.mask.count_ones()),
+            ..speed
+        };
         let mut bits = v.mask;
         while bits != 0 {
             let number = bits.trailing_zeros() as usize;
             bits &= bits - 1;
-            let (lp, thread) = (LpId::new(first + number), &mut threads[number]);
-            if speed.share == 1.0 {
-                // The usual case, for which no share has to be multiplied in.
-                self.advance_one(
-                    lp,
-                    thread,
-                    meter,
-                    Speed {
-                        share: 1.0,
-                        ..speed
-                    },
-                    ran,
-                    &mut all,
-                );
-                break;
-            }
-            self.advance_one(lp, thread, meter, speed, ran, &mut all);
-        }
-        if all.cold > 0.0 {
-            meter.books.add(Book::Reload, all.cold);
+            self.advance(lps.at(number), &mut threads[number], speed, ran, &mut all);
         }
         all
     }
 
+    /// Moves a busy thread on by `ran` ns and puts them down to owners and books.
     #[inline(always)]
-    fn advance_one(
+    fn advance(
         &mut self,
         lp: LpId,
         thread: &mut Thread,
-        meter: &mut PartitionMeter,
         speed: Speed,
         ran: f64,
         all: &mut Advance,
@@ -183,7 +162,9 @@ impl Cp {
             thread.extra_ns -= beside;
             all.extra += beside * speed.share;
             let extra = &of.segment.extra;
-            owners = book_extra(extra, &mut self.meter, meter, speed.share, beside, all);
+            let part = beside / extra.ns;
+            owners = extra.owners.map(|ns| ns * part);
+            self.beside[speed.chip].add_part(extra, part, speed.share);
         }
         let of_class = ran - beside;
         all.cold += speed.execute(thread, of_class) * speed.share;
@@ -200,30 +181,6 @@ impl Cp {
             vm.chargeable_ns += owners[Owner::Chargeable as usize];
         }
     }
-}
-
-/// Books `ns` of a segment's extra time; how much of it is whose.
-#[inline(always)]
-fn book_extra(
-    extra: &Extra,
-    cp: &mut CpMeter,
-    meter: &mut PartitionMeter,
-    share: f64,
-    ns: f64,
-    stretch: &mut Advance,
-) -> [f64; OWNERS] {
-    let part = ns / extra.ns;
-    for (book, ns) in EXTRA_BOOKS.iter().zip(&extra.books) {
-        meter.books.add(*book, ns * part * share);
-    }
-    for (source, lines) in CACHES.iter().zip(&extra.lines) {
-        meter.lines.add(*source, lines * part);
-    }
-    let spun = extra.spin_instructions * part;
-    cp.spin_instructions += spun;
-    meter.instructions += spun;
-    stretch.far_lines += extra.lines[2] * part;
-    extra.owners.map(|ns| ns * part)
 }
 
 /// The lesser of two numbers.

@@ -20,8 +20,8 @@ impl Cp {
         let place = &self.lps[lp].place;
         [
             self.core_clock[usize::from(place.core)],
-            self.chip_clock[usize::from(place.chip)],
-            self.node_clock[usize::from(place.node)],
+            self.chip_clock[place.chip],
+            self.node_clock[place.node],
         ]
     }
 
@@ -90,7 +90,7 @@ impl Vcpu {
 /// Share of lines displaced by `ns` of others' work, where `turnover_ns` of it brings in as many as
 /// there are: each line brought in hits any with equal chance.
 fn displaced(ns: f64, turnover_ns: f64) -> f64 {
-    if turnover_ns.is_infinite() || ns == 0.0 && turnover_ns > 0.0 {
+    if ns == 0.0 && turnover_ns > 0.0 {
         return 0.0;
     }
     1.0 - (-ns / turnover_ns).exp()

@@ -128,7 +128,7 @@ impl Vm {
 
 impl Port {
     fn reading(&self) -> Vec<i64> {
-        let counters = self.switch.counters();
+        let counters = self.counters();
         vec![
             counters.frames as i64,
             counters.bytes as i64,

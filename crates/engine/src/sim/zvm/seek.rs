@@ -3,35 +3,42 @@
 
 use super::state::Cp;
 use crate::guest::zvm::ids::{LpId, VcpuId, VectorId};
-use crate::guest::zvm::segment::{Owner, Segment};
 use crate::guest::zvm::vectors::Vectors;
 
 /// The master processor.
 pub const MASTER: LpId = LpId::new(0);
 
+/// What a logical processor looked at for work.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Looked {
+    /// Dispatch vectors.
+    pub vectors: f64,
+    /// Lines of theirs that came from other processors, by distance.
+    pub lines: [f64; 3],
+}
+
 impl Cp {
     /// The next virtual processor for a logical one: from its own vector, then from the others,
-    /// nearest first. With `COUNTS`, what looking cost is added to the segment.
-    pub fn seek<const COUNTS: bool>(&mut self, lp: LpId, looked: &mut Segment) -> Option<VcpuId> {
+    /// nearest first. With `COUNTS`, what is looked at for it is counted.
+    pub fn seek<const COUNTS: bool>(&mut self, lp: LpId, looked: &mut Looked) -> Option<VcpuId> {
         if !self.vectors.is_unparked(lp) {
             return None;
         }
         if lp == MASTER && self.vectors.has_master() {
             return self.vectors.pop_master();
         }
-        let scan = self.spec.paths.scan;
-        let cache_ns = self.near(lp).around.cache_ns;
         let Self {
             vectors, lps, seen, ..
         } = self;
-        let (seen, place) = (&mut seen[lp], lps[lp].place);
+        let first = lp.index() * vectors.count();
         // A vector's line comes from whoever changed it since the last look.
         let mut look = |vectors: &Vectors, at: VectorId| {
-            looked.execute(Owner::System, scan);
+            looked.vectors += 1.0;
             let (changes, by) = vectors.changes(at);
-            if std::mem::replace(&mut seen[at], changes) != changes && by != lp {
-                let distance = lps[by].place.distance(&place);
-                looked.fetch_one(Owner::System, distance, cache_ns[distance as usize]);
+            let seen = &mut seen[first + at.index()];
+            if std::mem::replace(seen, changes) != changes && by != lp {
+                let distance = lps[by].place.distance(&lps[lp].place);
+                looked.lines[distance as usize] += 1.0;
             }
         };
         let own = vectors.of(lp);

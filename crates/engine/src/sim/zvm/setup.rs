@@ -1,19 +1,18 @@
 //! The Control Program of a partition at time 0.
 
-use std::collections::VecDeque;
-
+use super::inbox::{Connection, Inbox};
 use super::port::Port;
 use super::sharing::{Lock, Near};
-use super::state::{Connection, Cp, CpMeter, Doing, Left, Lp, Mode, Place, Task, Vcpu, Vm, Web};
+use super::state::{Cp, CpMeter, Doing, Left, Lp, Mode, Place, Task, Vcpu, Vm, Web};
 use crate::devices::memory::PAGE_BYTES;
 use crate::devices::{Pager, Switch};
 use crate::guest::zvm::ids::{ConnectionId, LpId, SwitchId, VcpuId, VectorId, VmId};
 use crate::guest::zvm::park::History;
-use crate::guest::zvm::segment::{Segment, OWNERS};
+use crate::guest::zvm::segment::{Extra, Segment, OWNERS};
 use crate::guest::zvm::share;
 use crate::guest::zvm::vectors::Vectors;
 use crate::hypervisor::State;
-use crate::ids::{ById, PartitionId, Span, VpId};
+use crate::ids::{ById, ChipId, PartitionId, Span, VpId};
 use crate::kernel::Stream;
 use crate::machine::Topology;
 use crate::sim::world::stream;
@@ -28,26 +27,28 @@ impl Cp {
         let spec = partition.guest.zvm()?.clone();
         let (smt, cores) = (partition.smt, vps.len() as u16);
         let places = places(state, state.vps_of[id], smt);
-        let chips: Vec<u16> = places.iter().map(|place| place.chip).collect();
+        let chips = places.iter().map(|place| place.chip).collect();
         let vectors = Vectors::new(&state.tree, &chips, spec.vertical, spec.steal_barrier);
         let lps: ById<LpId, Lp> = places.into_iter().map(Lp::new).collect();
         let (vms, vcpus) = machines(&spec, lps.len());
         Some(Box::new(Self {
             ports: ports(&spec, &state.tree, &chips, &partition.workload),
-            seen: ById::of(ById::of(0, vectors.count()), lps.len()),
+            seen: vec![0; vectors.count() * lps.len()],
             hard_limits: vms.iter().any(|vm: &Vm| vm.hard),
             web: Web::of(partition),
-            near: vec![Near::default(); usize::from(state.tree.chips())],
+            near: near(&state.tree, &chips),
+            beside: ById::of(Extra::default(), state.tree.chips().len()),
             locks: [Lock::default(); 2],
             core_clock: vec![0.0; vps.len()],
-            chip_clock: vec![0.0; usize::from(state.tree.chips())],
-            node_clock: vec![0.0; usize::from(state.tree.nodes)],
+            chip_clock: ById::of(0.0, state.tree.chips().len()),
+            node_clock: ById::of(0.0, state.tree.nodes().len()),
             connections: connections(&spec, &vms, &partition.workload),
             unparked: cores,
             history: History::new(),
             observed: (0, 0),
             pager: pager(&spec, partition, &stream),
             pager_at: u64::MAX,
+            done: Vec::new(),
             master: stream("master"),
             race: stream("race"),
             meter: CpMeter::default(),
@@ -98,6 +99,15 @@ fn places(state: &State, vps: Span<VpId>, smt: u8) -> Vec<Place> {
     vps.into_iter().flat_map(of).collect()
 }
 
+/// Costs on each chip, to be kept for those of logical processors.
+fn near(tree: &Topology, chips: &ById<LpId, ChipId>) -> ById<ChipId, Near> {
+    let of = |chip| Near {
+        kept: chips.iter().any(|other| *other == chip),
+        ..Near::default()
+    };
+    tree.chips().into_iter().map(of).collect()
+}
+
 /// Virtual machines and their virtual processors, dealt out over the logical processors.
 fn machines(spec: &Zvm, lps: usize) -> (ById<VmId, Vm>, ById<VcpuId, Vcpu>) {
     let shares: Vec<_> = spec.machines.iter().map(|machine| machine.share).collect();
@@ -146,10 +156,11 @@ impl Vcpu {
             vm,
             mode: Mode::Idle,
             task: Task::None,
-            inbox: VecDeque::new(),
+            inbox: Inbox::default(),
             file: None,
             started: None,
             owes: 0.0,
+            cut: false,
             rest: None,
             ready_at: 0,
             page_wait_from: 0,
@@ -175,7 +186,12 @@ fn pager(spec: &Zvm, partition: &Partition, stream: &dyn Fn(&str) -> Stream) -> 
     Some(Pager::new(paging, guests.sum(), central, stream))
 }
 
-fn ports(spec: &Zvm, tree: &Topology, chips: &[u16], workload: &Workload) -> ById<SwitchId, Port> {
+fn ports(
+    spec: &Zvm,
+    tree: &Topology,
+    chips: &ById<LpId, ChipId>,
+    workload: &Workload,
+) -> ById<SwitchId, Port> {
     let coupled = |switch: usize| {
         let machines = spec.machines.iter();
         machines
@@ -234,12 +250,12 @@ fn connections(
                 continue;
             };
             let (clients, servers) = (from.cpus.len(), to.cpus.len());
-            all.push(Connection {
-                client: from.cpus.at(turn % clients),
-                server: to.cpus.at(turn / clients % servers),
-                switch: SwitchId::from(switch),
-                since: 0,
-            });
+            all.push(Connection::new(
+                ConnectionId::new(all.len()),
+                from.cpus.at(turn % clients),
+                to.cpus.at(turn / clients % servers),
+                SwitchId::from(switch),
+            ));
             turn += 1;
         }
     }

@@ -1,7 +1,6 @@
 //! Locks, and the lines that several processors write: how far away they are as seen from a chip.
 
 use crate::cost::{lock, Surroundings};
-use crate::devices::Search;
 use crate::guest::zvm::segment::{Owner, Segment};
 
 /// Share of the newest window in the running average of a lock's use and of a switch's users:
@@ -48,20 +47,11 @@ impl Sharing {
     }
 }
 
-/// Costs of a switch on a chip in this window.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct View {
-    /// Of its lock's lines.
-    pub(super) sharing: Sharing,
-    /// Of a search of its list.
-    pub search: Search,
-}
-
 /// Costs on a chip in this window.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Near {
-    /// Whether they have been worked out.
-    pub(super) known: bool,
+    /// Whether they are worked out: there are logical processors.
+    pub(super) kept: bool,
     /// What surrounds a core there.
     pub around: Surroundings,
     /// Of lines that all of the partition's processors write.
@@ -70,12 +60,29 @@ pub struct Near {
     pub(super) spin_per_ns: f64,
     /// Lines of its own that a virtual processor has in the private caches.
     pub(super) own_lines: f64,
+    /// What a dispatch costs, and its time [ns].
+    pub(super) dispatch: (Segment, f64),
 }
 
 impl Lock {
+    /// Takes it so many times, each with so many lines.
     #[inline]
     pub(super) fn take(
         &mut self,
+        takes: (f64, f64),
+        owner: Owner,
+        sharing: &Sharing,
+        near: &Near,
+        into: &mut Segment,
+    ) {
+        self.taken += takes.0;
+        self.cost(takes, owner, sharing, near, into);
+    }
+
+    /// Adds what that costs.
+    #[inline]
+    pub(super) fn cost(
+        &self,
         (times, lines): (f64, f64),
         owner: Owner,
         sharing: &Sharing,
@@ -85,7 +92,6 @@ impl Lock {
         if times <= 0.0 {
             return;
         }
-        self.taken += times;
         let spun = times * self.wait_ns;
         into.spin(owner, spun, spun * near.spin_per_ns);
         let lines = times * lines * sharing.elsewhere;

@@ -77,7 +77,6 @@ impl World<Partitions> {
     /// idled: one that is on its way is not signalled again.
     fn follow_signals(&mut self, partition: PartitionId, lp: LpId) {
         let cp = self.sys.cp(partition);
-        cp.price(lp, partition, &mut self.table, &self.spec);
         let one = cp.look_in_vain(1.0, lp);
         let instruction_ns = cp.near(lp).around.instruction_ns;
         let each = one.all_instructions() * instruction_ns + one.extra.ns;

@@ -1,15 +1,15 @@
 //! What the Control Program of one partition keeps.
 
-use std::collections::VecDeque;
-
-use super::port::{Message, Port};
+use super::inbox::{Connection, Inbox};
+use super::message::Message;
+use super::port::Port;
 use super::sharing::{Lock, Near};
-use crate::devices::{FileReads, Pager, Started};
+use crate::devices::{Done, FileReads, Pager, Started};
 use crate::guest::zvm::ids::{ConnectionId, LpId, SwitchId, VcpuId, VectorId, VmId};
 use crate::guest::zvm::park::History;
-use crate::guest::zvm::segment::{Segment, OWNERS};
+use crate::guest::zvm::segment::{Extra, Segment, OWNERS};
 use crate::guest::zvm::vectors::Vectors;
-use crate::ids::{ById, Span, ThreadId, VpId};
+use crate::ids::{ById, ChipId, NodeId, Span, ThreadId, VpId};
 use crate::kernel::Stream;
 use crate::machine::Distance;
 use crate::spec::{Role, Zvm};
@@ -39,9 +39,9 @@ pub struct Place {
     /// That thread among all of them.
     pub at: ThreadId,
     /// Chip of the core's home.
-    pub chip: u16,
+    pub chip: ChipId,
     /// Node of that.
-    pub node: u16,
+    pub node: NodeId,
 }
 
 /// A logical processor of the partition.
@@ -113,41 +113,45 @@ pub struct Left {
     pub warm: bool,
 }
 
-/// A virtual processor of a virtual machine.
+/// A virtual processor of a virtual machine. What every event needs comes first, and what a
+/// dispatch needs last.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Vcpu {
     /// Its virtual machine.
     pub vm: VmId,
+    /// Dispatch vector by whose clock its deadline goes.
+    pub vector: VectorId,
     /// State.
     pub mode: Mode,
+    /// Whether a segment was cut short.
+    pub cut: bool,
     /// What it has in hand.
     pub task: Task,
     /// Messages not taken yet.
-    pub inbox: VecDeque<Message>,
-    /// Pages of a file that it still waits for, and the guest's instructions for each.
-    pub file: Option<(FileReads, f64)>,
-    /// Page read that it has not paid for yet.
-    pub started: Option<Started>,
+    pub inbox: Inbox,
+    /// Processor time since its deadline was set [ns].
+    pub used_ns: f64,
+    /// Deadline: time used by what it is worth [ns].
+    pub deadline: f64,
+    /// Part of all processors that its share is worth.
+    pub weight: f64,
     /// Instructions of signals that it has to send.
     pub owes: f64,
-    /// Rest of a segment that was cut short; few have one.
-    pub rest: Option<Box<Segment>>,
+    /// Lines that it still has to fetch again, and what each costs beyond a line held [ns].
+    pub cold: (f64, f64),
+    /// Page read that it has not paid for yet.
+    pub started: Option<Started>,
+    /// Pages of a file that it still waits for, and the guest's instructions for each.
+    pub file: Option<(FileReads, f64)>,
+    /// Where it was last.
+    pub left: Left,
     /// Since when it has been ready [ns].
     pub ready_at: u64,
     /// Since when it has waited for a page [ns].
     pub page_wait_from: u64,
-    /// Where it was last.
-    pub left: Left,
-    /// Dispatch vector by whose clock its deadline goes.
-    pub vector: VectorId,
-    /// Part of all processors that its share is worth.
-    pub weight: f64,
-    /// Deadline: time used by what it is worth [ns].
-    pub deadline: f64,
-    /// Processor time since its deadline was set [ns].
-    pub used_ns: f64,
-    /// Lines that it still has to fetch again, and what each costs beyond a line held [ns].
-    pub cold: (f64, f64),
+    /// Room for the rest of a segment that was cut short; few ever need it.
+    pub rest: Option<Box<Segment>>,
     /// Whether it must start on the master processor.
     pub needs_master: bool,
 }
@@ -183,19 +187,6 @@ pub struct Vm {
     pub tx_done: u64,
     /// Their response times [ns].
     pub response_ns: u64,
-}
-
-/// A connection of a client's virtual processor with a server's.
-#[derive(Clone, Copy, Debug)]
-pub struct Connection {
-    /// Who asks.
-    pub client: VcpuId,
-    /// Who answers.
-    pub server: VcpuId,
-    /// Index of the virtual switch between them.
-    pub switch: SwitchId,
-    /// When its present transaction began [ns].
-    pub since: u64,
 }
 
 /// Counters of the partition that only z/VM has.
@@ -238,8 +229,8 @@ pub struct Cp {
     pub vcpus: ById<VcpuId, Vcpu>,
     /// Logical processors.
     pub lps: ById<LpId, Lp>,
-    /// Changes of each dispatch vector that each of them has seen.
-    pub seen: ById<LpId, ById<VectorId, u32>>,
+    /// Changes of each dispatch vector that each of them has seen, processor by processor.
+    pub seen: Vec<u32>,
     /// Whether any machine has a hard limit.
     pub hard_limits: bool,
     /// What its machines do with messages.
@@ -258,16 +249,18 @@ pub struct Cp {
     pub connections: ById<ConnectionId, Connection>,
     /// Switches.
     pub ports: ById<SwitchId, Port>,
-    /// Costs on each chip in this window.
-    pub near: Vec<Near>,
+    /// Costs on each chip in this window; those of chips without logical processors are not kept.
+    pub near: ById<ChipId, Near>,
+    /// Time beside instructions on each chip of the machine that is not booked yet.
+    pub beside: ById<ChipId, Extra>,
     /// Locks of dispatcher and paging.
     pub locks: [Lock; 2],
-    /// Work done on each core of the partition so far, and on each chip and node [ns].
+    /// Work done on each core of the partition so far [ns].
     pub core_clock: Vec<f64>,
     /// By chip.
-    pub chip_clock: Vec<f64>,
+    pub chip_clock: ById<ChipId, f64>,
     /// By node.
-    pub node_clock: Vec<f64>,
+    pub node_clock: ById<NodeId, f64>,
     /// Unparked logical cores.
     pub unparked: u16,
     /// What was seen at the last decisions to park.
@@ -278,6 +271,8 @@ pub struct Cp {
     pub pager: Option<Pager>,
     /// When they are looked at next [ns].
     pub pager_at: u64,
+    /// Reads that have ended, while they are told.
+    pub done: Vec<Done>,
     /// Which page reads end on the master processor.
     pub master: Stream,
     /// Which of the processors that were signalled is the first.

@@ -5,7 +5,7 @@
 //! A virtual processor that waits is interrupted by a message; those that arrive while it runs it
 //! takes in the same stretch, without another interruption.
 
-use super::port::Message;
+use super::message::Message;
 use super::sharing::LockKind;
 use super::state::{Cp, Mode, Task, Vcpu, Web};
 use super::Alarm;
@@ -51,22 +51,20 @@ impl World<Partitions> {
 
     /// A think time is over: a transaction begins.
     pub fn end_think(&mut self, partition: PartitionId, connection: ConnectionId) {
-        self.begin_transaction(partition, connection);
-        let client = self.cp(partition).connections[connection].client;
-        self.deliver(partition, client, Message::Timer(connection));
-    }
-
-    fn begin_transaction(&mut self, partition: PartitionId, connection: ConnectionId) {
-        self.sys.cp(partition).connections[connection].since = self.now;
+        let c = &mut self.sys.cp(partition).connections[connection];
+        c.since = self.now;
+        let client = c.client;
         let meter = self.meter_now(partition);
         meter.tx_arrived += 1;
         meter.inside += 1;
+        self.deliver(partition, client, Message::Timer(connection));
     }
 
     /// A message arrives at a virtual processor.
     fn deliver(&mut self, partition: PartitionId, vcpu: VcpuId, message: Message) {
-        let v = &mut self.cp(partition).vcpus[vcpu];
-        v.inbox.push_back(message);
+        let cp = self.sys.cp(partition);
+        let v = &mut cp.vcpus[vcpu];
+        v.inbox.push(message, &mut cp.connections);
         if v.mode == Mode::Idle {
             self.wake_vcpu(partition, vcpu);
         }
@@ -78,11 +76,18 @@ impl World<Partitions> {
         let Task::Message { message, .. } = v.task else {
             return true;
         };
+        v.task = Task::None;
         if v.file.is_some() && self.read_page(partition, vcpu, message) {
             return false;
         }
-        self.cp(partition).vcpus[vcpu].task = Task::None;
-        self.follow_up(partition, message);
+        let of = message.connection();
+        let c = self.sys.cp(partition).connections[of];
+        match message {
+            Message::Request(_) => self.deliver(partition, c.client, Message::Answer(of)),
+            Message::Timer(_) => self.deliver(partition, c.server, Message::Request(of)),
+            Message::Answer(_) if self.end_transaction(partition, of) => self.think(partition, of),
+            Message::Answer(_) => self.deliver(partition, c.server, Message::Request(of)),
+        }
         let v = &mut self.sys.cp(partition).vcpus[vcpu];
         let goes_on = !v.inbox.is_empty();
         if !goes_on {
@@ -92,54 +97,41 @@ impl World<Partitions> {
         goes_on
     }
 
-    /// What follows a message that has been seen to.
-    fn follow_up(&mut self, partition: PartitionId, message: Message) {
-        match message {
-            Message::Request(connection) => {
-                let client = self.cp(partition).connections[connection].client;
-                self.deliver(partition, client, Message::Answer(connection));
-            }
-            Message::Answer(connection) => {
-                self.end_transaction(partition, connection);
-                if self.cp(partition).web.think_ns > 0 {
-                    self.think(partition, connection);
-                } else {
-                    self.begin_transaction(partition, connection);
-                    self.request(partition, connection);
-                }
-            }
-            Message::Timer(connection) => self.request(partition, connection),
-        }
-    }
-
-    fn request(&mut self, partition: PartitionId, connection: ConnectionId) {
-        let server = self.cp(partition).connections[connection].server;
-        self.deliver(partition, server, Message::Request(connection));
-    }
-
-    fn end_transaction(&mut self, partition: PartitionId, connection: ConnectionId) {
+    /// A client has its answer: its transaction ends. The next one of the connection begins with
+    /// that, or after a think time: whether there is one.
+    fn end_transaction(&mut self, partition: PartitionId, connection: ConnectionId) -> bool {
         let cp = self.sys.cp(partition);
-        let c = &cp.connections[connection];
-        let (client, response) = (c.client, self.now - c.since);
+        let c = &mut cp.connections[connection];
+        let client = c.client;
+        let response = self.now - std::mem::replace(&mut c.since, self.now);
+        let thinks = cp.web.think_ns > 0;
         let vm = cp.vm_of(client);
         vm.tx_done += 1;
         vm.response_ns += response;
         let meter = self.meter_now(partition);
         meter.tx_done += 1;
-        meter.inside -= 1;
         meter.response_ns += response;
+        if thinks {
+            meter.inside -= 1;
+        } else {
+            meter.tx_arrived += 1;
+        }
         self.meters.responses[partition].record(Time::from_ns(response));
+        thinks
     }
 }
 
 impl Cp {
-    /// Sets what a virtual processor does next as its logical processor's segment; `woken` if it
-    /// has just been put there. Chance comes from the guests' `work`.
-    pub fn next_segment(&mut self, lp: LpId, vcpu: VcpuId, woken: bool, work: &mut Stream) {
+    /// Sets what a virtual processor does next as its logical processor's segment, `WOKEN` if it
+    /// has just been put there: after what that segment has already. Chance comes from the guests'
+    /// `work`.
+    pub fn next_segment<const WOKEN: bool>(&mut self, lp: LpId, vcpu: VcpuId, work: &mut Stream) {
         let (of, v) = (&mut self.lps[lp], &mut self.vcpus[vcpu]);
         let (chip, into) = (of.place.chip, &mut of.segment);
-        let near = &self.near[usize::from(chip)];
-        *into = Segment::default();
+        let near = &self.near[chip];
+        if !WOKEN {
+            *into = Segment::default();
+        }
         let (message, guest) = match v.task {
             Task::Loop => {
                 into.execute(Owner::Guest, ENDLESS);
@@ -151,33 +143,35 @@ impl Cp {
                 (message, guest)
             }
             Task::None => {
-                if woken {
+                if WOKEN {
                     into.execute(Owner::Chargeable, self.spec.paths.interruption);
                 }
-                v.take_message(&self.web, self.pager.as_mut(), work)
+                let message = v.inbox.pop(&self.connections);
+                let message = message.expect("who goes on has a message");
+                let guest = v.take_message(message, &self.web, self.pager.as_mut(), work);
+                (message, guest)
             }
         };
         into.execute(Owner::Guest, guest);
         v.refill(guest, near, into);
         if v.has_file() {
             let switch = self.connections[message.connection()].switch;
-            let lines = self.spec.locks.lines;
-            self.ports[switch].send(message, (lp, chip), lines, near, into);
+            self.ports[switch].send(message, (lp, chip), near, into);
         }
     }
 }
 
 impl Vcpu {
-    /// Takes the next message; how many instructions of the guest it needs until the next page read
-    /// or the end.
+    /// Takes a message; how many instructions of the guest it needs until the next page read or the
+    /// end.
     #[inline]
     fn take_message(
         &mut self,
+        message: Message,
         web: &Web,
         pager: Option<&mut Pager>,
         work: &mut Stream,
-    ) -> (Message, f64) {
-        let message = self.inbox.pop_front().expect("who goes on has a message");
+    ) -> f64 {
         let mean = web.instructions[message.kind()];
         let guest = if web.varies {
             work.exponential(mean)
@@ -189,26 +183,6 @@ impl Vcpu {
             _ => guest,
         };
         self.task = Task::Message { message, guest };
-        (message, guest)
-    }
-}
-
-impl Message {
-    /// Between which client and server it goes.
-    #[inline]
-    pub fn connection(self) -> ConnectionId {
-        match self {
-            Message::Request(of) | Message::Answer(of) | Message::Timer(of) => of,
-        }
-    }
-
-    /// Number of its kind.
-    #[inline]
-    pub fn kind(self) -> usize {
-        match self {
-            Message::Request(_) => 0,
-            Message::Answer(_) => 1,
-            Message::Timer(_) => 2,
-        }
+        guest
     }
 }

@@ -34,13 +34,15 @@ pub fn of_machine(dice: &mut Dice, machine: &mut Machine) {
 /// strict policy only where it fits.
 pub fn of_partition(dice: &mut Dice, machine: &Machine, made: &mut Partition) {
     let tree = Topology::new(machine);
-    let all: Vec<u16> = (0..tree.domains()).collect();
+    let all: Vec<u16> = tree.domains().into_iter().map(u16::from).collect();
     let kind = dice.next() % 3;
     made.memory = match kind {
         0 => {
             let homes = made.home.iter().zip([3, 1]);
-            let part = |(chip, gib): (&u16, u64)| memory(&[tree.domain_of(*chip)], gib * GIB);
-            homes.map(part).collect()
+            let domain = |chip: u16| u16::from(tree.domain_of(chip.into()));
+            homes
+                .map(|(chip, gib)| memory(&[domain(*chip)], gib * GIB))
+                .collect()
         }
         1 => vec![memory(&all, 2 * GIB)],
         _ => {

@@ -7,11 +7,12 @@ use crate::spec::RunQueues;
 /// Processors that share a run queue, group by group. Where the rule gives more than `most`, they
 /// are spread evenly over as many queues as it takes; siblings of a core stay together.
 pub fn groups(tree: &Topology, siblings: u16, by: RunQueues, most: u16) -> Vec<Span<CoreId>> {
+    let chip_of = |cpu: u16| tree.chip_of(cpu.into());
     let of = |cpu: u16| match by {
         RunQueues::Cpu => cpu,
         RunQueues::Core => cpu / siblings,
-        RunQueues::Socket => tree.chip_of(cpu),
-        RunQueues::Node => tree.node_of(tree.chip_of(cpu)),
+        RunQueues::Socket => chip_of(cpu).into(),
+        RunQueues::Node => tree.node_of(chip_of(cpu)).into(),
         RunQueues::All => 0,
     };
     let queues = tree.active_cores.div_ceil(most.max(1));

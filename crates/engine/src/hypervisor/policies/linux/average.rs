@@ -1,5 +1,8 @@
 //! Per-entity load tracking: averages that forget half of what was 32 periods of 1024 us ago.
 
+use super::halving::halved;
+use crate::kernel::real;
+
 /// Time in which an average forgets half [ns].
 const HALF_LIFE: f64 = 32.0 * 1_024_000.0;
 
@@ -22,7 +25,7 @@ impl Kept {
     fn over(&mut self, elapsed: u64) -> f64 {
         if elapsed != self.elapsed {
             self.elapsed = elapsed;
-            self.kept = (-(elapsed as f64) / HALF_LIFE).exp2();
+            self.kept = halved(real(elapsed) / HALF_LIFE);
         }
         self.kept
     }

@@ -193,7 +193,9 @@ impl Tree {
         let Some(bandwidth) = self.groups[group].bandwidth.as_mut() else {
             return;
         };
-        for queue in std::mem::take(&mut bandwidth.throttled) {
+        let spare = std::mem::take(&mut self.spare_queues);
+        let mut throttled = std::mem::replace(&mut bandwidth.throttled, spare);
+        for queue in throttled.drain(..) {
             let lacks = (1 - self.queue(queue).quota_left).max(0) as u64;
             let Some(bandwidth) = self.bandwidth_of(queue) else {
                 return;
@@ -207,6 +209,7 @@ impl Tree {
                 bandwidth.throttled.push(queue);
             }
         }
+        self.spare_queues = throttled;
     }
 
     fn unthrottle(&mut self, queue: QueueId) {
@@ -218,14 +221,16 @@ impl Tree {
             bandwidth.throttled_ns += lasted;
         }
         self.count_throttles(queue, false);
-        let all = std::mem::take(&mut self.cpus[cpu].limbo);
-        let (back, stay): (Vec<TaskId>, Vec<TaskId>) =
-            all.into_iter().partition(|task| !self.goes_to_limbo(*task));
-        self.cpus[cpu].limbo = stay;
-        for task in back {
+        let mut limbo = std::mem::take(&mut self.cpus[cpu].limbo);
+        let mut back = std::mem::take(&mut self.spare_tasks);
+        back.extend(limbo.iter().filter(|task| !self.goes_to_limbo(**task)));
+        limbo.retain(|task| self.goes_to_limbo(*task));
+        self.cpus[cpu].limbo = limbo;
+        for task in back.drain(..) {
             self.tasks[task].limbo = false;
             self.enqueue(task, Arrival::Woken);
         }
+        self.spare_tasks = back;
         if self.cpus[cpu].curr.is_none() {
             self.resched(cpu);
         } else {

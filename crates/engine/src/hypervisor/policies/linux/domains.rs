@@ -75,6 +75,8 @@ pub struct Domains {
     pub seats: ById<CoreId, Vec<Seat>>,
     /// The processors that share the last cache level, by processor.
     cache: ById<CoreId, Span<CoreId>>,
+    /// Processors around each with the same sets around them, itself among them.
+    near: ById<CoreId, Span<CoreId>>,
     /// Threads of a core.
     pub siblings: usize,
     /// First time at which a processor balances in any domain, if it idles and if it has work.
@@ -99,6 +101,7 @@ impl Domains {
             all: ById::new(),
             seats: ById::of(Vec::new(), cpus),
             cache: (0..cpus).map(|cpu| span(cpu, chip, cpus)).collect(),
+            near: (0..cpus).map(|cpu| span(cpu, 1, cpus)).collect(),
             siblings,
             due: ById::of([u64::MAX; 2], cpus),
             rhythm,
@@ -133,6 +136,9 @@ impl Domains {
             });
             for (own, group) in self.all[domain].groups.iter().enumerate() {
                 for cpu in *group {
+                    if beneath == 1 {
+                        self.near[cpu] = span(first, size, cpus);
+                    }
                     self.seats[cpu].push(Seat {
                         domain,
                         own,
@@ -181,6 +187,12 @@ impl Domains {
     pub fn groups_of(&self, cpu: CoreId) -> impl Iterator<Item = Span<CoreId>> + '_ {
         let seats = self.seats[cpu].iter().rev();
         seats.map(|seat| self.all[seat.domain].groups[seat.own])
+    }
+
+    /// Neighbours of a processor, itself included, that have the same sets around them but for the
+    /// innermost, in which each is alone.
+    pub fn near(&self, cpu: CoreId) -> Span<CoreId> {
+        self.near[cpu]
     }
 
     /// Threads of a processor's core.

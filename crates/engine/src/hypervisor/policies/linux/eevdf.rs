@@ -33,15 +33,9 @@ impl Tree {
         if of.count == 1 {
             return curr.or(of.first());
         }
-        let stays = runner.filter(|curr| of.is_eligible(curr.vruntime, runner));
-        if stays.is_some_and(|curr| protect && self.params.protects(curr)) {
-            return curr;
-        }
-        match of.first_eligible(runner) {
-            Some((_, deadline)) if stays.is_some_and(|curr| curr.deadline < deadline) => curr,
-            Some((best, _)) => Some(best),
-            None => curr.or(of.first()),
-        }
+        let is_protected = protect && runner.is_some_and(|curr| self.params.protects(curr));
+        let found = of.first_eligible(runner, is_protected);
+        found.or(curr).or(of.first())
     }
 
     /// Shortest slice that anyone in a queue asks for [ns].
@@ -55,26 +49,16 @@ impl Tree {
         }
     }
 
-    /// One that has just been chosen is left alone until the shortest slice around is used up.
-    pub fn protect(&mut self, id: EntityId) {
-        let shortest = self.shortest_slice(self.entity(id).queue);
-        let entity = &mut self.entities[id];
-        let slice = shortest.min(entity.slice);
-        entity.protected = entity.deadline;
-        if slice != entity.slice {
-            let early = entity.vruntime + entity.virtual_ns(slice);
-            entity.protected = entity.protected.min(early);
-        }
-    }
-
-    /// Notes how far behind its queue an entity is that leaves it, within bounds.
-    pub fn note_lag(&mut self, id: EntityId) {
+    /// Notes how far behind its queue an entity is that leaves it, within bounds; the queue's
+    /// virtual time.
+    pub fn note_lag(&mut self, id: EntityId) -> i64 {
         let queue = self.entity(id).queue;
         let time = self.virtual_time(queue);
         let tick = self.params.tick;
         let entity = &mut self.entities[id];
         let bound = virtual_ns((2 * entity.slice).max(tick), entity.weight);
         entity.lag = (time - entity.vruntime).clamp(-bound, bound);
+        time
     }
 
     /// Places one that comes: as far from the queue's virtual time as when it left.

@@ -5,6 +5,7 @@ use super::busiest::Amount;
 use super::domains::Level;
 use super::ids::{CoreId, TaskId};
 use super::moves::Leaving;
+use super::queue::load_of;
 use super::tree::{Arrival, Tree};
 
 impl Tree {
@@ -14,7 +15,9 @@ impl Tree {
         let newly = attempt.idleness == Idleness::NewlyIdle;
         let mut left = amount;
         let mut moved = 0;
-        for task in self.candidates(from) {
+        let mut tasks = std::mem::take(&mut self.spare_tasks);
+        self.candidates(from, &mut tasks);
+        for task in tasks.drain(..) {
             if attempt.idleness != Idleness::Busy && self.runnable(from) <= 1 {
                 break;
             }
@@ -31,17 +34,17 @@ impl Tree {
                 break;
             }
         }
+        self.spare_tasks = tasks;
         moved
     }
 
     /// Tasks of a processor, least recently run first, as many as are looked at in one go.
-    fn candidates(&self, cpu: CoreId) -> Vec<TaskId> {
+    fn candidates(&self, cpu: CoreId, tasks: &mut Vec<TaskId>) {
         let it = &self.cpus[cpu];
-        let mut tasks: Vec<TaskId> = it.tasks.clone();
+        tasks.extend(&it.tasks);
         tasks.sort_unstable_by_key(|task| self.tasks[*task].turn);
         tasks.truncate(self.params.migrate_most);
         tasks.retain(|task| Some(*task) != it.curr);
-        tasks
     }
 
     fn may_move(&self, attempt: &Attempt, task: TaskId) -> bool {
@@ -87,7 +90,7 @@ impl Tree {
             Amount::Busy(left) => {
                 let entity = self.entity(task);
                 let part = entity.load.peek(entity.load_now(), self.now);
-                let busy = part * 1024.0 / (entity.weight as f64 / 1024.0);
+                let busy = part * 1024.0 / load_of(entity.weight);
                 let share = busy / f64::from(self.runnable(self.tasks[task].cpu).max(1));
                 if halved(share) > *left {
                     return false;
@@ -111,7 +114,7 @@ impl Tree {
                 return load;
             };
             id = above;
-            let all = queue.load.peek(queue.weight as f64 / 1024.0, now);
+            let all = queue.load.peek(queue.load_now(), now);
             let entity = self.entity(id);
             load *= entity.load.peek(entity.load_now(), now) / (all + 1.0);
         }
@@ -162,7 +165,7 @@ impl Tree {
         let mut id = task;
         loop {
             let queue = self.entity(id).queue;
-            let target = self.queue(queue).weight as f64 / 1024.0;
+            let target = self.queue(queue).load_now();
             let before = self.queues[queue].load.update(target, now);
             self.queues[queue].load.add(change);
             match self.queue(queue).entity {
@@ -171,7 +174,7 @@ impl Tree {
             }
             let target = self.entity(id).load_now();
             let of = self.entities[id].load.update(target, now);
-            let weight = self.entity(id).weight as f64 / 1024.0;
+            let weight = load_of(self.entity(id).weight);
             let ratio = if before > 1.0 {
                 of / before
             } else {

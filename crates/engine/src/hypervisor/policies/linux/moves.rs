@@ -5,6 +5,7 @@ use super::ids::{EntityId, QueueId, TaskId};
 use super::params::Params;
 use super::queue::Entity;
 use super::tree::{Arrival, Tree};
+use crate::kernel::real;
 
 /// Why an entity leaves its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,15 +42,18 @@ impl Entity {
 impl Tree {
     /// Books the runtime of a queue's runner, and what follows from it: deadline, quota, whether
     /// another is to be chosen.
+    #[inline]
     pub fn book(&mut self, queue: QueueId) {
-        let of = &mut self.queues[queue];
-        let Some(curr) = of.curr else { return };
-        let (now, params) = (self.now, &self.params);
-        let entity = &mut self.entities[curr];
-        let ran = now.saturating_sub(entity.booked_to);
-        if ran == 0 {
-            return;
+        let curr = self.queue(queue).curr;
+        if let Some(curr) = curr.filter(|curr| self.entity(*curr).booked_to < self.now) {
+            self.book_runner(queue, curr);
         }
+    }
+
+    fn book_runner(&mut self, queue: QueueId, curr: EntityId) {
+        let (now, params) = (self.now, &self.params);
+        let (of, entity) = (&mut self.queues[queue], &mut self.entities[curr]);
+        let ran = now - entity.booked_to;
         entity.stint += ran;
         let mut anew = false;
         if params.is_eevdf() {
@@ -238,13 +242,12 @@ impl Tree {
             && self.params.delay_dequeue
             && !self.entity(id).delayed
             && !self.is_eligible(id);
-        self.note_lag(id);
+        let time = self.note_lag(id);
         self.forget_buddy(id);
         if stays {
             self.entities[id].delayed = true;
             return false;
         }
-        let time = self.virtual_time(queue);
         if self.queue(queue).curr != Some(id) {
             self.remove(id);
         }
@@ -325,7 +328,7 @@ impl Tree {
         let entity = &mut self.entities[id];
         let target = entity.load_now();
         let load = entity.load.update(target, now);
-        let change = load * (weight as f64 / old as f64 - 1.0);
+        let change = load * (real(weight) / real(old) - 1.0);
         entity.load.add(change);
         entity.lag = scale(entity.lag);
         if entity.relative {
@@ -334,7 +337,7 @@ impl Tree {
         entity.weight = weight;
         let queue = entity.queue;
         if self.queue(queue).throttles == 0 {
-            let target = self.queue(queue).weight as f64 / 1024.0;
+            let target = self.queue(queue).load_now();
             let of = &mut self.queues[queue];
             of.load.update(target, now);
             of.load.add(change);

@@ -2,6 +2,7 @@
 
 use super::ids::{CoreId, EntityId, QueueId, TaskId};
 use super::moves::Leaving;
+use super::queue::Entity;
 use super::tree::Tree;
 
 impl Tree {
@@ -26,10 +27,13 @@ impl Tree {
             if self.queue(queue).count == 0 {
                 return None;
             }
+            let limited = self.queue(queue).limited;
             if self.runner(queue).is_some() {
                 self.book(queue);
             }
-            self.check_quota(queue);
+            if limited {
+                self.check_quota(queue);
+            }
             let next = self.pick_entity(queue)?;
             if self.entity(next).delayed {
                 self.release(next);
@@ -91,12 +95,10 @@ impl Tree {
         let common = self.common(old, new);
         let (mut out, mut into) = (old, new);
         while let Some(id) = out.filter(|_| out != common) {
-            self.put_back(id);
-            out = self.above(id);
+            out = self.put_back(id);
         }
         while let Some(id) = into.filter(|_| into != common) {
-            self.take_out(id);
-            into = self.above(id);
+            into = self.take_out(id);
         }
         if let Some(next) = next {
             self.turn += 1;
@@ -123,34 +125,69 @@ impl Tree {
         (climb(a, depth(b)), climb(b, depth(a)))
     }
 
-    fn put_back(&mut self, id: EntityId) {
+    /// A runner goes back among those that wait in its queue; the entity above.
+    fn put_back(&mut self, id: EntityId) -> Option<EntityId> {
         let queue = self.entity(id).queue;
-        if self.queue(queue).curr != Some(id) {
-            return;
+        let of = self.queue(queue);
+        let above = of.entity;
+        if of.curr != Some(id) {
+            return above;
         }
         if self.entity(id).queued {
+            let limited = of.limited;
             self.book(queue);
-            self.check_quota(queue);
-            self.insert(id);
+            if limited {
+                self.check_quota(queue);
+            }
         }
-        self.update_load(id);
-        self.queues[queue].curr = None;
+        let (entity, of) = (&mut self.entities[id], &mut self.queues[queue]);
+        if entity.queued {
+            of.insert(self.params.key(entity), id, entity);
+        }
+        let change = of.update_loads(entity, self.now);
+        of.curr = None;
+        self.groups.tell(of.group, change);
+        above
     }
 
-    fn take_out(&mut self, id: EntityId) {
-        let queue = self.entity(id).queue;
-        if self.entity(id).queued {
-            self.remove(id);
-        }
-        self.update_load(id);
-        let now = self.now;
+    /// One that waits becomes the runner of its queue; the entity above.
+    fn take_out(&mut self, id: EntityId) -> Option<EntityId> {
+        let (now, params) = (self.now, &self.params);
         let entity = &mut self.entities[id];
+        let of = &mut self.queues[entity.queue];
+        if entity.queued {
+            of.remove(params.key(entity), id, entity);
+        }
+        let change = of.update_loads(entity, now);
         entity.booked_to = now;
         entity.stint = 0;
-        self.queues[queue].curr = Some(id);
-        self.forget_buddy(id);
-        if self.params.is_eevdf() {
-            self.protect(id);
+        of.curr = Some(id);
+        if params.is_eevdf() {
+            entity.protect(of.least_slice(), params.slice);
+        }
+        self.groups.tell(of.group, change);
+        let (above, is_buddy) = (of.entity, of.buddy == Some(id));
+        if is_buddy {
+            self.forget_buddy(id);
+        }
+        above
+    }
+}
+
+impl Entity {
+    /// One that has just been chosen is left alone until the shortest slice around is used up:
+    /// that of those that wait, or its own, if it is queued itself.
+    fn protect(&mut self, waiting: u64, base: u64) {
+        let own = if self.queued { self.slice } else { u64::MAX };
+        let shortest = match waiting.min(own) {
+            u64::MAX => base,
+            least => least,
+        };
+        let slice = shortest.min(self.slice);
+        self.protected = self.deadline;
+        if slice != self.slice {
+            let early = self.vruntime + self.virtual_ns(slice);
+            self.protected = self.protected.min(early);
         }
     }
 }

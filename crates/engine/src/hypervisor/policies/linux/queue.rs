@@ -9,6 +9,7 @@ use std::cmp::Ordering;
 
 use super::average::{Average, Kept};
 use super::ids::{CgroupId, CoreId, EntityId, QueueId, ROOT};
+use crate::kernel::real;
 
 /// Weight of a task of nice 0, in the kernel's high resolution.
 pub const NICE_0: u64 = 1 << 20;
@@ -111,11 +112,17 @@ impl Entity {
     #[inline]
     pub fn load_now(&self) -> f64 {
         if self.queued && !self.delayed {
-            self.weight as f64 / 1024.0
+            load_of(self.weight)
         } else {
             0.0
         }
     }
+}
+
+/// Load of a weight: that of a task of nice 0 is 1024.
+#[inline]
+pub fn load_of(weight: u64) -> f64 {
+    real(weight) / 1024.0
 }
 
 /// Virtual time that `ns` of real time are at a weight [ns].
@@ -228,6 +235,15 @@ impl Queue {
         }
     }
 
+    /// Brings the load averages of one that stands in it and its own up to now; see
+    /// [`Self::update_load`].
+    #[inline]
+    pub fn update_loads(&mut self, of: &mut Entity, now: u64) -> f64 {
+        let mut kept = Kept::default();
+        of.load.update_beside(of.load_now(), now, &mut kept);
+        self.update_load(now, &mut kept)
+    }
+
     /// Brings its load average up to now; by how much what the group knows of it is to change,
     /// which is once a millisecond at most.
     #[inline]
@@ -236,8 +252,7 @@ impl Queue {
             self.load.skip(now);
             return 0.0;
         }
-        let target = self.weight as f64 / 1024.0;
-        let load = self.load.update_beside(target, now, kept);
+        let load = self.load.update_beside(self.load_now(), now, kept);
         if self.group == ROOT || now - self.told_at < 1_000_000 && self.told_at > 0 {
             return 0.0;
         }
@@ -248,6 +263,12 @@ impl Queue {
         self.contribution = load;
         self.told_at = now;
         change
+    }
+
+    /// What its load average follows.
+    #[inline]
+    pub fn load_now(&self) -> f64 {
+        load_of(self.weight)
     }
 
     /// The floor of CFS rises to the least virtual runtime, that of a runner included.
@@ -350,14 +371,21 @@ impl Queue {
         self.waiting.first().map(|one| one.vruntime)
     }
 
-    /// The first of the waiting ones that owes nothing, and its key.
+    /// Of those that owe nothing the one with the least key, the runner included, which comes
+    /// after its equals and before all others if it is protected; none if all owe.
     #[inline]
-    pub fn first_eligible(&self, curr: Option<&Entity>) -> Option<(EntityId, i64)> {
+    pub fn first_eligible(&self, curr: Option<&Entity>, is_protected: bool) -> Option<EntityId> {
         let (sum, weight) = self.sums(curr);
         let owes = |vruntime: i64| sum < i128::from(vruntime) * weight;
-        let mut waiting = self.waiting.iter();
-        let found = waiting.find(|one| !owes(one.vruntime));
-        found.map(|one| (one.id, one.key))
+        let stays = curr.filter(|curr| !owes(curr.vruntime));
+        if stays.is_some() && is_protected {
+            return self.curr;
+        }
+        let found = self.waiting.iter().find(|one| !owes(one.vruntime));
+        match (stays, found) {
+            (Some(curr), found) if found.is_none_or(|one| curr.deadline < one.key) => self.curr,
+            (_, found) => found.map(|one| one.id),
+        }
     }
 
     /// Sum of weighted virtual runtimes and of weights; `curr` is the runner, if it is queued.

@@ -15,7 +15,7 @@ use super::mask::Mask;
 use super::params::{group_weight, nice_weight, NextTick, Params, LEAST_WEIGHT};
 use super::queue::{Entity, Queue};
 use super::quota::Bandwidth;
-use crate::kernel::Stream;
+use crate::kernel::{real, whole, Stream};
 use crate::spec::{HostThreads, Processors, Spec};
 
 /// A control group; 0 is the root.
@@ -57,6 +57,12 @@ pub struct Task {
 }
 
 impl Task {
+    /// It may use no others from now on.
+    #[cfg(test)]
+    pub fn allow(&mut self, cpus: Mask) {
+        self.allowed = Some(cpus);
+    }
+
     /// Whether it may use a processor.
     #[inline]
     pub fn may_use(&self, cpu: CoreId) -> bool {
@@ -126,6 +132,10 @@ pub struct Tree {
     pub quota_at: u64,
     /// Last place given in a list.
     pub turn: u64,
+    /// Room for lists of tasks that are moved, or come out of limbo.
+    pub spare_tasks: Vec<TaskId>,
+    /// Room for lists of throttled queues.
+    pub spare_queues: Vec<QueueId>,
     /// Present time [ns].
     pub now: u64,
     /// Last tick before it [ns].
@@ -166,6 +176,8 @@ impl Tree {
             overloaded: 0,
             quota_at: u64::MAX,
             turn: 0,
+            spare_tasks: Vec::new(),
+            spare_queues: Vec::new(),
             now: 0,
             last_tick: 0,
             params,
@@ -369,16 +381,10 @@ impl Tree {
 
     /// Brings the load averages of an entity and of its queue up to now.
     pub fn update_load(&mut self, id: EntityId) {
-        let now = self.now;
-        let mut kept = Kept::default();
         let entity = &mut self.entities[id];
-        let target = entity.load_now();
-        entity.load.update_beside(target, now, &mut kept);
         let queue = &mut self.queues[entity.queue];
-        let change = queue.update_load(now, &mut kept);
-        if change != 0.0 {
-            self.groups[queue.group].load += change;
-        }
+        let change = queue.update_loads(entity, self.now);
+        self.groups.tell(queue.group, change);
     }
 
     /// Brings the load average of a queue up to now, and tells the group, once a millisecond.
@@ -386,9 +392,7 @@ impl Tree {
         let now = self.now;
         let queue = &mut self.queues[id];
         let change = queue.update_load(now, &mut Kept::default());
-        if change != 0.0 {
-            self.groups[queue.group].load += change;
-        }
+        self.groups.tell(queue.group, change);
     }
 
     /// Works out a group entity's weight anew from where the group's load is.
@@ -404,15 +408,15 @@ impl Tree {
             return;
         }
         let group = &self.groups[queue.group];
-        let load = (queue.weight as f64 / 1024.0).max(queue.load.value());
+        let load = queue.load_now().max(queue.load.value());
         let all = group.load - queue.contribution + load;
-        let shares = group.weight as f64;
+        let shares = real(group.weight);
         let part = if all > 0.0 {
             shares * load / all
         } else {
             shares
         };
-        let weight = (part as u64).clamp(LEAST_WEIGHT.min(group.weight), group.weight);
+        let weight = whole(part).clamp(LEAST_WEIGHT.min(group.weight), group.weight);
         if weight != old {
             self.reweigh(id, weight);
         }
@@ -433,7 +437,7 @@ impl Tree {
     /// Load of a processor: average weight of what wants to run there.
     pub fn cpu_load(&self, cpu: CoreId) -> f64 {
         let queue = self.queue(self.root_of(cpu));
-        queue.load.peek(queue.weight as f64 / 1024.0, self.now)
+        queue.load.peek(queue.load_now(), self.now)
     }
 
     /// Weight of what wants to run on each processor: its average, and what that follows.
@@ -441,8 +445,18 @@ impl Tree {
     pub fn weights(&self, cpus: Span<CoreId>) -> impl Iterator<Item = (Average, f64)> + '_ {
         let roots = cpus.numbers();
         let roots = self.queues.slice(Span::new(roots.start, roots.len()));
-        let of = |queue: &Queue| (queue.load, queue.weight as f64 / 1024.0);
+        let of = |queue: &Queue| (queue.load, queue.load_now());
         roots.iter().map(of)
+    }
+}
+
+impl ById<CgroupId, Group> {
+    /// A queue of a group contributes more to its load, or less.
+    #[inline]
+    pub fn tell(&mut self, group: CgroupId, change: f64) {
+        if change != 0.0 {
+            self[group].load += change;
+        }
     }
 }
 

@@ -1,13 +1,8 @@
 //! Waking: which processor a task goes to, and whether it takes its runner's place.
 
-use std::cmp::Reverse;
-
-use super::domains::{Domains, LEVELS};
+use super::domains::Domains;
 use super::ids::{between, CoreId, EntityId, TaskId};
 use super::tree::Tree;
-
-/// Idle processors in the sets around one, from the machine in.
-type Room = [u32; LEVELS];
 
 impl Tree {
     /// Processor for a task that wakes: the one it was on or its waker's, or an idle one that
@@ -82,39 +77,6 @@ impl Tree {
         found
     }
 
-    /// Processor for a new task: of the emptiest node, the emptiest cache, an idle core, a thread;
-    /// the least loaded where none is idle.
-    pub fn idlest(&self, domains: &Domains, task: TaskId) -> CoreId {
-        let t = &self.tasks[task];
-        let (mut best, mut next) = (None, 0);
-        let mine = |from: usize| {
-            let mut left = between(from, self.cpus.len()).into_iter();
-            left.find(|cpu| t.may_use(*cpu))
-        };
-        while let Some(cpu) = mine(next) {
-            next = cpu.index() + 1;
-            let mut room = Room::default();
-            let most = best.map_or(Room::default(), |(_, room, _)| room);
-            for (level, group) in domains.groups_of(cpu).enumerate() {
-                // One more, so that a level that isn't there comes before an empty one.
-                room[level] = 1 + self.idle.count(group);
-                if room[..=level] < most[..=level] {
-                    next = group.numbers().end; // All of the set are behind.
-                    break;
-                }
-            }
-            if room < most {
-                continue;
-            }
-            let load = (self.cpu_load(cpu) * 1024.0) as u64;
-            let rank = (self.is_idle(cpu), Reverse(load));
-            if best.is_none_or(|(_, _, before)| room > most || rank > before) {
-                best = Some((cpu, room, rank));
-            }
-        }
-        best.map_or(CoreId::new(0), |(cpu, ..)| cpu)
-    }
-
     /// Whether a woken task takes its processor from the runner.
     pub fn check_preempt(&mut self, task: TaskId) {
         let cpu = self.tasks[task].cpu;
@@ -184,7 +146,7 @@ impl Tree {
             let now = self.now;
             let entity = &mut self.entities[task];
             entity.queue = queue;
-            entity.load = super::average::Average::at(entity.weight as f64 / 1024.0, now);
+            entity.load = super::average::Average::at(super::queue::load_of(entity.weight), now);
             self.attach_load(task);
         } else if prev != Some(cpu) {
             self.detach_load(task);

@@ -1,0 +1,136 @@
+"""What surrounds the engine in `homenode run`: processor time of the engine and of the rest, what
+intervals of 1 ms cost, and whether memory and the run's folder grow with the simulated time.
+
+Each case is a process of its own, the least of some rounds one after the other, with Python's
+bytecode cache. The engine's time is that of its calls less that of the observer; it includes
+reading the counters.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ROUNDS = 3
+SCENARIO = Path(__file__).parents[1] / "examples" / "p795-shared-book.toml"
+CALL = """\
+import json, resource, sys, time
+from homenode import _engine
+from homenode.cli import main
+spent = []
+simulate = _engine.simulate
+def timed(spec, replication, observe):
+    observed = 0.0
+    def look(batch):
+        nonlocal observed
+        start = time.thread_time()
+        try:
+            return observe(batch)
+        finally:
+            observed += time.thread_time() - start
+    start = time.thread_time()
+    try:
+        return simulate(spec, replication, look)
+    finally:
+        spent.append(time.thread_time() - start - observed)
+_engine.simulate = timed
+try:
+    main()
+finally:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    total, rss = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+    print(json.dumps({"engine": sum(spent), "total": total, "rss_mib": rss}), file=sys.stderr)
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A length of the recorded time and of an interval."""
+
+    name: str
+    duration: str
+    interval: str
+
+
+CASES = (
+    Case("10 s", "10 s", "1 s"),
+    Case("10 s, intervals of 1 ms", "10 s", "1 ms"),
+    Case("100 s, as many intervals", "100 s", "10 s"),
+)
+ENGINE_AIM = 0.5
+"""Share of the engine in the processor time of the first case."""
+WRITING_AIM = 0.5
+"""What 1 ms adds outside the engine, as a share of the engine's time then."""
+GROWTH_AIM = 1.1
+"""Of memory and folder for ten times the simulated time."""
+
+
+def main() -> None:
+    """Measures and prints."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    rounds = parser.parse_args().rounds
+    with tempfile.TemporaryDirectory(prefix="homenode-front-") as name:
+        folder = Path(name)
+        told = [_measured(case, folder) for _ in range(rounds + 1) for case in CASES]
+        by_case = [told[len(CASES) :][at :: len(CASES)] for at in range(len(CASES))]
+        least = [{key: min(one[key] for one in of) for key in of[0]} for of in by_case]
+    print("\n".join(_table(least)))
+
+
+def _measured(case: Case, folder: Path) -> dict[str, float]:
+    """Seconds, memory [MiB] and the size of the folder [KiB] of a run."""
+    text = SCENARIO.read_text(encoding="utf-8")
+    head, _, _ = text.partition("[run]")
+    run = f'warmup = "2 s"\nduration = "{case.duration}"\ninterval = "{case.interval}"\n'
+    (folder / "book.toml").write_text(f"{head}[run]\n{run}", encoding="utf-8")
+    out = folder / case.name.replace(" ", "-")
+    words = ["run", "book.toml", "-n", "1", "--out", str(out)]
+    plain = {**os.environ, "PYTHONPYCACHEPREFIX": str(folder / "cache")}
+    plain.pop("PYTHONDONTWRITEBYTECODE", None)
+    done = subprocess.run(
+        [sys.executable, "-c", CALL, *words],
+        cwd=folder,
+        env=plain,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    told: dict[str, float] = json.loads(done.stderr.splitlines()[-1])
+    kept = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+    return {**told, "rest": told["total"] - told["engine"], "kept_kib": kept / 1024}
+
+
+def _table(least: list[Mapping[str, float]]) -> list[str]:
+    lines = [
+        "the front's part of `homenode run` of p795-shared-book.toml, one replication",
+        f"  {'case':<26} {'engine s':>9} {'rest s':>7} {'MiB':>6} {'kept KiB':>9}",
+    ]
+    for case, one in zip(CASES, least, strict=True):
+        figures = f"{one['engine']:9.2f} {one['rest']:7.2f} {one['rss_mib']:6.0f}"
+        lines.append(f"  {case.name:<26} {figures} {one['kept_kib']:9.0f}")
+    plain, short, long = least
+    growth = max(long[key] / plain[key] for key in ("rss_mib", "kept_kib"))
+    writing = (short["rest"] - plain["rest"]) / short["engine"]
+    share = plain["engine"] / (plain["engine"] + plain["rest"])
+    missed = "  missed"
+    lines += [
+        f"  the engine's share of 10 s: {share:.2f} (aim {ENGINE_AIM})"
+        + (missed if share < ENGINE_AIM else ""),
+        f"  writing at 1 ms, of the engine's time: {writing:.2f} (aim {WRITING_AIM})"
+        + (missed if writing > WRITING_AIM else ""),
+        f"  memory or folder, ten times as long: {growth:.2f} times (aim {GROWTH_AIM})"
+        + (missed if growth > GROWTH_AIM else ""),
+    ]
+    return lines
+
+
+if __name__ == "__main__":
+    main()

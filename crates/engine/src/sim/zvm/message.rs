@@ -1,0 +1,85 @@
+//! Messages between virtual processors: what arrives, and what is sent after it.
+
+use crate::devices::{Parcel, Switch};
+use crate::guest::zvm::ids::ConnectionId;
+use crate::spec::Workload;
+
+/// A message that has arrived at a virtual processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// A request, at a server.
+    Request(ConnectionId),
+    /// An answer, at a client.
+    Answer(ConnectionId),
+    /// The end of a think time, at a client.
+    Timer(ConnectionId),
+}
+
+impl Message {
+    /// Between which client and server it goes.
+    #[inline]
+    pub fn connection(self) -> ConnectionId {
+        match self {
+            Message::Request(of) | Message::Answer(of) | Message::Timer(of) => of,
+        }
+    }
+
+    /// Number of its kind.
+    #[inline]
+    pub fn kind(self) -> usize {
+        match self {
+            Message::Request(_) => 0,
+            Message::Answer(_) => 1,
+            Message::Timer(_) => 2,
+        }
+    }
+}
+
+/// Data frames that a receiver acknowledges with one of its own (RFC 1122, 4.2.3.2: at least every
+/// second full segment).
+const FRAMES_ACKNOWLEDGED: u64 = 2;
+
+/// What is sent after a message has been seen to. All requests are alike, and so are all answers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Outgoing {
+    /// As the switch takes it.
+    pub parcel: Parcel,
+    /// How many a sender pays for.
+    pub frames: f64,
+    /// Those sent in this window.
+    pub messages: u64,
+}
+
+/// What follows a request, an answer and the end of a think time on a switch. What acknowledges
+/// the last frames of an answer goes with what is sent after it.
+pub fn outgoing(switch: &Switch, workload: &Workload) -> [Outgoing; 3] {
+    let Workload::Web {
+        request_bytes,
+        file_bytes,
+        think_ns,
+        ..
+    } = *workload
+    else {
+        return [Outgoing::default(); 3];
+    };
+    // Nothing to say yet before a think time: what came is acknowledged by itself.
+    let next_bytes = if think_ns > 0 { 0 } else { request_bytes };
+    let acknowledgements = if file_bytes > 0 {
+        switch.frames_of(file_bytes) / FRAMES_ACKNOWLEDGED
+    } else {
+        0
+    };
+    let sent = |bytes: u64, beside: u64| {
+        let parcel = switch.parcel(bytes, beside);
+        Outgoing {
+            parcel,
+            frames: parcel.frames() as f64,
+            messages: 0,
+        }
+    };
+    [
+        sent(file_bytes, 0),
+        sent(next_bytes, acknowledgements.saturating_sub(1)),
+        sent(request_bytes, 0),
+    ]
+}
