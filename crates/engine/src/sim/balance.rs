@@ -34,15 +34,10 @@ impl<S: System> World<S> {
         let instructions = self.daemon_instructions(partition);
         let guest = &mut self.guests[partition];
         let cpus = u32::from(guest.queues.unfolded()) * u32::from(guest.smt);
-        let job = Job {
-            partition,
+        let id = self.jobs.add(Job {
             last_cpu: guest.daemons.below(u64::from(cpus)) as u16,
-            kind: JobKind::Daemon,
-            bursts_left: 0,
-            instructions,
-            arrived_at: self.now,
-        };
-        let id = self.jobs.add(job);
+            ..Job::new(partition, JobKind::Daemon, instructions, self.now)
+        });
         let meter = self.meters.integrate(partition, self.now);
         meter.runnable += 1;
         let cpu = self.make_runnable(id);
