@@ -37,8 +37,25 @@ pub struct Job {
     pub bursts_left: u32,
     /// Instructions left of this burst.
     pub instructions: f64,
-    /// When the transaction arrived, or the loop started [ns].
+    /// Whether its user thinks: its transaction is still to come.
+    pub thinks: bool,
+    /// When the transaction arrived, or the loop or the thinking started [ns].
     pub arrived_at: u64,
+}
+
+impl Job {
+    /// One that starts now, with a single burst, and has not run anywhere.
+    pub fn new(partition: PartitionId, kind: JobKind, instructions: f64, now: u64) -> Self {
+        Self {
+            partition,
+            last_cpu: NO_CPU,
+            kind,
+            bursts_left: 0,
+            instructions,
+            thinks: false,
+            arrived_at: now,
+        }
+    }
 }
 
 /// Jobs by index; finished ones leave their place to new ones.

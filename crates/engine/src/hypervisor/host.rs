@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use super::state::State;
 use crate::ids::{CoreId, PartitionId, Span, VpId};
+use crate::kernel::When;
 use crate::spec::{Hypervisor, Spec};
 
 /// A host's scheduler. Times are absolute simulated times [ns].
@@ -29,15 +30,15 @@ pub trait HostScheduler {
     /// The time that `look_at` gave for a core has come: a tick, the end of a slice or of a quota.
     fn look(&mut self, core: CoreId, now: u64);
 
-    /// When a core with a runner must be looked at next; `u64::MAX` = not before something else
-    /// happens there.
-    fn look_at(&self, core: CoreId, now: u64) -> u64;
+    /// When a core with a runner must be looked at next; never = not before something else happens
+    /// there.
+    fn look_at(&self, core: CoreId, now: u64) -> When;
 
     /// The time that `timer_at` gave has come: periods of quotas, balancing of idle cores.
     fn timer(&mut self, now: u64);
 
-    /// When that is; `u64::MAX` = no timer is set.
-    fn timer_at(&self) -> u64;
+    /// When that is; never = no timer is set.
+    fn timer_at(&self) -> When;
 
     /// A core whose runner is to be chosen anew or whose `look_at` has changed; each once, in the
     /// order in which they became so.

@@ -33,5 +33,5 @@ pub use policy::{Placement, Policy, Renewal, View};
 pub use pool::PoolBudget;
 pub use queues::Queues;
 pub use share::{Claim, Rule, Share};
-pub use state::{masks_of, Core, Mode, State, Vp, NEVER};
+pub use state::{masks_of, Core, Mode, State, Vp};
 pub use windows::{Lot, Slice, Windows};

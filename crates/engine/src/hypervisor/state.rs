@@ -2,12 +2,9 @@
 
 use crate::cost::{ClassId, Rate};
 use crate::ids::{ById, ChipId, CoreId, NodeId, PartitionId, Span, ThreadId, VpId};
-use crate::kernel::Key;
+use crate::kernel::{Key, When};
 use crate::machine::{Distance, Topology};
 use crate::spec::{Processors, Spec};
-
-/// The time of what does not happen: no event is ever scheduled for it.
-pub const NEVER: u64 = u64::MAX;
 
 /// State of a virtual processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,14 +81,14 @@ pub struct Core {
     /// Up to when the runner's progress is booked [ns].
     pub settled_at: u64,
     /// Until when nothing useful happens after a dispatch: the hypervisor's part, then the spin
-    /// [ns].
-    pub stall_until: u64,
-    /// From when on that is a spin [ns].
-    pub spin_from: u64,
+    /// [ns]; never while nobody knows how long it spins.
+    pub stall_until: When,
+    /// From when on that is a spin [ns]; never if no part of it is one.
+    pub spin_from: When,
     /// When the present grant ends [ns].
-    pub grant_end: u64,
+    pub grant_end: When,
     /// When an idle sibling gives up its decode slots [ns].
-    pub single_at: u64,
+    pub single_at: When,
     /// Core time used since the start [ns].
     pub clock: u64,
     /// Next event.
@@ -217,10 +214,10 @@ fn cores(tree: &Topology) -> ById<CoreId, Core> {
         chip: tree.chip_of(core),
         node: tree.node_of(tree.chip_of(core)),
         settled_at: 0,
-        stall_until: 0,
-        spin_from: NEVER,
-        grant_end: 0,
-        single_at: NEVER,
+        stall_until: When::at(0),
+        spin_from: When::NEVER,
+        grant_end: When::at(0),
+        single_at: When::NEVER,
         clock: 0,
         key: Key::NONE,
         class: 0,

@@ -10,7 +10,7 @@
 //!
 //! **Cancelling.** What may be moved or forgotten is a [`Timer`]: one pending event at most, which
 //! [`Queue::set_timer`] replaces. An event of [`Queue::schedule`] cannot be cancelled. Both return
-//! a [`Key`] that is never used twice.
+//! a [`Key`] that is never used twice. A moment that may not come at all is a [`When`].
 //!
 //! **Chance.** Every source of randomness has its own [`Stream`], derived from (seed, replication,
 //! name), so that a new source moves no other. Streams use additions, multiplications and divisions
@@ -46,12 +46,14 @@ mod squares;
 mod stream;
 mod time;
 mod tree;
+mod when;
 
 pub use entry::{Key, Priority, Timer};
 pub use histogram::Histogram;
 pub use queue::Queue;
 pub use stream::Stream;
 pub use time::{real, whole, Time};
+pub use when::When;
 
 /// Takes the next event that is due before `limit` and moves the clock to it.
 ///

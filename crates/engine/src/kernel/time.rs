@@ -15,7 +15,7 @@ pub struct Time(u64);
 impl Time {
     /// The start of the run; no time at all.
     pub const ZERO: Time = Time(0);
-    /// Later than everything that can be scheduled; stands for "never".
+    /// Later than everything that can be scheduled; no limit.
     pub const MAX: Time = Time(u64::MAX);
 
     /// From nanoseconds.

@@ -1,6 +1,6 @@
 //! The guest's own moves: daemons that wake, running threads that change processors, folding.
 
-use super::event::{Event, NEVER};
+use super::event::Event;
 use super::system::System;
 use super::world::{Task, World};
 use crate::guest::aix::FoldStep;
@@ -8,6 +8,7 @@ use crate::guest::workload::{Job, JobId, JobKind};
 use crate::guest::Cpu;
 use crate::hypervisor::Mode;
 use crate::ids::{PartitionId, VpId};
+use crate::kernel::When;
 
 impl<S: System> World<S> {
     pub fn next_daemon(&mut self, partition: PartitionId) {
@@ -34,15 +35,10 @@ impl<S: System> World<S> {
         let instructions = self.daemon_instructions(partition);
         let guest = &mut self.guests[partition];
         let cpus = u32::from(guest.queues.unfolded()) * u32::from(guest.smt);
-        let job = Job {
-            partition,
+        let id = self.jobs.add(Job {
             last_cpu: guest.daemons.below(u64::from(cpus)) as u16,
-            kind: JobKind::Daemon,
-            bursts_left: 0,
-            instructions,
-            arrived_at: self.now,
-        };
-        let id = self.jobs.add(job);
+            ..Job::new(partition, JobKind::Daemon, instructions, self.now)
+        });
         let meter = self.meters.integrate(partition, self.now);
         meter.runnable += 1;
         let cpu = self.make_runnable(id);
@@ -107,7 +103,7 @@ impl<S: System> World<S> {
         self.settle_vp(vp);
         self.threads[at].task = Task::None;
         self.jobs.get(id).instructions = self.threads[at].instructions.max(0.0);
-        self.threads[at].done_at = NEVER;
+        self.threads[at].done_at = When::NEVER;
         self.next_on_thread(vp, at, thread);
         Some(id)
     }

@@ -1,12 +1,11 @@
 //! Putting virtual processors on cores and taking them off, whoever decided it.
 
-use super::event::NEVER;
 use super::meters::Reason;
 use super::system::System;
 use super::world::World;
 use crate::hypervisor::Mode;
 use crate::ids::{CoreId, VpId};
-use crate::kernel::Key;
+use crate::kernel::{Key, When};
 
 impl<S: System> World<S> {
     /// Puts a ready virtual processor on a core that nobody runs on.
@@ -43,10 +42,10 @@ impl<S: System> World<S> {
         let on = &mut self.at.cores[core];
         on.first_class = self.table.id(v.partition.into(), on.chip, 0);
         on.settled_at = on.settled_at.max(self.now);
-        on.spin_from = on.settled_at + overhead;
+        on.spin_from = When::at(on.settled_at + overhead);
         on.stall_until = on.spin_from + spin_ns;
         on.single = false;
-        on.single_at = NEVER;
+        on.single_at = When::NEVER;
     }
 
     /// Takes a virtual processor off its core, which the caller must hand on.

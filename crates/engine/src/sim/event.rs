@@ -4,8 +4,6 @@ use crate::guest::workload::JobId;
 use crate::ids::{CoreId, PartitionId};
 use crate::kernel::Priority;
 
-pub use crate::hypervisor::NEVER;
-
 /// Windows come before everything else at the same time, so that nobody runs on the old window's
 /// capacity.
 pub const WINDOWS: Priority = Priority::new(0);

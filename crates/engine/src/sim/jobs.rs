@@ -1,13 +1,12 @@
 //! Jobs on logical processors: which one gets a runnable job, ends of bursts, time slices.
 
-use super::event::NEVER;
 use super::system::System;
 use super::world::{Task, World};
 use crate::guest::workload::{JobId, JobKind, NO_CPU};
 use crate::guest::Cpu;
 use crate::hypervisor::Mode;
 use crate::ids::{CoreId, PartitionId, ThreadId, VpId};
-use crate::kernel::Key;
+use crate::kernel::{Key, When};
 use crate::machine::Distance;
 
 impl<S: System> World<S> {
@@ -68,8 +67,8 @@ impl<S: System> World<S> {
     pub fn slice_time(&mut self, partition: PartitionId, cpu: u16) {
         let guest = &self.guests[partition];
         let at = guest.first_thread.plus(usize::from(cpu));
-        if self.threads[at].rotate_at == NEVER && self.threads[at].task != Task::None {
-            self.threads[at].rotate_at = self.now + guest.scheduler.unix.timeslice_ns;
+        if !self.threads[at].rotate_at.is_set() && self.threads[at].task != Task::None {
+            self.threads[at].rotate_at = When::at(self.now + guest.scheduler.unix.timeslice_ns);
             let vp = self.at.vps_of[partition].at(usize::from(cpu / u16::from(guest.smt)));
             self.replan(vp);
         }
@@ -119,9 +118,9 @@ impl<S: System> World<S> {
         let index = cpu.vp * u16::from(v.smt) + u16::from(cpu.thread);
         let at = v.first_thread.plus(usize::from(cpu.thread));
         let rotate = if guest.queues.has_queue(index) {
-            self.now + guest.scheduler.unix.timeslice_ns
+            When::at(self.now + guest.scheduler.unix.timeslice_ns)
         } else {
-            NEVER
+            When::NEVER
         };
         let job = self.jobs.get(id);
         let last = std::mem::replace(&mut job.last_cpu, index);
@@ -129,7 +128,7 @@ impl<S: System> World<S> {
         debug_assert_eq!(thread.task, Task::None);
         thread.task = Task::Job(id);
         thread.instructions = job.instructions;
-        thread.done_at = NEVER;
+        thread.done_at = When::NEVER;
         thread.rotate_at = rotate;
         self.count_redispatch(vp, at, index, last);
     }
@@ -186,8 +185,8 @@ impl<S: System> World<S> {
         if cost > 0 {
             self.settle(last);
             let on = &mut self.at.cores[last];
-            on.spin_from = NEVER;
-            on.stall_until = on.stall_until.max(self.now) + cost;
+            on.spin_from = When::NEVER;
+            on.stall_until = on.stall_until.max(When::at(self.now)) + cost;
             self.plan(last);
         }
     }
@@ -204,10 +203,10 @@ impl<S: System> World<S> {
             let thread = bits.trailing_zeros() as u8;
             bits &= bits - 1;
             let at = first.plus(usize::from(thread));
-            if self.threads[at].done_at <= self.now {
+            if self.threads[at].done_at.has_come(self.now) {
                 self.end_burst(vp, at, thread);
             }
-            if self.threads[at].rotate_at <= self.now {
+            if self.threads[at].rotate_at.has_come(self.now) {
                 self.rotate(vp, at, thread);
             }
         }
@@ -220,7 +219,7 @@ impl<S: System> World<S> {
             return;
         }
         let thread_at = &mut self.threads[at];
-        thread_at.done_at = NEVER;
+        thread_at.done_at = When::NEVER;
         let Some(id) = thread_at.job() else { return };
         match self.jobs.get(id).kind {
             JobKind::Warehouse => return self.next_of_warehouse(id, at),
@@ -243,7 +242,7 @@ impl<S: System> World<S> {
         let v = self.vp(vp);
         let (partition, index) = (v.partition, v.index);
         let cpu = Cpu { vp: index, thread };
-        self.threads[at].rotate_at = NEVER;
+        self.threads[at].rotate_at = When::NEVER;
         let queues = &mut self.guests[partition].queues;
         let folded = index >= queues.unfolded();
         if queues.queued() == 0 || folded {
@@ -265,7 +264,7 @@ impl<S: System> World<S> {
         let (partition, index) = (v.partition, v.index);
         let guest = &mut self.guests[partition];
         let number = index * u16::from(guest.smt) + u16::from(thread);
-        self.threads[at].rotate_at = NEVER;
+        self.threads[at].rotate_at = When::NEVER;
         let Some(next) = guest.queues.take_own(number) else {
             return;
         };

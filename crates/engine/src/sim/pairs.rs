@@ -7,7 +7,7 @@
 //! A transaction is one job that goes to and fro between the two threads; who has it works, the
 //! other sleeps. Each message wakes the other thread while its sender still runs, as a socket does.
 
-use super::event::{Event, NEVER};
+use super::event::Event;
 use super::system::System;
 use super::world::World;
 use crate::guest::workload::{Job, JobId, JobKind};
@@ -40,12 +40,10 @@ impl<S: System> World<S> {
     /// The client of a pair thinks, then has something to ask.
     pub fn start_pair(&mut self, partition: PartitionId, pair: u16) {
         let id = self.jobs.add(Job {
-            partition,
             last_cpu: 2 * pair,
-            kind: JobKind::Exchange,
             bursts_left: 2 * self.pair(partition).exchanges,
-            instructions: 0.0,
-            arrived_at: NEVER,
+            thinks: true,
+            ..Job::new(partition, JobKind::Exchange, 0.0, self.now)
         });
         self.draw_turn(id);
         let guest = &mut self.guests[partition];

@@ -1,11 +1,11 @@
 //! Progress of the threads on a core: booking what they did, and planning the core's next event.
 
-use super::event::{CORES, NEVER};
+use super::event::CORES;
 use super::system::{Stretch, System};
 use super::world::{Task, World};
 use crate::cost::Book;
 use crate::ids::{CoreId, VpId};
-use crate::kernel::{real, whole, Key, Time};
+use crate::kernel::{real, whole, Key, Time, When};
 use crate::spec::Accounting;
 
 impl<S: System> World<S> {
@@ -26,8 +26,9 @@ impl<S: System> World<S> {
         let from = std::mem::replace(&mut on.settled_at, self.now);
         let elapsed = self.now - from;
         on.clock += elapsed;
-        let stalled = on.stall_until.min(self.now).saturating_sub(from);
-        let spin_from = on.spin_from.max(from);
+        let stall_end = on.stall_until.before(self.now).unwrap_or(self.now);
+        let stalled = stall_end.saturating_sub(from);
+        let spin_from = on.spin_from.max(When::at(from));
         S::charge(self, vp, core, elapsed);
         let (on, v) = (&self.at.cores[core], &self.at.vps[vp]);
         let (partition, mask, class) = (v.partition, v.mask, on.class);
@@ -35,7 +36,7 @@ impl<S: System> World<S> {
         meter.busy_ns += elapsed;
         meter.distance_ns[on.distance as usize] += elapsed;
         if stalled > 0 {
-            let spun = stalled.min((from + stalled).saturating_sub(spin_from));
+            let spun = stalled.min(spin_from.elapsed(from + stalled));
             meter.books.add(Book::Hypervisor, (stalled - spun) as f64);
             if spun > 0 {
                 meter.books.add(Book::Spin, spun as f64);
@@ -98,8 +99,8 @@ impl<S: System> World<S> {
         let vp = on.running.expect("only cores with a runner are planned");
         let mask = self.mask(vp);
         let mut next = on.grant_end;
-        if next >= self.window_end {
-            next = NEVER;
+        if next.before(self.window_end).is_none() {
+            next = When::NEVER;
         }
         if mask != 0 {
             self.set_rate(vp, core, mask);
@@ -108,8 +109,8 @@ impl<S: System> World<S> {
                 .min(self.at.cores[core].single_at);
         }
         // What it waited for until now need not be taken back: its key says that it is over.
-        let key = if next < self.window_end {
-            let due = Time::from_ns(next.max(self.now));
+        let key = if let Some(at) = next.before(self.window_end) {
+            let due = Time::from_ns(at.max(self.now));
             self.queue.set_timer(self.timers[core], due, CORES)
         } else {
             Key::NONE
@@ -140,15 +141,17 @@ impl<S: System> World<S> {
         let on = &mut self.at.cores[core];
         if busy != 1 || guest.smt == 1 {
             on.single = false;
-            on.single_at = NEVER;
+            on.single_at = When::NEVER;
             return busy;
         }
         match guest.scheduler.snooze_delay_ns {
             Some(0) => on.single = true,
-            Some(delay) if !on.single && on.single_at == NEVER => on.single_at = self.now + delay,
-            Some(_) if on.single_at <= self.now => {
+            Some(delay) if !on.single && !on.single_at.is_set() => {
+                on.single_at = When::at(self.now + delay);
+            }
+            Some(_) if on.single_at.has_come(self.now) => {
                 on.single = true;
-                on.single_at = NEVER;
+                on.single_at = When::NEVER;
             }
             _ => {}
         }
@@ -157,12 +160,12 @@ impl<S: System> World<S> {
 
     /// Sets when each busy thread's burst ends and returns the first such time, or the end of a
     /// time slice.
-    fn finish_times(&mut self, vp: VpId, core: CoreId, mask: u8) -> u64 {
+    fn finish_times(&mut self, vp: VpId, core: CoreId, mask: u8) -> When {
         let on = &self.at.cores[core];
-        let start = on.stall_until.max(self.now);
+        let start = on.stall_until.max(When::at(self.now));
         let (warm_ns, extra_ns) = (on.rate.ns, on.cold_ns);
         let (first, _) = self.threads_of(vp);
-        let mut next = NEVER;
+        let mut next = When::NEVER;
         let mut bits = mask;
         while bits != 0 {
             let thread = &mut self.threads[first.plus(bits.trailing_zeros() as usize)];
@@ -172,7 +175,7 @@ impl<S: System> World<S> {
             let cold_ns = left.min(thread.cold_instructions) * extra_ns;
             let ns = left * warm_ns + cold_ns + thread.extra_ns;
             // To the nearest nanosecond; what rounding leaves over is no work.
-            thread.done_at = start.saturating_add(whole(ns + 0.5));
+            thread.done_at = start + whole(ns + 0.5);
             next = next.min(thread.done_at).min(thread.rotate_at);
         }
         next

@@ -1,6 +1,6 @@
 //! What the workloads do: arrivals, ends of waits, and what follows when a burst is done.
 
-use super::event::{Event, NEVER};
+use super::event::Event;
 use super::system::System;
 use super::world::World;
 use crate::guest::workload::{Job, JobId, JobKind, NO_CPU};
@@ -59,19 +59,15 @@ impl<S: System> World<S> {
             Distribution::Constant => mean as u64,
             Distribution::Exponential => guest.waits.exponential(mean) as u64,
         };
-        self.jobs.get(job).arrived_at = NEVER;
+        self.jobs.get(job).thinks = true;
         self.schedule(self.now + think, Event::Wake(job));
     }
 
     fn start_loop(&mut self, partition: PartitionId, last_cpu: u16) {
         let instructions = self.spec_of(partition).profile.instructions_per_unit;
         let job = self.jobs.add(Job {
-            partition,
             last_cpu,
-            kind: JobKind::Loop,
-            bursts_left: 0,
-            instructions,
-            arrived_at: self.now,
+            ..Job::new(partition, JobKind::Loop, instructions, self.now)
         });
         self.meters.integrate(partition, self.now).runnable += 1;
         self.make_runnable(job);
@@ -80,14 +76,8 @@ impl<S: System> World<S> {
     /// A thread that does one transaction after the other.
     fn start_warehouse(&mut self, partition: PartitionId) {
         let instructions = self.guests[partition].shape.burst_instructions;
-        let job = self.jobs.add(Job {
-            partition,
-            last_cpu: NO_CPU,
-            kind: JobKind::Warehouse,
-            bursts_left: 0,
-            instructions,
-            arrived_at: self.now,
-        });
+        let job = Job::new(partition, JobKind::Warehouse, instructions, self.now);
+        let job = self.jobs.add(job);
         let meter = self.meters.integrate(partition, self.now);
         meter.tx_arrived += 1;
         meter.inside += 1;
@@ -108,15 +98,10 @@ impl<S: System> World<S> {
     fn new_transaction(&mut self, partition: PartitionId) -> JobId {
         let guest = &mut self.guests[partition];
         let bursts = guest.work.geometric(guest.shape.bursts) as u32;
-        let job = Job {
-            partition,
-            last_cpu: NO_CPU,
-            kind: JobKind::Transaction,
+        let id = self.jobs.add(Job {
             bursts_left: bursts - 1,
-            instructions: 0.0,
-            arrived_at: self.now,
-        };
-        let id = self.jobs.add(job);
+            ..Job::new(partition, JobKind::Transaction, 0.0, self.now)
+        });
         self.draw_burst(id);
         id
     }
@@ -142,14 +127,8 @@ impl<S: System> World<S> {
     pub fn arrive_recorded(&mut self, partition: PartitionId) {
         let playback = &self.guests[partition].playback;
         let instructions = playback.as_ref().map_or(0.0, Playback::instructions);
-        let job = self.jobs.add(Job {
-            partition,
-            last_cpu: NO_CPU,
-            kind: JobKind::Transaction,
-            bursts_left: 0,
-            instructions,
-            arrived_at: self.now,
-        });
+        let job = Job::new(partition, JobKind::Transaction, instructions, self.now);
+        let job = self.jobs.add(job);
         self.admit(partition, job);
         self.next_recorded(partition);
     }
@@ -177,13 +156,13 @@ impl<S: System> World<S> {
     pub fn wake_job(&mut self, id: JobId) {
         let now = self.now;
         let job = self.jobs.get(id);
-        let (partition, thinking) = (job.partition, job.arrived_at == NEVER);
-        if thinking {
+        let (partition, thought) = (job.partition, std::mem::take(&mut job.thinks));
+        if thought {
             job.arrived_at = now;
         }
         let meter = self.meters.integrate(partition, now);
         meter.runnable += 1;
-        if thinking {
+        if thought {
             meter.tx_arrived += 1;
             meter.inside += 1;
         } else {

@@ -1,6 +1,6 @@
 //! Everything a simulation holds while it runs.
 
-use super::event::{Event, NEVER, OTHERS};
+use super::event::{Event, OTHERS};
 use super::meters::Meters;
 use super::system::System;
 use crate::cost::{Spread, Table};
@@ -9,7 +9,7 @@ use crate::guest::{memory, Cpu, Filling, Playback, RunQueues, Scheduler};
 use crate::hypervisor::policies::in_effect;
 use crate::hypervisor::{State, Vp};
 use crate::ids::{ById, CoreId, PartitionId, ThreadId, VpId};
-use crate::kernel::{Key, Queue, Stream, Time, Timer};
+use crate::kernel::{Key, Queue, Stream, Time, Timer, When};
 use crate::spec::{Partition, Spec, Workload};
 
 /// What a thread is at.
@@ -35,10 +35,10 @@ pub struct Thread {
     pub extra_ns: f64,
     /// Instructions until the caches are warm again.
     pub cold_instructions: f64,
-    /// When the burst ends at the present rate [ns]; `NEVER` while off a core.
-    pub done_at: u64,
-    /// When the time slice ends, if others wait for this logical processor [ns].
-    pub rotate_at: u64,
+    /// When the burst ends at the present rate [ns]; never while off a core.
+    pub done_at: When,
+    /// When the time slice ends [ns]; never unless others wait for this logical processor.
+    pub rotate_at: When,
 }
 
 /// A guest with its work; what an event needs comes first.
@@ -224,8 +224,8 @@ impl Thread {
             instructions: 0.0,
             extra_ns: 0.0,
             cold_instructions: 0.0,
-            done_at: NEVER,
-            rotate_at: NEVER,
+            done_at: When::NEVER,
+            rotate_at: When::NEVER,
         }
     }
 

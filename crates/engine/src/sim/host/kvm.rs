@@ -16,8 +16,7 @@ use crate::cost::Book;
 use crate::hypervisor::halt::next_poll_ns;
 use crate::hypervisor::Mode;
 use crate::ids::{CoreId, PartitionId, Span, VpId};
-use crate::kernel::Key;
-use crate::sim::event::NEVER;
+use crate::kernel::{Key, When};
 use crate::sim::world::World;
 use crate::spec::Kvm;
 
@@ -38,11 +37,11 @@ impl World<Host> {
 
     /// Whether a runner has halted and looks for work.
     pub(super) fn is_polling(&self, vp: VpId) -> bool {
-        self.sys.vcpus[vp].polls_until != NEVER
+        self.sys.vcpus[vp].polls_until.is_set()
     }
 
     /// When a runner must be looked at for KVM's sake.
-    pub(super) fn kvm_until(&self, vp: VpId) -> u64 {
+    pub(super) fn kvm_until(&self, vp: VpId) -> When {
         let vcpu = &self.sys.vcpus[vp];
         vcpu.polls_until.min(vcpu.caught_at)
     }
@@ -55,15 +54,15 @@ impl World<Host> {
         let (now, core) = (self.now, self.core_of(vp));
         let waiting = self.sys.room.has_waiting(core);
         let vcpu = self.vcpu(vp);
-        vcpu.halted_at = now;
+        vcpu.halted_at = When::at(now);
         vcpu.spins = false;
-        vcpu.caught_at = NEVER;
+        vcpu.caught_at = When::NEVER;
         if vcpu.poll_ns == 0 || waiting {
             return false;
         }
-        vcpu.polls_until = now + vcpu.poll_ns;
+        vcpu.polls_until = When::at(now + vcpu.poll_ns);
         let on = &mut self.at.cores[core];
-        on.stall_until = on.stall_until.min(now);
+        on.stall_until = on.stall_until.min(When::at(now));
         self.grant(vp);
         self.plan(core);
         true
@@ -71,7 +70,7 @@ impl World<Host> {
 
     /// Ends polling, whatever comes next.
     pub(super) fn stop_polling(&mut self, vp: VpId) {
-        self.vcpu(vp).polls_until = NEVER;
+        self.vcpu(vp).polls_until = When::NEVER;
     }
 
     /// A runner got work while it polled: it goes back into the guest.
@@ -84,7 +83,7 @@ impl World<Host> {
         let core = self.core_of(vp);
         let path = self.kvm(vp).map_or(0, |kvm| kvm.exit_ns + kvm.entry_ns);
         let on = &mut self.at.cores[core];
-        on.stall_until = self.now + path;
+        on.stall_until = When::at(self.now + path);
         on.spin_from = on.stall_until;
         self.grant(vp);
     }
@@ -92,10 +91,9 @@ impl World<Host> {
     /// A halt is over: how long will it poll the next time?
     fn end_halt(&mut self, vp: VpId) {
         let now = self.now;
-        let halted = std::mem::replace(&mut self.vcpu(vp).halted_at, NEVER);
-        if halted == NEVER {
+        let Some(halted) = self.vcpu(vp).halted_at.take() else {
             return;
-        }
+        };
         let before = self.vcpu(vp).poll_ns;
         if let Some(kvm) = self.kvm(vp) {
             let poll_ns = next_poll_ns(kvm, before, now - halted);
@@ -107,11 +105,11 @@ impl World<Host> {
     pub(super) fn kvm_due(&mut self, vp: VpId) -> bool {
         let now = self.now;
         let vcpu = self.vcpu(vp);
-        if vcpu.polls_until <= now {
+        if vcpu.polls_until.has_come(now) {
             self.stop_polling(vp);
             self.block(vp);
             true
-        } else if vcpu.caught_at <= now {
+        } else if vcpu.caught_at.has_come(now) {
             self.pause_exit(vp);
             true
         } else {
@@ -125,7 +123,7 @@ impl World<Host> {
         let path = kvm.exit_ns + kvm.entry_ns;
         self.at.vps[vp].debt_ns += path;
         let vcpu = self.vcpu(vp);
-        vcpu.caught_at = NEVER;
+        vcpu.caught_at = When::NEVER;
         vcpu.reaches = Key::NONE;
     }
 
@@ -247,16 +245,12 @@ impl World<Host> {
         let core = self.core_of(vp);
         let on = &mut self.at.cores[core];
         let from = on.settled_at.max(self.now);
-        on.spin_from = if on.stall_until > from {
-            on.stall_until
-        } else {
-            from
-        };
-        on.stall_until = NEVER;
+        on.spin_from = on.stall_until.max(When::at(from));
+        on.stall_until = When::NEVER;
         let clock_hz = self.spec.machine.clock_hz;
         let spin_from = self.at.cores[core].spin_from;
         let window = self.kvm(vp).and_then(|kvm| kvm.pause_loop);
-        self.vcpu(vp).caught_at = window.map_or(NEVER, |pause_loop| {
+        self.vcpu(vp).caught_at = window.map_or(When::NEVER, |pause_loop| {
             spin_from + (f64::from(pause_loop.window_cycles) / clock_hz * 1e9) as u64
         });
         self.grant(vp);
@@ -271,8 +265,8 @@ impl World<Host> {
         let (path, yields) = (kvm.exit_ns + kvm.entry_ns, kvm.directed_yield);
         self.meters.partitions[partition].pause_exits += 1;
         self.settle(core);
-        self.vcpu(vp).caught_at = NEVER;
-        self.at.cores[core].stall_until = self.now + path;
+        self.vcpu(vp).caught_at = When::NEVER;
+        self.at.cores[core].stall_until = When::at(self.now + path);
         self.spin(vp);
         if yields {
             self.yield_to_sibling(vp, partition);
@@ -323,10 +317,10 @@ impl World<Host> {
             let core = self.core_of(vp);
             turn += 1;
             self.settle(core);
-            self.vcpu(vp).caught_at = NEVER;
+            self.vcpu(vp).caught_at = When::NEVER;
             let (held, _) = self.lock_times(vp, core);
             let on = &mut self.at.cores[core];
-            on.spin_from = on.spin_from.max(self.now);
+            on.spin_from = on.spin_from.max(When::at(self.now));
             on.stall_until = on.spin_from + held as u64 * turn;
             self.grant(vp);
             self.plan(core);

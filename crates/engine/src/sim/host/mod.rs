@@ -16,7 +16,6 @@ mod rows;
 mod state;
 mod wake;
 
-use super::event::NEVER;
 use super::meters::Reason;
 use super::system::{System, HOST_COLUMNS};
 use super::world::World;
@@ -24,7 +23,7 @@ use crate::guest::workload::JobId;
 use crate::guest::Cpu;
 use crate::hypervisor::{HostScheduler, Mode, State};
 use crate::ids::{CoreId, PartitionId, VpId};
-use crate::kernel::Key;
+use crate::kernel::{Key, When};
 use crate::spec::{Processors, Spec};
 
 pub use state::Host;
@@ -181,7 +180,7 @@ impl World<Host> {
             self.drained(vp);
         } else if self.mask(vp) == 0 && !self.is_polling(vp) && !self.is_sending(vp) {
             self.cede(vp);
-        } else if self.at.cores[core].grant_end <= self.now {
+        } else if self.at.cores[core].grant_end.has_come(self.now) {
             self.look(core, vp);
         } else {
             self.plan(core);
@@ -207,10 +206,10 @@ impl World<Host> {
     fn timer(&mut self) {
         let now = self.now;
         let timer = &mut self.sys.timer;
-        if *timer > now {
+        if !timer.has_come(now) {
             return; // It has been seen to, or set anew.
         }
-        *timer = NEVER;
+        *timer = When::NEVER;
         self.tell(|host| host.timer(now));
     }
 
@@ -241,9 +240,9 @@ impl World<Host> {
         while let Some(core) = self.sys.room.take_pending() {
             self.serve_core(core);
         }
-        let at = self.sys.room.timer_at();
-        if at < self.sys.timer {
-            self.sys.timer = at;
+        let next = self.sys.room.timer_at();
+        if let Some(at) = next.ns().filter(|_| next < self.sys.timer) {
+            self.sys.timer = next;
             self.ask_at(at.max(self.now), Alarm::Timer);
         }
     }

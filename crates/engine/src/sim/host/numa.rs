@@ -9,7 +9,7 @@ use super::state::Host;
 use super::Alarm;
 use crate::hypervisor::numa::{move_common, move_own, next_period_ns};
 use crate::ids::{ById, CoreId, MemoryId, PartitionId, Span, VpId};
-use crate::sim::event::NEVER;
+use crate::kernel::When;
 use crate::sim::world::World;
 use crate::spec::NumaBalancing;
 
@@ -20,11 +20,12 @@ const RUNS_AT_ALL: f64 = 0.01;
 impl World<Host> {
     /// Sets the first scans.
     pub fn start_numa(&mut self) {
-        let numa = self.spec.machine.hypervisor.linux.numa_balancing;
-        let first = numa.map_or(NEVER, |numa| numa.scan_delay_ns);
+        let Some(numa) = self.spec.machine.hypervisor.linux.numa_balancing else {
+            return;
+        };
         for partition in self.partitions() {
             if self.sys.memories[partition].is_some() {
-                self.ask_at(self.now + first, Alarm::Numa(partition));
+                self.ask_at(self.now + numa.scan_delay_ns, Alarm::Numa(partition));
             }
         }
     }
@@ -97,10 +98,10 @@ impl World<Host> {
         for core in runners {
             self.settle(core);
             let on = &mut self.at.cores[core];
-            if on.stall_until == NEVER {
+            if !on.stall_until.is_set() {
                 continue; // It spins on a lock meanwhile.
             }
-            on.stall_until = on.stall_until.max(self.now) + each;
+            on.stall_until = on.stall_until.max(When::at(self.now)) + each;
             on.spin_from = on.stall_until;
             self.plan(core);
         }

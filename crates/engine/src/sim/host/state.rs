@@ -4,16 +4,15 @@ use crate::guest::memory::Placed;
 use crate::hypervisor::policies::scheduler;
 use crate::hypervisor::{HostScheduler, State};
 use crate::ids::{ById, CoreId, PartitionId, VpId};
-use crate::kernel::Key;
-use crate::sim::event::NEVER;
+use crate::kernel::{Key, When};
 use crate::spec::{Kvm, MemoryPolicy, Partition, Policy, Processors, Spec};
 
 /// A host's scheduler, and what KVM keeps beside it.
 pub struct Host {
     /// The scheduler.
     pub(super) room: Box<dyn HostScheduler>,
-    /// When its timer is set for; `NEVER` = it is not.
-    pub(super) timer: u64,
+    /// When its timer is set for; never = it is not.
+    pub(super) timer: When,
     /// Who is being looked at where: its next event is planned when the look is over.
     pub(super) looked_at: Option<(CoreId, VpId)>,
     /// KVM's guests, by partition.
@@ -35,7 +34,7 @@ impl Host {
         let room = scheduler(spec, state, replication);
         Self {
             room: room.expect("a policy of hosts"),
-            timer: NEVER,
+            timer: When::NEVER,
             looked_at: None,
             guests: guests(spec),
             memories: memories(spec, state),
@@ -50,14 +49,14 @@ impl Host {
 pub struct Vcpu {
     /// For how long it polls at the next halt [ns].
     pub(super) poll_ns: u64,
-    /// Until when it polls now; `NEVER` = it does not.
-    pub(super) polls_until: u64,
-    /// Since when it has been halted; `NEVER` = it is not.
-    pub(super) halted_at: u64,
+    /// Until when it polls now; never = it does not.
+    pub(super) polls_until: When,
+    /// Since when it has been halted; never = it is not.
+    pub(super) halted_at: When,
     /// Whether it waits for the lock whose holder is away.
     pub(super) spins: bool,
-    /// When the processor notices; `NEVER` = it does not.
-    pub(super) caught_at: u64,
+    /// When the processor notices; never = it does not.
+    pub(super) caught_at: When,
     /// When it comes to the lock, as long as the holder is away.
     pub(super) reaches: Key,
     /// Whether it has given its processor to a sibling and has not had one since.
@@ -81,10 +80,10 @@ impl Vcpu {
     pub fn new() -> Self {
         Self {
             poll_ns: 0,
-            polls_until: NEVER,
-            halted_at: NEVER,
+            polls_until: When::NEVER,
+            halted_at: When::NEVER,
             spins: false,
-            caught_at: NEVER,
+            caught_at: When::NEVER,
             reaches: Key::NONE,
             has_yielded: false,
             passed_over: false,
@@ -167,10 +166,10 @@ pub struct Wakes {
     pub(super) now: Option<Waking>,
     /// Time that each thread still needs for interrupts it has to send [ns].
     pub(super) owed: ById<VpId, u64>,
-    /// Until when each sends; `NEVER` = it does not.
-    pub(super) sends_until: ById<VpId, u64>,
-    /// Since when each core has idled; `NEVER` = it does not.
-    pub(super) idle_from: ById<CoreId, u64>,
+    /// Until when each sends; never = it does not.
+    pub(super) sends_until: ById<VpId, When>,
+    /// Since when each core has idled; never = it does not.
+    pub(super) idle_from: ById<CoreId, When>,
 }
 
 impl Wakes {
@@ -179,8 +178,8 @@ impl Wakes {
         Self {
             now: None,
             owed: ById::of(0, vps),
-            sends_until: ById::of(NEVER, vps),
-            idle_from: ById::of(0, cores),
+            sends_until: ById::of(When::NEVER, vps),
+            idle_from: ById::of(When::at(0), cores),
         }
     }
 }

@@ -13,7 +13,7 @@ use super::state::{Host, Wakes, Waking};
 use crate::guest::workload::JobId;
 use crate::guest::Cpu;
 use crate::ids::{CoreId, VpId};
-use crate::sim::event::NEVER;
+use crate::kernel::When;
 use crate::sim::world::World;
 
 impl World<Host> {
@@ -26,10 +26,10 @@ impl World<Host> {
         let (partition, from) = (self.vp(by).partition, self.core_of(by));
         let woken = self.vp_at(partition, to.vp);
         let on = self.vp(woken).core;
-        if let Some(core) = on.filter(|_| self.sends_until(woken) != NEVER) {
+        if let Some(core) = on.filter(|_| self.sends_until(woken).is_set()) {
             // It finds the message before it sleeps.
             self.settle(core);
-            self.wakes().sends_until[woken] = NEVER;
+            self.wakes().sends_until[woken] = When::NEVER;
             self.grant(woken);
         }
         self.wakes().now = Some(Waking { woken, by, from });
@@ -53,12 +53,12 @@ impl World<Host> {
             linux.idle_poll_ns,
         );
         let wakes = self.wakes();
-        let idle_from = std::mem::replace(&mut wakes.idle_from[core], NEVER);
+        let idle_from = wakes.idle_from[core].take();
         let Some(waking) = wakes.now.filter(|w| w.woken == vp && w.from != core) else {
             return;
         };
         if was.is_none() {
-            if idle_from != NEVER && now - idle_from < poll {
+            if idle_from.is_some_and(|from| now - from < poll) {
                 return;
             }
             let on = &mut self.at.cores[core];
@@ -71,21 +71,21 @@ impl World<Host> {
     pub(super) fn idles(&mut self, core: CoreId) {
         let now = self.now;
         let from = &mut self.wakes().idle_from[core];
-        if *from == NEVER {
-            *from = now;
+        if !from.is_set() {
+            *from = When::at(now);
         }
     }
 
     /// Whether a runner is busy sending an interrupt.
     pub(super) fn is_sending(&self, vp: VpId) -> bool {
-        let until = self.sends_until(vp);
-        until != NEVER && until > self.now
+        let until = self.sends_until(vp).ns();
+        until.is_some_and(|until| until > self.now)
     }
 
-    /// Until when a runner without other work sends; `NEVER` = it does not.
-    pub(super) fn sends_until(&self, vp: VpId) -> u64 {
+    /// Until when a runner without other work sends; never = it does not.
+    pub(super) fn sends_until(&self, vp: VpId) -> When {
         if self.mask(vp) != 0 {
-            return NEVER;
+            return When::NEVER;
         }
         self.sys.wakes.sends_until[vp]
     }
@@ -95,13 +95,14 @@ impl World<Host> {
         let (now, core) = (self.now, self.core_of(vp));
         let wakes = self.wakes();
         let owed = std::mem::take(&mut wakes.owed[vp]);
-        wakes.sends_until[vp] = if owed == 0 { NEVER } else { now + owed };
-        if owed == 0 {
+        let until = When::from((owed > 0).then(|| now + owed));
+        wakes.sends_until[vp] = until;
+        if !until.is_set() {
             return false;
         }
         let on = &mut self.at.cores[core];
-        on.stall_until = now + owed;
-        on.spin_from = NEVER;
+        on.stall_until = until;
+        on.spin_from = When::NEVER;
         self.grant(vp);
         self.plan(core);
         true
@@ -111,11 +112,9 @@ impl World<Host> {
     pub(super) fn owe(&mut self, vp: VpId) {
         let now = self.now;
         let wakes = self.wakes();
-        let until = std::mem::replace(&mut wakes.sends_until[vp], NEVER);
+        let until = wakes.sends_until[vp].take();
         let mut rest = std::mem::take(&mut wakes.owed[vp]);
-        if until != NEVER {
-            rest += until.saturating_sub(now);
-        }
+        rest += until.map_or(0, |until| until.saturating_sub(now));
         self.at.vps[vp].debt_ns += rest;
     }
 }

@@ -3,7 +3,7 @@
 use super::Partitions;
 use crate::hypervisor::{Capacity, Rule};
 use crate::ids::{CoreId, PartitionId, VpId};
-use crate::kernel::real;
+use crate::kernel::{real, When};
 use crate::sim::world::World;
 
 impl World<Partitions> {
@@ -47,7 +47,7 @@ impl World<Partitions> {
             windows.reserve(self.at.vps[vp].partition, wanted, capacity)
         };
         windows.slices[vp].grant_ns = granted;
-        on.grant_end = start + granted;
+        on.grant_end = When::at(start + granted);
         windows.sets.set_excess(on.chip, core, excess);
     }
 

@@ -4,7 +4,7 @@ use super::{Alarm, Partitions};
 use crate::hypervisor::policies::slice_is_over;
 use crate::hypervisor::{Capacity, Mode, Placement, Policy, Renewal, Rule, Share};
 use crate::ids::{CoreId, PartitionId, VpId};
-use crate::sim::event::NEVER;
+use crate::kernel::When;
 use crate::sim::meters::Reason;
 use crate::sim::world::World;
 
@@ -269,8 +269,9 @@ impl World<Partitions> {
         self.meters.partitions[partition].vcsw += 1;
         self.meters.dispatched(partition, 0, distance);
         let on = &mut self.at.cores[core];
-        on.spin_from = NEVER;
-        on.stall_until = on.stall_until.max(self.now) + self.spec.machine.hypervisor.dispatch_ns;
+        on.spin_from = When::NEVER;
+        let overhead = self.spec.machine.hypervisor.dispatch_ns;
+        on.stall_until = on.stall_until.max(When::at(self.now)) + overhead;
     }
 
     /// Partitions wait for excess: those ahead of their share give up cores that they have held for

@@ -217,7 +217,7 @@ impl World<Partitions> {
             self.drained(vp);
         } else if self.mask(vp) == 0 {
             self.cede(vp);
-        } else if self.at.cores[core].grant_end <= self.now {
+        } else if self.at.cores[core].grant_end.has_come(self.now) {
             self.end_grant(vp);
             if self.at.cores[core].running == Some(vp) {
                 self.plan(core);

@@ -3,7 +3,7 @@
 use super::Partitions;
 use crate::hypervisor::{Capacity, Claim, Mode, Rule};
 use crate::ids::{CoreId, PartitionId, PoolId, VpId};
-use crate::sim::event::NEVER;
+use crate::kernel::When;
 use crate::sim::meters::Reason;
 use crate::sim::world::World;
 use crate::spec::Policy;
@@ -52,10 +52,10 @@ impl World<Partitions> {
             if self.sys.windows.lots[core].owner.is_none() {
                 let on = &mut self.at.cores[core];
                 on.settled_at = self.now + own;
-                if on.spin_from != NEVER && on.spin_from > self.now {
+                if !on.spin_from.has_come(self.now) {
                     on.spin_from += own;
                 }
-                on.stall_until = on.stall_until.max(self.now) + own;
+                on.stall_until = on.stall_until.max(When::at(self.now)) + own;
             }
         }
     }

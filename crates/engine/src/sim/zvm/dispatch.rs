@@ -8,7 +8,7 @@ use crate::guest::zvm::vectors::Waiting;
 use crate::guest::Cpu;
 use crate::hypervisor;
 use crate::ids::{PartitionId, ThreadId, VpId};
-use crate::sim::event::NEVER;
+use crate::kernel::When;
 use crate::sim::system::System;
 use crate::sim::windows::Partitions;
 use crate::sim::world::{Task, World};
@@ -63,7 +63,7 @@ impl World<Partitions> {
                 let of = &mut cp.lps[lp];
                 of.doing = Doing::Looking;
                 of.segment = segment;
-                self.put_segment(partition, lp, NEVER);
+                self.put_segment(partition, lp, When::NEVER);
             }
         }
     }
@@ -88,8 +88,8 @@ impl World<Partitions> {
         cp.vectors.set_idle(lp, true);
         let t = &mut self.threads[place.at];
         t.task = Task::None;
-        t.done_at = NEVER;
-        t.rotate_at = NEVER;
+        t.done_at = When::NEVER;
+        t.rotate_at = When::NEVER;
         self.at.vps[place.vp].last_thread = place.thread;
         let cpu = Cpu {
             vp: place.core,
@@ -116,20 +116,20 @@ impl World<Partitions> {
         } else {
             cp.next_segment::<true>(lp, vcpu, &mut self.guests[partition].work);
         }
-        let until = self.now + cp.spec.minor_slice_ns;
+        let until = When::at(self.now + cp.spec.minor_slice_ns);
         self.meters.cpus[at].cs += 1;
         self.put_segment(partition, lp, until);
     }
 
     /// A logical processor begins the segment that was set for it; one that idled is woken.
-    pub fn put_segment(&mut self, partition: PartitionId, lp: LpId, rotate_at: u64) {
+    pub fn put_segment(&mut self, partition: PartitionId, lp: LpId, rotate_at: When) {
         let cp = self.sys.cp(partition);
         let place = cp.lps[lp].place;
         let t = &mut self.threads[place.at];
         let idle = t.task == Task::None;
         (t.instructions, t.extra_ns) = cp.begin_segment(lp);
         t.rotate_at = rotate_at;
-        t.done_at = NEVER;
+        t.done_at = When::NEVER;
         t.task = Task::Own;
         let interrupted = std::mem::take(&mut cp.lps[lp].interrupted);
         if idle {
@@ -157,7 +157,7 @@ impl World<Partitions> {
 
     /// A segment is over: its effects, and what its logical processor does next.
     pub fn end_segment(&mut self, vp: VpId, at: ThreadId, thread: u8) {
-        self.threads[at].done_at = NEVER;
+        self.threads[at].done_at = When::NEVER;
         let (partition, lp) = self.lp_of(vp, thread);
         let cp = self.sys.cp(partition);
         cp.acting = Some(lp);
@@ -198,13 +198,13 @@ impl World<Partitions> {
         let (partition, lp) = self.lp_of(vp, thread);
         let cp = self.sys.cp(partition);
         let t = &mut self.threads[at];
-        t.rotate_at = NEVER;
+        t.rotate_at = When::NEVER;
         let Doing::Running(vcpu) = cp.lps[lp].doing else {
             return;
         };
         cp.charge(vcpu, self.now);
         if !cp.somebody_waits(lp) && !cp.must_leave(lp, vcpu, self.now) {
-            t.rotate_at = self.now + cp.spec.minor_slice_ns;
+            t.rotate_at = When::at(self.now + cp.spec.minor_slice_ns);
             return;
         }
         let rest = cp.lps[lp].segment.rest(t.instructions, t.extra_ns);

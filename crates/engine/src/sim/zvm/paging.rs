@@ -10,7 +10,7 @@ use crate::devices::Pager;
 use crate::guest::zvm::ids::VcpuId;
 use crate::guest::zvm::segment::{Owner, Segment};
 use crate::ids::PartitionId;
-use crate::kernel::Time;
+use crate::kernel::{Time, When};
 use crate::sim::windows::Partitions;
 use crate::sim::world::World;
 use crate::spec::{CpLocks, CpPaths};
@@ -51,8 +51,8 @@ impl World<Partitions> {
         let Some(next) = next.map(|time| time.as_ns().max(now)) else {
             return;
         };
-        if next < cp.pager_at {
-            cp.pager_at = next;
+        if !cp.pager_at.has_come(next) {
+            cp.pager_at = When::at(next);
             self.cp_asks(partition, next, Alarm::Paging);
         }
     }
@@ -62,8 +62,8 @@ impl World<Partitions> {
         let now = self.now;
         let cp = self.cp(partition);
         let mut done = std::mem::take(&mut cp.done);
-        if cp.pager_at <= now {
-            cp.pager_at = u64::MAX;
+        if cp.pager_at.has_come(now) {
+            cp.pager_at = When::NEVER;
         }
         if let Some(pager) = &mut cp.pager {
             pager.on_event(Time::from_ns(now), &mut done);

@@ -7,6 +7,7 @@ use crate::guest::zvm::ids::LpId;
 use crate::guest::zvm::park::{Cores, Observation, Parking};
 use crate::hypervisor::{Kind, Mode};
 use crate::ids::{PartitionId, Span};
+use crate::kernel::When;
 use crate::sim::windows::Partitions;
 use crate::sim::world::World;
 
@@ -111,7 +112,7 @@ impl World<Partitions> {
         if let Doing::Running(vcpu) = self.cp(partition).lps[lp].doing {
             let place = self.cp(partition).lps[lp].place;
             if self.vp(place.vp).mode == Mode::Running {
-                self.threads[place.at].rotate_at = self.now;
+                self.threads[place.at].rotate_at = When::at(self.now);
                 self.replan(place.vp);
             } else {
                 // The logical core has no power now, and when parked it may never get any. What

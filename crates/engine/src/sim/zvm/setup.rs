@@ -13,7 +13,7 @@ use crate::guest::zvm::share;
 use crate::guest::zvm::vectors::Vectors;
 use crate::hypervisor::State;
 use crate::ids::{ById, ChipId, PartitionId, Span, VpId};
-use crate::kernel::Stream;
+use crate::kernel::{Stream, When};
 use crate::machine::Topology;
 use crate::sim::world::stream;
 use crate::spec::{Distribution, Partition, Role, Spec, Workload, Zvm};
@@ -47,7 +47,7 @@ impl Cp {
             history: History::new(),
             observed: (0, 0),
             pager: pager(&spec, partition, &stream),
-            pager_at: u64::MAX,
+            pager_at: When::NEVER,
             done: Vec::new(),
             master: stream("master"),
             race: stream("race"),

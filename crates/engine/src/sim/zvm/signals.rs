@@ -10,7 +10,7 @@ use super::state::{Cp, Doing};
 use crate::guest::zvm::ids::{LpId, VcpuId};
 use crate::guest::zvm::segment::Owner;
 use crate::ids::PartitionId;
-use crate::sim::event::NEVER;
+use crate::kernel::When;
 use crate::sim::windows::Partitions;
 use crate::sim::world::World;
 
@@ -89,7 +89,7 @@ impl World<Partitions> {
         of.following = times;
         of.doing = Doing::Roused;
         cp.lps[lp].segment = cp.look_in_vain(times, lp);
-        self.put_segment(partition, lp, NEVER);
+        self.put_segment(partition, lp, When::NEVER);
         self.cp(partition).vectors.set_idle(lp, true);
     }
 

@@ -10,7 +10,7 @@ use crate::guest::zvm::park::History;
 use crate::guest::zvm::segment::{Extra, Segment, OWNERS};
 use crate::guest::zvm::vectors::Vectors;
 use crate::ids::{ById, ChipId, NodeId, Span, ThreadId, VpId};
-use crate::kernel::Stream;
+use crate::kernel::{Stream, When};
 use crate::machine::Distance;
 use crate::spec::{Role, Zvm};
 
@@ -270,7 +270,7 @@ pub struct Cp {
     /// Paging volumes.
     pub pager: Option<Pager>,
     /// When they are looked at next [ns].
-    pub pager_at: u64,
+    pub pager_at: When,
     /// Reads that have ended, while they are told.
     pub done: Vec<Done>,
     /// Which page reads end on the master processor.

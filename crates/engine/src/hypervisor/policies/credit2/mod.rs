@@ -27,11 +27,12 @@ mod unit;
 
 use super::super::host::{HostCount, HostScheduler};
 use super::super::State;
+use crate::kernel::When;
 use crate::spec::{self, Spec};
 use cpus::CpuSet;
 use domain::{Domain, Kept};
 use ids::{ById, CoreId, PartitionId, QueueId, VpId};
-use processor::{Pending, Processor, NEVER};
+use processor::{Pending, Processor};
 use queue::RunQueue;
 use unit::{Aside, Doing, Unit};
 
@@ -51,7 +52,7 @@ pub struct Credit2 {
     pending: Pending,
     domains: ById<PartitionId, Kept>,
     /// When the first of the budgets is due.
-    timer_at: u64,
+    timer_at: When,
 }
 
 impl Credit2 {
@@ -67,8 +68,7 @@ impl Credit2 {
 
     fn set_timer(&mut self) {
         let budgets = self.domains.iter().filter_map(|kept| kept.budget.as_ref());
-        let next = budgets.map(|budget| budget.next_at).min();
-        self.timer_at = next.unwrap_or(NEVER);
+        self.timer_at = budgets.map(|budget| budget.next_at).min().into();
     }
 
     #[inline]
@@ -198,7 +198,7 @@ impl HostScheduler for Credit2 {
         self.pending.push(core);
     }
 
-    fn look_at(&self, core: CoreId, _now: u64) -> u64 {
+    fn look_at(&self, core: CoreId, _now: u64) -> When {
         self.cpus[core].look_at
     }
 
@@ -219,7 +219,7 @@ impl HostScheduler for Credit2 {
         self.set_timer();
     }
 
-    fn timer_at(&self) -> u64 {
+    fn timer_at(&self) -> When {
         self.timer_at
     }
 

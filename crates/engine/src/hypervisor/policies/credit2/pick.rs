@@ -1,7 +1,6 @@
 //! Who runs on a processor, for how long, and when everybody gets credit anew.
 
 use super::ids::{CoreId, QueueId, VpId};
-use super::processor::NEVER;
 use super::{Credit2, Doing};
 
 /// Credit that a processor without a runner stands for (`CSCHED2_IDLE_CREDIT`).
@@ -33,7 +32,7 @@ impl Credit2 {
         }
         self.cpus[cpu].burnt_to = now;
         self.cpus[cpu].current = next;
-        self.cpus[cpu].look_at = next.map_or(NEVER, |vp| now + self.run_time(cpu, vp, now));
+        self.cpus[cpu].look_at = next.map(|vp| now + self.run_time(cpu, vp, now)).into();
         if let Some(vp) = current.filter(|_| next != current) {
             self.put_off(vp, now);
         }

@@ -4,9 +4,7 @@ use std::collections::VecDeque;
 
 use super::cpus::CpuSet;
 use super::ids::{CoreId, QueueId, VpId};
-
-/// Nothing set.
-pub const NEVER: u64 = u64::MAX;
+use crate::kernel::When;
 
 /// A logical processor.
 #[derive(Clone, Debug)]
@@ -16,7 +14,7 @@ pub struct Processor {
     /// Up to when its credit has been burnt [ns].
     pub burnt_to: u64,
     /// When its run queue is to be looked at [ns].
-    pub look_at: u64,
+    pub look_at: When,
     /// Its run queue.
     pub queue: QueueId,
 }
@@ -27,7 +25,7 @@ impl Processor {
         Self {
             current: None,
             burnt_to: 0,
-            look_at: NEVER,
+            look_at: When::NEVER,
             queue,
         }
     }

@@ -5,11 +5,12 @@ use super::cpus::{CpuRange, CpuSet};
 use super::domain::{Domain, Kept};
 use super::groups::groups;
 use super::ids::{ById, CoreId, PartitionId, QueueId, Span};
-use super::processor::{Pending, Processor, NEVER};
+use super::processor::{Pending, Processor};
 use super::queue::RunQueue;
 use super::unit::{Aside, Unit};
 use super::Credit2;
 use crate::hypervisor::HostCount;
+use crate::kernel::When;
 use crate::machine::Topology;
 use crate::spec::{self};
 
@@ -37,7 +38,7 @@ impl Credit2 {
             cpus,
             pending: Pending::new(count),
             domains: ById::new(),
-            timer_at: NEVER,
+            timer_at: When::NEVER,
         }
     }
 

@@ -115,7 +115,7 @@ impl Host {
             let looks = cpus.map(|(cpu, at)| (at.look_at, cpu));
             let (at, cpu) = looks.min().unwrap();
             let timer = self.scheduler.timer_at();
-            self.now = at.min(timer).min(end);
+            self.now = at.min(timer).before(end).unwrap_or(end);
             if self.now == end {
                 break;
             }

@@ -7,6 +7,7 @@
 use super::ids::{CgroupId, CoreId, QueueId, TaskId, ROOT};
 use super::quota::Bandwidth;
 use super::tree::{Arrival, Tree};
+use crate::kernel::When;
 
 /// Quota that an idle queue keeps for its next start [ns].
 const KEPT: i64 = 1_000_000;
@@ -113,11 +114,11 @@ impl Tree {
             of.throttles -= 1;
             of.load.skip(now);
         }
-        if of.throttles == 0 && of.stopped_from != u64::MAX {
-            let from = std::mem::replace(&mut of.stopped_from, u64::MAX);
-            of.stopped_ns += now - from;
+        if of.throttles == 0 {
+            let from = of.stopped_from.take();
+            of.stopped_ns += from.map_or(0, |from| now - from);
         } else if more && of.tasks > 0 {
-            of.stopped_from = of.stopped_from.min(now);
+            of.stopped_from = of.stopped_from.min(When::at(now));
         }
     }
 
@@ -149,9 +150,10 @@ impl Tree {
         if let Some(bandwidth) = self.bandwidth_of(queue) {
             bandwidth.pool += spare as u64;
             let wanted = bandwidth.pool > slice && !bandwidth.throttled.is_empty();
-            if wanted && bandwidth.slack_at == u64::MAX {
-                bandwidth.slack_at = now + SLACK_PERIOD;
-                self.quota_at = self.quota_at.min(now + SLACK_PERIOD);
+            if wanted && !bandwidth.slack_at.is_set() {
+                let slack_at = When::at(now + SLACK_PERIOD);
+                bandwidth.slack_at = slack_at;
+                self.quota_at = self.quota_at.min(slack_at);
             }
         }
     }
@@ -160,7 +162,7 @@ impl Tree {
         let of = |b: &Bandwidth| b.period_end.min(b.slack_at);
         let limited = self.limited.iter();
         let all = limited.filter_map(|group| self.groups[*group].bandwidth.as_deref());
-        self.quota_at = all.map(of).min().unwrap_or(u64::MAX);
+        self.quota_at = all.map(of).min().unwrap_or(When::NEVER);
     }
 
     /// Timers of quotas that are due.
@@ -171,10 +173,10 @@ impl Tree {
             let Some(bandwidth) = self.groups[group].bandwidth.as_mut() else {
                 continue;
             };
-            let period_ends = bandwidth.period_end <= now;
-            let slack_due = bandwidth.slack_at <= now;
+            let period_ends = bandwidth.period_end.has_come(now);
+            let slack_due = bandwidth.slack_at.has_come(now);
             if slack_due {
-                bandwidth.slack_at = u64::MAX;
+                bandwidth.slack_at = When::NEVER;
             }
             if period_ends {
                 if !bandwidth.end_period() {
@@ -262,7 +264,7 @@ impl Tree {
         self.cpus[t.cpu].limbo.push(task);
         let (own, now) = (self.entity(task).queue, self.now);
         let of = &mut self.queues[own];
-        of.stopped_from = of.stopped_from.min(now);
+        of.stopped_from = of.stopped_from.min(When::at(now));
     }
 
     /// A task that sleeps leaves limbo, if it is there; whether it was.
@@ -305,8 +307,7 @@ impl Tree {
             .ids()
             .filter_map(|cpu| self.find_queue(group, cpu));
         let queues = queues.map(|id| self.queue(id));
-        let of =
-            |queue: &super::queue::Queue| queue.stopped_ns + now.saturating_sub(queue.stopped_from);
+        let of = |queue: &super::queue::Queue| queue.stopped_ns + queue.stopped_from.elapsed(now);
         queues.map(of).sum()
     }
 
@@ -327,7 +328,7 @@ impl Bandwidth {
         self.periods += 1;
         self.pool = (self.pool + self.quota).min(self.quota + self.burst);
         if self.unused && self.throttled.is_empty() {
-            self.period_end = u64::MAX;
+            self.period_end = When::NEVER;
             return false;
         }
         self.period_end += self.period;

@@ -2,6 +2,7 @@
 //! a core out to the machine.
 
 use super::ids::{ById, CoreId, DomainId, Span};
+use crate::kernel::When;
 use crate::machine::Topology;
 
 /// Longest interval for each processor, as the tenth of a second for one [ns].
@@ -80,7 +81,7 @@ pub struct Domains {
     /// Threads of a core.
     pub siblings: usize,
     /// First time at which a processor balances in any domain, if it idles and if it has work.
-    due: ById<CoreId, [u64; 2]>,
+    due: ById<CoreId, [When; 2]>,
     rhythm: Rhythm,
 }
 
@@ -103,7 +104,7 @@ impl Domains {
             cache: (0..cpus).map(|cpu| span(cpu, chip, cpus)).collect(),
             near: (0..cpus).map(|cpu| span(cpu, 1, cpus)).collect(),
             siblings,
-            due: ById::of([u64::MAX; 2], cpus),
+            due: ById::of([When::NEVER; 2], cpus),
             rhythm,
         };
         let mut beneath = 1;
@@ -167,7 +168,7 @@ impl Domains {
         seats[seat].due = self.rhythm.due(&seats[seat], most);
         let first = |busy: usize| seats.iter().map(|seat| seat.due[busy]).min();
         if self.rhythm.enabled {
-            self.due[cpu] = [0, 1].map(|busy| first(busy).unwrap_or(u64::MAX));
+            self.due[cpu] = [0, 1].map(|busy| first(busy).into());
         }
     }
 
@@ -177,9 +178,9 @@ impl Domains {
         self.seats[cpu][seat].due[usize::from(busy)]
     }
 
-    /// First time at which a processor balances in any domain; `u64::MAX` = never.
+    /// First time at which a processor balances in any domain.
     #[inline]
-    pub fn balance_at(&self, cpu: CoreId, busy: bool) -> u64 {
+    pub fn balance_at(&self, cpu: CoreId, busy: bool) -> When {
         self.due[cpu][usize::from(busy)]
     }
 

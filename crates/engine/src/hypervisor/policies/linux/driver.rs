@@ -4,6 +4,7 @@
 use super::Linux;
 use crate::hypervisor::HostScheduler;
 use crate::ids::{CoreId, VpId};
+use crate::kernel::When;
 
 /// What a thread does.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +37,7 @@ pub struct Came {
 struct Thread {
     does: Does,
     left: u64,
-    wakes_at: u64,
+    wakes_at: When,
     ready_from: Option<u64>,
     came: Came,
 }
@@ -46,7 +47,7 @@ pub struct Driver {
     scheduler: Linux,
     threads: Vec<Thread>,
     running: Vec<Option<VpId>>,
-    look_at: Vec<u64>,
+    look_at: Vec<When>,
     from: Vec<u64>,
     now: u64,
 }
@@ -59,7 +60,7 @@ impl Driver {
             left: match *does {
                 Does::Compute(ns) | Does::Turns(ns, _) => ns,
             },
-            wakes_at: 0,
+            wakes_at: When::at(0),
             ready_from: None,
             came: Came::default(),
         };
@@ -67,7 +68,7 @@ impl Driver {
             scheduler,
             threads: does.iter().map(thread).collect(),
             running: vec![None; cpus],
-            look_at: vec![u64::MAX; cpus],
+            look_at: vec![When::NEVER; cpus],
             from: vec![0; cpus],
             now: 0,
         }
@@ -87,11 +88,11 @@ impl Driver {
     fn next(&self) -> Option<u64> {
         let wakes = self.threads.iter().map(|t| t.wakes_at);
         let ends = self.running.iter().flatten();
-        let ends = ends.map(|vp| self.now + self.threads[vp.index()].left);
+        let ends = ends.map(|vp| When::at(self.now + self.threads[vp.index()].left));
         let looks = self.look_at.iter().copied();
         let all = wakes.chain(ends).chain(looks);
-        let next = all.chain([self.scheduler.timer_at()]).min();
-        next.filter(|at| *at < u64::MAX).map(|at| at.max(self.now))
+        let next = all.chain([self.scheduler.timer_at()]).min()?;
+        next.ns().map(|at| at.max(self.now))
     }
 
     fn advance(&mut self, to: u64) {
@@ -106,7 +107,7 @@ impl Driver {
 
     fn handle(&mut self) {
         let now = self.now;
-        if self.scheduler.timer_at() <= now {
+        if self.scheduler.timer_at().has_come(now) {
             self.scheduler.timer(now);
             self.serve();
         }
@@ -117,14 +118,14 @@ impl Driver {
                 self.running[cpu] = None;
                 self.scheduler.sleep(vp, now);
                 self.serve();
-            } else if self.look_at[cpu] <= now {
+            } else if self.look_at[cpu].has_come(now) {
                 self.scheduler.look(CoreId::new(cpu), now);
                 self.serve();
             }
         }
         for vp in 0..self.threads.len() {
-            if self.threads[vp].wakes_at <= now {
-                self.threads[vp].wakes_at = u64::MAX;
+            if self.threads[vp].wakes_at.has_come(now) {
+                self.threads[vp].wakes_at = When::NEVER;
                 self.threads[vp].ready_from = Some(now);
                 self.scheduler.wake(VpId::new(vp), None, now);
                 self.serve();
@@ -141,7 +142,7 @@ impl Driver {
             Does::Compute(_) => thread.came.ended = now,
             Does::Turns(ns, sleep) => {
                 thread.left = ns;
-                thread.wakes_at = now + sleep;
+                thread.wakes_at = When::at(now + sleep);
             }
         }
     }
@@ -169,7 +170,7 @@ impl Driver {
             }
             self.look_at[cpu] = match next {
                 Some(_) => self.scheduler.look_at(core, self.now),
-                None => u64::MAX,
+                None => When::NEVER,
             };
         }
     }

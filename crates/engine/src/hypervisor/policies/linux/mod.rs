@@ -51,6 +51,7 @@ mod wakeup;
 mod yielding;
 
 use crate::hypervisor::{HostCount, HostScheduler, State};
+use crate::kernel::When;
 use crate::spec::Spec;
 use attempt::Idleness;
 use domains::{Domains, Rhythm};
@@ -129,11 +130,12 @@ impl Linux {
         if !self.tree.params.balance.enabled {
             return;
         }
-        if self.tree.now >= self.domains.balance_at(cpu, true) {
-            self.tree.cpus[cpu].soft_at = self.tree.now + SOFT_INTERRUPT;
+        let now = self.tree.now;
+        if self.domains.balance_at(cpu, true).has_come(now) {
+            self.tree.cpus[cpu].soft_at = When::at(now + SOFT_INTERRUPT);
         }
         let crowded = self.tree.runnable(cpu) > 1 || self.tree.is_in_company(&self.domains, cpu);
-        if crowded && self.tree.now >= self.idle_balance_at {
+        if crowded && now >= self.idle_balance_at {
             self.balance_idle();
         }
     }
@@ -141,19 +143,17 @@ impl Linux {
     /// A busy processor with too much to do, or that shares its cache with another busy one, has
     /// the idle ones balance.
     fn balance_idle(&mut self) {
-        let mut next = u64::MAX;
+        let mut next = When::NEVER;
         let (mut from, end) = (0, self.tree.cpus.len());
         while let Some(cpu) = self.tree.idle.first(between(from, end)) {
             from = cpu.index() + 1;
-            if self.tree.now >= self.domains.balance_at(cpu, false) {
+            if self.domains.balance_at(cpu, false).has_come(self.tree.now) {
                 self.tree.balance(&mut self.domains, cpu, Idleness::Idle);
             }
             next = next.min(self.domains.balance_at(cpu, false));
         }
-        self.idle_balance_at = next.max(self.tree.now + self.tree.params.tick);
-        if next == u64::MAX {
-            self.idle_balance_at = self.tree.now + self.tree.params.tick;
-        }
+        let soonest = self.tree.now + self.tree.params.tick;
+        self.idle_balance_at = next.ns().map_or(soonest, |at| at.max(soonest));
     }
 
     /// Whether anything can be decided on a processor at its next tick.
@@ -196,7 +196,7 @@ impl HostScheduler for Linux {
         self.look_after(core);
     }
 
-    fn look_at(&self, core: CoreId, now: u64) -> u64 {
+    fn look_at(&self, core: CoreId, now: u64) -> When {
         self.next_look(core, now)
     }
 
@@ -205,7 +205,7 @@ impl HostScheduler for Linux {
         self.tree.quota_timers();
     }
 
-    fn timer_at(&self) -> u64 {
+    fn timer_at(&self) -> When {
         self.tree.quota_at
     }
 
@@ -291,8 +291,8 @@ impl Linux {
     fn look_after(&mut self, cpu: CoreId) {
         let now = self.tree.now;
         self.tree.look_again(cpu);
-        if self.tree.cpus[cpu].soft_at <= now {
-            self.tree.cpus[cpu].soft_at = u64::MAX;
+        if self.tree.cpus[cpu].soft_at.has_come(now) {
+            self.tree.cpus[cpu].soft_at = When::NEVER;
             self.tree.balance(&mut self.domains, cpu, Idleness::Busy);
             if !self.tree.params.is_tick(cpu, now) {
                 return;
@@ -301,18 +301,18 @@ impl Linux {
         self.tick(cpu);
     }
 
-    fn next_look(&self, cpu: CoreId, now: u64) -> u64 {
+    fn next_look(&self, cpu: CoreId, now: u64) -> When {
         let it = &self.tree.cpus[cpu];
         let due = if self.needs_ticks(cpu) {
-            0
+            When::at(0)
         } else {
             self.domains.balance_at(cpu, true)
         };
-        if due == u64::MAX {
+        let Some(due) = due.ns() else {
             return it.soft_at;
-        }
+        };
         let tick = self.tree.params.next_tick(cpu, now, due, &it.next_tick);
-        tick.min(it.soft_at)
+        When::at(tick).min(it.soft_at)
     }
 
     fn count(&self, partition: PartitionId, now: u64) -> HostCount {

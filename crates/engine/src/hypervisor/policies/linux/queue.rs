@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 
 use super::average::{Average, Kept};
 use super::ids::{CgroupId, CoreId, EntityId, QueueId, ROOT};
-use crate::kernel::real;
+use crate::kernel::{real, When};
 
 /// Weight of a task of nice 0, in the kernel's high resolution.
 pub const NICE_0: u64 = 1 << 20;
@@ -197,8 +197,8 @@ pub struct Queue {
     pub quota_left: i64,
     /// Since when it has been throttled [ns].
     pub throttled_from: u64,
-    /// Since when its tasks have been stopped by any quota above [ns]; `u64::MAX` = they are not.
-    pub stopped_from: u64,
+    /// Since when its tasks have been stopped by any quota above [ns]; never = they are not.
+    pub stopped_from: When,
     /// Time for which they were, up to then [ns].
     pub stopped_ns: u64,
 }
@@ -230,7 +230,7 @@ impl Queue {
             throttled: false,
             throttles: 0,
             throttled_from: 0,
-            stopped_from: u64::MAX,
+            stopped_from: When::NEVER,
             stopped_ns: 0,
         }
     }

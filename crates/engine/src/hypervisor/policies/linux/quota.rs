@@ -1,6 +1,7 @@
 //! What a control group keeps of its quota.
 
 use super::ids::{CgroupId, QueueId};
+use crate::kernel::When;
 use crate::spec::Cgroup;
 
 /// Quota of a group.
@@ -16,10 +17,10 @@ pub struct Bandwidth {
     pub phase: u64,
     /// Left in the pool [ns].
     pub pool: u64,
-    /// When the period ends; `u64::MAX` while nobody uses it.
-    pub period_end: u64,
-    /// When quota that was given back is dealt out; `u64::MAX` = there is none.
-    pub slack_at: u64,
+    /// When the period ends [ns]; never while nobody uses it.
+    pub period_end: When,
+    /// When quota that was given back is dealt out [ns]; never while there is none.
+    pub slack_at: When,
     /// Whether nobody took any since the period began.
     pub unused: bool,
     /// Groups that it holds for: its own and all beneath.
@@ -45,8 +46,8 @@ impl Bandwidth {
             phase,
             // Filled when the quota is set and again when the burst is.
             pool: (2 * quota).min(quota + group.burst_ns),
-            period_end: u64::MAX,
-            slack_at: u64::MAX,
+            period_end: When::NEVER,
+            slack_at: When::NEVER,
             unused: false,
             within: Vec::new(),
             throttled: Vec::new(),
@@ -58,10 +59,11 @@ impl Bandwidth {
 
     /// Takes quota from the pool. Its timer runs from the first use on, on the grid of periods.
     pub(super) fn take(&mut self, wanted: u64, now: u64) -> u64 {
-        if self.period_end == u64::MAX {
+        if !self.period_end.is_set() {
             let periods = now.saturating_sub(self.phase) / self.period;
             let since = now >= self.phase;
-            self.period_end = self.phase + (periods + u64::from(since)) * self.period;
+            let ends = self.phase + (periods + u64::from(since)) * self.period;
+            self.period_end = When::at(ends);
         }
         let amount = wanted.min(self.pool);
         if amount > 0 {

@@ -15,7 +15,7 @@ use super::mask::Mask;
 use super::params::{group_weight, nice_weight, NextTick, Params, LEAST_WEIGHT};
 use super::queue::{Entity, Queue};
 use super::quota::Bandwidth;
-use crate::kernel::{real, whole, Stream};
+use crate::kernel::{real, whole, Stream, When};
 use crate::spec::{HostThreads, Processors, Spec};
 
 /// A control group; 0 is the root.
@@ -95,8 +95,8 @@ pub struct Cpu {
     pub pending: bool,
     /// When it handles its next tick.
     pub next_tick: Cell<NextTick>,
-    /// When it balances, a moment after the tick at which that was due; `u64::MAX` = not now.
-    pub soft_at: u64,
+    /// When it balances, a moment after the tick at which that was due; never = not now.
+    pub soft_at: When,
 }
 
 /// All queues of all groups.
@@ -129,7 +129,7 @@ pub struct Tree {
     /// Processors with more than one task that wants to run.
     pub overloaded: u32,
     /// When the next period of a quota ends or slack is dealt out [ns].
-    pub quota_at: u64,
+    pub quota_at: When,
     /// Last place given in a list.
     pub turn: u64,
     /// Room for lists of tasks that are moved, or come out of limbo.
@@ -174,7 +174,7 @@ impl Tree {
             runnable: ById::of(0, cpus),
             pending: VecDeque::new(),
             overloaded: 0,
-            quota_at: u64::MAX,
+            quota_at: When::NEVER,
             turn: 0,
             spare_tasks: Vec::new(),
             spare_queues: Vec::new(),
@@ -490,7 +490,7 @@ impl Cpu {
             limbo: Vec::new(),
             pending: false,
             next_tick: Cell::default(),
-            soft_at: u64::MAX,
+            soft_at: When::NEVER,
         }
     }
 }

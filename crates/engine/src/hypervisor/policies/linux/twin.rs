@@ -248,7 +248,7 @@ fn compare(dice: &mut Stream, linux: &mut super::Linux, naive: &mut Naive, seed:
         let is_tick = tick < next_event;
         now = tick.min(next_event);
         // What the scheduler asked for lies at ticks; it may leave out those that change nothing.
-        let asked = naive.curr.is_some() && linux.look_at(CPU, now - 1) <= now;
+        let asked = naive.curr.is_some() && linux.look_at(CPU, now - 1).has_come(now);
         let at = i128::from(now);
         if is_tick {
             let over = naive.advance(at);

@@ -15,6 +15,7 @@ use std::collections::VecDeque;
 use super::super::host::{HostCount, HostPolicy, HostScheduler, Setting};
 use super::super::state::{State, Vp};
 use crate::ids::{ById, CoreId, PartitionId, VpId};
+use crate::kernel::When;
 use crate::spec::{Processors, Spec};
 
 /// Length of a turn.
@@ -187,15 +188,15 @@ impl HostScheduler for RoundRobin {
         self.ask(core);
     }
 
-    fn look_at(&self, core: CoreId, _now: u64) -> u64 {
+    fn look_at(&self, core: CoreId, _now: u64) -> When {
         let at = &self.cores[core];
-        at.runner.map_or(u64::MAX, |_| at.turn_ends)
+        at.runner.map(|_| at.turn_ends).into()
     }
 
     fn timer(&mut self, _now: u64) {}
 
-    fn timer_at(&self) -> u64 {
-        u64::MAX // Turns are all that ends.
+    fn timer_at(&self) -> When {
+        When::NEVER // Turns are all that ends.
     }
 
     fn take_pending(&mut self) -> Option<CoreId> {

@@ -72,10 +72,10 @@ fn sleep(host: &mut RoundRobin, vp: u32, now: u64) {
 /// Goes on to when the next turns end, and sees to them; that time.
 fn next(host: &mut RoundRobin) -> u64 {
     let cores = host.cores.ids();
-    let now = cores.clone().map(|core| host.look_at(core, 0)).min();
-    let now = now.unwrap();
+    let first = cores.clone().map(|core| host.look_at(core, 0)).min();
+    let now = first.and_then(When::ns).unwrap();
     for core in cores {
-        if host.look_at(core, now) <= now {
+        if host.look_at(core, now).has_come(now) {
             host.look(core, now);
             serve(host, now);
         }
@@ -137,7 +137,7 @@ fn one_that_wakes_waits_for_the_end_of_a_turn() {
     sleep(&mut host, 1, 12 * MS);
     assert_eq!(
         (running(&host), host.look_at(CPU, 0)),
-        (vec![Some(0)], 22 * MS)
+        (vec![Some(0)], When::at(22 * MS))
     );
 }
 
@@ -152,7 +152,7 @@ fn one_that_sleeps_in_line_is_forgotten() {
     sleep(&mut host, 0, 12 * MS);
     assert_eq!(
         (running(&host), host.look_at(CPU, 0)),
-        (vec![None], u64::MAX)
+        (vec![None], When::NEVER)
     );
 }
 
