@@ -206,10 +206,10 @@ impl<I: Id> Iterator for SpanIter<I> {
 
     #[inline]
     fn next(&mut self) -> Option<I> {
-        let left = !self.0.is_empty();
-        left.then(|| {
+        let first = self.0.first;
+        (first < self.0.end).then(|| {
             self.0.first += 1;
-            I::new(self.0.first as usize - 1)
+            I::new(first as usize)
         })
     }
 

@@ -6,7 +6,7 @@ use super::fixed::Fixed;
 use super::levels::Levels;
 use super::lines::Source;
 use super::lock;
-use super::place::{memory_latency, sharer_latencies, Place};
+use super::place::{mean_memory_latency, memory_latency, sharer_latencies, Place};
 use super::spread::Sharers;
 use super::store;
 use crate::machine::Distance;
@@ -134,7 +134,7 @@ impl Class {
                 Distance::Far => (Book::MemoryFar, Source::MemoryFar),
             };
             self.lines.add(source, self.memory_lines * share);
-            let ns = memory_latency(place, domain);
+            let ns = memory_latency(place, domain, distance);
             self.books
                 .add(book, self.memory_lines * fixed.exposed * share * ns);
         }
@@ -213,10 +213,7 @@ fn share_ns(share: f64, sum: &Sum) -> f64 {
 /// Mean time to get a line that another core of the partition wrote last [ns].
 fn transfer_ns(place: &Place, fixed: &Fixed, sharers: &Sharers) -> f64 {
     if fixed.from_home {
-        let parts = place.spread.memory_of(place.chip).iter();
-        return parts
-            .map(|&(d, share)| share * memory_latency(place, d))
-            .sum();
+        return mean_memory_latency(place);
     }
     let latencies = sharer_latencies(place, sharers).into_iter();
     latencies.zip(sharers.by).map(|(ns, by)| ns * by).sum()

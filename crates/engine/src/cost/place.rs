@@ -4,7 +4,7 @@ use super::occupancy::Occupancy;
 use super::smt::Contention;
 use super::spread::{Sharers, Spread};
 use crate::ids::{ChipId, MemoryId};
-use crate::machine::{memory_ns, Distance, Topology};
+use crate::machine::{far_factor, Distance, Topology};
 use crate::spec::{Machine, Partition};
 
 /// Where and how a thread runs.
@@ -39,22 +39,30 @@ pub(super) fn sharer_latencies(place: &Place, sharers: &Sharers) -> [f64; 3] {
     [ns.local, ns.near, ns.far * sharers.far_factor * link]
 }
 
-/// Latency of a domain's memory, load included [ns].
+/// Latency of memory at a distance, load included: the controllers stretch it, or the link does if
+/// the line crosses one that is busier [ns].
 #[inline]
-pub(super) fn memory_latency(place: &Place, domain: MemoryId) -> f64 {
-    let distance = place.tree.memory_distance(place.chip, domain);
-    memory_ns(place.machine, place.tree, place.chip, domain) * queueing(place, domain, distance)
+pub(super) fn memory_latency(place: &Place, domain: MemoryId, distance: Distance) -> f64 {
+    let ns = place.machine.memory_ns;
+    let controllers = place.occupancy.memory_stretch[domain];
+    match distance {
+        Distance::Local => ns.local * controllers,
+        Distance::Near => ns.near * controllers,
+        Distance::Far => {
+            let node = place.tree.node_of(place.chip);
+            let home = place.tree.node_of_domain(domain);
+            let link = place.occupancy.node_link_stretch[node];
+            ns.far * far_factor(place.machine, node, home) * controllers.max(link)
+        }
+    }
 }
 
-/// Factor by which load stretches the latency of memory: that of the controllers, or of the link if
-/// the line crosses one that is busier.
-#[inline]
-fn queueing(place: &Place, domain: MemoryId, distance: Distance) -> f64 {
-    let controllers = place.occupancy.memory_stretch[domain];
-    if distance == Distance::Far {
-        let node = place.tree.node_of(place.chip);
-        controllers.max(place.occupancy.node_link_stretch[node])
-    } else {
-        controllers
-    }
+/// Mean latency of the partition's memory as a core there reads it, load included [ns].
+pub(super) fn mean_memory_latency(place: &Place) -> f64 {
+    let latency = |domain| {
+        let distance = place.tree.memory_distance(place.chip, domain);
+        memory_latency(place, domain, distance)
+    };
+    let parts = place.spread.memory_of(place.chip).iter();
+    parts.map(|(domain, share)| share * latency(*domain)).sum()
 }

@@ -4,7 +4,7 @@
 
 use super::class::Class;
 use super::lines::Source;
-use super::place::{memory_latency, sharer_latencies, Place};
+use super::place::{mean_memory_latency, sharer_latencies, Place};
 use crate::spec::{CacheScope, Coherence};
 
 /// What a line costs at a place.
@@ -41,10 +41,7 @@ impl Surroundings {
     pub fn of(place: &Place, class: &Class) -> Self {
         let machine = place.machine;
         let sharers = place.spread.sharers(machine, place.tree, place.chip);
-        let memory = place.spread.memory_of(place.chip).iter();
-        let memory_ns = memory
-            .map(|&(domain, share)| share * memory_latency(place, domain))
-            .sum();
+        let memory_ns = mean_memory_latency(place);
         let private = machine
             .caches
             .iter()
