@@ -8,7 +8,6 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-
 WORK: dict[str, Any] = {
     "name": "reference",
     "instructions_per_unit": 1e6,

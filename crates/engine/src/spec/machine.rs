@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::linux::{Credit2, Linux};
 use super::policy::Policy;
+use super::profile::Profile;
 use super::prsm::PrSm;
-use super::Profile;
 
 /// Hardware description: a tree machine > node > chip > core > hardware thread, with memory at each
 /// chip.
