@@ -66,7 +66,7 @@ def frame(*partitions: dict[str, Any], name: str = "cells", **machine: Any) -> d
             {"name": "L2", "bytes": 262144, "scope": "core", "latency_ns": 3.0, "victim": False},
             {"name": "L3", "bytes": 12582912, "scope": "core", "latency_ns": 9.0, "victim": False},
         ],
-        "smt": {"gain": [1.0], "reference_stall_share": 0.5},
+        "smt": {"gain": [1.0], "reference": frames.WORK, "parts": 1},
         "accounting": "elapsed",
         **machine,
     }

@@ -8,6 +8,28 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+WORK: dict[str, Any] = {
+    "name": "reference",
+    "instructions_per_unit": 1e6,
+    "system_share": 0.0,
+    "eicpi": 1.0,
+    "issue_share": 0.5,
+    "miss_m0": 0.0,
+    "miss_c0_bytes": 32768,
+    "miss_exponent": 0.5,
+    "sharing": 0.0,
+    "footprint_bytes": 0,
+    "footprint_common": 0.0,
+    "overlap": 0.0,
+    "lock_share": 0.0,
+    "lock_hold_instructions": 1000.0,
+    "private_data": 0.0,
+    "io_data": 0.0,
+    "store_share": 0.0,
+    "store_run": 1.0,
+}
+"""Work that a gain from threads is told for: it issues in half of its time and misses nothing."""
+
 
 @dataclass(frozen=True)
 class Frozen:
@@ -117,7 +139,7 @@ def frame(*partitions: dict[str, Any], name: str = "frame", seconds: int = 20) -
             "node_link_bytes_per_s": 1e11,
             "translation": None,
             "stores": None,
-            "smt": {"gain": [1.0, 1.4, 1.5, 1.6], "reference_stall_share": 0.5},
+            "smt": {"gain": [1.0, 1.4, 1.5, 1.6], "reference": WORK, "parts": 1},
             "accounting": "calibrated",
             "hypervisor": {
                 "policy": "phyp",

@@ -154,7 +154,8 @@ fn two_cells(other: Machine) -> Machine {
         node_link_bytes_per_s: 16e9,
         smt: Smt {
             gain: vec![1.0],
-            reference_stall_share: 0.5,
+            reference: oltp(),
+            parts: 1,
         },
         accounting: Accounting::Elapsed,
         hypervisor: hypervisor(Policy::Dedicated),

@@ -116,7 +116,7 @@ impl State {
         };
         Self {
             places: (0..PLACES).map(place).collect(),
-            contention: Contention::new(&machine.smt),
+            contention: Contention::new(machine),
             occupancy,
             spreads,
             tree,

@@ -242,7 +242,8 @@ fn power_795() -> Machine {
         stores: None,
         smt: Smt {
             gain: vec![1.0, 1.4, 1.52, 1.6],
-            reference_stall_share: 0.7,
+            reference: oltp(),
+            parts: 1,
         },
         accounting: Accounting::Calibrated,
         hypervisor: hypervisor(Policy::Phyp),

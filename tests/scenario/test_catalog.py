@@ -218,7 +218,7 @@ def test_every_source_is_in_the_table(folder: str) -> None:
             "gain.value = [1, 1.4, 1.52]\n",
             "value lies outside its range",
         ),
-        ('scope = "core"', 'scope = "drawer"', "there is core, chip, node"),
+        ('scope = "core"', 'scope = "drawer"', "there is part, core, chip, node"),
         (
             "value = 256,",
             "value = 257,",

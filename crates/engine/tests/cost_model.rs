@@ -12,7 +12,7 @@ use homenode_engine::ids::{ChipId, MemoryId, NodeId};
 use homenode_engine::machine::Topology;
 use homenode_engine::spec::{
     Accounting, Cache, CacheScope, Coherence, Guest, Machine, MemoryBeside, MemoryPolicy,
-    Partition, Profile, Smt, StorePath, Translation,
+    Partition, Profile, StorePath, Translation,
 };
 use homenode_engine::steady::price;
 
@@ -117,7 +117,7 @@ impl Example {
         Class::at(Place {
             machine: &self.machine,
             tree: &tree,
-            contention: &Contention::new(&self.machine.smt),
+            contention: &Contention::new(&self.machine),
             occupancy: &self.occupancy,
             partition: &self.partition,
             spread: &spread,
@@ -270,19 +270,23 @@ fn overlap_and_the_speed_of_the_core() {
 #[test]
 fn threads_on_a_core() {
     const TITLE: &str = "Threads on a core";
-    let two = Contention::new(&Smt {
-        gain: vec![1.0, 1.4],
-        reference_stall_share: 0.5,
-    });
-    says(TITLE, "1.4", 2.0 / (1.0 + two.lost(2, 1.0, 0.5)));
+    let mut reference = example_machine();
+    (
+        reference.caches[0].bytes,
+        reference.smt.reference.issue_share,
+    ) = (1 << 20, 0.5);
+    reference.smt.gain = vec![1.0, 1.4];
+    let lost = |issue| Contention::new(&reference).lost(2, 1.0, issue, 1.0);
+    says(TITLE, "1.4", 2.0 / (1.0 + lost(0.5)));
+    says(TITLE, "0.655", lost(0.5).sqrt());
     let mut one = example();
     one.threads = 2;
     for cache in &mut one.machine.caches {
         cache.bytes *= 2;
     }
-    says(TITLE, "0.303", one.book(Book::Smt));
-    says(TITLE, "2.023", one.class().ns);
-    says(TITLE, "1.70", 2.0 * 1.72 / one.class().ns);
+    says(TITLE, "0.249", one.book(Book::Smt));
+    says(TITLE, "1.969", one.class().ns);
+    says(TITLE, "1.747", 2.0 * 1.72 / one.class().ns);
     let mut one = example();
     one.machine.accounting = Accounting::DecodeSlots;
     one.snoozing_sibling = true;

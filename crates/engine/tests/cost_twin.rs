@@ -75,7 +75,7 @@ impl Plain<'_> {
         let node = self.tree.node_of(self.chip);
         let busy = self.occupancy.busy_cores.entries();
         let mine = busy.filter(|(other, _)| match scope {
-            CacheScope::Core => false,
+            CacheScope::Part | CacheScope::Core => false,
             CacheScope::Chip => *other == self.chip,
             CacheScope::Node => self.tree.node_of(*other) == node,
         });
@@ -138,14 +138,56 @@ impl Plain<'_> {
         guest / (1.0 - self.partition.hypervisor_share)
     }
 
+    /// Threads in turn at the core's pipelines, none of which it needs for longer than an
+    /// instruction takes with the core to itself.
     fn with_siblings(&self, alone: f64, issue: f64) -> f64 {
         if self.threads == 1 {
             return alone;
         }
+        let lone = alone * self.idle(1) / self.idle(self.threads);
+        let demand = issue * falling(&self.factors())[usize::from(self.threads) - 2];
+        in_turn(self.threads, alone, demand.min(lone).min(alone))
+    }
+
+    /// Demand in proportion to issue time that gives the reference work its gain, of two threads
+    /// on.
+    fn factors(&self) -> Vec<f64> {
         let smt = &self.machine.smt;
-        let cpi = f64::from(self.threads) / smt.gain[usize::from(self.threads) - 1];
-        let factor = (cpi * cpi - cpi) / (1.0 - smt.reference_stall_share).powi(2);
-        (alone + (alone * alone + 4.0 * factor.max(0.0) * issue * issue).sqrt()) / 2.0
+        let one = |(at, gain): (usize, &f64)| {
+            let threads = at as u8 + 1;
+            let (mut low, mut high) = (0.0, 1.0);
+            for _ in 0..60 {
+                let middle = 0.5 * (low + high);
+                if in_turn(threads, 1.0, middle) < f64::from(threads) / gain {
+                    low = middle;
+                } else {
+                    high = middle;
+                }
+            }
+            high / smt.reference.issue_share
+        };
+        smt.gain.iter().enumerate().skip(1).map(one).collect()
+    }
+
+    /// Time of an instruction while so many threads are busy on one core of an idle machine.
+    fn idle(&self, threads: u8) -> f64 {
+        let (machine, profile) = (self.machine, &self.partition.profile);
+        let mut time = profile.eicpi / machine.core_rate / (machine.clock_hz * 1e-9);
+        let (mut inside, mut before) = (0.0_f64, f64::NAN);
+        for (level, cache) in machine.caches.iter().enumerate() {
+            let own = cache.bytes as f64 / f64::from(threads);
+            inside = if cache.victim {
+                inside + own
+            } else {
+                inside.max(own)
+            };
+            let misses = self.misses(inside);
+            if level > 0 {
+                time += (before - misses) * cache.latency_ns * (1.0 - profile.overlap);
+            }
+            before = misses;
+        }
+        time + before * machine.memory_ns.local * (1.0 - profile.overlap)
     }
 
     /// The time of an instruction in which its stores wait as long as the busy way makes them: the
@@ -189,6 +231,33 @@ impl Plain<'_> {
         let wait = wait_ns(threads, outside, held, transfer);
         (wait + transfer) * profile.lock_share / profile.lock_hold_instructions
     }
+}
+
+/// The nearest numbers that don't grow: of each, the least of the greatest means around it.
+fn falling(numbers: &[f64]) -> Vec<f64> {
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let from = |at: usize, first: usize| {
+        let means = (at..numbers.len()).map(|last| mean(&numbers[first..=last]));
+        means.fold(f64::NEG_INFINITY, f64::max)
+    };
+    let at = |at: usize| {
+        (0..=at)
+            .map(|first| from(at, first))
+            .fold(f64::INFINITY, f64::min)
+    };
+    (0..numbers.len()).map(at).collect()
+}
+
+/// Time of an instruction of several threads in turn, by the exact mean values of the queue.
+fn in_turn(threads: u8, alone: f64, demand: f64) -> f64 {
+    let mut queue = 0.0;
+    let mut time = alone;
+    for thread in 1..=threads {
+        let there = demand * (1.0 + queue);
+        time = alone - demand + there;
+        queue = f64::from(thread) / time * there;
+    }
+    time
 }
 
 /// So many numbers from 0 to `most`, from dice in turn.
@@ -240,7 +309,7 @@ proptest! {
                 let class = Class::at(Place {
                     machine,
                     tree: &tree,
-                    contention: &Contention::new(&machine.smt),
+                    contention: &Contention::new(machine),
                     occupancy: &occupancy,
                     partition,
                     spread: &spread,

@@ -7,8 +7,8 @@ mod common;
 use common::host::{cgroup, group, host_machine, host_spec, of_cgroup, on_off, threads};
 use common::{assert_all, loops, missing_profile, run, transactions, Outcome, MS, SECOND};
 use homenode_engine::spec::{
-    Accounting, Distribution, HostThreads, Kvm, Machine, Partition, Policy, Processors, RunQueues,
-    Smt, Spec, Workload,
+    Accounting, Distribution, HostThreads, Kvm, Machine, Partition, Policy, Processors, Profile,
+    RunQueues, Smt, Spec, Workload,
 };
 
 /// Shapes of machines, and how many threads of a core stand for themselves.
@@ -45,7 +45,8 @@ fn shaped(policy: Policy, shape: usize) -> Machine {
         gain: (0..machine.threads_per_core)
             .map(|k| 1.0 + 0.3 * f64::from(k))
             .collect(),
-        reference_stall_share: 0.5,
+        reference: Profile::steady(),
+        parts: 1,
     };
     machine.accounting = Accounting::Elapsed;
     machine.hypervisor.siblings = siblings;

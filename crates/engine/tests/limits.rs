@@ -78,7 +78,6 @@ fn threads_that_gain_nothing_are_no_threads() {
     let instructions = |smt| {
         let mut machine = machine("core:1 pu:2");
         machine.smt.gain = vec![1.0, 1.0];
-        machine.smt.reference_stall_share = 0.0;
         let mut one = partition("a", dedicated(0..1, false), loops(2));
         one.smt = smt;
         run(&spec(machine, vec![one]), 0).total("a", "instructions")

@@ -4,7 +4,9 @@ mod common;
 
 use common::host::{group, host_machine, host_spec, threads};
 use common::{assert_all, loops, machine, partition, run, shared, spec, Outcome, SECOND};
-use homenode_engine::spec::{Accounting, HostThreads, Machine, Partition, Policy, Smt, Spec};
+use homenode_engine::spec::{
+    Accounting, HostThreads, Machine, Partition, Policy, Profile, Smt, Spec,
+};
 
 /// Cores of two threads that together do 1.25 times the work of one.
 fn smt(policy: Policy, text: &str) -> Machine {
@@ -18,7 +20,11 @@ fn smt(policy: Policy, text: &str) -> Machine {
 fn gain() -> Smt {
     Smt {
         gain: vec![1.0, 1.25],
-        reference_stall_share: 0.0,
+        reference: Profile {
+            issue_share: 1.0,
+            ..Profile::steady()
+        },
+        parts: 1,
     }
 }
 

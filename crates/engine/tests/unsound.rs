@@ -232,8 +232,8 @@ fn of_the_machine() -> Vec<(&'static str, Field)> {
             &mut s.machine.node_link_bytes_per_s
         }),
         ("smt.gain", |s| &mut s.machine.smt.gain[1]),
-        ("reference_stall_share", |s| {
-            &mut s.machine.smt.reference_stall_share
+        ("smt.reference.eicpi", |s| {
+            &mut s.machine.smt.reference.eicpi
         }),
         ("min_entitlement_per_vp", |s| {
             &mut s.machine.hypervisor.min_entitlement_per_vp

@@ -4,7 +4,7 @@
 use super::miss::MissCurve;
 use super::store;
 use crate::machine::MAX_CACHES;
-use crate::spec::{CacheScope, Coherence, Machine, Partition};
+use crate::spec::{Cache, CacheScope, Coherence, Machine, Partition, Profile};
 
 /// Capacity at which a profile's `sharing` is stated: that of the caches with which communication
 /// misses were measured (Barroso, Gharachorloo, Bugnion 1998: 2 MB).
@@ -31,6 +31,9 @@ pub struct Fixed {
     pub(super) tick_share: f64,
     /// Whether lines that others wrote are fetched from home, not from their owner's cache.
     pub(super) from_home: bool,
+    /// Time of an instruction with the core to itself, in proportion to that with so many threads
+    /// busy, contention apart, on an idle machine.
+    pub(super) lone: f64,
 }
 
 /// The first cache levels, as far as they are a core's own.
@@ -53,21 +56,66 @@ impl Fixed {
             let reach = f64::from(translation.entries) * partition.page_bytes as f64;
             (1.0 - reach / partition.data_bytes as f64).max(0.0)
         });
-        let each = |path| store::occupancy_ns(path, profile, machine.clock_hz);
         Self {
             curve,
             shared_misses: curve.at(SHARING_AT_BYTES),
             levels: Private::of(machine, &curve, threads),
             exposed: 1.0 - profile.overlap,
-            core_ns: profile.eicpi / (machine.core_rate * machine.clock_hz * 1e-9),
+            core_ns: core_ns(machine, profile),
             walked,
-            stores_ns: machine
-                .stores
-                .as_ref()
-                .map(|path| profile.store_share * each(path)),
+            stores_ns: stores_ns(machine, profile),
             tick_share: partition.guest.tick_share(),
             from_home: machine.coherence == Coherence::Home,
+            lone: idle_ns(machine, profile, 1) / idle_ns(machine, profile, threads),
         }
+    }
+}
+
+/// Core part of an instruction [ns].
+pub(super) fn core_ns(machine: &Machine, profile: &Profile) -> f64 {
+    profile.eicpi / (machine.core_rate * machine.clock_hz * 1e-9)
+}
+
+/// Time for which an instruction's stores occupy their way [ns]; none = of no account.
+pub(super) fn stores_ns(machine: &Machine, profile: &Profile) -> Option<f64> {
+    let each = |path| store::occupancy_ns(path, profile, machine.clock_hz);
+    let path = machine.stores.as_ref();
+    path.map(|path| profile.store_share * each(path))
+}
+
+/// Time of an instruction while so many threads are busy on one core of an otherwise idle machine,
+/// with all data in the nearest memory, but for what they take from each other in the core [ns].
+pub(super) fn idle_ns(machine: &Machine, profile: &Profile, threads: u8) -> f64 {
+    let curve = MissCurve::of(profile);
+    let (mut bytes, mut before, mut stall_ns) = (0.0, 0.0, 0.0);
+    for (level, cache) in machine.caches.iter().enumerate() {
+        bytes = inside(bytes, cache, sharers(machine, cache, threads));
+        let misses = curve.at(bytes);
+        if level > 0 {
+            stall_ns += (before - misses) * cache.latency_ns;
+        }
+        before = misses;
+    }
+    stall_ns += before * machine.memory_ns.local;
+    core_ns(machine, profile) + stall_ns * (1.0 - profile.overlap)
+}
+
+/// Threads that divide a cache among them, of so many that are busy on a core.
+fn sharers(machine: &Machine, cache: &Cache, threads: u8) -> f64 {
+    match cache.scope {
+        CacheScope::Part => (f64::from(threads) / f64::from(machine.smt.parts)).max(1.0),
+        _ => f64::from(threads),
+    }
+}
+
+/// What a thread has of the caches up to one that it shares with so many, itself included; it has
+/// `inside` up to the one before [bytes].
+fn inside(inside: f64, cache: &Cache, sharers: f64) -> f64 {
+    let own = cache.bytes as f64 / sharers;
+    if cache.victim {
+        inside + own
+    } else {
+        inside.max(own)
     }
 }
 
@@ -78,14 +126,9 @@ impl Private {
             misses: [0.0; MAX_CACHES],
             bytes: 0.0,
         };
-        let own = |scope: CacheScope| scope == CacheScope::Core;
+        let own = |scope: CacheScope| scope <= CacheScope::Core;
         for cache in machine.caches.iter().take_while(|cache| own(cache.scope)) {
-            let own = cache.bytes as f64 / f64::from(threads);
-            levels.bytes = if cache.victim {
-                levels.bytes + own
-            } else {
-                levels.bytes.max(own)
-            };
+            levels.bytes = inside(levels.bytes, cache, sharers(machine, cache, threads));
             levels.misses[levels.count] = curve.at(levels.bytes);
             levels.count += 1;
         }

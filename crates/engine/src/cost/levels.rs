@@ -50,7 +50,7 @@ impl Levels {
                 inside.max(own)
             };
             levels.misses[level] = alone * fixed.curve.at(inside);
-            if level == 0 || cache.scope == CacheScope::Core {
+            if level == 0 || cache.scope <= CacheScope::Core {
                 levels.private = level;
                 levels.private_bytes = inside;
             }
@@ -76,7 +76,7 @@ impl Levels {
 fn users(place: &Place, scope: CacheScope) -> f64 {
     let busy = &place.occupancy.busy_cores;
     let cores: f64 = match scope {
-        CacheScope::Core => return 1.0,
+        CacheScope::Part | CacheScope::Core => return 1.0,
         CacheScope::Chip => busy[place.chip],
         CacheScope::Node => {
             let node = place.tree.node_of(place.chip);

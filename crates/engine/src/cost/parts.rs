@@ -169,7 +169,9 @@ fn siblings_ns(place: &Place, fixed: &Fixed, sum: &Sum) -> f64 {
         fixed.core_ns * IDLE_SIBLING_SLOTS / (1.0 - IDLE_SIBLING_SLOTS)
     } else if place.threads > 1 {
         let issue = fixed.core_ns * place.partition.profile.issue_share;
-        place.contention.lost(place.threads, sum.total(), issue)
+        let busy = sum.total();
+        let lone = busy * fixed.lone;
+        place.contention.lost(place.threads, busy, issue, lone)
     } else {
         0.0
     }

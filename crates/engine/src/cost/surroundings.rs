@@ -45,7 +45,7 @@ impl Surroundings {
         let private = machine
             .caches
             .iter()
-            .rfind(|cache| cache.scope == CacheScope::Core)
+            .rfind(|cache| cache.scope <= CacheScope::Core)
             .unwrap_or(&machine.caches[0]);
         let beyond_node = class.memory_lines + class.lines.of(Source::CacheFar);
         let near = class.lines.of(Source::L4) + class.lines.of(Source::CacheNear);

@@ -100,7 +100,7 @@ impl Table {
             rows,
             fixed,
             occupancy: Occupancy::new(&tree),
-            contention: Contention::new(&machine.smt),
+            contention: Contention::new(machine),
             machine: machine.clone(),
             tree,
             spreads,

@@ -254,13 +254,8 @@ fn check_positive(machine: &Machine) -> Result<(), MachineFault> {
             return Err(not_positive(machine, &field, value));
         }
     }
-    let stall = machine.smt.reference_stall_share;
-    if !(0.0..1.0).contains(&stall) {
-        return Err(not_positive(
-            machine,
-            "1 - smt.reference_stall_share",
-            1.0 - stall,
-        ));
+    if machine.smt.parts == 0 {
+        return Err(not_positive(machine, "smt.parts", 0.0));
     }
     Ok(())
 }

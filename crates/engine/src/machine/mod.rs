@@ -195,7 +195,7 @@ pub fn memory_ns(machine: &Machine, tree: &Topology, chip: ChipId, domain: Memor
 /// Cores that share one instance of a cache.
 pub fn sharers(machine: &Machine, scope: CacheScope) -> u32 {
     match scope {
-        CacheScope::Core => 1,
+        CacheScope::Part | CacheScope::Core => 1,
         CacheScope::Chip => u32::from(machine.cores_per_chip),
         CacheScope::Node => u32::from(machine.cores_per_chip) * u32::from(machine.chips_per_node),
     }

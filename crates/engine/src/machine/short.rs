@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::spec::{
     Accounting, ByDistance, Cache, CacheScope, Coherence, Credit2, Eviction, Hypervisor, Linux,
-    Machine, MemoryBeside, Policy, PrSm, Smt,
+    Machine, MemoryBeside, Policy, PrSm, Profile, Smt,
 };
 
 /// A short form that does not parse.
@@ -99,7 +99,8 @@ fn round_numbers() -> Machine {
         stores: None,
         smt: Smt {
             gain: vec![1.0],
-            reference_stall_share: 0.5,
+            reference: Profile::steady(),
+            parts: 1,
         },
         accounting: Accounting::Calibrated,
         hypervisor: Hypervisor {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::linux::{Credit2, Linux};
 use super::policy::Policy;
+use super::profile::Profile;
 use super::prsm::PrSm;
 
 /// Hardware description: a tree machine > node > chip > core > hardware thread, with memory at each
@@ -126,9 +127,11 @@ pub struct Cache {
 }
 
 /// Level of the tree at which a cache is shared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, PartialOrd, Ord)]
 #[serde(rename_all = "lowercase")]
 pub enum CacheScope {
+    /// Private to a part of a core, shared by that part's threads; the size is that of one part.
+    Part,
     /// Private to a core, shared by its threads.
     Core,
     /// Shared by the cores of a chip.
@@ -153,11 +156,19 @@ pub struct ByDistance {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Smt {
-    /// Throughput with 1, 2, ... busy threads relative to one, for the reference workload.
+    /// Throughput with 1, 2, ... busy threads relative to one, for the reference work, caches
+    /// included.
     pub gain: Vec<f64>,
-    /// Share of the reference workload's single-thread cycles in which no instruction issues
-    /// [0..1].
-    pub reference_stall_share: f64,
+    /// The work that this gain was published for.
+    pub reference: Profile,
+    /// Parts of a core that have issue slots of their own: busy threads are spread over them, and a
+    /// thread alone issues in all of them.
+    #[serde(default = "one_part")]
+    pub parts: u8,
+}
+
+fn one_part() -> u8 {
+    1
 }
 
 /// Charging rule of the PURR.

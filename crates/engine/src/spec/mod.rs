@@ -9,6 +9,7 @@ mod devices;
 mod linux;
 mod machine;
 mod policy;
+mod profile;
 mod prsm;
 mod workload;
 mod zvm;
@@ -24,6 +25,7 @@ pub use machine::{
 };
 pub(crate) use policy::host_policies;
 pub use policy::Policy;
+pub use profile::Profile;
 pub use prsm::{DefinedCapacity, Group, LogicalCores, Polarization, PrSm};
 pub use workload::{Distribution, Workload};
 pub use zvm::{CpLocks, CpPaths, CpShare, ExcessUse, Role, Unparking, VirtualMachine, Zvm};
@@ -287,49 +289,4 @@ pub struct Aix {
     pub daemon_rate_per_s: f64,
     /// Processor time of one such wake-up [ns of a core at its single-thread speed].
     pub daemon_ns: u64,
-}
-
-/// Behaviour of the work on a processor.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Profile {
-    /// Name, such as `oltp`.
-    pub name: String,
-    /// Instructions of one transaction, or of one loop.
-    pub instructions_per_unit: f64,
-    /// Share of the processor time that is spent in the kernel [0..1].
-    pub system_share: f64,
-    /// Cycles per instruction with an infinite cache and one thread on the core.
-    pub eicpi: f64,
-    /// Share of `eicpi` in which issue slots are really used; the rest waits inside the core
-    /// [0..1].
-    pub issue_share: f64,
-    /// Misses per instruction of an empty cache: `m(C) = m0 (1 + C/C0)^-a`.
-    pub miss_m0: f64,
-    /// `C0` of the miss curve [bytes].
-    pub miss_c0_bytes: f64,
-    /// `a` of the miss curve.
-    pub miss_exponent: f64,
-    /// Share of the misses of a 2 MiB cache that go to lines last written by another core
-    /// (communication) [0..1].
-    pub sharing: f64,
-    /// Bytes a thread touches again after it was off its core.
-    pub footprint_bytes: u64,
-    /// Share of that footprint that all threads of the partition have in common (code, shared
-    /// buffers), so that a core on which a sibling ran last holds it already [0..1].
-    pub footprint_common: f64,
-    /// Share of a miss's latency hidden by other work of the same thread [0..1].
-    pub overlap: f64,
-    /// Share of the processor time in which a lock is held that others may spin on [0..1].
-    pub lock_share: f64,
-    /// Instructions for which it is held at a time.
-    pub lock_hold_instructions: f64,
-    /// Share of memory accesses to data of the thread's own, which it allocated itself [0..1].
-    pub private_data: f64,
-    /// Share of memory accesses to the kernel's I/O structures [0..1].
-    pub io_data: f64,
-    /// Stores of 8 bytes in an instruction [0..1].
-    pub store_share: f64,
-    /// Neighbouring stores that follow each other.
-    pub store_run: f64,
 }

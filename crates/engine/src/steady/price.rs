@@ -142,7 +142,7 @@ impl<'a> Layout<'a> {
         Self {
             machine,
             partitions: &spec.partitions,
-            contention: Contention::new(&machine.smt),
+            contention: Contention::new(machine),
             occupancy: Occupancy::new(&tree),
             spreads: spec.partitions.iter().map(spread).collect(),
             groups: Vec::new(),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from homenode.errors import hint
 from homenode.model.catalog.machine_model import Distances, MachineDescription
 from homenode.model.catalog.streams import check_streams
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
+from homenode.model.shipped import shipped_names
 
 _MOST_CORES = 4096
 
@@ -19,6 +21,7 @@ def check_machine(machine: MachineDescription, problems: Problems, prefix: Path 
         _check_distances(machine, distances, problems, (*prefix, name))
     _check_caches(machine, problems, prefix)
     _check_smt(machine, problems, prefix)
+    _check_reference(machine, problems, prefix)
     _check_node_distance(machine, problems, prefix)
     if machine.streams is not None:
         levels = [level.name for level in machine.cache]
@@ -61,7 +64,7 @@ def _check_distances(
 
 def _check_caches(machine: MachineDescription, problems: Problems, prefix: Path) -> None:
     clock = machine.clock.value
-    order = ("core", "chip", "node")
+    order = ("part", "core", "chip", "node")
     names = [level.name for level in machine.cache]
     for index, level in enumerate(machine.cache):
         path: Path = (*prefix, "cache", index if not prefix else level.name)
@@ -94,6 +97,16 @@ def _check_caches(machine: MachineDescription, problems: Problems, prefix: Path)
             problems.add(
                 (*path, "scope"), there=there, next_step="list the caches from the core outwards"
             )
+
+
+def _check_reference(machine: MachineDescription, problems: Problems, prefix: Path) -> None:
+    names, asked = shipped_names("profiles"), machine.smt.reference
+    if asked not in names:
+        problems.add(
+            (*prefix, "smt", "reference"),
+            there=f'no profile is called "{asked}"{hint(asked, names)}',
+            next_step="name the profile of the work that the gain was published for: oltp, mostly",
+        )
 
 
 def _check_smt(machine: MachineDescription, problems: Problems, prefix: Path) -> None:

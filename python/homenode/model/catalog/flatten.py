@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from homenode.model.catalog.machine_model import Distances, MachineDescription
+from homenode.model.catalog.names import profile
 from homenode.model.catalog.policies import HOST_POLICIES
-from homenode.model.spec import ByDistance, HypervisorSpec, MachineSpec, StoresSpec
+from homenode.model.spec import (
+    ByDistance,
+    HypervisorSpec,
+    MachineSpec,
+    ProfileSpec,
+    StoresSpec,
+)
 
 
 def machine_spec(machine: MachineDescription) -> MachineSpec:
@@ -53,7 +62,8 @@ def machine_spec(machine: MachineDescription) -> MachineSpec:
         "stores": _stores(machine),
         "smt": {
             "gain": list(machine.smt.gain.value),
-            "reference_stall_share": machine.smt.reference_stall_share.value,
+            "reference": cast("ProfileSpec", profile(machine.smt.reference).spec()),
+            "parts": 1 if machine.smt.parts is None else machine.smt.parts.value,
         },
         "accounting": machine.accounting.value,
         "hypervisor": _hypervisor(machine),

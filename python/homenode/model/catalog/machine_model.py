@@ -48,7 +48,7 @@ class CacheLevel(Table):
     """A level of the cache hierarchy: how much it holds, who shares it, how far it is."""
 
     name: str = Field(min_length=1)
-    scope: Literal["core", "chip", "node"] = Field(
+    scope: Literal["part", "core", "chip", "node"] = Field(
         description="the level at which an instance is shared"
     )
     victim: bool = Field(
@@ -104,8 +104,11 @@ class Smt(Table):
     gain: Figure[list[Gain]] = Field(
         description="throughput with 1, 2, ... busy threads relative to one"
     )
-    reference_stall_share: Figure[Share] = Field(
-        description="share of cycles without issue of the workload the gain was published for"
+    reference: str = Field(
+        description="profile of the work that the gain was published for, caches included"
+    )
+    parts: Figure[Annotated[int, Field(ge=1, le=8)]] | None = Field(
+        None, description="parts of a core with issue slots of their own; 1 if not given"
     )
 
 

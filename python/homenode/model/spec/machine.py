@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
+from homenode.model.spec.work import ProfileSpec
+
 
 class ByDistance(TypedDict):
     """A quantity by how far up the tree one must go: same chip, same node, other node."""
@@ -18,7 +20,7 @@ class CacheSpec(TypedDict):
 
     name: str
     bytes: int
-    scope: Literal["core", "chip", "node"]
+    scope: Literal["part", "core", "chip", "node"]
     latency_ns: float
     victim: bool
 
@@ -42,7 +44,8 @@ class SmtSpec(TypedDict):
     """How a core's throughput grows with its busy threads."""
 
     gain: list[float]
-    reference_stall_share: float
+    reference: ProfileSpec
+    parts: int
 
 
 class PrSmSpec(TypedDict):

@@ -58,7 +58,7 @@ fn check_aix(aix: &Aix, owner: &Owner) -> Checked {
     Ok(())
 }
 
-fn check_profile(profile: &Profile, owner: &Owner) -> Checked {
+pub(crate) fn check_profile(profile: &Profile, owner: &Owner) -> Checked {
     let positive = [
         (
             "instructions_per_unit",

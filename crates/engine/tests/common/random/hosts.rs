@@ -1,8 +1,8 @@
 //! Random hosts: guests, processes and domains of all kinds on few processors.
 
 use homenode_engine::spec::{
-    Accounting, Cgroup, FairClass, HostThreads, Kvm, Machine, Partition, Policy, RunQueues, Smt,
-    Spec, Workload,
+    Accounting, Cgroup, FairClass, HostThreads, Kvm, Machine, Partition, Policy, Profile,
+    RunQueues, Smt, Spec, Workload,
 };
 
 use super::super::host::{cgroup, group, host_machine, host_spec, on_off, threads};
@@ -36,7 +36,8 @@ fn random_machine(dice: &mut Dice, policy: Policy) -> Machine {
     machine.active_cores = dice.between(1, 2 * chips * cores);
     machine.smt = Smt {
         gain: vec![1.0, 1.3],
-        reference_stall_share: 0.5,
+        reference: Profile::steady(),
+        parts: 1,
     };
     machine.accounting = Accounting::Elapsed;
     let hypervisor = &mut machine.hypervisor;

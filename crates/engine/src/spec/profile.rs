@@ -1,0 +1,74 @@
+//! How work behaves on a processor.
+
+use serde::{Deserialize, Serialize};
+
+/// Behaviour of the work on a processor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// Name, such as `oltp`.
+    pub name: String,
+    /// Instructions of one transaction, or of one loop.
+    pub instructions_per_unit: f64,
+    /// Share of the processor time that is spent in the kernel [0..1].
+    pub system_share: f64,
+    /// Cycles per instruction with an infinite cache and one thread on the core.
+    pub eicpi: f64,
+    /// Share of `eicpi` in which issue slots are really used; the rest waits inside the core
+    /// [0..1].
+    pub issue_share: f64,
+    /// Misses per instruction of an empty cache: `m(C) = m0 (1 + C/C0)^-a`.
+    pub miss_m0: f64,
+    /// `C0` of the miss curve [bytes].
+    pub miss_c0_bytes: f64,
+    /// `a` of the miss curve.
+    pub miss_exponent: f64,
+    /// Share of the misses of a 2 MiB cache that go to lines last written by another core
+    /// (communication) [0..1].
+    pub sharing: f64,
+    /// Bytes a thread touches again after it was off its core.
+    pub footprint_bytes: u64,
+    /// Share of that footprint that all threads of the partition have in common (code, shared
+    /// buffers), so that a core on which a sibling ran last holds it already [0..1].
+    pub footprint_common: f64,
+    /// Share of a miss's latency hidden by other work of the same thread [0..1].
+    pub overlap: f64,
+    /// Share of the processor time in which a lock is held that others may spin on [0..1].
+    pub lock_share: f64,
+    /// Instructions for which it is held at a time.
+    pub lock_hold_instructions: f64,
+    /// Share of memory accesses to data of the thread's own, which it allocated itself [0..1].
+    pub private_data: f64,
+    /// Share of memory accesses to the kernel's I/O structures [0..1].
+    pub io_data: f64,
+    /// Stores of 8 bytes in an instruction [0..1].
+    pub store_share: f64,
+    /// Neighbouring stores that follow each other.
+    pub store_run: f64,
+}
+
+impl Profile {
+    /// Work of an instruction a cycle, issuing in half of it, that misses and shares nothing.
+    pub fn steady() -> Self {
+        Self {
+            name: "steady".into(),
+            instructions_per_unit: 1e6,
+            system_share: 0.0,
+            eicpi: 1.0,
+            issue_share: 0.5,
+            miss_m0: 0.0,
+            miss_c0_bytes: 1.0,
+            miss_exponent: 0.5,
+            sharing: 0.0,
+            footprint_bytes: 0,
+            footprint_common: 0.0,
+            overlap: 0.0,
+            lock_share: 0.0,
+            lock_hold_instructions: 1.0,
+            private_data: 0.0,
+            io_data: 0.0,
+            store_share: 0.0,
+            store_run: 1.0,
+        }
+    }
+}
