@@ -219,6 +219,7 @@ def test_every_source_is_in_the_table(folder: str) -> None:
             "value lies outside its range",
         ),
         ('scope = "core"', 'scope = "drawer"', "there is part, core, chip, node"),
+        ('"oltp"', '"oltq"', 'no profile is called "oltq"; did you mean oltp?'),
         (
             "value = 256,",
             "value = 257,",
