@@ -219,6 +219,11 @@ def test_every_source_is_in_the_table(folder: str) -> None:
             "value lies outside its range",
         ),
         ('scope = "core"', 'scope = "drawer"', "there is part, core, chip, node"),
+        (
+            'reference = "oltp"\n',
+            'reference = "oltp"\nparts = { value = 3, source = "SHENOY-2020" }\n',
+            "3 parts for 4 threads a core; give a number that divides",
+        ),
         ('"oltp"', '"oltq"', 'no profile is called "oltq"; did you mean oltp?'),
         (
             "value = 256,",

@@ -57,8 +57,11 @@ impl Contention {
             factor: vec![0.0],
         };
         new.narrower = new.narrower_by(machine);
-        for threads in 2..=machine.smt.gain.len() as u8 / new.parts {
-            new.factor.push(new.factor_of(machine, threads));
+        let all = machine.smt.gain.len() as u8;
+        for threads in 2..=all.div_ceil(new.parts) {
+            // A part that has a thread more than the others is not told of: as with one less.
+            let told = threads.min(all / new.parts);
+            new.factor.push(new.factor_of(machine, told));
         }
         fall(&mut new.factor[1..]);
         new
@@ -70,6 +73,9 @@ impl Contention {
             return 0.0;
         }
         let times = Times::of_reference(machine, self.parts);
+        if times.issue == 0.0 {
+            return 0.0;
+        }
         let lost = published_ns(machine, self.parts) - times.base;
         (lost / times.issue).clamp(0.0, f64::from(self.parts - 1))
     }
@@ -78,6 +84,9 @@ impl Contention {
     fn factor_of(&self, machine: &Machine, threads: u8) -> f64 {
         let busy = threads * self.parts;
         let times = Times::of_reference(machine, busy).narrower(self.narrower);
+        if threads < 2 || times.issue == 0.0 {
+            return 0.0;
+        }
         let published = published_ns(machine, busy);
         let (mut low, mut high) = (0.0, times.alone);
         for _ in 0..60 {
@@ -245,6 +254,19 @@ mod tests {
         assert_eq!(gain(&halves, 2, 0.0), 2.0);
         // 2/1.45 is 0.379 more than 1, or 0.759 of the issue time of 0.5.
         assert!((gain(&halves, 2, 1.0) - 2.0 / 1.7586).abs() < 1e-4);
+    }
+
+    #[test]
+    fn odd_parts_and_work_that_never_issues_have_an_answer() {
+        for (gain, parts) in [(&[1.0, 1.4, 1.6][..], 2), (&[1.0, 1.4], 3)] {
+            let core = core(gain, parts);
+            for threads in 1..=gain.len() as u8 {
+                assert!(core.lost(threads, 1.0, 0.5, 1.0).is_finite());
+            }
+        }
+        let mut machine = parse_short("core:1 pu:4").unwrap();
+        (machine.smt.parts, machine.smt.reference.issue_share) = (2, 0.0);
+        assert_eq!(Contention::new(&machine).lost(4, 1.0, 0.0, 1.0), 0.0);
     }
 
     #[test]

@@ -175,24 +175,8 @@ mod tests {
     #[test]
     fn a_transaction_is_shared_out_over_its_bursts() {
         let profile = Profile {
-            name: "p".into(),
             instructions_per_unit: 1000.0,
-            system_share: 0.0,
-            eicpi: 1.0,
-            issue_share: 1.0,
-            miss_m0: 0.0,
-            miss_c0_bytes: 1.0,
-            miss_exponent: 0.5,
-            sharing: 0.0,
-            footprint_bytes: 0,
-            footprint_common: 0.0,
-            overlap: 0.0,
-            lock_share: 0.0,
-            lock_hold_instructions: 1.0,
-            private_data: 0.0,
-            io_data: 0.0,
-            store_share: 0.0,
-            store_run: 1.0,
+            ..Profile::steady()
         };
         let workload = Workload::Transactions {
             rate_per_s: 100.0,

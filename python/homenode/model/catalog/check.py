@@ -112,6 +112,13 @@ def _check_reference(machine: MachineDescription, problems: Problems, prefix: Pa
 def _check_smt(machine: MachineDescription, problems: Problems, prefix: Path) -> None:
     gain, threads = machine.smt.gain.value, machine.threads_per_core
     path = (*prefix, "smt", "gain")
+    parts = 1 if machine.smt.parts is None else machine.smt.parts.value
+    if threads % parts:
+        problems.add(
+            (*prefix, "smt", "parts"),
+            there=f"{parts} parts for {threads} threads a core",
+            next_step="give a number that divides the threads evenly",
+        )
     if len(gain) != threads:
         problems.add(
             path,

@@ -76,24 +76,8 @@ fn partition(name: &str, threads: u16, cgroup: Option<u16>) -> Partition {
 
 fn profile() -> Profile {
     Profile {
-        name: "plain".into(),
-        instructions_per_unit: 1e6,
-        system_share: 0.0,
-        eicpi: 1.0,
         issue_share: 1.0,
-        miss_m0: 0.0,
-        miss_c0_bytes: 1024.0,
-        miss_exponent: 0.5,
-        sharing: 0.0,
-        footprint_bytes: 0,
-        footprint_common: 0.0,
-        overlap: 0.0,
-        lock_share: 0.0,
-        lock_hold_instructions: 1_000.0,
-        private_data: 0.0,
-        io_data: 0.0,
-        store_share: 0.0,
-        store_run: 1.0,
+        ..Profile::steady()
     }
 }
 
