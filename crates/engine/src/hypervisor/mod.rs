@@ -22,6 +22,7 @@ mod pool;
 mod queues;
 mod share;
 mod state;
+mod turns;
 mod windows;
 
 pub use average::RollingAverage;

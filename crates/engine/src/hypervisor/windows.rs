@@ -85,10 +85,10 @@ impl Windows {
             .saturating_sub(hypervisor.prsm.physical_ns);
         let share = |partition| Share::new(partition, hypervisor.policy, hypervisor.window_ns);
         let groups = spec.groups.iter();
+        let shares = spec.partitions.iter().map(share).collect();
         let mut windows = Self {
             slices: ById::of(Slice::new(), state.vps.len()),
             lots: ById::of(Lot::pooled(), state.cores.len()),
-            shares: spec.partitions.iter().map(share).collect(),
             pools: spec
                 .pools
                 .iter()
@@ -98,7 +98,8 @@ impl Windows {
                 .map(|g| PoolBudget::of_group(g.cap, capacity_ns))
                 .collect(),
             sets: CoreSets::new(&state.tree),
-            queues: Queues::new(spec.partitions.len()),
+            queues: Queues::new(spec.pools.len(), &shares),
+            shares,
             eviction: hypervisor.eviction,
             capacity_ns,
             opened: false,
@@ -171,6 +172,12 @@ impl Windows {
         active
             .filter(|core| self.lots[*core].owner.is_none())
             .count() as u32
+    }
+
+    /// Sees to it that it is known whose turn for excess it is now.
+    #[inline]
+    pub fn refresh_turns(&mut self) {
+        self.queues.turns.refresh(&self.shares);
     }
 
     /// Whether virtual processors with entitlement wait for a core.

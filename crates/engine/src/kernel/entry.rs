@@ -20,7 +20,7 @@ pub(super) const SLOTS: usize = 1 << SLOT_BITS;
 /// Sequence numbers before the queue has to renumber.
 pub(super) const SEQUENCES: u64 = 1 << SEQUENCE_BITS;
 /// Greater than every entry: an empty slot.
-pub(super) const EMPTY: u128 = u128::MAX;
+pub(crate) const EMPTY: u128 = u128::MAX;
 
 /// Rank of an event among those of the same time; the lower number comes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

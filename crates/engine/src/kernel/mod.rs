@@ -48,11 +48,13 @@ mod time;
 mod tree;
 mod when;
 
+pub(crate) use entry::EMPTY;
 pub use entry::{Key, Priority, Timer};
 pub use histogram::Histogram;
 pub use queue::Queue;
 pub use stream::Stream;
 pub use time::{real, whole, Time};
+pub(crate) use tree::Tree;
 pub use when::When;
 
 /// Takes the next event that is due before `limit` and moves the clock to it.

@@ -29,7 +29,7 @@ const LEVELS: u32 = SLOTS.trailing_zeros() / 2;
 struct Group([u128; 4]);
 
 /// The least of a fixed number of slots; [`EMPTY`] marks a slot without a number.
-pub(super) struct Tree {
+pub(crate) struct Tree {
     /// Group `n` holds nodes `4n..4n + 4`.
     groups: Vec<Group>,
     /// Node of slot 0; also the number of slots.
@@ -49,18 +49,18 @@ impl Tree {
     }
 
     /// An empty tree of a few slots.
-    pub(super) fn new() -> Tree {
+    pub(crate) fn new() -> Tree {
         Tree::with_doublings(4)
     }
 
     /// Slots it has.
-    pub(super) fn slots(&self) -> usize {
+    pub(crate) fn slots(&self) -> usize {
         self.slots
     }
 
     /// The least number, or [`EMPTY`].
     #[inline]
-    pub(super) fn top(&self) -> u128 {
+    pub(crate) fn top(&self) -> u128 {
         self.top
     }
 
@@ -71,7 +71,7 @@ impl Tree {
     }
 
     /// All numbers that the slots hold.
-    pub(super) fn numbers(&self) -> impl Iterator<Item = u128> + '_ {
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = u128> + '_ {
         let numbers = (0..self.slots).map(|slot| self.get(slot));
         numbers.filter(|&number| number != EMPTY)
     }
@@ -88,7 +88,7 @@ impl Tree {
 
     /// Writes `slot` and replays its path to the top.
     #[inline(never)]
-    pub(super) fn set(&mut self, slot: usize, number: u128) {
+    pub(crate) fn set(&mut self, slot: usize, number: u128) {
         self.play::<false>(slot, number);
     }
 
@@ -147,7 +147,7 @@ impl Tree {
     }
 
     /// Doubles the number of slots; what they hold stays.
-    pub(super) fn double(&mut self) {
+    pub(crate) fn double(&mut self) {
         let mut larger = Tree::with_doublings(self.slots.trailing_zeros() + 1);
         for slot in 0..self.slots {
             larger.set(slot, self.get(slot));

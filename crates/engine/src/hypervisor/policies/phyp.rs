@@ -29,7 +29,7 @@
 use std::collections::VecDeque;
 
 use crate::hypervisor::{Capacity, Placement, Policy, Renewal, Rule, View};
-use crate::ids::{ChipId, CoreId, PartitionId, VpId};
+use crate::ids::{ChipId, CoreId, PartitionId, PoolId, VpId};
 use crate::spec::Eviction;
 
 /// How many waiting virtual processors a free core looks at before it takes the first.
@@ -249,13 +249,6 @@ fn best_fit(view: View, queue: &VecDeque<VpId>, core: CoreId) -> Option<VpId> {
 /// The waiting partition that comes first for excess: own pool's unused capacity, then least use
 /// per weight.
 fn most_behind(view: View) -> Option<PartitionId> {
-    let key = |partition: &PartitionId| {
-        let claim = view.windows.claim(*partition);
-        let pool = &view.windows.pools[claim.pool];
-        (!pool.has_own_excess(), claim.excess_age)
-    };
-    view.windows.queues.waiting.iter().copied().min_by(|a, b| {
-        let (a, b) = (key(a), key(b));
-        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
-    })
+    let later = |pool: PoolId| !view.windows.pools[pool].has_own_excess();
+    view.windows.queues.turns.next_of_all(later)
 }

@@ -93,7 +93,8 @@ impl World<Partitions> {
                 }
             }
             Capacity::Excess => {
-                windows.queues.push_excess(partition, vp);
+                let age = windows.shares[partition].excess_age();
+                windows.queues.push_excess(partition, age, vp);
                 self.ask_for_check();
             }
         }
@@ -195,6 +196,7 @@ impl World<Partitions> {
                 return;
             }
         }
+        self.sys.windows.refresh_turns();
         while let Some(vp) = self.sys.policy.next(self.view(), core) {
             let partition = self.at.vps[vp].partition;
             self.sys.windows.queues.remove(partition, vp);
@@ -230,6 +232,9 @@ impl World<Partitions> {
     /// A slice or window is over and the virtual processor goes on: here, on another core, or in a
     /// queue.
     pub(super) fn renew(&mut self, vp: VpId, reason: Reason) {
+        if self.sys.windows.slices[vp].capacity == Capacity::Excess {
+            self.sys.windows.refresh_turns();
+        }
         match self.sys.policy.renew(self.view(), vp) {
             Renewal::Stay => {
                 let ran = self.now - self.vp(vp).dispatched_at;
@@ -281,6 +286,7 @@ impl World<Partitions> {
         let quantum = self.spec.machine.hypervisor.excess_quantum_ns;
         self.settle_excess_runners();
         for _ in 0..self.at.cores.len() {
+            self.sys.windows.refresh_turns();
             let Some(core) = self.sys.policy.overdrawn(self.view()) else {
                 break;
             };
@@ -296,7 +302,7 @@ impl World<Partitions> {
             self.enqueue(vp);
             self.lost_core(vp);
         }
-        if !self.sys.windows.queues.waiting.is_empty() {
+        if !self.sys.windows.queues.turns.is_empty() {
             self.ask_for_check();
         }
     }

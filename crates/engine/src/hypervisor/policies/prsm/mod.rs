@@ -46,7 +46,7 @@
 use std::collections::VecDeque;
 
 use crate::hypervisor::{Capacity, Kind, Placement, Policy, Renewal, View};
-use crate::ids::{ChipId, CoreId, PartitionId, PoolId, VpId};
+use crate::ids::{ChipId, CoreId, PartitionId, PoolId, Span, VpId};
 use crate::spec::{Processors, Spec};
 
 /// How many waiting logical cores a free core looks at before it takes the first.
@@ -143,7 +143,7 @@ impl Policy for Prsm {
         if let Some(vp) = best_fit(view, &queues.entitled, core) {
             return Some(vp);
         }
-        best_fit(view, &queues.excess[most_behind(view, pool)?], core)
+        best_fit(view, &queues.excess[queues.turns.next(pool)?], core)
     }
 
     fn renew(&self, view: View, vp: VpId) -> Renewal {
@@ -265,26 +265,36 @@ fn emptiest(
 }
 
 /// A runner beyond its share that must leave: another partition's before one's own, nearest first.
+/// Where another's is found near by, nobody looks farther away.
 fn victim(view: View, vp: VpId) -> Option<CoreId> {
     let requester = &view.state.vps[vp];
     let pool = pool_of(view, vp);
+    let (tree, home) = (&view.state.tree, requester.home_chip);
     let rank = |core: CoreId| {
         let runner = view.state.runner(core)?;
         let own = runner.partition == requester.partition;
-        let chip = view.state.cores[core].chip;
-        let distance = view.state.tree.distance(requester.home_chip, chip);
-        Some((own, distance, runner.dispatched_at, core))
+        Some((own, runner.dispatched_at, core))
     };
-    excess_runners(view, pool)
-        .filter_map(rank)
-        .min()
-        .map(|(_, _, _, core)| core)
+    let on_node = tree.chips_of(tree.node_of(home));
+    let mut of_own = None;
+    for chips in [Span::new(home.index(), 1), on_node, tree.chips()] {
+        let runners = excess_runners(view, pool, chips);
+        match runners.filter_map(rank).min() {
+            Some((false, _, core)) => return Some(core),
+            found => of_own = of_own.or(found),
+        }
+    }
+    of_own.map(|(_, _, core)| core)
 }
 
 /// Cores of a pool with a runner beyond its share, chip by chip.
-fn excess_runners(view: View<'_>, pool: PoolId) -> impl Iterator<Item = CoreId> + '_ {
-    let chips = view.state.tree.chips().into_iter();
+fn excess_runners(
+    view: View<'_>,
+    pool: PoolId,
+    chips: Span<ChipId>,
+) -> impl Iterator<Item = CoreId> + '_ {
     chips
+        .into_iter()
         .flat_map(move |chip| view.windows.sets.excess_on(chip))
         .filter(move |core| view.windows.lots[*core].pool == Some(pool))
 }
@@ -321,24 +331,16 @@ fn others_come_first(view: View, vp: VpId, pool: PoolId) -> bool {
     }
     let age = |partition: PartitionId| view.windows.shares[partition].excess_age();
     let own = age(view.state.vps[vp].partition);
-    most_behind(view, pool).is_some_and(|behind| age(behind) < own)
-}
-
-/// The partition of a pool that waits and has used least beyond its share, per weight.
-fn most_behind(view: View, pool: PoolId) -> Option<PartitionId> {
-    let waiting = view.windows.queues.waiting.iter().copied();
-    let claim = |partition: &PartitionId| view.windows.claim(*partition);
-    waiting
-        .filter(|p| claim(p).pool == pool)
-        .min_by(|a, b| claim(a).excess_age.total_cmp(&claim(b).excess_age))
+    let next = view.windows.queues.turns.next(pool);
+    next.is_some_and(|behind| age(behind) < own)
 }
 
 /// The core of a pool whose runner is furthest ahead of a partition that waits.
 fn most_ahead(view: View, pool: PoolId) -> Option<CoreId> {
-    let behind = most_behind(view, pool)?;
+    let behind = view.windows.queues.turns.next(pool)?;
     let least = view.windows.shares[behind].excess_age();
     let mut most: Option<(f64, CoreId)> = None;
-    for core in excess_runners(view, pool) {
+    for core in excess_runners(view, pool, view.state.tree.chips()) {
         let Some(vp) = view.state.runner(core) else {
             continue;
         };
@@ -356,3 +358,6 @@ fn most_ahead(view: View, pool: PoolId) -> Option<CoreId> {
 pub fn slice_is_over(kind: Kind, ran_ns: u64) -> bool {
     kind != Kind::High || ran_ns >= HIGH_RUN_TIME_NS
 }
+
+#[cfg(test)]
+mod tests;
