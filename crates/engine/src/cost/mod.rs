@@ -16,6 +16,7 @@
 
 mod books;
 mod class;
+mod fabric;
 mod fixed;
 mod levels;
 mod lines;
@@ -25,6 +26,7 @@ mod occupancy;
 mod parts;
 mod place;
 mod refill;
+mod relief;
 mod smt;
 mod spread;
 pub mod store;
@@ -33,10 +35,11 @@ mod table;
 
 pub use books::{Book, Books, BOOK_COUNT, BOOK_NAMES};
 pub use class::Class;
+pub use fabric::{Fabric, Toll, Wants};
 pub use fixed::Fixed;
 pub use lines::{Lines, Source, LINE_COUNT, LINE_NAMES};
 pub use miss::MissCurve;
-pub use occupancy::{stretch, Occupancy};
+pub use occupancy::{Occupancy, Spent};
 pub use place::Place;
 pub use refill::Refill;
 pub use smt::Contention;

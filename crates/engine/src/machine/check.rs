@@ -224,6 +224,10 @@ fn check_positive(machine: &Machine) -> Result<(), MachineFault> {
             machine.node_link_bytes_per_s,
         ),
         (
+            "memory_load.channels".to_string(),
+            f64::from(machine.memory_load.channels),
+        ),
+        (
             "hypervisor.window_ns".to_string(),
             machine.hypervisor.window_ns as f64,
         ),

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::spec::{
     Accounting, ByDistance, Cache, CacheScope, Coherence, Credit2, Eviction, Hypervisor, Linux,
-    Machine, MemoryBeside, Policy, PrSm, Profile, Smt,
+    Machine, MemoryBeside, MemoryLoad, Policy, PrSm, Profile, Smt,
 };
 
 /// A short form that does not parse.
@@ -61,6 +61,7 @@ fn round_numbers() -> Machine {
         scope,
         latency_ns,
         victim: false,
+        bytes_per_s: None,
     };
     Machine {
         name: "short".into(),
@@ -93,6 +94,7 @@ fn round_numbers() -> Machine {
         },
         node_distance: vec![],
         memory_bytes_per_s: 1e12,
+        memory_load: MemoryLoad::default(),
         chip_link_bytes_per_s: 1e12,
         node_link_bytes_per_s: 1e12,
         translation: None,
