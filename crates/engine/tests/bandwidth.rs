@@ -202,14 +202,20 @@ proptest! {
         spread in any::<bool>(),
     ) {
         let mut machine = machine_of_readers();
-        machine.memory_load = MemoryLoad { channels, bank_ns: bank, channel_wait: 0.3, write_cost: 1.3 };
+        machine.memory_load = MemoryLoad {
+            channels,
+            bank_ns: bank,
+            channel_wait: 0.3,
+            write_cost: 1.3,
+        };
         let domains: &[u16] = if spread { &[0, 1] } else { &[0] };
         let mut at = |bytes_per_s: f64| {
             machine.memory_bytes_per_s = bytes_per_s;
             costs(&spec(machine.clone(), vec![reader("a", 0..8, domains, overlap)]))[0].ns
         };
         let (less, here, more) = (at(bandwidth / 1.02), at(bandwidth), at(1.02 * bandwidth));
-        prop_assert!(less >= here * (1.0 - 1e-9) && here >= more * (1.0 - 1e-9), "{less} {here} {more}");
+        let rises = less >= here * (1.0 - 1e-9) && here >= more * (1.0 - 1e-9);
+        prop_assert!(rises, "{less} {here} {more}");
         prop_assert!(less / more < 1.06, "{less} {more}");
     }
 

@@ -342,7 +342,8 @@ proptest! {
         let mut occupancy = Occupancy::new(machine, &tree);
         occupancy.busy_cores = numbers(&loads, chips, 4.0).into();
         let ports = occupancy.fabric.ports();
-        let (delays, waits) = (numbers(&loads[7..], ports.len(), 300.0), numbers(&loads[5..], ports.len(), 50.0));
+        let delays = numbers(&loads[7..], ports.len(), 300.0);
+        let waits = numbers(&loads[5..], ports.len(), 50.0);
         let tolls: ById<PortId, Toll> = delays
             .into_iter()
             .zip(waits)

@@ -57,7 +57,8 @@ fn with_interleaved_memory_only_the_place_of_the_cores_is_irrelevant() {
         let mut machine = cells();
         machine.coherence = Coherence::Home;
         machine.memory_bytes_per_s = 2e10;
-        machine.node_link_bytes_per_s = 1e10;
+        // One cell's cores read one way, those of two both: that is a difference of place.
+        machine.node_link_bytes_per_s = 1e30;
         costs(&spec(machine, vec![one]))[0]
     };
     let one_cell = layout((0..8).collect());

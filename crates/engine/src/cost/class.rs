@@ -2,8 +2,8 @@
 //! on the core.
 
 use super::books::Books;
-use super::fabric::Wants;
 use super::lines::Lines;
+use super::port::Wants;
 
 /// Cost of an instruction at a [`Place`](super::Place).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,75 +1,14 @@
-//! Ports through which lines travel: memory controllers, both directions of a chip's and of a
-//! node's links, and caches that state a bandwidth. What a line waits there has two parts.
-//!
-//! The *delay* is part of its latency, and a thread hides of it what it hides of any latency. In
-//! front of memory a line waits for its bank, in proportion to the load, and for its channel:
-//!
-//! ```text
-//! delay = bank ρ + channel_wait (line / bandwidth of a channel) ρ / (1 - ρ)
-//! ```
-//! Elsewhere there are no banks and one channel with lines that come at random, hence 1/2.
-//! Measured latencies end there: from some 97 % of the bandwidth on they grow no more, because the
-//! caches in front let no more lines in.
-//!
-//! The *wait* begins where more is asked for than the port carries, and nothing hides it: it is as
-//! long as makes what is asked fit ([`relief`](super::relief)).
+//! What stands between cores and memory: memory controllers, both directions of a chip's and of a
+//! node's links, and a shared cache that states a bandwidth; and which of them a line passes.
 
-use super::occupancy::Spent;
+use super::port::{with_bandwidth, Port, Toll, Wants, AT_RANDOM};
 use super::spread::Spread;
 use crate::ids::{ById, ChipId, MemoryId, NodeId, PortId, Span};
 use crate::machine::{Distance, Topology};
-use crate::spec::{Cache, CacheScope, Machine, MemoryBeside};
+use crate::spec::{CacheScope, Machine, MemoryBeside};
 
-/// Load from which on a delay grows no more: a mesh of 18 cores waits as long at 95 as at 99 % of
-/// what it can read (GJBEX-SKYLAKE-MLC). Assumed range 0.95 to 0.99.
-const CROWDED: f64 = 0.97;
-/// Wait for a channel in proportion to its service and ρ / (1 - ρ), where lines come at random and
-/// all take as long (M/D/1).
-const AT_RANDOM: f64 = 0.5;
-
-/// What a line waits on its way [ns].
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Toll {
-    /// As part of its latency.
-    pub delay_ns: f64,
-    /// Because more is asked for than fits: nothing hides it.
-    pub wait_ns: f64,
-}
-
-impl Toll {
-    /// Both.
-    pub fn ns(self) -> f64 {
-        self.delay_ns + self.wait_ns
-    }
-}
-
-impl std::ops::AddAssign for Toll {
-    fn add_assign(&mut self, other: Self) {
-        self.delay_ns += other.delay_ns;
-        self.wait_ns += other.wait_ns;
-    }
-}
-
-/// A port: what it carries, and how long lines wait for it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Port {
-    /// Lines that it carries in a nanosecond.
-    pub most: f64,
-    /// Wait for a bank at full load [ns].
-    bank_ns: f64,
-    /// Wait for a channel where it is used to one half [ns].
-    channel_ns: f64,
-    /// What a line waits there, the delay as running average.
-    pub toll: Toll,
-    /// Lines in this window.
-    pub lines: f64,
-    /// Lines that this window would have had if none had waited.
-    pub asked: f64,
-    /// Lines that earlier windows carried beyond their time.
-    pub behind: f64,
-    /// Lines since the start.
-    pub carried: f64,
-}
+/// Ports that a line passes one after the other.
+type Way = [Option<PortId>; 5];
 
 /// What stands between cores and memory.
 #[derive(Clone, Debug)]
@@ -82,24 +21,6 @@ pub struct Fabric {
     /// Scope of the caches with a port, if there are any, and index of their level.
     cache: Option<(CacheScope, usize)>,
 }
-
-/// Lines that an instruction brings into a core from beyond its own caches.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Wants {
-    /// From memory.
-    pub memory: f64,
-    /// Channel time of one of these, what is written included, in that of reading it.
-    pub memory_work: f64,
-    /// From caches in other chips and nodes, and from the node's own.
-    pub outside: f64,
-    /// Those of them that are from other nodes.
-    pub far: f64,
-    /// From the cache that states a bandwidth.
-    pub cache: f64,
-}
-
-/// Ports that a line passes one after the other.
-type Way = [Option<PortId>; 5];
 
 impl Fabric {
     /// Of a machine on which nothing runs.
@@ -114,17 +35,21 @@ impl Fabric {
                 load.channel_wait * f64::from(load.channels),
             )
         };
-        let link = |bytes_per_s: f64| Port::new(bytes_per_s * per_ns, AT_RANDOM);
+        let link = |bytes_per_s: f64, links: u16| {
+            Port::new(bytes_per_s * per_ns, AT_RANDOM * f64::from(links))
+        };
         let mut ports = vec![memory; domains.len()];
-        let mut add =
-            |bytes_per_s, count| ports.extend(std::iter::repeat_n(link(bytes_per_s), count));
-        add(machine.chip_link_bytes_per_s, 2 * chips.len());
-        add(machine.node_link_bytes_per_s, 2 * nodes.len());
+        let mut add = |port, count| ports.extend(std::iter::repeat_n(port, count));
+        let chip = link(machine.chip_link_bytes_per_s, machine.chip_links);
+        let node = link(machine.node_link_bytes_per_s, machine.node_links);
+        add(chip, 2 * chips.len());
+        add(node, 2 * nodes.len());
         let cache = with_bandwidth(machine);
         if let Some((scope, level)) = cache {
             let of_nodes = scope == CacheScope::Node;
             let count = if of_nodes { nodes.len() } else { chips.len() };
-            add(machine.caches[level].bytes_per_s.unwrap_or_default(), count);
+            let bytes_per_s = machine.caches[level].bytes_per_s.unwrap_or_default();
+            add(link(bytes_per_s, 1), count);
         }
         Self {
             ports: ports.into(),
@@ -173,7 +98,7 @@ impl Fabric {
     }
 
     /// Way of a line from memory to a chip.
-    fn from_memory(&self, tree: &Topology, chip: ChipId, domain: MemoryId) -> Way {
+    fn memory_way(&self, tree: &Topology, chip: ChipId, domain: MemoryId) -> Way {
         let mut way = [Some(self.memory(domain)), None, None, None, None];
         let distance = tree.memory_distance(chip, domain);
         if self.beside_nodes || distance != Distance::Local {
@@ -191,7 +116,7 @@ impl Fabric {
 
     /// What a line from memory waits on its way to a chip.
     pub(super) fn memory_toll(&self, tree: &Topology, chip: ChipId, domain: MemoryId) -> Toll {
-        self.toll(self.from_memory(tree, chip, domain))
+        self.toll(self.memory_way(tree, chip, domain))
     }
 
     /// What a line of a cache in the node, but not on the chip, waits on its way there.
@@ -236,7 +161,7 @@ impl Fabric {
         for &(domain, share) in spread.memory_of(chip) {
             let lines = wants.memory * share;
             let [memory, in_chip, out_of_chip, in_node, out_of_node] =
-                self.from_memory(tree, chip, domain);
+                self.memory_way(tree, chip, domain);
             memory
                 .into_iter()
                 .for_each(|port| each(port, lines * wants.memory_work));
@@ -256,12 +181,18 @@ impl Fabric {
         }
     }
 
-    /// Counts what a class asked for.
-    pub(super) fn carry(&mut self, tree: &Topology, spread: &Spread, spent: &Spent) {
-        let unhindered = spent.ns / (spent.ns - spent.wait_ns);
+    /// Counts what so many instructions on a chip asked for; `unhindered` is how many they were if
+    /// none had waited, in proportion.
+    pub(super) fn carry(
+        &mut self,
+        tree: &Topology,
+        at: (ChipId, &Spread),
+        wants: &Wants,
+        (instructions, unhindered): (f64, f64),
+    ) {
         let mut ports = std::mem::take(&mut self.ports);
-        self.each_want(tree, (spent.chip, spread), &spent.wants, |port, lines| {
-            let lines = spent.instructions * lines;
+        self.each_want(tree, at, wants, |port, lines| {
+            let lines = instructions * lines;
             ports[port].lines += lines;
             ports[port].asked += lines * unhindered;
         });
@@ -307,60 +238,50 @@ impl Fabric {
         self.ports[port].toll = toll;
     }
 
-    /// Its ports.
+    /// What a line waits at a port that is used to this share, as part of its latency [ns].
+    pub fn delay_ns(&self, port: PortId, load: f64) -> f64 {
+        self.ports[port].delay_ns(load)
+    }
+
+    /// All of them, whether anything is behind them or not.
     pub fn ports(&self) -> Span<PortId> {
         self.ports.span()
     }
 
-    /// Lines that a port has carried since the start, writing included.
-    pub fn carried(&self, port: PortId) -> f64 {
-        self.ports[port].carried
+    /// Ports that there is something behind: a machine of one chip has no links.
+    pub fn in_use(&self) -> impl Iterator<Item = PortId> + '_ {
+        let (chips, nodes) = (self.domains, self.domains + 2 * self.chips);
+        let caches = nodes + 2 * self.nodes;
+        let has_links = self.chips > 1 || self.beside_nodes;
+        self.ports.ids().filter(move |port| match port.index() {
+            at if at < chips || at >= caches => true,
+            at if at < nodes => has_links,
+            _ => self.nodes > 1,
+        })
+    }
+
+    /// What kind of port it is, as an index into [`PORT_NAMES`], and of which domain, chip or node.
+    pub fn place(&self, port: PortId) -> (usize, usize) {
+        let counts = [self.domains, self.chips, self.chips, self.nodes, self.nodes];
+        let mut place = port.index();
+        for (kind, count) in counts.into_iter().enumerate() {
+            if place < count {
+                return (kind, place);
+            }
+            place -= count;
+        }
+        (counts.len(), place)
+    }
+
+    /// Lines that a port has carried since the start, in its time of one that is read, and what
+    /// they waited there [ns].
+    pub fn carried(&self, port: PortId) -> (f64, f64) {
+        let port = &self.ports[port];
+        let lines = port.carried + port.lines;
+        (lines, port.waited_ns + port.lines * port.toll.ns())
     }
 
     pub(super) fn all(&mut self) -> &mut ById<PortId, Port> {
         &mut self.ports
-    }
-}
-
-/// The outermost cache of chips or nodes that states a bandwidth.
-pub(super) fn with_bandwidth(machine: &Machine) -> Option<(CacheScope, usize)> {
-    let levels = machine.caches.iter().enumerate();
-    let shared = |(_, cache): &(usize, &Cache)| {
-        cache.scope > CacheScope::Core && cache.bytes_per_s.is_some()
-    };
-    let last = levels.filter(shared).last();
-    last.map(|(level, cache)| (cache.scope, level))
-}
-
-impl Port {
-    /// Carries so many lines in a nanosecond; `wait` is for a channel, in proportion to the time in
-    /// which the port carries a line and to ρ / (1 - ρ).
-    fn new(most: f64, wait: f64) -> Self {
-        Self {
-            most,
-            bank_ns: 0.0,
-            channel_ns: wait / most,
-            toll: Toll::default(),
-            lines: 0.0,
-            asked: 0.0,
-            behind: 0.0,
-            carried: 0.0,
-        }
-    }
-
-    /// Delay of a line at a load [ns].
-    pub fn delay_ns(&self, load: f64) -> f64 {
-        let load = load.clamp(0.0, CROWDED);
-        self.bank_ns * load + self.channel_ns * load / (1.0 - load)
-    }
-
-    /// Ends a window: its load becomes a delay, which enters the running average with `weight`.
-    pub fn close_window(&mut self, window_ns: f64, weight: f64) {
-        let carries = self.most * window_ns;
-        let delay = self.delay_ns(self.lines / carries);
-        self.toll.delay_ns += weight * (delay - self.toll.delay_ns);
-        self.behind = (self.behind + self.lines - carries).max(0.0);
-        self.carried += self.lines;
-        self.lines = 0.0;
     }
 }

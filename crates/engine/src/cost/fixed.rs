@@ -1,8 +1,8 @@
 //! What the cost of an instruction has in common wherever its thread runs, for one partition and
 //! one number of busy threads: worked out once a run.
 
-use super::fabric::with_bandwidth;
 use super::miss::MissCurve;
+use super::port::with_bandwidth;
 use super::store;
 use crate::machine::MAX_CACHES;
 use crate::spec::{Cache, CacheScope, Coherence, Machine, Partition, Profile};

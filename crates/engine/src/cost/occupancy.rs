@@ -1,7 +1,9 @@
-//! Who uses which cache and how loaded each port of the fabric is, refreshed once a dispatch window.
+//! Who uses which cache and how loaded each port of the fabric is, refreshed once a dispatch
+//! window.
 
 use super::class::Class;
-use super::fabric::{Fabric, Wants};
+use super::fabric::Fabric;
+use super::port::Wants;
 use super::relief::Asked;
 use super::spread::Spread;
 use crate::ids::{ById, ChipId};
@@ -75,7 +77,10 @@ impl Occupancy {
     /// Adds what one cost class did in the window; `spread` says where its partition's data lie.
     pub fn add(&mut self, tree: &Topology, spread: &Spread, spent: Spent) {
         self.busy_ns[spent.chip] += spent.busy_ns;
-        self.fabric.carry(tree, spread, &spent);
+        let unhindered = spent.ns / (spent.ns - spent.wait_ns);
+        let at = (spent.chip, spread);
+        let counts = (spent.instructions, unhindered);
+        self.fabric.carry(tree, at, &spent.wants, counts);
         self.spent.push(spent);
     }
 

@@ -2,12 +2,12 @@
 
 use super::books::Book;
 use super::class::Class;
-use super::fabric::Toll;
 use super::fixed::Fixed;
 use super::levels::Levels;
 use super::lines::Source;
 use super::lock;
 use super::place::{mean_memory_latency, memory_latency, sharer_latencies, sharer_ways, Place};
+use super::port::Toll;
 use super::spread::Sharers;
 use super::store;
 use crate::machine::Distance;

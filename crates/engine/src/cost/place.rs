@@ -1,7 +1,7 @@
 //! Where and how a thread runs, and how far away everything is from there.
 
-use super::fabric::Toll;
 use super::occupancy::Occupancy;
+use super::port::Toll;
 use super::smt::Contention;
 use super::spread::{Sharers, Spread};
 use crate::ids::{ChipId, MemoryId};

@@ -16,7 +16,8 @@
 //!
 //! What a window carried beyond its time, because work changed, is taken off the next.
 
-use super::fabric::{Fabric, Port};
+use super::fabric::Fabric;
+use super::port::Port;
 use crate::ids::{ById, PortId};
 
 /// Steps a window: what is left over goes into the next.

@@ -227,6 +227,8 @@ fn check_positive(machine: &Machine) -> Result<(), MachineFault> {
             "memory_load.channels".to_string(),
             f64::from(machine.memory_load.channels),
         ),
+        ("chip_links".to_string(), f64::from(machine.chip_links)),
+        ("node_links".to_string(), f64::from(machine.node_links)),
         (
             "hypervisor.window_ns".to_string(),
             machine.hypervisor.window_ns as f64,

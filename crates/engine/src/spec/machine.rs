@@ -58,6 +58,12 @@ pub struct Machine {
     pub chip_link_bytes_per_s: f64,
     /// Bandwidth between a node and all others, in each direction [bytes/s].
     pub node_link_bytes_per_s: f64,
+    /// Links that make up a chip's bandwidth; a line takes one of them.
+    #[serde(default = "one_link")]
+    pub chip_links: u16,
+    /// Links that make up a node's bandwidth; a line takes one of them.
+    #[serde(default = "one_link")]
+    pub node_links: u16,
     /// Address translation; none = its cost is within the caches' and the core's.
     pub translation: Option<Translation>,
     /// How a core's stores reach the cache that keeps them; none = the caches next to it keep them.
@@ -90,6 +96,10 @@ pub enum MemoryBeside {
     Node,
 }
 
+fn one_link() -> u16 {
+    1
+}
+
 /// How a domain's controllers serve what is asked of them: a line waits for its bank, then for its
 /// channel. Where nothing is said, they are one channel with random arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -99,8 +109,8 @@ pub struct MemoryLoad {
     pub channels: u16,
     /// What a line waits for its bank at full load; in proportion to the load below [ns].
     pub bank_ns: f64,
-    /// What a line waits for its channel, in proportion to the time for which one occupies it and to
-    /// load / (1 - load): 0.5 for lines that come at random.
+    /// What a line waits for its channel, in proportion to the time for which one occupies it and
+    /// to load / (1 - load): 0.5 for lines that come at random.
     pub channel_wait: f64,
     /// Time of the channels that a line written takes, in proportion to one read.
     pub write_cost: f64,
