@@ -154,6 +154,8 @@ POOL_COLUMNS = [
     "entitled_ns",
     "management_ns",
 ]
+FABRIC_COLUMNS = ["time_ns", "port", "place", "lines", "bytes", "wait_ns"]
+FABRIC_PORTS = ["memory", "into_chip", "out_of_chip", "into_node", "out_of_node", "cache"]
 VIRTUAL_MACHINE_COLUMNS = [
     "time_ns",
     "partition",

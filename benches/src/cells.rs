@@ -129,6 +129,7 @@ fn two_cells(other: Machine) -> Machine {
         scope: CacheScope::Core,
         latency_ns,
         victim: false,
+        bytes_per_s: None,
     };
     let distance = |local, near, far| ByDistance { local, near, far };
     Machine {
@@ -152,6 +153,8 @@ fn two_cells(other: Machine) -> Machine {
         memory_bytes_per_s: 16e9,
         chip_link_bytes_per_s: 8e9,
         node_link_bytes_per_s: 16e9,
+        chip_links: 1,
+        node_links: 3,
         smt: Smt {
             gain: vec![1.0],
             reference: oltp(),
@@ -190,7 +193,8 @@ mod tests {
         let rates = throughput();
         let of = |name: &str| rates.iter().find(|(it, _)| it == name).expect("a name").1;
         assert!((of("1B") - 0.99).abs() < 1e-3, "{rates:?}");
-        assert!((of("2A") - of("2B")).abs() < 1e-12, "{rates:?}");
+        // What is read from both cells uses the links in one direction or in both.
+        assert!((of("2A") - of("2B")).abs() < 5e-3, "{rates:?}");
         assert!(
             of("1B") >= of("3B") && of("3B") > of("3A") && of("3A") > of("3C"),
             "{rates:?}"

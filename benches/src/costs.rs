@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use homenode_engine::cost::{Class, Contention, Occupancy, Place, Spread};
+use homenode_engine::cost::{Class, Contention, Occupancy, Place, Spread, Toll};
 use homenode_engine::guest::memory;
 use homenode_engine::ids::ChipId;
 use homenode_engine::machine::Topology;
@@ -90,13 +90,14 @@ impl State {
         let mut random = Random::new(seed + 1);
         let mut below = |most: f64| (random.exponential() * most / 2.0).min(most);
         let (machine, tree) = (&spec.machine, Topology::new(&spec.machine));
-        let mut occupancy = Occupancy::new(&tree);
+        let mut occupancy = Occupancy::new(machine, &tree);
         let most = f64::from(machine.cores_per_chip);
         let cores = occupancy.busy_cores.iter_mut();
         cores.for_each(|cores| *cores = below(most));
-        let queues = occupancy.memory_stretch.iter_mut();
-        let queues = queues.chain(&mut occupancy.node_link_stretch);
-        queues.for_each(|queue| *queue = 1.0 + below(1.0));
+        for port in occupancy.fabric.ports() {
+            let (delay_ns, wait_ns) = (below(100.0), 0.0);
+            occupancy.fabric.set_toll(port, Toll { delay_ns, wait_ns });
+        }
         let mut spread = |partition| {
             let mut spread = Spread::new(&tree, memory::place(machine, &tree, partition));
             let cores = tree.chips().into_iter().map(|_| below(most / 2.0));

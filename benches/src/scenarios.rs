@@ -4,8 +4,9 @@
 
 use homenode_engine::spec::{
     Accounting, Aix, ByDistance, Cache, CacheScope, Coherence, Credit2, Distribution, Eviction,
-    Guest, HostThreads, Hypervisor, Linux, LogicalCores, Machine, MemoryBeside, MemoryPart,
-    MemoryPolicy, Partition, Policy, Pool, PrSm, Processors, Profile, Smt, Spec, Workload,
+    Guest, HostThreads, Hypervisor, Linux, LogicalCores, Machine, MemoryBeside, MemoryLoad,
+    MemoryPart, MemoryPolicy, Partition, Policy, Pool, PrSm, Processors, Profile, Smt, Spec,
+    Workload,
 };
 
 use crate::load::{SLEEP_NS, VPS};
@@ -194,6 +195,7 @@ pub fn oltp() -> Profile {
         footprint_bytes: 512 << 10,
         footprint_common: 0.75,
         overlap: 0.25,
+        dirty_share: 0.0,
         lock_share: 0.0,
         lock_hold_instructions: 1_000.0,
         private_data: 0.0,
@@ -211,6 +213,7 @@ fn power_795() -> Machine {
         scope,
         latency_ns,
         victim,
+        bytes_per_s: None,
     };
     let distance = |local, near, far| ByDistance { local, near, far };
     Machine {
@@ -236,8 +239,16 @@ fn power_795() -> Machine {
         memory_ns: distance(100.0, 150.0, 270.0),
         node_distance: Vec::new(),
         memory_bytes_per_s: 100e9,
+        memory_load: MemoryLoad {
+            channels: 8,
+            bank_ns: 45.0,
+            channel_wait: 0.3,
+            write_cost: 1.3,
+        },
         chip_link_bytes_per_s: 360e9,
         node_link_bytes_per_s: 160e9,
+        chip_links: 3,
+        node_links: 8,
         translation: None,
         stores: None,
         smt: Smt {

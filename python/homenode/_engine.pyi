@@ -7,6 +7,8 @@ ENGINE_VERSION: str
 PARTITION_COLUMNS: list[str]
 CPU_COLUMNS: list[str]
 POOL_COLUMNS: list[str]
+FABRIC_COLUMNS: list[str]
+FABRIC_PORTS: list[str]
 DISPATCH_COLUMNS: list[str]
 VIRTUAL_MACHINE_COLUMNS: list[str]
 SWITCH_COLUMNS: list[str]

@@ -91,7 +91,7 @@ def test_the_factors_are_predicted() -> None:
     predicted = _errors(result, Standing.VALIDATION, Standing.INFORMED)
     assert max(predicted) < 3.0
     assert len(predicted) == 11
-    assert max(_errors(result, Standing.CALIBRATION)) < 2.0
+    assert max(_errors(result, Standing.CALIBRATION)) < 2.2
     rise = next(row for row in result.comparisons if row.published.metric == "marginal_ratio")
     assert rise.published.case == "z196-16-20"
     assert (rise.simulated.mean or 0.0) > 1.0

@@ -129,6 +129,8 @@ ids! {
     NodeId: u16, NonZeroU16;
     /// A memory domain: what hangs beside a chip, or beside a node.
     MemoryId: u16, NonZeroU16;
+    /// A port of the fabric: a memory controller, a direction of a link, a cache with a bandwidth.
+    PortId: u16, NonZeroU16;
     /// A pool of shared processors.
     PoolId: u16, NonZeroU16;
     /// A group of partitions that one limit holds for.

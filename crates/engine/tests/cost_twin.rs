@@ -4,11 +4,13 @@
 mod common;
 
 use common::{dice, missing_profile, sound};
-use homenode_engine::cost::{lock::wait_ns, Book, Class, Contention, Occupancy, Place, Spread};
+use homenode_engine::cost::{
+    lock::wait_ns, Book, Class, Contention, Occupancy, Place, Spread, Toll,
+};
 use homenode_engine::guest::memory::place;
-use homenode_engine::ids::{ById, ChipId, MemoryId};
+use homenode_engine::ids::{ById, ChipId, MemoryId, PortId};
 use homenode_engine::machine::{far_factor, Distance, Topology};
-use homenode_engine::spec::{ByDistance, CacheScope, Coherence, Machine, Partition};
+use homenode_engine::spec::{ByDistance, CacheScope, Coherence, Machine, MemoryBeside, Partition};
 use proptest::prelude::*;
 
 /// Everything the sum depends on.
@@ -17,6 +19,7 @@ struct Plain<'a> {
     tree: &'a Topology,
     partition: &'a Partition,
     occupancy: &'a Occupancy,
+    tolls: &'a ById<PortId, Toll>,
     /// Cores that the partition keeps busy, by chip.
     cores: &'a ById<ChipId, f64>,
     /// Shares of its lines from memory, by domain.
@@ -32,12 +35,45 @@ impl Plain<'_> {
         profile.miss_m0 * (1.0 + bytes / profile.miss_c0_bytes).powf(-profile.miss_exponent)
     }
 
-    fn link(&self) -> f64 {
-        self.occupancy.node_link_stretch[self.tree.node_of(self.chip)]
+    /// What a line waits at ports: as part of its latency, and whatever hides that.
+    fn tolls(&self, ports: &[PortId]) -> (f64, f64) {
+        let tolls = ports.iter().map(|port| self.tolls[*port]);
+        tolls.fold((0.0, 0.0), |sum, toll| {
+            (sum.0 + toll.delay_ns, sum.1 + toll.wait_ns)
+        })
     }
 
-    /// Chance that another core wrote a line last, and the mean latency to get it.
-    fn sharers(&self) -> (f64, f64) {
+    /// Ports of a line from another chip's cache.
+    fn ports_from(&self, distance: Distance) -> Vec<PortId> {
+        let fabric = &self.occupancy.fabric;
+        let into_chip = fabric.into_chip(self.chip);
+        match distance {
+            Distance::Local => vec![],
+            Distance::Near => vec![into_chip],
+            Distance::Far => vec![into_chip, fabric.into_node(self.tree.node_of(self.chip))],
+        }
+    }
+
+    /// Ports of a line from memory.
+    fn ports_of(&self, domain: MemoryId) -> Vec<PortId> {
+        let (fabric, tree) = (&self.occupancy.fabric, self.tree);
+        let (node, home) = (tree.node_of(self.chip), tree.node_of_domain(domain));
+        let beside_node = self.machine.memory_beside == MemoryBeside::Node;
+        let mut ports = vec![fabric.memory(domain)];
+        if beside_node || tree.domain_of(self.chip) != domain {
+            ports.push(fabric.into_chip(self.chip));
+        }
+        if !beside_node && tree.domain_of(self.chip) != domain {
+            ports.push(fabric.out_of_chip(ChipId::new(domain.index())));
+        }
+        if node != home {
+            ports.extend([fabric.into_node(node), fabric.out_of_node(home)]);
+        }
+        ports
+    }
+
+    /// Chance that another core wrote a line last, and the mean latency to get it and wait for it.
+    fn sharers(&self) -> (f64, (f64, f64)) {
         let (chance, from_there) = self.writers();
         match self.machine.coherence {
             Coherence::Owner => (chance, from_there),
@@ -45,28 +81,29 @@ impl Plain<'_> {
         }
     }
 
-    /// Chance that another core wrote a line last, and the mean latency from that core.
-    fn writers(&self) -> (f64, f64) {
+    /// Chance that another core wrote a line last, and the mean latency and wait from that core.
+    fn writers(&self) -> (f64, (f64, f64)) {
         let ns = self.machine.cache_to_cache_ns;
-        let (mut others, mut weighted, mut total) = (0.0, 0.0, 0.0);
+        let (mut others, mut weighted, mut waited, mut total) = (0.0, 0.0, 0.0, 0.0);
         for (other, cores) in self.cores.entries() {
             let (from, to) = (self.tree.node_of(self.chip), self.tree.node_of(other));
-            let (cores_there, latency) = match self.tree.distance(self.chip, other) {
+            let distance = self.tree.distance(self.chip, other);
+            let (delay, wait) = self.tolls(&self.ports_from(distance));
+            let (cores_there, latency) = match distance {
                 Distance::Local => ((cores - 1.0).max(0.0), ns.local),
                 Distance::Near => (*cores, ns.near),
-                Distance::Far => {
-                    let far = ns.far * far_factor(self.machine, from, to);
-                    (*cores, far * self.link())
-                }
+                Distance::Far => (*cores, ns.far * far_factor(self.machine, from, to)),
             };
             total += cores;
             others += cores_there;
-            weighted += cores_there * latency;
+            weighted += cores_there * (latency + delay);
+            waited += cores_there * wait;
         }
         if others > 0.0 {
-            ((others / total.max(1.0)).min(1.0), weighted / others)
+            let chance = (others / total.max(1.0)).min(1.0);
+            (chance, (weighted / others, waited / others))
         } else {
-            (0.0, 0.0)
+            (0.0, (0.0, 0.0))
         }
     }
 
@@ -82,21 +119,27 @@ impl Plain<'_> {
         mine.map(|(_, cores)| cores).sum::<f64>().max(1.0)
     }
 
-    fn memory_ns(&self, domain: MemoryId) -> f64 {
+    fn memory_ns(&self, domain: MemoryId) -> (f64, f64) {
         let ByDistance { local, near, far } = self.machine.memory_ns;
-        let queue = self.occupancy.memory_stretch[domain];
+        let (delay, wait) = self.tolls(&self.ports_of(domain));
         let home = self.tree.node_of_domain(domain);
         let node = self.tree.node_of(self.chip);
-        match self.tree.memory_distance(self.chip, domain) {
-            Distance::Local => local * queue,
-            Distance::Near => near * queue,
-            Distance::Far => far * far_factor(self.machine, node, home) * queue.max(self.link()),
-        }
+        let idle = match self.tree.memory_distance(self.chip, domain) {
+            Distance::Local => local,
+            Distance::Near => near,
+            Distance::Far => far * far_factor(self.machine, node, home),
+        };
+        (idle + delay, wait)
     }
 
-    fn mean_memory_ns(&self) -> f64 {
-        let reads = self.reads.iter();
-        reads.map(|(d, share)| share * self.memory_ns(*d)).sum()
+    fn mean_memory_ns(&self) -> (f64, f64) {
+        let reads = self
+            .reads
+            .iter()
+            .map(|(d, share)| (share, self.memory_ns(*d)));
+        reads.fold((0.0, 0.0), |sum, (share, ns)| {
+            (sum.0 + share * ns.0, sum.1 + share * ns.1)
+        })
     }
 
     /// Time of an instruction [ns].
@@ -105,7 +148,8 @@ impl Plain<'_> {
         let (elsewhere, sharer_ns) = self.sharers();
         let sharing = profile.sharing * elsewhere;
         let core = profile.eicpi / machine.core_rate / (machine.clock_hz * 1e-9);
-        let mut stall = sharing * self.misses(2_097_152.0) * sharer_ns;
+        let mut stall = sharing * self.misses(2_097_152.0) * sharer_ns.0;
+        let mut waits = sharing * self.misses(2_097_152.0) * sharer_ns.1;
         let (mut inside, mut before) = (0.0_f64, f64::NAN);
         for (level, cache) in machine.caches.iter().enumerate() {
             let own = cache.bytes as f64 / self.users(cache.scope) / f64::from(self.threads);
@@ -116,11 +160,18 @@ impl Plain<'_> {
             };
             let misses = (1.0 - sharing) * self.misses(inside);
             if level > 0 {
-                stall += (before - misses) * cache.latency_ns;
+                let (delay, wait) = match cache.scope {
+                    CacheScope::Node => self.tolls(&self.ports_from(Distance::Near)),
+                    _ => (0.0, 0.0),
+                };
+                stall += (before - misses) * (cache.latency_ns + delay);
+                waits += (before - misses) * wait;
             }
             before = misses;
         }
-        stall += before * self.mean_memory_ns();
+        let (memory_ns, wait) = self.mean_memory_ns();
+        stall += before * memory_ns;
+        waits += before * wait;
         if let Some(translation) = machine.translation {
             let reach = f64::from(translation.entries) * self.partition.page_bytes as f64;
             let held = (reach / self.partition.data_bytes as f64).min(1.0);
@@ -130,10 +181,10 @@ impl Plain<'_> {
             };
             stall += asked * (1.0 - held) * translation.walk_ns;
         }
-        let alone = core + stall * (1.0 - profile.overlap);
+        let alone = core + stall * (1.0 - profile.overlap) + waits;
         let shared = self.with_siblings(alone, core * profile.issue_share);
         let stored = self.with_stores(shared);
-        let free = stored + self.lock(stored, elsewhere * sharer_ns);
+        let free = stored + self.lock(stored, elsewhere * (sharer_ns.0 + sharer_ns.1));
         let guest = free / (1.0 - self.partition.guest.tick_share());
         guest / (1.0 - self.partition.hypervisor_share)
     }
@@ -288,13 +339,17 @@ proptest! {
         let tree = Topology::new(&spec.machine);
         let machine = &spec.machine;
         let chips = tree.chips().len();
-        let mut occupancy = Occupancy::new(&tree);
+        let mut occupancy = Occupancy::new(machine, &tree);
         occupancy.busy_cores = numbers(&loads, chips, 4.0).into();
-        let memory = occupancy.memory_stretch.iter_mut();
-        for stretch in [memory, occupancy.node_link_stretch.iter_mut()] {
-            let more = numbers(&loads[7..], stretch.len(), 3.0);
-            stretch.zip(more).for_each(|(factor, more)| *factor += more);
-        }
+        let ports = occupancy.fabric.ports();
+        let delays = numbers(&loads[7..], ports.len(), 300.0);
+        let waits = numbers(&loads[5..], ports.len(), 50.0);
+        let tolls: ById<PortId, Toll> = delays
+            .into_iter()
+            .zip(waits)
+            .map(|(delay_ns, wait_ns)| Toll { delay_ns, wait_ns })
+            .collect();
+        ports.into_iter().for_each(|port| occupancy.fabric.set_toll(port, tolls[port]));
         for partition in &mut spec.partitions {
             let profile = missing_profile(partition.profile.instructions_per_unit);
             partition.profile.sharing = profile.sharing;
@@ -322,6 +377,7 @@ proptest! {
                     tree: &tree,
                     partition,
                     occupancy: &occupancy,
+                    tolls: &tolls,
                     cores: &cores,
                     reads: &placed[chip],
                     chip,

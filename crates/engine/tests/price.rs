@@ -6,7 +6,6 @@ use common::{
     dedicated, loops, machine, memory, missing_profile, partition, run, spec, GIB, SECOND,
 };
 use homenode_engine::cost::{Book, Source, BOOK_NAMES, LINE_NAMES};
-use homenode_engine::machine::Topology;
 use homenode_engine::spec::{
     ByDistance, CacheScope, Coherence, Guest, Machine, MemoryBeside, MemoryPart, MemoryPolicy,
     Partition, Processors, Spec, Translation,
@@ -21,26 +20,12 @@ fn cells() -> Machine {
         .caches
         .retain(|cache| cache.scope == CacheScope::Core);
     machine.memory_beside = MemoryBeside::Node;
+    machine.chip_link_bytes_per_s = 1e30;
     machine
 }
 
-/// Every core of every partition busy.
-fn busy(spec: &Spec) -> Vec<Vec<f64>> {
-    let tree = Topology::new(&spec.machine);
-    let row = |one: &Partition| {
-        let mut row = vec![0.0; tree.chips().len()];
-        if let Processors::Dedicated { cores, .. } = &one.processors {
-            cores
-                .iter()
-                .for_each(|core| row[tree.chip_of((*core).into()).index()] += 1.0);
-        }
-        row
-    };
-    spec.partitions.iter().map(row).collect()
-}
-
 fn costs(spec: &Spec) -> Vec<Cost> {
-    let prices = price(spec, &busy(spec)).unwrap_or_else(|fault| panic!("{fault}"));
+    let prices = price(spec, &common::busy(spec)).unwrap_or_else(|fault| panic!("{fault}"));
     prices
         .iter()
         .map(|it| it.cost.expect("busy cores"))
@@ -72,7 +57,8 @@ fn with_interleaved_memory_only_the_place_of_the_cores_is_irrelevant() {
         let mut machine = cells();
         machine.coherence = Coherence::Home;
         machine.memory_bytes_per_s = 2e10;
-        machine.node_link_bytes_per_s = 1e10;
+        // One cell's cores read one way, those of two both: that is a difference of place.
+        machine.node_link_bytes_per_s = 1e30;
         costs(&spec(machine, vec![one]))[0]
     };
     let one_cell = layout((0..8).collect());
@@ -149,10 +135,18 @@ fn load_on_a_controller_and_on_a_link_costs_something() {
     let mut machine = cells();
     machine.node_link_bytes_per_s = 1.5e9;
     let alone = costs(&spec(machine.clone(), vec![remote("a", 0..8, 1)]))[0];
+    let half = remote("a", 0..4, 1);
+    let less = costs(&spec(machine.clone(), vec![half.clone()]))[0];
+    let both = vec![half, remote("b", 4..8, 1)];
+    let along = costs(&spec(machine.clone(), both));
+    assert!(along[0].ns > 1.01 * less.ns);
+    assert!((along[0].ns / along[1].ns - 1.0).abs() < 1e-12);
     let both = vec![remote("a", 0..8, 1), remote("b", 8..16, 0)];
-    let crossing = costs(&spec(machine.clone(), both));
-    assert!(crossing[0].ns > 1.01 * alone.ns);
-    assert!((crossing[0].ns / crossing[1].ns - 1.0).abs() < 1e-12);
+    let against = costs(&spec(machine.clone(), both));
+    assert!(
+        (against[0].ns / alone.ns - 1.0).abs() < 1e-9,
+        "each way has its own width"
+    );
     let both = vec![remote("a", 0..8, 0), remote("b", 8..16, 1)];
     let apart = costs(&spec(machine, both));
     assert_eq!(apart[0].lines.of(Source::MemoryFar), 0.0);
@@ -182,7 +176,7 @@ fn what_does_not_fit_is_refused_by_name() {
     assert!(price(&spec, &[vec![f64::NAN, 0.0, 0.0, 0.0]]).is_err());
     let mut unsound = spec.clone();
     unsound.partitions[0].data_bytes = 0;
-    let fault = price(&unsound, &busy(&unsound)).expect_err("unsound");
+    let fault = price(&unsound, &common::busy(&unsound)).expect_err("unsound");
     assert!(matches!(fault, PriceFault::Spec(_)));
 }
 
@@ -258,7 +252,7 @@ proptest! {
         machine.memory_ns = flat(150.0);
         machine.cache_to_cache_ns = flat(90.0);
         machine.memory_bytes_per_s = 1e30;
-        machine.node_link_bytes_per_s = 1e30;
+        (machine.node_link_bytes_per_s, machine.chip_link_bytes_per_s) = (1e30, 1e30);
         let cost = |cores: Vec<u16>, parts: Vec<MemoryPart>| {
             let mut one = user("a", cores, parts);
             one.profile.private_data = private;

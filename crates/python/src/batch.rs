@@ -16,6 +16,7 @@ pub fn observe(py: Python<'_>, observer: &Py<PyAny>, batch: &Batch<'_>) -> PyRes
         ("virtual_machine", &batch.tables.virtual_machine),
         ("switch", &batch.tables.switch),
         ("volume", &batch.tables.volume),
+        ("fabric", &batch.tables.fabric),
         ("dispatches", &batch.tables.dispatches),
     ];
     for (name, table) in all.iter().filter(|(_, table)| !table.is_empty()) {

@@ -128,6 +128,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VIRTUAL_MACHINE_COLUMNS", sim::columns::VIRTUAL_MACHINE)?;
     module.add("SWITCH_COLUMNS", sim::columns::SWITCH)?;
     module.add("VOLUME_COLUMNS", sim::columns::VOLUME)?;
+    module.add("FABRIC_COLUMNS", sim::columns::FABRIC)?;
+    module.add("FABRIC_PORTS", homenode_engine::cost::PORT_NAMES)?;
     module.add("DISPATCH_COLUMNS", sim::columns::DISPATCH)?;
     module.add("GAUGES", sim::columns::GAUGES)?;
     module.add("BOOKS", cost::BOOK_NAMES)?;

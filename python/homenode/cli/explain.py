@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from homenode.simulate.run import Run
 
 
+_BUSY_PCT = 50.0
+
+
 class By(enum.StrEnum):
     """What an explanation counts in."""
 
@@ -76,6 +79,17 @@ def explain(
         return
     for explanation in explanations:
         show_explanation(explanation)
+    if other is None:
+        _show_traffic(open_partition(run, out)[0])
+
+
+def _show_traffic(run: Run) -> None:
+    """What is used to its half and more of what lines travel through."""
+    from homenode.report.fabric import traffic_table
+
+    busy = [port for port in run.traffic() if port.used_pct >= _BUSY_PCT]
+    if busy:
+        show(traffic_table(busy))
 
 
 def _told_once(run: str, partition: str) -> str:

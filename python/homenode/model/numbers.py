@@ -20,6 +20,8 @@ def significant(value: float | None, digits: int = 4) -> str:
         return NOTHING
     if value == 0:
         return "0"
+    if not math.isfinite(value):
+        return str(value)
     size = math.floor(math.log10(abs(value)))
     if not -5 < size < 9:
         return f"{value:.{digits - 1}e}"

@@ -23,6 +23,8 @@ class Engine(Protocol):
     VIRTUAL_MACHINE_COLUMNS: Sequence[str]
     SWITCH_COLUMNS: Sequence[str]
     VOLUME_COLUMNS: Sequence[str]
+    FABRIC_COLUMNS: Sequence[str]
+    FABRIC_PORTS: Sequence[str]
     BOOKS: Sequence[str]
     Stopped: type[BaseException]
     SpecError: type[ValueError]
@@ -71,6 +73,7 @@ def table_columns(engine: Engine) -> dict[str, list[str]]:
         "virtual_machine": list(engine.VIRTUAL_MACHINE_COLUMNS),
         "switch": list(engine.SWITCH_COLUMNS),
         "volume": list(engine.VOLUME_COLUMNS),
+        "fabric": list(engine.FABRIC_COLUMNS),
     }
 
 

@@ -3,6 +3,7 @@
 
 use super::books::Books;
 use super::lines::Lines;
+use super::port::Wants;
 
 /// Cost of an instruction at a [`Place`](super::Place).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -17,6 +18,10 @@ pub struct Class {
     pub reload_ns: [f64; 3],
     /// Lines refilled by one instruction.
     pub reload_lines: f64,
+    /// Waits at ports of the fabric of which more is asked than they carry; part of `ns` [ns].
+    pub wait_ns: f64,
+    /// Lines fetched by one instruction, as the fabric sees them.
+    pub wants: Wants,
     /// Lines fetched from memory by one instruction.
     pub memory_lines: f64,
     /// Lines fetched from another core's cache by one instruction.

@@ -2,6 +2,7 @@
 //! one number of busy threads: worked out once a run.
 
 use super::miss::MissCurve;
+use super::port::with_bandwidth;
 use super::store;
 use crate::machine::MAX_CACHES;
 use crate::spec::{Cache, CacheScope, Coherence, Machine, Partition, Profile};
@@ -29,6 +30,10 @@ pub struct Fixed {
     pub(super) stores_ns: Option<f64>,
     /// What the guest's clock tick takes.
     pub(super) tick_share: f64,
+    /// Channel time of a line read from memory, what is written back included, in that of reading.
+    pub(super) memory_work: f64,
+    /// Index of the cache level that states a bandwidth.
+    pub(super) ported: Option<usize>,
     /// Whether lines that others wrote are fetched from home, not from their owner's cache.
     pub(super) from_home: bool,
     /// Time of an instruction with the core to itself, in proportion to that with so many threads
@@ -65,6 +70,8 @@ impl Fixed {
             walked,
             stores_ns: stores_ns(machine, profile),
             tick_share: partition.guest.tick_share(),
+            memory_work: 1.0 + machine.memory_load.write_cost * profile.dirty_share,
+            ported: with_bandwidth(machine).map(|(_, level)| level),
             from_home: machine.coherence == Coherence::Home,
             lone: idle_ns(machine, profile, 1) / idle_ns(machine, profile, threads),
         }

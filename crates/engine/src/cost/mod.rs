@@ -16,6 +16,7 @@
 
 mod books;
 mod class;
+mod fabric;
 mod fixed;
 mod levels;
 mod lines;
@@ -24,7 +25,9 @@ mod miss;
 mod occupancy;
 mod parts;
 mod place;
+mod port;
 mod refill;
+mod relief;
 mod smt;
 mod spread;
 pub mod store;
@@ -33,11 +36,13 @@ mod table;
 
 pub use books::{Book, Books, BOOK_COUNT, BOOK_NAMES};
 pub use class::Class;
+pub use fabric::Fabric;
 pub use fixed::Fixed;
 pub use lines::{Lines, Source, LINE_COUNT, LINE_NAMES};
 pub use miss::MissCurve;
-pub use occupancy::{stretch, Occupancy};
+pub use occupancy::{Occupancy, Spent};
 pub use place::Place;
+pub use port::{Toll, Wants, PORT_NAMES};
 pub use refill::Refill;
 pub use smt::Contention;
 pub use spread::{Sharers, Spread};

@@ -1,111 +1,124 @@
-//! Who uses which cache and how loaded each controller and link is, refreshed once a dispatch
+//! Who uses which cache and how loaded each port of the fabric is, refreshed once a dispatch
 //! window.
 
 use super::class::Class;
-use super::lines::Source;
+use super::fabric::Fabric;
+use super::port::Wants;
+use super::relief::Asked;
 use super::spread::Spread;
-use crate::ids::{ById, ChipId, MemoryId, NodeId};
+use crate::ids::{ById, ChipId};
 use crate::machine::Topology;
 use crate::spec::Machine;
-
-/// Latency factor of a resource at utilisation `load`: the wait of an M/D/1 queue, held below
-/// saturation.
-pub fn stretch(load: f64) -> f64 {
-    let load = load.clamp(0.0, 0.95);
-    1.0 + 0.5 * load / (1.0 - load)
-}
 
 /// State of the machine's shared resources.
 #[derive(Clone, Debug)]
 pub struct Occupancy {
     /// Busy cores on each chip, running average.
     pub busy_cores: ById<ChipId, f64>,
-    /// Latency factor of each memory domain's controllers.
-    pub memory_stretch: ById<MemoryId, f64>,
-    /// Latency factor of each node's links to the others.
-    pub node_link_stretch: ById<NodeId, f64>,
-    memory_lines: ById<MemoryId, f64>,
-    node_link_lines: ById<NodeId, f64>,
+    /// Controllers, links and caches with a bandwidth.
+    pub fabric: Fabric,
     busy_ns: ById<ChipId, f64>,
+    /// This window's work, looked at again if more was asked for than fits.
+    spent: Vec<Spent>,
+}
+
+/// What one cost class did in a window.
+#[derive(Clone, Copy, Debug)]
+pub struct Spent {
+    /// Index of its partition.
+    pub partition: usize,
+    /// Where.
+    pub chip: ChipId,
+    /// Core time [ns].
+    pub busy_ns: f64,
+    /// Instructions of all its threads.
+    pub instructions: f64,
+    /// Time of one of them [ns].
+    pub ns: f64,
+    /// The part of it that is waits at ports [ns].
+    pub wait_ns: f64,
+    /// Lines that one of them asks for.
+    pub wants: Wants,
+}
+
+impl Spent {
+    /// Of a class on a chip.
+    pub fn of(
+        class: &Class,
+        partition: usize,
+        chip: ChipId,
+        busy_ns: f64,
+        instructions: f64,
+    ) -> Self {
+        Self {
+            partition,
+            chip,
+            busy_ns,
+            instructions,
+            ns: class.ns,
+            wait_ns: class.wait_ns,
+            wants: class.wants,
+        }
+    }
 }
 
 impl Occupancy {
     /// An idle machine.
-    pub fn new(tree: &Topology) -> Self {
-        let (chips, nodes) = (tree.chips().len(), tree.nodes().len());
-        let domains = tree.domains().len();
+    pub fn new(machine: &Machine, tree: &Topology) -> Self {
+        let chips = tree.chips().len();
         Self {
             busy_cores: ById::of(0.0, chips),
-            memory_stretch: ById::of(1.0, domains),
-            node_link_stretch: ById::of(1.0, nodes),
-            memory_lines: ById::of(0.0, domains),
-            node_link_lines: ById::of(0.0, nodes),
+            fabric: Fabric::new(machine, tree),
             busy_ns: ById::of(0.0, chips),
+            spent: Vec::new(),
         }
     }
 
-    /// Adds what one cost class did in the window: core time on a chip and instructions.
-    pub fn add(
-        &mut self,
-        tree: &Topology,
-        chip: ChipId,
-        busy_ns: f64,
-        spread: &Spread,
-        class: &Class,
-        instructions: f64,
-    ) {
-        self.busy_ns[chip] += busy_ns;
-        let node = tree.node_of(chip);
-        for &(domain, share) in spread.memory_of(chip) {
-            let lines = instructions * class.memory_lines * share;
-            self.memory_lines[domain] += lines;
-            let home = tree.node_of_domain(domain);
-            if home != node {
-                self.node_link_lines[node] += lines;
-                self.node_link_lines[home] += lines;
-            }
-        }
-        let far = instructions * class.lines.of(Source::CacheFar);
-        self.node_link_lines[node] += far;
+    /// Adds what one cost class did in the window; `spread` says where its partition's data lie.
+    pub fn add(&mut self, tree: &Topology, spread: &Spread, spent: Spent) {
+        self.busy_ns[spent.chip] += spent.busy_ns;
+        let unhindered = spent.ns / (spent.ns - spent.wait_ns);
+        let at = (spent.chip, spread);
+        let counts = (spent.instructions, unhindered);
+        self.fabric.carry(tree, at, &spent.wants, counts);
+        self.spent.push(spent);
     }
 
     /// Adds core time on a chip in which so many lines came from other nodes' caches.
     pub fn hold(&mut self, tree: &Topology, chip: ChipId, busy_ns: f64, far_lines: f64) {
         self.busy_ns[chip] += busy_ns;
-        self.node_link_lines[tree.node_of(chip)] += far_lines;
+        self.fabric.carry_far(tree, chip, far_lines);
     }
 
-    /// Ends a window of `window_ns`: loads become latency factors, which enter the running averages
-    /// with `weight`; counts start anew.
-    pub fn close_window(&mut self, machine: &Machine, window_ns: f64, weight: f64) {
-        let line = f64::from(machine.line_bytes);
-        let per_second = 1e9 / window_ns;
+    /// Ends a window of `window_ns`: loads become delays, which enter the running averages with
+    /// `weight`, and what was asked beyond them becomes waits; counts start anew. `spreads` are
+    /// those of all partitions.
+    pub fn close_window(
+        &mut self,
+        tree: &Topology,
+        spreads: &[Spread],
+        window_ns: f64,
+        weight: f64,
+    ) {
         for (busy, cores) in self.busy_ns.iter_mut().zip(&mut self.busy_cores) {
             *cores += weight * (*busy / window_ns - *cores);
             *busy = 0.0;
         }
-        for (lines, queue) in self.memory_lines.iter_mut().zip(&mut self.memory_stretch) {
-            let load = *lines * line * per_second / machine.memory_bytes_per_s;
-            *queue += weight * (stretch(load) - *queue);
-            *lines = 0.0;
+        self.fabric.close_window(window_ns, weight);
+        if self.fabric.is_overrun(window_ns) {
+            let mut asked = Asked::default();
+            for spent in &self.spent {
+                let at = (spent.chip, &spreads[spent.partition]);
+                self.fabric
+                    .each_want(tree, at, &spent.wants, |port, lines| {
+                        asked.want(port, lines)
+                    });
+                asked.add(spent.instructions * spent.ns, spent.ns - spent.wait_ns);
+            }
+            asked.relieve(&mut self.fabric, window_ns);
+        } else {
+            self.fabric.let_go();
         }
-        let links = self.node_link_lines.iter_mut();
-        for (lines, queue) in links.zip(&mut self.node_link_stretch) {
-            let load = *lines * line * per_second / machine.node_link_bytes_per_s;
-            *queue += weight * (stretch(load) - *queue);
-            *lines = 0.0;
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_idle_resource_does_not_stretch_and_a_full_one_is_bounded() {
-        assert_eq!(stretch(0.0), 1.0);
-        assert_eq!(stretch(0.5), 1.5);
-        assert!((stretch(7.0) - 10.5).abs() < 1e-9);
+        self.spent.clear();
     }
 }

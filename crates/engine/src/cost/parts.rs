@@ -6,7 +6,8 @@ use super::fixed::Fixed;
 use super::levels::Levels;
 use super::lines::Source;
 use super::lock;
-use super::place::{mean_memory_latency, memory_latency, sharer_latencies, Place};
+use super::place::{mean_memory_latency, memory_latency, sharer_latencies, sharer_ways, Place};
+use super::port::Toll;
 use super::spread::Sharers;
 use super::store;
 use crate::machine::Distance;
@@ -61,6 +62,8 @@ impl Class {
             private_lines: levels.private_bytes / f64::from(place.machine.line_bytes),
             ..Self::default()
         };
+        self.wants.memory = asked;
+        self.wants.memory_work = fixed.memory_work;
         self.books.add(Book::Useful, fixed.core_ns);
         self.add_hits(place, fixed, &levels);
         self.add_sharers(place, fixed, &sharers);
@@ -101,8 +104,18 @@ impl Class {
                 _ => (Book::CacheChip, Source::CacheChip),
             };
             self.lines.add(source, hits);
-            self.books
-                .add(book, hits * cache.latency_ns * fixed.exposed);
+            let mut toll = place
+                .occupancy
+                .fabric
+                .cache_toll(place.tree, place.chip, level);
+            if fixed.ported == Some(level) {
+                self.wants.cache = hits;
+            }
+            if cache.scope == CacheScope::Node {
+                self.wants.outside += hits;
+                toll += place.occupancy.fabric.near_toll(place.chip);
+            }
+            self.book_lines(book, hits, (cache.latency_ns, toll), fixed);
         }
     }
 
@@ -115,12 +128,23 @@ impl Class {
             (Source::CacheNear, Book::CacheNear),
             (Source::CacheFar, Book::CacheFar),
         ];
-        let ns = sharer_latencies(place, sharers);
+        let ways = sharer_ways(place, sharers);
         for (distance, (source, book)) in each.into_iter().enumerate() {
             self.lines.add(source, lines * by[distance]);
-            self.books
-                .add(book, lines * fixed.exposed * by[distance] * ns[distance]);
+            self.book_lines(book, lines * by[distance], ways[distance], fixed);
         }
+        self.wants.far = lines * by[2];
+        self.wants.outside += lines * (by[1] + by[2]);
+    }
+
+    /// Books lines that take a latency and wait on their way; of what is not latency nothing is
+    /// hidden.
+    #[inline]
+    fn book_lines(&mut self, book: Book, lines: f64, (ns, toll): (f64, Toll), fixed: &Fixed) {
+        let wait = lines * toll.wait_ns;
+        self.wait_ns += wait;
+        self.books
+            .add(book, lines * (ns + toll.delay_ns) * fixed.exposed + wait);
     }
 
     /// Lines from memory.
@@ -134,9 +158,8 @@ impl Class {
                 Distance::Far => (Book::MemoryFar, Source::MemoryFar),
             };
             self.lines.add(source, self.memory_lines * share);
-            let ns = memory_latency(place, domain, distance);
-            self.books
-                .add(book, self.memory_lines * fixed.exposed * share * ns);
+            let way = memory_latency(place, domain, distance);
+            self.book_lines(book, self.memory_lines * share, way, fixed);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Where and how a thread runs, and how far away everything is from there.
 
 use super::occupancy::Occupancy;
+use super::port::Toll;
 use super::smt::Contention;
 use super::spread::{Sharers, Spread};
 use crate::ids::{ChipId, MemoryId};
@@ -30,38 +31,47 @@ pub struct Place<'a> {
     pub snoozing_sibling: bool,
 }
 
-/// Latency of a line in a sharer's cache, by its distance [ns].
+/// Latency of a line in a sharer's cache, by its distance, and what it waits on its way.
 #[inline]
-pub(super) fn sharer_latencies(place: &Place, sharers: &Sharers) -> [f64; 3] {
+pub(super) fn sharer_ways(place: &Place, sharers: &Sharers) -> [(f64, Toll); 3] {
     let ns = place.machine.cache_to_cache_ns;
-    let node = place.tree.node_of(place.chip);
-    let link = place.occupancy.node_link_stretch[node];
-    [ns.local, ns.near, ns.far * sharers.far_factor * link]
+    let fabric = &place.occupancy.fabric;
+    let far = fabric.far_toll(place.tree, place.chip);
+    [
+        (ns.local, Toll::default()),
+        (ns.near, fabric.near_toll(place.chip)),
+        (ns.far * sharers.far_factor, far),
+    ]
 }
 
-/// Latency of memory at a distance, load included: the controllers stretch it, or the link does if
-/// the line crosses one that is busier [ns].
+/// Latency of a line in a sharer's cache with all that it waits, by its distance [ns].
+pub(super) fn sharer_latencies(place: &Place, sharers: &Sharers) -> [f64; 3] {
+    sharer_ways(place, sharers).map(|(idle, toll)| idle + toll.ns())
+}
+
+/// Latency of memory of a domain as a core there reads it, and what its lines wait on their way.
 #[inline]
-pub(super) fn memory_latency(place: &Place, domain: MemoryId, distance: Distance) -> f64 {
+pub(super) fn memory_latency(place: &Place, domain: MemoryId, distance: Distance) -> (f64, Toll) {
     let ns = place.machine.memory_ns;
-    let controllers = place.occupancy.memory_stretch[domain];
-    match distance {
-        Distance::Local => ns.local * controllers,
-        Distance::Near => ns.near * controllers,
+    let idle = match distance {
+        Distance::Local => ns.local,
+        Distance::Near => ns.near,
         Distance::Far => {
             let node = place.tree.node_of(place.chip);
             let home = place.tree.node_of_domain(domain);
-            let link = place.occupancy.node_link_stretch[node];
-            ns.far * far_factor(place.machine, node, home) * controllers.max(link)
+            ns.far * far_factor(place.machine, node, home)
         }
-    }
+    };
+    let fabric = &place.occupancy.fabric;
+    (idle, fabric.memory_toll(place.tree, place.chip, domain))
 }
 
 /// Mean latency of the partition's memory as a core there reads it, load included [ns].
 pub(super) fn mean_memory_latency(place: &Place) -> f64 {
     let latency = |domain| {
         let distance = place.tree.memory_distance(place.chip, domain);
-        memory_latency(place, domain, distance)
+        let (idle, toll) = memory_latency(place, domain, distance);
+        idle + toll.ns()
     };
     let parts = place.spread.memory_of(place.chip).iter();
     parts.map(|(domain, share)| share * latency(*domain)).sum()

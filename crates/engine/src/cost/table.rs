@@ -4,7 +4,7 @@ use super::books::Books;
 use super::class::Class;
 use super::fixed::Fixed;
 use super::lines::Lines;
-use super::occupancy::Occupancy;
+use super::occupancy::{Occupancy, Spent};
 use super::place::Place;
 use super::refill::Refill;
 use super::smt::Contention;
@@ -99,7 +99,7 @@ impl Table {
         Self {
             rows,
             fixed,
-            occupancy: Occupancy::new(&tree),
+            occupancy: Occupancy::new(machine, &tree),
             contention: Contention::new(machine),
             machine: machine.clone(),
             tree,
@@ -266,16 +266,17 @@ impl Table {
             each(partition, &books, &lines, instructions);
             let spread = &mut self.spreads[usize::from(partition)];
             spread.add(chip, ns);
-            self.occupancy
-                .add(&self.tree, chip, ns, spread, class, instructions);
+            let spent = Spent::of(class, usize::from(partition), chip, ns, instructions);
+            self.occupancy.add(&self.tree, spread, spent);
         }
     }
 
     /// Ends a window: occupancy is refreshed, all classes are stale. Call [`Table::settle`] first.
     pub fn close_window(&mut self, window_ns: f64) {
         debug_assert!(self.used.is_empty(), "settle before the window closes");
+        let (tree, spreads) = (&self.tree, &self.spreads);
         self.occupancy
-            .close_window(&self.machine, window_ns, NEWEST);
+            .close_window(tree, spreads, window_ns, NEWEST);
         for spread in &mut self.spreads {
             spread.close_window(&self.tree, window_ns);
         }

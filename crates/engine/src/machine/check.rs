@@ -224,6 +224,12 @@ fn check_positive(machine: &Machine) -> Result<(), MachineFault> {
             machine.node_link_bytes_per_s,
         ),
         (
+            "memory_load.channels".to_string(),
+            f64::from(machine.memory_load.channels),
+        ),
+        ("chip_links".to_string(), f64::from(machine.chip_links)),
+        ("node_links".to_string(), f64::from(machine.node_links)),
+        (
             "hypervisor.window_ns".to_string(),
             machine.hypervisor.window_ns as f64,
         ),

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::spec::{
     Accounting, ByDistance, Cache, CacheScope, Coherence, Credit2, Eviction, Hypervisor, Linux,
-    Machine, MemoryBeside, Policy, PrSm, Profile, Smt,
+    Machine, MemoryBeside, MemoryLoad, Policy, PrSm, Profile, Smt,
 };
 
 /// A short form that does not parse.
@@ -55,13 +55,6 @@ pub fn parse_short(text: &str) -> Result<Machine, ShortFormError> {
 }
 
 fn round_numbers() -> Machine {
-    let cache = |name: &str, bytes, scope, latency_ns| Cache {
-        name: name.into(),
-        bytes,
-        scope,
-        latency_ns,
-        victim: false,
-    };
     Machine {
         name: "short".into(),
         generation: "TEST".into(),
@@ -73,12 +66,7 @@ fn round_numbers() -> Machine {
         threads_per_core: 1,
         active_cores: 1,
         line_bytes: 128,
-        caches: vec![
-            cache("L1", 32 << 10, CacheScope::Core, 1.0),
-            cache("L2", 256 << 10, CacheScope::Core, 5.0),
-            cache("L3", 4 << 20, CacheScope::Core, 10.0),
-            cache("L3 chip", 32 << 20, CacheScope::Chip, 20.0),
-        ],
+        caches: round_caches(),
         cache_to_cache_ns: ByDistance {
             local: 40.0,
             near: 100.0,
@@ -93,8 +81,11 @@ fn round_numbers() -> Machine {
         },
         node_distance: vec![],
         memory_bytes_per_s: 1e12,
+        memory_load: MemoryLoad::default(),
         chip_link_bytes_per_s: 1e12,
         node_link_bytes_per_s: 1e12,
+        chip_links: 1,
+        node_links: 1,
         translation: None,
         stores: None,
         smt: Smt {
@@ -122,6 +113,23 @@ fn round_numbers() -> Machine {
             settings: BTreeMap::new(),
         },
     }
+}
+
+fn round_caches() -> Vec<Cache> {
+    let cache = |name: &str, bytes, scope, latency_ns| Cache {
+        name: name.into(),
+        bytes,
+        scope,
+        latency_ns,
+        victim: false,
+        bytes_per_s: None,
+    };
+    vec![
+        cache("L1", 32 << 10, CacheScope::Core, 1.0),
+        cache("L2", 256 << 10, CacheScope::Core, 5.0),
+        cache("L3", 4 << 20, CacheScope::Core, 10.0),
+        cache("L3 chip", 32 << 20, CacheScope::Chip, 20.0),
+    ]
 }
 
 #[cfg(test)]

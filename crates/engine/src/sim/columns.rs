@@ -4,7 +4,7 @@
 use crate::cost::{BOOK_COUNT, BOOK_NAMES, LINE_COUNT, LINE_NAMES};
 
 /// Readings rather than counters.
-pub const GAUGES: [&str; 12] = [
+pub const GAUGES: [&str; 14] = [
     "time_ns",
     "partition",
     "cpu",
@@ -17,6 +17,8 @@ pub const GAUGES: [&str; 12] = [
     "virtual_machine",
     "switch",
     "volume",
+    "port",
+    "place",
 ];
 
 /// Columns of the partition table before its lines and books.
@@ -182,6 +184,10 @@ pub const VOLUME: [&str; 12] = [
     "busy_ns",
     "cache_hits",
 ];
+
+/// Columns of the fabric table: kind of port, its place (domain, chip or node), lines in its time
+/// of one that is read, and what they waited.
+pub const FABRIC: [&str; 6] = ["time_ns", "port", "place", "lines", "bytes", "wait_ns"];
 
 /// Columns of the dispatch table.
 pub const DISPATCH: [&str; 8] = [

@@ -117,6 +117,8 @@ pub struct Reading {
     pub switches: Rows,
     /// One row a paging volume.
     pub volumes: Rows,
+    /// One row a port of the fabric.
+    pub fabric: Rows,
 }
 
 impl Default for Reading {
@@ -128,25 +130,27 @@ impl Default for Reading {
             virtual_machines: Rows::new(columns::VIRTUAL_MACHINE.len()),
             switches: Rows::new(columns::SWITCH.len()),
             volumes: Rows::new(columns::VOLUME.len()),
+            fabric: Rows::new(columns::FABRIC.len()),
         }
     }
 }
 
 /// Of each table, which columns are readings at the end of an interval.
 #[derive(Clone, Debug)]
-pub(super) struct Gauges([Vec<bool>; 6]);
+pub(super) struct Gauges([Vec<bool>; 7]);
 
 impl Gauges {
     pub(super) fn new() -> Self {
         let partition = columns::partition();
         let partition: Vec<&str> = partition.iter().map(String::as_str).collect();
-        let all: [&[&str]; 6] = [
+        let all: [&[&str]; 7] = [
             &partition,
             &columns::CPU,
             &columns::POOL,
             &columns::VIRTUAL_MACHINE,
             &columns::SWITCH,
             &columns::VOLUME,
+            &columns::FABRIC,
         ];
         let gauge = |name: &&str| columns::GAUGES.contains(name);
         Self(all.map(|names| names.iter().map(gauge).collect()))
@@ -168,6 +172,8 @@ pub struct Tables {
     pub switch: Columns,
     /// By paging volume.
     pub volume: Columns,
+    /// By port of the fabric.
+    pub fabric: Columns,
     /// A row a dispatch; empty unless the spec asks for them.
     pub dispatches: Columns,
 }
@@ -182,6 +188,7 @@ impl Default for Tables {
             virtual_machine: named(&columns::VIRTUAL_MACHINE),
             switch: named(&columns::SWITCH),
             volume: named(&columns::VOLUME),
+            fabric: named(&columns::FABRIC),
             dispatches: named(&columns::DISPATCH),
         }
     }
@@ -197,6 +204,7 @@ impl Tables {
             (&mut self.virtual_machine, &interval.virtual_machines),
             (&mut self.switch, &interval.switches),
             (&mut self.volume, &interval.volumes),
+            (&mut self.fabric, &interval.fabric),
         ];
         for (table, rows) in pairs {
             table.append(rows);
@@ -212,6 +220,7 @@ impl Tables {
             &self.virtual_machine,
             &self.switch,
             &self.volume,
+            &self.fabric,
             &self.dispatches,
         ];
         let numbers = all.map(|table| table.len() * table.names.len());
@@ -227,6 +236,7 @@ impl Tables {
             &mut self.virtual_machine,
             &mut self.switch,
             &mut self.volume,
+            &mut self.fabric,
             &mut self.dispatches,
         ];
         for table in all {
@@ -236,7 +246,7 @@ impl Tables {
 }
 
 impl Reading {
-    fn tables(&self) -> [&Rows; 6] {
+    fn tables(&self) -> [&Rows; 7] {
         [
             &self.partitions,
             &self.cpus,
@@ -244,6 +254,7 @@ impl Reading {
             &self.virtual_machines,
             &self.switches,
             &self.volumes,
+            &self.fabric,
         ]
     }
 
@@ -254,10 +265,10 @@ impl Reading {
 
     /// What was counted since another reading; gauges as they are now.
     pub(super) fn since(&self, before: &Self, gauges: &Gauges) -> Self {
-        let pairs = std::array::from_fn::<_, 6, _>(|at| {
+        let pairs = std::array::from_fn::<_, 7, _>(|at| {
             self.tables()[at].since(before.tables()[at], &gauges.0[at])
         });
-        let [partitions, cpus, pools, virtual_machines, switches, volumes] = pairs;
+        let [partitions, cpus, pools, virtual_machines, switches, volumes, fabric] = pairs;
         Self {
             partitions,
             cpus,
@@ -265,6 +276,7 @@ impl Reading {
             virtual_machines,
             switches,
             volumes,
+            fabric,
         }
     }
 }
@@ -304,7 +316,21 @@ impl<S: System> World<S> {
         }
         reading.pools.extend(S::read_pools(self));
         S::read_tables(self, &mut reading);
+        self.read_fabric(&mut reading.fabric);
         reading
+    }
+
+    fn read_fabric(&self, into: &mut Rows) {
+        let fabric = &self.table.occupancy.fabric;
+        let line = f64::from(self.spec.machine.line_bytes);
+        for port in fabric.in_use() {
+            let (lines, wait_ns) = fabric.carried(port);
+            let counted = [lines, lines * line, wait_ns].map(|n| n.round() as i64);
+            let (kind, place) = fabric.place(port);
+            into.values.push(self.measured_ns());
+            into.values.extend([kind, place].map(|n| n as i64));
+            into.values.extend(counted);
+        }
     }
 
     pub(super) fn measured_ns(&self) -> i64 {

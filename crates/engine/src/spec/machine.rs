@@ -49,12 +49,21 @@ pub struct Machine {
     /// Factor on every far latency for each pair of nodes (row-major, `nodes * nodes`); empty = 1
     /// for all.
     pub node_distance: Vec<f64>,
-    /// Memory bandwidth of a domain's controllers [bytes/s].
+    /// Bandwidth at which a domain's controllers are read [bytes/s].
     pub memory_bytes_per_s: f64,
-    /// Bandwidth between a chip and the rest of its node [bytes/s].
+    /// How a domain's controllers serve what is asked of them.
+    #[serde(default)]
+    pub memory_load: MemoryLoad,
+    /// Bandwidth between a chip and the rest of its node, in each direction [bytes/s].
     pub chip_link_bytes_per_s: f64,
-    /// Bandwidth between a node and all others [bytes/s].
+    /// Bandwidth between a node and all others, in each direction [bytes/s].
     pub node_link_bytes_per_s: f64,
+    /// Links that make up a chip's bandwidth; a line takes one of them.
+    #[serde(default = "one_link")]
+    pub chip_links: u16,
+    /// Links that make up a node's bandwidth; a line takes one of them.
+    #[serde(default = "one_link")]
+    pub node_links: u16,
     /// Address translation; none = its cost is within the caches' and the core's.
     pub translation: Option<Translation>,
     /// How a core's stores reach the cache that keeps them; none = the caches next to it keep them.
@@ -85,6 +94,37 @@ pub enum MemoryBeside {
     Chip,
     /// A domain beside each node (cell, book), at one distance from all its chips.
     Node,
+}
+
+fn one_link() -> u16 {
+    1
+}
+
+/// How a domain's controllers serve what is asked of them: a line waits for its bank, then for its
+/// channel. Where nothing is said, they are one channel with random arrivals.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryLoad {
+    /// Channels, over which the lines are spread.
+    pub channels: u16,
+    /// What a line waits for its bank at full load; in proportion to the load below [ns].
+    pub bank_ns: f64,
+    /// What a line waits for its channel, in proportion to the time for which one occupies it and
+    /// to load / (1 - load): 0.5 for lines that come at random.
+    pub channel_wait: f64,
+    /// Time of the channels that a line written takes, in proportion to one read.
+    pub write_cost: f64,
+}
+
+impl Default for MemoryLoad {
+    fn default() -> Self {
+        Self {
+            channels: 1,
+            bank_ns: 0.0,
+            channel_wait: 0.5,
+            write_cost: 1.0,
+        }
+    }
 }
 
 /// Translation of data addresses.
@@ -124,6 +164,10 @@ pub struct Cache {
     /// Whether its capacity adds to that of the levels inside it (victim) or contains them
     /// (inclusive).
     pub victim: bool,
+    /// Bandwidth at which an instance of a chip or node is read; none = as much as is asked
+    /// [bytes/s].
+    #[serde(default)]
+    pub bytes_per_s: Option<f64>,
 }
 
 /// Level of the tree at which a cache is shared.

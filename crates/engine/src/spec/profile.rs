@@ -33,6 +33,9 @@ pub struct Profile {
     pub footprint_common: f64,
     /// Share of a miss's latency hidden by other work of the same thread [0..1].
     pub overlap: f64,
+    /// Share of the lines from memory that are written back there later [0..1].
+    #[serde(default)]
+    pub dirty_share: f64,
     /// Share of the processor time in which a lock is held that others may spin on [0..1].
     pub lock_share: f64,
     /// Instructions for which it is held at a time.
@@ -63,6 +66,7 @@ impl Profile {
             footprint_bytes: 0,
             footprint_common: 0.0,
             overlap: 0.0,
+            dirty_share: 0.0,
             lock_share: 0.0,
             lock_hold_instructions: 1.0,
             private_data: 0.0,

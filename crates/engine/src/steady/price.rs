@@ -6,7 +6,7 @@
 //! uses.
 
 use crate::check::SpecFault;
-use crate::cost::{Books, Class, Contention, Lines, Occupancy, Place, Spread};
+use crate::cost::{Books, Class, Contention, Lines, Occupancy, Place, Spent, Spread};
 use crate::guest::memory;
 use crate::ids::{ById, ChipId};
 use crate::machine::Topology;
@@ -143,7 +143,7 @@ impl<'a> Layout<'a> {
             machine,
             partitions: &spec.partitions,
             contention: Contention::new(machine),
-            occupancy: Occupancy::new(&tree),
+            occupancy: Occupancy::new(machine, &tree),
             spreads: spec.partitions.iter().map(spread).collect(),
             groups: Vec::new(),
             tree,
@@ -240,17 +240,12 @@ impl<'a> Layout<'a> {
         for group in &self.groups {
             let threads = f64::from(self.partitions[group.partition].smt);
             let instructions = group.cores * threads / group.class.ns;
-            let spread = &self.spreads[group.partition];
-            self.occupancy.add(
-                &self.tree,
-                group.chip,
-                group.cores,
-                spread,
-                &group.class,
-                instructions,
-            );
+            let (index, cores) = (group.partition, group.cores);
+            let spent = Spent::of(&group.class, index, group.chip, cores, instructions);
+            self.occupancy.add(&self.tree, &self.spreads[index], spent);
         }
-        self.occupancy.close_window(self.machine, 1.0, weight);
+        self.occupancy
+            .close_window(&self.tree, &self.spreads, 1.0, weight);
         change
     }
 

@@ -14,7 +14,7 @@ pub use invariants::{assert_all, told};
 pub use outcome::{run, run_some, Outcome, Table};
 pub use random::{dice, scenarios, sound, Scenario, DICE};
 
-use homenode_engine::machine::parse_short;
+use homenode_engine::machine::{parse_short, Topology};
 use homenode_engine::spec::{
     Aix, Distribution, Guest, HostThreads, LogicalCores, Machine, MemoryPart, MemoryPolicy,
     Partition, Pool, Processors, Profile, Spec, Unix, Workload,
@@ -212,4 +212,19 @@ pub fn default_pool() -> Pool {
         reserved: 0.0,
         cores: None,
     }
+}
+
+/// Every core of every partition busy.
+pub fn busy(spec: &Spec) -> Vec<Vec<f64>> {
+    let tree = Topology::new(&spec.machine);
+    let row = |one: &Partition| {
+        let mut row = vec![0.0; tree.chips().len()];
+        if let Processors::Dedicated { cores, .. } = &one.processors {
+            cores
+                .iter()
+                .for_each(|core| row[tree.chip_of((*core).into()).index()] += 1.0);
+        }
+        row
+    };
+    spec.partitions.iter().map(row).collect()
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from homenode.model.catalog.figure import Figure
 from homenode.model.catalog.machine_model import Distances, MachineDescription
 from homenode.model.catalog.names import profile
 from homenode.model.catalog.policies import HOST_POLICIES
@@ -11,6 +12,7 @@ from homenode.model.spec import (
     ByDistance,
     HypervisorSpec,
     MachineSpec,
+    MemoryLoadSpec,
     ProfileSpec,
     StoresSpec,
 )
@@ -38,6 +40,7 @@ def machine_spec(machine: MachineDescription) -> MachineSpec:
                 "scope": level.scope,
                 "latency_ns": level.latency.value.nanoseconds(clock),
                 "victim": level.victim,
+                "bytes_per_s": None if level.bandwidth is None else level.bandwidth.value,
             }
             for level in machine.cache
         ],
@@ -49,8 +52,11 @@ def machine_spec(machine: MachineDescription) -> MachineSpec:
             [] if distance is None else [factor for row in distance.value for factor in row]
         ),
         "memory_bytes_per_s": machine.memory.bandwidth.value,
+        "memory_load": _memory_load(machine),
         "chip_link_bytes_per_s": machine.links.chip.value,
         "node_link_bytes_per_s": machine.links.node.value,
+        "chip_links": _links(machine.links.chip_links),
+        "node_links": _links(machine.links.node_links),
         "translation": (
             None
             if translation is None
@@ -67,6 +73,24 @@ def machine_spec(machine: MachineDescription) -> MachineSpec:
         },
         "accounting": machine.accounting.value,
         "hypervisor": _hypervisor(machine),
+    }
+
+
+def _links(count: Figure[int] | None) -> int:
+    """Links that make up a bandwidth; one where nothing is said."""
+    return 1 if count is None else count.value
+
+
+def _memory_load(machine: MachineDescription) -> MemoryLoadSpec:
+    """How its controllers serve; one channel with random arrivals where nothing is said."""
+    load = machine.memory.load
+    if load is None:
+        return {"channels": 1, "bank_ns": 0.0, "channel_wait": 0.5, "write_cost": 1.0}
+    return {
+        "channels": load.channels.value,
+        "bank_ns": load.bank.value.nanoseconds(machine.clock.value),
+        "channel_wait": load.channel_wait.value,
+        "write_cost": load.write_cost.value,
     }
 
 

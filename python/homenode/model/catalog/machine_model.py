@@ -62,6 +62,10 @@ class CacheLevel(Table):
         None, description="associativity"
     )
     latency: Figure[Latency]
+    bandwidth: Figure[Bandwidth] | None = Field(
+        None,
+        description="what an instance of a chip or node delivers; as much as is asked if not given",
+    )
 
     @property
     def bytes(self) -> int:
@@ -77,6 +81,28 @@ class Distances(Table):
     far: Figure[Latency]
 
 
+class MemoryLoad(Table):
+    """How memory controllers serve what is asked of them: a line waits for its bank, then for its
+    channel.
+    """
+
+    channels: Figure[Annotated[int, Field(ge=1, le=1024)]] = Field(
+        description="channels beside one chip (or node), over which lines are spread"
+    )
+    bank: Figure[Latency] = Field(
+        description="what a line waits for its bank at full load; below, in proportion to the load"
+    )
+    channel_wait: Figure[Annotated[float, Field(ge=0, le=10)]] = Field(
+        description=(
+            "what it waits for its channel, in times of a line and of load / (1 - load); 0.5 where"
+            " lines come at random"
+        )
+    )
+    write_cost: Figure[Annotated[float, Field(gt=0, le=10)]] = Field(
+        description="time of the channels for a line written, in times of one read"
+    )
+
+
 class Memory(Distances):
     """Memory: where it hangs, latency by distance, what the controllers deliver, how much there can
     be.
@@ -86,16 +112,25 @@ class Memory(Distances):
         "chip", description="whether it hangs beside each chip, or beside each node"
     )
     bandwidth: Figure[Bandwidth] = Field(
-        description="what the memory controllers of one chip (or node) deliver"
+        description="what the memory controllers of one chip (or node) deliver to reads"
+    )
+    load: MemoryLoad | None = Field(
+        None, description="what lines wait there; one channel with random arrivals if not given"
     )
     maximum: Figure[MemorySize] = Field(description="the most memory the machine can hold")
 
 
 class Links(Table):
-    """Bandwidth of the fabric."""
+    """Bandwidth of the fabric, in each direction."""
 
     chip: Figure[Bandwidth] = Field(description="between a chip and the rest of its node")
     node: Figure[Bandwidth] = Field(description="between a node and all others")
+    chip_links: Figure[Count] | None = Field(
+        None, description="links that make up a chip's bandwidth; one if not given"
+    )
+    node_links: Figure[Count] | None = Field(
+        None, description="links that make up a node's bandwidth; one if not given"
+    )
 
 
 class Smt(Table):

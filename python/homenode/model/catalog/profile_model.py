@@ -29,14 +29,16 @@ ENGINE_NAMES = {
 }
 """What the engine calls those numbers that it calls otherwise."""
 NOT_TOLD: dict[str, float] = {
+    "dirty_share": 0.0,
     "lock_hold_instructions": 1000.0,
     "private_data": 0.0,
     "io_data": 0.0,
     "store_share": 0.0,
     "store_run": 1.0,
 }
-"""Numbers that files may leave out, since earlier ones do not have them, and what is then taken: a
-lock held for a short routine, all data common, and stores that cost nothing."""
+"""Numbers that files may leave out, since earlier ones do not have them, and what is then taken:
+lines that are only read, a lock held for a short routine, all data common, and stores that cost
+nothing."""
 
 
 class ProfileDescription(Table):
@@ -75,6 +77,9 @@ class ProfileDescription(Table):
     )
     overlap: Figure[Share] = Field(
         description="share of a miss's latency hidden by other work of the same thread"
+    )
+    dirty_share: Figure[Share] | None = Field(
+        None, description="share of the lines from memory that are written back later"
     )
     lock_share: Figure[Share] = Field(
         description="share of the processor time in which a lock is held"

@@ -23,6 +23,7 @@ class CacheSpec(TypedDict):
     scope: Literal["part", "core", "chip", "node"]
     latency_ns: float
     victim: bool
+    bytes_per_s: float | None
 
 
 class TranslationSpec(TypedDict):
@@ -141,6 +142,15 @@ class HypervisorSpec(TypedDict):
     settings: NotRequired[dict[str, int]]
 
 
+class MemoryLoadSpec(TypedDict):
+    """How a domain's controllers serve what is asked of them."""
+
+    channels: int
+    bank_ns: float
+    channel_wait: float
+    write_cost: float
+
+
 class MachineSpec(TypedDict):
     """A tree machine > node > chip > core > hardware thread, with memory beside chips or nodes."""
 
@@ -161,8 +171,11 @@ class MachineSpec(TypedDict):
     memory_ns: ByDistance
     node_distance: list[float]
     memory_bytes_per_s: float
+    memory_load: MemoryLoadSpec
     chip_link_bytes_per_s: float
     node_link_bytes_per_s: float
+    chip_links: int
+    node_links: int
     translation: TranslationSpec | None
     stores: StoresSpec | None
     smt: SmtSpec

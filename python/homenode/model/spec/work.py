@@ -118,6 +118,7 @@ class ProfileSpec(TypedDict):
     footprint_bytes: int
     footprint_common: float
     overlap: float
+    dirty_share: float
     lock_share: float
     lock_hold_instructions: float
     private_data: float

@@ -23,6 +23,7 @@ from homenode.simulate.kept.damage import (
     read_files,
     refuse_earlier,
 )
+from homenode.simulate.kept.fabric import Traffic, traffic
 from homenode.simulate.kept.finding import LATEST, find, original, run_folders
 from homenode.simulate.kept.guests import guest_tables, names_of
 from homenode.simulate.kept.metrics import METRICS
@@ -290,6 +291,12 @@ class KeptRun:
         if table not in tables:
             raise NotFoundError(f"there is no interval table {table}{nearest(table, tables)}")
         return self._whole(table)
+
+    def traffic(self) -> list[Traffic]:
+        """What each memory controller, link and cache with a bandwidth carried, the most used
+        first.
+        """
+        return traffic(self.path, self.spec, self.replications)
 
     def dispatches(self) -> pl.DataFrame:
         """Every dispatch: when, who, where, how far from home, why it ended."""

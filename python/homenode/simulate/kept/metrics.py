@@ -28,6 +28,20 @@ def _percent(*counters: str) -> Formula:
     return lambda t: ratio(t.sum(*counters), t.denominator_ns, 100.0)
 
 
+_FROM_MEMORY = ("memory_local", "memory_near", "memory_far")
+_FROM_ELSEWHERE = ("cache_near", "cache_far", "memory_near", "memory_far")
+
+
+def _traffic(sources: tuple[str, ...]) -> Formula:
+    lines = tuple(f"lines_{source}" for source in sources)
+    return lambda t: ratio(t.sum(*lines) * t.shape.line_bytes, t.seconds * NS_PER_S)
+
+
+def _memory_wait(t: Totals) -> float | None:
+    books, lines = ([f"{kind}_{s}" for s in _FROM_MEMORY] for kind in ("book", "lines"))
+    return ratio(t.sum(*books), t.sum(*lines))
+
+
 def _gauge(name: str) -> Formula:
     return lambda t: t.gauges.get(name)
 
@@ -155,6 +169,19 @@ _DISPATCH = [
         "",
         "of the core time beyond the entitlement",
         lambda t: ratio(t["excess_ns"], t["busy_ns"]),
+    ),
+    Metric("memory_gb_per_s", "GB/s", "lines brought in from memory", _traffic(_FROM_MEMORY)),
+    Metric(
+        "remote_gb_per_s",
+        "GB/s",
+        "lines brought in from other chips' memory and caches",
+        _traffic(_FROM_ELSEWHERE),
+    ),
+    Metric(
+        "memory_wait_ns",
+        "ns",
+        "core time in which a line from memory is waited for: its latency, where nothing overlaps",
+        _memory_wait,
     ),
     Metric("donated_cores", "cores", "dedicated cores lent to the pool", _cores("donated_ns")),
     Metric("vps_unfolded", "", "virtual processors not folded", _gauge("vps_unfolded")),

@@ -1,11 +1,11 @@
 """Any question about kept runs, in SQL: `query("select run, partition, mean from summary where
 metric = 'physc'")`.
 
-Views: `partition_intervals`, `cpu_intervals`, `pool_intervals`, `dispatches` and, of z/VM,
-`virtual_machine_intervals`, `switch_intervals`, `volume_intervals` (the result tables with `run`
-and names beside the indices), `summary` (a row per run, partition and metric) and `runs`. They are
-read in place, by Arrow; the database itself can open no file, so that a statement that gets past
-the check of its kind still writes nothing.
+Views: `partition_intervals`, `cpu_intervals`, `pool_intervals`, `fabric_intervals`, `dispatches`
+and, of z/VM, `virtual_machine_intervals`, `switch_intervals`, `volume_intervals` (the result tables
+with `run` and names beside the indices), `summary` (a row per run, partition and metric) and
+`runs`. They are read in place, by Arrow; the database itself can open no file, so that a statement
+that gets past the check of its kind still writes nothing.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from homenode.errors import HomenodeError, NotFoundError
 from homenode.model.units import SIZE, TIME
 from homenode.simulate.engine import table_names
+from homenode.simulate.kept.fabric import PORTS
 from homenode.simulate.kept.guests import names_of
 from homenode.simulate.kept.kept_run import KeptRun
 from homenode.simulate.kept.reading import reading
@@ -42,6 +43,7 @@ VIEWS = {
     "virtual_machine_intervals": "virtual_machine",
     "switch_intervals": "switch",
     "volume_intervals": "volume",
+    "fabric_intervals": "fabric",
 }
 _KINDS = ("virtual_machine", "switch")
 """Of which a row tells the index in its partition, and `guests_` the name."""
@@ -189,7 +191,7 @@ def _create_views(connection: duckdb.DuckDBPyConnection, runs: Sequence[KeptRun]
 def _interval_view(
     connection: duckdb.DuckDBPyConnection, view: str, table: str, runs: Sequence[KeptRun]
 ) -> None:
-    kind = "pool" if table == "pool" else "partition"
+    kind = {"pool": "pool", "fabric": "port"}.get(table, "partition")
     source = f"{view}_rows"
     connection.register(source, _rows_of_all(table, runs))
     name, left_out, join = "", kind, ""
@@ -278,7 +280,8 @@ def _summary_rows(run: KeptRun) -> list[dict[str, object]]:
 
 
 def _name_rows(run: KeptRun) -> list[dict[str, object]]:
-    kinds = {"partition": run.partitions, "pool": [str(pool["name"]) for pool in run.spec["pools"]]}
+    pools = [str(pool["name"]) for pool in run.spec["pools"]]
+    kinds = {"partition": run.partitions, "pool": pools, "port": PORTS}
     return [
         {"run": run.id, "kind": kind, "number": number, "name": name}
         for kind, names in kinds.items()

@@ -43,6 +43,8 @@ class Shape:
     """Whether Linux or Xen dispatches its threads one by one."""
     is_kvm: bool = False
     """Whether these are virtual processors of a KVM guest."""
+    line_bytes: int = 0
+    """Length of a cache line."""
 
     @property
     def logical_cpus(self) -> int:
@@ -68,6 +70,7 @@ def shape_of(partition: PartitionSpec, machine: MachineSpec) -> Shape:
         volumes=0 if paging is None else int(paging["volumes"]),
         on_host=shared is not None and machine["hypervisor"]["policy"] in HOST_POLICIES,
         is_kvm=_kvm_of(shared) is not None,
+        line_bytes=int(machine["line_bytes"]),
     )
 
 

@@ -26,6 +26,7 @@ _GROUP_ROWS = {
     "virtual_machine": 32_768,
     "switch": 8_192,
     "volume": 32_768,
+    "fabric": 32_768,
 }
 
 _MOST_WAITING = 64

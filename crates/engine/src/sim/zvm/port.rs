@@ -142,13 +142,16 @@ impl Port {
     /// Where its lines lie as seen from a chip.
     fn sharing(&self, table: &Table, chip: ChipId) -> Sharing {
         let sharers = self.users.sharers(&table.machine, &table.tree, chip);
-        let node = table.tree.node_of(chip);
         let ns = table.machine.cache_to_cache_ns;
-        let link = table.occupancy.node_link_stretch[node];
+        let fabric = &table.occupancy.fabric;
+        let (near, far) = (
+            fabric.near_toll(chip).ns(),
+            fabric.far_toll(&table.tree, chip).ns(),
+        );
         Sharing {
             elsewhere: sharers.elsewhere,
             by: sharers.by,
-            ns: [ns.local, ns.near, ns.far * sharers.far_factor * link],
+            ns: [ns.local, ns.near + near, ns.far * sharers.far_factor + far],
         }
     }
 

@@ -61,6 +61,9 @@ class ProfileChoice(Table):
     overlap: Share | None = Field(
         None, description="share of a miss's latency hidden by other work"
     )
+    dirty_share: Share | None = Field(
+        None, description="share of the lines from memory that are written back later"
+    )
     lock_share: Share | None = Field(None, description="share of the time in which a lock is held")
     lock_hold_instructions: Instructions | None = Field(
         None, description="instructions for which it is held at a time"
