@@ -1,6 +1,7 @@
 //! What the cost of an instruction has in common wherever its thread runs, for one partition and
 //! one number of busy threads: worked out once a run.
 
+use super::age::Working;
 use super::miss::MissCurve;
 use super::port::with_bandwidth;
 use super::store;
@@ -14,8 +15,8 @@ const SHARING_AT_BYTES: f64 = 2.0 * 1024.0 * 1024.0;
 /// Parts of a [`Class`](super::Class) that no place and no load changes.
 #[derive(Clone, Debug)]
 pub struct Fixed {
-    /// Misses by capacity.
-    pub(super) curve: MissCurve,
+    /// What it brings into shared caches.
+    pub(super) working: Working,
     /// Misses at the capacity at which sharing is stated.
     pub(super) shared_misses: f64,
     /// The first levels, as far as no other core has a part in them.
@@ -39,6 +40,8 @@ pub struct Fixed {
     /// Time of an instruction with the core to itself, in proportion to that with so many threads
     /// busy, contention apart, on an idle machine.
     pub(super) lone: f64,
+    /// Time of an instruction with so many threads busy on an idle machine, contention apart [ns].
+    pub(super) idle_ns: f64,
 }
 
 /// The first cache levels, as far as they are a core's own.
@@ -62,7 +65,7 @@ impl Fixed {
             (1.0 - reach / partition.data_bytes as f64).max(0.0)
         });
         Self {
-            curve,
+            working: Working::of(machine, profile),
             shared_misses: curve.at(SHARING_AT_BYTES),
             levels: Private::of(machine, &curve, threads),
             exposed: 1.0 - profile.overlap,
@@ -74,6 +77,7 @@ impl Fixed {
             ported: with_bandwidth(machine).map(|(_, level)| level),
             from_home: machine.coherence == Coherence::Home,
             lone: idle_ns(machine, profile, 1) / idle_ns(machine, profile, threads),
+            idle_ns: idle_ns(machine, profile, threads),
         }
     }
 }
