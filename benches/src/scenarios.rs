@@ -4,8 +4,9 @@
 
 use homenode_engine::spec::{
     Accounting, Aix, ByDistance, Cache, CacheScope, Coherence, Credit2, Distribution, Eviction,
-    Guest, HostThreads, Hypervisor, Linux, LogicalCores, Machine, MemoryBeside, MemoryPart,
-    MemoryPolicy, Partition, Policy, Pool, PrSm, Processors, Profile, Smt, Spec, Workload,
+    Guest, HostThreads, Hypervisor, Linux, LockKind, LogicalCores, Machine, MemoryBeside,
+    MemoryPart, MemoryPolicy, Partition, Policy, Pool, PrSm, Processors, Profile, Smt, Spec,
+    Workload,
 };
 
 use crate::load::{SLEEP_NS, VPS};
@@ -196,6 +197,7 @@ pub fn oltp() -> Profile {
         overlap: 0.25,
         lock_share: 0.0,
         lock_hold_instructions: 1_000.0,
+        lock_kind: LockKind::Ticket,
         private_data: 0.0,
         io_data: 0.0,
         store_share: 0.0,

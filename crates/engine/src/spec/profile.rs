@@ -37,6 +37,9 @@ pub struct Profile {
     pub lock_share: f64,
     /// Instructions for which it is held at a time.
     pub lock_hold_instructions: f64,
+    /// What those do that wait for it.
+    #[serde(default)]
+    pub lock_kind: LockKind,
     /// Share of memory accesses to data of the thread's own, which it allocated itself [0..1].
     pub private_data: f64,
     /// Share of memory accesses to the kernel's I/O structures [0..1].
@@ -45,6 +48,19 @@ pub struct Profile {
     pub store_share: f64,
     /// Neighbouring stores that follow each other.
     pub store_run: f64,
+}
+
+/// What those do that wait for a lock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LockKind {
+    /// They spin, each on a line of its own: the release goes to the next one alone (MCS, the
+    /// `qspinlock` of Linux since 4.2).
+    #[default]
+    Queue,
+    /// They spin on the lock's own line, which each release takes from all of them (ticket locks,
+    /// test-and-set).
+    Ticket,
 }
 
 impl Profile {
@@ -65,6 +81,7 @@ impl Profile {
             overlap: 0.0,
             lock_share: 0.0,
             lock_hold_instructions: 1.0,
+            lock_kind: LockKind::Queue,
             private_data: 0.0,
             io_data: 0.0,
             store_share: 0.0,
