@@ -185,9 +185,11 @@ impl<S: System> World<S> {
         if cost > 0 {
             self.settle(last);
             let on = &mut self.at.cores[last];
-            on.spin_from = When::NEVER;
-            on.stall_until = on.stall_until.max(When::at(self.now)) + cost;
-            self.plan(last);
+            if on.stall_until.is_set() {
+                on.spin_from = When::NEVER;
+                on.stall_until = on.stall_until.max(When::at(self.now)) + cost;
+                self.plan(last);
+            }
         }
     }
 

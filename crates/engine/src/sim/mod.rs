@@ -8,6 +8,7 @@ mod amend;
 mod balance;
 mod check;
 pub mod columns;
+mod convoy;
 mod counting;
 mod dispatch;
 mod event;

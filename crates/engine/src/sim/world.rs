@@ -70,6 +70,8 @@ pub struct GuestState {
     pub locks: Stream,
     /// Random choices of the balancer.
     pub moves: Stream,
+    /// Virtual processor that has lost its core with the lock.
+    pub holder: Option<VpId>,
 }
 
 /// The simulation of a system.
@@ -279,5 +281,6 @@ fn guest(spec: &Spec, partition: &Partition, vps: &[Vp], replication: u64) -> Gu
         daemons: stream("daemons"),
         locks: stream("locks"),
         moves: stream("moves"),
+        holder: None,
     }
 }
