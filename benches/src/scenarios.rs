@@ -198,6 +198,7 @@ pub fn oltp() -> Profile {
         lock_share: 0.0,
         lock_hold_instructions: 1_000.0,
         lock_kind: LockKind::Ticket,
+        lock_switch_instructions: 2_500.0,
         private_data: 0.0,
         io_data: 0.0,
         store_share: 0.0,

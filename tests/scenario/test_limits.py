@@ -253,7 +253,12 @@ CASES: dict[str, tuple[str, str, str]] = {
     "kind of a lock": (
         loops(lock_kind='"fair"'),
         "workload =",
-        'workload.profile.lock_kind = "fair": there is queue',
+        'workload.profile.lock_kind = "fair": there is queue, ticket, sleeping',
+    ),
+    "switch of a lock": (
+        loops(lock_switch_instructions="-1"),
+        "workload =",
+        "workload.profile.lock_switch_instructions = -1: at least 0.0 is possible",
     ),
     "data of two kinds": (
         loops(private_data='"60 %"', io_data='"60 %"'),

@@ -317,6 +317,16 @@ fn locks() {
 }
 
 #[test]
+fn a_lock_for_which_threads_sleep() {
+    // Those that wait for a queue lock differ from these in what they do meanwhile.
+    let done = |n: f64| 10.0 * n / (10.0 + lock::wait_ns(LockKind::Queue, n, 9.0, 1.0, 0.0));
+    says("Locks", "7.108", done(8.0));
+    says("Locks", "9.889", done(16.0));
+    says("Locks", "10", done(1_000.0));
+    assert_eq!(lock::wait_ns(LockKind::Sleeping, 16.0, 9.0, 1.0, 0.0), 0.0);
+}
+
+#[test]
 fn a_lock_that_collapses() {
     let per_us = |kind, n| n / (100.6 + lock::wait_ns(kind, n, 100.0, 0.5, 0.1));
     says("Locks", "0.318", per_us(LockKind::Ticket, 32.0));

@@ -20,15 +20,16 @@
 //! wait = sum of k p(k) / sum of p(k)/s(k) - s(1)
 //! ```
 //!
-//! A queue lock, and any without a transfer, is the machine repairman's queue.
+//! A queue lock, and any without a transfer, is the machine repairman's queue. Who sleeps for a
+//! lock costs no instruction anything: that wait is simulated.
 
 use crate::spec::LockKind;
 
 /// Mean wait of a thread each time it takes the lock [ns], beyond its own holding time and one
 /// transfer of the lock's line.
 ///
-/// `threads` is an average and need not be whole: between two whole numbers the wait is
-/// interpolated. One thread alone never waits.
+/// None for a lock for which threads sleep. `threads` is an average and need not be whole: between
+/// two whole numbers the wait is interpolated. One thread alone never waits.
 pub fn wait_ns(
     kind: LockKind,
     threads: f64,
@@ -42,6 +43,7 @@ pub fn wait_ns(
     let slower_ns = match kind {
         LockKind::Queue => 0.0,
         LockKind::Ticket => 0.5 * transfer_ns,
+        LockKind::Sleeping => return 0.0,
     };
     let alone_ns = held_ns + transfer_ns;
     let whole = threads.floor();

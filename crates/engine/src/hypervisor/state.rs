@@ -42,6 +42,8 @@ pub struct Vp {
     pub warm: u8,
     /// Whether it waits for a lock whose holder is away.
     pub spins: bool,
+    /// Threads that spin for a lock for which they would sleep next.
+    pub waits: u8,
     /// State.
     pub mode: Mode,
     /// Core it is on.
@@ -189,6 +191,7 @@ impl Vp {
             last_thread: 0,
             warm: 0,
             spins: false,
+            waits: 0,
             mode: Mode::Inactive,
             core: None,
             last_core: None,

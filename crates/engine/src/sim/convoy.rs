@@ -22,6 +22,7 @@ use crate::cost::{Book, ClassId};
 use crate::hypervisor::Mode;
 use crate::ids::{CoreId, PartitionId, VpId};
 use crate::kernel::{Key, When};
+use crate::spec::LockKind;
 
 impl<S: System> World<S> {
     /// A virtual processor with work has lost its core, perhaps with the lock in its hands.
@@ -29,7 +30,9 @@ impl<S: System> World<S> {
         let v = self.vp(vp);
         let partition = v.partition;
         let free = self.guests[partition].holder.is_none();
-        if v.spins || !free || self.spec_of(partition).profile.lock_share <= 0.0 {
+        let profile = &self.spec_of(partition).profile;
+        let spinning = profile.lock_share > 0.0 && profile.lock_kind != LockKind::Sleeping;
+        if v.spins || !free || !spinning {
             return;
         }
         let share = self.holding_share(vp);

@@ -28,6 +28,9 @@ impl<S: System> World<S> {
         self.meters.dispatched(partition, waited, distance);
         self.begin_stretch(vp, core, own.map_or(0, |own| own + debt));
         S::grant(self, vp);
+        if self.at.vps[vp].waits != 0 {
+            self.try_again(vp);
+        }
         self.chill(vp, core);
         self.count_thread_dispatches(vp, distance);
         self.plan(core);

@@ -15,6 +15,7 @@ mod event;
 mod host;
 mod jobs;
 mod meters;
+mod mutex;
 mod pairs;
 mod progress;
 mod rows;

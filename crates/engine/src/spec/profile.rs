@@ -40,6 +40,9 @@ pub struct Profile {
     /// What those do that wait for it.
     #[serde(default)]
     pub lock_kind: LockKind,
+    /// Instructions of a switch: who sleeps for it pays two, away from the processor and back.
+    #[serde(default = "usual_switch")]
+    pub lock_switch_instructions: f64,
     /// Share of memory accesses to data of the thread's own, which it allocated itself [0..1].
     pub private_data: f64,
     /// Share of memory accesses to the kernel's I/O structures [0..1].
@@ -61,6 +64,14 @@ pub enum LockKind {
     /// They spin on the lock's own line, which each release takes from all of them (ticket locks,
     /// test-and-set).
     Ticket,
+    /// They spin for a little, then leave the processor until they are woken (mutexes, futexes,
+    /// semaphores).
+    Sleeping,
+}
+
+/// What a switch is taken to cost where nothing is said: without effect where nobody sleeps.
+fn usual_switch() -> f64 {
+    2_500.0
 }
 
 impl Profile {
@@ -82,6 +93,7 @@ impl Profile {
             lock_share: 0.0,
             lock_hold_instructions: 1.0,
             lock_kind: LockKind::Queue,
+            lock_switch_instructions: usual_switch(),
             private_data: 0.0,
             io_data: 0.0,
             store_share: 0.0,

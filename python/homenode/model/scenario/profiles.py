@@ -25,7 +25,7 @@ def choose_profile(table: Partition, row: int, folder: FilePath, problems: Probl
     base = _base(choice.base, folder, path, problems)
     if base is None:
         return {}
-    return worth_telling({**NOT_TOLD, **base.spec(), "name": choice.name or base.name, **replaced})
+    return worth_telling({**base.numbers(), "name": choice.name or base.name, **replaced})
 
 
 def _base(name: str, folder: FilePath, path: Path, problems: Problems) -> ProfileDescription | None:

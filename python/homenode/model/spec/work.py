@@ -6,7 +6,7 @@ from typing import Literal, TypedDict
 
 Shape = Literal["constant", "exponential"]
 """How a random amount of a given mean is distributed."""
-LockKind = Literal["queue", "ticket"]
+LockKind = Literal["queue", "ticket", "sleeping"]
 """What those do that wait for a lock."""
 
 
@@ -106,9 +106,10 @@ WorkloadSpec = (
 
 
 class LockSpec(TypedDict, total=False):
-    """What those do that wait for a lock, where they don't stand in a queue."""
+    """What those do that wait for a lock, where they don't stand in a queue, and what it costs."""
 
     lock_kind: LockKind
+    lock_switch_instructions: float
 
 
 class ProfileSpec(LockSpec):

@@ -30,7 +30,7 @@ const PARTITIONS: usize = 8;
 pub const DICE: usize = OF_RUN + OF_POOLS + PARTITIONS * OF_PARTITION + prsm::OF_SHARING;
 
 /// What those do that wait for a lock.
-const LOCKS: [LockKind; 2] = [LockKind::Queue, LockKind::Ticket];
+const LOCKS: [LockKind; 3] = [LockKind::Queue, LockKind::Ticket, LockKind::Sleeping];
 
 /// Rows of dice.
 pub fn dice() -> impl Strategy<Value = Vec<u16>> {

@@ -20,6 +20,7 @@ from homenode.model.catalog.profile_model import (
     Numbers,
     Run,
     Share,
+    Switch,
 )
 from homenode.model.document import OrText, Quantity, Table
 from homenode.model.units import RATE, SIZE, TIME
@@ -71,8 +72,11 @@ class ProfileChoice(Table):
         None,
         description=(
             "what those do that wait for it: each spins on a line of its own (queue), all on the"
-            " lock's (ticket)"
+            " lock's (ticket), or they leave the processor after a little (sleeping)"
         ),
+    )
+    lock_switch_instructions: Switch | None = Field(
+        None, description="instructions of a switch, of which who sleeps for it pays two"
     )
     private_data: Share | None = Field(
         None, description="share of memory accesses to data of the thread's own"
