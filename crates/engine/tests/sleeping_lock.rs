@@ -86,6 +86,7 @@ struct Twin {
     ends: Vec<f64>,
     phase: Vec<Phase>,
     slept: Vec<bool>,
+    owes: Vec<f64>,
     holder: Option<usize>,
     spinners: VecDeque<usize>,
     sleepers: VecDeque<usize>,
@@ -110,6 +111,7 @@ impl Twin {
             ends: vec![0.0; threads],
             phase: vec![Phase::Outside; threads],
             slept: vec![false; threads],
+            owes: vec![0.0; threads],
             holder: None,
             spinners: VecDeque::new(),
             sleepers: VecDeque::new(),
@@ -156,7 +158,8 @@ impl Twin {
     fn compute(&mut self, thread: usize) {
         let mean = self.section.held / self.section.share - self.section.held;
         self.phase[thread] = Phase::Outside;
-        self.ends[thread] = self.now + self.stream.exponential(mean);
+        let owes = std::mem::take(&mut self.owes[thread]);
+        self.ends[thread] = self.now + owes + self.stream.exponential(mean);
     }
 
     fn take(&mut self, thread: usize) {
@@ -171,6 +174,7 @@ impl Twin {
         self.ends[thread] = f64::INFINITY;
         queue(&mut self.sleepers, thread, self.slept[thread]);
         self.slept[thread] = true;
+        self.owes[thread] += self.section.switch;
     }
 
     fn release(&mut self) {
@@ -182,7 +186,7 @@ impl Twin {
             self.woken = self.sleepers.pop_front();
             if let Some(next) = self.woken {
                 self.phase[next] = Phase::Wakes;
-                self.ends[next] = self.now + 2.0 * self.section.switch;
+                self.ends[next] = self.now + self.section.switch;
             }
         }
     }
@@ -256,7 +260,7 @@ fn many_acquisitions_at_once_are_as_good_as_one_after_the_other() {
 /// As the page on the cost model tells it: what is done, and by how many busy cores.
 #[test]
 fn switches_cost_what_the_page_says() {
-    for (held, work, cores) in [(1_000.0, 9.09, 12.4), (5_000.0, 8.16, 9.4)] {
+    for (held, work, cores) in [(1_000.0, 9.51, 13.8), (5_000.0, 8.89, 10.5)] {
         let section = Section {
             share: 0.1,
             held,
@@ -300,7 +304,7 @@ fn who_sleeps_leaves_the_processor() {
     let queue = run(&spec, 0);
     let busy = |outcome: &Outcome| outcome.total("a", "busy_ns") / SECOND as f64;
     assert!(busy(&queue) > 7.9, "{}", busy(&queue));
-    assert!(busy(&sleeping) < 4.5, "{}", busy(&sleeping));
+    assert!(busy(&sleeping) < 5.0, "{}", busy(&sleeping));
     // Books of core time still add up, spinning included.
     let books: f64 = BOOK_NAMES
         .iter()

@@ -25,10 +25,10 @@ use crate::spec::{LockKind, Profile};
 const GRAIN_NS: f64 = 100_000.0;
 /// Fewest acquisitions, or many that are taken as one, in a mean burst that has more than so many.
 const BURST_GRAINS: f64 = 5.0;
-/// What sleeping costs, in switches: away from the processor, and back. A waiter spins for as long
-/// first, at most: so it never loses more than twice what it would if it knew how long the wait
-/// is (Karlin, Li, Manasse, Owicki: Empirical studies of competitive spinning, 1991).
-const SWITCHES: f64 = 2.0;
+/// What a waiter spins at most, in switches, which is what sleeping costs: away from the processor,
+/// and back. So it never loses more than twice what it would if it knew how long the wait is
+/// (Karlin, Li, Manasse, Owicki: Empirical studies of competitive spinning, 1991).
+const SPIN_SWITCHES: f64 = 2.0;
 
 /// What a thread of the guest is at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub enum Phase {
     Spins,
     /// It waits without one.
     Sleeps,
-    /// It has been woken, and pays for having slept before it tries again.
+    /// It has been woken, and is on its way to try again.
     Wakes,
 }
 
@@ -55,6 +55,8 @@ struct Turn {
     first: bool,
     /// Instructions of its burst beyond the present piece.
     rest: f64,
+    /// Instructions of the switch away from its processor, when it slept, that it has not paid yet.
+    owes: f64,
 }
 
 /// A guest's sleeping lock.
@@ -62,8 +64,8 @@ struct Turn {
 pub struct Mutex {
     /// Instructions from one time that a thread wants it to the next, all of the grain.
     between: f64,
-    /// What sleeping costs, and a waiter spins at most, of the grain too [instructions].
-    sleep: f64,
+    /// What a switch costs, of the grain too [instructions].
+    switch: f64,
     /// Share of a thread's instructions with the lock, the way of its line included.
     pub share: f64,
     holder: Option<JobId>,
@@ -84,7 +86,7 @@ impl Mutex {
             let grain = (most / between).max(1.0);
             Box::new(Self {
                 between: grain * between,
-                sleep: grain * SWITCHES * profile.lock_switch_instructions,
+                switch: grain * profile.lock_switch_instructions,
                 share: profile.lock_share,
                 holder: None,
                 spinners: VecDeque::new(),
@@ -142,7 +144,8 @@ impl Mutex {
     /// Instructions until it wants the lock again.
     pub fn outside(&mut self, id: JobId, stream: &mut Stream) -> f64 {
         let drawn = self.draw_outside(stream);
-        self.piece(id, Phase::Outside, drawn)
+        let owes = std::mem::take(&mut self.turn(id).owes);
+        owes + self.piece(id, Phase::Outside, drawn)
     }
 
     /// It has the lock, for so many instructions.
@@ -164,14 +167,16 @@ impl Mutex {
         } else {
             self.spinners.push_back(id);
         }
-        self.sleep
+        SPIN_SWITCHES * self.switch
     }
 
     /// It leaves its processor until it is woken.
     pub fn sleep(&mut self, id: JobId) {
         self.no_spinner(id);
+        let switch = self.switch;
         let turn = self.turn(id);
         turn.phase = Phase::Sleeps;
+        turn.owes += switch;
         if std::mem::replace(&mut turn.first, true) {
             self.sleepers.push_front(id);
         } else {
@@ -212,7 +217,7 @@ impl Mutex {
         }
     }
 
-    /// Wakes the first that sleeps, unless one is on its way: who, and what its sleep costs it
+    /// Wakes the first that sleeps, unless one is on its way: who, and how long that way is
     /// [instructions].
     pub fn wake(&mut self) -> Option<(JobId, f64)> {
         if self.woken.is_some() {
@@ -221,7 +226,7 @@ impl Mutex {
         let id = self.sleepers.pop_front()?;
         self.woken = Some(id);
         self.turn(id).phase = Phase::Wakes;
-        Some((id, self.sleep))
+        Some((id, self.switch))
     }
 }
 
@@ -244,7 +249,7 @@ mod tests {
     #[test]
     fn ten_are_taken_as_one_every_hundred_microseconds() {
         let (lock, _) = lock();
-        assert_eq!((lock.between, lock.sleep), (100_000.0, 40_000.0));
+        assert_eq!((lock.between, lock.switch), (100_000.0, 20_000.0));
         // Five to a burst, and never a part of one.
         let of = |burst| {
             Mutex::of(
@@ -293,7 +298,7 @@ mod tests {
         lock.take(a, &mut stream);
         lock.sleep(b);
         lock.spin(c);
-        assert_eq!(lock.wake(), Some((b, lock.sleep)));
+        assert_eq!(lock.wake(), Some((b, 20_000.0)));
         lock.sleep(c);
         assert_eq!((lock.wake(), lock.phase(c)), (None, Phase::Sleeps));
         lock.arrive(b);

@@ -152,8 +152,8 @@ impl<S: System> World<S> {
             }
             order += 1;
         }
-        if let Some((id, cost)) = self.lock_of(partition).0.wake() {
-            self.jobs.get(id).instructions = cost;
+        if let Some((id, way)) = self.lock_of(partition).0.wake() {
+            self.jobs.get(id).instructions = way;
             let meter = self.meters.integrate(partition, self.now);
             meter.blocked -= 1;
             meter.runnable += 1;
