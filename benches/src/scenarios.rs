@@ -4,9 +4,9 @@
 
 use homenode_engine::spec::{
     Accounting, Aix, ByDistance, Cache, CacheScope, Coherence, Credit2, Distribution, Eviction,
-    Guest, HostThreads, Hypervisor, Linux, LogicalCores, Machine, MemoryBeside, MemoryLoad,
-    MemoryPart, MemoryPolicy, Partition, Policy, Pool, PrSm, Processors, Profile, Smt, Spec,
-    Workload,
+    Guest, HostThreads, Hypervisor, Linux, LockKind, LogicalCores, Machine, MemoryBeside,
+    MemoryLoad, MemoryPart, MemoryPolicy, Partition, Policy, Pool, PrSm, Processors, Profile, Smt,
+    Spec, Workload,
 };
 
 use crate::load::{SLEEP_NS, VPS};
@@ -198,6 +198,8 @@ pub fn oltp() -> Profile {
         dirty_share: 0.0,
         lock_share: 0.0,
         lock_hold_instructions: 1_000.0,
+        lock_kind: LockKind::Ticket,
+        lock_switch_instructions: 2_500.0,
         private_data: 0.0,
         io_data: 0.0,
         store_share: 0.0,

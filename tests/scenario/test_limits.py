@@ -250,6 +250,16 @@ CASES: dict[str, tuple[str, str, str]] = {
         "workload =",
         "workload.profile.lock_hold_instructions = 0.5: it must be 1 to 1000000000000",
     ),
+    "kind of a lock": (
+        loops(lock_kind='"fair"'),
+        "workload =",
+        'workload.profile.lock_kind = "fair": there is queue, ticket, sleeping',
+    ),
+    "switch of a lock": (
+        loops(lock_switch_instructions="-1"),
+        "workload =",
+        "workload.profile.lock_switch_instructions = -1: at least 0.0 is possible",
+    ),
     "data of two kinds": (
         loops(private_data='"60 %"', io_data='"60 %"'),
         "workload =",

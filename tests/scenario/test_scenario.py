@@ -60,6 +60,28 @@ def test_base_units(base: str) -> None:
     assert batch["workload"] == {"kind": "loops", "count": 3, "endless": False}
 
 
+@pytest.mark.parametrize(
+    ("profile", "told"),
+    [
+        ('"oltp"', {}),
+        ('{ base = "oltp", lock_share = "3 %" }', {"lock_kind": "sleeping"}),
+        ('{ base = "oltp", lock_share = "3 %", lock_kind = "queue" }', {}),
+        ('{ base = "compute", lock_share = "3 %" }', {}),
+        ('"file-server"', {"lock_kind": "ticket"}),
+    ],
+)
+def test_a_lock_is_of_the_kind_that_the_profile_says(
+    base: str, profile: str, told: dict[str, str]
+) -> None:
+    """A queue is what the engine takes anyway; a switch matters to who sleeps alone."""
+    scenario = Scenario.from_toml(base.replace('profile = "oltp"', f"profile = {profile}"))
+    _engine.check(scenario.spec_json())
+    spec = scenario.spec()["partitions"][0]["profile"]
+    switch = {"lock_switch_instructions": 2500.0} if "sleeping" in told.values() else {}
+    locks = ("lock_kind", "lock_switch_instructions")
+    assert {name: value for name, value in spec.items() if name in locks} == {**told, **switch}
+
+
 def test_every_kind_of_workload_and_guest_setting(base: str) -> None:
     text = base.replace(
         'workload = { kind = "transactions", rate = "100/s", profile = "oltp" }',

@@ -11,7 +11,7 @@ use homenode_engine::guest::memory::place;
 use homenode_engine::ids::{ChipId, MemoryId};
 use homenode_engine::machine::Topology;
 use homenode_engine::spec::{
-    Accounting, Cache, CacheScope, Coherence, Guest, Machine, MemoryBeside, MemoryLoad,
+    Accounting, Cache, CacheScope, Coherence, Guest, LockKind, Machine, MemoryBeside, MemoryLoad,
     MemoryPolicy, Partition, Profile, StorePath, Translation,
 };
 use homenode_engine::steady::price;
@@ -330,8 +330,11 @@ fn locks() {
         weight *= free * turn / 15_480.0;
         says("Locks", figure, weight);
     }
-    says("Locks", "652", lock::wait_ns(4.0, 15_480.0, 1_720.0, 30.0));
+    let wait = |kind| lock::wait_ns(kind, 4.0, 15_480.0, 1_720.0, 30.0);
+    says("Locks", "652", wait(LockKind::Ticket));
+    says("Locks", "637", wait(LockKind::Queue));
     let mut one = example();
+    one.partition.profile.lock_kind = LockKind::Ticket;
     one.partition.profile.lock_share = 0.1;
     one.partition.profile.lock_hold_instructions = 1_000.0;
     one.cores = [4.0, 0.0, 0.0, 0.0];
@@ -341,11 +344,23 @@ fn locks() {
 }
 
 #[test]
+fn a_lock_for_which_threads_sleep() {
+    // Those that wait for a queue lock differ from these in what they do meanwhile.
+    let done = |n: f64| 10.0 * n / (10.0 + lock::wait_ns(LockKind::Queue, n, 9.0, 1.0, 0.0));
+    says("Locks", "7.108", done(8.0));
+    says("Locks", "9.889", done(16.0));
+    says("Locks", "10", done(1_000.0));
+    assert_eq!(lock::wait_ns(LockKind::Sleeping, 16.0, 9.0, 1.0, 0.0), 0.0);
+}
+
+#[test]
 fn a_lock_that_collapses() {
-    let per_us = |n: f64| n / (100.6 + lock::wait_ns(n, 100.0, 0.5, 0.1));
-    says("Locks", "0.318", per_us(32.0));
-    says("Locks", "0.633", per_us(64.0));
-    says("Locks", "0.243", per_us(96.0));
+    let per_us = |kind, n| n / (100.6 + lock::wait_ns(kind, n, 100.0, 0.5, 0.1));
+    says("Locks", "0.318", per_us(LockKind::Ticket, 32.0));
+    says("Locks", "0.633", per_us(LockKind::Ticket, 64.0));
+    says("Locks", "0.243", per_us(LockKind::Ticket, 96.0));
+    says("Locks", "0.947", per_us(LockKind::Queue, 96.0));
+    says("Locks", "1.6667", per_us(LockKind::Queue, 400.0));
 }
 
 #[test]

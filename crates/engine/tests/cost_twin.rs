@@ -279,7 +279,7 @@ impl Plain<'_> {
         let held = profile.lock_hold_instructions * instruction;
         let outside = held / profile.lock_share - held;
         let threads = self.cores.iter().sum::<f64>() * f64::from(self.threads);
-        let wait = wait_ns(threads, outside, held, transfer);
+        let wait = wait_ns(profile.lock_kind, threads, outside, held, transfer);
         (wait + transfer) * profile.lock_share / profile.lock_hold_instructions
     }
 }

@@ -5,7 +5,7 @@ mod common;
 use common::host::{cgroup, group, host_machine, host_spec, of_kvm, on_off, plain_kvm, threads};
 use common::{loops, run, transactions, Outcome, MS, SECOND};
 use homenode_engine::spec::{
-    Distribution, HostThreads, Kvm, Partition, PauseLoop, Policy, Spec, Workload,
+    Distribution, HostThreads, Kvm, LockKind, Partition, PauseLoop, Policy, Spec, Workload,
 };
 
 fn guest(name: &str, vcpus: u16, kvm: Kvm, workload: Workload) -> Partition {
@@ -239,4 +239,31 @@ fn a_poller_that_its_quota_stops_finds_the_work_that_came_meanwhile() {
     let done = outcome.total("a", "tx_done");
     // Of the last period something may be left: 40 come in it.
     assert!(done > arrived - 80.0, "{done} of {arrived}");
+}
+
+/// A sleeping lock under KVM: a virtual processor that has lost its processor with it holds the
+/// others up by itself, and nobody spins for it.
+#[test]
+fn guests_that_sleep_for_a_lock_halt_meanwhile() {
+    let with = |lock_kind, n| {
+        let mut one = guest("a", 8, plain_kvm(), Workload::Warehouses { count: 8 });
+        one.profile.lock_kind = lock_kind;
+        one.profile.lock_share = 0.4;
+        one.profile.lock_hold_instructions = 5_000.0;
+        one.profile.instructions_per_unit = 1e5;
+        let others = guest("b", n, plain_kvm(), loops(u32::from(n)));
+        let mut spec = linux("core:8", vec![one, others]);
+        spec.duration_ns = 2 * SECOND;
+        let outcome = run(&spec, 0);
+        (
+            outcome.total("a", "tx_done") * 1e5 / 2e9,
+            outcome.total("a", "busy_ns") / 2e9,
+        )
+    };
+    let (_, spinning) = with(LockKind::Queue, 1);
+    let [few, more, most] = [1, 4, 8].map(|others| with(LockKind::Sleeping, others));
+    assert!(spinning > 7.0 && few.1 < 2.5, "{spinning} {few:?}");
+    // Nobody spins, and yet nothing gets done while the holder waits for a processor.
+    assert!(few.0 < 2.5 && more.0 < 0.9 * few.0 && most.0 < 0.95 * more.0);
+    assert!(most.0 > 0.8, "{most:?}");
 }

@@ -9,7 +9,7 @@ use common::host::{
 use common::{loops, quiet_guest, run, Outcome, SECOND};
 use homenode_engine::sim::check;
 use homenode_engine::spec::{
-    Cgroup, Distribution, Guest, Linux, Partition, Policy, Processors, Spec, Workload,
+    Cgroup, Distribution, Guest, Linux, LockKind, Partition, Policy, Processors, Spec, Workload,
 };
 
 const US: f64 = 1_000.0;
@@ -214,4 +214,22 @@ fn pairs_are_two_processes_each_of_a_linux_host() {
     let mut mine = host("core:2", waking(0, 0), vec![pairs("a", 0, 1)]);
     mine.machine.hypervisor.linux.wake_idle_ns = 2_000_000;
     assert!(refused(&mine).contains("wake_idle_ns"));
+}
+
+#[test]
+fn pairs_that_want_one_lock_take_turns_and_lose_no_message() {
+    let with = |lock_share| {
+        let mut one = pairs("a", 0, 8);
+        one.profile.lock_kind = LockKind::Sleeping;
+        one.profile.lock_share = lock_share;
+        one.profile.lock_hold_instructions = 2_000.0;
+        one.profile.lock_switch_instructions = 0.0;
+        let outcome = run(&host("core:16", waking(0, 0), vec![one]), 0);
+        outcome.total("a", "tx_done") * WORK / 1e9
+    };
+    // Eight turns at a time, one of them with the lock: never more than it can serve.
+    let [free, seldom, often] = [0.0, 0.02, 0.5].map(with);
+    assert!((free - 8.0).abs() < 0.01, "{free}");
+    assert!(seldom > 0.97 * free && seldom < free, "{seldom}");
+    assert!((often * 0.5 - 1.0).abs() < 0.02, "{often}");
 }

@@ -83,7 +83,7 @@ impl Fixed {
 }
 
 /// Core part of an instruction [ns].
-pub(super) fn core_ns(machine: &Machine, profile: &Profile) -> f64 {
+pub fn core_ns(machine: &Machine, profile: &Profile) -> f64 {
     profile.eicpi / (machine.core_rate * machine.clock_hz * 1e-9)
 }
 

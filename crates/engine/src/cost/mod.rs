@@ -39,7 +39,7 @@ pub use age::{Ages, Working};
 pub use books::{Book, Books, BOOK_COUNT, BOOK_NAMES};
 pub use class::Class;
 pub use fabric::Fabric;
-pub use fixed::Fixed;
+pub use fixed::{core_ns, Fixed};
 pub use lines::{Lines, Source, LINE_COUNT, LINE_NAMES};
 pub use miss::MissCurve;
 pub use occupancy::{Occupancy, Spent};

@@ -9,6 +9,7 @@ mod charge;
 pub(crate) mod check;
 mod loads;
 pub mod memory;
+pub mod mutex;
 mod playback;
 mod queues;
 mod scheduler;

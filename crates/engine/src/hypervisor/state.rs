@@ -40,6 +40,10 @@ pub struct Vp {
     pub last_thread: u8,
     /// Threads that have begun since it was put on its core: what they find cold there is theirs.
     pub warm: u8,
+    /// Whether it waits for a lock whose holder is away.
+    pub spins: bool,
+    /// Threads that spin for a lock for which they would sleep next.
+    pub waits: u8,
     /// State.
     pub mode: Mode,
     /// Core it is on.
@@ -58,8 +62,8 @@ pub struct Vp {
     pub ceded_at: u64,
     /// Hypervisor time that the next dispatch must pay besides the dispatch itself [ns].
     pub debt_ns: u64,
-    /// Time it spun on a lock before it conferred, booked at its next dispatch [ns].
-    pub spin_ns: u64,
+    /// When it comes to the lock whose holder is away, or has spun for it long enough.
+    pub reaches: Key,
     /// The last core's clock when it left it.
     pub left_clock: u64,
     /// Start of the present dispatch record.
@@ -186,6 +190,8 @@ impl Vp {
             mask: 0,
             last_thread: 0,
             warm: 0,
+            spins: false,
+            waits: 0,
             mode: Mode::Inactive,
             core: None,
             last_core: None,
@@ -195,7 +201,7 @@ impl Vp {
             dispatched_at: 0,
             ceded_at: 0,
             debt_ns: 0,
-            spin_ns: 0,
+            reaches: Key::NONE,
             left_clock: 0,
             record_from: 0,
             record_excess: false,

@@ -28,22 +28,24 @@ impl<S: System> World<S> {
         self.meters.dispatched(partition, waited, distance);
         self.begin_stretch(vp, core, own.map_or(0, |own| own + debt));
         S::grant(self, vp);
+        if self.at.vps[vp].waits != 0 {
+            self.try_again(vp);
+        }
         self.chill(vp, core);
         self.count_thread_dispatches(vp, distance);
         self.plan(core);
         self.plan_siblings(core);
+        S::entered(self, vp);
     }
 
-    /// Nothing useful happens on a core until the dispatch is over, and what the virtual processor
-    /// spun before.
+    /// Nothing useful happens on a core until the dispatch is over.
     fn begin_stretch(&mut self, vp: VpId, core: CoreId, overhead: u64) {
-        let v = &mut self.at.vps[vp];
-        let spin_ns = std::mem::take(&mut v.spin_ns);
         let on = &mut self.at.cores[core];
-        on.first_class = self.table.id(v.partition.into(), on.chip, 0);
+        let partition = self.at.vps[vp].partition;
+        on.first_class = self.table.id(partition.into(), on.chip, 0);
         on.settled_at = on.settled_at.max(self.now);
         on.spin_from = When::at(on.settled_at + overhead);
-        on.stall_until = on.spin_from + spin_ns;
+        on.stall_until = on.spin_from;
         on.single = false;
         on.single_at = When::NEVER;
     }

@@ -1,5 +1,6 @@
 //! Jobs on logical processors: which one gets a runnable job, ends of bursts, time slices.
 
+use super::mutex::Next;
 use super::system::System;
 use super::world::{Task, World};
 use crate::guest::workload::{JobId, JobKind, NO_CPU};
@@ -113,6 +114,9 @@ impl<S: System> World<S> {
     }
 
     fn put_on_thread(&mut self, id: JobId, vp: VpId, cpu: Cpu) {
+        if self.guests[self.vp(vp).partition].mutex.is_some() {
+            self.lay_out(id, vp, cpu.thread);
+        }
         let v = &self.at.vps[vp];
         let guest = &self.guests[v.partition];
         let index = cpu.vp * u16::from(v.smt) + u16::from(cpu.thread);
@@ -185,9 +189,11 @@ impl<S: System> World<S> {
         if cost > 0 {
             self.settle(last);
             let on = &mut self.at.cores[last];
-            on.spin_from = When::NEVER;
-            on.stall_until = on.stall_until.max(When::at(self.now)) + cost;
-            self.plan(last);
+            if on.stall_until.is_set() {
+                on.spin_from = When::NEVER;
+                on.stall_until = on.stall_until.max(When::at(self.now)) + cost;
+                self.plan(last);
+            }
         }
     }
 
@@ -221,13 +227,26 @@ impl<S: System> World<S> {
         let thread_at = &mut self.threads[at];
         thread_at.done_at = When::NEVER;
         let Some(id) = thread_at.job() else { return };
+        let Next::Done { holds } = self.end_piece(id, vp, at, thread) else {
+            return;
+        };
         match self.jobs.get(id).kind {
-            JobKind::Warehouse => return self.next_of_warehouse(id, at),
-            JobKind::Exchange => return self.end_turn(id, vp, at),
-            _ => {}
+            JobKind::Warehouse => {
+                self.next_of_warehouse(id, at);
+                self.lay_out_in_place(id, vp, at);
+            }
+            JobKind::Exchange => {
+                self.end_turn(id, vp, at);
+                self.lay_out_in_place(id, vp, at);
+            }
+            _ => {
+                self.leave_thread(vp, at, thread);
+                self.finish(id, vp, at);
+            }
         }
-        self.leave_thread(vp, at, thread);
-        self.finish(id, vp, at);
+        if holds {
+            self.release_lock(self.vp(vp).partition);
+        }
     }
 
     /// A job leaves its thread, which takes the next one or idles.

@@ -60,7 +60,11 @@ impl<S: System> World<S> {
                     .books
                     .add(Book::Reload, cold);
             }
-            self.table.spend(class, ran - cold);
+            let mut worked = ran - cold;
+            if self.at.vps[vp].waits != 0 {
+                worked -= self.book_waits(vp, worked);
+            }
+            self.table.spend(class, worked);
         }
     }
 

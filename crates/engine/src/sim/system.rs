@@ -97,6 +97,19 @@ pub trait System: Sized {
     /// A virtual processor leaves its core.
     fn leave(_world: &mut World<Self>, _vp: VpId, _core: CoreId) {}
 
+    /// A virtual processor was put on a core and is planned there.
+    #[inline]
+    fn entered(_world: &mut World<Self>, _vp: VpId) {}
+
+    /// What it asks for to be told that a virtual processor comes to a lock.
+    fn at_lock(vp: VpId) -> Self::Alarm;
+
+    /// A runner spins from now on for a lock whose holder is off its core.
+    fn spins(world: &mut World<Self>, vp: VpId, core: CoreId);
+
+    /// It need not spin any longer.
+    fn has_spun(_world: &mut World<Self>, _vp: VpId) {}
+
     /// Whether a virtual processor is on excess capacity.
     fn is_on_excess(&self, _vp: VpId) -> bool {
         false

@@ -3,7 +3,8 @@
 use super::event::{Event, OTHERS};
 use super::meters::Meters;
 use super::system::System;
-use crate::cost::{Spread, Table};
+use crate::cost::{core_ns, Spread, Table};
+use crate::guest::mutex::Mutex;
 use crate::guest::workload::{JobId, JobTable, Shape};
 use crate::guest::{memory, Cpu, Filling, Playback, RunQueues, Scheduler};
 use crate::hypervisor::policies::in_effect;
@@ -70,6 +71,10 @@ pub struct GuestState {
     pub locks: Stream,
     /// Random choices of the balancer.
     pub moves: Stream,
+    /// The lock for which its threads sleep, if it has one.
+    pub mutex: Option<Box<Mutex>>,
+    /// Virtual processor that has lost its core with the lock.
+    pub holder: Option<VpId>,
 }
 
 /// The simulation of a system.
@@ -261,6 +266,12 @@ pub(super) fn stream(spec: &Spec, partition: &Partition, replication: u64, what:
     Stream::new(spec.seed, replication, &name)
 }
 
+fn mutex(spec: &Spec, partition: &Partition) -> Option<Box<Mutex>> {
+    let profile = &partition.profile;
+    let burst = Shape::of(&partition.workload, profile).burst_instructions;
+    Mutex::of(profile, core_ns(&spec.machine, profile), burst)
+}
+
 fn guest(spec: &Spec, partition: &Partition, vps: &[Vp], replication: u64) -> GuestState {
     let places = vps.iter().map(|vp| (vp.home_chip, vp.home_node));
     let filling = Filling::of(&partition.guest, partition.smt, places);
@@ -279,5 +290,7 @@ fn guest(spec: &Spec, partition: &Partition, vps: &[Vp], replication: u64) -> Gu
         daemons: stream("daemons"),
         locks: stream("locks"),
         moves: stream("moves"),
+        mutex: mutex(spec, partition),
+        holder: None,
     }
 }

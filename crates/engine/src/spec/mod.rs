@@ -25,7 +25,7 @@ pub use machine::{
 };
 pub(crate) use policy::host_policies;
 pub use policy::Policy;
-pub use profile::Profile;
+pub use profile::{LockKind, Profile};
 pub use prsm::{DefinedCapacity, Group, LogicalCores, Polarization, PrSm};
 pub use workload::{Distribution, Workload};
 pub use zvm::{CpLocks, CpPaths, CpShare, ExcessUse, Role, Unparking, VirtualMachine, Zvm};

@@ -40,6 +40,12 @@ pub struct Profile {
     pub lock_share: f64,
     /// Instructions for which it is held at a time.
     pub lock_hold_instructions: f64,
+    /// What those do that wait for it.
+    #[serde(default)]
+    pub lock_kind: LockKind,
+    /// Instructions of a switch: who sleeps for it pays two, away from the processor and back.
+    #[serde(default = "usual_switch")]
+    pub lock_switch_instructions: f64,
     /// Share of memory accesses to data of the thread's own, which it allocated itself [0..1].
     pub private_data: f64,
     /// Share of memory accesses to the kernel's I/O structures [0..1].
@@ -48,6 +54,27 @@ pub struct Profile {
     pub store_share: f64,
     /// Neighbouring stores that follow each other.
     pub store_run: f64,
+}
+
+/// What those do that wait for a lock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LockKind {
+    /// They spin, each on a line of its own: the release goes to the next one alone (MCS, the
+    /// `qspinlock` of Linux since 4.2).
+    #[default]
+    Queue,
+    /// They spin on the lock's own line, which each release takes from all of them (ticket locks,
+    /// test-and-set).
+    Ticket,
+    /// They spin for a little, then leave the processor until they are woken (mutexes, futexes,
+    /// semaphores).
+    Sleeping,
+}
+
+/// What a switch is taken to cost where nothing is said: without effect where nobody sleeps.
+fn usual_switch() -> f64 {
+    2_500.0
 }
 
 impl Profile {
@@ -69,6 +96,8 @@ impl Profile {
             dirty_share: 0.0,
             lock_share: 0.0,
             lock_hold_instructions: 1.0,
+            lock_kind: LockKind::Queue,
+            lock_switch_instructions: usual_switch(),
             private_data: 0.0,
             io_data: 0.0,
             store_share: 0.0,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -16,6 +16,8 @@ Cpi = Annotated[float, Field(gt=0, le=100)]
 Misses = Annotated[float, Field(ge=0, le=1)]
 Exponent = Annotated[float, Field(ge=0, le=10)]
 Run = Annotated[float, Field(ge=1, le=1e6)]
+LockKind = Literal["queue", "ticket", "sleeping"]
+Switch = Annotated[float, Field(ge=0, le=1e9)]
 Share = Annotated[float, Quantity(SHARE, "0 %", "100 %")]
 Bytes = Annotated[int, Quantity(SIZE, "0 B", "1 TiB")]
 CurveBytes = Annotated[int, Quantity(SIZE, "1 B", "1 TiB")]
@@ -28,17 +30,19 @@ ENGINE_NAMES = {
     "footprint": "footprint_bytes",
 }
 """What the engine calls those numbers that it calls otherwise."""
-NOT_TOLD: dict[str, float] = {
+NOT_TOLD: dict[str, float | str] = {
     "dirty_share": 0.0,
     "lock_hold_instructions": 1000.0,
+    "lock_kind": "queue",
+    "lock_switch_instructions": 2500.0,
     "private_data": 0.0,
     "io_data": 0.0,
     "store_share": 0.0,
     "store_run": 1.0,
 }
 """Numbers that files may leave out, since earlier ones do not have them, and what is then taken:
-lines that are only read, a lock held for a short routine, all data common, and stores that cost
-nothing."""
+lines that are only read, a lock held for a short routine, whose waiters stand in a queue as in
+today's kernels, all data common, and stores that cost nothing."""
 
 
 class ProfileDescription(Table):
@@ -87,6 +91,12 @@ class ProfileDescription(Table):
     lock_hold_instructions: Figure[Instructions] | None = Field(
         None, description="instructions for which that lock is held at a time"
     )
+    lock_kind: Figure[LockKind] | None = Field(
+        None, description="what those do that wait for that lock"
+    )
+    lock_switch_instructions: Figure[Switch] | None = Field(
+        None, description="instructions of a switch, of which who sleeps for a lock pays two"
+    )
     private_data: Figure[Share] | None = Field(
         None,
         description="share of memory accesses to data of the thread's own, which it allocated",
@@ -108,10 +118,23 @@ class ProfileDescription(Table):
             if isinstance(value, Figure):
                 yield name, value
 
+    def numbers(self) -> Numbers:
+        """Every number as the engine calls it, those that the file leaves out among them."""
+        told = {ENGINE_NAMES.get(name, name): figure.value for name, figure in self.figures()}
+        return {"name": self.name, **NOT_TOLD, **told}
+
     def spec(self) -> Numbers:
         """The `profile` part of the engine's input."""
-        numbers = {ENGINE_NAMES.get(name, name): figure.value for name, figure in self.figures()}
-        return {"name": self.name, **NOT_TOLD, **numbers}
+        return worth_telling(self.numbers())
+
+
+def worth_telling(numbers: Numbers) -> Numbers:
+    """A profile as the engine takes it, without what it would take anyway or never ask for."""
+    kind = numbers["lock_kind"] if numbers["lock_share"] else "queue"
+    left_out = {"lock_switch_instructions"} if kind != "sleeping" else set()
+    if kind == "queue":
+        left_out.add("lock_kind")
+    return {name: value for name, value in numbers.items() if name not in left_out}
 
 
 PROFILE_NUMBERS = tuple(

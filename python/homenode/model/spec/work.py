@@ -6,6 +6,8 @@ from typing import Literal, TypedDict
 
 Shape = Literal["constant", "exponential"]
 """How a random amount of a given mean is distributed."""
+LockKind = Literal["queue", "ticket", "sleeping"]
+"""What those do that wait for a lock."""
 
 
 class CountedSpec(TypedDict):
@@ -103,7 +105,14 @@ WorkloadSpec = (
 )
 
 
-class ProfileSpec(TypedDict):
+class LockSpec(TypedDict, total=False):
+    """What those do that wait for a lock, where they don't stand in a queue, and what it costs."""
+
+    lock_kind: LockKind
+    lock_switch_instructions: float
+
+
+class ProfileSpec(LockSpec):
     """How work behaves on a processor."""
 
     name: str

@@ -138,8 +138,10 @@ class Fitted:
         return path
 
 
-def _plain(name: str, value: float) -> float | str:
-    """A number as a profile file has it."""
+def _plain(name: str, value: float | str) -> float | str:
+    """A number as a profile file has it; a kind is a word."""
+    if isinstance(value, str):
+        return value
     if name in _SIZES:
         return SIZE.format(round(value))
     if name in _SHARES:

@@ -82,6 +82,12 @@ pub(crate) fn check_profile(profile: &Profile, owner: &Owner) -> Checked {
             1.0,
             1e12,
         ),
+        (
+            "lock_switch_instructions",
+            profile.lock_switch_instructions,
+            0.0,
+            1e9,
+        ),
         ("private_data", profile.private_data, 0.0, 1.0),
         ("io_data", profile.io_data, 0.0, 1.0),
         ("store_share", profile.store_share, 0.0, 1.0),

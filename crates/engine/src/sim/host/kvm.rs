@@ -1,21 +1,16 @@
 //! KVM's part: virtual processors that halt poll for a while before they sleep; those that spin on
 //! a lock whose holder has lost its core are caught and yield to it.
 //!
-//! One lock a guest, as in the cost of spinning on a running holder (`cost::lock`): who loses its
-//! core holds it with the chance that the profile's `lock_share` says. While the holder is away,
-//! each sibling that runs comes to the lock after a time that is exponential around the mean
-//! between two of its critical sections, and spins from then on. With pause-loop exits it leaves
-//! the guest after each window and yields to a sibling that waits, round robin from the one
-//! boosted last. One that waits because it has yielded itself hardly holds the lock: it is passed
-//! over every other time (commit "kvm PLE handler: Choose better candidate for directed yield",
-//! 2012). Once the holder runs, waiters get the lock one holding time after the other.
+//! Who spins, and for how long, is in [`convoy`](crate::sim::convoy). With pause-loop exits one
+//! that spins leaves the guest after each window and yields to a sibling that waits, round robin
+//! from the one boosted last. One that waits because it has yielded itself hardly holds the lock:
+//! it is passed over every other time (commit "kvm PLE handler: Choose better candidate for
+//! directed yield", 2012).
 
 use super::state::{Guest, Host, Vcpu};
-use super::Alarm;
-use crate::cost::Book;
 use crate::hypervisor::halt::next_poll_ns;
 use crate::hypervisor::Mode;
-use crate::ids::{CoreId, PartitionId, Span, VpId};
+use crate::ids::{CoreId, PartitionId, VpId};
 use crate::kernel::{Key, When};
 use crate::sim::world::World;
 use crate::spec::Kvm;
@@ -53,9 +48,9 @@ impl World<Host> {
         }
         let (now, core) = (self.now, self.core_of(vp));
         let waiting = self.sys.room.has_waiting(core);
+        self.at.vps[vp].spins = false;
         let vcpu = self.vcpu(vp);
         vcpu.halted_at = When::at(now);
-        vcpu.spins = false;
         vcpu.caught_at = When::NEVER;
         if vcpu.poll_ns == 0 || waiting {
             return false;
@@ -122,27 +117,16 @@ impl World<Host> {
         let Some(kvm) = self.kvm(vp) else { return };
         let path = kvm.exit_ns + kvm.entry_ns;
         self.at.vps[vp].debt_ns += path;
-        let vcpu = self.vcpu(vp);
-        vcpu.caught_at = When::NEVER;
-        vcpu.reaches = Key::NONE;
+        self.at.vps[vp].reaches = Key::NONE;
+        self.vcpu(vp).caught_at = When::NEVER;
     }
 
     /// A virtual processor with work has lost its core, perhaps with the lock in its hands.
     pub(super) fn kvm_preempted(&mut self, vp: VpId) {
         self.kvm_left(vp);
-        let partition = self.vp(vp).partition;
         let switched_on = self.kvm(vp).is_some_and(|kvm| kvm.lock_holder_preemption);
-        let may_hold = switched_on && !self.is_polling(vp) && !self.vcpu(vp).spins;
-        if !may_hold || self.guest(partition).holder.is_some() {
-            return;
-        }
-        let core = self.vp(vp).last_core.expect("it ran");
-        let share = self.holding_share(partition, core);
-        if share > 0.0 && self.guests[partition].locks.chance(share) {
-            self.guest(partition).holder = Some(vp);
-            for sibling in self.siblings_of(partition) {
-                self.will_reach(sibling);
-            }
+        if switched_on && !self.is_polling(vp) {
+            self.lost_with_lock(vp);
         }
     }
 
@@ -155,17 +139,7 @@ impl World<Host> {
         if self.mask(vp) != 0 {
             self.end_halt(vp);
         }
-        let partition = self.vp(vp).partition;
-        let holder = self.guest(partition).holder;
-        if holder == Some(vp) {
-            self.holder_is_back(partition);
-        } else if holder.is_some() {
-            if self.vcpu(vp).spins {
-                self.spin(vp);
-            } else {
-                self.will_reach(vp);
-            }
-        }
+        self.runs_again(vp);
     }
 
     /// A virtual processor that waited for a core has lost its work to a sibling, the lock with it.
@@ -173,80 +147,11 @@ impl World<Host> {
         if self.kvm(vp).is_none() {
             return;
         }
-        self.vcpu(vp).spins = false;
-        let partition = self.vp(vp).partition;
-        if self.guest(partition).holder == Some(vp) {
-            self.holder_is_back(partition);
-        }
+        self.lets_go(vp);
     }
 
-    pub(super) fn siblings_of(&self, partition: PartitionId) -> Span<VpId> {
-        self.at.vps_of[partition]
-    }
-
-    /// Share of its time on a core in which a runner holds the lock: `lock_share` of what is left
-    /// when the waits for a running holder (`cost::lock`) are taken off.
-    fn holding_share(&mut self, partition: PartitionId, core: CoreId) -> f64 {
-        let share = self.spec_of(partition).profile.lock_share;
-        if share <= 0.0 {
-            return 0.0;
-        }
-        let (own, all) = self.own_ns(core);
-        share * own / all
-    }
-
-    /// Time of an instruction on a core without waits for the lock, and with them [ns].
-    fn own_ns(&mut self, core: CoreId) -> (f64, f64) {
-        let id = self.at.cores[core].class;
-        let class = self.table.class(&self.spec.partitions, id);
-        (class.ns - class.books.of(Book::Spin), class.ns)
-    }
-
-    /// Holding time of the lock, and mean time between two turns of one virtual processor, on its
-    /// core, neither with waits for it [ns].
-    fn lock_times(&mut self, vp: VpId, core: CoreId) -> (f64, f64) {
-        let partition = self.vp(vp).partition;
-        let (own, _) = self.own_ns(core);
-        let profile = &self.spec_of(partition).profile;
-        let held = profile.lock_hold_instructions * own;
-        (held, held * (1.0 / profile.lock_share - 1.0))
-    }
-
-    /// A sibling that runs will come to the lock some time.
-    fn will_reach(&mut self, vp: VpId) {
-        let (partition, core) = (self.vp(vp).partition, self.vp(vp).core);
-        let Some(core) = core.filter(|_| self.mask(vp) != 0 && !self.sys.vcpus[vp].spins) else {
-            return;
-        };
-        let (_, outside) = self.lock_times(vp, core);
-        let after = self.guests[partition].locks.exponential(outside) as u64;
-        let key = self.ask_at(self.now + after, Alarm::Lock(vp));
-        self.vcpu(vp).reaches = key;
-    }
-
-    /// A virtual processor comes to a lock; if the holder is still away, it spins.
-    pub fn reach_lock(&mut self, vp: VpId, key: Key) {
-        if self.vcpu(vp).reaches != key {
-            return;
-        }
-        self.vcpu(vp).reaches = Key::NONE;
-        let v = self.vp(vp);
-        let (partition, runs) = (v.partition, v.mode == Mode::Running);
-        if runs && self.mask(vp) != 0 && self.guest(partition).holder.is_some() {
-            self.vcpu(vp).spins = true;
-            let core = self.core_of(vp);
-            self.settle(core);
-            self.spin(vp);
-        }
-    }
-
-    /// A runner makes no progress until the holder is back; the processor notices after a window.
-    fn spin(&mut self, vp: VpId) {
-        let core = self.core_of(vp);
-        let on = &mut self.at.cores[core];
-        let from = on.settled_at.max(self.now);
-        on.spin_from = on.stall_until.max(When::at(from));
-        on.stall_until = When::NEVER;
+    /// A runner spins; the processor notices after a window.
+    pub(super) fn kvm_spins(&mut self, vp: VpId, core: CoreId) {
         let clock_hz = self.spec.machine.clock_hz;
         let spin_from = self.at.cores[core].spin_from;
         let window = self.kvm(vp).and_then(|kvm| kvm.pause_loop);
@@ -254,7 +159,12 @@ impl World<Host> {
             spin_from + (f64::from(pause_loop.window_cycles) / clock_hz * 1e9) as u64
         });
         self.grant(vp);
-        self.plan(core);
+    }
+
+    /// It gets the lock.
+    pub(super) fn kvm_has_spun(&mut self, vp: VpId) {
+        self.vcpu(vp).caught_at = When::NEVER;
+        self.grant(vp);
     }
 
     /// The processor has noticed that a runner spins: it leaves the guest, and may yield.
@@ -275,7 +185,7 @@ impl World<Host> {
 
     /// Tries siblings that wait for a core, from the one after the one boosted last.
     fn yield_to_sibling(&mut self, vp: VpId, partition: PartitionId) {
-        let siblings = self.siblings_of(partition);
+        let siblings = self.at.vps_of[partition];
         let from = self.guest(partition).boosted + 1;
         let now = self.now;
         for step in 0..siblings.len() {
@@ -303,27 +213,5 @@ impl World<Host> {
         let vcpu = self.vcpu(vp);
         vcpu.has_yielded = false;
         vcpu.passed_over = false;
-    }
-
-    /// The holder runs again: those that wait get the lock one holding time after the other.
-    fn holder_is_back(&mut self, partition: PartitionId) {
-        self.guest(partition).holder = None;
-        let mut turn = 0;
-        for vp in self.siblings_of(partition) {
-            self.vcpu(vp).reaches = Key::NONE;
-            if !std::mem::take(&mut self.vcpu(vp).spins) || self.vp(vp).mode != Mode::Running {
-                continue;
-            }
-            let core = self.core_of(vp);
-            turn += 1;
-            self.settle(core);
-            self.vcpu(vp).caught_at = When::NEVER;
-            let (held, _) = self.lock_times(vp, core);
-            let on = &mut self.at.cores[core];
-            on.spin_from = on.spin_from.max(When::at(self.now));
-            on.stall_until = on.spin_from + held as u64 * turn;
-            self.grant(vp);
-            self.plan(core);
-        }
     }
 }

@@ -96,6 +96,22 @@ impl System for Host {
         world.grant(vp);
     }
 
+    fn entered(world: &mut World<Self>, vp: VpId) {
+        world.kvm_entered(vp);
+    }
+
+    fn at_lock(vp: VpId) -> Alarm {
+        Alarm::Lock(vp)
+    }
+
+    fn spins(world: &mut World<Self>, vp: VpId, core: CoreId) {
+        world.kvm_spins(vp, core);
+    }
+
+    fn has_spun(world: &mut World<Self>, vp: VpId) {
+        world.kvm_has_spun(vp);
+    }
+
     #[inline]
     fn charge(world: &mut World<Self>, vp: VpId, _core: CoreId, elapsed: u64) {
         let partition = world.at.vps[vp].partition;
@@ -288,7 +304,6 @@ impl World<Host> {
         }
         self.interrupt(next, core, was);
         self.dispatch(next, core);
-        self.kvm_entered(next);
     }
 
     /// The same thread goes on, perhaps until another time.

@@ -92,7 +92,7 @@ impl World<Host> {
 
     /// Kernel time that a partition's runners share.
     fn delay_runners(&mut self, partition: PartitionId, ns: f64) {
-        let siblings = self.siblings_of(partition).into_iter();
+        let siblings = self.at.vps_of[partition].into_iter();
         let runners: Vec<CoreId> = siblings.filter_map(|vp| self.vp(vp).core).collect();
         let each = (ns / runners.len().max(1) as f64) as u64;
         for core in runners {
@@ -123,7 +123,7 @@ impl World<Host> {
             return Vec::new();
         };
         let common = &memory.placed.common;
-        let threads: Vec<VpId> = self.siblings_of(partition).into_iter().collect();
+        let threads: Vec<VpId> = self.at.vps_of[partition].into_iter().collect();
         let most = common
             .ids()
             .reduce(|a, b| if common[b] > common[a] { b } else { a })

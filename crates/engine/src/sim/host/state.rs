@@ -4,7 +4,7 @@ use crate::guest::memory::Placed;
 use crate::hypervisor::policies::scheduler;
 use crate::hypervisor::{HostScheduler, State};
 use crate::ids::{ById, CoreId, PartitionId, VpId};
-use crate::kernel::{Key, When};
+use crate::kernel::When;
 use crate::spec::{Kvm, MemoryPolicy, Partition, Policy, Processors, Spec};
 
 /// A host's scheduler, and what KVM keeps beside it.
@@ -53,12 +53,8 @@ pub struct Vcpu {
     pub(super) polls_until: When,
     /// Since when it has been halted; never = it is not.
     pub(super) halted_at: When,
-    /// Whether it waits for the lock whose holder is away.
-    pub(super) spins: bool,
-    /// When the processor notices; never = it does not.
+    /// When the processor notices that it spins; never = it does not.
     pub(super) caught_at: When,
-    /// When it comes to the lock, as long as the holder is away.
-    pub(super) reaches: Key,
     /// Whether it has given its processor to a sibling and has not had one since.
     pub(super) has_yielded: bool,
     /// Whether it was passed over for that the last time.
@@ -69,8 +65,6 @@ pub struct Vcpu {
 #[derive(Clone, Debug)]
 pub struct Guest {
     pub(super) kvm: Kvm,
-    /// Virtual processor that has lost its core with the lock.
-    pub(super) holder: Option<VpId>,
     /// The one yielded to last, by index.
     pub(super) boosted: usize,
 }
@@ -82,9 +76,7 @@ impl Vcpu {
             poll_ns: 0,
             polls_until: When::NEVER,
             halted_at: When::NEVER,
-            spins: false,
             caught_at: When::NEVER,
-            reaches: Key::NONE,
             has_yielded: false,
             passed_over: false,
         }
@@ -103,11 +95,7 @@ impl Vcpu {
 /// KVM's guests among the partitions.
 fn guests(spec: &Spec) -> ById<PartitionId, Option<Guest>> {
     let guest = |processors: &Processors| match processors {
-        Processors::Shared { host, .. } => host.kvm.clone().map(|kvm| Guest {
-            kvm,
-            holder: None,
-            boosted: 0,
-        }),
+        Processors::Shared { host, .. } => host.kvm.clone().map(|kvm| Guest { kvm, boosted: 0 }),
         Processors::Dedicated { .. } => None,
     };
     spec.partitions

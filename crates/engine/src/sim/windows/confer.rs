@@ -1,14 +1,16 @@
 //! Locks across virtual processors. A virtual processor that loses its core may hold a lock that a
-//! sibling wants; the sibling spins for a while (AIX: `slock_spinb4confer` turns), then confers: it
-//! gives its core and the rest of its slice to the holder.
+//! sibling comes to ([`convoy`](crate::sim::convoy)); the sibling spins for a while (AIX:
+//! `slock_spinb4confer` turns), then confers: it gives its core and the rest of its slice to the
+//! holder. When it runs again and the holder still does not, it spins anew.
 //!
 //! A vertical-high logical core of PR/SM at home is as good as dedicated: it spins on and keeps its
 //! core (assumed: what PR/SM does with a yield of such a core is not published). A gift does not
 //! draw one from its home either: it is the time that is given to it, and it uses that at home.
 
-use super::Partitions;
+use super::{Alarm, Partitions};
 use crate::hypervisor::{Capacity, Mode};
 use crate::ids::{CoreId, VpId};
+use crate::kernel::Key;
 use crate::sim::meters::Reason;
 use crate::sim::world::World;
 
@@ -17,31 +19,35 @@ use crate::sim::world::World;
 const SPIN_NS: u64 = 10_000;
 
 impl World<Partitions> {
-    /// A virtual processor with work has lost its core: if it holds a lock, a running sibling
-    /// confers.
-    pub(super) fn lost_core(&mut self, holder: VpId) {
-        let partition = self.vp(holder).partition;
-        let share = self.spec_of(partition).profile.lock_share;
-        if share == 0.0 || !matches!(self.vp(holder).mode, Mode::Ready | Mode::Exhausted) {
-            return;
-        }
-        let threads = i32::from(self.mask(holder).count_ones() as u8);
-        let held = 1.0 - (1.0 - share).powi(threads);
-        if !self.guests[partition].locks.chance(held) {
-            return;
-        }
-        if let Some(sibling) = self.running_sibling(holder) {
-            self.confer(sibling, holder);
+    /// A virtual processor with work has lost its core, if it was not put on another one.
+    pub(super) fn lost_core(&mut self, vp: VpId) {
+        if matches!(self.vp(vp).mode, Mode::Ready | Mode::Exhausted) {
+            self.lost_with_lock(vp);
         }
     }
 
-    fn running_sibling(&self, holder: VpId) -> Option<VpId> {
-        let mut siblings = self.at.vps_of[self.vp(holder).partition].into_iter();
-        siblings.find(|vp| {
-            let v = self.vp(*vp);
-            let spins = *vp != holder && v.mode == Mode::Running && v.mask != 0;
-            spins && v.core != self.sys.windows.slices[*vp].home_core
-        })
+    /// A runner spins: it will confer, unless the core is its own home.
+    pub(super) fn will_confer(&mut self, vp: VpId, core: CoreId) {
+        let home = self.sys.windows.slices[vp].home_core;
+        if let Some(from) = self.at.cores[core].spin_from.ns() {
+            if home != Some(core) {
+                self.at.vps[vp].reaches = self.ask_at(from + SPIN_NS, Alarm::Lock(vp));
+            }
+        }
+    }
+
+    /// A virtual processor comes to the lock, or has spun for it long enough.
+    pub(super) fn at_lock(&mut self, vp: VpId, key: Key) {
+        let v = self.vp(vp);
+        if !v.spins {
+            return self.reach_lock(vp, key);
+        }
+        if v.reaches != key || v.mode != Mode::Running {
+            return;
+        }
+        if let Some(holder) = self.guests[v.partition].holder {
+            self.confer(vp, holder);
+        }
     }
 
     /// Whether a core is no place for what a virtual processor is entitled to: it has another home.
@@ -59,7 +65,6 @@ impl World<Partitions> {
         let meter = &mut self.meters.partitions[partition];
         meter.confer_calls += 1;
         meter.confer_ns += cost;
-        self.at.vps[sibling].spin_ns += SPIN_NS;
         self.at.vps[holder].debt_ns += cost;
         self.sys.windows.queues.remove(partition, holder);
         self.give_slice(sibling, holder, core);

@@ -128,6 +128,7 @@ impl World<Partitions> {
             self.preempt(victim, Reason::Preempted);
             self.dispatch(vp, core);
             self.make_ready(victim);
+            self.lost_core(victim);
         }
     }
 
@@ -164,6 +165,7 @@ impl World<Partitions> {
         let v = &mut self.at.vps[vp];
         v.ceded_at = self.now;
         let (partition, index) = (v.partition, v.index);
+        self.lets_go(vp);
         let windows = &mut self.sys.windows;
         let left = std::mem::take(&mut windows.slices[vp].slice_ns);
         windows.shares[partition].cede(index, left);
@@ -273,9 +275,13 @@ impl World<Partitions> {
         let partition = v.partition;
         self.meters.partitions[partition].vcsw += 1;
         self.meters.dispatched(partition, 0, distance);
-        let on = &mut self.at.cores[core];
-        on.spin_from = When::NEVER;
         let overhead = self.spec.machine.hypervisor.dispatch_ns;
+        let on = &mut self.at.cores[core];
+        on.spin_from = if on.stall_until.is_set() {
+            When::NEVER
+        } else {
+            When::at(self.now + overhead)
+        };
         on.stall_until = on.stall_until.max(When::at(self.now)) + overhead;
     }
 

@@ -71,5 +71,6 @@ impl World<Partitions> {
         let core = self.preempt(vp, Reason::Reclaimed);
         self.hand_on(core);
         self.make_ready(vp);
+        self.lost_core(vp);
     }
 }

@@ -59,6 +59,8 @@ pub enum Alarm {
     ShareCheck,
     /// An entitled virtual processor that still waits must run from now on to get its slice.
     LastChance(VpId),
+    /// A virtual processor comes to a lock, or has spun for it long enough.
+    Lock(VpId),
     /// Of a partition's z/VM.
     Zvm(PartitionId, zvm::Alarm),
 }
@@ -106,10 +108,11 @@ impl System for Partitions {
         world.core_due(core, vp);
     }
 
-    fn alarm(world: &mut World<Self>, _key: Key, alarm: Alarm) {
+    fn alarm(world: &mut World<Self>, key: Key, alarm: Alarm) {
         match alarm {
             Alarm::ShareCheck => world.check_shares(),
             Alarm::LastChance(vp) => world.last_chance(vp),
+            Alarm::Lock(vp) => world.at_lock(vp, key),
             Alarm::Zvm(partition, alarm) => world.cp_alarm(partition, alarm),
         }
     }
@@ -145,6 +148,19 @@ impl System for Partitions {
         world.return_grant(vp);
         let chip = world.at.cores[core].chip;
         world.sys.windows.sets.set_excess(chip, core, false);
+    }
+
+    #[inline]
+    fn entered(world: &mut World<Self>, vp: VpId) {
+        world.runs_again(vp);
+    }
+
+    fn at_lock(vp: VpId) -> Alarm {
+        Alarm::Lock(vp)
+    }
+
+    fn spins(world: &mut World<Self>, vp: VpId, core: CoreId) {
+        world.will_confer(vp, core);
     }
 
     fn is_on_excess(&self, vp: VpId) -> bool {

@@ -2,6 +2,7 @@
 
 use crate::cost::{lock, Surroundings};
 use crate::guest::zvm::segment::{Owner, Segment};
+use crate::spec;
 
 /// Share of the newest window in the running average of a lock's use and of a switch's users:
 /// assumed, as that of the machine's other averages.
@@ -109,7 +110,7 @@ impl Lock {
         }
         let between = engaged * window_ns / self.usual;
         let outside = (between - held - transfer_ns - self.wait_ns).max(0.0);
-        let wait = lock::wait_ns(engaged, outside, held, transfer_ns);
+        let wait = lock::wait_ns(spec::LockKind::Ticket, engaged, outside, held, transfer_ns);
         self.wait_ns += NEWEST * (wait - self.wait_ns);
     }
 }

@@ -1,6 +1,6 @@
 //! Nobody has more than his limits allow, nor less than he is entitled to.
 
-use homenode_engine::spec::{CpShare, Guest, Partition, Processors, Spec, Workload};
+use homenode_engine::spec::{CpShare, Guest, LockKind, Partition, Processors, Spec, Workload};
 
 use super::super::Outcome;
 use super::{cpus, each_row, lengths, vps, window_ns, windows};
@@ -72,7 +72,9 @@ pub fn is_always_busy(partition: &Partition) -> bool {
         | Workload::Warehouses { count } => count >= threads,
         _ => false,
     };
-    keeps_on && !folds
+    let profile = &partition.profile;
+    let sleeps = profile.lock_kind == LockKind::Sleeping && profile.lock_share > 0.0;
+    keeps_on && !folds && !sleeps
 }
 
 pub fn entitlement_is_guaranteed(spec: &Spec, outcome: &Outcome) {

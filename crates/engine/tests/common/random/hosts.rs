@@ -8,7 +8,7 @@ use homenode_engine::spec::{
 use super::super::host::{cgroup, group, host_machine, host_spec, on_off, threads};
 use super::super::{missing_profile, MS, SECOND};
 use super::partition::random_workload;
-use super::{random_times, Dice};
+use super::{random_times, Dice, LOCKS};
 
 /// One to six partitions of one to four threads.
 pub fn crowded(dice: &mut Dice, policy: Policy) -> Spec {
@@ -115,6 +115,7 @@ fn guest(dice: &mut Dice, at: u16, weight: u16, host: HostThreads) -> Partition 
     }
     one.profile.instructions_per_unit = dice.pick(&[1e6, 2e5, 4e7]);
     one.profile.lock_share = dice.pick(&[0.0, 0.0, 0.1]);
+    one.profile.lock_kind = dice.pick(&LOCKS);
     if dice.chance(4) {
         on_off(u32::from(count), 3e5, 200_000, &mut one);
     }

@@ -11,7 +11,7 @@ mod zvm;
 pub use race::races;
 
 use homenode_engine::spec::{
-    Accounting, Eviction, Machine, Partition, Policy, Pool, Processors, Spec,
+    Accounting, Eviction, LockKind, Machine, Partition, Policy, Pool, Processors, Spec,
 };
 use proptest::prelude::*;
 
@@ -21,13 +21,16 @@ use super::{machine, spec, MS, SECOND};
 /// Dice for the machine and the run.
 const OF_RUN: usize = 39;
 /// Dice for one partition.
-const OF_PARTITION: usize = 48 + memory::OF_MEMORY;
+const OF_PARTITION: usize = 49 + memory::OF_MEMORY;
 /// Dice for the pools.
 const OF_POOLS: usize = 8;
 /// Most partitions.
 const PARTITIONS: usize = 8;
 /// Dice that make one spec.
 pub const DICE: usize = OF_RUN + OF_POOLS + PARTITIONS * OF_PARTITION + prsm::OF_SHARING;
+
+/// What those do that wait for a lock.
+const LOCKS: [LockKind; 3] = [LockKind::Queue, LockKind::Ticket, LockKind::Sleeping];
 
 /// Rows of dice.
 pub fn dice() -> impl Strategy<Value = Vec<u16>> {

@@ -6,7 +6,7 @@ use homenode_engine::spec::{
 };
 
 use super::super::{aix, dedicated, missing_profile, partition, quiet_unix, MS};
-use super::{memory, Dice};
+use super::{memory, Dice, LOCKS};
 
 /// One of PowerVM, or with cores of its own, of which so many are free.
 pub fn random(dice: &mut Dice, machine: &Machine, index: usize, free: u16) -> Partition {
@@ -56,6 +56,7 @@ pub fn random(dice: &mut Dice, machine: &Machine, index: usize, free: u16) -> Pa
     }
     made.profile.instructions_per_unit = dice.pick(&[1e6, 2e5, 4e7]);
     made.profile.lock_share = dice.pick(&[0.0, 0.0, 0.1]);
+    made.profile.lock_kind = dice.pick(&LOCKS);
     random_guest(dice, &mut made);
     memory::of_partition(dice, machine, &mut made);
     made

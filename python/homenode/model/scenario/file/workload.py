@@ -15,9 +15,12 @@ from homenode.model.catalog.profile_model import (
     CurveBytes,
     Exponent,
     Instructions,
+    LockKind,
     Misses,
+    Numbers,
     Run,
     Share,
+    Switch,
 )
 from homenode.model.document import OrText, Quantity, Table
 from homenode.model.units import RATE, SIZE, TIME
@@ -68,6 +71,16 @@ class ProfileChoice(Table):
     lock_hold_instructions: Instructions | None = Field(
         None, description="instructions for which it is held at a time"
     )
+    lock_kind: LockKind | None = Field(
+        None,
+        description=(
+            "what those do that wait for it: each spins on a line of its own (queue), all on the"
+            " lock's (ticket), or they leave the processor after a little (sleeping)"
+        ),
+    )
+    lock_switch_instructions: Switch | None = Field(
+        None, description="instructions of a switch, of which who sleeps for it pays two"
+    )
     private_data: Share | None = Field(
         None, description="share of memory accesses to data of the thread's own"
     )
@@ -90,7 +103,7 @@ class ProfileChoice(Table):
                 )
         return self
 
-    def replaced(self) -> dict[str, float | int]:
+    def replaced(self) -> Numbers:
         """The numbers that stand in place of the base's."""
         given = {name: getattr(self, name) for name in PROFILE_NUMBERS}
         return {name: value for name, value in given.items() if value is not None}

@@ -1,0 +1,170 @@
+//! Convoys: a virtual processor that loses its core with a spin lock in its hands holds up the
+//! siblings that come to it.
+//!
+//! One lock a guest, as in the cost of spinning on a running holder (`cost::lock`): who loses its
+//! core holds it with the chance that the profile's `lock_share` says. While the holder is away,
+//! each sibling that runs comes to the lock after a time that is exponential around the mean
+//! between two critical sections of a thread, and spins from then on. Its threads are taken to come
+//! together, when one of them would: what they lose is the same on average as if each came by
+//! itself, and a core is given away only if none of its threads has anything better to do. Once the
+//! holder runs, waiters get the lock one holding time after the other.
+//!
+//! ```text
+//! told:    lost_with_lock (off its core, with work), runs_again (on a core), lets_go (no work)
+//! system:  spins (it may notice after a while, and confer or yield), has_spun
+//! ```
+//! Of a queue or ticket lock, one that waits and loses its core holds up those behind it too; that
+//! is not modelled.
+
+use super::system::System;
+use super::world::World;
+use crate::cost::{Book, ClassId};
+use crate::hypervisor::Mode;
+use crate::ids::{CoreId, PartitionId, VpId};
+use crate::kernel::{Key, When};
+use crate::spec::LockKind;
+
+impl<S: System> World<S> {
+    /// A virtual processor with work has lost its core, perhaps with the lock in its hands.
+    pub fn lost_with_lock(&mut self, vp: VpId) {
+        let v = self.vp(vp);
+        let partition = v.partition;
+        let free = self.guests[partition].holder.is_none();
+        let profile = &self.spec_of(partition).profile;
+        let spinning = profile.lock_share > 0.0 && profile.lock_kind != LockKind::Sleeping;
+        if v.spins || !free || !spinning {
+            return;
+        }
+        let share = self.holding_share(vp);
+        if share > 0.0 && self.guests[partition].locks.chance(share) {
+            self.guests[partition].holder = Some(vp);
+            for sibling in self.at.vps_of[partition] {
+                self.will_reach(sibling);
+            }
+        }
+    }
+
+    /// A virtual processor was put on a core.
+    #[inline]
+    pub fn runs_again(&mut self, vp: VpId) {
+        let partition = self.vp(vp).partition;
+        match self.guests[partition].holder {
+            None => {}
+            Some(holder) if holder == vp => self.holder_is_back(partition),
+            Some(_) if self.vp(vp).spins => self.spin(vp),
+            Some(_) => self.will_reach(vp),
+        }
+    }
+
+    /// A virtual processor has no work any more: it waits for no lock, and who took its work has
+    /// what it held.
+    pub fn lets_go(&mut self, vp: VpId) {
+        self.at.vps[vp].spins = false;
+        let partition = self.vp(vp).partition;
+        if self.guests[partition].holder == Some(vp) {
+            self.holder_is_back(partition);
+        }
+    }
+
+    /// Share of its time on a core in which a virtual processor holds the lock: `lock_share` of
+    /// what is left of each thread's when the waits for a running holder (`cost::lock`) are taken
+    /// off.
+    fn holding_share(&mut self, vp: VpId) -> f64 {
+        let v = self.vp(vp);
+        let (partition, threads) = (v.partition, f64::from(v.mask.count_ones()));
+        let core = v.last_core.expect("it ran");
+        let (own, all) = self.own_ns(self.class_on(vp, core));
+        let share = self.spec_of(partition).profile.lock_share * own / all;
+        (share * threads).min(1.0)
+    }
+
+    /// Cost class of a virtual processor on the core where it is or was last.
+    fn class_on(&self, vp: VpId, core: CoreId) -> ClassId {
+        let (v, on) = (self.vp(vp), &self.at.cores[core]);
+        if on.running.is_none_or(|runner| runner == vp) {
+            return on.class;
+        }
+        let first = self.table.id(v.partition.into(), on.chip, 0);
+        first + v.mask.count_ones()
+    }
+
+    /// Time of an instruction in a class without waits for the lock, and with them [ns].
+    fn own_ns(&mut self, class: ClassId) -> (f64, f64) {
+        let class = self.table.class(&self.spec.partitions, class);
+        (class.ns - class.books.of(Book::Spin), class.ns)
+    }
+
+    /// Holding time of the lock, and mean time between two turns of one thread, on its core,
+    /// neither with waits for it [ns].
+    fn lock_times(&mut self, vp: VpId, core: CoreId) -> (f64, f64) {
+        let partition = self.vp(vp).partition;
+        let (own, _) = self.own_ns(self.at.cores[core].class);
+        let profile = &self.spec_of(partition).profile;
+        let held = profile.lock_hold_instructions * own;
+        (held, held * (1.0 / profile.lock_share - 1.0))
+    }
+
+    /// A sibling that runs will come to the lock some time.
+    fn will_reach(&mut self, vp: VpId) {
+        let v = self.vp(vp);
+        let (partition, core) = (v.partition, v.core);
+        let Some(core) = core.filter(|_| v.mask != 0 && !v.spins) else {
+            return;
+        };
+        let (_, outside) = self.lock_times(vp, core);
+        let after = self.guests[partition].locks.exponential(outside) as u64;
+        let key = self.ask_at(self.now + after, S::at_lock(vp));
+        self.at.vps[vp].reaches = key;
+    }
+
+    /// A virtual processor comes to a lock; if the holder is still away, it spins.
+    pub fn reach_lock(&mut self, vp: VpId, key: Key) {
+        let v = &mut self.at.vps[vp];
+        if v.reaches != key {
+            return;
+        }
+        v.reaches = Key::NONE;
+        let away = self.guests[v.partition].holder.is_some();
+        let Some(core) = v.core.filter(|_| v.mode == Mode::Running) else {
+            return;
+        };
+        if v.mask != 0 && away {
+            v.spins = true;
+            self.settle(core);
+            self.spin(vp);
+        }
+    }
+
+    /// A runner makes no progress until the holder is back, or somebody notices.
+    pub fn spin(&mut self, vp: VpId) {
+        let core = self.vp(vp).core.expect("a runner");
+        let on = &mut self.at.cores[core];
+        let from = on.settled_at.max(self.now);
+        on.spin_from = on.stall_until.max(When::at(from));
+        on.stall_until = When::NEVER;
+        S::spins(self, vp, core);
+        self.plan(core);
+    }
+
+    /// The holder runs again: those that wait get the lock one holding time after the other.
+    fn holder_is_back(&mut self, partition: PartitionId) {
+        self.guests[partition].holder = None;
+        let mut turn = 0;
+        for vp in self.at.vps_of[partition] {
+            let v = &mut self.at.vps[vp];
+            v.reaches = Key::NONE;
+            let spun = std::mem::take(&mut v.spins);
+            let Some(core) = v.core.filter(|_| spun && v.mode == Mode::Running) else {
+                continue;
+            };
+            turn += 1;
+            self.settle(core);
+            let (held, _) = self.lock_times(vp, core);
+            let on = &mut self.at.cores[core];
+            on.spin_from = on.spin_from.max(When::at(self.now));
+            on.stall_until = on.spin_from + held as u64 * turn;
+            S::has_spun(self, vp);
+            self.plan(core);
+        }
+    }
+}

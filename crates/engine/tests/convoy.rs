@@ -1,0 +1,122 @@
+//! Who loses a core with a spin lock in its hands holds its siblings up: under PowerVM and PR/SM as
+//! under KVM (`kvm.rs`).
+
+mod common;
+
+use common::*;
+use homenode_engine::hypervisor::policies::by_weight;
+use homenode_engine::spec::{
+    HostThreads, LogicalCores, Partition, Polarization, Policy, Processors,
+};
+
+/// As many loops as processors, which hold a lock for 2 us at a time.
+fn locking(processors: Processors, lock_share: f64) -> Partition {
+    let count = match &processors {
+        Processors::Shared { r#virtual, .. } => u32::from(*r#virtual),
+        Processors::Dedicated { .. } => unreachable!("they are shared"),
+    };
+    let mut one = partition("a", processors, loops(count));
+    one.profile.lock_share = lock_share;
+    one.profile.lock_hold_instructions = 2_000.0;
+    one
+}
+
+/// Vertical logical cores of weight 50.
+fn vertical(cores: u16) -> Processors {
+    Processors::Shared {
+        entitlement: 0.0,
+        r#virtual: cores,
+        capped: false,
+        weight: 50,
+        pool: 0,
+        prsm: LogicalCores {
+            polarization: Polarization::Vertical,
+            ..LogicalCores::default()
+        },
+        host: HostThreads::default(),
+    }
+}
+
+/// Two partitions of equal weight on four cores: ours has a lock and so many logical cores.
+fn under_prsm(cores: u16, lock_share: f64) -> Outcome {
+    let other = partition("b", vertical(4), loops(4));
+    let mut spec = spec(
+        machine("core:4"),
+        vec![locking(vertical(cores), lock_share), other],
+    );
+    spec.machine.hypervisor.policy = Policy::Prsm;
+    spec.machine.hypervisor.prsm.run_time_ns = Some(10 * MS);
+    for (at, share) in by_weight(&spec).into_iter().enumerate() {
+        if let Processors::Shared { entitlement, .. } = &mut spec.partitions[at].processors {
+            *entitlement = share.expect("shared");
+        }
+    }
+    let outcome = run(&spec, 0);
+    assert_all(&spec, &outcome);
+    outcome
+}
+
+/// Eight virtual processors of 0.8 cores beside others that leave them little more.
+fn under_phyp(lock_share: f64, held: f64) -> Outcome {
+    let mut one = locking(shared(0.8, 8), lock_share);
+    one.profile.lock_hold_instructions = held;
+    let other = partition("b", shared(3.1, 4), loops(4));
+    let spec = spec(machine("core:4"), vec![one, other]);
+    let outcome = run(&spec, 0);
+    assert_all(&spec, &outcome);
+    outcome
+}
+
+fn instructions_per_ns(outcome: &Outcome) -> f64 {
+    outcome.total("a", "instructions") / outcome.total("a", "busy_ns")
+}
+
+/// Two vertical-high logical cores keep their cores; a third one takes its time from them and is
+/// away with the lock for whole slices.
+#[test]
+fn fewer_logical_cores_do_more_where_a_holder_may_lose_its_core() {
+    for (share, gain) in [(0.02, 1.003), (0.1, 1.03), (0.3, 1.1)] {
+        let [two, three, four] = [2, 3, 4].map(|cores| under_prsm(cores, share));
+        let [few, more, most] = [&two, &three, &four].map(instructions_per_ns);
+        assert!(few > gain * more, "{share}: {few} {more}");
+        assert!(few > gain * most, "{share}: {few} {most}");
+        assert!(two.total("a", "busy_ns") <= 1.001 * four.total("a", "busy_ns"));
+    }
+    // Without a lock they are alike.
+    let [few, most] = [2, 4].map(|cores| instructions_per_ns(&under_prsm(cores, 0.0)));
+    assert!((few / most - 1.0).abs() < 1e-6, "{few} {most}");
+}
+
+/// What is lost goes to nothing with the lock.
+#[test]
+fn a_lock_that_is_hardly_held_costs_hardly_anything() {
+    let free = instructions_per_ns(&under_prsm(4, 0.0));
+    let lost = |share| 1.0 - instructions_per_ns(&under_prsm(4, share)) / free;
+    let losses = [0.1, 0.01, 0.001, 1e-6].map(lost);
+    assert!(losses.windows(2).all(|two| two[0] > two[1]), "{losses:?}");
+    assert!(losses[2] < 2e-3 && losses[3] < 1e-5, "{losses:?}");
+}
+
+#[test]
+fn who_comes_to_the_lock_spins_and_confers() {
+    let outcome = under_phyp(0.3, 2_000.0);
+    let (calls, spun) = (
+        outcome.total("a", "confer_calls"),
+        outcome.total("a", "book_spin"),
+    );
+    assert!(calls > 50.0, "{calls} calls");
+    // A thousand turns of ten nanoseconds each time, and what is spun on holders that run.
+    assert!(spun > 10_000.0 * calls, "{spun} in {calls} calls");
+    assert!(
+        spun < 0.01 * outcome.total("a", "busy_ns"),
+        "the holder runs again at once"
+    );
+}
+
+#[test]
+fn who_does_not_come_to_the_lock_meanwhile_does_not_confer() {
+    // Held for a second at a time, seldom: a sibling comes to it once in two seconds.
+    let outcome = under_phyp(0.3, 1e9);
+    let calls = outcome.total("a", "confer_calls");
+    assert!(calls < 10.0, "{calls} calls");
+}
