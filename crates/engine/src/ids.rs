@@ -156,12 +156,12 @@ impl<I: Id> Span<I> {
             end: (first + count) as u32,
             of: PhantomData,
         }
+    }
 
     /// The one alone.
     #[inline]
     pub fn of_one(id: I) -> Self {
         Self::new(id.index(), 1)
-    }
     }
 
     /// How many there are.

@@ -9,9 +9,9 @@
 //! dK/dx = line m(K)      K(x) = C0 ((1 + (1 + a) m0 line x / C0)^(1/(1+a)) - 1)
 //! ```
 //! A share f of what a thread touches is common to all threads of its partition. What n of them
-//! asked for in the last T they find there whoever of them asked; the rest each has for itself. With
-//! v instructions in a nanosecond of all of them, the cache is full of what all partitions brought
-//! in:
+//! asked for in the last T they find there whoever of them asked; the rest each has for itself.
+//! With v instructions in a nanosecond of all of them, the cache is full of what all partitions
+//! brought in:
 //!
 //! ```text
 //! sum over partitions of  (1 - f) n K(v T / n) + f K(v T)  =  capacity
@@ -79,6 +79,27 @@ impl Working {
         } = self.curve;
         let grown = 1.0 + (1.0 + exponent) * m0 * self.line_bytes * instructions / c0_bytes;
         c0_bytes * (grown.powf(1.0 / (1.0 + exponent)) - 1.0)
+    }
+
+    /// What each of so many threads of a partition finds in a cache that is theirs alone: of its own
+    /// and in common [bytes].
+    pub(super) fn divided(&self, bytes: f64, threads: f64) -> (f64, f64) {
+        if threads <= 1.0 || self.curve.m0 <= 0.0 {
+            return (bytes, bytes);
+        }
+        let mut done = 0.0;
+        for _ in 0..40 {
+            let (each, all) = (self.brought(done / threads), self.brought(done));
+            let held = (1.0 - self.common) * threads * each + self.common * all;
+            let fills =
+                (1.0 - self.common) * self.fill(1.0, each) + self.common * self.fill(1.0, all);
+            let step = (bytes - held) / fills;
+            done += step;
+            if step.abs() <= 1e-12 * done {
+                break;
+            }
+        }
+        (self.brought(done / threads), self.brought(done))
     }
 
     /// Bytes a nanosecond that a cache gets of so many instructions in it, while it holds `bytes`.

@@ -97,11 +97,17 @@ pub(super) fn stores_ns(machine: &Machine, profile: &Profile) -> Option<f64> {
 /// Time of an instruction while so many threads are busy on one core of an otherwise idle machine,
 /// with all data in the nearest memory, but for what they take from each other in the core [ns].
 pub(super) fn idle_ns(machine: &Machine, profile: &Profile, threads: u8) -> f64 {
-    let curve = MissCurve::of(profile);
+    let working = Working::of(machine, profile);
     let (mut bytes, mut before, mut stall_ns) = (0.0, 0.0, 0.0);
     for (level, cache) in machine.caches.iter().enumerate() {
-        bytes = inside(bytes, cache, sharers(machine, cache, threads));
-        let misses = curve.at(bytes);
+        let (own, common) = if cache.scope <= CacheScope::Core {
+            let own = cache.bytes as f64 / sharers(machine, cache, threads);
+            (own, own)
+        } else {
+            working.divided(cache.bytes as f64, f64::from(threads))
+        };
+        let misses = working.misses(inside(bytes, cache, own), inside(bytes, cache, common));
+        bytes = inside(bytes, cache, own);
         if level > 0 {
             stall_ns += (before - misses) * cache.latency_ns;
         }
@@ -119,10 +125,9 @@ fn sharers(machine: &Machine, cache: &Cache, threads: u8) -> f64 {
     }
 }
 
-/// What a thread has of the caches up to one that it shares with so many, itself included; it has
-/// `inside` up to the one before [bytes].
-fn inside(inside: f64, cache: &Cache, sharers: f64) -> f64 {
-    let own = cache.bytes as f64 / sharers;
+/// What a thread has of the caches up to one of which it finds `own`; it has `inside` up to the one
+/// before [bytes].
+pub(super) fn inside(inside: f64, cache: &Cache, own: f64) -> f64 {
     if cache.victim {
         inside + own
     } else {
@@ -139,7 +144,8 @@ impl Private {
         };
         let own = |scope: CacheScope| scope <= CacheScope::Core;
         for cache in machine.caches.iter().take_while(|cache| own(cache.scope)) {
-            levels.bytes = inside(levels.bytes, cache, sharers(machine, cache, threads));
+            let own = cache.bytes as f64 / sharers(machine, cache, threads);
+            levels.bytes = inside(levels.bytes, cache, own);
             levels.misses[levels.count] = curve.at(levels.bytes);
             levels.count += 1;
         }

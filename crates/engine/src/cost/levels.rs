@@ -1,6 +1,6 @@
 //! Misses and capacities of the cache levels, as one thread has them.
 
-use super::fixed::Fixed;
+use super::fixed::{self, Fixed};
 use super::place::Place;
 use crate::ids::Span;
 use crate::machine::MAX_CACHES;
@@ -44,13 +44,7 @@ impl Levels {
         let mut inside = private.bytes;
         for (level, cache) in caches.iter().enumerate().skip(private.count) {
             let finds = finds(place, fixed, level, work);
-            let [own, common] = finds.map(|bytes| {
-                if cache.victim {
-                    inside + bytes
-                } else {
-                    inside.max(bytes)
-                }
-            });
+            let [own, common] = finds.map(|bytes| fixed::inside(inside, cache, bytes));
             levels.misses[level] = alone * fixed.working.misses(own, common);
             inside = own;
             if level == 0 {
@@ -74,8 +68,8 @@ impl Levels {
     }
 }
 
-/// Bytes that a thread finds in a shared cache: of its own, and of what it has in common with others
-/// of its partition that were there; `work` is what they do, threads and instructions in a
+/// Bytes that a thread finds in a shared cache: of its own, and of what it has in common with
+/// others of its partition that were there; `work` is what they do, threads and instructions in a
 /// nanosecond. Whoever was not there yet goes as fast as on an idle machine.
 #[inline]
 fn finds(place: &Place, fixed: &Fixed, level: usize, work: (f64, f64)) -> [f64; 2] {

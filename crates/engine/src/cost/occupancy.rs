@@ -41,12 +41,7 @@ pub struct Spent {
 
 impl Spent {
     /// Of a class on a chip.
-    pub fn of(
-        class: &Class,
-        partition: usize,
-        chip: ChipId,
-        instructions: f64,
-    ) -> Self {
+    pub fn of(class: &Class, partition: usize, chip: ChipId, instructions: f64) -> Self {
         Self {
             partition,
             chip,
