@@ -92,8 +92,9 @@ impl State {
         let (machine, tree) = (&spec.machine, Topology::new(&spec.machine));
         let mut occupancy = Occupancy::new(machine, &tree);
         let most = f64::from(machine.cores_per_chip);
-        let cores = occupancy.busy_cores.iter_mut();
-        cores.for_each(|cores| *cores = below(most));
+        for level in 0..machine.caches.len() {
+            occupancy.ages.set(level, 1e5 * (1.0 + below(most)));
+        }
         for port in occupancy.fabric.ports() {
             let (delay_ns, wait_ns) = (below(100.0), 0.0);
             occupancy.fabric.set_toll(port, Toll { delay_ns, wait_ns });

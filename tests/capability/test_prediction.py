@@ -121,14 +121,14 @@ def test_a_worked_point() -> None:
     z196.spec["partitions"][0]["profile"]["store_share"] = 0.0
     alone, two = z196.point(1), z196.point(2)
     expected = (
-        {"useful": 0.25, "l2": 0.0193, "l3": 0.041, "l4": 0.0352, "memory_local": 0.2288},
+        {"useful": 0.25, "l2": 0.0194, "l3": 0.0413, "l4": 0.0355, "memory_local": 0.2305},
         {
             "useful": 0.25,
-            "l2": 0.0165,
-            "l3": 0.0352,
-            "l4": 0.0222,
-            "memory_local": 0.242,
-            "cache_near": 0.03,
+            "l2": 0.0167,
+            "l3": 0.0356,
+            "l4": 0.0225,
+            "memory_local": 0.2448,
+            "cache_near": 0.0282,
         },
     )
     for point, books in zip((alone, two), expected, strict=True):

@@ -5,7 +5,7 @@ mod common;
 
 use common::{dedicated, loops, machine, memory, partition, plain_profile, spec, GIB};
 use homenode_engine::cost::{
-    lock, Book, Class, Contention, Fabric, Occupancy, Place, Source, Spread, Toll,
+    lock, Book, Class, Contention, Fabric, Occupancy, Place, Source, Spread, Toll, Working,
 };
 use homenode_engine::guest::memory::place;
 use homenode_engine::ids::{ChipId, MemoryId};
@@ -111,6 +111,27 @@ impl Example {
         self
     }
 
+    /// Age at which a thread that goes as fast as on an idle machine has brought in so much.
+    fn age_for(&self, bytes: u64) -> f64 {
+        let working = Working::of(&self.machine, &self.partition.profile);
+        let (mut low, mut high) = (0.0, 1e12);
+        for _ in 0..200 {
+            let age = 0.5 * (low + high);
+            let rate = 1.0 / self.machine_alone_ns();
+            if working.brought(rate * age) < bytes as f64 {
+                low = age;
+            } else {
+                high = age;
+            }
+        }
+        high
+    }
+
+    /// Time of an instruction on the idle machine.
+    fn machine_alone_ns(&self) -> f64 {
+        self.class().ns
+    }
+
     fn class(&self) -> Class {
         let tree = Topology::new(&self.machine);
         let mut spread = Spread::new(&tree, place(&self.machine, &tree, &self.partition));
@@ -150,14 +171,39 @@ fn shared_caches() {
     let mut one = example();
     one.machine.caches[2].bytes = 12 << 20;
     one.machine.caches[2].scope = CacheScope::Chip;
+    one.occupancy = Occupancy::new(&one.machine, &Topology::new(&one.machine));
     says("Shared caches", "0.00686", one.class().memory_lines);
-    one.occupancy.busy_cores[ChipId::new(0)] = 2.0;
+    // Two strangers at the same rate: each has brought in one half.
+    let half = one.age_for(6 << 20);
+    one.occupancy.ages.set(2, half);
     says("Shared caches", "0.0096", one.class().memory_lines);
     says("Shared caches", "0.96", one.book(Book::MemoryLocal));
     one.machine.caches[2].scope = CacheScope::Node;
-    one.occupancy.busy_cores = vec![1.0, 1.0, 0.0, 0.0].into();
+    one.occupancy = Occupancy::new(&one.machine, &Topology::new(&one.machine));
+    one.occupancy.ages.set(2, half);
     says("Shared caches", "0.0096", one.class().memory_lines);
     says("Shared caches", "0.024", one.book(Book::L4));
+}
+
+#[test]
+fn what_is_common_lies_there_once() {
+    const TITLE: &str = "Shared caches";
+    let mut one = example();
+    one.machine.caches[2].bytes = 12 << 20;
+    one.machine.caches[2].scope = CacheScope::Chip;
+    one.partition.profile.footprint_common = 0.75;
+    one.partition.processors = dedicated(0..4, false);
+    let spec = spec(one.machine, vec![one.partition]);
+    let lines = |cores: f64| {
+        let prices = price(&spec, &[vec![cores, 0.0, 0.0, 0.0]]).expect("a sound layout");
+        prices[0]
+            .cost
+            .expect("busy cores")
+            .lines
+            .of(Source::MemoryLocal)
+    };
+    says(TITLE, "0.00686", lines(1.0));
+    says(TITLE, "0.0084", lines(4.0));
 }
 
 #[test]

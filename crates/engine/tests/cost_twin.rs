@@ -22,6 +22,8 @@ struct Plain<'a> {
     tolls: &'a ById<PortId, Toll>,
     /// Cores that the partition keeps busy, by chip.
     cores: &'a ById<ChipId, f64>,
+    /// Its busy threads on the chip, and their instructions in a nanosecond.
+    work: (f64, f64),
     /// Shares of its lines from memory, by domain.
     reads: &'a [(MemoryId, f64)],
     chip: ChipId,
@@ -107,16 +109,51 @@ impl Plain<'_> {
         }
     }
 
-    /// Busy cores that divide a cache.
-    fn users(&self, scope: CacheScope) -> f64 {
-        let node = self.tree.node_of(self.chip);
-        let busy = self.occupancy.busy_cores.entries();
-        let mine = busy.filter(|(other, _)| match scope {
-            CacheScope::Part | CacheScope::Core => false,
-            CacheScope::Chip => *other == self.chip,
-            CacheScope::Node => self.tree.node_of(*other) == node,
-        });
-        mine.map(|(_, cores)| cores).sum::<f64>().max(1.0)
+    /// Bytes that a thread alone has brought in after so many instructions.
+    fn brought(&self, instructions: f64) -> f64 {
+        let profile = &self.partition.profile;
+        let (c0, power) = (profile.miss_c0_bytes, 1.0 + profile.miss_exponent);
+        let lines = instructions * f64::from(self.machine.line_bytes);
+        c0 * ((1.0 + power * profile.miss_m0 * lines / c0).powf(1.0 / power) - 1.0)
+    }
+
+    /// What each of so many threads finds in a cache of theirs, by halving an interval.
+    fn divided(&self, bytes: f64, threads: f64) -> (f64, f64) {
+        let common = self.partition.profile.footprint_common;
+        let found = |done: f64| (self.brought(done / threads), self.brought(done));
+        let (mut low, mut high) = (0.0, 1e15);
+        for _ in 0..200 {
+            let middle = 0.5 * (low + high);
+            let (own, all) = found(middle);
+            if (1.0 - common) * threads * own + common * all < bytes {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        found(high)
+    }
+
+    /// Bytes that a thread finds in a cache: of its own, and of what its partition has in common.
+    fn finds(&self, level: usize) -> (f64, f64) {
+        let cache = &self.machine.caches[level];
+        let bytes = cache.bytes as f64;
+        if cache.scope <= CacheScope::Core {
+            let own = bytes / f64::from(self.threads);
+            return (own, own);
+        }
+        let age = self.occupancy.ages.of(level, self.tree, self.chip);
+        let (threads, all) = self.work;
+        let each = if threads > 0.0 {
+            all / threads
+        } else {
+            1.0 / self.idle(self.threads)
+        };
+        let found = |per_ns: f64| match per_ns * age {
+            work if work.is_finite() => self.brought(work).min(bytes),
+            _ => bytes,
+        };
+        (found(each), found(all.max(each)))
     }
 
     fn memory_ns(&self, domain: MemoryId) -> (f64, f64) {
@@ -152,13 +189,19 @@ impl Plain<'_> {
         let mut waits = sharing * self.misses(2_097_152.0) * sharer_ns.1;
         let (mut inside, mut before) = (0.0_f64, f64::NAN);
         for (level, cache) in machine.caches.iter().enumerate() {
-            let own = cache.bytes as f64 / self.users(cache.scope) / f64::from(self.threads);
-            inside = if cache.victim {
-                inside + own
-            } else {
-                inside.max(own)
+            let (own, all) = self.finds(level);
+            let with = |bytes: f64| match cache.victim {
+                true => inside + bytes,
+                false => inside.max(bytes),
             };
-            let misses = (1.0 - sharing) * self.misses(inside);
+            let (own, all) = (with(own), with(all));
+            inside = own;
+            let common = match cache.scope {
+                CacheScope::Part | CacheScope::Core => 0.0,
+                CacheScope::Chip | CacheScope::Node => profile.footprint_common,
+            };
+            let misses = (1.0 - common) * self.misses(own) + common * self.misses(all);
+            let misses = (1.0 - sharing) * misses;
             if level > 0 {
                 let (delay, wait) = match cache.scope {
                     CacheScope::Node => self.tolls(&self.ports_from(Distance::Near)),
@@ -226,13 +269,19 @@ impl Plain<'_> {
         let mut time = profile.eicpi / machine.core_rate / (machine.clock_hz * 1e-9);
         let (mut inside, mut before) = (0.0_f64, f64::NAN);
         for (level, cache) in machine.caches.iter().enumerate() {
-            let own = cache.bytes as f64 / f64::from(threads);
-            inside = if cache.victim {
-                inside + own
+            let (own, all, common) = if cache.scope <= CacheScope::Core {
+                let own = cache.bytes as f64 / f64::from(threads);
+                (own, own, 0.0)
             } else {
-                inside.max(own)
+                let (own, all) = self.divided(cache.bytes as f64, f64::from(threads));
+                (own, all, profile.footprint_common)
             };
-            let misses = self.misses(inside);
+            let with = |bytes: f64| match cache.victim {
+                true => inside + bytes,
+                false => inside.max(bytes),
+            };
+            let misses = (1.0 - common) * self.misses(with(own)) + common * self.misses(with(all));
+            inside = with(own);
             if level > 0 {
                 time += (before - misses) * cache.latency_ns * (1.0 - profile.overlap);
             }
@@ -317,6 +366,21 @@ fn numbers(dice: &[u16], count: usize, most: f64) -> Vec<f64> {
     (0..count).map(number).collect()
 }
 
+/// Waits at all ports, set there.
+fn tolls(occupancy: &mut Occupancy, loads: &[u16]) -> ById<PortId, Toll> {
+    let ports = occupancy.fabric.ports();
+    let delays = numbers(&loads[7..], ports.len(), 300.0);
+    let waits = numbers(&loads[5..], ports.len(), 50.0);
+    let pairs = delays.into_iter().zip(waits);
+    let tolls: ById<PortId, Toll> = pairs
+        .map(|(delay_ns, wait_ns)| Toll { delay_ns, wait_ns })
+        .collect();
+    for port in ports.into_iter() {
+        occupancy.fabric.set_toll(port, tolls[port]);
+    }
+    tolls
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 400,
@@ -340,16 +404,12 @@ proptest! {
         let machine = &spec.machine;
         let chips = tree.chips().len();
         let mut occupancy = Occupancy::new(machine, &tree);
-        occupancy.busy_cores = numbers(&loads, chips, 4.0).into();
-        let ports = occupancy.fabric.ports();
-        let delays = numbers(&loads[7..], ports.len(), 300.0);
-        let waits = numbers(&loads[5..], ports.len(), 50.0);
-        let tolls: ById<PortId, Toll> = delays
-            .into_iter()
-            .zip(waits)
-            .map(|(delay_ns, wait_ns)| Toll { delay_ns, wait_ns })
-            .collect();
-        ports.into_iter().for_each(|port| occupancy.fabric.set_toll(port, tolls[port]));
+        for (level, load) in loads.iter().take(machine.caches.len()).enumerate() {
+            let forever = load % 7 == 0;
+            let age = if forever { f64::INFINITY } else { 10.0 * f64::from(*load) };
+            occupancy.ages.set(level, age);
+        }
+        let tolls = tolls(&mut occupancy, &loads);
         for partition in &mut spec.partitions {
             let profile = missing_profile(partition.profile.instructions_per_unit);
             partition.profile.sharing = profile.sharing;
@@ -359,7 +419,9 @@ proptest! {
             let mut spread = Spread::new(&tree, placed.clone());
             let cores = ById::from(numbers(&loads[3..], chips, 5.0));
             spread.set_cores(&tree, &cores);
+            let work = (f64::from(loads[9] % 5), 0.1 + f64::from(loads[10] % 50) / 10.0);
             let chip = ChipId::new(usize::from(loads[0]) % chips);
+            spread.set_work(chip, work.0, work.1, 1.0);
             for threads in 1..=partition.smt {
                 let class = Class::at(Place {
                     machine,
@@ -379,6 +441,7 @@ proptest! {
                     occupancy: &occupancy,
                     tolls: &tolls,
                     cores: &cores,
+                    work: (work.0, work.0 / work.1),
                     reads: &placed[chip],
                     chip,
                     threads,

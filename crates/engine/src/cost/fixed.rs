@@ -1,6 +1,7 @@
 //! What the cost of an instruction has in common wherever its thread runs, for one partition and
 //! one number of busy threads: worked out once a run.
 
+use super::age::Working;
 use super::miss::MissCurve;
 use super::port::with_bandwidth;
 use super::store;
@@ -14,8 +15,8 @@ const SHARING_AT_BYTES: f64 = 2.0 * 1024.0 * 1024.0;
 /// Parts of a [`Class`](super::Class) that no place and no load changes.
 #[derive(Clone, Debug)]
 pub struct Fixed {
-    /// Misses by capacity.
-    pub(super) curve: MissCurve,
+    /// What it brings into shared caches.
+    pub(super) working: Working,
     /// Misses at the capacity at which sharing is stated.
     pub(super) shared_misses: f64,
     /// The first levels, as far as no other core has a part in them.
@@ -39,6 +40,8 @@ pub struct Fixed {
     /// Time of an instruction with the core to itself, in proportion to that with so many threads
     /// busy, contention apart, on an idle machine.
     pub(super) lone: f64,
+    /// Time of an instruction with so many threads busy on an idle machine, contention apart [ns].
+    pub(super) idle_ns: f64,
 }
 
 /// The first cache levels, as far as they are a core's own.
@@ -62,7 +65,7 @@ impl Fixed {
             (1.0 - reach / partition.data_bytes as f64).max(0.0)
         });
         Self {
-            curve,
+            working: Working::of(machine, profile),
             shared_misses: curve.at(SHARING_AT_BYTES),
             levels: Private::of(machine, &curve, threads),
             exposed: 1.0 - profile.overlap,
@@ -74,6 +77,7 @@ impl Fixed {
             ported: with_bandwidth(machine).map(|(_, level)| level),
             from_home: machine.coherence == Coherence::Home,
             lone: idle_ns(machine, profile, 1) / idle_ns(machine, profile, threads),
+            idle_ns: idle_ns(machine, profile, threads),
         }
     }
 }
@@ -93,11 +97,17 @@ pub(super) fn stores_ns(machine: &Machine, profile: &Profile) -> Option<f64> {
 /// Time of an instruction while so many threads are busy on one core of an otherwise idle machine,
 /// with all data in the nearest memory, but for what they take from each other in the core [ns].
 pub(super) fn idle_ns(machine: &Machine, profile: &Profile, threads: u8) -> f64 {
-    let curve = MissCurve::of(profile);
+    let working = Working::of(machine, profile);
     let (mut bytes, mut before, mut stall_ns) = (0.0, 0.0, 0.0);
     for (level, cache) in machine.caches.iter().enumerate() {
-        bytes = inside(bytes, cache, sharers(machine, cache, threads));
-        let misses = curve.at(bytes);
+        let (own, common) = if cache.scope <= CacheScope::Core {
+            let own = cache.bytes as f64 / sharers(machine, cache, threads);
+            (own, own)
+        } else {
+            working.divided(cache.bytes as f64, f64::from(threads))
+        };
+        let misses = working.misses(inside(bytes, cache, own), inside(bytes, cache, common));
+        bytes = inside(bytes, cache, own);
         if level > 0 {
             stall_ns += (before - misses) * cache.latency_ns;
         }
@@ -115,10 +125,9 @@ fn sharers(machine: &Machine, cache: &Cache, threads: u8) -> f64 {
     }
 }
 
-/// What a thread has of the caches up to one that it shares with so many, itself included; it has
-/// `inside` up to the one before [bytes].
-fn inside(inside: f64, cache: &Cache, sharers: f64) -> f64 {
-    let own = cache.bytes as f64 / sharers;
+/// What a thread has of the caches up to one of which it finds `own`; it has `inside` up to the one
+/// before [bytes].
+pub(super) fn inside(inside: f64, cache: &Cache, own: f64) -> f64 {
     if cache.victim {
         inside + own
     } else {
@@ -135,7 +144,8 @@ impl Private {
         };
         let own = |scope: CacheScope| scope <= CacheScope::Core;
         for cache in machine.caches.iter().take_while(|cache| own(cache.scope)) {
-            levels.bytes = inside(levels.bytes, cache, sharers(machine, cache, threads));
+            let own = cache.bytes as f64 / sharers(machine, cache, threads);
+            levels.bytes = inside(levels.bytes, cache, own);
             levels.misses[levels.count] = curve.at(levels.bytes);
             levels.count += 1;
         }

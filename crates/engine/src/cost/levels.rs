@@ -1,9 +1,9 @@
 //! Misses and capacities of the cache levels, as one thread has them.
 
-use super::fixed::Fixed;
+use super::fixed::{self, Fixed};
 use super::place::Place;
+use crate::ids::Span;
 use crate::machine::MAX_CACHES;
-use crate::spec::CacheScope;
 
 /// Misses and capacities of each cache level for one thread.
 pub(super) struct Levels {
@@ -40,17 +40,14 @@ impl Levels {
         for misses in &mut levels.misses[..private.count] {
             *misses *= alone;
         }
-        let threads = f64::from(place.threads);
+        let work = place.spread.work_on(Span::of_one(place.chip));
         let mut inside = private.bytes;
         for (level, cache) in caches.iter().enumerate().skip(private.count) {
-            let own = cache.bytes as f64 / users(place, cache.scope) / threads;
-            inside = if cache.victim {
-                inside + own
-            } else {
-                inside.max(own)
-            };
-            levels.misses[level] = alone * fixed.curve.at(inside);
-            if level == 0 || cache.scope <= CacheScope::Core {
+            let finds = finds(place, fixed, level, work);
+            let [own, common] = finds.map(|bytes| fixed::inside(inside, cache, bytes));
+            levels.misses[level] = alone * fixed.working.misses(own, common);
+            inside = own;
+            if level == 0 {
                 levels.private = level;
                 levels.private_bytes = inside;
             }
@@ -71,17 +68,25 @@ impl Levels {
     }
 }
 
-/// Cores that divide a cache: those busy in the last windows, this one at least.
+/// Bytes that a thread finds in a shared cache: of its own, and of what it has in common with
+/// others of its partition that were there; `work` is what they do, threads and instructions in a
+/// nanosecond. Whoever was not there yet goes as fast as on an idle machine.
 #[inline]
-fn users(place: &Place, scope: CacheScope) -> f64 {
-    let busy = &place.occupancy.busy_cores;
-    let cores: f64 = match scope {
-        CacheScope::Part | CacheScope::Core => return 1.0,
-        CacheScope::Chip => busy[place.chip],
-        CacheScope::Node => {
-            let node = place.tree.node_of(place.chip);
-            busy.slice(place.tree.chips_of(node)).iter().sum()
-        }
+fn finds(place: &Place, fixed: &Fixed, level: usize, work: (f64, f64)) -> [f64; 2] {
+    let bytes = place.machine.caches[level].bytes as f64;
+    let age = place.occupancy.ages.of(level, place.tree, place.chip);
+    if age == f64::INFINITY {
+        return [bytes; 2];
+    }
+    let (threads, all) = work;
+    let each = if threads > 0.0 {
+        all / threads
+    } else {
+        1.0 / fixed.idle_ns
     };
-    cores.max(1.0)
+    let own = fixed.working.brought(each * age).min(bytes);
+    if all <= each {
+        return [own; 2];
+    }
+    [own, fixed.working.brought(all * age).min(bytes)]
 }

@@ -14,6 +14,7 @@
 //! What the machine as a whole does (who uses which cache, how loaded each link is) is a
 //! [`Occupancy`], refreshed once a dispatch window, so that an event touches its own core only.
 
+mod age;
 mod books;
 mod class;
 mod fabric;
@@ -34,6 +35,7 @@ pub mod store;
 mod surroundings;
 mod table;
 
+pub use age::{Ages, Working};
 pub use books::{Book, Books, BOOK_COUNT, BOOK_NAMES};
 pub use class::Class;
 pub use fabric::Fabric;

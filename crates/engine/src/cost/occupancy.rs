@@ -1,23 +1,23 @@
 //! Who uses which cache and how loaded each port of the fabric is, refreshed once a dispatch
 //! window.
 
+use super::age::Ages;
 use super::class::Class;
 use super::fabric::Fabric;
 use super::port::Wants;
 use super::relief::Asked;
 use super::spread::Spread;
-use crate::ids::{ById, ChipId};
+use crate::ids::ChipId;
 use crate::machine::Topology;
 use crate::spec::Machine;
 
 /// State of the machine's shared resources.
 #[derive(Clone, Debug)]
 pub struct Occupancy {
-    /// Busy cores on each chip, running average.
-    pub busy_cores: ById<ChipId, f64>,
+    /// How long lines stay in caches that cores share.
+    pub ages: Ages,
     /// Controllers, links and caches with a bandwidth.
     pub fabric: Fabric,
-    busy_ns: ById<ChipId, f64>,
     /// This window's work, looked at again if more was asked for than fits.
     spent: Vec<Spent>,
 }
@@ -29,8 +29,6 @@ pub struct Spent {
     pub partition: usize,
     /// Where.
     pub chip: ChipId,
-    /// Core time [ns].
-    pub busy_ns: f64,
     /// Instructions of all its threads.
     pub instructions: f64,
     /// Time of one of them [ns].
@@ -43,17 +41,10 @@ pub struct Spent {
 
 impl Spent {
     /// Of a class on a chip.
-    pub fn of(
-        class: &Class,
-        partition: usize,
-        chip: ChipId,
-        busy_ns: f64,
-        instructions: f64,
-    ) -> Self {
+    pub fn of(class: &Class, partition: usize, chip: ChipId, instructions: f64) -> Self {
         Self {
             partition,
             chip,
-            busy_ns,
             instructions,
             ns: class.ns,
             wait_ns: class.wait_ns,
@@ -65,18 +56,15 @@ impl Spent {
 impl Occupancy {
     /// An idle machine.
     pub fn new(machine: &Machine, tree: &Topology) -> Self {
-        let chips = tree.chips().len();
         Self {
-            busy_cores: ById::of(0.0, chips),
+            ages: Ages::new(machine, tree),
             fabric: Fabric::new(machine, tree),
-            busy_ns: ById::of(0.0, chips),
             spent: Vec::new(),
         }
     }
 
     /// Adds what one cost class did in the window; `spread` says where its partition's data lie.
     pub fn add(&mut self, tree: &Topology, spread: &Spread, spent: Spent) {
-        self.busy_ns[spent.chip] += spent.busy_ns;
         let unhindered = spent.ns / (spent.ns - spent.wait_ns);
         let at = (spent.chip, spread);
         let counts = (spent.instructions, unhindered);
@@ -84,9 +72,8 @@ impl Occupancy {
         self.spent.push(spent);
     }
 
-    /// Adds core time on a chip in which so many lines came from other nodes' caches.
-    pub fn hold(&mut self, tree: &Topology, chip: ChipId, busy_ns: f64, far_lines: f64) {
-        self.busy_ns[chip] += busy_ns;
+    /// Adds lines that came from other nodes' caches to a chip.
+    pub fn hold(&mut self, tree: &Topology, chip: ChipId, far_lines: f64) {
         self.fabric.carry_far(tree, chip, far_lines);
     }
 
@@ -100,10 +87,6 @@ impl Occupancy {
         window_ns: f64,
         weight: f64,
     ) {
-        for (busy, cores) in self.busy_ns.iter_mut().zip(&mut self.busy_cores) {
-            *cores += weight * (*busy / window_ns - *cores);
-            *busy = 0.0;
-        }
         self.fabric.close_window(window_ns, weight);
         if self.fabric.is_overrun(window_ns) {
             let mut asked = Asked::default();

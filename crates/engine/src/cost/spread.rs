@@ -1,6 +1,6 @@
 //! Where a partition's data lie and where its virtual processors ran.
 
-use crate::ids::{ById, ChipId, MemoryId, NodeId};
+use crate::ids::{ById, ChipId, MemoryId, NodeId, Span};
 use crate::machine::{far_factor, Topology};
 use crate::spec::Machine;
 
@@ -15,10 +15,22 @@ pub struct Spread {
     cores: ById<ChipId, f64>,
     node_cores: ById<NodeId, f64>,
     busy_ns: ById<ChipId, f64>,
+    /// What its threads do on each chip, running average, and in this window.
+    work: ById<ChipId, Work>,
+    done: ById<ChipId, Work>,
     /// Chips where it ever ran, as bits: the averages of all others are 0 and stay so.
     used: Vec<u64>,
     /// Nodes of these chips, in their order.
     used_nodes: Vec<NodeId>,
+}
+
+/// What threads do on a chip.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Work {
+    /// How many are busy; in a window, their time [ns].
+    threads: f64,
+    /// Instructions of them all in a nanosecond; in a window, how many.
+    instructions: f64,
 }
 
 /// Domains that a core of each chip reads from, with their shares of its lines from memory.
@@ -73,6 +85,8 @@ impl Spread {
             cores: ById::of(0.0, chips),
             node_cores: ById::of(0.0, tree.nodes().len()),
             busy_ns: ById::of(0.0, chips),
+            work: ById::of(Work::default(), chips),
+            done: ById::of(Work::default(), chips),
             used: vec![0; chips.div_ceil(64)],
             used_nodes: Vec::new(),
         }
@@ -106,7 +120,15 @@ impl Spread {
         for (chip, _) in self.cores.entries().filter(|(_, cores)| **cores != 0.0) {
             self.used[chip.index() / 64] |= 1 << (chip.index() % 64);
         }
-        self.each_used(tree, |_, _| {});
+        self.each_used(tree, |_, _, _, _| {});
+    }
+
+    /// Sets what its threads do on a chip, in the proportion `weight` to what it was: how many are
+    /// busy, and the time of an instruction of one of them [ns].
+    pub fn set_work(&mut self, chip: ChipId, threads: f64, ns: f64, weight: f64) {
+        let work = &mut self.work[chip];
+        work.threads += weight * (threads - work.threads);
+        work.instructions += weight * (threads / ns - work.instructions);
     }
 
     /// Adds core time on a chip.
@@ -116,23 +138,46 @@ impl Spread {
         self.used[chip.index() / 64] |= 1 << (chip.index() % 64);
     }
 
+    /// Adds what threads did on a chip: their time and their instructions.
+    #[inline]
+    pub fn add_work(&mut self, chip: ChipId, thread_ns: f64, instructions: f64) {
+        let done = &mut self.done[chip];
+        done.threads += thread_ns;
+        done.instructions += instructions;
+    }
+
+    /// Busy threads on some chips and their instructions in a nanosecond, running averages.
+    pub fn work_on(&self, chips: Span<ChipId>) -> (f64, f64) {
+        let all = self.work.slice(chips).iter();
+        all.fold((0.0, 0.0), |sum, work| {
+            (sum.0 + work.threads, sum.1 + work.instructions)
+        })
+    }
+
     /// Ends a window.
     pub fn close_window(&mut self, tree: &Topology, window_ns: f64) {
-        self.each_used(tree, |cores, busy| {
+        self.each_used(tree, |cores, busy, work, done| {
             *cores += NEWEST * (*busy / window_ns - *cores);
-            *busy = 0.0;
+            work.threads += NEWEST * (done.threads / window_ns - work.threads);
+            work.instructions += NEWEST * (done.instructions / window_ns - work.instructions);
+            (*busy, *done) = (0.0, Work::default());
         });
     }
 
     /// Goes through average and core time of the chips where it ever ran, and adds the averages up.
-    fn each_used(&mut self, tree: &Topology, mut each: impl FnMut(&mut f64, &mut f64)) {
+    fn each_used(
+        &mut self,
+        tree: &Topology,
+        mut each: impl FnMut(&mut f64, &mut f64, &mut Work, &mut Work),
+    ) {
         self.used_nodes.clear();
         for word in 0..self.used.len() {
             let mut left = self.used[word];
             while left != 0 {
                 let chip = ChipId::new(word * 64 + left.trailing_zeros() as usize);
                 left &= left - 1;
-                each(&mut self.cores[chip], &mut self.busy_ns[chip]);
+                let (cores, busy) = (&mut self.cores[chip], &mut self.busy_ns[chip]);
+                each(cores, busy, &mut self.work[chip], &mut self.done[chip]);
                 let node = tree.node_of(chip);
                 if self.used_nodes.last() != Some(&node) {
                     self.used_nodes.push(node);

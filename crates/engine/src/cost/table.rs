@@ -1,5 +1,6 @@
 //! The cost classes in use, worked out on first use in a window and kept until the next.
 
+use super::age::Working;
 use super::books::Books;
 use super::class::Class;
 use super::fixed::Fixed;
@@ -29,6 +30,8 @@ pub struct Table {
     /// Where each partition's memory lies and its cores ran.
     pub spreads: Vec<Spread>,
     contention: Contention,
+    /// What each partition brings into shared caches.
+    working: Vec<Working>,
     /// Class ids of each partition, and how many there are of a chip.
     rows: Vec<Row>,
     /// By partition and number of busy threads.
@@ -101,6 +104,10 @@ impl Table {
             fixed,
             occupancy: Occupancy::new(machine, &tree),
             contention: Contention::new(machine),
+            working: partitions
+                .iter()
+                .map(|partition| Working::of(machine, &partition.profile))
+                .collect(),
             machine: machine.clone(),
             tree,
             spreads,
@@ -227,7 +234,7 @@ impl Table {
     #[inline]
     pub fn linger(&mut self, partition: u16, chip: ChipId, ns: f64, far_lines: f64) {
         self.spreads[usize::from(partition)].add(chip, ns);
-        self.occupancy.hold(&self.tree, chip, ns, far_lines);
+        self.occupancy.hold(&self.tree, chip, far_lines);
     }
 
     /// Adds core time spent in a class (reload apart); time of one hardware thread where these are
@@ -256,17 +263,19 @@ impl Table {
             let threads = f64::from((*threads).max(1));
             let mut books = Books::default();
             books.add_scaled(&class.books, ns / class.ns);
-            let (instructions, ns) = if self.tree.siblings == 1 {
-                (ns * threads / class.ns, ns)
+            let (thread_ns, ns) = if self.tree.siblings == 1 {
+                (ns * threads, ns)
             } else {
-                (ns / class.ns, ns / threads)
+                (ns, ns / threads)
             };
+            let instructions = thread_ns / class.ns;
             let mut lines = Lines::default();
             lines.add_scaled(&class.lines, instructions);
             each(partition, &books, &lines, instructions);
             let spread = &mut self.spreads[usize::from(partition)];
             spread.add(chip, ns);
-            let spent = Spent::of(class, usize::from(partition), chip, ns, instructions);
+            spread.add_work(chip, thread_ns, instructions);
+            let spent = Spent::of(class, usize::from(partition), chip, instructions);
             self.occupancy.add(&self.tree, spread, spent);
         }
     }
@@ -280,6 +289,9 @@ impl Table {
         for spread in &mut self.spreads {
             spread.close_window(&self.tree, window_ns);
         }
+        self.occupancy
+            .ages
+            .update(&self.tree, &self.spreads, &self.working);
         self.epoch += 1;
     }
 }

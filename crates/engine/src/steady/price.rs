@@ -6,7 +6,7 @@
 //! uses.
 
 use crate::check::SpecFault;
-use crate::cost::{Books, Class, Contention, Lines, Occupancy, Place, Spent, Spread};
+use crate::cost::{Books, Class, Contention, Lines, Occupancy, Place, Spent, Spread, Working};
 use crate::guest::memory;
 use crate::ids::{ById, ChipId};
 use crate::machine::Topology;
@@ -132,6 +132,7 @@ struct Layout<'a> {
     contention: Contention,
     occupancy: Occupancy,
     spreads: Vec<Spread>,
+    working: Vec<Working>,
     groups: Vec<Group>,
 }
 
@@ -145,6 +146,11 @@ impl<'a> Layout<'a> {
             contention: Contention::new(machine),
             occupancy: Occupancy::new(machine, &tree),
             spreads: spec.partitions.iter().map(spread).collect(),
+            working: spec
+                .partitions
+                .iter()
+                .map(|p| Working::of(machine, &p.profile))
+                .collect(),
             groups: Vec::new(),
             tree,
         }
@@ -188,7 +194,6 @@ impl<'a> Layout<'a> {
         for (partition, row) in busy.iter().enumerate() {
             let row = ById::from(row.clone());
             for (chip, cores) in row.entries().filter(|(_, cores)| **cores > 0.0) {
-                self.occupancy.busy_cores[chip] += cores;
                 self.groups.push(Group {
                     partition,
                     chip,
@@ -240,12 +245,16 @@ impl<'a> Layout<'a> {
         for group in &self.groups {
             let threads = f64::from(self.partitions[group.partition].smt);
             let instructions = group.cores * threads / group.class.ns;
-            let (index, cores) = (group.partition, group.cores);
-            let spent = Spent::of(&group.class, index, group.chip, cores, instructions);
-            self.occupancy.add(&self.tree, &self.spreads[index], spent);
+            let index = group.partition;
+            let spent = Spent::of(&group.class, index, group.chip, instructions);
+            let spread = &mut self.spreads[index];
+            spread.set_work(group.chip, group.cores * threads, group.class.ns, weight);
+            self.occupancy.add(&self.tree, spread, spent);
         }
         self.occupancy
             .close_window(&self.tree, &self.spreads, 1.0, weight);
+        let ages = &mut self.occupancy.ages;
+        ages.update(&self.tree, &self.spreads, &self.working);
         change
     }
 

@@ -1,0 +1,254 @@
+//! How long a line stays in a cache that cores share, and what a thread finds there.
+//!
+//! A line that nobody asks for again leaves when as many others have come as the cache holds; its
+//! *age* then, T, is the same for all (Che, Tung, Wang, Hierarchical Web caching systems: modeling,
+//! design and experimental results, 2002). A thread that runs alone for so many instructions x has
+//! brought in K(x) bytes, by its own curve of misses m:
+//!
+//! ```text
+//! dK/dx = line m(K)      K(x) = C0 ((1 + (1 + a) m0 line x / C0)^(1/(1+a)) - 1)
+//! ```
+//! A share f of what a thread touches is common to all threads of its partition. What n of them
+//! asked for in the last T they find there whoever of them asked; the rest each has for itself.
+//! With v instructions in a nanosecond of all of them, the cache is full of what all partitions
+//! brought in:
+//!
+//! ```text
+//! sum over partitions of  (1 - f) n K(v T / n) + f K(v T)  =  capacity
+//! ```
+//! So neighbours take by what they bring in and not by being busy, threads that share data lose
+//! less to each other than strangers do, and data that many cores of a chip use lie there once.
+
+use super::miss::MissCurve;
+use super::spread::Spread;
+use crate::ids::Span;
+use crate::machine::Topology;
+use crate::spec::{CacheScope, Machine, Profile};
+
+/// Steps towards the age of a line in each window: the next ones go on.
+const STEPS: usize = 3;
+
+/// What a thread brings into caches and how much of it others of its partition want too.
+#[derive(Clone, Copy, Debug)]
+pub struct Working {
+    curve: MissCurve,
+    common: f64,
+    line_bytes: f64,
+}
+
+/// Ages of lines in shared caches.
+#[derive(Clone, Debug)]
+pub struct Ages {
+    levels: Vec<Level>,
+    streams: Vec<Stream>,
+}
+
+/// The instances of a cache level.
+#[derive(Clone, Debug)]
+struct Level {
+    scope: CacheScope,
+    bytes: f64,
+    /// By chip or by node [ns]; infinite where nothing comes in.
+    ages: Vec<f64>,
+}
+
+/// What a partition does behind a cache.
+#[derive(Clone, Copy, Debug)]
+struct Stream {
+    partition: usize,
+    threads: f64,
+    per_ns: f64,
+}
+
+impl Working {
+    /// Of a profile on a machine.
+    pub fn of(machine: &Machine, profile: &Profile) -> Self {
+        Self {
+            curve: MissCurve::of(profile),
+            common: profile.footprint_common,
+            line_bytes: f64::from(machine.line_bytes),
+        }
+    }
+
+    /// Bytes brought in by so many instructions.
+    pub fn brought(&self, instructions: f64) -> f64 {
+        let MissCurve {
+            m0,
+            c0_bytes,
+            exponent,
+        } = self.curve;
+        let grown = 1.0 + (1.0 + exponent) * m0 * self.line_bytes * instructions / c0_bytes;
+        c0_bytes * (grown.powf(1.0 / (1.0 + exponent)) - 1.0)
+    }
+
+    /// What each of so many threads of a partition finds in a cache that is theirs alone: of its own
+    /// and in common [bytes].
+    pub(super) fn divided(&self, bytes: f64, threads: f64) -> (f64, f64) {
+        if threads <= 1.0 || self.curve.m0 <= 0.0 {
+            return (bytes, bytes);
+        }
+        let mut done = 0.0;
+        for _ in 0..40 {
+            let (each, all) = (self.brought(done / threads), self.brought(done));
+            let held = (1.0 - self.common) * threads * each + self.common * all;
+            let fills =
+                (1.0 - self.common) * self.fill(1.0, each) + self.common * self.fill(1.0, all);
+            let step = (bytes - held) / fills;
+            done += step;
+            if step.abs() <= 1e-12 * done {
+                break;
+            }
+        }
+        (self.brought(done / threads), self.brought(done))
+    }
+
+    /// Bytes a nanosecond that a cache gets of so many instructions in it, while it holds `bytes`.
+    fn fill(&self, per_ns: f64, bytes: f64) -> f64 {
+        per_ns * self.line_bytes * self.curve.at(bytes)
+    }
+
+    /// Misses of a thread which finds so many bytes of its own, and of all that is common.
+    pub(super) fn misses(&self, own: f64, common: f64) -> f64 {
+        if own == common {
+            return self.curve.at(own);
+        }
+        (1.0 - self.common) * self.curve.at(own) + self.common * self.curve.at(common)
+    }
+}
+
+impl Ages {
+    /// Of a machine on which nothing ran.
+    pub fn new(machine: &Machine, tree: &Topology) -> Self {
+        let level = |cache: &crate::spec::Cache| Level {
+            scope: cache.scope,
+            bytes: cache.bytes as f64,
+            ages: match cache.scope {
+                CacheScope::Part | CacheScope::Core => Vec::new(),
+                CacheScope::Chip => vec![f64::INFINITY; tree.chips().len()],
+                CacheScope::Node => vec![f64::INFINITY; tree.nodes().len()],
+            },
+        };
+        Self {
+            levels: machine.caches.iter().map(level).collect(),
+            streams: Vec::new(),
+        }
+    }
+
+    /// Age of a line in the instance of a level that a chip's cores use [ns].
+    pub fn of(&self, level: usize, tree: &Topology, chip: crate::ids::ChipId) -> f64 {
+        let of = &self.levels[level];
+        match of.scope {
+            CacheScope::Node => of.ages[tree.node_of(chip).index()],
+            _ => of.ages[chip.index()],
+        }
+    }
+
+    /// Sets the age in all instances of a level [ns].
+    pub fn set(&mut self, level: usize, ns: f64) {
+        self.levels[level].ages.fill(ns);
+    }
+
+    /// Follows what partitions did lately.
+    pub fn update(&mut self, tree: &Topology, spreads: &[Spread], working: &[Working]) {
+        for level in &mut self.levels {
+            for at in 0..level.ages.len() {
+                let chips = match level.scope {
+                    CacheScope::Node => tree.chips_of(crate::ids::NodeId::new(at)),
+                    _ => Span::new(at, 1),
+                };
+                self.streams.clear();
+                for (partition, spread) in spreads.iter().enumerate() {
+                    let (threads, per_ns) = spread.work_on(chips);
+                    if threads > 0.0 {
+                        self.streams.push(Stream {
+                            partition,
+                            threads,
+                            per_ns,
+                        });
+                    }
+                }
+                level.ages[at] = age(level.bytes, level.ages[at], &self.streams, working);
+            }
+        }
+    }
+}
+
+/// Age at which the streams fill a cache, from the last one [ns]. What has come in grows ever
+/// slower with time, so each step falls short of the age and none goes beyond it.
+fn age(bytes: f64, last: f64, streams: &[Stream], working: &[Working]) -> f64 {
+    let mut age = if last.is_finite() { last } else { 0.0 };
+    for _ in 0..STEPS {
+        let (mut held, mut fills) = (0.0, 0.0);
+        for stream in streams {
+            let of = &working[stream.partition];
+            let own = stream.threads.max(1.0);
+            let done = stream.per_ns * age;
+            let (each, all) = (of.brought(done / own), of.brought(done));
+            held += (1.0 - of.common) * own * each + of.common * all;
+            fills += (1.0 - of.common) * of.fill(stream.per_ns, each)
+                + of.common * of.fill(stream.per_ns, all);
+        }
+        if fills <= 0.0 {
+            return f64::INFINITY;
+        }
+        age = (age + (bytes - held) / fills).max(0.0);
+    }
+    age
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn working(common: f64, m0: f64) -> Working {
+        Working {
+            curve: MissCurve {
+                m0,
+                c0_bytes: 262_144.0,
+                exponent: 0.5,
+            },
+            common,
+            line_bytes: 128.0,
+        }
+    }
+
+    fn settled(bytes: f64, streams: &[(usize, f64, f64)], working: &[Working]) -> f64 {
+        let stream = |&(partition, threads, per_ns)| Stream {
+            partition,
+            threads,
+            per_ns,
+        };
+        let streams: Vec<Stream> = streams.iter().map(stream).collect();
+        (0..20).fold(f64::INFINITY, |last, _| age(bytes, last, &streams, working))
+    }
+
+    #[test]
+    fn one_thread_has_all_and_strangers_have_equal_parts() {
+        let works = [working(0.0, 0.05), working(0.0, 0.05)];
+        let bytes = 12.0 * 1_048_576.0;
+        let alone = settled(bytes, &[(0, 1.0, 0.5)], &works);
+        assert!((works[0].brought(0.5 * alone) / bytes - 1.0).abs() < 1e-9);
+        let both = settled(bytes, &[(0, 1.0, 0.5), (1, 1.0, 0.5)], &works);
+        assert!((works[0].brought(0.5 * both) / bytes - 0.5).abs() < 1e-9);
+        let four = settled(bytes, &[(0, 4.0, 2.0)], &works);
+        assert!((works[0].brought(0.5 * four) / bytes - 0.25).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_common_is_held_once() {
+        let bytes = 12.0 * 1_048_576.0;
+        let all = [working(1.0, 0.05)];
+        let four = settled(bytes, &[(0, 4.0, 2.0)], &all);
+        assert!((all[0].brought(2.0 * four) / bytes - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn who_brings_nothing_in_takes_nothing() {
+        let works = [working(0.0, 0.05), working(0.0, 0.0)];
+        let bytes = 12.0 * 1_048_576.0;
+        let alone = settled(bytes, &[(0, 1.0, 0.5)], &works);
+        let beside = settled(bytes, &[(0, 1.0, 0.5), (1, 7.0, 7.0)], &works);
+        assert!((beside / alone - 1.0).abs() < 1e-9);
+        assert_eq!(settled(bytes, &[(1, 7.0, 7.0)], &works), f64::INFINITY);
+    }
+}
