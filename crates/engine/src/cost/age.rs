@@ -81,8 +81,8 @@ impl Working {
         c0_bytes * (grown.powf(1.0 / (1.0 + exponent)) - 1.0)
     }
 
-    /// What each of so many threads of a partition finds in a cache that is theirs alone: of its own
-    /// and in common [bytes].
+    /// What each of so many threads of a partition finds in a cache that is theirs alone: of its
+    /// own and in common [bytes].
     pub(super) fn divided(&self, bytes: f64, threads: f64) -> (f64, f64) {
         if threads <= 1.0 || self.curve.m0 <= 0.0 {
             return (bytes, bytes);
