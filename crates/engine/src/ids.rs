@@ -158,12 +158,6 @@ impl<I: Id> Span<I> {
         }
     }
 
-    /// The one alone.
-    #[inline]
-    pub fn of_one(id: I) -> Self {
-        Self::new(id.index(), 1)
-    }
-
     /// How many there are.
     #[inline]
     pub fn len(self) -> usize {

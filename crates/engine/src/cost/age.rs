@@ -21,12 +21,9 @@
 
 use super::miss::MissCurve;
 use super::spread::Spread;
-use crate::ids::Span;
+use crate::ids::ChipId;
 use crate::machine::Topology;
-use crate::spec::{CacheScope, Machine, Profile};
-
-/// Steps towards the age of a line in each window: the next ones go on.
-const STEPS: usize = 3;
+use crate::spec::{Cache, CacheScope, Machine, Profile};
 
 /// What a thread brings into caches and how much of it others of its partition want too.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +37,6 @@ pub struct Working {
 #[derive(Clone, Debug)]
 pub struct Ages {
     levels: Vec<Level>,
-    streams: Vec<Stream>,
 }
 
 /// The instances of a cache level.
@@ -50,6 +46,8 @@ struct Level {
     bytes: f64,
     /// By chip or by node [ns]; infinite where nothing comes in.
     ages: Vec<f64>,
+    /// What partitions do behind each.
+    streams: Vec<Vec<Stream>>,
 }
 
 /// What a partition does behind a cache.
@@ -78,7 +76,13 @@ impl Working {
             exponent,
         } = self.curve;
         let grown = 1.0 + (1.0 + exponent) * m0 * self.line_bytes * instructions / c0_bytes;
-        c0_bytes * (grown.powf(1.0 / (1.0 + exponent)) - 1.0)
+        let capacities = if exponent == 0.5 {
+            let root = grown.cbrt();
+            root * root
+        } else {
+            grown.powf(1.0 / (1.0 + exponent))
+        };
+        c0_bytes * (capacities - 1.0)
     }
 
     /// What each of so many threads of a partition finds in a cache that is theirs alone: of its
@@ -119,23 +123,26 @@ impl Working {
 impl Ages {
     /// Of a machine on which nothing ran.
     pub fn new(machine: &Machine, tree: &Topology) -> Self {
-        let level = |cache: &crate::spec::Cache| Level {
-            scope: cache.scope,
-            bytes: cache.bytes as f64,
-            ages: match cache.scope {
-                CacheScope::Part | CacheScope::Core => Vec::new(),
-                CacheScope::Chip => vec![f64::INFINITY; tree.chips().len()],
-                CacheScope::Node => vec![f64::INFINITY; tree.nodes().len()],
-            },
+        let level = |cache: &Cache| {
+            let instances = match cache.scope {
+                CacheScope::Part | CacheScope::Core => 0,
+                CacheScope::Chip => tree.chips().len(),
+                CacheScope::Node => tree.nodes().len(),
+            };
+            Level {
+                scope: cache.scope,
+                bytes: cache.bytes as f64,
+                ages: vec![f64::INFINITY; instances],
+                streams: vec![Vec::new(); instances],
+            }
         };
         Self {
             levels: machine.caches.iter().map(level).collect(),
-            streams: Vec::new(),
         }
     }
 
     /// Age of a line in the instance of a level that a chip's cores use [ns].
-    pub fn of(&self, level: usize, tree: &Topology, chip: crate::ids::ChipId) -> f64 {
+    pub fn of(&self, level: usize, tree: &Topology, chip: ChipId) -> f64 {
         let of = &self.levels[level];
         match of.scope {
             CacheScope::Node => of.ages[tree.node_of(chip).index()],
@@ -151,49 +158,65 @@ impl Ages {
     /// Follows what partitions did lately.
     pub fn update(&mut self, tree: &Topology, spreads: &[Spread], working: &[Working]) {
         for level in &mut self.levels {
-            for at in 0..level.ages.len() {
-                let chips = match level.scope {
-                    CacheScope::Node => tree.chips_of(crate::ids::NodeId::new(at)),
-                    _ => Span::new(at, 1),
-                };
-                self.streams.clear();
-                for (partition, spread) in spreads.iter().enumerate() {
-                    let (threads, per_ns) = spread.work_on(chips);
-                    if threads > 0.0 {
-                        self.streams.push(Stream {
-                            partition,
-                            threads,
-                            per_ns,
-                        });
-                    }
-                }
-                level.ages[at] = age(level.bytes, level.ages[at], &self.streams, working);
+            if level.ages.is_empty() {
+                continue;
+            }
+            level.streams.iter_mut().for_each(Vec::clear);
+            for (partition, spread) in spreads.iter().enumerate() {
+                spread.each_at_work(|chip, threads, per_ns| {
+                    let at = match level.scope {
+                        CacheScope::Node => tree.node_of(chip).index(),
+                        _ => chip.index(),
+                    };
+                    add(&mut level.streams[at], partition, threads, per_ns);
+                });
+            }
+            for (age, streams) in level.ages.iter_mut().zip(&level.streams) {
+                *age = next_age(level.bytes, *age, streams, working);
             }
         }
     }
 }
 
-/// Age at which the streams fill a cache, from the last one [ns]. What has come in grows ever
-/// slower with time, so each step falls short of the age and none goes beyond it.
-fn age(bytes: f64, last: f64, streams: &[Stream], working: &[Working]) -> f64 {
-    let mut age = if last.is_finite() { last } else { 0.0 };
-    for _ in 0..STEPS {
-        let (mut held, mut fills) = (0.0, 0.0);
-        for stream in streams {
-            let of = &working[stream.partition];
-            let own = stream.threads.max(1.0);
-            let done = stream.per_ns * age;
-            let (each, all) = (of.brought(done / own), of.brought(done));
-            held += (1.0 - of.common) * own * each + of.common * all;
-            fills += (1.0 - of.common) * of.fill(stream.per_ns, each)
-                + of.common * of.fill(stream.per_ns, all);
+/// Adds what a partition does on a chip: its chips of a node follow each other.
+fn add(streams: &mut Vec<Stream>, partition: usize, threads: f64, per_ns: f64) {
+    match streams.last_mut() {
+        Some(last) if last.partition == partition => {
+            last.threads += threads;
+            last.per_ns += per_ns;
         }
-        if fills <= 0.0 {
-            return f64::INFINITY;
-        }
-        age = (age + (bytes - held) / fills).max(0.0);
+        _ => streams.push(Stream {
+            partition,
+            threads,
+            per_ns,
+        }),
     }
-    age
+}
+
+/// A step from the last age towards that at which the streams fill a cache [ns]; the next window
+/// goes on. What has come in grows ever slower with time, so a step falls short of the age and none
+/// goes beyond it.
+fn next_age(bytes: f64, last: f64, streams: &[Stream], working: &[Working]) -> f64 {
+    let age = if last.is_finite() { last } else { 0.0 };
+    let (mut held, mut fills) = (0.0, 0.0);
+    for stream in streams {
+        let of = &working[stream.partition];
+        let (own, done) = (stream.threads.max(1.0), stream.per_ns * age);
+        let all = of.brought(done);
+        let each = if own > 1.0 {
+            of.brought(done / own)
+        } else {
+            all
+        };
+        held += (1.0 - of.common) * own * each + of.common * all;
+        let fill = |bytes| of.fill(stream.per_ns, bytes);
+        fills += (1.0 - of.common) * fill(each) + of.common * fill(all);
+    }
+    if fills > 0.0 {
+        (age + (bytes - held) / fills).max(0.0)
+    } else {
+        f64::INFINITY
+    }
 }
 
 #[cfg(test)]
@@ -219,7 +242,9 @@ mod tests {
             per_ns,
         };
         let streams: Vec<Stream> = streams.iter().map(stream).collect();
-        (0..20).fold(f64::INFINITY, |last, _| age(bytes, last, &streams, working))
+        (0..60).fold(f64::INFINITY, |last, _| {
+            next_age(bytes, last, &streams, working)
+        })
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub struct Fabric {
     nodes: usize,
     domains: usize,
     beside_nodes: bool,
+    /// Of lines from memory, by chip and domain.
+    ways: Vec<Way>,
     /// Scope of the caches with a port, if there are any, and index of their level.
     cache: Option<(CacheScope, usize)>,
 }
@@ -51,14 +53,22 @@ impl Fabric {
             let bytes_per_s = machine.caches[level].bytes_per_s.unwrap_or_default();
             add(link(bytes_per_s, 1), count);
         }
-        Self {
+        let mut fabric = Self {
             ports: ports.into(),
             chips: chips.len(),
             nodes: nodes.len(),
             domains: domains.len(),
             beside_nodes: machine.memory_beside == MemoryBeside::Node,
+            ways: Vec::new(),
             cache,
+        };
+        for chip in chips {
+            let ways = domains.into_iter();
+            let ways = ways.map(|domain| fabric.find_way(tree, chip, domain));
+            let ways: Vec<Way> = ways.collect();
+            fabric.ways.extend(ways);
         }
+        fabric
     }
 
     /// Controllers of a memory domain.
@@ -98,7 +108,13 @@ impl Fabric {
     }
 
     /// Way of a line from memory to a chip.
-    fn memory_way(&self, tree: &Topology, chip: ChipId, domain: MemoryId) -> Way {
+    #[inline]
+    fn memory_way(&self, chip: ChipId, domain: MemoryId) -> &Way {
+        &self.ways[chip.index() * self.domains + domain.index()]
+    }
+
+    /// Works the ways out: a line passes the same one again and again.
+    fn find_way(&self, tree: &Topology, chip: ChipId, domain: MemoryId) -> Way {
         let mut way = [Some(self.memory(domain)), None, None, None, None];
         let distance = tree.memory_distance(chip, domain);
         if self.beside_nodes || distance != Distance::Local {
@@ -115,8 +131,8 @@ impl Fabric {
     }
 
     /// What a line from memory waits on its way to a chip.
-    pub(super) fn memory_toll(&self, tree: &Topology, chip: ChipId, domain: MemoryId) -> Toll {
-        self.toll(self.memory_way(tree, chip, domain))
+    pub(super) fn memory_toll(&self, chip: ChipId, domain: MemoryId) -> Toll {
+        self.toll(self.memory_way(chip, domain))
     }
 
     /// What a line of a cache in the node, but not on the chip, waits on its way there.
@@ -140,10 +156,10 @@ impl Fabric {
         }
     }
 
-    fn toll(&self, way: Way) -> Toll {
+    fn toll(&self, way: &Way) -> Toll {
         let mut toll = Toll::default();
-        for port in way.into_iter().flatten() {
-            toll += self.ports[port].toll;
+        for port in way.iter().flatten() {
+            toll += self.ports[*port].toll;
         }
         toll
     }
@@ -161,7 +177,7 @@ impl Fabric {
         for &(domain, share) in spread.memory_of(chip) {
             let lines = wants.memory * share;
             let [memory, in_chip, out_of_chip, in_node, out_of_node] =
-                self.memory_way(tree, chip, domain);
+                *self.memory_way(chip, domain);
             memory
                 .into_iter()
                 .for_each(|port| each(port, lines * wants.memory_work));

@@ -2,7 +2,6 @@
 
 use super::fixed::{self, Fixed};
 use super::place::Place;
-use crate::ids::Span;
 use crate::machine::MAX_CACHES;
 
 /// Misses and capacities of each cache level for one thread.
@@ -40,7 +39,7 @@ impl Levels {
         for misses in &mut levels.misses[..private.count] {
             *misses *= alone;
         }
-        let work = place.spread.work_on(Span::of_one(place.chip));
+        let work = place.spread.work_on(place.chip);
         let mut inside = private.bytes;
         for (level, cache) in caches.iter().enumerate().skip(private.count) {
             let finds = finds(place, fixed, level, work);

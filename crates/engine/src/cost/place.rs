@@ -63,7 +63,7 @@ pub(super) fn memory_latency(place: &Place, domain: MemoryId, distance: Distance
         }
     };
     let fabric = &place.occupancy.fabric;
-    (idle, fabric.memory_toll(place.tree, place.chip, domain))
+    (idle, fabric.memory_toll(place.chip, domain))
 }
 
 /// Mean latency of the partition's memory as a core there reads it, load included [ns].

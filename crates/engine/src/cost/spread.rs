@@ -1,6 +1,6 @@
 //! Where a partition's data lie and where its virtual processors ran.
 
-use crate::ids::{ById, ChipId, MemoryId, NodeId, Span};
+use crate::ids::{ById, ChipId, MemoryId, NodeId};
 use crate::machine::{far_factor, Topology};
 use crate::spec::Machine;
 
@@ -126,6 +126,7 @@ impl Spread {
     /// Sets what its threads do on a chip, in the proportion `weight` to what it was: how many are
     /// busy, and the time of an instruction of one of them [ns].
     pub fn set_work(&mut self, chip: ChipId, threads: f64, ns: f64, weight: f64) {
+        self.used[chip.index() / 64] |= 1 << (chip.index() % 64);
         let work = &mut self.work[chip];
         work.threads += weight * (threads - work.threads);
         work.instructions += weight * (threads / ns - work.instructions);
@@ -146,12 +147,26 @@ impl Spread {
         done.instructions += instructions;
     }
 
-    /// Busy threads on some chips and their instructions in a nanosecond, running averages.
-    pub fn work_on(&self, chips: Span<ChipId>) -> (f64, f64) {
-        let all = self.work.slice(chips).iter();
-        all.fold((0.0, 0.0), |sum, work| {
-            (sum.0 + work.threads, sum.1 + work.instructions)
-        })
+    /// Goes through the chips where its threads were busy lately: how many, and their instructions in
+    /// a nanosecond, running averages.
+    pub fn each_at_work(&self, mut each: impl FnMut(ChipId, f64, f64)) {
+        for (word, bits) in self.used.iter().enumerate() {
+            let mut left = *bits;
+            while left != 0 {
+                let chip = ChipId::new(word * 64 + left.trailing_zeros() as usize);
+                left &= left - 1;
+                let work = self.work[chip];
+                if work.threads > 0.0 {
+                    each(chip, work.threads, work.instructions);
+                }
+            }
+        }
+    }
+
+    /// Busy threads on a chip and their instructions in a nanosecond, running averages.
+    pub fn work_on(&self, chip: ChipId) -> (f64, f64) {
+        let work = self.work[chip];
+        (work.threads, work.instructions)
     }
 
     /// Ends a window.

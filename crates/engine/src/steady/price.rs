@@ -15,6 +15,8 @@ use crate::spec::{Machine, Partition, Spec};
 
 /// Relative change of an instruction's time from which on it counts as settled.
 const SETTLED: f64 = 1e-13;
+/// Steps of the caches' ages in each iteration: with one they would follow too far behind.
+const AGE_STEPS: usize = 4;
 /// Iterations before the price is given up.
 const MOST_STEPS: usize = 10_000;
 
@@ -253,8 +255,10 @@ impl<'a> Layout<'a> {
         }
         self.occupancy
             .close_window(&self.tree, &self.spreads, 1.0, weight);
-        let ages = &mut self.occupancy.ages;
-        ages.update(&self.tree, &self.spreads, &self.working);
+        for _ in 0..AGE_STEPS {
+            let ages = &mut self.occupancy.ages;
+            ages.update(&self.tree, &self.spreads, &self.working);
+        }
         change
     }
 
