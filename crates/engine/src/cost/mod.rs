@@ -31,6 +31,7 @@ mod relief;
 mod smt;
 mod spread;
 pub mod store;
+mod stream;
 mod surroundings;
 mod table;
 

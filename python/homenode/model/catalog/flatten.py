@@ -15,11 +15,18 @@ from homenode.model.spec import (
     MemoryLoadSpec,
     ProfileSpec,
     StoresSpec,
+    StreamsSpec,
 )
 
 
-def machine_spec(machine: MachineDescription) -> MachineSpec:
-    """The `machine` part of the engine's input."""
+def machine_spec(machine: MachineDescription, *, streams: bool = False) -> MachineSpec:
+    """The `machine` part of the engine's input; how its cores stream is told where work does."""
+    spec = _machine_spec(machine)
+    path = _streams(machine) if streams else None
+    return spec if path is None else {**spec, "streams": path}
+
+
+def _machine_spec(machine: MachineDescription) -> MachineSpec:
     clock = machine.clock.value
     distance, translation = machine.node_distance, machine.translation
     return {
@@ -74,6 +81,18 @@ def machine_spec(machine: MachineDescription) -> MachineSpec:
         "accounting": machine.accounting.value,
         "hypervisor": _hypervisor(machine),
     }
+
+
+def _streams(machine: MachineDescription) -> StreamsSpec | None:
+    """How its cores get through data in order; none if unknown. A line takes its time on the
+    narrowest link between memory and the core.
+    """
+    streams = machine.streams
+    if streams is None:
+        return None
+    links = [link.bandwidth.value for link in streams.link]
+    narrowest = min(machine.memory.bandwidth.value, *links)
+    return {"lines": streams.lines.value, "transfer_ns": machine.line.value * 1e9 / narrowest}
 
 
 def _links(count: Figure[int] | None) -> int:
