@@ -160,8 +160,8 @@ impl Class {
         }
     }
 
-    /// Lines of what is gone through in order. They wait for a part of their latency together, which
-    /// is booked by whose part it is; waits at ports are hidden from no line.
+    /// Lines of what is gone through in order. They share a latency, which is booked by where they
+    /// come from; waits at ports nothing hides.
     #[inline]
     fn add_stream(&mut self, place: &Place, fixed: &Fixed) {
         let Some(stream) = &fixed.stream else {

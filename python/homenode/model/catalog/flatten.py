@@ -59,7 +59,7 @@ def _machine_spec(machine: MachineDescription) -> MachineSpec:
             [] if distance is None else [factor for row in distance.value for factor in row]
         ),
         "memory_bytes_per_s": machine.memory.bandwidth.value,
-        "memory_load": _memory_load(machine),
+        "memory_load": memory_load(machine),
         "chip_link_bytes_per_s": machine.links.chip.value,
         "node_link_bytes_per_s": machine.links.node.value,
         "chip_links": _links(machine.links.chip_links),
@@ -91,7 +91,7 @@ def _streams(machine: MachineDescription) -> StreamsSpec | None:
     if streams is None:
         return None
     links = [link.bandwidth.value for link in streams.link]
-    narrowest = min(machine.memory.bandwidth.value, *links)
+    narrowest = min([machine.memory.bandwidth.value, *links])
     return {"lines": streams.lines.value, "transfer_ns": machine.line.value * 1e9 / narrowest}
 
 
@@ -100,7 +100,7 @@ def _links(count: Figure[int] | None) -> int:
     return 1 if count is None else count.value
 
 
-def _memory_load(machine: MachineDescription) -> MemoryLoadSpec:
+def memory_load(machine: MachineDescription) -> MemoryLoadSpec:
     """How its controllers serve; one channel with random arrivals where nothing is said."""
     load = machine.memory.load
     if load is None:

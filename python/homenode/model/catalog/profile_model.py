@@ -44,8 +44,8 @@ NOT_TOLD: dict[str, float | str] = {
     "store_run": 1.0,
 }
 """Numbers that files may leave out, since earlier ones do not have them, and what is then taken:
-lines that are only read, nothing gone through in order, a lock held for a short routine, whose waiters stand in a queue as in
-today's kernels, all data common, and stores that cost nothing."""
+lines that are only read, nothing gone through in order, a lock held for a short routine, whose
+waiters stand in a queue as in today's kernels, all data common, and stores that cost nothing."""
 
 
 LEFT_OUT: Numbers = {ENGINE_NAMES.get(name, name): value for name, value in NOT_TOLD.items()}
