@@ -16,7 +16,9 @@ import homenode.model.spec
 SOURCES = Path(__file__).resolve().parents[1] / "crates/engine/src/spec"
 TAGS = frozenset({"kind", "mode", "os"})
 """Keys that tell which variant of an enum stands there; in Rust they are no field."""
-PARTS = frozenset({"BurstsSpec", "CountedSpec", "LimitsSpec", "LockSpec", "ThinkSpec"})
+PARTS = frozenset(
+    {"BurstsSpec", "CountedSpec", "LimitsSpec", "LockSpec", "StreamSpec", "ThinkSpec"}
+)
 """What several dictionaries have in common; the engine never sees one of these by itself."""
 
 Keys = frozenset[str]

@@ -196,6 +196,7 @@ pub fn oltp() -> Profile {
         footprint_common: 0.75,
         overlap: 0.25,
         dirty_share: 0.0,
+        stream_bytes: 0.0,
         lock_share: 0.0,
         lock_hold_instructions: 1_000.0,
         lock_kind: LockKind::Ticket,
@@ -253,6 +254,7 @@ fn power_795() -> Machine {
         node_links: 8,
         translation: None,
         stores: None,
+        streams: None,
         smt: Smt {
             gain: vec![1.0, 1.4, 1.52, 1.6],
             reference: oltp(),

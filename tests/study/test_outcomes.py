@@ -31,6 +31,7 @@ FAST = (
     "hosts-published",
     "linux-wakeups",
     "linux-dispatch",
+    "stream-published",
     "zec12-vs-z196",
     "zvm-80-memory-rich",
     "zvm-80-paging",

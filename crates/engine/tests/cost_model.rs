@@ -12,7 +12,7 @@ use homenode_engine::ids::{ChipId, MemoryId};
 use homenode_engine::machine::Topology;
 use homenode_engine::spec::{
     Accounting, Cache, CacheScope, Coherence, Guest, LockKind, Machine, MemoryBeside, MemoryLoad,
-    MemoryPolicy, Partition, Profile, StorePath, Translation,
+    MemoryPolicy, Partition, Profile, StorePath, StreamPath, Translation,
 };
 use homenode_engine::steady::price;
 
@@ -432,6 +432,32 @@ fn stores() {
     says("Stores", "3.281", one.class().ns);
     one.machine.stores = None;
     says("Stores", "1.72", one.class().ns);
+}
+
+#[test]
+fn streams() {
+    let mut one = example();
+    one.partition.profile.miss_m0 = 0.0;
+    one.partition.profile.stream_bytes = 16.0;
+    let path = |lines| {
+        let transfer_ns = 4.0;
+        Some(StreamPath { lines, transfer_ns })
+    };
+    one.machine.streams = path(5.0);
+    says("Streams", "2.6", one.class().ns);
+    says("Streams", "1.6", one.book(Book::MemoryLocal));
+    says("Streams", "6.15", 16.0 / one.class().ns);
+    one.machine.streams = path(40.0);
+    says("Streams", "16", 16.0 / one.class().ns);
+    // A line takes its time on the link however many are on their way: 0.125 x 10 ns.
+    one.machine.streams = Some(StreamPath {
+        lines: 40.0,
+        transfer_ns: 10.0,
+    });
+    assert!((one.class().ns - 1.25).abs() < 1e-9);
+    // A core that waits for each: 1 + 0.125 x 104.
+    one.machine.streams = path(0.0);
+    assert!((one.class().ns - 14.0).abs() < 1e-9);
 }
 
 #[test]

@@ -81,6 +81,7 @@ fn machine() -> impl Strategy<Value = Hierarchy> {
                     caches: caches.clone(),
                     memory_latency_ns: memory.0,
                     memory_bytes_per_s: memory.1,
+                    memory_load: None,
                     links: links.collect(),
                     streams,
                 }
@@ -94,6 +95,7 @@ fn line_ns(machine: &Hierarchy, pattern: Pattern, bytes: u64) -> f64 {
         machine,
         pattern,
         bytes,
+        cores: 1,
     })
     .unwrap()
     .line_ns
@@ -148,7 +150,7 @@ proptest! {
         pattern in prop::sample::select(PATTERNS.to_vec()),
         bytes in 1u64..1 << 32,
     ) {
-        let answer = walk(&Walk { machine, pattern, bytes }).unwrap();
+        let answer = walk(&Walk { machine, pattern, bytes, cores: 1 }).unwrap();
         let sum: f64 = answer.parts.iter().map(|part| part.ns).sum();
         prop_assert!(answer.parts.iter().all(|part| part.ns >= 0.0), "{:?}", answer.parts);
         prop_assert!((sum - answer.line_ns).abs() <= 1e-9 * answer.line_ns);

@@ -31,6 +31,12 @@ def walk(
         list[str] | None,
         typer.Option("--pattern", help="How it is gone through; may be repeated.", metavar="NAME"),
     ] = None,
+    cores: Annotated[
+        int,
+        typer.Option(
+            "--cores", help="Cores beside one memory that do so, each with its own buffers."
+        ),
+    ] = 1,
     base: Annotated[
         str | None,
         typer.Option(
@@ -58,8 +64,8 @@ def walk(
     sizes = [parse_size(text) for text in size] if size else powers_of_two(_SMALLEST, _LARGEST)
     tables, plain = [], []
     for name in pattern or ["read"]:
-        rows = [(bytes_, walk_bytes(hierarchy, name, bytes_)) for bytes_ in sizes]
-        others = [walk_bytes(against, name, bytes_) for bytes_ in sizes] if against else []
+        rows = [(bytes_, walk_bytes(hierarchy, name, bytes_, cores)) for bytes_ in sizes]
+        others = [walk_bytes(against, name, bytes_, cores) for bytes_ in sizes] if against else []
         shown = None if other is None else (other.name, others)
         tables.append(walk_table(described.name, name, rows, shown))
         for index, (bytes_, walked) in enumerate(rows):

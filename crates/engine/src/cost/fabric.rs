@@ -29,14 +29,8 @@ impl Fabric {
     pub fn new(machine: &Machine, tree: &Topology) -> Self {
         let (chips, nodes, domains) = (tree.chips(), tree.nodes(), tree.domains());
         let per_ns = 1e-9 / f64::from(machine.line_bytes);
-        let load = &machine.memory_load;
-        let memory = Port {
-            bank_ns: load.bank_ns,
-            ..Port::new(
-                machine.memory_bytes_per_s * per_ns,
-                load.channel_wait * f64::from(load.channels),
-            )
-        };
+        let bytes_per_s = machine.memory_bytes_per_s;
+        let memory = Port::of_memory(bytes_per_s, machine.line_bytes, &machine.memory_load);
         let link = |bytes_per_s: f64, links: u16| {
             Port::new(bytes_per_s * per_ns, AT_RANDOM * f64::from(links))
         };

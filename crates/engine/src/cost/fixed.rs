@@ -5,6 +5,7 @@ use super::age::Working;
 use super::miss::MissCurve;
 use super::port::with_bandwidth;
 use super::store;
+use super::stream::Stream;
 use crate::machine::MAX_CACHES;
 use crate::spec::{Cache, CacheScope, Coherence, Machine, Partition, Profile};
 
@@ -25,6 +26,8 @@ pub struct Fixed {
     pub(super) exposed: f64,
     /// Core part of an instruction [ns].
     pub(super) core_ns: f64,
+    /// What it goes through in order; none = nothing.
+    pub(super) stream: Option<Stream>,
     /// Share of the lines from memory whose translation must be looked up; none = of no account.
     pub(super) walked: Option<f64>,
     /// Time for which an instruction's stores occupy their way; none = of no account [ns].
@@ -60,6 +63,7 @@ impl Fixed {
     pub fn of(machine: &Machine, partition: &Partition, threads: u8) -> Self {
         let profile = &partition.profile;
         let curve = MissCurve::of(profile);
+        let core_ns = core_ns(machine, profile);
         let walked = machine.translation.map(|translation| {
             let reach = f64::from(translation.entries) * partition.page_bytes as f64;
             (1.0 - reach / partition.data_bytes as f64).max(0.0)
@@ -69,7 +73,8 @@ impl Fixed {
             shared_misses: curve.at(SHARING_AT_BYTES),
             levels: Private::of(machine, &curve, threads),
             exposed: 1.0 - profile.overlap,
-            core_ns: core_ns(machine, profile),
+            core_ns,
+            stream: Stream::of(machine, profile, threads, core_ns),
             walked,
             stores_ns: stores_ns(machine, profile),
             tick_share: partition.guest.tick_share(),
@@ -114,7 +119,10 @@ pub(super) fn idle_ns(machine: &Machine, profile: &Profile, threads: u8) -> f64 
         before = misses;
     }
     stall_ns += before * machine.memory_ns.local;
-    core_ns(machine, profile) + stall_ns * (1.0 - profile.overlap)
+    let core_ns = core_ns(machine, profile);
+    let stream = Stream::of(machine, profile, threads, core_ns);
+    let lines_ns = stream.map_or(0.0, |stream| stream.wait_ns(machine.memory_ns.local));
+    core_ns + stall_ns * (1.0 - profile.overlap) + lines_ns
 }
 
 /// Threads that divide a cache among them, of so many that are busy on a core.

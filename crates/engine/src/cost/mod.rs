@@ -32,6 +32,7 @@ mod relief;
 mod smt;
 mod spread;
 pub mod store;
+mod stream;
 mod surroundings;
 mod table;
 
@@ -44,7 +45,7 @@ pub use lines::{Lines, Source, LINE_COUNT, LINE_NAMES};
 pub use miss::MissCurve;
 pub use occupancy::{Occupancy, Spent};
 pub use place::Place;
-pub use port::{Toll, Wants, PORT_NAMES};
+pub use port::{memory_delay_ns, Toll, Wants, PORT_NAMES};
 pub use refill::Refill;
 pub use smt::Contention;
 pub use spread::{Sharers, Spread};

@@ -69,6 +69,7 @@ impl Class {
         self.add_sharers(place, fixed, &sharers);
         self.add_memory(place, fixed);
         self.add_translation(place, fixed);
+        self.add_stream(place, fixed);
         let mut sum = Sum {
             start: self.books.up_to(Book::Translation),
             store: 0.0,
@@ -152,15 +153,44 @@ impl Class {
     fn add_memory(&mut self, place: &Place, fixed: &Fixed) {
         for &(domain, share) in place.spread.memory_of(place.chip) {
             let distance = place.tree.memory_distance(place.chip, domain);
-            let (book, source) = match distance {
-                Distance::Local => (Book::MemoryLocal, Source::MemoryLocal),
-                Distance::Near => (Book::MemoryNear, Source::MemoryNear),
-                Distance::Far => (Book::MemoryFar, Source::MemoryFar),
-            };
+            let (book, source) = of_memory(distance);
             self.lines.add(source, self.memory_lines * share);
             let way = memory_latency(place, domain, distance);
             self.book_lines(book, self.memory_lines * share, way, fixed);
         }
+    }
+
+    /// Lines of what is gone through in order. They share a latency, which is booked by where they
+    /// come from; waits at ports nothing hides.
+    #[inline]
+    fn add_stream(&mut self, place: &Place, fixed: &Fixed) {
+        let Some(stream) = &fixed.stream else {
+            return;
+        };
+        let domains = place.spread.memory_of(place.chip);
+        let way = |domain| {
+            let distance = place.tree.memory_distance(place.chip, domain);
+            (distance, memory_latency(place, domain, distance))
+        };
+        let parts = domains.iter().map(|&(domain, share)| {
+            let (_, (ns, toll)) = way(domain);
+            share * (ns + toll.delay_ns)
+        });
+        let latency_ns: f64 = parts.sum();
+        let exposed = stream.wait_ns(latency_ns) / latency_ns;
+        for &(domain, share) in domains {
+            let (distance, (ns, toll)) = way(domain);
+            let (book, source) = of_memory(distance);
+            let lines = stream.lines * share;
+            self.lines.add(source, lines);
+            let wait = lines * toll.wait_ns;
+            self.wait_ns += wait;
+            let latency = share * (ns + toll.delay_ns);
+            self.books.add(book, latency * exposed + wait);
+        }
+        self.memory_lines += stream.lines;
+        self.fill_lines += stream.lines;
+        self.wants.memory += stream.lines;
     }
 
     /// Pages whose translation must be looked up.
@@ -181,6 +211,16 @@ impl Class {
         self.reload_lines = refill;
         self.reload_ns = [from.local, from.near, from.far]
             .map(|ns| refill * fixed.exposed * (ns - held).max(0.0));
+    }
+}
+
+/// What a line from memory at a distance is booked under and counted as.
+#[inline]
+fn of_memory(distance: Distance) -> (Book, Source) {
+    match distance {
+        Distance::Local => (Book::MemoryLocal, Source::MemoryLocal),
+        Distance::Near => (Book::MemoryNear, Source::MemoryNear),
+        Distance::Far => (Book::MemoryFar, Source::MemoryFar),
     }
 }
 

@@ -13,7 +13,7 @@
 //! The *wait* begins where more is asked for than the port carries, and nothing hides it: it is as
 //! long as makes what is asked fit ([`relief`](super::relief)).
 
-use crate::spec::{Cache, CacheScope, Machine};
+use crate::spec::{Cache, CacheScope, Machine, MemoryLoad};
 
 /// Load from which on a delay grows no more: a mesh of 18 cores waits as long at 95 as at 99 % of
 /// what it can read (GJBEX-SKYLAKE-MLC). Assumed range 0.95 to 0.99.
@@ -103,7 +103,22 @@ pub(super) fn with_bandwidth(machine: &Machine) -> Option<(CacheScope, usize)> {
     last.map(|(level, cache)| (cache.scope, level))
 }
 
+/// Delay of a line in front of memory that is read at this bandwidth and used to this share [ns].
+pub fn memory_delay_ns(bytes_per_s: f64, line_bytes: u32, how: &MemoryLoad, load: f64) -> f64 {
+    Port::of_memory(bytes_per_s, line_bytes, how).delay_ns(load)
+}
+
 impl Port {
+    /// Controllers of a memory domain, read at this bandwidth.
+    pub fn of_memory(bytes_per_s: f64, line_bytes: u32, how: &MemoryLoad) -> Self {
+        let per_ns = 1e-9 / f64::from(line_bytes);
+        let wait = how.channel_wait * f64::from(how.channels);
+        Self {
+            bank_ns: how.bank_ns,
+            ..Self::new(bytes_per_s * per_ns, wait)
+        }
+    }
+
     /// Carries so many lines in a nanosecond; `wait` is for a channel, in proportion to the time in
     /// which the port carries a line and to ρ / (1 - ρ).
     pub fn new(most: f64, wait: f64) -> Self {

@@ -143,10 +143,17 @@ fn check_sizes(machine: &Machine) -> Result<(), MachineFault> {
         .into_iter()
         .chain(gather.map(|bytes| ("stores.gather_bytes", bytes, 1.0, 65536.0)))
     });
+    let streams = machine.streams.iter().flat_map(|path| {
+        [
+            ("streams.lines", path.lines, 0.0, 1e3),
+            ("streams.transfer_ns", path.transfer_ns, 0.0, 1e6),
+        ]
+    });
     let more = latencies
         .map(|ns| ("cache latency_ns", ns, 0.0, 1e9))
         .chain(walk.map(|ns| ("translation.walk_ns", ns, 0.0, 1e9)))
-        .chain(stores);
+        .chain(stores)
+        .chain(streams);
     let all = sizes.into_iter().chain(more);
     for (field, value, least, most) in
         all.chain(distances.map(|d| ("node_distance", *d, 1e-3, 1e3)))

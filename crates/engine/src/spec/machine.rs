@@ -68,6 +68,9 @@ pub struct Machine {
     pub translation: Option<Translation>,
     /// How a core's stores reach the cache that keeps them; none = the caches next to it keep them.
     pub stores: Option<StorePath>,
+    /// How a core gets through data in order; none = unknown, and no work may stream.
+    #[serde(default)]
+    pub streams: Option<StreamPath>,
     /// Simultaneous multithreading.
     pub smt: Smt,
     /// Rule by which a thread's processor time is charged.
@@ -147,6 +150,16 @@ pub struct StorePath {
     pub width_bytes: f64,
     /// Bytes of neighbouring stores gathered into an entry; none = each store goes by itself.
     pub gather_bytes: Option<f64>,
+}
+
+/// Way of lines that a core asks for one after the other before it needs them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StreamPath {
+    /// Lines that a core has on their way while it works on others; 0 = it waits for each.
+    pub lines: f64,
+    /// Time of a line on the narrowest link between memory and the core [ns].
+    pub transfer_ns: f64,
 }
 
 /// One cache level.

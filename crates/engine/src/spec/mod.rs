@@ -21,7 +21,7 @@ pub use linux::{
 };
 pub use machine::{
     Accounting, ByDistance, Cache, CacheScope, Coherence, Eviction, Hypervisor, Machine,
-    MemoryBeside, MemoryLoad, Smt, StorePath, Translation,
+    MemoryBeside, MemoryLoad, Smt, StorePath, StreamPath, Translation,
 };
 pub(crate) use policy::host_policies;
 pub use policy::Policy;

@@ -36,6 +36,10 @@ pub struct Profile {
     /// Share of the lines from memory that are written back there later [0..1].
     #[serde(default)]
     pub dirty_share: f64,
+    /// Bytes that an instruction goes through once and in order: their lines come from memory
+    /// whatever the caches, several at a time.
+    #[serde(default)]
+    pub stream_bytes: f64,
     /// Share of the processor time in which a lock is held that others may spin on [0..1].
     pub lock_share: f64,
     /// Instructions for which it is held at a time.
@@ -94,6 +98,7 @@ impl Profile {
             footprint_common: 0.0,
             overlap: 0.0,
             dirty_share: 0.0,
+            stream_bytes: 0.0,
             lock_share: 0.0,
             lock_hold_instructions: 1.0,
             lock_kind: LockKind::Queue,

@@ -52,6 +52,7 @@ pub enum WalkFault {
 pub fn check(question: &Walk) -> Result<(), WalkFault> {
     let machine = &question.machine;
     positive("bytes", question.bytes as f64)?;
+    positive("cores", f64::from(question.cores))?;
     check_figures(machine)?;
     check_levels(machine)?;
     let known = |name: &str| machine.caches.iter().any(|level| level.name == name);
@@ -71,7 +72,7 @@ pub fn check(question: &Walk) -> Result<(), WalkFault> {
 }
 
 fn check_figures(machine: &Hierarchy) -> Result<(), WalkFault> {
-    let streams = &machine.streams;
+    let (streams, how) = (&machine.streams, machine.memory_load.unwrap_or_default());
     for (what, there) in [
         ("clock_hz", machine.clock_hz),
         ("line_bytes", f64::from(machine.line_bytes)),
@@ -94,6 +95,9 @@ fn check_figures(machine: &Hierarchy) -> Result<(), WalkFault> {
             streams.store_interval_cycles,
         ),
         ("streams.lines", streams.lines),
+        ("memory_load.bank_ns", how.bank_ns),
+        ("memory_load.channel_wait", how.channel_wait),
+        ("memory_load.write_cost", how.write_cost),
     ] {
         if !(there >= 0.0 && there.is_finite()) {
             let what = what.to_string();

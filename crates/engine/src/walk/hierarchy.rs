@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::spec::MemoryLoad;
+
 /// A machine as the walk sees it: one core and the levels it reaches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -17,6 +19,9 @@ pub struct Hierarchy {
     pub memory_latency_ns: f64,
     /// What memory delivers [bytes/s].
     pub memory_bytes_per_s: f64,
+    /// How memory serves what is asked of it; none = nobody waits.
+    #[serde(default)]
+    pub memory_load: Option<MemoryLoad>,
     /// What levels deliver to the core; a level without an entry is not limited.
     pub links: Vec<Link>,
     /// How the core streams.

@@ -40,6 +40,11 @@ impl Cost {
         self.fetch += other.fetch;
     }
 
+    /// Time of a line, whatever it goes to [cycles].
+    pub fn total(&self) -> f64 {
+        self.core + self.store + self.link + self.fetch
+    }
+
     /// By cause, in nanoseconds of `cycle_ns` a cycle.
     pub fn parts(&self, cycle_ns: f64) -> Vec<Part> {
         [

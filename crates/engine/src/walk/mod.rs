@@ -14,12 +14,16 @@
 //!
 //! and the sum of all where the core works on nothing while it waits (`lines` = 0).
 //!
-//! Pure functions over a plain input; it knows no other folder. Derived, with an example computed
+//! What its own lines make each other wait in front of memory, and those of other cores that do the
+//! same, is part of the latency there, by the law of the simulation ([`crate::cost`]).
+//!
+//! Pure functions over a plain input. Derived, with an example computed
 //! by hand, in `docs/background/memory-walk.md`.
 
 mod check;
 mod hierarchy;
 mod line;
+mod load;
 mod pattern;
 mod question;
 
@@ -38,10 +42,7 @@ pub fn walk(question: &Walk) -> Result<Walked, WalkFault> {
     let machine = &question.machine;
     let footprint_bytes = question.pattern.footprint(question.bytes);
     let place = level_of(machine, footprint_bytes);
-    let mut cost = Cost::default();
-    for step in question.pattern.steps(machine, question.bytes) {
-        cost.add(&line::cost(machine, &step));
-    }
+    let cost = load::cost(question);
     let per_ns = 1e9 / machine.clock_hz;
     let parts: Vec<Part> = cost.parts(per_ns);
     let line_ns = parts.iter().map(|part| part.ns).sum::<f64>();
@@ -50,7 +51,7 @@ pub fn walk(question: &Walk) -> Result<Walked, WalkFault> {
         footprint_bytes,
         latency_ns: place.latency_ns(machine),
         line_ns,
-        bytes_per_s: f64::from(machine.line_bytes) * 1e9 / line_ns,
+        bytes_per_s: f64::from(question.cores) * f64::from(machine.line_bytes) * 1e9 / line_ns,
         parts,
     })
 }

@@ -16,6 +16,13 @@ pub struct Walk {
     pub pattern: Pattern,
     /// Length of a buffer [bytes]; a copy has two of this length.
     pub bytes: u64,
+    /// Cores that do so, each with buffers of its own beside one memory.
+    #[serde(default = "one_core")]
+    pub cores: u16,
+}
+
+fn one_core() -> u16 {
+    1
 }
 
 /// The answer.
@@ -27,9 +34,10 @@ pub struct Walked {
     pub footprint_bytes: u64,
     /// Latency of that level, load to use [ns].
     pub latency_ns: f64,
-    /// Time of a line of the buffer [ns].
+    /// Time of a line of the buffer, for each core [ns].
     pub line_ns: f64,
-    /// Buffer length by the time to go through it [bytes/s]; of a copy the bytes of one buffer.
+    /// Buffer length by the time to go through it, of all cores together [bytes/s]; of a copy the
+    /// bytes of one buffer.
     pub bytes_per_s: f64,
     /// What the time of a line is made of; adds up to it.
     pub parts: Vec<Part>,

@@ -1,6 +1,7 @@
 //! Values computed by hand on a machine of round numbers: 1 GHz, so that a cycle is a nanosecond.
 
 use super::*;
+use crate::spec::MemoryLoad;
 
 const KIB: u64 = 1 << 10;
 
@@ -20,6 +21,7 @@ fn round() -> Hierarchy {
         ],
         memory_latency_ns: 214.0,
         memory_bytes_per_s: 16e9,
+        memory_load: None,
         links: vec![Link {
             name: "L3".into(),
             bytes_per_s: 32e9,
@@ -45,6 +47,7 @@ fn line_ns(machine: &Hierarchy, pattern: Pattern, bytes: u64) -> f64 {
         machine: machine.clone(),
         pattern,
         bytes,
+        cores: 1,
     };
     walk(&question).unwrap().line_ns
 }
@@ -173,6 +176,7 @@ fn parts_add_up_and_bandwidth_counts_one_buffer() {
         machine: round(),
         pattern: Pattern::PartialCopy,
         bytes: 4096 * KIB,
+        cores: 1,
     };
     let answer = walk(&question).unwrap();
     let causes: Vec<(&str, f64)> = answer.parts.iter().map(|p| (p.cause, p.ns)).collect();
@@ -190,6 +194,32 @@ fn parts_add_up_and_bandwidth_counts_one_buffer() {
     assert_eq!((answer.level.as_str(), answer.latency_ns), ("L3", 44.0));
 }
 
+#[test]
+fn lines_wait_for_each_other_in_front_of_memory() {
+    let mut machine = round();
+    let bank = |bank_ns| MemoryLoad {
+        bank_ns,
+        channel_wait: 0.0,
+        ..MemoryLoad::default()
+    };
+    // A line occupies memory for 16 of t cycles and waits 230 at full load: t = 230 + 230 x 16 / t.
+    machine.memory_load = Some(bank(230.0));
+    let t = 115.0 + (115.0_f64 * 115.0 + 230.0 * 16.0).sqrt();
+    assert!((line_ns(&machine, Pattern::Read, 32 << 20) - t).abs() < 1e-9);
+    // What a cache holds does not wait.
+    assert_eq!(line_ns(&machine, Pattern::Read, 4096 * KIB), 64.0);
+    // 100 cores ask for more than there is: 16 cycles for each of their lines.
+    let question = Walk {
+        machine,
+        pattern: Pattern::Read,
+        bytes: 32 << 20,
+        cores: 100,
+    };
+    let answer = walk(&question).unwrap();
+    assert!((answer.line_ns - 1600.0).abs() < 1e-6);
+    assert!((answer.bytes_per_s / 16e9 - 1.0).abs() < 1e-9);
+}
+
 type Change<'a> = &'a dyn Fn(&mut Walk);
 
 #[test]
@@ -199,6 +229,7 @@ fn refuses_by_name() {
             machine: round(),
             pattern: Pattern::Read,
             bytes: 1,
+            cores: 1,
         };
         change(&mut question);
         walk(&question).unwrap_err().to_string()

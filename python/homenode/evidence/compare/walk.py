@@ -19,6 +19,8 @@ from typing import TypedDict
 from homenode import _engine
 from homenode.errors import HomenodeError, MachineError, NotFoundError, hint, listed
 from homenode.model.catalog import MachineDescription, machine, machines
+from homenode.model.catalog.flatten import memory_load
+from homenode.model.spec import MemoryLoadSpec
 from homenode.model.units import SIZE, UnitError
 
 
@@ -61,6 +63,7 @@ class WalkMachine(TypedDict):
     caches: list[WalkCache]
     memory_latency_ns: float
     memory_bytes_per_s: float
+    memory_load: MemoryLoadSpec
     links: list[WalkLink]
     streams: WalkStreams
 
@@ -87,12 +90,15 @@ PATTERNS: dict[str, str] = {
 """Ways of going through a buffer, as the memory tests of lmbench do."""
 
 LARGEST = 1 << 42
+MOST_CORES = 1000
 _KEYS = ("pattern", "buffer")
 
 
 @dataclass(frozen=True)
 class WalkResult:
-    """What a walk costs; of copies the bytes of one buffer count."""
+    """What a walk costs each core, and the throughput of all; of copies the bytes of one buffer
+    count.
+    """
 
     level: str
     footprint_bytes: int
@@ -107,9 +113,11 @@ class WalkResult:
         return self.units_per_s / 1e9
 
 
-def walk(described: MachineDescription, pattern: str, size: int) -> WalkResult:
-    """Walk through a buffer of `size` bytes; raises a `HomenodeError` where that cannot be."""
-    return walk_bytes(walk_machine(described), pattern, size)
+def walk(described: MachineDescription, pattern: str, size: int, cores: int = 1) -> WalkResult:
+    """Walk through a buffer of `size` bytes, as so many cores do beside one memory, each with
+    buffers of its own; raises a `HomenodeError` where that cannot be.
+    """
+    return walk_bytes(walk_machine(described), pattern, size, cores)
 
 
 def walk_machine(described: MachineDescription) -> WalkMachine:
@@ -137,6 +145,7 @@ def walk_machine(described: MachineDescription) -> WalkMachine:
         ],
         "memory_latency_ns": described.memory.local.value.nanoseconds(clock),
         "memory_bytes_per_s": described.memory.bandwidth.value,
+        "memory_load": memory_load(described),
         "links": [
             {"name": link.name, "bytes_per_s": link.bandwidth.value} for link in streams.link
         ],
@@ -156,13 +165,14 @@ def walk_machine(described: MachineDescription) -> WalkMachine:
     }
 
 
-def walk_bytes(hierarchy: WalkMachine, pattern: str, size: int) -> WalkResult:
+def walk_bytes(hierarchy: WalkMachine, pattern: str, size: int, cores: int = 1) -> WalkResult:
     """Walk on a machine in the walk's form (`walk_machine`), some of whose figures may have been
     replaced.
     """
     check_pattern(pattern)
     check_size(size)
-    question = {"machine": dict(hierarchy), "pattern": pattern, "bytes": size}
+    check_cores(cores)
+    question = {"machine": dict(hierarchy), "pattern": pattern, "bytes": size, "cores": cores}
     try:
         answer = json.loads(_engine.walk(json.dumps(question)))
     except _engine.SpecError as fault:
@@ -222,6 +232,14 @@ def check_size(size: int) -> None:
         raise HomenodeError(
             f"a buffer of {size} bytes cannot be walked through",
             next_step=f"give 1 B to {SIZE.format(LARGEST)}",
+        )
+
+
+def check_cores(cores: int) -> None:
+    """Raise a `HomenodeError` for a number of cores that no memory has beside it."""
+    if not 1 <= cores <= MOST_CORES:
+        raise HomenodeError(
+            f"{cores} cores cannot walk beside one memory", next_step=f"give 1 to {MOST_CORES}"
         )
 
 

@@ -15,11 +15,18 @@ from homenode.model.spec import (
     MemoryLoadSpec,
     ProfileSpec,
     StoresSpec,
+    StreamsSpec,
 )
 
 
-def machine_spec(machine: MachineDescription) -> MachineSpec:
-    """The `machine` part of the engine's input."""
+def machine_spec(machine: MachineDescription, *, streams: bool = False) -> MachineSpec:
+    """The `machine` part of the engine's input; how its cores stream is told where work does."""
+    spec = _machine_spec(machine)
+    path = _streams(machine) if streams else None
+    return spec if path is None else {**spec, "streams": path}
+
+
+def _machine_spec(machine: MachineDescription) -> MachineSpec:
     clock = machine.clock.value
     distance, translation = machine.node_distance, machine.translation
     return {
@@ -52,7 +59,7 @@ def machine_spec(machine: MachineDescription) -> MachineSpec:
             [] if distance is None else [factor for row in distance.value for factor in row]
         ),
         "memory_bytes_per_s": machine.memory.bandwidth.value,
-        "memory_load": _memory_load(machine),
+        "memory_load": memory_load(machine),
         "chip_link_bytes_per_s": machine.links.chip.value,
         "node_link_bytes_per_s": machine.links.node.value,
         "chip_links": _links(machine.links.chip_links),
@@ -76,12 +83,24 @@ def machine_spec(machine: MachineDescription) -> MachineSpec:
     }
 
 
+def _streams(machine: MachineDescription) -> StreamsSpec | None:
+    """How its cores get through data in order; none if unknown. A line takes its time on the
+    narrowest link between memory and the core.
+    """
+    streams = machine.streams
+    if streams is None:
+        return None
+    links = [link.bandwidth.value for link in streams.link]
+    narrowest = min([machine.memory.bandwidth.value, *links])
+    return {"lines": streams.lines.value, "transfer_ns": machine.line.value * 1e9 / narrowest}
+
+
 def _links(count: Figure[int] | None) -> int:
     """Links that make up a bandwidth; one where nothing is said."""
     return 1 if count is None else count.value
 
 
-def _memory_load(machine: MachineDescription) -> MemoryLoadSpec:
+def memory_load(machine: MachineDescription) -> MemoryLoadSpec:
     """How its controllers serve; one channel with random arrivals where nothing is said."""
     load = machine.memory.load
     if load is None:

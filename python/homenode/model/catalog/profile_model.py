@@ -16,6 +16,7 @@ Cpi = Annotated[float, Field(gt=0, le=100)]
 Misses = Annotated[float, Field(ge=0, le=1)]
 Exponent = Annotated[float, Field(ge=0, le=10)]
 Run = Annotated[float, Field(ge=1, le=1e6)]
+Stream = Annotated[float, Quantity(SIZE, "0 B", "1 KiB")]
 LockKind = Literal["queue", "ticket", "sleeping"]
 Switch = Annotated[float, Field(ge=0, le=1e9)]
 Share = Annotated[float, Quantity(SHARE, "0 %", "100 %")]
@@ -28,10 +29,12 @@ ENGINE_NAMES = {
     "instructions": "instructions_per_unit",
     "miss_c0": "miss_c0_bytes",
     "footprint": "footprint_bytes",
+    "stream": "stream_bytes",
 }
 """What the engine calls those numbers that it calls otherwise."""
 NOT_TOLD: dict[str, float | str] = {
     "dirty_share": 0.0,
+    "stream": 0.0,
     "lock_hold_instructions": 1000.0,
     "lock_kind": "queue",
     "lock_switch_instructions": 2500.0,
@@ -41,8 +44,12 @@ NOT_TOLD: dict[str, float | str] = {
     "store_run": 1.0,
 }
 """Numbers that files may leave out, since earlier ones do not have them, and what is then taken:
-lines that are only read, a lock held for a short routine, whose waiters stand in a queue as in
-today's kernels, all data common, and stores that cost nothing."""
+lines that are only read, nothing gone through in order, a lock held for a short routine, whose
+waiters stand in a queue as in today's kernels, all data common, and stores that cost nothing."""
+
+
+LEFT_OUT: Numbers = {ENGINE_NAMES.get(name, name): value for name, value in NOT_TOLD.items()}
+"""The same as the engine calls them."""
 
 
 class ProfileDescription(Table):
@@ -85,6 +92,10 @@ class ProfileDescription(Table):
     dirty_share: Figure[Share] | None = Field(
         None, description="share of the lines from memory that are written back later"
     )
+    stream: Figure[Stream] | None = Field(
+        None,
+        description="what an instruction goes through once and in order, whatever the caches",
+    )
     lock_share: Figure[Share] = Field(
         description="share of the processor time in which a lock is held"
     )
@@ -121,7 +132,7 @@ class ProfileDescription(Table):
     def numbers(self) -> Numbers:
         """Every number as the engine calls it, those that the file leaves out among them."""
         told = {ENGINE_NAMES.get(name, name): figure.value for name, figure in self.figures()}
-        return {"name": self.name, **NOT_TOLD, **told}
+        return {"name": self.name, **LEFT_OUT, **told}
 
     def spec(self) -> Numbers:
         """The `profile` part of the engine's input."""
@@ -134,6 +145,8 @@ def worth_telling(numbers: Numbers) -> Numbers:
     left_out = {"lock_switch_instructions"} if kind != "sleeping" else set()
     if kind == "queue":
         left_out.add("lock_kind")
+    if not numbers["stream_bytes"]:
+        left_out.add("stream_bytes")
     return {name: value for name, value in numbers.items() if name not in left_out}
 
 

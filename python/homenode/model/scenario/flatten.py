@@ -39,6 +39,7 @@ def flatten(name: str, run: Run, resolved: Resolved) -> Spec:
         limits["groups"] = [{"name": group.name, "cap": group.cap} for group in resolved.groups]
     if cgroups:
         limits["cgroups"] = cgroups
+    streams = any("stream_bytes" in partition.profile for partition in resolved.partitions)
     return {
         "name": name,
         "seed": run.seed,
@@ -46,7 +47,7 @@ def flatten(name: str, run: Run, resolved: Resolved) -> Spec:
         "duration_ns": run.duration,
         "interval_ns": run.interval_ns,
         "record_dispatches": run.record_dispatches,
-        "machine": machine_spec(resolved.machine),
+        "machine": machine_spec(resolved.machine, streams=streams),
         "pools": _pools(resolved),
         **limits,
         "partitions": [_partition(partition, pools, groups) for partition in resolved.partitions],

@@ -27,6 +27,7 @@ _MACHINE: dict[str, Path] = {
     "memory_ns": ("memory",),
     "cache_to_cache_ns": ("cache_to_cache",),
     "stores": ("streams",),
+    "streams": ("streams",),
     **dict.fromkeys(
         ("nodes", "chips_per_node", "cores_per_chip", "threads_per_core"), ("topology",)
     ),

@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 from homenode.errors import NotFoundError, listed, suggestion
 from homenode.model.catalog import ProfileDescription, profile, profiles
 from homenode.model.catalog.names import is_path
-from homenode.model.catalog.profile_model import ENGINE_NAMES, NOT_TOLD, Numbers, worth_telling
+from homenode.model.catalog.profile_model import ENGINE_NAMES, LEFT_OUT, Numbers, worth_telling
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.file.partition import Partition
@@ -18,7 +18,7 @@ def choose_profile(table: Partition, row: int, folder: FilePath, problems: Probl
     choice = table.workload.profile
     replaced = {ENGINE_NAMES.get(name, name): value for name, value in choice.replaced().items()}
     if choice.base is None:
-        return worth_telling({"name": choice.name or "own", **NOT_TOLD, **replaced})
+        return worth_telling({"name": choice.name or "own", **LEFT_OUT, **replaced})
     path: Path = ("partition", row, "workload", "profile")
     if isinstance(problems.document.value(path), dict):
         path = (*path, "base")

@@ -45,6 +45,7 @@ from homenode.model.spec.machine import (
     PrSmSpec,
     SmtSpec,
     StoresSpec,
+    StreamsSpec,
     TranslationSpec,
 )
 from homenode.model.spec.sharing import (
@@ -121,6 +122,7 @@ __all__ = [
     "Spec",
     "StorageSpec",
     "StoresSpec",
+    "StreamsSpec",
     "SwitchSpec",
     "ThinkSpec",
     "TraceSpec",

@@ -41,6 +41,13 @@ class StoresSpec(TypedDict):
     gather_bytes: float | None
 
 
+class StreamsSpec(TypedDict):
+    """How a core gets through data in order."""
+
+    lines: float
+    transfer_ns: float
+
+
 class SmtSpec(TypedDict):
     """How a core's throughput grows with its busy threads."""
 
@@ -178,6 +185,7 @@ class MachineSpec(TypedDict):
     node_links: int
     translation: TranslationSpec | None
     stores: StoresSpec | None
+    streams: NotRequired[StreamsSpec]
     smt: SmtSpec
     accounting: Literal["decode-slots", "calibrated", "elapsed"]
     hypervisor: HypervisorSpec

@@ -112,7 +112,13 @@ class LockSpec(TypedDict, total=False):
     lock_switch_instructions: float
 
 
-class ProfileSpec(LockSpec):
+class StreamSpec(TypedDict, total=False):
+    """What work goes through in order, if it does."""
+
+    stream_bytes: float
+
+
+class ProfileSpec(LockSpec, StreamSpec):
     """How work behaves on a processor."""
 
     name: str

@@ -14,6 +14,7 @@ from homenode.records.calibrate.placement import Placed
 from homenode.staging import write_whole
 
 _SIZES = ("miss_c0", "footprint")
+_BYTES = ("stream",)
 _SHARES = (
     "system_share",
     "issue_share",
@@ -144,6 +145,8 @@ def _plain(name: str, value: float | str) -> float | str:
         return value
     if name in _SIZES:
         return SIZE.format(round(value))
+    if name in _BYTES:
+        return f"{float(value):.6g} B"
     if name in _SHARES:
         return SHARE.format(round(float(value), 6))
     return value if isinstance(value, int) else float(f"{float(value):.6g}")
@@ -154,4 +157,6 @@ def spell(name: str, value: float) -> str:
     if name in _SIZES:
         kib = value / 1024
         return f"{kib:.3g} KiB" if kib < 1000 else f"{kib / 1024:.3g} MiB"
+    if name in _BYTES:
+        return f"{value:.3g} B"
     return f"{100 * value:.3g} %" if name in _SHARES else f"{value:.4g}"

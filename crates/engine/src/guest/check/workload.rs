@@ -9,6 +9,7 @@ use crate::spec::{Aix, Guest, Partition, Profile, Spec, Workload};
 pub(crate) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     check_guest(partition, &owner.within("guest"))?;
     check_profile(&partition.profile, &owner.within("profile"))?;
+    check_stream(spec, &partition.profile, &owner.within("profile"))?;
     check_workload(&partition.workload, &owner.within("workload"))?;
     check_burst(spec, partition, owner)
 }
@@ -88,6 +89,7 @@ pub(crate) fn check_profile(profile: &Profile, owner: &Owner) -> Checked {
             0.0,
             1e9,
         ),
+        ("stream_bytes", profile.stream_bytes, 0.0, 1e6),
         ("private_data", profile.private_data, 0.0, 1.0),
         ("io_data", profile.io_data, 0.0, 1.0),
         ("store_share", profile.store_share, 0.0, 1.0),
@@ -104,6 +106,15 @@ pub(crate) fn check_profile(profile: &Profile, owner: &Owner) -> Checked {
     }
     let field = ("private_data + io_data", "private_data");
     Err(range(owner, field, both, "0 to 1"))
+}
+
+/// How fast a stream flows only a machine can tell that says how its cores get through one.
+fn check_stream(spec: &Spec, profile: &Profile, owner: &Owner) -> Checked {
+    if profile.stream_bytes == 0.0 || spec.machine.streams.is_some() {
+        return Ok(());
+    }
+    let told = "0 on a machine that says nothing of streams";
+    Err(range(owner, "stream_bytes", profile.stream_bytes, told))
 }
 
 fn check_workload(workload: &Workload, owner: &Owner) -> Checked {

@@ -20,6 +20,7 @@ from homenode.model.catalog.profile_model import (
     Numbers,
     Run,
     Share,
+    Stream,
     Switch,
 )
 from homenode.model.document import OrText, Quantity, Table
@@ -66,6 +67,9 @@ class ProfileChoice(Table):
     )
     dirty_share: Share | None = Field(
         None, description="share of the lines from memory that are written back later"
+    )
+    stream: Stream | None = Field(
+        None, description="what an instruction goes through once and in order, whatever the caches"
     )
     lock_share: Share | None = Field(None, description="share of the time in which a lock is held")
     lock_hold_instructions: Instructions | None = Field(
