@@ -6,13 +6,14 @@
 
 /// Busy threads in each part of a core.
 fn in_parts(mask: u8, parts: u8) -> impl Iterator<Item = u32> {
-    let of = move |part: u8| (part..8).step_by(parts.into()).fold(0, |of, t| of | 1 << t);
+    let turns = move |part: u8| (part..8).step_by(parts.into());
+    let of = move |part: u8| turns(part).fold(0, |of, thread| of | 1 << thread);
     (0..parts.min(8)).map(move |part| (mask & of(part)).count_ones())
 }
 
-/// As many busy threads, evenly in the parts, as are as slow as those of `mask` on average: if these
-/// are not even, the parts times what a busy thread finds busy in its part, itself included. At
-/// most `most`.
+/// As many busy threads, evenly in the parts, as are as slow as those of `mask` on average: if
+/// these are not even, the parts times what a busy thread finds busy in its part, itself included.
+/// At most `most`.
 #[inline]
 pub fn crowd(mask: u8, parts: u8, most: u8) -> u8 {
     if parts == 1 {
