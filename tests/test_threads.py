@@ -65,9 +65,22 @@ def test_the_reference_work_gets_the_published_curve(base: dict[str, Any], name:
     assert came == pytest.approx(smt["gain"], rel=0.02)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.7, 1.0])
+def test_a_thread_in_each_half_of_a_core_hardly_disturbs_the_other(
+    base: dict[str, Any], share: float
+) -> None:
+    """POWER9 and Power10 were measured to do twice as much with a thread in each half."""
+    work = {**profile("oltp").spec(), "miss_m0": 0.0, "sharing": 0.0, "issue_share": share}
+    came = curve(base, "ibm-power-e1080", work)
+    assert came[1] >= 1.95
+    if share == 1.0:
+        # A half has nothing to give to a second thread of work that never waits.
+        assert came[7] <= came[1] * 1.01
+
+
 @pytest.mark.parametrize("name", THREADED)
 def test_with_large_caches_no_thread_costs_throughput(base: dict[str, Any], name: str) -> None:
-    caches = [{**cache, "bytes": 1 << 40} for cache in machine_spec(machine(name))["caches"]]
+    caches = [{**cache, "bytes": 1 << 50} for cache in machine_spec(machine(name))["caches"]]
     for share in range(21):
         work = {**profile("oltp").spec(), "issue_share": share / 20, "store_share": 0.0}
         came = curve(base, name, work, caches=caches)

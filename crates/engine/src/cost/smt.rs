@@ -20,9 +20,9 @@
 //! whole curve within some per cent; what is left over makes it fall a little with the number of
 //! threads, and it may not grow.
 //!
-//! A core may consist of parts with issue slots of their own. A thread alone issues in all of them.
-//! Busy threads are spread over the parts; each part is such a queue, and an instruction issues for
-//! longer in its narrower part, by as much as the published gain of a thread in each part says.
+//! A core may consist of parts with issue slots of their own. A thread issues in its part only, and
+//! each part is such a queue: threads of different parts take nothing from each other here. The
+//! gain that is published with so many threads in each part says what those of one part do.
 
 use super::fixed::{core_ns, idle_ns, stores_ns};
 use crate::spec::Machine;
@@ -31,8 +31,6 @@ use crate::spec::Machine;
 #[derive(Clone, Debug)]
 pub struct Contention {
     parts: u8,
-    /// Further issue time in one part, in proportion to that in all of them.
-    narrower: f64,
     /// Demand in proportion to issue time, by the number of threads in a part, from one on.
     factor: Vec<f64>,
 }
@@ -53,10 +51,8 @@ impl Contention {
     pub fn new(machine: &Machine) -> Self {
         let mut new = Self {
             parts: machine.smt.parts,
-            narrower: 0.0,
             factor: vec![0.0],
         };
-        new.narrower = new.narrower_by(machine);
         let all = machine.smt.gain.len() as u8;
         for threads in 2..=all.div_ceil(new.parts) {
             // A part that has a thread more than the others is not told of: as with one less.
@@ -67,23 +63,10 @@ impl Contention {
         new
     }
 
-    /// What a thread in each part loses, beyond the caches, in proportion to its issue time.
-    fn narrower_by(&self, machine: &Machine) -> f64 {
-        if self.parts == 1 || usize::from(self.parts) > machine.smt.gain.len() {
-            return 0.0;
-        }
-        let times = Times::of_reference(machine, self.parts);
-        if times.issue == 0.0 {
-            return 0.0;
-        }
-        let lost = published_ns(machine, self.parts) - times.base;
-        (lost / times.issue).clamp(0.0, f64::from(self.parts - 1))
-    }
-
     /// Factor that gives the published gain with so many threads in each part.
     fn factor_of(&self, machine: &Machine, threads: u8) -> f64 {
         let busy = threads * self.parts;
-        let times = Times::of_reference(machine, busy).narrower(self.narrower);
+        let times = Times::of_reference(machine, busy);
         if threads < 2 || times.issue == 0.0 {
             return 0.0;
         }
@@ -107,7 +90,7 @@ impl Contention {
         if threads < 2 {
             return 0.0;
         }
-        let times = Times { base, issue, alone }.narrower(self.narrower);
+        let times = Times { base, issue, alone };
         let (each, more) = (threads / self.parts, threads % self.parts);
         if more == 0 {
             return self.time(each, times) - base;
@@ -136,16 +119,6 @@ impl Times {
             base: idle_ns(machine, work, threads),
             issue: core_ns(machine, work) * work.issue_share,
             alone: idle_ns(machine, work, 1),
-        }
-    }
-
-    /// With issue slots of one part only.
-    fn narrower(self, by: f64) -> Self {
-        let more = by * self.issue;
-        Self {
-            base: self.base + more,
-            issue: self.issue + more,
-            alone: self.alone + more,
         }
     }
 }
@@ -208,6 +181,9 @@ mod tests {
     use crate::machine::parse_short;
     use crate::spec::{CacheScope, Profile};
 
+    /// Two parts, each of which gains as much as a core of four threads.
+    const HALVES: [f64; 8] = [1.0, 2.0, 2.4, 2.8, 2.9, 3.0, 3.1, 3.2];
+
     /// A core whose reference work waits for half of its time, and misses nothing.
     fn core(gain: &[f64], parts: u8) -> Contention {
         let mut machine = parse_short("core:1 pu:8").unwrap();
@@ -226,8 +202,9 @@ mod tests {
         for (threads, published) in [(1, 1.0), (2, 1.4), (3, 1.52), (4, 1.6)] {
             assert!((gain(&power7, threads, 0.5) / published - 1.0).abs() < 0.02);
         }
-        let halves = core(&[1.0, 1.45, 1.7, 1.9, 1.95, 2.0, 2.05, 2.1], 2);
-        for (threads, published) in [(2, 1.45), (4, 1.9), (6, 2.0), (8, 2.1)] {
+        let halves = core(&HALVES, 2);
+        let even = [(1, 1.0), (2, 2.0), (4, 2.8), (6, 3.0), (8, 3.2)];
+        for (threads, published) in even {
             assert!((gain(&halves, threads, 0.5) / published - 1.0).abs() < 0.02);
         }
     }
@@ -249,11 +226,22 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_in_each_part_of_a_core_loses_width_only() {
-        let halves = core(&[1.0, 1.45, 1.7, 1.9, 1.95, 2.0, 2.05, 2.1], 2);
-        assert_eq!(gain(&halves, 2, 0.0), 2.0);
-        // 2/1.45 is 0.379 more than 1, or 0.759 of the issue time of 0.5.
-        assert!((gain(&halves, 2, 1.0) - 2.0 / 1.7586).abs() < 1e-4);
+    fn a_thread_in_each_part_of_a_core_loses_nothing() {
+        let halves = core(&HALVES, 2);
+        for issue in [0.0, 0.5, 1.0] {
+            assert_eq!(gain(&halves, 2, issue), 2.0);
+        }
+    }
+
+    #[test]
+    fn a_part_is_as_a_core_of_so_many_threads() {
+        let (halves, half) = (core(&HALVES, 2), core(&[1.0, 1.4, 1.5, 1.6], 1));
+        for issue in [0.2, 0.5, 0.9] {
+            for threads in 1..=4 {
+                let both = gain(&halves, 2 * threads, issue);
+                assert!((both / gain(&half, threads, issue) - 2.0).abs() < 1e-9);
+            }
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub mod unix;
 pub mod workload;
 pub mod zvm;
 
-pub use charge::{charge, Charge};
+pub use charge::{charge, Charge, Gain};
 pub use loads::Loads;
 pub use playback::Playback;
 pub use queues::{Cpu, Filling, RunQueues};

@@ -10,9 +10,11 @@
 //! the pair of nodes.
 
 mod check;
+mod parts;
 mod short;
 
 pub use check::{check, MachineFault, MAX_CACHES};
+pub use parts::{crowd, together};
 pub use short::{parse_short, ShortFormError};
 
 use crate::ids::{ById, ChipId, CoreId, Id, MemoryId, NodeId, Span};

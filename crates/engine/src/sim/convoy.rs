@@ -85,7 +85,7 @@ impl<S: System> World<S> {
             return on.class;
         }
         let first = self.table.id(v.partition.into(), on.chip, 0);
-        first + v.mask.count_ones()
+        first + u32::from(self.crowd(vp, v.mask))
     }
 
     /// Time of an instruction in a class without waits for the lock, and with them [ns].

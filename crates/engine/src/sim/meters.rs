@@ -1,7 +1,7 @@
 //! Counters. They only ever grow; intervals are differences of two readings.
 
 use crate::cost::{Books, Lines};
-use crate::guest::charge;
+use crate::guest::{charge, Gain};
 use crate::hypervisor::{masks_of, State, Vp};
 use crate::ids::{ById, PartitionId, Span, ThreadId};
 use crate::kernel::{real, Histogram, Time};
@@ -192,7 +192,7 @@ pub struct Meters {
     pub dispatches: Vec<Vec<i64>>,
     by_mask: Vec<u64>,
     rule: Accounting,
-    gain: Vec<f64>,
+    gain: Gain,
     charged: ById<ThreadId, Charged>,
     guests: ById<PartitionId, GuestCharge>,
 }
@@ -243,7 +243,7 @@ impl Meters {
             dispatches: vec![Vec::new(); super::columns::DISPATCH.len()],
             by_mask: vec![0; masks as usize],
             rule: spec.machine.accounting,
-            gain: spec.machine.smt.gain.clone(),
+            gain: Gain::new(&spec.machine.smt),
             guests,
         }
     }

@@ -138,7 +138,7 @@ impl<S: System> World<S> {
     fn snooze(&mut self, vp: VpId, core: CoreId, mask: u8) -> u8 {
         let busy = mask.count_ones() as u8;
         if self.spec.machine.accounting != Accounting::DecodeSlots {
-            return busy;
+            return self.crowd(vp, mask);
         }
         let partition = self.at.vps[vp].partition;
         let guest = &self.guests[partition];

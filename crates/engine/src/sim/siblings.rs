@@ -8,15 +8,30 @@
 use super::system::System;
 use super::world::World;
 use crate::ids::{CoreId, Span, VpId};
+use crate::machine::crowd;
 
 impl<S: System> World<S> {
-    /// Threads that share a core with a virtual processor on it, itself included.
+    /// Threads that share a core with a virtual processor on it, itself included, as [`crowd`]
+    /// counts them.
     pub fn threads_together(&self, vp: VpId, core: CoreId) -> u8 {
         if self.at.tree.siblings == 1 {
-            return self.mask(vp).count_ones() as u8;
+            return self.crowd(vp, self.mask(vp));
         }
-        let busy = |other: &CoreId| *other == core || self.at.cores[*other].running.is_some();
-        self.siblings(core).into_iter().filter(busy).count() as u8
+        let busy = |other: CoreId| other == core || self.at.cores[other].running.is_some();
+        let threads = self.siblings(core).into_iter().enumerate();
+        let mask = threads.fold(0, |mask, (at, other)| mask | u8::from(busy(other)) << at);
+        crowd(
+            mask,
+            self.spec.machine.smt.parts,
+            self.at.tree.siblings as u8,
+        )
+    }
+
+    /// Busy threads of a virtual processor, a core's parts alike.
+    #[inline]
+    pub fn crowd(&self, vp: VpId, mask: u8) -> u8 {
+        let most = self.guests[self.at.vps[vp].partition].smt;
+        crowd(mask, self.spec.machine.smt.parts, most)
     }
 
     /// Whether two are the same core, or hardware threads of one.

@@ -218,8 +218,8 @@ pub struct Smt {
     pub gain: Vec<f64>,
     /// The work that this gain was published for.
     pub reference: Profile,
-    /// Parts of a core that have issue slots of their own: busy threads are spread over them, and a
-    /// thread alone issues in all of them.
+    /// Parts of a core that have issue slots of their own, in which its threads are by turns: of
+    /// two parts one has threads 0, 2, 4, 6, the other 1, 3, 5, 7.
     #[serde(default = "one_part")]
     pub parts: u8,
 }

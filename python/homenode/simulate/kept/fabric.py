@@ -7,7 +7,6 @@ from pathlib import Path
 
 from homenode.model.spec import MachineSpec, Spec
 from homenode.simulate.kept.store import table_path
-from homenode.simulate.kept.sums import added
 
 PORTS = ("memory", "into_chip", "out_of_chip", "into_node", "out_of_node", "cache")
 """Kinds of ports, in the order of their numbers in the table `fabric`."""
@@ -41,19 +40,39 @@ def traffic(folder: Path, spec: Spec, replications: int) -> list[Traffic]:
     if not table_path(folder, "fabric").exists():
         return []
     seconds = spec["duration_ns"] * 1e-9 * replications
-    rows = added(folder, "fabric", ("port", "place"))
     found = [
         Traffic(
             port=PORTS[port],
             place=place,
-            gb_per_s=row.sums["bytes"] / seconds * 1e-9,
+            gb_per_s=carried / seconds * 1e-9,
             most_gb_per_s=_most(spec["machine"], PORTS[port]),
-            wait_ns=row.sums["wait_ns"] / max(row.sums["lines"], 1),
+            wait_ns=wait_ns / max(lines, 1),
         )
-        for (port, place), row in rows.items()
-        if row.sums["bytes"]
+        for (port, place), (carried, lines, wait_ns) in _sums(folder).items()
+        if carried
     ]
     return sorted(found, key=lambda one: (-one.used_pct, one.port, one.place))
+
+
+def _sums(folder: Path) -> dict[tuple[int, int], list[int]]:
+    """Bytes, lines and waits of each port. Row by row: the library that adds columns takes longer to
+    load than that.
+    """
+    import pyarrow.parquet as pq
+
+    counted = ("bytes", "lines", "wait_ns")
+    found: dict[tuple[int, int], list[int]] = {}
+    with pq.ParquetFile(table_path(folder, "fabric")) as source:
+        for number in range(source.num_row_groups):
+            group = source.read_row_group(
+                number, columns=["port", "place", *counted], use_threads=False
+            )
+            columns = (group[name].to_pylist() for name in ("port", "place", *counted))
+            for port, place, *values in zip(*columns, strict=True):
+                sums = found.setdefault((port, place), [0] * len(counted))
+                for at, value in enumerate(values):
+                    sums[at] += value
+    return found
 
 
 def _most(machine: MachineSpec, port: str) -> float:
