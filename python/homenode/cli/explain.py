@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from homenode.simulate.run import Run
 
 
-_BUSY_PCT = 50.0
+_PORTS = 20
+"""Ports that are shown."""
 
 
 class By(enum.StrEnum):
@@ -58,6 +59,13 @@ def explain(
         By,
         typer.Option("--by", help="Count in cores or in cycles per instruction."),
     ] = By.CORES,
+    traffic: Annotated[
+        bool,
+        typer.Option(
+            "--traffic",
+            help="Also what memory controllers, links and caches carried, busiest first.",
+        ),
+    ] = False,
     out: OutOption = "runs",
     as_json: JsonOption = False,
 ) -> None:
@@ -79,17 +87,15 @@ def explain(
         return
     for explanation in explanations:
         show_explanation(explanation)
-    if other is None:
+    if traffic:
         _show_traffic(open_partition(run, out)[0])
 
 
 def _show_traffic(run: Run) -> None:
-    """What is used to its half and more of what lines travel through."""
+    """What lines travel through, the most used first."""
     from homenode.report.fabric import traffic_table
 
-    busy = [port for port in run.traffic() if port.used_pct >= _BUSY_PCT]
-    if busy:
-        show(traffic_table(busy))
+    show(traffic_table(run.traffic()[:_PORTS]))
 
 
 def _told_once(run: str, partition: str) -> str:

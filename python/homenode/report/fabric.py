@@ -25,7 +25,7 @@ _NAMES = {
 def traffic_table(ports: Sequence[Traffic]) -> Table:
     """A row a port: what it carried, of what, and how long a line waited."""
     heads = ("lines through", "GB/s", "of", "used", "wait of a line")
-    table = plain_table(*heads, title="Memory, links and caches used to one half and more")
+    table = plain_table(*heads, title="What memory, links and shared caches carried")
     for one in ports:
         table.add_row(
             f"{_NAMES[one.port]} {one.place}",

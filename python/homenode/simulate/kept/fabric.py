@@ -55,8 +55,8 @@ def traffic(folder: Path, spec: Spec, replications: int) -> list[Traffic]:
 
 
 def _sums(folder: Path) -> dict[tuple[int, int], list[int]]:
-    """Bytes, lines and waits of each port. Row by row: the library that adds columns takes longer to
-    load than that.
+    """Bytes, lines and waits of each port, added row by row: the library that adds columns takes
+    longer to load than that.
     """
     import pyarrow.parquet as pq
 
