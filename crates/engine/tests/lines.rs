@@ -16,6 +16,7 @@ fn busy() -> Spec {
     let mut one = partition("a", dedicated(0..4, false), loops(4));
     one.profile = missing_profile(1e6);
     (one.profile.sharing, one.profile.footprint_bytes) = (0.0, 0);
+    one.profile.footprint_common = 0.0;
     let mut spec = spec(machine("node:2 core:4"), vec![one]);
     // Long enough for the averages of the caches' users to have settled.
     spec.warmup_ns = 2 * SECOND;
