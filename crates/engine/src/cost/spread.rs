@@ -147,8 +147,8 @@ impl Spread {
         done.instructions += instructions;
     }
 
-    /// Goes through the chips where its threads were busy lately: how many, and their instructions in
-    /// a nanosecond, running averages.
+    /// Goes through the chips where its threads were busy lately: how many, and their instructions
+    /// in a nanosecond, running averages.
     pub fn each_at_work(&self, mut each: impl FnMut(ChipId, f64, f64)) {
         for (word, bits) in self.used.iter().enumerate() {
             let mut left = *bits;
