@@ -224,6 +224,12 @@ impl Fabric {
         }
     }
 
+    /// What was carried beyond the time there was is not made up for: where one window is repeated
+    /// until nothing changes, what came before is no debt.
+    pub fn forgive(&mut self) {
+        self.ports.iter_mut().for_each(|port| port.behind = 0.0);
+    }
+
     /// Whether some port was asked for more than it carries, or still has to catch up.
     pub(super) fn is_overrun(&self, window_ns: f64) -> bool {
         let over = |port: &Port| port.asked > port.most * window_ns - port.behind;

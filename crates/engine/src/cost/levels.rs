@@ -2,7 +2,9 @@
 
 use super::fixed::{self, Fixed};
 use super::place::Place;
+use crate::ids::Span;
 use crate::machine::MAX_CACHES;
+use crate::spec::CacheScope;
 
 /// Misses and capacities of each cache level for one thread.
 pub(super) struct Levels {
@@ -39,10 +41,9 @@ impl Levels {
         for misses in &mut levels.misses[..private.count] {
             *misses *= alone;
         }
-        let work = place.spread.work_on(place.chip);
         let mut inside = private.bytes;
         for (level, cache) in caches.iter().enumerate().skip(private.count) {
-            let finds = finds(place, fixed, level, work);
+            let finds = finds(place, fixed, level);
             let [own, common] = finds.map(|bytes| fixed::inside(inside, cache, bytes));
             levels.misses[level] = alone * fixed.working.misses(own, common);
             inside = own;
@@ -68,16 +69,21 @@ impl Levels {
 }
 
 /// Bytes that a thread finds in a shared cache: of its own, and of what it has in common with
-/// others of its partition that were there; `work` is what they do, threads and instructions in a
-/// nanosecond. Whoever was not there yet goes as fast as on an idle machine.
+/// others of its partition that were behind it. Whoever was not there yet goes as fast as on an idle machine.
 #[inline]
-fn finds(place: &Place, fixed: &Fixed, level: usize, work: (f64, f64)) -> [f64; 2] {
+fn finds(place: &Place, fixed: &Fixed, level: usize) -> [f64; 2] {
     let bytes = place.machine.caches[level].bytes as f64;
     let age = place.occupancy.ages.of(level, place.tree, place.chip);
     if age == f64::INFINITY {
         return [bytes; 2];
     }
-    let (threads, all) = work;
+    let (threads, all) = match place.machine.caches[level].scope {
+        CacheScope::Node => {
+            let node = place.tree.node_of(place.chip);
+            place.spread.work_on(place.tree.chips_of(node))
+        }
+        _ => place.spread.work_on(Span::new(place.chip.index(), 1)),
+    };
     let each = if threads > 0.0 {
         all / threads
     } else {

@@ -17,7 +17,6 @@
 //! What a window carried beyond its time, because work changed, is taken off the next.
 
 use super::fabric::Fabric;
-use super::port::Port;
 use crate::ids::{ById, PortId};
 
 /// Steps a window: what is left over goes into the next.
@@ -73,7 +72,7 @@ impl Asked {
             .map(|port| (port.most * window_ns - port.behind).max(LEAST * port.most * window_ns))
             .collect();
         let mut waits: ById<PortId, f64> = ports.iter().map(|port| port.toll.wait_ns).collect();
-        self.begin(ports, &carries, &mut waits);
+        self.begin(&carries, &mut waits);
         for _ in 0..STEPS {
             if self.step(&carries, &mut waits) < FOUND {
                 break;
@@ -85,16 +84,11 @@ impl Asked {
         fabric.forget();
     }
 
-    /// Ports that are new to waiting begin with what would do if nobody waited elsewhere.
-    fn begin(
-        &self,
-        ports: &ById<PortId, Port>,
-        carries: &ById<PortId, f64>,
-        waits: &mut ById<PortId, f64>,
-    ) {
-        let none = vec![0.0; waits.len()].into();
-        let (asked, time) = self.asked(&none);
-        for port in ports.ids() {
+    /// Ports that are new to waiting begin with what would do if the others' waits stayed as they
+    /// are.
+    fn begin(&self, carries: &ById<PortId, f64>, waits: &mut ById<PortId, f64>) {
+        let (asked, time) = self.asked(waits);
+        for port in asked.ids() {
             let (asked, carries) = (asked[port], carries[port]);
             if waits[port] == 0.0 && asked > carries {
                 waits[port] = time[port] / asked * (1.0 / carries - 1.0 / asked);

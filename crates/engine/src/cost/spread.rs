@@ -1,6 +1,6 @@
 //! Where a partition's data lie and where its virtual processors ran.
 
-use crate::ids::{ById, ChipId, MemoryId, NodeId};
+use crate::ids::{ById, ChipId, MemoryId, NodeId, Span};
 use crate::machine::{far_factor, Topology};
 use crate::spec::Machine;
 
@@ -163,10 +163,13 @@ impl Spread {
         }
     }
 
-    /// Busy threads on a chip and their instructions in a nanosecond, running averages.
-    pub fn work_on(&self, chip: ChipId) -> (f64, f64) {
-        let work = self.work[chip];
-        (work.threads, work.instructions)
+    /// Busy threads on some chips and their instructions in a nanosecond, running averages.
+    #[inline]
+    pub fn work_on(&self, chips: Span<ChipId>) -> (f64, f64) {
+        let all = self.work.slice(chips).iter();
+        all.fold((0.0, 0.0), |sum, work| {
+            (sum.0 + work.threads, sum.1 + work.instructions)
+        })
     }
 
     /// Ends a window.

@@ -15,6 +15,8 @@ use crate::spec::{Machine, Partition, Spec};
 
 /// Relative change of an instruction's time from which on it counts as settled.
 const SETTLED: f64 = 1e-13;
+/// Least part of a step that is gone, however often the steps before went too far.
+const LEAST_WEIGHT: f64 = 0.02;
 /// Steps of the caches' ages in each iteration: with one they would follow too far behind.
 const AGE_STEPS: usize = 4;
 /// Iterations before the price is given up.
@@ -216,7 +218,7 @@ impl<'a> Layout<'a> {
                 return Ok(());
             }
             if change > last {
-                weight = (weight / 2.0).max(1e-3);
+                weight = (weight / 2.0).max(LEAST_WEIGHT);
             }
             last = change;
         }
@@ -255,6 +257,7 @@ impl<'a> Layout<'a> {
         }
         self.occupancy
             .close_window(&self.tree, &self.spreads, 1.0, weight);
+        self.occupancy.fabric.forgive();
         for _ in 0..AGE_STEPS {
             let ages = &mut self.occupancy.ages;
             ages.update(&self.tree, &self.spreads, &self.working);
