@@ -125,8 +125,11 @@ impl Fabric {
     }
 
     /// What a line from memory waits on its way to a chip.
-    pub(super) fn memory_toll(&self, chip: ChipId, domain: MemoryId) -> Toll {
-        self.toll(self.memory_way(chip, domain))
+    /// Channels are taken for `work` times that of a line that is read.
+    pub(super) fn memory_toll(&self, chip: ChipId, domain: MemoryId, work: f64) -> Toll {
+        let mut toll = self.toll(self.memory_way(chip, domain));
+        toll.wait_ns += (work - 1.0) * self.ports[self.memory(domain)].toll.wait_ns;
+        toll
     }
 
     /// What a line of a cache in the node, but not on the chip, waits on its way there.

@@ -155,7 +155,7 @@ impl Class {
             let distance = place.tree.memory_distance(place.chip, domain);
             let (book, source) = of_memory(distance);
             self.lines.add(source, self.memory_lines * share);
-            let way = memory_latency(place, domain, distance);
+            let way = memory_latency(place, domain, distance, fixed.memory_work);
             self.book_lines(book, self.memory_lines * share, way, fixed);
         }
     }
@@ -170,7 +170,10 @@ impl Class {
         let domains = place.spread.memory_of(place.chip);
         let way = |domain| {
             let distance = place.tree.memory_distance(place.chip, domain);
-            (distance, memory_latency(place, domain, distance))
+            (
+                distance,
+                memory_latency(place, domain, distance, fixed.memory_work),
+            )
         };
         let parts = domains.iter().map(|&(domain, share)| {
             let (_, (ns, toll)) = way(domain);

@@ -49,9 +49,15 @@ pub(super) fn sharer_latencies(place: &Place, sharers: &Sharers) -> [f64; 3] {
     sharer_ways(place, sharers).map(|(idle, toll)| idle + toll.ns())
 }
 
-/// Latency of memory of a domain as a core there reads it, and what its lines wait on their way.
+/// Latency of memory of a domain as a core there reads it, and what its lines wait on their way;
+/// each takes `work` times the channel time of one that is only read.
 #[inline]
-pub(super) fn memory_latency(place: &Place, domain: MemoryId, distance: Distance) -> (f64, Toll) {
+pub(super) fn memory_latency(
+    place: &Place,
+    domain: MemoryId,
+    distance: Distance,
+    work: f64,
+) -> (f64, Toll) {
     let ns = place.machine.memory_ns;
     let idle = match distance {
         Distance::Local => ns.local,
@@ -63,14 +69,14 @@ pub(super) fn memory_latency(place: &Place, domain: MemoryId, distance: Distance
         }
     };
     let fabric = &place.occupancy.fabric;
-    (idle, fabric.memory_toll(place.chip, domain))
+    (idle, fabric.memory_toll(place.chip, domain, work))
 }
 
 /// Mean latency of the partition's memory as a core there reads it, load included [ns].
 pub(super) fn mean_memory_latency(place: &Place) -> f64 {
     let latency = |domain| {
         let distance = place.tree.memory_distance(place.chip, domain);
-        let (idle, toll) = memory_latency(place, domain, distance);
+        let (idle, toll) = memory_latency(place, domain, distance, 1.0);
         idle + toll.ns()
     };
     let parts = place.spread.memory_of(place.chip).iter();

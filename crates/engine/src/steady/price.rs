@@ -19,6 +19,8 @@ const SETTLED: f64 = 1e-13;
 const LEAST_WEIGHT: f64 = 0.02;
 /// Steps of the caches' ages in each iteration: with one they would follow too far behind.
 const AGE_STEPS: usize = 4;
+/// The same where a port is just full, and waits go on by a little for ever.
+const GOOD_ENOUGH: f64 = 1e-6;
 /// Iterations before the price is given up.
 const MOST_STEPS: usize = 10_000;
 
@@ -221,6 +223,9 @@ impl<'a> Layout<'a> {
                 weight = (weight / 2.0).max(LEAST_WEIGHT);
             }
             last = change;
+        }
+        if last <= GOOD_ENOUGH {
+            return Ok(());
         }
         Err(PriceFault::Unsettled)
     }
