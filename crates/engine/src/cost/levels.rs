@@ -69,8 +69,8 @@ impl Levels {
 }
 
 /// Bytes that a thread finds in a shared cache: of its own, and of what it has in common with
-/// others of its partition that were behind it. Whoever was not there yet goes as fast as on an idle
-/// machine.
+/// others of its partition that were behind it. Whoever was not there yet goes as fast as on an
+/// idle machine.
 #[inline]
 fn finds(place: &Place, fixed: &Fixed, level: usize) -> [f64; 2] {
     let bytes = place.machine.caches[level].bytes as f64;
