@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -133,3 +135,28 @@ def command(
         return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
     return run
+
+
+ONE_CORE = """\
+name = "one"
+
+[machine]
+model = "ibm-power-770"
+
+[[partition]]
+name = "one"
+processors = { mode = "dedicated", cores = 1 }
+memory = "8 GiB"
+workload = { kind = "loops", count = 1, endless = true, profile = "oltp" }
+"""
+
+
+@pytest.fixture(scope="session")
+def base(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The engine's input for a partition of one core."""
+    from homenode.model.scenario import load
+
+    path = tmp_path_factory.mktemp("base") / "one.toml"
+    path.write_text(ONE_CORE, encoding="utf-8")
+    loaded: dict[str, Any] = json.loads(json.dumps(load(path).spec()))
+    return loaded

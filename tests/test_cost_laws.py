@@ -16,31 +16,8 @@ from homenode.model.catalog.names import machine, machines
 
 _engine = pytest.importorskip("homenode._engine", reason="the engine is not built")
 
-SCENARIO = """\
-name = "one"
-
-[machine]
-model = "ibm-power-770"
-
-[[partition]]
-name = "one"
-processors = { mode = "dedicated", cores = 1 }
-memory = "8 GiB"
-workload = { kind = "loops", count = 1, endless = true, profile = "oltp" }
-"""
 LEAST = 1.0 - 1e-7
 """What rounding and the end of an iteration may take."""
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """A partition of one core."""
-    from homenode.model.scenario import load
-
-    path = tmp_path_factory.mktemp("laws") / "one.toml"
-    path.write_text(SCENARIO, encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(json.dumps(load(path).spec()))
-    return loaded
 
 
 class Hardware:

@@ -12,6 +12,7 @@ from typing import is_typeddict
 import pytest
 
 import homenode.model.spec
+from homenode.simulate.kept.fabric import PORTS
 
 SOURCES = Path(__file__).resolve().parents[1] / "crates/engine/src/spec"
 TAGS = frozenset({"kind", "mode", "os"})
@@ -81,3 +82,8 @@ def test_what_has_a_type_is_read_by_the_engine(name: str) -> None:
 def test_there_is_something_to_compare() -> None:
     assert len(in_rust()) > 40
     assert len(in_python()) > 40
+
+
+def test_ports_have_the_engines_names() -> None:
+    engine = pytest.importorskip("homenode._engine", reason="the engine is not built")
+    assert list(PORTS) == engine.FABRIC_PORTS

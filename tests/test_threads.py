@@ -12,31 +12,7 @@ from homenode.model.catalog.names import machine, machines, profile, profiles
 
 _engine = pytest.importorskip("homenode._engine", reason="the engine is not built")
 
-SCENARIO = """\
-name = "one"
-
-[machine]
-model = "ibm-power-770"
-
-[[partition]]
-name = "one"
-processors = { mode = "dedicated", cores = 1 }
-memory = "8 GiB"
-workload = { kind = "loops", count = 1, endless = true, profile = "oltp" }
-"""
-
 THREADED = [name for name in machines() if machine(name).threads_per_core > 1]
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """A partition of one core."""
-    from homenode.model.scenario import load
-
-    path = tmp_path_factory.mktemp("threads") / "one.toml"
-    path.write_text(SCENARIO, encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(json.dumps(load(path).spec()))
-    return loaded
 
 
 def curve(base: dict[str, Any], name: str, work: dict[str, Any], **changed: Any) -> list[float]:

@@ -4,12 +4,12 @@
 mod common;
 
 use common::{
-    dedicated, loops, machine, memory, missing_profile, partition, run, spec, GIB, SECOND,
+    costs, dedicated, loops, machine, memory, missing_profile, partition, run, spec, GIB, SECOND,
 };
 use homenode_engine::cost::Source;
 use homenode_engine::machine::Topology;
-use homenode_engine::spec::{CacheScope, Machine, MemoryBeside, MemoryLoad, Partition, Spec};
-use homenode_engine::steady::{price, Cost};
+use homenode_engine::spec::{CacheScope, Machine, MemoryBeside, MemoryLoad, Partition};
+use homenode_engine::steady::Cost;
 use proptest::prelude::*;
 
 /// Two nodes of two chips with eight cores each, whose misses all go to memory.
@@ -33,14 +33,6 @@ fn reader(name: &str, cores: std::ops::Range<u16>, domains: &[u16], overlap: f64
     one.memory = vec![memory(domains, GIB)];
     one.data_bytes = GIB;
     one
-}
-
-fn costs(spec: &Spec) -> Vec<Cost> {
-    let prices = price(spec, &common::busy(spec)).unwrap_or_else(|fault| panic!("{fault}"));
-    prices
-        .iter()
-        .map(|it| it.cost.expect("busy cores"))
-        .collect()
 }
 
 /// Bytes a second that so many cores bring in from memory.

@@ -5,9 +5,7 @@ mod common;
 
 use common::*;
 use homenode_engine::hypervisor::policies::by_weight;
-use homenode_engine::spec::{
-    HostThreads, LogicalCores, Partition, Polarization, Policy, Processors,
-};
+use homenode_engine::spec::{Partition, Policy, Processors};
 
 /// As many loops as processors, which hold a lock for 2 us at a time.
 fn locking(processors: Processors, lock_share: f64) -> Partition {
@@ -19,22 +17,6 @@ fn locking(processors: Processors, lock_share: f64) -> Partition {
     one.profile.lock_share = lock_share;
     one.profile.lock_hold_instructions = 2_000.0;
     one
-}
-
-/// Vertical logical cores of weight 50.
-fn vertical(cores: u16) -> Processors {
-    Processors::Shared {
-        entitlement: 0.0,
-        r#virtual: cores,
-        capped: false,
-        weight: 50,
-        pool: 0,
-        prsm: LogicalCores {
-            polarization: Polarization::Vertical,
-            ..LogicalCores::default()
-        },
-        host: HostThreads::default(),
-    }
 }
 
 /// Two partitions of equal weight on four cores: ours has a lock and so many logical cores.

@@ -3,14 +3,14 @@
 mod common;
 
 use common::{
-    dedicated, loops, machine, memory, missing_profile, partition, run, spec, GIB, SECOND,
+    costs, dedicated, loops, machine, memory, missing_profile, partition, run, spec, GIB, SECOND,
 };
 use homenode_engine::cost::{Book, Source, BOOK_NAMES, LINE_NAMES};
 use homenode_engine::spec::{
     ByDistance, CacheScope, Coherence, Guest, Machine, MemoryBeside, MemoryPart, MemoryPolicy,
     Partition, Processors, Spec, Translation,
 };
-use homenode_engine::steady::{price, Cost, PriceFault, Refill};
+use homenode_engine::steady::{price, PriceFault, Refill};
 use proptest::prelude::*;
 
 /// Two cells of two chips with four cores each, without a cache that cores share.
@@ -22,14 +22,6 @@ fn cells() -> Machine {
     machine.memory_beside = MemoryBeside::Node;
     machine.chip_link_bytes_per_s = 1e30;
     machine
-}
-
-fn costs(spec: &Spec) -> Vec<Cost> {
-    let prices = price(spec, &common::busy(spec)).unwrap_or_else(|fault| panic!("{fault}"));
-    prices
-        .iter()
-        .map(|it| it.cost.expect("busy cores"))
-        .collect()
 }
 
 /// A partition that computes without end on these cores.

@@ -9,10 +9,7 @@ use common::*;
 use homenode_engine::cost::BOOK_NAMES;
 use homenode_engine::hypervisor::policies::by_weight;
 use homenode_engine::kernel::Stream;
-use homenode_engine::spec::{
-    HostThreads, LockKind, LogicalCores, Machine, Partition, Polarization, Policy, Processors,
-    Spec, Workload,
-};
+use homenode_engine::spec::{LockKind, Machine, Partition, Policy, Processors, Spec, Workload};
 
 /// Mean time that a thread is outside and has the lock, as a profile says it.
 #[derive(Clone, Copy, Debug)]
@@ -495,20 +492,4 @@ fn under_prsm(cores: u16, share: f64) -> f64 {
         }
     }
     rate(&spec)
-}
-
-/// Vertical logical cores of weight 50.
-fn vertical(cores: u16) -> Processors {
-    Processors::Shared {
-        entitlement: 0.0,
-        r#virtual: cores,
-        capped: false,
-        weight: 50,
-        pool: 0,
-        prsm: LogicalCores {
-            polarization: Polarization::Vertical,
-            ..LogicalCores::default()
-        },
-        host: HostThreads::default(),
-    }
 }

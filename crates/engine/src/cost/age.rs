@@ -194,10 +194,22 @@ fn add(streams: &mut Vec<Stream>, partition: usize, threads: f64, per_ns: f64) {
 }
 
 /// A step from the last age towards that at which the streams fill a cache [ns]; the next window
-/// goes on. What has come in grows ever slower with time, so a step falls short of the age and none
-/// goes beyond it.
+/// goes on. It goes by logarithms, in which what has come in is almost a straight line over time: a
+/// cache that lay idle is soon as full as it will be, and no step goes below nothing.
 fn next_age(bytes: f64, last: f64, streams: &[Stream], working: &[Working]) -> f64 {
-    let age = if last.is_finite() { last } else { 0.0 };
+    let (_, empty) = filled(0.0, streams, working);
+    if empty <= 0.0 {
+        return f64::INFINITY;
+    }
+    let known = last.is_finite() && last > 0.0;
+    let age = if known { last } else { bytes / empty };
+    let (held, fills) = filled(age, streams, working);
+    age * (bytes / held).powf(held / (age * fills))
+}
+
+/// What streams have brought into an empty cache after a time, and bring in then, each nanosecond
+/// [bytes].
+fn filled(age: f64, streams: &[Stream], working: &[Working]) -> (f64, f64) {
     let (mut held, mut fills) = (0.0, 0.0);
     for stream in streams {
         let of = &working[stream.partition];
@@ -212,11 +224,7 @@ fn next_age(bytes: f64, last: f64, streams: &[Stream], working: &[Working]) -> f
         let fill = |bytes| of.fill(stream.per_ns, bytes);
         fills += (1.0 - of.common) * fill(each) + of.common * fill(all);
     }
-    if fills > 0.0 {
-        (age + (bytes - held) / fills).max(0.0)
-    } else {
-        f64::INFINITY
-    }
+    (held, fills)
 }
 
 #[cfg(test)]
@@ -257,6 +265,24 @@ mod tests {
         assert!((works[0].brought(0.5 * both) / bytes - 0.5).abs() < 1e-9);
         let four = settled(bytes, &[(0, 4.0, 2.0)], &works);
         assert!((works[0].brought(0.5 * four) / bytes - 0.25).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_cache_that_lay_idle_is_never_told_empty() {
+        // Almost nothing for a while, then all of a sudden a thousand times as much.
+        let works = [working(0.5, 0.05)];
+        let bytes = 12.0 * 1_048_576.0;
+        let quiet = settled(bytes, &[(0, 1.0, 1e-3)], &works);
+        let busy = [Stream {
+            partition: 0,
+            threads: 4.0,
+            per_ns: 1.0,
+        }];
+        for (last, least) in [(quiet, 0.8), (f64::INFINITY, 0.8), (1e-6 * quiet, 0.4)] {
+            let next = next_age(bytes, last, &busy, &works);
+            let (held, _) = filled(next, &busy, &works);
+            assert!((least..1.2).contains(&(held / bytes)), "{last}: {held}");
+        }
     }
 
     #[test]

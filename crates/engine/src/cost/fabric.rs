@@ -107,7 +107,7 @@ impl Fabric {
         &self.ways[chip.index() * self.domains + domain.index()]
     }
 
-    /// Works the ways out: a line passes the same one again and again.
+    /// The same from the tree: worked out once, for lines pass the same ways again and again.
     fn find_way(&self, tree: &Topology, chip: ChipId, domain: MemoryId) -> Way {
         let mut way = [Some(self.memory(domain)), None, None, None, None];
         let distance = tree.memory_distance(chip, domain);
@@ -124,8 +124,8 @@ impl Fabric {
         way
     }
 
-    /// What a line from memory waits on its way to a chip.
-    /// Channels are taken for `work` times that of a line that is read.
+    /// What a line from memory waits on its way to a chip; it takes the channels for `work` times as
+    /// long as one that is only read.
     pub(super) fn memory_toll(&self, chip: ChipId, domain: MemoryId, work: f64) -> Toll {
         let mut toll = self.toll(self.memory_way(chip, domain));
         toll.wait_ns += (work - 1.0) * self.ports[self.memory(domain)].toll.wait_ns;

@@ -8,6 +8,10 @@ use crate::spec::Machine;
 /// to change hands: assumed, between 0.1 and 1.
 pub(super) const NEWEST: f64 = 0.25;
 
+/// Busy threads, as a running average, below which they are gone for good: an average never gets to
+/// nothing by itself. Some 70 windows after the last one left.
+const GONE: f64 = 1e-9;
+
 /// Where a partition's data lie and where its virtual processors ran.
 #[derive(Clone, Debug)]
 pub struct Spread {
@@ -156,7 +160,7 @@ impl Spread {
                 let chip = ChipId::new(word * 64 + left.trailing_zeros() as usize);
                 left &= left - 1;
                 let work = self.work[chip];
-                if work.threads > 0.0 {
+                if work.threads > GONE {
                     each(chip, work.threads, work.instructions);
                 }
             }

@@ -17,8 +17,9 @@ pub use random::{dice, scenarios, sound, Scenario, DICE};
 use homenode_engine::machine::{parse_short, Topology};
 use homenode_engine::spec::{
     Aix, Distribution, Guest, HostThreads, LogicalCores, Machine, MemoryPart, MemoryPolicy,
-    Partition, Pool, Processors, Profile, Spec, Unix, Workload,
+    Partition, Polarization, Pool, Processors, Profile, Spec, Unix, Workload,
 };
+use homenode_engine::steady::{price, Cost};
 
 /// A millisecond [ns].
 pub const MS: u64 = 1_000_000;
@@ -227,4 +228,29 @@ pub fn busy(spec: &Spec) -> Vec<Vec<f64>> {
         row
     };
     spec.partitions.iter().map(row).collect()
+}
+
+/// Costs of the partitions of a spec, all of whose cores are busy.
+pub fn costs(spec: &Spec) -> Vec<Cost> {
+    let prices = price(spec, &busy(spec)).unwrap_or_else(|fault| panic!("{fault}"));
+    prices
+        .iter()
+        .map(|it| it.cost.expect("busy cores"))
+        .collect()
+}
+
+/// Vertical logical cores of weight 50.
+pub fn vertical(cores: u16) -> Processors {
+    Processors::Shared {
+        entitlement: 0.0,
+        r#virtual: cores,
+        capped: false,
+        weight: 50,
+        pool: 0,
+        prsm: LogicalCores {
+            polarization: Polarization::Vertical,
+            ..LogicalCores::default()
+        },
+        host: HostThreads::default(),
+    }
 }
