@@ -124,8 +124,8 @@ impl Fabric {
         way
     }
 
-    /// What a line from memory waits on its way to a chip; it takes the channels for `work` times as
-    /// long as one that is only read.
+    /// What a line from memory waits on its way to a chip; it takes the channels for `work` times
+    /// as long as one that is only read.
     pub(super) fn memory_toll(&self, chip: ChipId, domain: MemoryId, work: f64) -> Toll {
         let mut toll = self.toll(self.memory_way(chip, domain));
         toll.wait_ns += (work - 1.0) * self.ports[self.memory(domain)].toll.wait_ns;

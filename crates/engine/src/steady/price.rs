@@ -211,8 +211,11 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Iterates to the fixed point. A step goes half of the way, and less where it overshoots.
+    /// Iterates to the fixed point. A step goes half of the way, and less where it overshoots; the
+    /// first goes all of it: what is half there uses caches like half as many threads, and could
+    /// be taken for settled.
     fn settle(&mut self) -> Result<(), PriceFault> {
+        self.step(1.0);
         let (mut weight, mut last) = (0.5_f64, f64::INFINITY);
         for _ in 0..MOST_STEPS {
             let change = self.step(weight);
