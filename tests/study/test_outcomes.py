@@ -27,7 +27,7 @@ from homenode.report.study_pages import filled
 
 FAST = (
     "latency-under-load",
-    "power10-ebizzy",
+    "power10-packing",
     "z14-caf",
     "hosts-published",
     "linux-wakeups",

@@ -71,6 +71,11 @@ impl Loads {
         &self.by_load[load]
     }
 
+    /// How many threads of a virtual processor are busy.
+    pub fn load(&self, vp: u16) -> usize {
+        self.mask(vp).count_ones() as usize
+    }
+
     /// Lowest idle thread of a virtual processor that has one.
     #[inline]
     pub fn idle_thread(&self, vp: u16) -> u8 {

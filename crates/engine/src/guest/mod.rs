@@ -10,6 +10,7 @@ pub(crate) mod check;
 mod loads;
 pub mod memory;
 pub mod mutex;
+mod packing;
 mod playback;
 mod queues;
 mod scheduler;

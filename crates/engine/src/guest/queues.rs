@@ -5,8 +5,8 @@
 
 use std::collections::VecDeque;
 
-use super::aix;
 use super::loads::Loads;
+use super::packing;
 use super::set::VpSet;
 use super::unix::Places;
 use super::workload::JobId;
@@ -27,9 +27,17 @@ pub enum Filling {
     Aix {
         /// Threads of a virtual processor to load before the next.
         threads_before_next: u8,
+        /// Whether virtual processors are folded, and unfolded for a thread that finds the others
+        /// loaded.
+        folds: bool,
     },
     /// HP-UX and Linux: nearest to where the thread last ran.
-    Unix(Box<Places>),
+    Unix {
+        /// Where its virtual processors are.
+        places: Box<Places>,
+        /// Threads of a virtual processor that new work loads before the next, if it packs.
+        packs: Option<u8>,
+    },
 }
 
 /// Run queues and busy threads of a partition; what an event needs comes first.
@@ -88,13 +96,26 @@ impl RunQueues {
         let vp = match &mut self.filling {
             Filling::Aix {
                 threads_before_next,
-            } => aix::choose(&self.loads, *threads_before_next, last_vp)?,
-            Filling::Unix(places) => {
+                folds,
+            } => {
+                let full = *threads_before_next;
+                let vp = packing::choose(&self.loads, full, last_vp);
+                let loaded = |vp: u16| self.loads.load(vp) >= usize::from(full);
+                if *folds && vp.is_none_or(loaded) {
+                    self.unfold().or(vp)?
+                } else {
+                    vp?
+                }
+            }
+            Filling::Unix { places, packs } => {
                 let idle = |cpu: &Cpu| self.loads.mask(cpu.vp) & (1 << cpu.thread) == 0;
                 if let Some(cpu) = was.filter(idle) {
                     return Some(cpu);
                 }
-                places.choose(&self.loads, last_vp)?
+                match (*packs, last_vp) {
+                    (Some(full), None) => packing::choose(&self.loads, full, None)?,
+                    _ => places.choose(&self.loads, last_vp)?,
+                }
             }
         };
         Some(Cpu {
@@ -167,7 +188,7 @@ impl RunQueues {
         } else {
             match &self.filling {
                 Filling::Aix { .. } => self.nonempty.first()?,
-                Filling::Unix(places) => self.nearest_queue(places, cpu)?,
+                Filling::Unix { places, .. } => self.nearest_queue(places, cpu)?,
             }
         };
         self.take_own(from)
@@ -209,7 +230,7 @@ impl RunQueues {
         }
         match self.filling {
             Filling::Aix { .. } => (u32::from(salt) % u32::from(usable)) as u16,
-            Filling::Unix(_) => self.by_threads().min().map_or(0, |(_, cpu)| cpu),
+            Filling::Unix { .. } => self.by_threads().min().map_or(0, |(_, cpu)| cpu),
         }
     }
 
@@ -240,20 +261,30 @@ impl RunQueues {
         Some(vp)
     }
 
-    /// A virtual processor with most busy threads and an idle thread of one with fewest, if a move
-    /// between them is worth it: to AIX one busy thread less is, to the others two.
+    /// A virtual processor with a running thread that is to move, and an idle thread of another one
+    /// for it.
     pub fn imbalance(&self) -> Option<(u16, Cpu)> {
-        let (most, fewest) = self.loads.extremes()?;
-        let from = self.loads.at(most).first()?;
-        let vp = match &self.filling {
-            Filling::Aix { .. } if most > fewest => self.loads.at(fewest).first()?,
-            Filling::Unix(places) if most > fewest + 1 => {
-                places.nearest(self.loads.at(fewest), from)?
+        let (from, vp) = match &self.filling {
+            Filling::Aix {
+                threads_before_next: full,
+                ..
             }
-            _ => return None,
+            | Filling::Unix {
+                packs: Some(full), ..
+            } => packing::better(&self.loads, *full)?,
+            Filling::Unix { places, .. } => self.emptier(places)?,
         };
         let thread = self.loads.idle_thread(vp);
         Some((from, Cpu { vp, thread }))
+    }
+
+    /// The virtual processor with most busy threads and the nearest of those with fewest, if a move
+    /// between them is worth it: where they differ by two.
+    fn emptier(&self, places: &Places) -> Option<(u16, u16)> {
+        let (most, fewest) = self.loads.extremes()?;
+        let from = self.loads.at(most).first()?;
+        let to = places.nearest(self.loads.at(fewest), from)?;
+        (most > fewest + 1).then_some((from, to))
     }
 
     /// The logical processors with most and with fewest software threads, the first among equals,
@@ -282,14 +313,22 @@ mod tests {
     fn aix(vps: u16, smt: u8, threads_before_next: u8) -> RunQueues {
         let filling = Filling::Aix {
             threads_before_next,
+            folds: false,
         };
         RunQueues::new(vps, smt, filling)
+    }
+
+    fn spread(places: Places) -> Filling {
+        Filling::Unix {
+            places: Box::new(places),
+            packs: None,
+        }
     }
 
     /// Two chips in each of two nodes, two single-threaded processors a chip.
     fn unix() -> RunQueues {
         let chips = (0..8).map(|vp| (ChipId::new(vp / 2), NodeId::new(vp / 4)));
-        RunQueues::new(8, 1, Filling::Unix(Box::new(Places::new(chips))))
+        RunQueues::new(8, 1, spread(Places::new(chips)))
     }
 
     fn fill(queues: &mut RunQueues, count: usize) -> Vec<(u16, u8)> {
@@ -379,7 +418,7 @@ mod tests {
     #[test]
     fn without_folding_a_thread_moves_only_to_a_core_that_is_two_threads_emptier() {
         let chips = (0..8).map(|vp| (ChipId::new(vp / 2), NodeId::new(vp / 4)));
-        let mut queues = RunQueues::new(8, 2, Filling::Unix(Box::new(Places::new(chips))));
+        let mut queues = RunQueues::new(8, 2, spread(Places::new(chips)));
         let busy = |queues: &mut RunQueues, vp, thread| queues.occupy(Cpu { vp, thread });
         busy(&mut queues, 5, 0);
         assert_eq!(queues.imbalance(), None);

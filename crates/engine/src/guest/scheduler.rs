@@ -21,14 +21,14 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// Reads a guest whose virtual processors have `smt` threads.
-    pub fn of(guest: &Guest, smt: u8) -> Self {
+    /// Reads a guest's.
+    pub fn of(guest: &Guest) -> Self {
         match guest {
             Guest::Aix(aix) => Self {
                 unix: guest.unix(),
                 snooze_delay_ns: aix.snooze_delay_ns,
                 restarts_in_place: false,
-                folding: Folding::of(aix, smt),
+                folding: Folding::of(aix),
             },
             Guest::Hpux(_) | Guest::Linux(_) | Guest::Zvm(_) => Self {
                 unix: guest.unix(),
@@ -41,20 +41,23 @@ impl Scheduler {
 }
 
 impl Filling {
-    /// Order of a guest whose virtual processors have `smt` threads and are at `places` (chip,
-    /// node).
+    /// Order of a guest whose virtual processors have `smt` threads in so many `parts` and are at
+    /// `places` (chip, node).
     pub fn of(
         guest: &Guest,
         smt: u8,
+        parts: u8,
         places: impl ExactSizeIterator<Item = (ChipId, NodeId)>,
     ) -> Self {
         match guest {
             Guest::Aix(aix) => Filling::Aix {
                 threads_before_next: aix.throughput_mode.clamp(1, smt),
+                folds: Folding::of(aix).is_some(),
             },
-            Guest::Hpux(_) | Guest::Linux(_) | Guest::Zvm(_) => {
-                Filling::Unix(Box::new(Places::new(places)))
-            }
+            Guest::Hpux(_) | Guest::Linux(_) | Guest::Zvm(_) => Filling::Unix {
+                places: Box::new(Places::new(places)),
+                packs: Some(parts.min(smt)).filter(|parts| *parts > 1 && guest.unix().packing),
+            },
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use super::event::Event;
 use super::system::System;
+use super::window::SECOND_NS;
 use super::world::{Task, World};
-use crate::guest::aix::FoldStep;
+use crate::guest::aix::{FoldStep, Used};
 use crate::guest::workload::{Job, JobId, JobKind};
 use crate::guest::Cpu;
 use crate::hypervisor::Mode;
@@ -119,29 +120,42 @@ impl<S: System> World<S> {
         }
     }
 
-    /// Once a second: folds or unfolds at most one virtual processor.
-    pub fn fold(&mut self, partition: PartitionId, busy_thread_ns: f64, elapsed_ns: f64) {
-        let vps = self.at.vps_of[partition].len() as u16;
-        let guest = &mut self.guests[partition];
-        let busy = (busy_thread_ns - guest.folded_from_ns) / elapsed_ns;
-        guest.folded_from_ns = busy_thread_ns;
-        let Some(folding) = &guest.scheduler.folding else {
+    /// Once a second: unfolds as many virtual processors as are needed, or folds one.
+    pub fn fold(&mut self, partition: PartitionId) {
+        let Some(folding) = self.guests[partition].scheduler.folding else {
             return;
         };
-        let needed = folding.needed(busy, vps);
-        match FoldStep::towards(needed, guest.queues.unfolded()) {
+        let vps = self.at.vps_of[partition].len() as u16;
+        let needed = folding.needed(self.used(partition), vps);
+        let queues = &mut self.guests[partition].queues;
+        match FoldStep::towards(needed, queues.unfolded()) {
             FoldStep::Keep => {}
-            FoldStep::Unfold => {
-                if let Some(index) = guest.queues.unfold() {
-                    self.draw_in(partition, index);
+            FoldStep::Unfold(more) => {
+                for _ in 0..more {
+                    if let Some(index) = self.guests[partition].queues.unfold() {
+                        self.draw_in(partition, index);
+                    }
                 }
             }
             FoldStep::Fold => {
-                if let Some(index) = guest.queues.fold() {
+                if let Some(index) = queues.fold() {
                     self.clear_out(partition, index);
                 }
             }
         }
+    }
+
+    /// What a partition's virtual processors used since the last folding step, a second ago.
+    fn used(&mut self, partition: PartitionId) -> Used {
+        let mut used = Used::default();
+        let folded_from_ns = &mut self.guests[partition].folded_from_ns;
+        for (vp, from) in self.at.vps_of[partition].into_iter().zip(folded_from_ns) {
+            let now = self.meters.on_cores(&self.at.vps[vp]);
+            let cores = (now - std::mem::replace(from, now)) as f64 / SECOND_NS as f64;
+            used.cores += cores;
+            used.most = used.most.max(cores);
+        }
+        used
     }
 
     /// The idle threads of a virtual processor that was unfolded take what waits elsewhere.

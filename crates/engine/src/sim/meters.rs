@@ -255,12 +255,13 @@ impl Meters {
         self.by_mask[vp.first_mask as usize + by_mask] += ns;
     }
 
-    /// PURR of every thread of a virtual processor.
-    pub fn purr(&self, vp: &Vp) -> Purrs {
-        self.split(vp, self.busy_and_idle(vp))
+    /// Time that a virtual processor has been on cores [ns].
+    pub fn on_cores(&self, vp: &Vp) -> u64 {
+        let from = vp.first_mask as usize;
+        self.by_mask[from..from + (2 << vp.smt)].iter().sum()
     }
 
-    /// The same, with kernel time yet among user time.
+    /// PURR of every thread of a virtual processor, with kernel time yet among user time.
     fn busy_and_idle(&self, vp: &Vp) -> Purrs {
         let guest = &self.guests[vp.partition];
         let from = vp.first_mask as usize;

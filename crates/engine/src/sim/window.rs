@@ -49,17 +49,8 @@ impl<S: System> World<S> {
 
     fn every_second(&mut self) {
         for partition in self.partitions() {
-            let busy = self.busy_thread_ns(partition);
-            self.fold(partition, busy, SECOND_NS as f64);
+            self.fold(partition);
             S::second(self, partition);
         }
-    }
-
-    /// Thread time in which a partition's logical processors were busy [ns].
-    fn busy_thread_ns(&self, partition: PartitionId) -> f64 {
-        let vps = self.at.vps_of[partition].into_iter();
-        vps.flat_map(|vp| self.meters.purr(self.vp(vp)))
-            .map(|purr| purr.busy_wall)
-            .sum()
     }
 }

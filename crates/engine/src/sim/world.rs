@@ -63,8 +63,8 @@ pub struct GuestState {
     pub scheduler: Scheduler,
     /// Recorded demand, if that is what it runs.
     pub playback: Option<Playback>,
-    /// Busy thread time at the last folding step [ns].
-    pub folded_from_ns: f64,
+    /// Time on cores of each virtual processor at the last folding step [ns].
+    pub folded_from_ns: Vec<u64>,
     /// Random daemons.
     pub daemons: Stream,
     /// Random lock holders.
@@ -274,16 +274,21 @@ fn mutex(spec: &Spec, partition: &Partition) -> Option<Box<Mutex>> {
 
 fn guest(spec: &Spec, partition: &Partition, vps: &[Vp], replication: u64) -> GuestState {
     let places = vps.iter().map(|vp| (vp.home_chip, vp.home_node));
-    let filling = Filling::of(&partition.guest, partition.smt, places);
+    let filling = Filling::of(
+        &partition.guest,
+        partition.smt,
+        spec.machine.smt.parts,
+        places,
+    );
     let stream = |what: &str| stream(spec, partition, replication, what);
     GuestState {
         queues: RunQueues::new(vps.len() as u16, partition.smt, filling),
-        scheduler: Scheduler::of(&partition.guest, partition.smt),
+        scheduler: Scheduler::of(&partition.guest),
         shape: Shape::of(&partition.workload, &partition.profile),
         playback: playback(spec, partition),
         first_thread: vps[0].first_thread,
         smt: partition.smt,
-        folded_from_ns: 0.0,
+        folded_from_ns: vec![0; vps.len()],
         arrivals: stream("arrivals"),
         work: stream("work"),
         waits: stream("waits"),

@@ -213,6 +213,9 @@ pub struct Unix {
     pub daemon_rate_per_s: f64,
     /// Processor time of one such wake-up [ns of a core at its single-thread speed].
     pub daemon_ns: u64,
+    /// Whether threads are packed on few virtual processors, one in each part of a core, rather
+    /// than spread over all.
+    pub packing: bool,
 }
 
 impl Unix {
@@ -225,6 +228,7 @@ impl Unix {
             rebalance_ns: None,
             daemon_rate_per_s: 0.0,
             daemon_ns: 0,
+            packing: false,
         }
     }
 }
@@ -240,6 +244,7 @@ impl Guest {
                 rebalance_ns: aix.rebalance_ns,
                 daemon_rate_per_s: aix.daemon_rate_per_s,
                 daemon_ns: aix.daemon_ns,
+                packing: false,
             },
             Guest::Hpux(unix) | Guest::Linux(unix) => unix.clone(),
             Guest::Zvm(_) => Unix::none(),
@@ -266,12 +271,12 @@ impl Guest {
 #[serde(deny_unknown_fields)]
 pub struct Aix {
     /// `vpm_throughput_mode`: 0, 1, 2, 4 or 8 (threads of a virtual processor to load before the
-    /// next unfolds).
+    /// next one).
     pub throughput_mode: u8,
     /// `vpm_xvcpus`: virtual processors beyond the computed need; -1 switches folding off.
     pub xvcpus: i32,
-    /// `vpm_fold_threshold`: thread utilisation above which another virtual processor is needed
-    /// [percent].
+    /// `vpm_fold_threshold`: physical utilisation of virtual processors above which another one is
+    /// needed [percent].
     pub fold_threshold_pct: f64,
     /// `smt_snooze_delay`: how long an idle thread beside a busy one keeps its decode slots [ns];
     /// none = for ever.

@@ -85,6 +85,7 @@ pub fn quiet_unix() -> Unix {
         rebalance_ns: aix.rebalance_ns,
         daemon_rate_per_s: aix.daemon_rate_per_s,
         daemon_ns: aix.daemon_ns,
+        packing: false,
     }
 }
 

@@ -6,7 +6,7 @@ from itertools import zip_longest
 from typing import cast
 
 from homenode.model.catalog.flatten import machine_spec
-from homenode.model.scenario.file.guest import Aix, Unix
+from homenode.model.scenario.file.guest import Aix, Linux, Unix
 from homenode.model.scenario.file.processors import DEFAULT_WEIGHT, Shared
 from homenode.model.scenario.file.scenario import Run
 from homenode.model.scenario.file.workload import Loops, Pairs, Transactions, Users, Warehouses, Web
@@ -126,7 +126,12 @@ def _guest(partition: PlacedPartition) -> GuestSpec:
         "daemon_ns": guest.daemons.work,
     }
     if not isinstance(guest, Aix):
-        return {"os": "linux" if guest.os == "linux" else "hpux", **scheduler}
+        packing = isinstance(guest, Linux) and guest.packing
+        return {
+            "os": "linux" if guest.os == "linux" else "hpux",
+            "packing": packing and isinstance(partition.table.processors, Shared),
+            **scheduler,
+        }
     return {
         "os": guest.os,
         "throughput_mode": guest.throughput_mode,

@@ -22,6 +22,7 @@ class UnixSpec(SchedulerSpec):
     """A guest without processor folding."""
 
     os: Literal["hpux", "linux"]
+    packing: bool
 
 
 class AixSpec(SchedulerSpec):

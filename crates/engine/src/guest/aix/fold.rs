@@ -1,7 +1,21 @@
-//! Folding: once a second AIX works out how many virtual processors its work needs and changes at
-//! most one.
+//! Folding: once a second AIX works out how many virtual processors the physical utilisation of the
+//! partition needs. It unfolds at once as many as that, and folds one a second.
+//!
+//! Source: IBM, "Virtual processor management within a partition" (AIX performance management): the
+//! number follows the physical utilisation, with one more where virtual processors are highly used,
+//! and `vpm_xvcpus` besides; POWER7 Optimization and Tuning Guide (SG24-8079), page 60: below 49 % of
+//! what is unfolded AIX folds, above it unfolds.
 
 use crate::spec::Aix;
+
+/// What a partition's virtual processors used physically in a second.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Used {
+    /// All of them together [cores].
+    pub cores: f64,
+    /// The one that used most [cores].
+    pub most: f64,
+}
 
 /// What folding does in one second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,34 +24,31 @@ pub enum FoldStep {
     Keep,
     /// Takes work off one virtual processor.
     Fold,
-    /// Gives work to one more.
-    Unfold,
+    /// Gives work to so many more.
+    Unfold(u16),
 }
 
 /// How a partition folds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Folding {
-    threads_before_next: u8,
     extra_vps: f64,
-    threshold_pct: f64,
+    threshold: f64,
 }
 
 impl Folding {
-    /// Reads the tunables of a guest whose virtual processors have `smt` threads; none where
-    /// folding is off.
-    pub fn of(aix: &Aix, smt: u8) -> Option<Self> {
+    /// Reads the tunables of a guest; none where folding is off.
+    pub fn of(aix: &Aix) -> Option<Self> {
         (aix.xvcpus >= 0).then(|| Self {
-            threads_before_next: aix.throughput_mode.clamp(1, smt),
             extra_vps: f64::from(aix.xvcpus),
-            threshold_pct: aix.fold_threshold_pct,
+            threshold: aix.fold_threshold_pct / 100.0,
         })
     }
 
-    /// Virtual processors needed for `busy_threads` busy threads: so many that each of the threads
-    /// to be loaded on one stays under the fold threshold, plus `vpm_xvcpus`.
-    pub fn needed(&self, busy_threads: f64, vps: u16) -> u16 {
-        let room = f64::from(self.threads_before_next) * self.threshold_pct / 100.0;
-        let needed = (busy_threads / room).ceil() + self.extra_vps;
+    /// Virtual processors needed: so many that their mean utilisation stays under the threshold,
+    /// one more while one of them is above it, and `vpm_xvcpus`.
+    pub fn needed(&self, used: Used, vps: u16) -> u16 {
+        let room = f64::from(u8::from(used.most > self.threshold));
+        let needed = (used.cores / self.threshold).ceil() + room + self.extra_vps;
         needed.clamp(1.0, f64::from(vps)) as u16
     }
 }
@@ -48,7 +59,7 @@ impl FoldStep {
         match needed.cmp(&unfolded) {
             std::cmp::Ordering::Less => Self::Fold,
             std::cmp::Ordering::Equal => Self::Keep,
-            std::cmp::Ordering::Greater => Self::Unfold,
+            std::cmp::Ordering::Greater => Self::Unfold(needed - unfolded),
         }
     }
 }
@@ -57,9 +68,9 @@ impl FoldStep {
 mod tests {
     use super::*;
 
-    fn needed(xvcpus: i32, busy_threads: f64, throughput_mode: u8, vps: u16) -> Option<u16> {
+    fn needed(xvcpus: i32, cores: f64, most: f64, vps: u16) -> Option<u16> {
         let aix = Aix {
-            throughput_mode,
+            throughput_mode: 2,
             xvcpus,
             fold_threshold_pct: 49.0,
             snooze_delay_ns: Some(0),
@@ -70,23 +81,25 @@ mod tests {
             daemon_rate_per_s: 0.0,
             daemon_ns: 0,
         };
-        Folding::of(&aix, 4).map(|folding| folding.needed(busy_threads, vps))
+        let used = Used { cores, most };
+        Folding::of(&aix).map(|folding| folding.needed(used, vps))
     }
 
     #[test]
     fn needs_follow_the_threshold() {
-        // 35 busy threads, two to a virtual processor, 49 %: 35 / 0.98 = 35.7.
-        assert_eq!(needed(0, 35.0, 2, 30), Some(30));
-        assert_eq!(needed(0, 9.0, 2, 30), Some(10));
-        assert_eq!(needed(3, 9.0, 2, 30), Some(13));
-        assert_eq!(needed(0, 0.0, 0, 30), Some(1));
-        assert_eq!(needed(-1, 0.0, 1, 30), None);
+        // 2.2 cores at 49 % are 4.5 virtual processors, and one is above it.
+        assert_eq!(needed(0, 2.2, 0.9, 6), Some(6));
+        assert_eq!(needed(0, 2.2, 0.4, 6), Some(5));
+        assert_eq!(needed(3, 2.2, 0.4, 30), Some(8));
+        assert_eq!(needed(0, 17.5, 1.0, 30), Some(30));
+        assert_eq!(needed(0, 0.0, 0.0, 30), Some(1));
+        assert_eq!(needed(-1, 0.0, 0.0, 30), None);
     }
 
     #[test]
-    fn one_step_at_a_time() {
+    fn down_by_one_and_up_at_once() {
         assert_eq!(FoldStep::towards(10, 30), FoldStep::Fold);
-        assert_eq!(FoldStep::towards(30, 29), FoldStep::Unfold);
+        assert_eq!(FoldStep::towards(30, 22), FoldStep::Unfold(8));
         assert_eq!(FoldStep::towards(5, 5), FoldStep::Keep);
     }
 }

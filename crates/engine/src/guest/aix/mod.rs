@@ -1,7 +1,5 @@
-//! AIX: which virtual processor a waking thread gets, and how many of them are in use.
+//! AIX: how many virtual processors are in use.
 
-mod fill;
 mod fold;
 
-pub use fill::choose;
-pub use fold::{FoldStep, Folding};
+pub use fold::{FoldStep, Folding, Used};

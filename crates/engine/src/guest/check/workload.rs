@@ -21,7 +21,7 @@ fn check_guest(partition: &Partition, owner: &Owner) -> Checked {
     if let Guest::Aix(aix) = &partition.guest {
         check_aix(aix, owner)?;
     }
-    let guest = Scheduler::of(&partition.guest, partition.smt);
+    let guest = Scheduler::of(&partition.guest);
     if guest.unix.tick_ns == 0
         || guest.unix.timeslice_ns < 1_000
         || guest.unix.rebalance_ns.is_some_and(|ns| ns < 1_000_000)

@@ -120,6 +120,13 @@ class Linux(Unix):
     timeslice: TimeSlice = Field(
         4_000_000, description="turn of a thread while others of equal weight wait"
     )
+    packing: bool = Field(
+        False,
+        description=(
+            "whether threads are packed on few shared processors whose cores have halves, one in each"
+            " half, as kernels with the patches of 2023 do"
+        ),
+    )
 
 
 class Zvm(System):
