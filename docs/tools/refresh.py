@@ -16,6 +16,7 @@ import index
 import notebook
 import reference
 import studies
+import what_if
 from blocks import Player
 
 from homenode.model.scenario import schema
@@ -58,7 +59,9 @@ def fresh() -> Iterator[tuple[Path, str]]:
     for page, write in studies.pages().items():
         yield page, write()
     for page in played_pages():
-        yield page, play(page)
+        if page != what_if.PAGE:
+            yield page, play(page)
+    yield what_if.PAGE, what_if.page()
     for page in notebooks():
         yield page, run_notebook(page)
 

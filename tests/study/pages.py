@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "docs" / "tools"))
 
 import studies as tool  # noqa: E402, F401 - what the tests of this folder take from here
+import what_if  # noqa: E402, F401 - the same
 
 
 def page(name: str) -> str:

@@ -123,8 +123,8 @@ class Linux(Unix):
     packing: bool = Field(
         False,
         description=(
-            "whether threads are packed on few shared processors whose cores have halves, one in each"
-            " half, as kernels with the patches of 2023 do"
+            "whether threads are packed on few shared processors whose cores have halves, one in"
+            " each half, as kernels with the patches of 2023 do"
         ),
     )
 
