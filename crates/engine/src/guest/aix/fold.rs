@@ -2,9 +2,9 @@
 //! partition needs. It unfolds at once as many as that, and folds one a second.
 //!
 //! Source: IBM, "Virtual processor management within a partition" (AIX performance management): the
-//! number follows the physical utilisation, with one more where virtual processors are highly used,
-//! and `vpm_xvcpus` besides; POWER7 Optimization and Tuning Guide (SG24-8079), page 60: below 49 % of
-//! what is unfolded AIX folds, above it unfolds.
+//! number follows the physical utilisation, with one more where virtual processors are highly
+//! used, and `vpm_xvcpus` besides; POWER7 Optimization and Tuning Guide (SG24-8079), page 60: below
+//! 49 % of what is unfolded AIX folds, above it unfolds.
 
 use crate::spec::Aix;
 
