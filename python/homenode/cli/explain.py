@@ -23,6 +23,7 @@ from homenode.errors import HomenodeError, NotFoundError
 if TYPE_CHECKING:
     from homenode.simulate.explain.explanation import Explanation
     from homenode.simulate.run import Run
+    from homenode.simulate.trials import Trial
 
 
 _PORTS = 20
@@ -66,6 +67,13 @@ def explain(
             help="Also what memory controllers, links and caches carried, busiest first.",
         ),
     ] = False,
+    tries: Annotated[
+        bool,
+        typer.Option(
+            "--try",
+            help="Also simulate fewer virtual processors and more entitlement of a partition.",
+        ),
+    ] = False,
     out: OutOption = "runs",
     as_json: JsonOption = False,
 ) -> None:
@@ -77,18 +85,45 @@ def explain(
     if partition is not None:
         run = _told_once(run, partition)
     explanations = find_explanations(run, other, out, by.value)
+    trials = _trials(run, other, out) if tries else []
     if picture is not None:
         from homenode.report.pictures import save_picture, waterfalls
 
         tell(f"drew {save_picture(waterfalls(explanations), picture)}")
     if as_json:
         answers = [explanation.as_json() for explanation in explanations]
+        if trials:
+            answers[0]["trials"] = [one.as_json() for one in trials]
         show_json(answers[0] if len(answers) == 1 else {"explanations": answers})
         return
     for explanation in explanations:
         show_explanation(explanation)
+    if trials:
+        from homenode.report.explanations import trials_table
+
+        show(trials_table(trials))
     if traffic:
         _show_traffic(open_partition(run, out)[0])
+
+
+def _trials(run: str, other: str | None, out: str) -> list[Trial]:
+    """What is simulated for `--try`, with progress."""
+    from homenode.cli.progress import progress_bar
+    from homenode.simulate.trials import tried
+
+    kept, partition = open_partition(run, out)
+    if other is not None or (partition is None and len(kept.partitions) > 1):
+        one = kept.partitions[0] if partition is None else partition
+        raise HomenodeError(
+            "--try takes one partition of one run", next_step=f"write {kept.name}:{one} --try"
+        )
+    with progress_bar(f"trying {kept.name}") as progress:
+
+        def each(done: float, doing: str) -> None:
+            if progress is not None:
+                progress(done, None, doing)
+
+        return tried(kept, partition, each=each)
 
 
 def _show_traffic(run: Run) -> None:

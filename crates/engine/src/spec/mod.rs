@@ -215,6 +215,7 @@ pub struct Unix {
     pub daemon_ns: u64,
     /// Whether threads are packed on few virtual processors, one in each part of a core, rather
     /// than spread over all.
+    #[serde(default)]
     pub packing: bool,
 }
 

@@ -106,7 +106,7 @@ def _crowded_home(at: Situation, homed: dict[str, float], demand: float, cores: 
         return (
             f"{found} Move one: {name} ({used:.1f} cores) to {at.node_label(target)}, which has "
             f"{room:.1f} cores to spare, leaves {max(cores - (demand - used), 0.0):.1f} cores free "
-            f"at home{saving}."
+            f"at home{saving}.{_trials(at)}"
         )
     if movable:
         used, name = movable[-1]
@@ -117,6 +117,17 @@ def _crowded_home(at: Situation, homed: dict[str, float], demand: float, cores: 
     return (
         f"{found} No other place has room for one of them: the emptiest, {at.node_label(target)}, "
         f"has {room:.1f} cores to spare."
+    )
+
+
+def _trials(at: Situation) -> str:
+    """What no price of an instruction tells, and where to have it."""
+    if at.run.spec["machine"]["hypervisor"]["policy"] != "phyp":
+        return ""
+    named = f"{at.run.name}:{at.partition}"
+    return (
+        " Fewer virtual processors and more entitlement are simulated by"
+        f" `homenode explain {named} --try`."
     )
 
 
