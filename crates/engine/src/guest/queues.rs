@@ -101,8 +101,11 @@ impl RunQueues {
                 let full = *threads_before_next;
                 let vp = packing::choose(&self.loads, full, last_vp);
                 let loaded = |vp: u16| self.loads.load(vp) >= usize::from(full);
-                if *folds && vp.is_none_or(loaded) {
-                    self.unfold().or(vp)?
+                let next = self.unfolded;
+                // One whose work is just being taken off is no help.
+                let spare = next < self.loads.vps() && self.loads.load(next) == 0;
+                if *folds && spare && vp.is_none_or(loaded) {
+                    self.unfold()?
                 } else {
                     vp?
                 }
@@ -240,9 +243,18 @@ impl RunQueues {
         (0..self.queues.len() as u16).map(move |cpu| (threads(cpu), cpu))
     }
 
-    /// Folds the highest unfolded virtual processor and returns it; the last one is never folded.
+    /// Folds the highest unfolded virtual processor and returns it; the last one is never folded,
+    /// nor one without which the others would have more than their number.
     pub fn fold(&mut self) -> Option<u16> {
-        if self.unfolded <= 1 {
+        let others = u32::from(self.unfolded - 1);
+        let hold = match self.filling {
+            Filling::Aix {
+                threads_before_next,
+                folds: true,
+            } => others * u32::from(threads_before_next),
+            _ => u32::MAX,
+        };
+        if others == 0 || self.running + self.queued > hold {
             return None;
         }
         self.unfolded -= 1;
@@ -394,6 +406,26 @@ mod tests {
         assert_eq!(queues.queue_for(Some(1), job(5)), 0);
         assert_eq!(queues.unfold(), Some(1));
         assert_eq!(queues.choose(None), Some(Cpu { vp: 1, thread: 0 }));
+    }
+
+    #[test]
+    fn who_finds_all_loaded_unfolds_and_what_is_needed_is_not_folded() {
+        let filling = Filling::Aix {
+            threads_before_next: 1,
+            folds: true,
+        };
+        let mut queues = RunQueues::new(3, 2, filling);
+        assert_eq!(
+            [queues.fold(), queues.fold(), queues.fold()],
+            [Some(2), Some(1), None]
+        );
+        assert_eq!(fill(&mut queues, 3), vec![(0, 0), (1, 0), (2, 0)]);
+        // Three threads on three: none can be spared.
+        assert_eq!(queues.fold(), None);
+        queues.release(Cpu { vp: 1, thread: 0 });
+        assert_eq!(queues.fold(), Some(2));
+        // Its work is to go to the others, not back to it.
+        assert_eq!(queues.choose(Some(4)), Some(Cpu { vp: 1, thread: 0 }));
     }
 
     #[test]
