@@ -8,7 +8,16 @@ from collections.abc import Sequence
 import polars as pl
 
 from homenode.errors import Where
-from homenode.records.importing.facts import Facts, PartitionFacts, Quantity, Series, Told, Took
+from homenode.records.importing.facts import (
+    Affinity,
+    Beside,
+    Facts,
+    PartitionFacts,
+    Quantity,
+    Series,
+    Told,
+    Took,
+)
 
 BEGIN = dt.datetime(2016, 2, 10, 17, 23, 10)  # noqa: DTZ001 - as recorded, zoneless
 FILE = "lpar.nmon"
@@ -42,6 +51,32 @@ def series(
     types = (pl.col("time").cast(pl.Datetime("us")), pl.col("cores").cast(pl.Float64))
     table = pl.DataFrame(columns).with_columns(types)
     return Series(partition, system, quantity, table, FILE)
+
+
+def beside(
+    partition: str,
+    figures: dict[str, list[float | None]],
+    *,
+    system: str | None = "0123",
+    seconds: float = 300.0,
+    report: str = "PROC",
+) -> Beside:
+    """Figures of samples of one length, one after the other."""
+    count = len(next(iter(figures.values())))
+    ends = [BEGIN + dt.timedelta(seconds=seconds * (index + 1)) for index in range(count)]
+    times = {"time": ends, "seconds": [seconds] * count}
+    types = (pl.col("time").cast(pl.Datetime("us")), pl.col(*figures).cast(pl.Float64))
+    table = pl.DataFrame({**times, **figures}).with_columns(types)
+    return Beside(partition, system, table, FILE, report)
+
+
+def since_start(partition: str, counts: dict[str, float], up_s: float | None) -> Affinity:
+    """What `mpstat -d` counted since the system was started."""
+    levels = {f"s{level}rd": float(level == 0) for level in range(6)}
+    homes = {f"s{level}hrd": float(level == 3) for level in (3, 4, 5)}
+    row = {"time": BEGIN, "seconds": float("nan"), "line": 475, **counts, **levels, **homes}
+    table = pl.DataFrame([row]).with_columns(pl.col("time").cast(pl.Datetime("us")))
+    return Affinity(partition, "0123", table, FILE, up_s)
 
 
 def lpar(facts: Facts, name: str = "lpar", *, entitlement: float = 1.3, virtual: int = 4) -> None:

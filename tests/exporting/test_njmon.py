@@ -74,6 +74,16 @@ def test_configuration_is_told_in_every_snapshot(folder: Path) -> None:
     assert "processor_pool" not in first
 
 
+def test_switches_are_of_virtual_processors(folder: Path, kept: Run) -> None:
+    """As lparstat adds them up."""
+    shown = tools.rows("lparstat", tools.KeptRunView.of(kept), ["-p", "shop", "1", "4"])
+    for snapshot, told in zip(lines(folder / "shop.njmon.json"), shown, strict=True):
+        kind = snapshot["partition_type"]
+        both = kind["vol_virt_cswitch"] + kind["invol_virt_cswitch"]
+        assert both == pytest.approx(told["vcsw"], abs=2 * HALF)
+        assert kind["invol_virt_cswitch"] > 0
+
+
 def test_linux_has_its_own_sections(folder: Path) -> None:
     for snapshot in lines(folder / "web.njmon.json"):
         assert sum(snapshot["cpu_total"].values()) == pytest.approx(100, abs=5 * HALF)

@@ -11,6 +11,7 @@ from collections import defaultdict
 from datetime import UTC, datetime
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from homenode import HomenodeError, Run, tools
@@ -140,6 +141,19 @@ def test_linux_has_its_own_sections(folder: Path) -> None:
         assert sum(row[f"{s}%"] for s in ("User", "Sys", "Wait", "Idle")) == pytest.approx(
             100, abs=4 * HALF[1] + SLACK
         )
+
+
+def test_linux_counts_switches_to_its_idle_task(folder: Path, kept: Run) -> None:
+    """A turn of a thread and, where nothing else is there to run, the idle task after it."""
+    names = ("context_switches", *(f"ticks_{one}" for one in ("user", "sys", "wait", "idle")))
+    rows = kept.intervals().filter(replication=0, partition="web").sort("time_ns")
+    second = ((pl.col("time_ns") - 1) // SECOND).alias("second")
+    by_second = rows.group_by(second, maintain_order=True).agg(pl.col(*names).sum())
+    told = [row["pswitch"] for row in figures(sections(folder / "web.nmon"), "PROC")]
+    for printed, (_, switches, *ticks) in zip(told, by_second.iter_rows(), strict=True):
+        busy = sum(ticks[:2]) / sum(ticks)
+        assert 0 < busy < 1
+        assert printed == pytest.approx(switches * (2 - busy), abs=0.05 + SLACK)
 
 
 def test_dates_are_the_ends_of_the_samples(kept: Run, tmp_path: Path) -> None:

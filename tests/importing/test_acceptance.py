@@ -36,6 +36,15 @@ def test_a_recorded_partition_replays_as_it_was(
     (summary,) = told["partitions"]
     assert summary["folded_rank"] > 0.5
     assert summary["folded_where_folded"] > summary["folded_where_none"] + 1.0
+    figures = {(one["name"], one["since_start"]): one for one in summary["figures"]}
+    # Switches of threads of their own will, which since the start were 76 % of all, and those of
+    # logical processors: that day 1.33 times as many of the former as since the start.
+    switches = figures["context_switches_per_s", False]
+    assert switches["recorded"] == pytest.approx(1828.6, abs=0.1)
+    assert switches["ratio"] == pytest.approx(0.762, abs=0.03)
+    busier = switches["recorded"] / figures["context_switches_per_s", True]["recorded"]
+    assert figures["vlcs_per_s", True]["ratio"] == pytest.approx(busier, rel=0.1)
+    assert {"physc", "folded", "user_cores", "thread1_cores"} <= {name for name, _ in figures}
 
 
 @pytest.mark.slow("a month of fifty machines; the recorded partition above takes the same way")

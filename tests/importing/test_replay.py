@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from facts_made import machines, one_lpar
+from facts_made import beside, machines, one_lpar, since_start
 from homenode.errors import NotFoundError, RunError
 from homenode.records.importing.assemble import AssembleOptions, assemble
-from homenode.records.replay import rank_correlation, replay
+from homenode.records.importing.figures import NAMES
+from homenode.records.replay import Compared, Replay, rank_correlation, replay
 from homenode.simulate.run import Run
 from homenode.simulate.runner import run_scenario
 
@@ -135,6 +136,122 @@ def test_the_command(kept: Run, command: Command) -> None:
     wrong = command("replay", kept.id, "--out", out, "-p", "lpr")
     assert wrong.returncode == 2
     assert "lpar" in wrong.stderr
+
+
+RATES: list[float | None] = [1000, 1000, 3000, 3000, 6000, 7000, 2000, 1000]
+COUNTS = {"cs": 4000.0, "ics": 1000.0, "ilcs": 300.0, "vlcs": 2900.0}
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run of a recording with all that can stand beside cores."""
+    facts = one_lpar(CORES, folded=FOLDED)
+    every = {name: [1.0] * 8 for name in NAMES if name not in ("folded", "context_switches_per_s")}
+    missing: list[float | None] = [None, 12.0, *[None] * 6]
+    facts.beside.append(beside("lpar", {"context_switches_per_s": RATES, "vcsw_per_s": missing}))
+    facts.beside.append(beside("lpar", {**every}, report="other"))  # type: ignore[dict-item]
+    facts.affinity.append(since_start("lpar", COUNTS, 100.0))
+    found = assemble(facts, AssembleOptions(convert=False))
+    return run_scenario(found.scenario, out=tmp_path_factory.mktemp("told"), replications=2)
+
+
+def compared(found: Replay, name: str, *, since_start: bool = False) -> Compared:
+    every = found.figures["lpar"]
+    (one,) = [one for one in every if (one.name, one.since_start) == (name, since_start)]
+    return one
+
+
+def test_all_that_both_tell_is_compared(told: Run) -> None:
+    every = replay(told).figures["lpar"]
+    threads = [f"thread{number}_cores" for number in range(5, 9)]  # it has four a core
+    assert [one.name for one in every if not one.since_start] == [
+        "physc",
+        *(name for name in NAMES if name not in threads),
+    ]
+    assert [one.name for one in every if one.since_start][:4] == [
+        "context_switches_per_s",
+        "involuntary_switches_per_s",
+        "vlcs_per_s",
+        "ilcs_per_s",
+    ]
+
+
+def test_means_are_those_of_the_windows_that_tell_it(told: Run) -> None:
+    found = replay(told)
+    cores, switches = compared(found, "physc"), compared(found, "context_switches_per_s")
+    assert cores.recorded == pytest.approx(sum(CORES) / 8)
+    assert cores.simulated == pytest.approx(sum(row.simulated for row in found.rows) / 8)
+    assert switches.recorded == 3000.0
+    assert switches.ratio == pytest.approx(switches.simulated / 3000.0)
+    assert (switches.windows, switches.rank) == (8, pytest.approx(1.0, abs=0.1))
+    folded = compared(found, "folded")
+    assert folded.recorded == 1.0
+    assert folded.simulated == pytest.approx(sum(row.folded_simulated for row in found.rows) / 8)
+    # The first report tells of one window, the other of the rest.
+    assert compared(found, "vcsw_per_s").recorded == pytest.approx((12.0 + 7.0) / 8)
+    nothing = Compared("x", "", "", False, 1, 0.0, 1.0, None)
+    assert nothing.ratio is None
+
+
+def test_what_is_simulated_is_what_the_run_says(told: Run) -> None:
+    found = replay(told)
+    for name in (
+        "context_switches_per_s",
+        "vcsw_per_s",
+        "vlcs_per_s",
+        "ilcs_per_s",
+        "phint_per_s",
+        "interrupts_per_s",
+        "runnable_threads",
+        "lbusy_pct",
+    ):
+        said = told.metric("lpar", name).mean
+        assert compared(found, name).simulated == pytest.approx(said), name
+    states = ("user", "sys", "wait", "idle")
+    parts = [compared(found, f"{state}_cores").simulated for state in states]
+    assert sum(parts) == pytest.approx(compared(found, "physc").simulated)
+    assert parts[0] / sum(parts) == pytest.approx(
+        told.intervals()["user_ns"].sum() / told.intervals()["busy_ns"].sum()
+    )
+    threads = [compared(found, f"thread{number}_cores").simulated for number in range(1, 5)]
+    assert sum(threads) == pytest.approx(parts[0] + parts[1])
+    levels = [compared(found, f"s{level}rd_pct").simulated for level in range(6)]
+    assert sum(levels) == pytest.approx(100.0)
+
+
+def test_a_mean_since_the_start_is_held_against_the_whole_run(told: Run) -> None:
+    one = compared(replay(told), "vlcs_per_s", since_start=True)
+    assert (one.recorded, one.windows, one.rank) == (29.0, 8, None)
+    assert one.simulated == pytest.approx(told.metric("lpar", "vlcs_per_s").mean)
+
+
+def test_linux_counts_its_idle_task(tmp_path: Path) -> None:
+    facts = machines(2)
+    rates: list[float | None] = [400.0, 400.0, 400.0]
+    facts.beside.append(beside("vm0", {"context_switches_per_s": rates}, system=None))
+    run = run_scenario(assemble(facts).scenario, out=tmp_path)
+    one = replay(run).figures["vm0"][-1]
+    assert one.name == "context_switches_per_s"
+    turns = run.metric("vm0", "context_switches_per_s").mean
+    assert turns is not None
+    assert 1.5 * turns < one.simulated < 2.0 * turns
+    assert one.ratio == pytest.approx(1.0, abs=0.1)
+
+
+def test_the_command_shows_means_and_ratios(told: Run, command: Command) -> None:
+    out = str(told.path.parent)
+    shown = command("replay", told.id, "--out", out, "--summary")
+    assert shown.returncode == 0, shown.stderr
+    assert "Means of lpar: all that was recorded and is simulated" in shown.stdout
+    assert "figure" in shown.stdout
+    rows = {line.split()[0]: line.split()[1:] for line in shown.stdout.splitlines() if line}
+    assert rows["context_switches_per_s"][0] == "40.00"  # since the start, the later of two rows
+    assert rows["folded"][0] == "1.000"
+    data = json.loads(command("replay", told.id, "--out", out, "--json").stdout)
+    figures = {(one["name"], one["since_start"]): one for one in data["partitions"][0]["figures"]}
+    one = figures["context_switches_per_s", False]
+    assert one["ratio"] == pytest.approx(one["simulated"] / one["recorded"])
+    assert figures["s5rd_pct", True]["ratio"] is None
 
 
 def test_rank_correlation_by_hand() -> None:

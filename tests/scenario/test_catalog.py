@@ -296,3 +296,10 @@ def test_a_machine_is_shown_with_its_kinds_and_the_units_of_lists() -> None:
     assert "4 x 4, 1, 1.339" in cells[1]
     assert ("memory.beside", "node") in zip(cells[0], cells[1], strict=True)
     assert "kinds" not in description_json(catalog.profile("oltp"))
+
+
+@pytest.mark.parametrize("name", ["ibm-power-770", "ibm-power-795"])
+def test_power7_hands_a_line_to_another_chip_as_much_later_as_was_measured(name: str) -> None:
+    """2.56 times as long as to a core of the same chip, whatever a core's own part in both is."""
+    found = machine_spec(catalog.machine(name))["cache_to_cache_ns"]
+    assert found["near"] / found["local"] == pytest.approx(2.56, rel=0.03)

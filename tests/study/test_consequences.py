@@ -99,7 +99,7 @@ def test_packing_lowers_the_cores_at_equal_work(simulate: Any) -> None:
 def test_a_layout_that_tips_over_has_no_steady_state(simulate: Any) -> None:
     """18 virtual processors do a little more work on a book of one's own, not on a shared one."""
     names = ("lpar3", "lpar4")
-    changes = both("processors.virtual", 18, names) + both("workload.rate", "1440/s", names)
+    changes = both("processors.virtual", 18, names) + both("workload.rate", "1480/s", names)
     apart = (*changes, ("partition.lpar4.home", "book6"))
     tipped = simulate("frame2.toml", changes)
     assert simulate("frame2.toml", apart).metric("lpar3", "response_ms_mean").mean is not None

@@ -36,7 +36,7 @@ class Commands(Front):
         Entry("control-program", "catalog:control_program", "What z/VM's Control Program costs."),
         Entry("demo", "demo:demo", "The main job from end to end."),
         Entry("import", "importing:import_recordings", "Make a scenario of recordings of servers."),
-        Entry("replay", "replay:replay", "Recorded use against simulated."),
+        Entry("replay", "replay:replay", "Recorded figures against simulated."),
         Entry("topology", "topology:topology", "Show the processors and memory of a host."),
         Entry("export", "export:export_run", "Write a run in a form that other programs read."),
         Entry("measure", "measure.app:app", "Measure this host by real benchmarks."),

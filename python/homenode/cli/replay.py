@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +16,9 @@ from homenode.cli.output import (
     show_json,
     show_text,
 )
+
+if TYPE_CHECKING:
+    from homenode.records.replay import Summary
 
 
 def replay(
@@ -30,12 +33,18 @@ def replay(
     out: OutOption = "runs",
     as_json: JsonOption = False,
 ) -> None:
-    """Recorded use against simulated, of a run of an imported recording.
+    """Recorded figures against simulated ones, of a run of an imported recording.
 
-    A row a window where one partition is asked for or there is only one, and a summary.
+    A row a window where one partition is asked for or there is only one, a summary, and the means
+    of all figures that the recording and the run both tell.
     """
     from homenode.records.replay import replay as replayed
-    from homenode.report.replays import folding_lines, replay_table, windows_table
+    from homenode.report.replays import (
+        figures_table,
+        folding_lines,
+        replay_table,
+        windows_table,
+    )
     from homenode.simulate.run import Run
 
     kept = Run.load(run, out)
@@ -44,7 +53,7 @@ def replay(
     summaries = [one for one in found.summaries() if one.partition in names]
     rows = [row for row in found.rows if row.partition in names]
     if as_json:
-        answer: dict[str, Any] = {"run": kept.id, "partitions": [asdict(one) for one in summaries]}
+        answer: dict[str, Any] = {"run": kept.id, "partitions": [_data(one) for one in summaries]}
         if not summary:
             answer["windows"] = [
                 {
@@ -60,3 +69,11 @@ def replay(
         show(windows_table(rows))
     show(replay_table(summaries))
     show_text(folding_lines(summaries))
+    for one in summaries:
+        if len(one.figures) > 1:
+            show(figures_table(one))
+
+
+def _data(summary: Summary) -> dict[str, Any]:
+    figures = [{**asdict(one), "ratio": one.ratio} for one in summary.figures]
+    return {**asdict(summary), "figures": figures}

@@ -1,4 +1,6 @@
-"""Recorded use against simulated, window by window: what a run of an imported scenario shows."""
+"""Recorded figures against simulated ones, window by window: what a run of an imported scenario
+shows.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from homenode.errors import NotFoundError, RunError
+from homenode.errors import NotFoundError
 from homenode.model.scenario import Scenario
 from homenode.model.scenario.demand import read_demand
 from homenode.model.scenario.played import Played
 from homenode.model.spec import processors_of
-from homenode.model.units import TIME
 from homenode.records.importing.assemble.convert import deviation
-from homenode.records.importing.assemble.probe import counted
 from homenode.records.importing.facts import Quantity
+from homenode.records.importing.figures import FIGURES, SINCE_START, Figure
+from homenode.records.windowed import Shape, by_window, figures_of, whole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,6 +27,13 @@ if TYPE_CHECKING:
 TOLERANCE = 0.02
 """Deviation beyond which a window is counted as off."""
 _RECORDED = ("cores", "quantity")
+_CORES: Mapping[Quantity, Figure] = {
+    "physc": Figure("physc", "cores", "physical processors consumed"),
+    "used": Figure("busy_cores", "cores", "time in which logical CPUs were busy"),
+}
+_CORES_COLUMN = "cores"
+Figures = Mapping[str, float]
+"""What a run tells, by name of the figure."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,32 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Compared:
+    """A figure that a recording and its run both tell."""
+
+    name: str
+    unit: str
+    meaning: str
+    since_start: bool
+    """Whether the recording has only the mean since its system was started; what is simulated is
+    the mean of all windows then.
+    """
+    windows: int
+    """Those in which it was recorded."""
+    recorded: float
+    """Mean over these windows."""
+    simulated: float
+    """The same of the run."""
+    rank: float | None
+    """Rank correlation of the windows; None where one side is always the same."""
+
+    @property
+    def ratio(self) -> float | None:
+        """Simulated over recorded; None where nothing was recorded to happen."""
+        return self.simulated / self.recorded if self.recorded else None
+
+
+@dataclass(frozen=True)
 class Summary:
     """All windows of a partition."""
 
@@ -76,6 +111,8 @@ class Summary:
     """Simulated folded virtual processors in windows in which one or more was recorded."""
     folded_where_none: float | None
     """The same in windows in which none was."""
+    figures: tuple[Compared, ...]
+    """All figures that both tell, the cores first."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +121,8 @@ class Replay:
 
     rows: tuple[Row, ...]
     quantities: Mapping[str, Quantity]
+    figures: Mapping[str, tuple[Compared, ...]]
+    """By partition."""
 
     def of(self, partition: str) -> list[Row]:
         """The windows of one partition."""
@@ -91,7 +130,10 @@ class Replay:
 
     def summaries(self) -> list[Summary]:
         """A summary a partition."""
-        return [_summary(self.of(name), kind) for name, kind in self.quantities.items()]
+        return [
+            _summary(self.of(name), kind, self.figures[name])
+            for name, kind in self.quantities.items()
+        ]
 
 
 def replay(run: Run) -> Replay:
@@ -101,19 +143,21 @@ def replay(run: Run) -> Replay:
     """
     scenario = Scenario.load(run.path / "scenario.toml")
     played = {one.name: one.demand for one in scenario.partitions if one.demand is not None}
-    intervals = run.intervals()
     rows: list[Row] = []
     quantities: dict[str, Quantity] = {}
+    figures: dict[str, tuple[Compared, ...]] = {}
     for name, demand in played.items():
         told = _recorded(demand)
         if told is None:
             continue
         quantities[name] = "used" if told["quantity"][0] == "used" else "physc"
-        rows += _rows(run, name, demand, told, intervals, quantities[name])
+        simulated, together = _simulated(run, name, demand, quantities[name])
+        rows += _rows(name, told, simulated)
+        figures[name] = _compared(told, simulated, together, quantities[name])
     if not quantities:
         step = "make a scenario of a recording with `homenode import`, and run that"
         raise NotFoundError(f"no partition of {run.id} plays recorded use", next_step=step)
-    return Replay(tuple(rows), quantities)
+    return Replay(tuple(rows), quantities, figures)
 
 
 def _recorded(demand: Played) -> pl.DataFrame | None:
@@ -126,76 +170,86 @@ def _recorded(demand: Played) -> pl.DataFrame | None:
     return table.filter(pl.col("partition") == demand.series)
 
 
-def _rows(
-    run: Run,
-    name: str,
-    demand: Played,
-    told: pl.DataFrame,
-    intervals: pl.DataFrame,
-    quantity: Quantity,
-) -> list[Row]:
-    import polars as pl
-
-    of = intervals.filter(pl.col("partition") == name)
+def _simulated(
+    run: Run, name: str, demand: Played, quantity: Quantity
+) -> tuple[list[Figures], Figures]:
+    """The figures of each window that the run holds, and of all of them together."""
     spec = run.partition_spec(name)
-    virtual, columns = int(processors_of(spec)), counted(quantity, spec["guest"]["os"])
-    ends, rows, end = [], [], 0
+    smt = int(spec["smt"])
+    shape = Shape(spec["guest"]["os"], quantity, int(processors_of(spec)), smt)
+    ends, end = [], 0
     for length in demand.lengths_ns:
         end += length
         ends.append(end)
-    simulated = _simulated(of, ends, columns, run)
-    printed = [_column(told, name) for name in ("time", "cores", "folded")]
-    for step, ((cores, unfolded), time, recorded, folded) in enumerate(
-        zip(simulated, *printed, strict=False)
-    ):
-        rows.append(Row(name, step, time, recorded, cores, folded, max(0.0, virtual - unfolded)))
-    return rows
+    table = by_window(run, name, ends, smt)
+    rows: list[Figures] = [figures_of(row, shape) for row in table.iter_rows(named=True)]
+    return rows, figures_of(whole(table), shape)
+
+
+def _rows(name: str, told: pl.DataFrame, simulated: Sequence[Mapping[str, float]]) -> list[Row]:
+    printed = [_column(told, column) for column in ("time", _CORES_COLUMN, "folded")]
+    return [
+        Row(name, step, time, recorded, found[_CORES_COLUMN], folded, found["folded"])
+        for step, (found, time, recorded, folded) in enumerate(
+            zip(simulated, *printed, strict=False)
+        )
+    ]
 
 
 def _column(table: pl.DataFrame, name: str) -> list[object]:
     return table[name].to_list() if name in table.columns else [None] * len(table)
 
 
-def _simulated(
-    of: pl.DataFrame, ends: Sequence[int], columns: Sequence[str], run: Run
-) -> list[tuple[float, float]]:
-    """Cores and unfolded virtual processors of each window that the run holds, means over its
-    replications.
-    """
-    import polars as pl
+def _compared(
+    told: pl.DataFrame, simulated: Sequence[Figures], together: Figures, quantity: Quantity
+) -> tuple[Compared, ...]:
+    """All figures of the table that a run has too."""
+    found: list[Compared] = []
+    for figure in (_CORES[quantity], *FIGURES):
+        name = _CORES_COLUMN if figure is _CORES[quantity] else figure.name
+        if name in told.columns:
+            ours = [row.get(name) for row in simulated]
+            found += _held_against(figure, told[name].to_list(), ours)
+    for figure in FIGURES:
+        means = _column(told, f"{figure.name}{SINCE_START}")[:1]
+        mean = next((one for one in means if isinstance(one, float)), None)
+        if mean is not None and figure.name in together:
+            # Its mean since the start is one of all that happened, so ours is of all windows.
+            unit, meaning = figure.unit, figure.meaning
+            ours_of_all, windows = together[figure.name], len(simulated)
+            found.append(
+                Compared(figure.name, unit, meaning, True, windows, mean, ours_of_all, None)
+            )
+    return tuple(found)
 
-    busy = pl.sum_horizontal(columns)
-    held = [end for end in ends if end <= run_length(of)]
-    times = of["time_ns"].unique().to_list()
-    if not held or not set(held) <= set(times):
-        step = TIME.format(ends[0])
-        raise RunError(
-            f"the intervals of {run.id} do not end where its recorded windows do",
-            next_step=f'write interval = "{step}" under [run] and run it again',
+
+def _held_against(
+    figure: Figure, recorded: Sequence[object], simulated: Sequence[float | None]
+) -> list[Compared]:
+    """Means over the windows that both tell; nothing where there is no such window."""
+    pairs = [
+        (theirs, ours)
+        for theirs, ours in zip(recorded, simulated, strict=False)
+        if isinstance(theirs, float) and ours is not None
+    ]
+    if not pairs:
+        return []
+    theirs, ours = (sum(side) / len(pairs) for side in zip(*pairs, strict=True))
+    return [
+        Compared(
+            name=figure.name,
+            unit=figure.unit,
+            meaning=figure.meaning,
+            since_start=False,
+            windows=len(pairs),
+            recorded=theirs,
+            simulated=ours,
+            rank=rank_correlation(pairs),
         )
-    bounds = pl.DataFrame({"end": held}).sort("end").with_columns(pl.col("end").set_sorted())
-    by_window = (
-        of.filter(pl.col("time_ns") <= held[-1])
-        .sort("time_ns")
-        .join_asof(bounds, left_on="time_ns", right_on="end", strategy="forward")
-        .group_by("replication", "end")
-        .agg(busy.sum().alias("busy"), pl.col("vps_unfolded").sort_by("time_ns").last())
-        .group_by("end")
-        .agg(pl.col("busy").mean(), pl.col("vps_unfolded").mean())
-        .sort("end")
-    )
-    lengths = [end - before for before, end in zip([0, *held], held, strict=False)]
-    rows = zip(by_window["busy"], by_window["vps_unfolded"], lengths, strict=True)
-    return [(float(ns) / length, float(unfolded)) for ns, unfolded, length in rows]
+    ]
 
 
-def run_length(of: pl.DataFrame) -> int:
-    """How far a run's intervals reach [ns]."""
-    last = of["time_ns"].max()
-    return int(last) if isinstance(last, int) else 0
-
-
-def _summary(rows: Sequence[Row], quantity: Quantity) -> Summary:
+def _summary(rows: Sequence[Row], quantity: Quantity, figures: tuple[Compared, ...]) -> Summary:
     told = [(row, row.recorded) for row in rows if row.recorded is not None]
     off = [abs(row.deviation_pct or 0.0) for row, _ in told]
     folds = [(row.folded, row.folded_simulated) for row in rows if row.folded is not None]
@@ -211,6 +265,7 @@ def _summary(rows: Sequence[Row], quantity: Quantity) -> Summary:
         folded_rank=rank_correlation(folds),
         folded_where_folded=_mean([ours for theirs, ours in folds if theirs >= 1]),
         folded_where_none=_mean([ours for theirs, ours in folds if theirs < 1]),
+        figures=figures,
     )
 
 

@@ -1,4 +1,4 @@
-"""Recorded against simulated use, as tables."""
+"""Recorded against simulated figures, as tables."""
 
 from __future__ import annotations
 
@@ -49,6 +49,29 @@ def replay_table(summaries: Sequence[Summary]) -> Table:
             str(one.beyond),
         )
     return table
+
+
+def figures_table(summary: Summary) -> Table:
+    """A row a figure that the recording and its run both tell."""
+    title = f"Means of {escape(summary.partition)}: all that was recorded and is simulated"
+    columns = ("figure", "recorded", "simulated", "ratio", "rank", "windows")
+    table = plain_table(*columns, title=title)
+    for one in summary.figures:
+        table.add_row(
+            escape(one.name),
+            _digits(one.recorded),
+            _digits(one.simulated),
+            number(one.ratio, 2),
+            number(one.rank, 2),
+            "since start" if one.since_start else str(one.windows),
+        )
+    return table
+
+
+def _digits(value: float) -> str:
+    """Three figures behind the point of what is small, none of what is large."""
+    size = abs(value)
+    return number(value, 0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 10 else 3)
 
 
 def folding_lines(summaries: Sequence[Summary]) -> list[str]:

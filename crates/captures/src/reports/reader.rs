@@ -441,12 +441,16 @@ impl Reader {
     }
 }
 
-/// A row of means: `Average`, `Average:` or what other languages have for it, and values.
+/// A row of means: `Average`, `Average:` or what other languages have for it, and values. `sar -w`
+/// has one or two of them; where a word is not known, more are asked for.
 fn is_average(words: &[&str]) -> bool {
-    let named = |word: &&str| {
-        *word == "Average" || word.len() > 3 && word.ends_with(':') && !word.contains('=')
+    let Some((first, values)) = words.split_first() else {
+        return false;
     };
-    words.len() > 3 && words.first().is_some_and(named) && ends_in_value(words)
+    let known = matches!(*first, "Average" | "Average:");
+    let likely = first.len() > 3 && first.ends_with(':') && !first.contains('=');
+    let enough = if known { 1 } else { 3 };
+    (known || likely) && values.len() >= enough && ends_in_value(words)
 }
 
 fn ends_in_value(words: &[&str]) -> bool {

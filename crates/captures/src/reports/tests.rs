@@ -208,6 +208,23 @@ fn sar_of_sysstat_has_the_whole_first_and_restarts() {
 }
 
 #[test]
+fn sar_counts_switches_of_threads() {
+    let counts = "\n23:59:00 cswch/s\n00:00:00    1500\n00:01:00    1620\n\nAverage     1560\n";
+    let found = sound(&format!("{SAR}{counts}"));
+    let reports: Vec<&str> = found.tables.iter().map(|table| table.report).collect();
+    assert_eq!(reports, ["sar", "sar -w"]);
+    assert_eq!(column(&found.tables[1], "cswch/s"), [1500.0, 1620.0]);
+    let found = sound(
+        "Linux 5.4.0 (db2) \t2020-11-10 \t_ppc64le_\t(2 CPU)\n\n\
+         11:50:01 PM    proc/s   cswch/s\n\
+         11:59:59 PM      1.20    2150.70\n\
+         12:10:01 AM      0.40    1980.10\n\
+         Average:         0.80    2065.40\n",
+    );
+    assert_eq!(column(&found.tables[0], "cswch/s"), [2150.7, 1980.1]);
+}
+
+#[test]
 fn a_clock_that_goes_back_begins_a_recording_of_its_own() {
     let text = SAR
         .replace("00:01:00", "00:00:30")

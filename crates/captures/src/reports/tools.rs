@@ -15,7 +15,8 @@ const MOST_COLUMNS: usize = 80;
 
 /// The report whose headings these words are.
 pub(crate) fn recognise(words: &[&str]) -> Option<Heading> {
-    if words.len() < 2 || words.len() > MOST_COLUMNS {
+    let too_few = words.len() < 2 && !sar::is_alone(words);
+    if too_few || words.len() > MOST_COLUMNS {
         return None;
     }
     // Asked in this order: the first that knows the words has them.

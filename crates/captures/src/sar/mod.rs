@@ -1,4 +1,5 @@
-//! `sar -u` and `sar -P` of AIX, and of sysstat on Linux, whose `mpstat` has the same form.
+//! `sar -u`, `sar -P` and `sar -w` of AIX, and of sysstat on Linux, whose `mpstat` has the same
+//! form.
 //!
 //! AIX writes the time once an interval and the row `-` for the whole system last; sysstat writes
 //! it beside every row and the row `all` first.
@@ -14,6 +15,13 @@ pub(crate) fn heading(words: &[&str]) -> Option<Heading> {
             Some(Heading::with("sar", First::Processor, rest))
         }
         ["%usr", "%sys", "%wio", ..] => Some(Heading::plain("sar", words)),
+        ["proc/s", "cswch/s"] => Some(Heading::plain("sar -w", words)),
+        words if is_alone(words) => Some(Heading::plain("sar -w", words)),
         _ => None,
     }
+}
+
+/// Whether one word is a heading by itself: `sar -w` of AIX has this column only.
+pub(crate) fn is_alone(words: &[&str]) -> bool {
+    words == ["cswch/s"]
 }

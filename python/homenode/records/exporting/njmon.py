@@ -180,7 +180,13 @@ def _config(told: SystemConfiguration) -> Section:
 
 
 def _partition_type(told: SystemConfiguration, sample: Sample) -> Section:
-    seconds = sample.elapsed_ns / NS_PER_S
+    """Its switches are those of virtual processors, which are not told apart in a run: as many of
+    them are against their will as of the switches of logical CPUs.
+    """
+    counted = sample.partition
+    switches = counted["vcsw"] * NS_PER_S / sample.elapsed_ns
+    logical = counted["ilcs"] + counted["vlcs"]
+    forced = switches * counted["ilcs"] / logical if logical else 0.0
     return {
         "smt_capable": 1,
         "smt_enabled": int(told.smt > 1),
@@ -191,8 +197,8 @@ def _partition_type(told: SystemConfiguration, sample: Sample) -> Section:
         "capped": int(told.mode != "Uncapped"),
         "pool_util_authority": int(told.pool_authority),
         "donate_enabled": int(told.is_donating),
-        "invol_virt_cswitch": _rounded(sample.partition["ilcs"] / seconds),
-        "vol_virt_cswitch": _rounded(sample.partition["vlcs"] / seconds),
+        "invol_virt_cswitch": _rounded(forced),
+        "vol_virt_cswitch": _rounded(switches - forced),
     }
 
 

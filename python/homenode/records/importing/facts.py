@@ -128,6 +128,22 @@ class Series:
     """How `cores` was worked out, if it was not printed so."""
 
 
+@dataclass(frozen=True)
+class Beside:
+    """What was recorded of one partition beside its cores; a row a sample, in the order of time."""
+
+    partition: str
+    system: str | None
+    table: pl.DataFrame
+    """Columns `time` (Datetime, microseconds; end of the sample), `seconds` (its length) and some
+    of `figures.NAMES`, null where one is not known.
+    """
+    file: str
+    """Name of the file as it is shown."""
+    report: str
+    """Which report or section of the file tells it."""
+
+
 REDISPATCHES = ("s0rd", "s1rd", "s2rd", "s3rd", "s4rd", "s5rd")
 """Shares of the redispatches of software threads by how far the logical processor is from the one
 before: the same, of the same core, module, chip, node, another node [0..1].
@@ -153,6 +169,8 @@ class Affinity:
     """
     file: str
     """Name of the file as it is shown."""
+    up_s: float | None = None
+    """How long the system had been up when that was printed, where it is told [s]."""
 
     @property
     def since_start(self) -> bool:
@@ -289,6 +307,7 @@ class Facts:
     """By key of the server and name."""
     series: list[Series] = field(default_factory=list)
     affinity: list[Affinity] = field(default_factory=list)
+    beside: list[Beside] = field(default_factory=list)
     topologies: list[TopologyFacts] = field(default_factory=list)
     virtual_partitions: list[VirtualPartitionFacts] = field(default_factory=list)
     """Once for each listing that has it."""

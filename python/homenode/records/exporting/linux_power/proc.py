@@ -8,6 +8,7 @@ everything of memory but its size are not modelled: 0, or left out.
 from __future__ import annotations
 
 from homenode.records.exporting.linux_power.state import TIMEBASE_HZ, Counters, Partition, State
+from homenode.records.switches import linux_switches
 
 _TICK_NS = 10_000_000
 _STATES = ("user", "sys", "wait", "idle")
@@ -50,7 +51,7 @@ def times(partition: Partition, state: State) -> bytes:
         _row(f"cpu{cpu}", _of_cpu(state.cpus[cpu], state.elapsed_ns)) for cpu in partition.online
     ]
     lines.append(f"intr {state.counted['interrupts']}\n")
-    lines.append(f"ctxt {state.counted['context_switches']}\n")
+    lines.append(f"ctxt {linux_switches(state.counted):.0f}\n")
     return "".join(lines).encode()
 
 

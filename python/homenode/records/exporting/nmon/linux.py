@@ -11,6 +11,7 @@ from functools import partial
 from homenode.records.exporting.lparcfg import LPARCFG_VERSION, lparcfg_lines, on_power
 from homenode.records.exporting.nmon.recording import Recording, Section
 from homenode.records.exporting.ticks import tick_shares
+from homenode.records.switches import linux_switches
 from homenode.simulate.kept.totals import NS_PER_S
 from homenode.tools import Sample
 from homenode.tools.figures import cores, percent
@@ -106,5 +107,5 @@ def _proc(sample: Sample) -> str:
     counted, elapsed_ns = sample.partition, sample.elapsed_ns
     runnable = cores(counted["runq_ns"], elapsed_ns)
     blocked = cores(counted["blocked_ns"], elapsed_ns)
-    switches = counted["context_switches"] * NS_PER_S / elapsed_ns
+    switches = linux_switches(counted) * NS_PER_S / elapsed_ns
     return f"{runnable:.0f},{blocked:.0f},{switches:.1f},{_NOT_KNOWN},0.0,{_NOT_KNOWN}"

@@ -8,13 +8,14 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
 from homenode.errors import InputError, StoreError, Where, listed
 from homenode.model.scenario import Scenario
 from homenode.records.importing.assemble.convert import Residual
+from homenode.records.importing.assemble.plan import Bursts
 from homenode.records.importing.facts import Facts
 from homenode.records.importing.opening.sources import ListingError, Notice
 from homenode.staging import staging
@@ -55,6 +56,8 @@ class Assembled:
     """Recorded windows; 0 where no use was recorded."""
     step_ns: int
     """Simulated length of each."""
+    bursts: Mapping[str, Bursts] = field(default_factory=dict)
+    """How long threads ran at a time, of partitions whose switches were recorded."""
 
     def summary(self) -> dict[str, object]:
         """What was made, as data."""
@@ -96,6 +99,23 @@ class Assembled:
             "smt": one.smt,
             "memory_bytes": one.memory_bytes,
             "conversion": off,
+            "bursts": self._bursts(name),
+        }
+
+    def _bursts(self, name: str) -> dict[str, object] | None:
+        """Recorded bursts of a partition; none where no switches were recorded."""
+        found = self.bursts.get(name)
+        if found is None:
+            return None
+        counted = found.switched
+        return {
+            "instructions": found.instructions,
+            "core_us": counted.core_us,
+            "core_us_by_window": list(counted.windows_us),
+            "per_s": counted.per_s,
+            "per_s_least": counted.least_per_s,
+            "per_s_most": counted.most_per_s,
+            "told_by": counted.told_by,
         }
 
     @property

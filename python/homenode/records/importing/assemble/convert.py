@@ -101,8 +101,8 @@ def convert(
 ) -> Converted:
     """The work with which the scenario uses what was recorded, as nearly as it can."""
     tell = progress or _silent
-    slopes = _slopes(targets, probe)
-    stairs = {one.name: _stairs(one, *slopes[one.name]) for one in targets}
+    found = slopes(targets, probe)
+    stairs = {one.name: _stairs(one, *found[one.name]) for one in targets}
     used = probe(stairs, _STAIR_NS, _FIRST_REPLICATION, lambda share: tell(0.1 * share))
     first = {
         one.name: tuple(
@@ -111,7 +111,7 @@ def convert(
         )
         for one in targets
     }
-    floors = {name: slope[0] for name, slope in slopes.items()}
+    floors = {name: idle for name, (idle, _) in found.items()}
     rates, used = _refined(targets, probe, step_ns, first, floors, tell)
     return Converted(rates, {one.name: _residual(one, used[one.name]) for one in targets})
 
@@ -164,7 +164,7 @@ def _few(targets: Sequence[Target], step_ns: int) -> float:
     return _FEW * windows if work * step_ns / 1e9 > _LONG else 0.0
 
 
-def _slopes(targets: Sequence[Target], probe: Probe) -> dict[str, tuple[float, float]]:
+def slopes(targets: Sequence[Target], probe: Probe) -> dict[str, tuple[float, float]]:
     """Cores used when idle, and work of a further core, of each partition."""
     half = {one.name: (0.0, one.guess * one.peak / 2) for one in targets}
     used = probe(half, _STAIR_NS, _FIRST_REPLICATION)

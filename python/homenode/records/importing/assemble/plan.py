@@ -11,6 +11,7 @@ from math import ceil, floor
 from typing import Generic, TypeVar
 
 from homenode.errors import Where
+from homenode.records.importing.assemble.bursts import Switched
 from homenode.records.importing.assemble.windows import Recorded
 from homenode.records.importing.facts import PartitionFacts, Told
 from homenode.records.importing.opening.sources import Notice
@@ -59,6 +60,15 @@ class Part:
     """Whether a running partition can be without it."""
 
 
+@dataclass(frozen=True)
+class Bursts:
+    """Bursts that a partition's demand is played in."""
+
+    instructions: float
+    """Work of one."""
+    switched: Switched
+
+
 @dataclass
 class Planned:
     """A partition of the scenario."""
@@ -85,6 +95,8 @@ class Planned:
     guest: Value[str] = field(default_factory=lambda: Value("linux", "assumed"))
     workload: Value[object] | None = None
     """What it runs, where that is not what was recorded."""
+    bursts: Bursts | None = None
+    """How long its threads ran at a time, where recorded switches tell it."""
 
     @property
     def entitlement(self) -> float:

@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
+from typing import TypeVar
 
 from homenode.errors import HomenodeError, listed
 from homenode.model.catalog.policies import HOST_POLICIES
@@ -16,6 +17,8 @@ from homenode.records.importing.assemble.assembled import (
     loaded,
     write_files,
 )
+from homenode.records.importing.assemble.beside import Told, columns, mean_rate, told_beside
+from homenode.records.importing.assemble.bursts import SWITCHES, Guest, Switched, switched
 from homenode.records.importing.assemble.cells import assemble_cells
 from homenode.records.importing.assemble.convert import (
     Converted,
@@ -24,6 +27,7 @@ from homenode.records.importing.assemble.convert import (
     by_factor,
     convert,
     shown,
+    slopes,
 )
 from homenode.records.importing.assemble.hardware import (
     MACHINE_FILE,
@@ -38,6 +42,7 @@ from homenode.records.importing.assemble.members import members
 from homenode.records.importing.assemble.options import AssembleOptions
 from homenode.records.importing.assemble.places import lay_out
 from homenode.records.importing.assemble.plan import (
+    Bursts,
     Planned,
     plan,
     set_on_mainframe,
@@ -52,9 +57,10 @@ from homenode.records.importing.assemble.write import (
     packed,
     scenario_text,
 )
-from homenode.records.importing.facts import Facts, SystemFacts
+from homenode.records.importing.facts import Facts, Quantity, SystemFacts
 from homenode.records.importing.opening.sources import ListingError, Notice
 
+T = TypeVar("T")
 ProgressFn = Callable[[float, float | None], None]
 _S = 1_000_000_000
 STEP_S = 20.0
@@ -64,8 +70,20 @@ _BUDGET = 110_000.0
 """Simulated time of the run times the cores in use [core-seconds]: about a minute or two of
 computing.
 """
+_SWITCHES_OF_A_CORE = 400.0
+"""So many bursts cost as much computing as a second of a core in usual bursts, with what else is
+going on in it.
+"""
 _GUESS = 1e9
 """Instructions in a second of a core, for the first probe: any number of the right size will do."""
+_ROUNDS = 2
+"""How often the scenario is asked what a core does in bursts of recorded length: shorter ones cost
+more, and the first answer is of the profile's own.
+"""
+_LEAST_SHARE = 0.1
+"""Of recorded cores the least part that is taken for work, where the guest's own time is most."""
+_LONGEST_BURST_S = 0.1
+"""Longer bursts would be so few in a window that chance decides what it uses."""
 
 
 def assemble(
@@ -92,9 +110,15 @@ def assemble(
         topology = real_topology(facts, system or SystemFacts(""))
         set_on_host(planned, machine.description, under, topology, notices)
     _set(planned, machine, notices)
-    windows, step_ns = _windows(planned, begin, chosen, notices)
+    windows, step_ns = _windows(planned, begin, chosen, _busy_with(facts, planned), notices)
     name = chosen.name or _name(system, planned)
     return _converted(facts, chosen, machine, planned, windows, step_ns, name, notices, progress)
+
+
+def _busy_with(facts: Facts, planned: Sequence[Planned]) -> float:
+    """Switches of threads that were recorded of all partitions [1/s], roughly."""
+    keys = [(one.facts.system, one.facts.name) for one in planned if one.recorded is not None]
+    return sum(mean_rate(facts, key, SWITCHES) for key in keys)
 
 
 def _need(planned: Sequence[Planned]) -> Need:
@@ -128,13 +152,15 @@ def _windows(
     planned: Sequence[Planned],
     begin: dt.datetime,
     options: AssembleOptions,
+    switches_per_s: float,
     notices: list[Notice],
 ) -> tuple[Windows | None, int]:
     """The windows of all partitions, and for how long each is played."""
     every = [one.recorded for one in planned if one.recorded is not None]
     if not every:
         return None, round(STEP_S * _S)
-    cores = max(1.0, sum(one.mean for one in every))
+    # What costs time is what happens: much use, or many switches.
+    cores = max(1.0, sum(one.mean for one in every), switches_per_s / _SWITCHES_OF_A_CORE)
     least = _LEAST_STEP_S if options.step_ns is None else options.step_ns / _S
     most = max(1, int(_BUDGET / (cores * least)))
     window = None if options.window_ns is None else options.window_ns / _S
@@ -190,12 +216,16 @@ def _converted(
 ) -> Assembled:
     """The scenario with its demand, loaded from a folder of its own."""
     folder = lasting_folder()
+    step_count = 0 if windows is None else windows.count
     files = {} if machine.text is None else {MACHINE_FILE: machine.text.encode()}
     sources = list(dict.fromkeys(one.file for one in facts.took)) or ["facts"]
 
+    beside = {} if windows is None else _beside(facts, planned, windows)
+    figures = {name: columns(told, step_count) for name, told in beside.items()}
+
     def scenario(rates: Mapping[str, Sequence[float]], told: Sequence[str]) -> tuple[str, Scenario]:
         if windows is not None:
-            files[DEMAND_FILE] = packed(demand_table(planned, windows, rates))
+            files[DEMAND_FILE] = packed(demand_table(planned, windows, rates, figures))
         text = scenario_text(
             name, machine, planned, windows, step_ns, options.profile, told, sources
         )
@@ -204,6 +234,11 @@ def _converted(
 
     targets = [] if windows is None else _targets(planned, windows)
     text, made = scenario(by_factor(targets), ())
+    counted = {} if windows is None else _counted(planned, windows, beside)
+    for _ in range(_ROUNDS if counted else 0):
+        per_core = _per_core(targets, planned, made) if options.convert else {}
+        _set_bursts(planned, counted, per_core)
+        text, made = scenario(by_factor(targets), ())
     residuals: dict[str, Residual] = {}
     if targets and options.convert:
         done = _convert(targets, planned, made, step_ns, progress)
@@ -220,9 +255,59 @@ def _converted(
         tuple(notices),
         facts,
         residuals,
-        0 if windows is None else windows.count,
+        step_count,
         step_ns,
+        {one.name: one.bursts for one in planned if one.bursts is not None},
     )
+
+
+def _beside(facts: Facts, planned: Sequence[Planned], windows: Windows) -> dict[str, Told]:
+    """What was recorded beside the cores of each partition."""
+    recorded = [one for one in planned if one.recorded is not None]
+    return {
+        one.name: told_beside(facts, (one.facts.system, one.facts.name), windows)
+        for one in recorded
+    }
+
+
+def _counted(
+    planned: Sequence[Planned], windows: Windows, beside: Mapping[str, Told]
+) -> dict[str, Switched]:
+    """Bursts of those partitions whose switches were recorded."""
+    found = {}
+    for one in planned:
+        if one.recorded is None:
+            continue
+        cores = tuple(window.cores for window in windows.partitions[one.recorded.partition])
+        os = one.facts.os.value if one.facts.os is not None else one.guest.value
+        logical = one.virtual * (one.smt.value if one.smt is not None else 1)
+        guest = Guest(os, logical, not one.is_quiet)
+        told = switched(beside[one.name], cores, windows.seconds, guest)
+        if told is not None:
+            found[one.name] = told
+    return found
+
+
+def _set_bursts(
+    planned: Sequence[Planned],
+    counted: Mapping[str, Switched],
+    per_core: Mapping[str, tuple[float, float]],
+) -> None:
+    """The work of a burst: what its cores do in the mean, over how many bursts there are."""
+    for one in planned:
+        told = counted.get(one.name)
+        if told is not None:
+            idle, of_a_core = per_core.get(one.name, (0.0, _GUESS))
+            work = max(told.cores - idle, _LEAST_SHARE * told.cores) * of_a_core
+            length = min(_LONGEST_BURST_S * of_a_core, work / told.per_s)
+            one.bursts = Bursts(length, told)
+
+
+def _per_core(
+    targets: Sequence[Target], planned: Sequence[Planned], scenario: Scenario
+) -> dict[str, tuple[float, float]]:
+    """Cores used when idle and work of a further core, as the scenario has them now."""
+    return _asking(lambda: slopes(targets, Probe(scenario.spec(), _quantities(planned))))
 
 
 def _targets(planned: Sequence[Planned], windows: Windows) -> list[Target]:
@@ -244,11 +329,19 @@ def _convert(
     step_ns: int,
     progress: ProgressFn | None,
 ) -> Converted:
-    quantities = {one.name: one.recorded.quantity for one in planned if one.recorded is not None}
+    probe = Probe(scenario.spec(), _quantities(planned))
+    tell = None if progress is None else lambda share: progress(share, None)
+    return _asking(lambda: convert(targets, probe, step_ns, tell))
+
+
+def _quantities(planned: Sequence[Planned]) -> dict[str, Quantity]:
+    return {one.name: one.recorded.quantity for one in planned if one.recorded is not None}
+
+
+def _asking(ask: Callable[[], T]) -> T:
+    """What the scenario answers, or one message why it cannot be asked."""
     try:
-        probe = Probe(scenario.spec(), quantities)
-        tell = None if progress is None else lambda share: progress(share, None)
-        return convert(targets, probe, step_ns, tell)
+        return ask()
     except HomenodeError as error:
         step = "convert = False, or --no-convert, takes one factor instead"
         raise ListingError(str(error), next_step=step) from error

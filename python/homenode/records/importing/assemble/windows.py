@@ -87,6 +87,8 @@ class Windows:
     """Samples in a window; 0 where samples were spread over windows of equal length."""
     left_out: int
     """Windows in which nothing was recorded."""
+    starts: tuple[float, ...]
+    """When each began; pauses within a window that holds several samples are in it."""
 
     @property
     def count(self) -> int:
@@ -228,9 +230,9 @@ def _merged(every: Sequence[Recorded], begin: dt.datetime, merge: int) -> Window
         for one in every
     }
     seconds = tuple(sum(first[at].seconds for at in group) for group in groups)
-    return Windows(
-        begin, tuple(first[group[-1]].end for group in groups), seconds, windows, merge, 0
-    )
+    ends = tuple(first[group[-1]].end for group in groups)
+    starts = tuple(first[group[0]].start for group in groups)
+    return Windows(begin, ends, seconds, windows, merge, 0, starts)
 
 
 def _together(samples: Sequence[Sample]) -> Window:
@@ -260,7 +262,8 @@ def _spread(every: Sequence[Recorded], begin: dt.datetime, length: float) -> Win
     partitions = {name: tuple(row[at] for at in kept) for name, row in shares.items()}
     ends = tuple(start + (at + 1) * length for at in kept)
     left_out = kept[-1] + 1 - len(kept) if kept else 0
-    return Windows(begin, ends, (length,) * len(kept), partitions, 0, left_out)
+    starts = tuple(start + at * length for at in kept)
+    return Windows(begin, ends, (length,) * len(kept), partitions, 0, left_out, starts)
 
 
 def _shares(of: Recorded, start: float, length: float, count: int) -> list[Window]:

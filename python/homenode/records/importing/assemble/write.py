@@ -8,10 +8,12 @@ import datetime as dt
 import io
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from math import floor, log10
 from typing import TYPE_CHECKING
 
 from homenode.model.document.write import toml_value
 from homenode.model.units import TIME
+from homenode.records.importing.assemble.beside import Values
 from homenode.records.importing.assemble.hardware import ChosenMachine
 from homenode.records.importing.assemble.plan import MB, Line, Planned, pool_of
 from homenode.records.importing.assemble.windows import Windows
@@ -152,10 +154,25 @@ def _partition(one: Planned, step_ns: int, profile: str) -> Iterator[str]:
     elif one.recorded is None:
         yield _line("workload", {"kind": "idle"}, "nothing tells what it used")
     else:
-        step = {"step": TIME.format(step_ns), "profile": profile}
-        workload = {"kind": "trace", "file": DEMAND_FILE, **step}
-        yield _line("workload", workload, "recorded cores as work; the profile is assumed")
+        yield from _recorded(one, step_ns, profile)
     yield from _bounds(one)
+
+
+def _recorded(one: Planned, step_ns: int, profile: str) -> Iterator[str]:
+    """The workload that plays what was recorded."""
+    workload: dict[str, object] = {"kind": "trace", "file": DEMAND_FILE}
+    workload["step"] = TIME.format(step_ns)
+    if one.bursts is None:
+        workload["profile"] = profile
+        origin = "recorded cores as work; the profile and its bursts are assumed"
+        yield _line("workload", workload, origin)
+        return
+    length = one.bursts.instructions
+    whole = round(length, 3 - floor(log10(length))) if length >= 1.0 else 1
+    workload["profile"] = {"base": profile, "instructions": int(whole)}
+    yield "# recorded cores as work; the profile is assumed, but for its bursts:"
+    yield from _wrapped(one.bursts.switched.sentence)
+    yield f"workload = {toml_value(workload)}"
 
 
 def _lines(table: Sequence[Line]) -> Iterator[str]:
@@ -250,11 +267,14 @@ def size(amount: int) -> str:
 
 
 def demand_table(
-    planned: Sequence[Planned], windows: Windows, rates: Mapping[str, Sequence[float]]
+    planned: Sequence[Planned],
+    windows: Windows,
+    rates: Mapping[str, Sequence[float]],
+    beside: Mapping[str, Mapping[str, Values]],
 ) -> pl.DataFrame:
     """A row a window and partition: `partition`, `step`, `time` (end of the window), `seconds`
     (recorded), `cores` (as recorded), `folded`, `instructions_per_s` (the work), `quantity` (what
-    the cores are, as `Series` says).
+    the cores are, as `Series` says), and what was recorded `beside`, by partition and column.
     """
     import polars as pl
 
@@ -283,8 +303,12 @@ def demand_table(
         frame = pl.DataFrame(part, schema=schema)
         name = pl.lit(one.name).alias("partition")
         quantity = pl.lit(one.recorded.quantity).alias("quantity")
-        parts.append(frame.select(name, pl.all(), quantity))
-    return pl.concat(parts)
+        more = [
+            pl.Series(column, list(values), dtype=pl.Float64)
+            for column, values in beside.get(one.name, {}).items()
+        ]
+        parts.append(frame.select(name, pl.all(), quantity, *more))
+    return pl.concat(parts, how="diagonal")
 
 
 def packed(table: pl.DataFrame) -> bytes:

@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import Any
 
 from homenode import _engine
-from homenode.records.importing.facts import Facts, PartitionFacts, Told, Took
-from homenode.records.importing.formats import aixaffinity, aixfacts, aixseries
+from homenode.records.importing.facts import Beside, Facts, PartitionFacts, Told, Took
+from homenode.records.importing.formats import aixaffinity, aixbeside, aixfacts, aixseries
 from homenode.records.importing.formats.aixseries import ReportTable, Timed, Use
 from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, Notice
@@ -58,6 +58,7 @@ class ReportFormat:
         uses, dropped = session.uses(tables)
         moves, unsound = session.affinity(tables)
         what += uses + moves
+        session.beside(tables)
         dropped += unsound
         if recording["tunables"]:
             count = counted(len(recording["tunables"]), "tunable")
@@ -143,7 +144,10 @@ class _Session:
             if (use is None or not use.cores) and aixaffinity.tells_affinity(table):
                 continue
             if use is None or not use.cores:
-                what.append(f"{table.report}, which tells no use of cores")
+                samples = counted(len(table.lines), "sample")
+                switches = f"{samples} of switches of {table.report}"
+                told = aixbeside.tells_switches_only(table)
+                what.append(switches if told else f"{table.report}, which tells no use of cores")
                 if aixseries.has_shares(table):
                     text = f"{table.report} does not say how many processors there are: no cores"
                     self._say_once(table.meta["line"], text)
@@ -174,6 +178,24 @@ class _Session:
                 self.facts.affinity.append(found)
                 what.append(aixaffinity.told(found))
         return what, dropped
+
+    def beside(self, tables: Sequence[ReportTable]) -> None:
+        """Add what reports tell beside use."""
+        by_owner: dict[str, list[ReportTable]] = {}
+        for table in tables:
+            by_owner.setdefault(self.owner(table.meta["line"]).name, []).append(table)
+        for name, mine in by_owner.items():
+            for report, frames in aixbeside.beside(mine, self._is_linux(name, mine)):
+                told = (Beside(name, None, frame, self.source.file, report) for frame in frames)
+                self.facts.beside.extend(told)
+
+    def _is_linux(self, name: str, tables: Sequence[ReportTable]) -> bool:
+        """Whether reports are of Linux, whose tools count in kB."""
+        told = self.facts.partition(None, name).os
+        sizes = [table.configuration.get("mem", "") for table in tables]
+        return (told is not None and told.value == "linux") or any(
+            size.lower().endswith("kb") for size in sizes
+        )
 
     def _say_once(self, line: int, text: str) -> None:
         if text not in self.said:

@@ -69,10 +69,10 @@ def told(found: Affinity) -> str:
 def _is_over_time(table: ReportTable) -> tuple[bool, float]:
     """Those since the start first; those without a clock keep their order."""
     begin = next((time for time in table.times if time == time), 0.0)
-    return (_has_interval(table), begin)
+    return (has_interval(table), begin)
 
 
-def _has_interval(table: ReportTable) -> bool:
+def has_interval(table: ReportTable) -> bool:
     """Whether the length of its rows is told: by the command, or by clocks beside them."""
     clocks = {time for time in table.times if time == time}
     return bool(table.interval) or len(clocks) > 1
@@ -84,7 +84,7 @@ def _frame(table: ReportTable, rows: pl.DataFrame) -> pl.DataFrame:
 
     places = {int(line): index for index, line in enumerate(table.lines)}
     chosen = [places[int(line)] for line in rows["line"]]
-    known = _has_interval(table)
+    known = has_interval(table)
     frame = rows.select(
         "time", pl.col("seconds") if known else pl.lit(float("nan")).alias("seconds"), "line"
     )

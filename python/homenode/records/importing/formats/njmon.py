@@ -9,10 +9,11 @@ a core in `config`, but for `entitled_proc_capacity`; memory in megabytes.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from homenode.records.importing.facts import (
+    Beside,
     Facts,
     PartitionFacts,
     Quantity,
@@ -28,6 +29,7 @@ from homenode.records.importing.shared import columns
 from homenode.records.importing.shared.forms import FileFormat
 from homenode.records.importing.shared.recorded import (
     CLOCK,
+    Clock,
     Recorded,
     clock_of,
     read_recording,
@@ -48,7 +50,18 @@ _STATES = ("user", "sys", "wait", "idle")
 _BUSY = ("user", "nice", "sys", "hardirq", "softirq")
 """Time of guests is in `user`."""
 _LPARCFG = ("ppc64_lparcfg", "lparcfg")
-_WANTED = (CLOCK, "cpu_util", "cpu_physical_total", "cpu_total", *_LPARCFG)
+_BESIDE: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "kernel": {
+        "context_switches_per_s": ("pswitch",),
+        "runnable_threads": ("run_queue",),
+        "interrupts_per_s": ("devintrs",),
+        "phint_per_s": ("phantintrs",),
+    },
+    "partition_type": {"vcsw_per_s": ("vol_virt_cswitch", "invol_virt_cswitch")},
+    "stat_counters": {"context_switches_per_s": ("ctxt",)},
+}
+"""What sections tell beside use: each figure is the sum of these fields."""
+_WANTED = (CLOCK, "cpu_util", "cpu_physical_total", "cpu_total", *_BESIDE, *_LPARCFG)
 _MB = 1 << 20
 _HALF = 0.0006
 """Half a unit of the third digit, which is the last that is printed, and a little."""
@@ -224,6 +237,8 @@ class _Host:
             return f"what {name} is; no samples", left
         key = self.server.key or None
         self.facts.series.append(Series(name, key, quantity, table, self.source.file, note))
+        for section, figures in _beside(self.found, self.index, clock):
+            self.facts.beside.append(Beside(name, key, figures, self.source.file, section))
         samples = counted(len(table), "sample")
         return f"{samples} of {clock.interval:g} s of partition {name}", left
 
@@ -251,6 +266,26 @@ class _Host:
             return None
         note = f"{', '.join(_BUSY)} of {processors} logical processors"
         return _busy(total, processors), "used", note
+
+
+def _beside(found: Recorded, index: int, clock: Clock) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Sections with what they tell beside use, all of it rates and lengths of their interval. The
+    first sample has no interval before it and tells 0.
+    """
+    import polars as pl
+
+    for section, figures in _BESIDE.items():
+        table = found.table(index, section)
+        if table is None:
+            continue
+        there = {name: told for name, told in figures.items() if {*told} <= {*table.columns}}
+        sums = (
+            pl.sum_horizontal(told, ignore_nulls=False).alias(name) for name, told in there.items()
+        )
+        rows = table.select("snapshot", *sums).filter(pl.any_horizontal(pl.exclude("snapshot") > 0))
+        if len(rows):
+            single = rows.unique("snapshot", keep="none")
+            yield section, single.join(clock.table, on="snapshot", how="inner").sort("time")
 
 
 def _column(table: pl.DataFrame, name: str) -> pl.DataFrame:

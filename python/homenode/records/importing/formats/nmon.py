@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from homenode import _engine
 from homenode.errors import Where
 from homenode.records.importing.facts import (
+    Beside,
     Facts,
     PartitionFacts,
     Quantity,
@@ -22,7 +23,7 @@ from homenode.records.importing.facts import (
     SystemFacts,
     Told,
 )
-from homenode.records.importing.formats import aixaffinity, aixseries, lparcfg
+from homenode.records.importing.formats import aixaffinity, aixseries, lparcfg, nmonbeside
 from homenode.records.importing.formats.aixfacts import (
     NO_SERVER,
     tell_configuration,
@@ -35,6 +36,7 @@ from homenode.records.importing.shared import columns
 from homenode.records.importing.shared.forms import FileFormat
 from homenode.records.importing.shared.recorded import (
     CLOCK,
+    Clock,
     Recorded,
     clock_of,
     read_recording,
@@ -53,7 +55,7 @@ _OWN = re.compile(
     rb"(?:CPU_ALL|LPAR|CPU\d+),T\d{4,},)",
     re.MULTILINE,
 )
-_WANTED = (CLOCK, "LPAR", "CPU_ALL")
+_WANTED = (CLOCK, "LPAR", "CPU_ALL", *nmonbeside.SECTIONS)
 _PRINTED = ("lparstat -i", "lparstat -H", "lssrad", "mpstat -d")
 _MB = 1 << 20
 _TOLD_OF_ROWS = (
@@ -209,11 +211,19 @@ class _Recording:
         )
         if found is not None:
             line = pl.lit(at(int(found.table["line"][0])).line, dtype=pl.Int64).alias("line")
-            self.facts.affinity.append(replace(found, table=found.table.with_columns(line)))
+            table = found.table.with_columns(line)
+            up = self._up() if found.since_start else None
+            self.facts.affinity.append(replace(found, table=table, up_s=up))
         if dropped and tables:
             where = at(int(tables[0].lines[0])) if len(tables[0].lines) else at(1)
             text = f"mpstat -d: {counted(dropped, 'row')} left out: no sound numbers"
             self.facts.notices.append(Notice(text, where))
+
+    def _up(self) -> float | None:
+        """How long the system had been up when the recorder began [s]."""
+        blocks = (one for one in self.recording["blocks"] if one["command"] == "uptime")
+        lines = [text for block in blocks for _, text in block["lines"]]
+        return nmonbeside.up_seconds(lines)
 
     def _reports(self, read: dict[str, Any], at: Callable[[int], Where], command: str) -> None:
         found, key = read["found"], self.server.key
@@ -368,8 +378,17 @@ class _Recording:
             return f"what {name} is; no samples", left
         key = self.server.key or None
         self.facts.series.append(Series(name, key, quantity, table, self.source.file, note))
+        self._beside(clock)
         samples = counted(len(table), "sample")
         return f"{samples} of {clock.interval:g} s of partition {name}", left
+
+    def _beside(self, clock: Clock) -> None:
+        """Add what was recorded beside its cores."""
+        of = self.partition
+        smt = of.smt.value if of.smt is not None else None
+        for section, table in nmonbeside.beside(self.found, self.index, clock, smt):
+            told = Beside(of.name, self.server.key or None, table, self.source.file, section)
+            self.facts.beside.append(told)
 
     def _begun(self) -> float | None:
         """When the recorder began, in seconds since 1970."""

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from homenode._engine import MetricReader
-from homenode.records.importing.facts import Facts, Told, Took
+from homenode.records.importing.facts import Beside, Facts, Told, Took
+from homenode.records.importing.figures import NAMES
 from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, Notice, head_text
 from homenode.records.importing.shared.forms import FileFormat
@@ -130,7 +131,22 @@ def _homenode(source: Input, facts: Facts, table: pl.DataFrame) -> str | None:
     if use.is_empty():
         return f"{own['partition'].n_unique()} partitions, without samples"
     use = _with_folded(facts, timed, use)
+    if lengths.len():
+        _add_beside(facts, source, timed, float(lengths[0]))
     return str(add_use(facts, source, None, Use(use, "physc")))
+
+
+def _add_beside(facts: Facts, source: Input, timed: pl.DataFrame, seconds: float) -> None:
+    """Switches and queues, which have here the names they have in a run."""
+    import polars as pl
+
+    rows = timed.filter(pl.col("metric").is_in(NAMES)).with_columns(
+        pl.col("time_us").cast(pl.Datetime("us")).alias("time")
+    )
+    for (name,), own in rows.partition_by("partition", as_dict=True).items():
+        table = own.pivot("metric", index="time", values="value", aggregate_function="first")
+        of = table.sort("time").with_columns(pl.lit(seconds).alias("seconds"))
+        facts.beside.append(Beside(str(name), None, of, source.file, "OpenMetrics"))
 
 
 def _with_folded(facts: Facts, timed: pl.DataFrame, use: pl.DataFrame) -> pl.DataFrame:
