@@ -117,6 +117,8 @@ def test_memory_lies_beside_processors_in_proportion() -> None:
     assert nine.memory == {0: 80 * GIB, 1: 10 * GIB}
     own = place(P570, [Wish(3, 3 * GIB, dedicated=True, chips=None)])[0]
     assert (own.cores, own.memory) == ((0, 1, 2), {0: 2 * GIB, 1: GIB})
+    odd = place(P570, [Wish(3, 8 * GIB + 1, dedicated=True, chips=None)])[0]
+    assert odd.memory == {0: 21 * GIB // 4 + 1, 1: 11 * GIB // 4}, "in blocks of 256 MiB"
 
 
 def test_memory_beside_nodes_is_as_much_a_limit() -> None:

@@ -27,6 +27,8 @@ class Wish:
     """Its home, if stated."""
     virtual: int = 0
     """Virtual processors; 0 is one for each begun core."""
+    own: tuple[int, ...] | None = None
+    """Its own cores, where they are not to be chosen; `chips` are theirs then."""
     lies: Mapping[int, int] | None = None
     """Bytes of its other memory by the domain where the scenario puts it."""
 
@@ -113,9 +115,13 @@ class Board:
         found = [core for chip in chips for core in self.free_cores[chip]][:count]
         if len(found) < count:
             return None
-        for core in found:
-            self.free_cores[core // self.machine.cores_per_chip].remove(core)
+        self.take_these(found)
         return tuple(found)
+
+    def take_these(self, cores: Iterable[int]) -> None:
+        """Cores that are free."""
+        for core in cores:
+            self.free_cores[core // self.machine.cores_per_chip].remove(core)
 
 
 def _whole(cores: float) -> int:

@@ -11,7 +11,7 @@ from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.scenario.placement.board import Amounts, Board, Wish
 from homenode.model.scenario.placement.fit import fit
 from homenode.model.scenario.placement.homes import homes_in_turn
-from homenode.model.scenario.placement.pour import whole_bytes
+from homenode.model.scenario.placement.pour import LOGICAL_BLOCK, add, in_blocks
 
 Key = tuple[float, ...]
 
@@ -84,6 +84,7 @@ def _seats(
 ) -> list[Seat]:
     for wish in wishes:
         board.take(Amounts({}, dict(wish.lies or {})))
+        board.take_these(wish.own or ())
     seats: dict[int, Seat] = {}
     for index in sorted(range(len(wishes)), key=in_order):
         wish = wishes[index]
@@ -99,13 +100,14 @@ def _stated(board: Board, wish: Wish) -> Seat:
     """
     chips = wish.chips or ()
     amounts = _even(board, wish, chips)
-    cores = board.take_cores(round(wish.cores), chips) if wish.dedicated else None
+    cores = wish.own
+    if wish.dedicated and cores is None:
+        cores = board.take_cores(round(wish.cores), chips)
     if cores is not None:
         on_chips = Counter(core // board.machine.cores_per_chip for core in cores)
         amounts.cores = {chip: float(count) for chip, count in on_chips.items()}
     board.take(amounts)
-    memory = whole_bytes(amounts.memory, wish.memory_bytes)
-    return Seat(tuple(amounts.cores), cores, memory)
+    return Seat(tuple(amounts.cores), cores, in_blocks(amounts.memory, wish.memory_bytes, 1))
 
 
 def _chosen(board: Board, wish: Wish, choose: Callable[[Board, Wish], Amounts | None]) -> Seat:
@@ -117,7 +119,8 @@ def _chosen(board: Board, wish: Wish, choose: Callable[[Board, Wish], Amounts | 
         cores = _take(board, amounts)
         chips = chips if cores is None else _chips_of(cores, board.machine)
     board.take(amounts)
-    return Seat(chips, cores, whole_bytes(amounts.memory, wish.memory_bytes))
+    block = 1 if choose is _roomiest else LOGICAL_BLOCK
+    return Seat(chips, cores, in_blocks(amounts.memory, wish.memory_bytes, block))
 
 
 def _take(board: Board, amounts: Amounts) -> tuple[int, ...] | None:
@@ -136,11 +139,11 @@ def _chips_of(cores: Sequence[int], machine: MachineDescription) -> tuple[int, .
 
 
 def _even(board: Board, wish: Wish, chips: Sequence[int]) -> Amounts:
-    amounts = Amounts(dict.fromkeys(chips, wish.cores / len(chips)), {})
+    """Evenly over the entries of a list of chips, in which one may stand several times."""
+    amounts = Amounts({}, {})
     for chip in chips:
-        domain = board.machine.domain_of(chip)
-        part = wish.memory_bytes / len(chips)
-        amounts.memory[domain] = amounts.memory.get(domain, 0.0) + part
+        add(amounts.cores, {chip: wish.cores / len(chips)})
+        add(amounts.memory, {board.machine.domain_of(chip): wish.memory_bytes / len(chips)})
     return amounts
 
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+LOGICAL_BLOCK = 256 << 20
+"""Piece in which a server with more than 32 GB hands out memory, if nobody changes it [bytes]."""
+_NEARLY = 1e-9
+
 
 def pour(amount: float, room: Mapping[int, float], nothing: float) -> dict[int, float]:
     """What each place gets: the roomiest are filled first, and the rest goes where it just fits.
@@ -30,13 +34,19 @@ def add(amounts: dict[int, float], more: Mapping[int, float]) -> float:
     return sum(more.values())
 
 
-def whole_bytes(amounts: Mapping[int, float], total: int) -> dict[int, int]:
-    """Amounts in whole bytes that add up to the total: the largest remainders are rounded up, the
-    first of equals.
+def in_blocks(amounts: Mapping[int, float], total: int, block: int) -> dict[int, int]:
+    """Amounts of memory in whole blocks that add up to the total [bytes].
+
+    The largest remainders are rounded up, the first of equals; what is no whole block goes where
+    most is.
     """
-    found = {place: int(amount) for place, amount in sorted(amounts.items())}
-    missing = total - sum(found.values())
-    by_remainder = sorted(found, key=lambda place: (round(found[place] - amounts[place], 3), place))
-    for turn in range(missing):
+    found = {place: int(amount / block + _NEARLY) for place, amount in sorted(amounts.items())}
+    remainders = {place: found[place] - amounts[place] / block for place in found}
+    by_remainder = sorted(found, key=lambda place: (round(remainders[place], 6), place))
+    for turn in range(total // block - sum(found.values())):
         found[by_remainder[turn % len(found)]] += 1
-    return {place: size for place, size in found.items() if size}
+    sizes = {place: count * block for place, count in found.items()}
+    if sizes:
+        most = max(amounts, key=lambda place: (amounts[place], -place))
+        sizes[most] += total - sum(sizes.values())
+    return {place: size for place, size in sizes.items() if size}
