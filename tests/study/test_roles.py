@@ -17,9 +17,9 @@ SEEN = Path(__file__).parent / "seen.csv"
 """Rows that are no validation: fitted to, seen before a choice, or by construction. New ones are
 added at the end.
 """
-FIRST = 797
+FIRST = 856
 """Lines of the list, its head included, that no change may touch; raise it when the list grows."""
-DIGEST = "13dfedac7d28106373bc20711996d728a65cfe7476a700d573bbf380d74f128c"
+DIGEST = "ecae51aa254240dcd17f3976e566042f84bb1909ca3e41abccb74f4a12fdb32b"
 """SHA-256 of these lines."""
 
 
