@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -188,6 +189,20 @@ def test_the_layout_after_the_run_is_that_of_the_file_without_places() -> None:
     told = affinity(anew)
     assert (told.moved_bytes, told.now) == (0, told.then)
     assert told.saved_cores == pytest.approx(0.0)
+
+
+def test_a_simulation_of_both_layouts_is_between_the_prices(tmp_path: Path) -> None:
+    """With one thread of each core busy, and with all; less than the entitled capacity is."""
+    text = partition("a", 12.0, memory=on(("64 GiB", "book7")), home='["book0", "book5"]')
+    run = '[run]\nwarmup = "500 ms"\nduration = "2 s"\nreplications = 1'
+    now = frame(text, run)
+    cpi = [
+        Scenario.from_toml(one.text).run(out=tmp_path).metrics["a"]["cpi"].mean or 0.0
+        for one in (now, placed_anew(now))
+    ]
+    told = only(now)
+    least, most = told.change_all_pct or 0.0, told.change_pct or 0.0
+    assert most < 100 * (cpi[1] / cpi[0] - 1) < least < 0
 
 
 def test_a_machine_of_one_node_knows_local_and_near_only() -> None:

@@ -67,7 +67,7 @@ def test_check_tells_scores_and_who_lies_where(command: Command, moved: Path) ->
 def test_affinity_shows_now_and_then(command: Command, moved: Path) -> None:
     out = answer(command("affinity", moved))
     assert re.search(r"erp +12\.00 +128 GiB +12 % +38 % +50 % +45 +book0, book5", out)
-    assert re.search(r"erp +56 % +100 +96 GiB +-\d\.\d % +book0\.chip0-1", out)
+    assert re.search(r"erp +56 % +100 +96 GiB +-\d+\.\d % to -\d\.\d % +book0\.chip0-1", out)
     assert re.search(r"moved: affinity score 5\d of 100, after a run 100", out)
     assert "the formula of the HMC's score is not published" in out
     told = json.loads(answer(command("affinity", moved, "--json")))

@@ -12,6 +12,7 @@ from homenode.model.spec import chips_of
 from homenode.model.units import SIZE
 from homenode.report.places import frame_table, home_in_words
 from homenode.report.tables import plain_table
+from homenode.simulate.affinity.frame import in_words
 from homenode.simulate.affinity.score import HOW
 from homenode.tools.frame import frame_rows
 
@@ -20,10 +21,9 @@ if TYPE_CHECKING:
 
     from homenode.model.catalog import MachineDescription
     from homenode.model.spec import Spec
-    from homenode.simulate.affinity.frame import FrameAffinity, PartitionAffinity
+    from homenode.simulate.affinity.frame import FrameAffinity
 
 _GIB = 1 << 30
-_LEAST_PCT = 0.05
 
 
 def affinity_tables(frame: FrameAffinity, machine: MachineDescription) -> list[Table]:
@@ -61,7 +61,7 @@ def _now_table(frame: FrameAffinity, machine: MachineDescription) -> Table:
 
 def _then_table(frame: FrameAffinity, machine: MachineDescription) -> Table:
     title = "After a run of the Dynamic Platform Optimizer"
-    table = plain_table("partition", "local", "score", "moved", "instruction", title=title)
+    table = plain_table("partition", "local", "score", "moved", "an instruction", title=title)
     table.add_column("home")
     for row, home in zip(frame.rows, _homes(frame.spec_then, machine), strict=True):
         table.add_row(
@@ -69,17 +69,10 @@ def _then_table(frame: FrameAffinity, machine: MachineDescription) -> Table:
             f"{100 * row.then.apart.local:.0f} %",
             str(row.then.score),
             SIZE.format(row.moved_bytes) if row.moved_bytes else NOTHING,
-            _change(row),
+            in_words(row),
             home,
         )
     return table
-
-
-def _change(row: PartitionAffinity) -> str:
-    change = row.change_pct
-    if change is None:
-        return NOTHING
-    return "same" if abs(change) < _LEAST_PCT else f"{change:+.1f} %"
 
 
 def affinity_lines(frame: FrameAffinity) -> list[str]:
@@ -89,11 +82,15 @@ def affinity_lines(frame: FrameAffinity) -> list[str]:
     if not frame.moved_bytes:
         return [f"{frame.scenario}: {told}: nothing would move", HOW]
     lines = [f"{frame.scenario}: {told}; up to {frame.moved_bytes / _GIB:,.4g} GiB would move"]
-    saved = frame.saved_cores
-    if saved is not None:
-        what = "fewer" if saved >= 0 else "more"
+    one, every = frame.saved_cores, frame.saved_cores_all
+    if one is not None and every is not None:
         lines.append(
-            f"its entitled capacity would do the same work with {abs(saved):.2f} {what} cores"
+            f"the entitled capacity of all would do the same work with {_fewer(one)} cores if one "
+            f"thread of each is busy, with {_fewer(every)} if all are"
         )
         lines.append("(the price of an instruction with that capacity busy at home; not simulated)")
     return [*lines, HOW]
+
+
+def _fewer(cores: float) -> str:
+    return f"{abs(cores):.2f} {'fewer' if cores >= 0 else 'more'}"

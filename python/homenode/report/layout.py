@@ -15,8 +15,8 @@ from homenode.model.scenario.places import node_word
 from homenode.model.units import SIZE, TIME
 from homenode.report.places import frame_table, home_in_words, memory_in_words
 from homenode.report.tables import plain_table
-from homenode.simulate.affinity.frame import Layout as Frame
-from homenode.simulate.affinity.frame import has_score
+from homenode.simulate.affinity.layout import Layout as Frame
+from homenode.simulate.affinity.layout import has_score
 from homenode.tools.frame import FrameRow, frame_rows
 
 if TYPE_CHECKING:

@@ -2,6 +2,6 @@
 Platform Optimizer (DPO) would bring: affinity scores as the HMC's `lsmemopt` has them, now and
 predicted.
 
-`score` is the formula, which is not IBM's; `optimised` places all partitions anew on the empty
-frame; `frame.affinity` is the entry point, with the price of an instruction before and after.
+`score` is the formula, which is not IBM's; `layout` has scores and prices of one layout,
+`optimised` places all partitions anew on the empty frame; `frame.affinity` is the entry point.
 """
