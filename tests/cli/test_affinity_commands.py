@@ -131,3 +131,12 @@ def test_other_machines_have_no_score(command: Command, root: Path) -> None:
         told = json.loads(answer(command("check", root / "examples" / f"{name}.toml", "--json")))
         assert told["affinity"] is None
         assert told["frame"]
+
+
+def test_sizes_stay_short(command: Command, tmp_path: Path) -> None:
+    """4 TiB over two drawers in blocks of 256 MiB."""
+    text = FRAME.replace("ibm-power-795", "ibm-power-e1080").partition("[[partition]]")[0]
+    text += '[[partition]]\nname = "big"\nmemory = "4 TiB"\nworkload = { kind = "idle" }\n'
+    text += 'processors = { mode = "shared", entitlement = 100.0, virtual = 130 }\n'
+    (tmp_path / "big.toml").write_text(text, encoding="utf-8")
+    assert "2458 GiB drawer0" in answer(command("check", tmp_path / "big.toml"))

@@ -9,8 +9,7 @@ from rich.markup import escape
 
 from homenode.model.numbers import NOTHING
 from homenode.model.spec import chips_of
-from homenode.model.units import SIZE
-from homenode.report.places import frame_table, home_in_words
+from homenode.report.places import frame_table, home_in_words, size_in_words
 from homenode.report.tables import plain_table
 from homenode.simulate.affinity.frame import in_words
 from homenode.simulate.affinity.score import HOW
@@ -51,7 +50,7 @@ def _now_table(frame: FrameAffinity, machine: MachineDescription) -> Table:
         table.add_row(
             escape(row.partition),
             f"{row.entitlement:.2f}",
-            SIZE.format(row.memory_bytes),
+            size_in_words(row.memory_bytes),
             *(f"{100 * share:.0f} %" for share in (apart.local, apart.near, apart.far)),
             str(row.now.score),
             home,
@@ -68,7 +67,7 @@ def _then_table(frame: FrameAffinity, machine: MachineDescription) -> Table:
             escape(row.partition),
             f"{100 * row.then.apart.local:.0f} %",
             str(row.then.score),
-            SIZE.format(row.moved_bytes) if row.moved_bytes else NOTHING,
+            size_in_words(row.moved_bytes) if row.moved_bytes else NOTHING,
             in_words(row),
             home,
         )

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, TypedDict
 from rich.markup import escape
 
 from homenode.model.scenario.places import node_word
-from homenode.model.units import SIZE, TIME
-from homenode.report.places import frame_table, home_in_words, memory_in_words
+from homenode.model.units import TIME
+from homenode.report.places import frame_table, home_in_words, memory_in_words, size_in_words
 from homenode.report.tables import plain_table
 from homenode.simulate.affinity.layout import Layout as Frame
 from homenode.simulate.affinity.layout import has_score
@@ -230,7 +230,7 @@ def _partition_table(rows: Sequence[PartitionRow]) -> Table:
             str(row["virtual"]),
             str(row["smt"]),
             row["home"],
-            ", ".join(f"{SIZE.format(size)} {place}" for place, size in row["memory"].items()),
+            ", ".join(f"{size_in_words(size)} {place}" for place, size in row["memory"].items()),
             *([str(row["affinity"])] if scored else []),
         )
     return table

@@ -19,6 +19,16 @@ if TYPE_CHECKING:
     from homenode.tools.frame import FrameRow
 
 EVERYWHERE = "all"
+_GIB = 1 << 30
+_LONGEST = 7
+"""Digits of a size that are read at a glance."""
+
+
+def size_in_words(size: int) -> str:
+    """A size as people write it; one of many digits in six of them."""
+    exact = SIZE.format(size)
+    number = exact.split(" ")[0]
+    return exact if len(number) <= _LONGEST else f"{size / _GIB:.6g} GiB"
 
 
 def home_in_words(chips: Sequence[int], machine: MachineDescription) -> str:
@@ -77,7 +87,7 @@ def frame_table(rows: Sequence[FrameRow], machine: MachineDescription) -> Table:
         table.add_row(
             "" if place == before else place,
             f"{capacity:.2f}" if capacity else "",
-            SIZE.format(size) if size else "",
+            size_in_words(size) if size else "",
             escape(row["partition"]),
         )
         before = place
