@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     )
     from homenode.evidence.study import calibrate_study, list_studies, load_study, run_study
     from homenode.records.calibrate import fit_profile
+    from homenode.simulate.affinity.frame import affinity
     from homenode.simulate.explain.explanation import explain
     from homenode.simulate.kept import METRICS
     from homenode.simulate.kept.query import query
@@ -52,6 +53,7 @@ __all__ = [
     "StoreError",
     "StudyError",
     "Where",
+    "affinity",
     "calibrate_study",
     "explain",
     "fit_profile",
@@ -73,6 +75,7 @@ if not TYPE_CHECKING:
             "Run": "simulate.run",
             "Scenario": "simulate.scenario",
             "Where": "errors",
+            "affinity": "simulate.affinity.frame",
             "calibrate_study": "evidence.study",
             "explain": "simulate.explain.explanation",
             "fit_profile": "records.calibrate",

@@ -27,7 +27,7 @@ def test_values_are_replaced_by_path(base: str) -> None:
 
 def test_what_was_not_there_can_be_added_and_what_was_removed(base: str) -> None:
     scenario = Scenario.from_toml(base)
-    assert scenario.with_({"partition.web.home": None}).partition("web").home == (1,)
+    assert scenario.with_({"partition.web.home": None}).partition("web").home == (0,)
     assert scenario.with_({"run.replications": 2}).replications == 2
     only = scenario.with_({"partition.batch": None})
     assert [p.name for p in only.partitions] == ["web"]

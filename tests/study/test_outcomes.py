@@ -27,6 +27,7 @@ from homenode.report.study_pages import filled
 
 FAST = (
     "latency-under-load",
+    "partition-split",
     "power10-packing",
     "z14-caf",
     "hosts-published",

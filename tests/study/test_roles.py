@@ -17,9 +17,9 @@ SEEN = Path(__file__).parent / "seen.csv"
 """Rows that are no validation: fitted to, seen before a choice, or by construction. New ones are
 added at the end.
 """
-FIRST = 856
+FIRST = 862
 """Lines of the list, its head included, that no change may touch; raise it when the list grows."""
-DIGEST = "5346d4d9ce0cfed1c4c4b05a6521b84838da4a2dfb4fd91096a272524a81e434"
+DIGEST = "e85bded167cebcb9378123e9b933c801a7713184526c6a98986c491607255067"
 """SHA-256 of these lines."""
 
 

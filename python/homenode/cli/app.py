@@ -40,6 +40,10 @@ class Commands(Front):
         Entry("topology", "topology:topology", "Show the processors and memory of a host."),
         Entry("export", "export:export_run", "Write a run in a form that other programs read."),
         Entry("measure", "measure.app:app", "Measure this host by real benchmarks."),
+        Entry(
+            "affinity", "affinity:affinity", "Show who lies where, and what a DPO run would bring."
+        ),
+        Entry("lsmemopt", "affinity:lsmemopt", "Show affinity scores as the HMC would."),
         Entry("vparstatus", "layout:vparstatus", "Show virtual partitions as HP-UX would."),
         Entry("parstatus", "layout:parstatus", "Show cells and hard partitions as HP-UX would."),
         Entry("processors", "layout:processors", "Show the logical processors of a mainframe."),

@@ -10,8 +10,8 @@ from homenode.errors import ScenarioError
 def check(scenario: ScenarioArgument, as_json: JsonOption = False) -> None:
     """Check a scenario and show its layout; nothing is run.
 
-    Cores, homes, memory, virtual processors and entitlement of every partition, and who shares
-    what. Whatever is wrong with the file is told with its line.
+    Cores, homes, memory, virtual processors and entitlement of every partition, who shares
+    what, and who lies where. Whatever is wrong with the file is told with its line.
     """
     from homenode.report.layout import layout_lines, layout_of, layout_tables
     from homenode.simulate.engine import load_engine
@@ -29,5 +29,5 @@ def check(scenario: ScenarioArgument, as_json: JsonOption = False) -> None:
     if as_json:
         show_json(layout)
         return
-    show(*layout_tables(layout))
+    show(*layout_tables(layout, first.machine))
     show_text(["", *layout_lines(layout)])

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from homenode.cli.output import JsonOption, OutOption, PartitionOption, RunOption, show_json
+from homenode.cli.scenarios import scenario_at
 from homenode.errors import NotFoundError
 
 if TYPE_CHECKING:
+    from homenode.model.spec import Spec
     from homenode.simulate.kept.kept_run import KeptRun
 
 LATEST = "latest"
@@ -76,13 +79,53 @@ sar = _command(
     """,
     "sar",
 )
-lssrad = _command(
+
+
+def lssrad(
+    context: typer.Context,
+    partition: PartitionOption = None,
+    run: RunOption = LATEST,
+    replication: Annotated[
+        int, typer.Option("--replication", help="Which replication.", metavar="N")
+    ] = 0,
+    frame: Annotated[
+        bool, typer.Option("--frame", help="All partitions; -r may be a scenario file too.")
+    ] = False,
+    out: OutOption = "runs",
+    as_json: JsonOption = False,
+) -> None:
     """Show a partition as lssrad would.
 
-    With -av.
-    """,
-    "lssrad",
-)
+    With -av. With --frame all partitions at their places, as no partition sees them.
+    """
+    if not frame:
+        _lssrad(context, partition, run, replication, out, as_json)
+        return
+    from homenode.tools import UsageError
+    from homenode.tools import frame as tool
+
+    if partition is not None or set("".join(context.args)) - set("-av"):
+        raise UsageError(
+            "lssrad --frame shows all partitions in one form",
+            next_step="leave everything else out but -r, --out and --json",
+        )
+    spec = _frozen(run, out)
+    if as_json:
+        show_json(tool.rows(spec))
+    else:
+        typer.echo(tool.render(spec), nl=False)
+
+
+_lssrad = _command("", "lssrad")
+
+
+def _frozen(run: str, out: str) -> Spec:
+    """What was simulated, or would be."""
+    from homenode.simulate.kept.kept_run import KeptRun
+
+    if Path(run).suffix == ".toml":
+        return scenario_at(Path(run)).spec()
+    return KeptRun.load(run, out).spec
 
 
 def chosen(found: KeptRun, partition: str | None, run: str) -> str:

@@ -6,23 +6,25 @@ Read from the frozen scenario, that is from what would be simulated.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 from rich.markup import escape
 
 from homenode.model.scenario.places import node_word
-from homenode.model.units import SIZE, TIME
+from homenode.model.units import TIME
+from homenode.report.places import frame_table, home_in_words, memory_in_words, size_in_words
 from homenode.report.tables import plain_table
+from homenode.simulate.affinity.layout import Layout as Frame
+from homenode.simulate.affinity.layout import has_score
+from homenode.tools.frame import FrameRow, frame_rows
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from homenode.model.catalog import MachineDescription
     from homenode.model.scenario import Scenario
-    from homenode.model.spec import MemoryPartSpec, PartitionSpec, SharedSpec, Spec
-
-_EVERYWHERE = "all"
+    from homenode.model.spec import PartitionSpec, SharedSpec, Spec
 
 
 class PartitionRow(TypedDict):
@@ -45,6 +47,8 @@ class PartitionRow(TypedDict):
     memory_bytes: int
     memory: dict[str, int]
     """Bytes by place."""
+    affinity: int | None
+    """Score of 0 to 100; None where PowerVM does not give one."""
 
 
 class PlaceRow(TypedDict):
@@ -88,13 +92,20 @@ class Layout(TypedDict):
     """Runs of its sweep; 1 if it has none."""
     partitions: list[PartitionRow]
     places: list[PlaceRow]
+    frame: list[FrameRow]
+    """Who lies where."""
+    affinity: int | None
+    """Score of the frame."""
     pools: list[PoolRow]
 
 
 def layout_of(scenario: Scenario, points: int = 1) -> Layout:
     """What the scenario means."""
     spec, machine = scenario.spec(), scenario.machine
-    rows = [_partition(one, spec, machine) for one in spec["partitions"]]
+    frame = Frame(scenario.resolved, spec) if has_score(machine) else None
+    scores = frame.scores if frame is not None else [None] * len(spec["partitions"])
+    pairs = zip(spec["partitions"], scores, strict=True)
+    rows = [_partition(one, score, spec, machine) for one, score in pairs]
     return Layout(
         scenario=scenario.name,
         machine=str(spec["machine"]["name"]),
@@ -107,11 +118,15 @@ def layout_of(scenario: Scenario, points: int = 1) -> Layout:
         points=points,
         partitions=rows,
         places=_places(rows, machine),
+        frame=frame_rows(spec),
+        affinity=None if frame is None else frame.score,
         pools=[_pool(pool, rows, scenario) for pool in range(len(spec["pools"]))],
     )
 
 
-def _partition(one: PartitionSpec, spec: Spec, machine: MachineDescription) -> PartitionRow:
+def _partition(
+    one: PartitionSpec, affinity: int | None, spec: Spec, machine: MachineDescription
+) -> PartitionRow:
     processors = one["processors"]
     shared = processors if processors["mode"] == "shared" else None
     own = [] if processors["mode"] == "shared" else list(processors["cores"])
@@ -130,9 +145,10 @@ def _partition(one: PartitionSpec, spec: Spec, machine: MachineDescription) -> P
         weight=shared["weight"] if shared else None,
         cores=None if shared else own,
         home_chips=chips,
-        home=_in_words(chips, machine),
+        home=home_in_words(chips, machine),
         memory_bytes=sum(int(part["bytes"]) for part in one["memory"]),
-        memory=_memory(one["memory"], str(spec["machine"]["memory_beside"]), machine),
+        memory=memory_in_words(one["memory"], str(spec["machine"]["memory_beside"]), machine),
+        affinity=affinity,
     )
 
 
@@ -140,49 +156,6 @@ def _has_cap(processors: SharedSpec) -> bool:
     """Whether PR/SM or a host lets it use only so much."""
     limits = (processors.get("prsm"), processors.get("host"))
     return any(one is not None and one.get("cap") is not None for one in limits)
-
-
-def _in_words(chips: Sequence[int], machine: MachineDescription) -> str:
-    """`book5`, `book5.chip0-1`, or `all` of the machine."""
-    active = [chip for chip in range(machine.chips) if machine.active_cores_of(chip)]
-    if set(chips) >= set(active) and machine.nodes > 1:
-        return _EVERYWHERE
-    word, each = node_word(machine), machine.chips_per_node
-    said = []
-    for node in sorted({chip // each for chip in chips}):
-        there = [chip for chip in active if chip // each == node]
-        named = [chip for chip in chips if chip // each == node]
-        if set(named) >= set(there):
-            said.append(f"{word}{node}")
-        else:
-            said += [f"{word}{node}.chip{part}" for part in _spans([c % each for c in named])]
-    return ", ".join(said)
-
-
-def _spans(numbers: Sequence[int]) -> list[str]:
-    """Rising numbers, those that follow each other by their ends: `0-3`, `5`."""
-    spans: list[list[int]] = []
-    for number in numbers:
-        if spans and number == spans[-1][-1] + 1:
-            spans[-1].append(number)
-        else:
-            spans.append([number])
-    return [f"{one[0]}-{one[-1]}" if len(one) > 1 else str(one[0]) for one in spans]
-
-
-def _memory(
-    parts: Iterable[MemoryPartSpec], beside: str, machine: MachineDescription
-) -> dict[str, int]:
-    """Bytes by place: a node, or several over which lines are interleaved."""
-    found: dict[str, int] = {}
-    each = machine.chips_per_node if beside == "chip" else 1
-    for part in parts:
-        nodes = sorted({domain // each for domain in part["domains"]})
-        place = "+".join(f"{node_word(machine)}{node}" for node in nodes)
-        if len(nodes) == machine.nodes > 1:
-            place = _EVERYWHERE
-        found[place] = found.get(place, 0) + int(part["bytes"])
-    return found
 
 
 def _places(rows: Sequence[PartitionRow], machine: MachineDescription) -> list[PlaceRow]:
@@ -231,20 +204,24 @@ def _pool(index: int, rows: Sequence[PartitionRow], scenario: Scenario) -> PoolR
     )
 
 
-def layout_tables(layout: Layout) -> list[Table]:
-    """Partitions, pools, and who shares which part of the machine."""
+def layout_tables(layout: Layout, machine: MachineDescription) -> list[Table]:
+    """Partitions, pools, who shares which part of the machine, and who lies where."""
     shared = [row for row in layout["pools"] if row["partitions"]]
     return [
         _partition_table(layout["partitions"]),
         *([_pool_table(shared)] if shared else []),
         *([_place_table(layout["places"])] if layout["places"] else []),
+        frame_table(layout["frame"], machine),
     ]
 
 
 def _partition_table(rows: Sequence[PartitionRow]) -> Table:
     table = plain_table("partition", "processors", "entitled", "virtual", "SMT", title="Partitions")
+    scored = any(row["affinity"] is not None for row in rows)
     for column in ("home", "memory"):
         table.add_column(column)
+    if scored:
+        table.add_column("affinity", justify="right")
     for row in rows:
         table.add_row(
             escape(row["partition"]),
@@ -253,7 +230,8 @@ def _partition_table(rows: Sequence[PartitionRow]) -> Table:
             str(row["virtual"]),
             str(row["smt"]),
             row["home"],
-            ", ".join(f"{SIZE.format(size)} {place}" for place, size in row["memory"].items()),
+            ", ".join(f"{size_in_words(size)} {place}" for place, size in row["memory"].items()),
+            *([str(row["affinity"])] if scored else []),
         )
     return table
 
@@ -296,6 +274,8 @@ def layout_lines(layout: Layout) -> list[str]:
         f"{layout['scenario']}: {of_what}, {layout['active_cores']} cores active",
         f"{played}, seed {layout['seed']}",
     ]
+    if layout["affinity"] is not None:
+        lines.append(f"affinity score {layout['affinity']} of 100, see homenode affinity")
     if layout["points"] > 1:
         lines.append(f"a sweep of {layout['points']:,} points; the layout is that of the first")
     return lines

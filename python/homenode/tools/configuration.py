@@ -17,6 +17,7 @@ from homenode.model.spec import (
     PartitionSpec,
     ProcessorsSpec,
     Spec,
+    chips_of,
     cores_of,
     processors_of,
     shared_of,
@@ -190,7 +191,7 @@ def from_spec(
     facts |= details or {}
     if "srads" not in facts:
         facts["srads"] = affinity_domains(
-            partition, vps, facts["smt"], facts.get("mem_mb", 0), spec["machine"]
+            partition, facts["smt"], facts.get("mem_mb", 0), spec["machine"]
         )
     return SystemConfiguration(**facts)
 
@@ -227,21 +228,19 @@ def _pool(spec: Spec, pool: int, shared_cores: int) -> dict[str, float]:
 
 
 def affinity_domains(
-    partition: PartitionSpec, vps: int, smt: int, mem_mb: int, machine: MachineSpec
+    partition: PartitionSpec, smt: int, mem_mb: int, machine: MachineSpec
 ) -> tuple[Srad, ...]:
     """The chips that hold memory or home processors of a partition, nodes and chips renumbered from
     0.
-
-    Virtual processors are homed on the chips of `home` in turn.
     """
-    home: Sequence[int] = partition["home"]
+    home = chips_of(partition, int(machine["cores_per_chip"]))
     chips_per_node = int(machine["chips_per_node"])
     memory = _memory_by_chip(partition, 1 if machine["memory_beside"] == "chip" else chips_per_node)
     chips = sorted({*home, *memory})
     nodes = sorted({chip // chips_per_node for chip in chips})
     cpus: dict[int, list[int]] = {chip: [] for chip in chips}
-    for vp in range(vps if home else 0):
-        cpus[home[vp % len(home)]] += range(vp * smt, (vp + 1) * smt)
+    for vp, chip in enumerate(home):
+        cpus[chip] += range(vp * smt, (vp + 1) * smt)
     return tuple(
         Srad(
             nodes.index(chip // chips_per_node),

@@ -4,6 +4,7 @@ its folder and checked as a whole.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -19,6 +20,7 @@ from homenode.evidence.study.names import check_known, check_once
 from homenode.evidence.study.published import PublishedRow, read_published
 from homenode.evidence.study.series import OF_A_SIZE, OF_THE_SET, Series, series_of
 from homenode.model.document import Problems
+from homenode.model.estimate import mean_of
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,15 @@ class Ratio:
     name: str
     of: tuple[str, ...]
     to: tuple[str, ...]
+    totals: bool = False
+    """Whether sums are divided in place of means: of partitions that make up one machine."""
+
+    def value(self, figures: Mapping[str, float]) -> float:
+        """The quotient, from the figure of each case."""
+        above, below = ([figures[name] for name in names] for names in (self.of, self.to))
+        if self.totals:
+            return math.fsum(above) / math.fsum(below)
+        return mean_of(above) / mean_of(below)
 
 
 @dataclass(frozen=True)
@@ -181,7 +192,7 @@ def _of_scenarios(study: Study, told: file.OfScenarios, problems: Problems) -> S
     problems.raise_any()
     cases = [Case(one.name, one.scenario, one.partition, one.changes) for one in told.case]
     cases += [case for one in series for case in _cases_of(one)]
-    ratios = [Ratio(one.name, tuple(one.of), tuple(one.to)) for one in told.ratio]
+    ratios = [Ratio(one.name, tuple(one.of), tuple(one.to), one.totals) for one in told.ratio]
     study = replace(
         study,
         replications=told.run.replications,

@@ -14,7 +14,7 @@ from homenode.evidence.study.overrides import override
 from homenode.evidence.study.published import PublishedRow
 from homenode.evidence.study.result import StudyResult
 from homenode.evidence.study.series import OF_A_SIZE, OF_THE_SET
-from homenode.model.estimate import Estimate, estimate, mean_of
+from homenode.model.estimate import Estimate, estimate
 from homenode.model.scenario import Scenario
 from homenode.simulate.explain.explanation import explain
 from homenode.simulate.kept.finding import folder_of_study
@@ -105,7 +105,7 @@ def simulated(study: Study, runs: Mapping[str, Run], row: PublishedRow) -> Estim
 
 
 def _ratio(study: Study, runs: Mapping[str, Run], ratio: Ratio, metric: str) -> Estimate:
-    """Quotient of two means, replication by replication where there are several."""
+    """Quotient of two means or sums, replication by replication where there are several."""
     for name in (*ratio.of, *ratio.to):
         one = runs[name].metric(study.cases[name].partition, metric)
         if one.mean is None:
@@ -114,7 +114,7 @@ def _ratio(study: Study, runs: Mapping[str, Run], ratio: Ratio, metric: str) -> 
     count = min(len(found) for found in values.values())
     return estimate(
         [
-            mean_of([values[n][i] for n in ratio.of]) / mean_of([values[n][i] for n in ratio.to])
+            ratio.value({name: found[i] for name, found in values.items()})
             for i in range(count)
             if any(values[n][i] for n in ratio.to)
         ]

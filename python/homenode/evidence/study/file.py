@@ -64,11 +64,12 @@ class Series(Table):
 
 
 class Ratio(Table):
-    """`[[ratio]]`: the mean over some cases by the mean over others."""
+    """`[[ratio]]`: the mean over some cases by the mean over others, or sum by sum."""
 
     name: Text = Field(description="rows of published.csv name it")
     of: Texts = Field(description="name the cases above the line")
     to: Texts = Field(description="name the cases below the line")
+    totals: bool = Field(False, description="whether sums are divided in place of means")
 
 
 class Explain(Table):

@@ -39,6 +39,19 @@ def check_run(run: Run, problems: Problems) -> None:
         problems.add(path, there=there, next_step="make the interval longer")
 
 
+def check_placing(placing: str | None, machine: MachineDescription, problems: Problems) -> None:
+    """An order of placing only where a hypervisor places partitions."""
+    if placing is None:
+        return
+    if machine.hypervisor.policy in HOST_POLICIES:
+        there = f"on {machine.title} the kernel puts threads where most is free"
+    elif machine.platform is not None:
+        there = f"on {machine.title} the cells and cores of each partition are configured"
+    else:
+        return
+    problems.add(("machine", "placing"), there=there, next_step="leave placing out")
+
+
 def check_pools(pools: Sequence[Pool], problems: Problems) -> None:
     """Pools have names and numbers of their own, and a reserve within their maximum."""
     names = {DEFAULT_POOL: "the default pool, which is always there,"}

@@ -18,7 +18,7 @@ from homenode.model.document import Document, Problems, TomlTable, read_document
 from homenode.model.document.positions import Path
 from homenode.model.scenario.file.machine import MachineChoice
 
-_NOT_OVERRIDES = ("model", "file", "policy", "active_cores", "characterized")
+_NOT_OVERRIDES = ("model", "file", "policy", "active_cores", "placing", "characterized")
 _MAY_BE_ADDED: tuple[Path, ...] = (
     ("machine", "node_distance"),
     ("machine", "core_rate"),

@@ -18,7 +18,7 @@ from homenode.model.catalog.machine_model import MachineDescription
 from homenode.model.document.positions import split_key
 from homenode.model.document.table import Table
 
-_PLAIN_MACHINE_KEYS = ("model", "file", "policy", "active_cores", "characterized")
+_PLAIN_MACHINE_KEYS = ("model", "file", "policy", "active_cores", "placing", "characterized")
 
 
 def changed(

@@ -49,6 +49,7 @@ def resolve(file: ScenarioFile, document: Document, folder: FilePath) -> Resolve
         problems.raise_any()
         raise AssertionError("a machine that cannot be had is noted as a problem")
     pools = (Pool(name=DEFAULT_POOL), *file.pool)
+    checks.check_placing(file.machine.placing, machine, problems)
     refuse_words(file, machine, problems)
     (check_host if is_host(machine) else refuse_host_words)(file, machine, problems)
     for row, table in rows:
@@ -103,7 +104,10 @@ def _seat(
             return (), ()
         said = None if mainframe is None else mainframe.partitions
         threads = None if hosted is None else hosted.partitions
-        return (), seat_all(entries, profiles, machine, problems, said, threads)
+        largest_first = file.machine.placing != "as-listed"
+        return (), seat_all(
+            entries, profiles, machine, problems, said, threads, largest_first=largest_first
+        )
     if refuse_whole(file, machine, problems):
         return (), ()
     npartitions = tuple(divide(file.npartition, machine, platform, problems))

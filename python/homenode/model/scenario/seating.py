@@ -30,23 +30,28 @@ def seat_all(
     problems: Problems,
     mainframe: Mapping[str, InMainframe] | None = None,
     hosted: Mapping[str, OnHost] | None = None,
+    *,
+    largest_first: bool = True,
 ) -> tuple[PlacedPartition, ...]:
     """Partitions in the order of the entries; `profiles` holds one a row of the file, `mainframe`
-    what a mainframe says of each by name, `hosted` what a Linux or Xen host does.
+    what a mainframe says of each by name, `hosted` what a Linux or Xen host does. Those without a
+    stated home are placed the largest first, or as they are listed.
     """
     said, threads = mainframe or {}, hosted or {}
     rows = {entry.row: entry.table for entry in entries}
     homes = {row: _home(table, row, machine, problems) for row, table in rows.items()}
-    memories = {row: _memory_places(table, row, machine, problems) for row, table in rows.items()}
+    lies = {
+        row: _stated_memory(table, row, homes[row], machine, problems)
+        for row, table in rows.items()
+    }
     wishes = [
-        _wish(entry.table, homes[entry.row], said.get(entry.name), threads.get(entry.name), machine)
-        for entry in entries
+        _wish(entry, homes[entry.row], lies[entry.row], said, threads, machine) for entry in entries
     ]
-    seats = place(machine, wishes)
+    seats = place(machine, wishes, largest_first=largest_first)
     placed = []
     for entry, seat in zip(entries, seats, strict=True):
         _check_dedicated(entry, seat, machine, problems)
-        home = homes[entry.row] or seat.chips
+        memory = _sum(lies[entry.row], seat.memory)
         placed.append(
             PlacedPartition(
                 name=entry.name,
@@ -55,9 +60,9 @@ def seat_all(
                 row=entry.row,
                 smt=1 if threads else _threads(entry.table, said.get(entry.name), machine),
                 memory_bytes=_memory_bytes(entry.table),
-                home=home,
+                home=homes[entry.row] or seat.chips,
                 cores=seat.cores,
-                memory=_spread(entry.table, memories[entry.row], home, machine),
+                memory=tuple(PlacedMemory((domain,), size) for domain, size in memory.items()),
                 profile=profiles[entry.row],
                 page_bytes=page_of(machine, entry.table.guest.page),
                 mainframe=said.get(entry.name),
@@ -82,21 +87,28 @@ def _threads(table: Partition, mainframe: InMainframe | None, machine: MachineDe
 
 
 def _wish(
-    table: Partition,
+    entry: Named,
     home: Chips | None,
-    mainframe: InMainframe | None,
-    host: OnHost | None,
+    lies: Mapping[int, int],
+    mainframe: Mapping[str, InMainframe],
+    hosted: Mapping[str, OnHost],
     machine: MachineDescription,
 ) -> Wish:
-    processors = table.processors
+    processors, host = entry.table.processors, hosted.get(entry.name)
+    memory = _memory_bytes(entry.table) - sum(lies.values())
     if isinstance(processors, Dedicated):
-        return Wish(processors.cores, _memory_bytes(table), dedicated=True, chips=home)
+        cores = processors.cores
+        return Wish(cores, memory, dedicated=True, chips=home, virtual=cores, lies=lies)
+    chips, entitlement = home, processors.entitlement
     if host is not None:
-        cores = host.entitlement / machine.host_threads
         chips = home or chips_of(host, machine)
-        return Wish(cores, _memory_bytes(table), dedicated=False, chips=chips)
-    told = processors.entitlement if mainframe is None else mainframe.entitlement
-    return Wish(told or 0.0, _memory_bytes(table), dedicated=False, chips=home)
+        entitlement = host.entitlement / machine.host_threads
+    elif entry.name in mainframe:
+        entitlement = mainframe[entry.name].entitlement
+    virtual = processors.virtual
+    return Wish(
+        entitlement or 0.0, memory, dedicated=False, chips=chips, virtual=virtual, lies=lies
+    )
 
 
 def _home(
@@ -122,32 +134,31 @@ def _find(text: str, path: Path, machine: MachineDescription, problems: Problems
         return ()
 
 
-def _memory_places(
-    table: Partition, row: int, machine: MachineDescription, problems: Problems
-) -> list[Chips | None]:
-    """The chips of each part of the memory; None where it goes with the home."""
-    places: list[Chips | None] = []
+def _stated_memory(
+    table: Partition,
+    row: int,
+    home: Chips | None,
+    machine: MachineDescription,
+    problems: Problems,
+) -> dict[int, int]:
+    """Bytes by domain of the memory whose place is stated, by itself or with the home: each part
+    of the table evenly over the chips of its place.
+    """
+    sizes: dict[int, int] = {}
     for index, part in enumerate(table.memory):
         path = ("partition", row, "memory", index, "on")
-        places.append(None if part.on is None else _find(part.on, path, machine, problems))
-    return places
-
-
-def _spread(
-    table: Partition,
-    places: Sequence[Chips | None],
-    home: Chips,
-    machine: MachineDescription,
-) -> tuple[PlacedMemory, ...]:
-    """A part a memory domain: each part of the table evenly over the chips of its place."""
-    sizes: dict[int, int] = {}
-    for part, chips in zip(table.memory, places, strict=True):
-        where = chips or home
-        each, rest = divmod(part.size, len(where))
-        for index, chip in enumerate(where):
+        stated = None if part.on is None else _find(part.on, path, machine, problems)
+        where = stated or home or ()
+        for number, chip in enumerate(where):
+            each, rest = divmod(part.size, len(where))
             domain = machine.domain_of(chip)
-            sizes[domain] = sizes.get(domain, 0) + each + (index < rest)
-    return tuple(PlacedMemory((domain,), size) for domain, size in sorted(sizes.items()))
+            sizes[domain] = sizes.get(domain, 0) + each + (number < rest)
+    return sizes
+
+
+def _sum(one: Mapping[int, int], other: Mapping[int, int]) -> dict[int, int]:
+    """Bytes of both, by domain."""
+    return {d: one.get(d, 0) + other.get(d, 0) for d in sorted({*one, *other})}
 
 
 def _check_dedicated(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from homenode.model.spec.asking import (
     aix_of,
+    chips_of,
     cores_of,
     count_of,
     processors_of,
@@ -136,6 +137,7 @@ __all__ = [
     "WorkloadSpec",
     "ZvmSpec",
     "aix_of",
+    "chips_of",
     "cores_of",
     "count_of",
     "processors_of",

@@ -28,6 +28,16 @@ def processors_of(partition: PartitionSpec) -> int:
     return len(cores_of(partition)) if shared is None else shared["virtual"]
 
 
+def chips_of(partition: PartitionSpec, cores_per_chip: int) -> list[int]:
+    """The chip of each of its processors: of its own cores, or the homes of its virtual processors,
+    which take them in turn; none where no home is told.
+    """
+    shared, home = shared_of(partition), partition["home"]
+    if shared is None:
+        return [core // cores_per_chip for core in cores_of(partition)]
+    return [home[vp % len(home)] for vp in range(shared["virtual"])] if home else []
+
+
 def aix_of(partition: PartitionSpec) -> AixSpec | None:
     """AIX in a partition; None where another guest runs."""
     guest = partition["guest"]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from homenode.model.spec import MachineSpec, PartitionSpec
+from homenode.model.spec import MachineSpec, PartitionSpec, chips_of
 
 
 @dataclass(frozen=True)
@@ -69,25 +69,26 @@ class Tree:
         """Processors of a partition by the chip on which they have their place: the cores of a
         dedicated one, the homes of a shared one's virtual processors.
         """
-        processors = partition["processors"]
-        if processors["mode"] == "dedicated":
-            return Counter(self.chip_of(core) for core in processors["cores"])
-        home = partition["home"]
-        return (
-            Counter(home[vp % len(home)] for vp in range(processors["virtual"]))
-            if home
-            else (Counter())
-        )
+        return Counter(chips_of(partition, int(self.machine["cores_per_chip"])))
 
     def memory_by_node(self, partition: PartitionSpec) -> dict[int, float]:
         """Share of a partition's memory on each node that has some [0..1]."""
+        found: dict[int, float] = {}
+        for domain, share in self.memory_by_domain(partition).items():
+            node = self.node_of_domain(domain)
+            found[node] = found.get(node, 0.0) + share
+        return found
+
+    def memory_by_domain(self, partition: PartitionSpec) -> dict[int, float]:
+        """Share of a partition's memory in each domain that has some [0..1]; interleaved memory is
+        evenly in all its domains.
+        """
         total = sum(part["bytes"] for part in partition["memory"])
         found: dict[int, float] = {}
         for part in partition["memory"]:
             for domain in part["domains"]:
-                node = self.node_of_domain(domain)
                 share = part["bytes"] / total / len(part["domains"])
-                found[node] = found.get(node, 0.0) + share
+                found[domain] = found.get(domain, 0.0) + share
         return found
 
     def by_node(self, seats: Mapping[int, float]) -> dict[int, float]:

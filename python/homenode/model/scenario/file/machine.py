@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -32,6 +32,14 @@ class MachineChoice(Table):
     )
     active_cores: Annotated[int, Field(ge=1, le=4096)] | None = Field(
         None, description="how many cores are activated, from the first chip on"
+    )
+    placing: Literal["largest-first", "as-listed"] | None = Field(
+        None,
+        description=(
+            "order in which PowerVM or PR/SM places partitions without a stated home: largest-first"
+            " (if not given), as when all of them start together, or as-listed, as they were"
+            " activated one after the other"
+        ),
     )
     characterized: ByType | None = Field(
         None,
