@@ -191,6 +191,29 @@ def test_table_10_of_the_article() -> None:
     ]  # fmt: skip
 
 
+def test_facts_of_the_manual_that_no_level_prints_are_in_json() -> None:
+    # A virtual processor of 0.15 cores runs 1.5 ms of each 10 ms: first in one, last in the next.
+    entitled = shared(ent=0.30, vps=2, window_ns=10_000_000, vp_minimum=0.10)
+    run = view(entitled, [sample()])
+    (facts,) = lparstat.rows(run, ["-i"])
+    assert facts["Maximum Dispatch Latency"] == "17000000"
+    assert facts["Minimum Virtual Processor Required Capacity"] == "0.10"
+    text = lparstat.render(run, ["-i"])
+    assert "Latency" not in text
+    assert "Required" not in text
+    (alone,) = lparstat.rows(view(dedicated(), [sample()]), ["-i"])
+    assert "Maximum Dispatch Latency" not in alone
+    whole = shared(ent=2.0, vps=2, window_ns=10_000_000)
+    assert whole.dispatch_latency_ns == 0, "a whole core is never away"
+
+
+def test_nothing_is_unallocated_within_a_group_of_one() -> None:
+    # Recorded with 14.00 of 16.00, 14.90 of 16.00 and 1.30 of 2.00 cores of the pool entitled.
+    configuration = shared(pool_maximum=16.0, pool_entitled=14.0)
+    (facts,) = lparstat.rows(view(configuration, [sample()]), ["-i"])
+    assert (facts["Unallocated Capacity"], facts["Unallocated Weight"]) == ("0.00", "0")
+
+
 def test_a_listing_takes_no_interval() -> None:
     with pytest.raises(UsageError, match="cannot be used with -i"):
         lparstat.render(view(shared(), [sample()]), ["-i", "1"])
