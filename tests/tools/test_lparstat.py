@@ -62,11 +62,16 @@ def test_speed_columns_follow_from_the_two_registers() -> None:
     assert figures.utcyc == pytest.approx(100 * 0.49 / 1.49)
 
 
-def test_hypervisor_share_relates_to_what_was_consumed() -> None:
-    counted = partition(busy_ns=SECOND, hypervisor_ns=0.02 * SECOND, cede_calls=3, prod_calls=2)
+def test_both_tables_of_the_hypervisor_have_one_account() -> None:
+    counted = partition(busy_ns=SECOND, hypervisor_ns=0.0001 * SECOND, cede_calls=3,
+                        cede_ns=0.9 * SECOND, cede_max_ns=0.4 * SECOND, prod_calls=2,
+                        prod_ns=2_000, confer_calls=1, confer_ns=1_000)  # fmt: skip
     figures = lparstat.utilisation(shared(), sample(counted))
-    assert figures.hypv == pytest.approx(2.0)
-    assert figures.hcalls == 5
+    table = lparstat.hypervisor_calls(shared(), sample(counted))
+    # 0.9 s away of the second of each of four logical processors.
+    assert figures.hypv == pytest.approx(22.5, abs=0.001)
+    assert figures.hypv == pytest.approx(sum(row.total_pct for row in table))
+    assert figures.hcalls == sum(row.calls for row in table) == 6
 
 
 def test_nothing_elapsed_is_all_idle() -> None:
