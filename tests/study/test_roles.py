@@ -17,16 +17,23 @@ SEEN = Path(__file__).parent / "seen.csv"
 """Rows that are no validation: fitted to, seen before a choice, or by construction. New ones are
 added at the end.
 """
-FIRST = 856
+FIRST = 908
 """Lines of the list, its head included, that no change may touch; raise it when the list grows."""
-DIGEST = "5346d4d9ce0cfed1c4c4b05a6521b84838da4a2dfb4fd91096a272524a81e434"
+DIGEST = "3082c0853034b6eb2d2a6d3cab404678669b2eb6ca1688d07c285373062a6946"
 """SHA-256 of these lines."""
+
+READ_ANEW = {("aix-micro-partitioning", "vcsw_per_s"): "vcsw"}
+"""Metrics whose figures were read anew: the rows stay, under what they are. A count of an interval
+had been taken for a rate."""
 
 
 def seen() -> dict[tuple[str, str], dict[str, str]]:
     """The listed rows by study and key."""
-    rows = csv.DictReader(SEEN.read_text(encoding="utf-8").splitlines(), strict=True)
-    return {(row["study"], f"{row['case']}:{row['metric']}"): row for row in rows}
+    found = {}
+    for row in csv.DictReader(SEEN.read_text(encoding="utf-8").splitlines(), strict=True):
+        metric = READ_ANEW.get((row["study"], row["metric"]), row["metric"])
+        found[row["study"], f"{row['case']}:{metric}"] = row
+    return found
 
 
 def published() -> dict[tuple[str, str], PublishedRow]:
