@@ -17,16 +17,23 @@ SEEN = Path(__file__).parent / "seen.csv"
 """Rows that are no validation: fitted to, seen before a choice, or by construction. New ones are
 added at the end.
 """
-FIRST = 862
+FIRST = 914
 """Lines of the list, its head included, that no change may touch; raise it when the list grows."""
-DIGEST = "e85bded167cebcb9378123e9b933c801a7713184526c6a98986c491607255067"
+DIGEST = "00222aad90bc97f8356cef33d0078a6f05b8f8986f6ab0ac35753b0ed1ec7a4b"
 """SHA-256 of these lines."""
+
+READ_ANEW = {("aix-micro-partitioning", "vcsw_per_s"): "vcsw"}
+"""Metrics whose figures were read anew: the rows stay, under what they are. A count of an interval
+had been taken for a rate."""
 
 
 def seen() -> dict[tuple[str, str], dict[str, str]]:
     """The listed rows by study and key."""
-    rows = csv.DictReader(SEEN.read_text(encoding="utf-8").splitlines(), strict=True)
-    return {(row["study"], f"{row['case']}:{row['metric']}"): row for row in rows}
+    found = {}
+    for row in csv.DictReader(SEEN.read_text(encoding="utf-8").splitlines(), strict=True):
+        metric = READ_ANEW.get((row["study"], row["metric"]), row["metric"])
+        found[row["study"], f"{row['case']}:{metric}"] = row
+    return found
 
 
 def published() -> dict[tuple[str, str], PublishedRow]:

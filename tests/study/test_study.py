@@ -469,3 +469,22 @@ def test_results_are_frames_in_a_notebook(root: Path) -> None:
     assert result.explanations[0].frame()["difference"].sum() == pytest.approx(1.94)
     told = result.runs["shared"].explain("three", base_partition="four")
     assert told.difference == 0
+
+
+def test_a_count_is_the_rate_times_the_interval_of_its_case(
+    root: Path, files: Callable[[str, str], Path]
+) -> None:
+    counted = PUBLISHED + "shared,vcsw,20000,,informed,text,x10,\n"
+    files("studies/tiny/published.csv", counted)
+    with pytest.raises(StudyError, match="shared:vcsw is a count of an interval, but its case has"):
+        load_study("tiny", root)
+    timed = STUDY.replace('name = "shared"\n', 'name = "shared"\ninterval = "10 s"\n')
+    assert timed != STUDY
+    files("studies/tiny/study.toml", timed)
+    told = {
+        c.published.metric: c.simulated
+        for c in run(root).comparisons
+        if c.published.case == "shared"
+    }
+    assert told["vcsw"].mean == pytest.approx(10 * told["vcsw_per_s"].mean)
+    assert told["vcsw"].ci95 == pytest.approx(10 * told["vcsw_per_s"].ci95)

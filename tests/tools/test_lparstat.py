@@ -62,11 +62,16 @@ def test_speed_columns_follow_from_the_two_registers() -> None:
     assert figures.utcyc == pytest.approx(100 * 0.49 / 1.49)
 
 
-def test_hypervisor_share_relates_to_what_was_consumed() -> None:
-    counted = partition(busy_ns=SECOND, hypervisor_ns=0.02 * SECOND, cede_calls=3, prod_calls=2)
+def test_both_tables_of_the_hypervisor_have_one_account() -> None:
+    counted = partition(busy_ns=SECOND, hypervisor_ns=0.0001 * SECOND, cede_calls=3,
+                        cede_ns=0.9 * SECOND, cede_max_ns=0.4 * SECOND, prod_calls=2,
+                        prod_ns=2_000, confer_calls=1, confer_ns=1_000)  # fmt: skip
     figures = lparstat.utilisation(shared(), sample(counted))
-    assert figures.hypv == pytest.approx(2.0)
-    assert figures.hcalls == 5
+    table = lparstat.hypervisor_calls(shared(), sample(counted))
+    # 0.9 s away of the second of each of four logical processors.
+    assert figures.hypv == pytest.approx(22.5, abs=0.001)
+    assert figures.hypv == pytest.approx(sum(row.total_pct for row in table))
+    assert figures.hcalls == sum(row.calls for row in table) == 6
 
 
 def test_nothing_elapsed_is_all_idle() -> None:
@@ -189,6 +194,29 @@ def test_table_10_of_the_article() -> None:
         ("Active CPUs in Pool", "9"), ("Unallocated Capacity", "0.00"),
         ("Physical CPU Percentage", "50.00%"),
     ]  # fmt: skip
+
+
+def test_facts_of_the_manual_that_no_level_prints_are_in_json() -> None:
+    # A virtual processor of 0.15 cores runs 1.5 ms of each 10 ms: first in one, last in the next.
+    entitled = shared(ent=0.30, vps=2, window_ns=10_000_000, vp_minimum=0.10)
+    run = view(entitled, [sample()])
+    (facts,) = lparstat.rows(run, ["-i"])
+    assert facts["Maximum Dispatch Latency"] == "17000000"
+    assert facts["Minimum Virtual Processor Required Capacity"] == "0.10"
+    text = lparstat.render(run, ["-i"])
+    assert "Latency" not in text
+    assert "Required" not in text
+    (alone,) = lparstat.rows(view(dedicated(), [sample()]), ["-i"])
+    assert "Maximum Dispatch Latency" not in alone
+    whole = shared(ent=2.0, vps=2, window_ns=10_000_000)
+    assert whole.dispatch_latency_ns == 0, "a whole core is never away"
+
+
+def test_nothing_is_unallocated_within_a_group_of_one() -> None:
+    # Recorded with 14.00 of 16.00, 14.90 of 16.00 and 1.30 of 2.00 cores of the pool entitled.
+    configuration = shared(pool_maximum=16.0, pool_entitled=14.0)
+    (facts,) = lparstat.rows(view(configuration, [sample()]), ["-i"])
+    assert (facts["Unallocated Capacity"], facts["Unallocated Weight"]) == ("0.00", "0")
 
 
 def test_a_listing_takes_no_interval() -> None:

@@ -7,7 +7,10 @@
 
 mod common;
 
-use common::{dedicated, machine, partition, run, spec, transactions, users, Outcome, MS, SECOND};
+use common::{
+    dedicated, loops, machine, partition, run, shared, spec, transactions, users, Outcome, MS,
+    SECOND,
+};
 use homenode_engine::spec::{Distribution, Spec, Workload};
 
 const REPLICATIONS: u64 = 8;
@@ -131,4 +134,25 @@ fn number_inside_is_rate_times_response() {
         "{integral} against {response} +- {edge}"
     );
     assert!(edge < 0.25 * response);
+}
+
+/// Threads that run, that wait in queues and that wait with their virtual processor for a core: the
+/// run queues of all logical processors hold what the partition has runnable.
+#[test]
+fn run_queues_of_processors_add_up_to_the_partition_s() {
+    let queued = |outcome: &Outcome| outcome.cpu.series("partition", 0, "runq_ns");
+    let crowd = on_cores(2, loops(16), 4.0);
+    let outcome = run(&crowd, 0);
+    let all: i64 = queued(&outcome).iter().sum();
+    assert_eq!(all, 16 * 4 * SECOND as i64);
+
+    let work = transactions(600.0, Distribution::Exponential);
+    let tenants = ["a", "b", "c"].map(|name| partition(name, shared(0.6, 2), work.clone()));
+    let mut contended = spec(machine("core:2"), tenants.to_vec());
+    contended.duration_ns = 4 * SECOND;
+    let outcome = run(&contended, 0);
+    let all = queued(&outcome).iter().sum::<i64>() as f64;
+    let whole = outcome.total("a", "runq_ns");
+    assert!((all - whole).abs() <= 1e-6 * whole, "{all} of {whole}");
+    assert!(outcome.total("a", "ready_ns") > 0.05 * whole);
 }

@@ -49,6 +49,14 @@ class Estimate:
         return plain
 
 
+def scaled(estimate: Estimate, factor: float) -> Estimate:
+    """So many times as much, as a rate is a count of so many seconds."""
+    if estimate.mean is None:
+        return estimate
+    ci95 = None if estimate.ci95 is None else estimate.ci95 * factor
+    return Estimate(estimate.mean * factor, ci95)
+
+
 def mean_of(values: Sequence[float]) -> float:
     """The plain mean of at least one value, summed exactly."""
     return math.fsum(values) / len(values)

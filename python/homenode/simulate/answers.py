@@ -172,6 +172,7 @@ class PartitionDetails(TypedDict, total=False):
     level: str
     node_name: str
     pool: int
+    pool_authority: bool
     capacity: list[float]
     processors: list[float]
     memory: list[float]

@@ -96,6 +96,10 @@ class SystemConfiguration:
     """Cores that are active in the system."""
     shared_cores: int = 0
     """Cores of the physical shared pool."""
+    window_ns: int = 0
+    """Dispatch window of the hypervisor [ns]; 0 = not told."""
+    vp_minimum: float = 0.0
+    """Least entitlement that each virtual processor needs [cores]."""
     capacity: Limits | None = None
     """Limits of the entitled capacity [cores]; none = all equal to what is online."""
     processors: Limits | None = None
@@ -134,6 +138,16 @@ class SystemConfiguration:
     def is_donating(self) -> bool:
         """Whether idle dedicated cores are lent to the pool."""
         return self.kind == "Dedicated" and self.mode == "Donating"
+
+    @property
+    def dispatch_latency_ns(self) -> int:
+        """The longest a virtual processor with work can be away while its partition gets what it is
+        entitled to [ns]: its slice came first in one window and comes last in the next.
+        """
+        if not self.is_shared or not self.vps:
+            return 0
+        slice_ns = min(self.ent / self.vps, 1.0) * self.window_ns
+        return round(2 * (self.window_ns - slice_ns))
 
     @property
     def smt_text(self) -> str:
@@ -184,6 +198,8 @@ def from_spec(
         "weight": 0 if shared is None else int(shared["weight"] or 0),
         "clock_hz": float(spec["machine"]["clock_hz"]),
         "number": index + 1,
+        "window_ns": int(spec["machine"]["hypervisor"]["window_ns"]),
+        "vp_minimum": float(spec["machine"]["hypervisor"]["min_entitlement_per_vp"]),
         **_system(spec["machine"], partitions),
     }
     if shared is not None:

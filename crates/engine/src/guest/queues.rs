@@ -180,21 +180,24 @@ impl RunQueues {
         self.queues[usize::from(cpu)].len()
     }
 
-    /// Next software thread for an idle logical processor: its own queue's first, else the first
-    /// stolen from another.
-    pub fn take(&mut self, cpu: u16) -> Option<JobId> {
+    /// Software threads of this logical processor, running and queued.
+    pub fn threads_on(&self, cpu: u16) -> usize {
+        self.waiting_on(cpu) + usize::from(!self.idles(self.cpu(cpu)))
+    }
+
+    /// From which queue an idle logical processor takes its next software thread: its own, else
+    /// another's.
+    pub fn source(&self, cpu: u16) -> Option<u16> {
         if self.queued == 0 {
             return None;
         }
-        let from = if !self.queues[usize::from(cpu)].is_empty() {
-            cpu
-        } else {
-            match &self.filling {
-                Filling::Aix { .. } => self.nonempty.first()?,
-                Filling::Unix { places, .. } => self.nearest_queue(places, cpu)?,
-            }
-        };
-        self.take_own(from)
+        if !self.queues[usize::from(cpu)].is_empty() {
+            return Some(cpu);
+        }
+        match &self.filling {
+            Filling::Aix { .. } => self.nonempty.first(),
+            Filling::Unix { places, .. } => self.nearest_queue(places, cpu),
+        }
     }
 
     /// The nearest of the logical processors with a queue, the longest queue at equal distance.
@@ -208,11 +211,6 @@ impl RunQueues {
             )
         };
         self.nonempty.iter().min_by_key(key)
-    }
-
-    /// First of a logical processor's own queue.
-    pub fn take_own(&mut self, cpu: u16) -> Option<JobId> {
-        self.take_at(cpu, 0)
     }
 
     /// The software thread at a place of a logical processor's own queue.
@@ -239,8 +237,7 @@ impl RunQueues {
 
     /// Software threads of every logical processor, running and queued, with its number.
     fn by_threads(&self) -> impl Iterator<Item = (usize, u16)> + '_ {
-        let threads = |cpu: u16| self.waiting_on(cpu) + usize::from(!self.idles(self.cpu(cpu)));
-        (0..self.queues.len() as u16).map(move |cpu| (threads(cpu), cpu))
+        (0..self.queues.len() as u16).map(|cpu| (self.threads_on(cpu), cpu))
     }
 
     /// Folds the highest unfolded virtual processor and returns it; the last one is never folded,
@@ -343,6 +340,11 @@ mod tests {
         RunQueues::new(8, 1, spread(Places::new(chips)))
     }
 
+    fn take(queues: &mut RunQueues, cpu: u16) -> Option<JobId> {
+        let from = queues.source(cpu)?;
+        queues.take_at(from, 0)
+    }
+
     fn fill(queues: &mut RunQueues, count: usize) -> Vec<(u16, u8)> {
         (0..count)
             .map(|_| {
@@ -382,9 +384,9 @@ mod tests {
         let mut queues = aix(2, 2, 1);
         queues.queue(3, job(10));
         queues.queue(1, job(11));
-        assert_eq!(queues.take(1), Some(job(11)));
-        assert_eq!(queues.take(0), Some(job(10)));
-        assert_eq!(queues.take(0), None);
+        assert_eq!(take(&mut queues, 1), Some(job(11)));
+        assert_eq!(take(&mut queues, 0), Some(job(10)));
+        assert_eq!(take(&mut queues, 0), None);
     }
 
     #[test]
@@ -467,7 +469,7 @@ mod tests {
         for (cpu, number) in [(4, 40), (0, 10), (1, 11), (1, 12)] {
             queues.queue(cpu, job(number));
         }
-        let stolen: Vec<_> = (0..4).map(|_| queues.take(2).unwrap()).collect();
+        let stolen: Vec<_> = (0..4).map(|_| take(&mut queues, 2).unwrap()).collect();
         assert_eq!(stolen, [11, 10, 12, 40].map(job));
     }
 

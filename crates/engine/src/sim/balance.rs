@@ -85,10 +85,10 @@ impl<S: System> World<S> {
         let moved = if runs {
             self.pull(vp, (from % smt) as u8)
         } else {
-            guest.queues.take_at(from, choice)
+            self.take_at(partition, from, choice)
         };
         if let Some(id) = moved {
-            self.guests[partition].queues.queue(to, id);
+            self.line_up(partition, to, id, false);
             self.slice_time(partition, to);
         }
         if runs {
@@ -163,11 +163,10 @@ impl<S: System> World<S> {
         let smt = self.guests[partition].smt;
         for thread in 0..smt {
             let cpu = Cpu { vp: index, thread };
-            let queues = &mut self.guests[partition].queues;
-            if queues.mask(index) & (1 << thread) != 0 {
+            if self.guests[partition].queues.mask(index) & (1 << thread) != 0 {
                 continue;
             }
-            if let Some(id) = queues.take(index * u16::from(smt) + u16::from(thread)) {
+            if let Some(id) = self.take(partition, index * u16::from(smt) + u16::from(thread)) {
                 self.run_on(id, cpu);
             }
         }
@@ -179,7 +178,7 @@ impl<S: System> World<S> {
         let smt = self.guests[partition].smt;
         for thread in 0..smt {
             let cpu = index * u16::from(smt) + u16::from(thread);
-            while let Some(id) = self.guests[partition].queues.take_own(cpu) {
+            while let Some(id) = self.take_at(partition, cpu, 0) {
                 self.make_runnable(id);
             }
         }

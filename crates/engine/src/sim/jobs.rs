@@ -35,7 +35,7 @@ impl<S: System> World<S> {
                 if self.jobs.get(id).kind == JobKind::Daemon {
                     self.displace(id, partition, cpu);
                 } else {
-                    guest.queues.queue(cpu, id);
+                    self.line_up(partition, cpu, id, false);
                     self.slice_time(partition, cpu);
                 }
                 cpu
@@ -57,7 +57,7 @@ impl<S: System> World<S> {
         let runner = std::mem::replace(&mut self.threads[at].task, Task::None);
         if let Task::Job(runner) = runner {
             self.jobs.get(runner).instructions = self.threads[at].instructions.max(0.0);
-            self.guests[partition].queues.put_back(cpu, runner);
+            self.line_up(partition, cpu, runner, true);
             self.meters.cpus[at].ics += 1;
             self.put_on_thread(id, vp, Cpu { vp: index, thread });
             self.replan(vp);
@@ -262,14 +262,14 @@ impl<S: System> World<S> {
         let (partition, index) = (v.partition, v.index);
         let cpu = Cpu { vp: index, thread };
         self.threads[at].rotate_at = When::NEVER;
-        let queues = &mut self.guests[partition].queues;
+        let queues = &self.guests[partition].queues;
         let folded = index >= queues.unfolded();
         if queues.queued() == 0 || folded {
             self.release(partition, cpu);
             return;
         }
         let number = index * u16::from(self.at.vps[vp].smt) + u16::from(thread);
-        match queues.take(number) {
+        match self.take(partition, number) {
             Some(next) => self.put_on_thread(next, vp, cpu),
             None => self.release(partition, cpu),
         }
@@ -281,15 +281,14 @@ impl<S: System> World<S> {
         }
         let v = self.vp(vp);
         let (partition, index) = (v.partition, v.index);
-        let guest = &mut self.guests[partition];
-        let number = index * u16::from(guest.smt) + u16::from(thread);
+        let number = index * u16::from(self.guests[partition].smt) + u16::from(thread);
         self.threads[at].rotate_at = When::NEVER;
-        let Some(next) = guest.queues.take_own(number) else {
+        let Some(next) = self.take_at(partition, number, 0) else {
             return;
         };
         if let Task::Job(id) = std::mem::replace(&mut self.threads[at].task, Task::None) {
             self.jobs.get(id).instructions = self.threads[at].instructions;
-            guest.queues.queue(number, id);
+            self.line_up(partition, number, id, false);
         }
         self.meters.cpus[at].ics += 1;
         self.put_on_thread(next, vp, Cpu { vp: index, thread });

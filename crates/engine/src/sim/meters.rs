@@ -155,6 +155,8 @@ pub struct CpuMeter {
     pub interrupts: u64,
     /// Voluntary switches.
     pub vlcs: u64,
+    /// When its software threads left it less when they came [ns], of all since the start.
+    stayed: u64,
     /// Dispatches by distance of the core from home.
     pub home_dispatches: [u64; 3],
     /// Redispatches of software threads: same thread, core, MCM, chip, node, other node.
@@ -355,6 +357,23 @@ impl Meters {
 }
 
 impl CpuMeter {
+    /// A software thread comes, to run or to wait.
+    #[inline]
+    pub fn enter(&mut self, now: u64) {
+        self.stayed = self.stayed.wrapping_sub(now);
+    }
+
+    /// One goes: to sleep, or to another logical processor.
+    #[inline]
+    pub fn leave(&mut self, now: u64) {
+        self.stayed = self.stayed.wrapping_add(now);
+    }
+
+    /// Time that software threads ran or waited there, with so many that still do [ns].
+    pub fn run_queue_ns(&self, now: u64, there: usize) -> u64 {
+        self.stayed.wrapping_add(now.wrapping_mul(there as u64))
+    }
+
     /// Software threads that came from another logical processor.
     pub fn migrations(&self) -> u64 {
         self.redispatches[1..].iter().sum()

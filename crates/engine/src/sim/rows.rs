@@ -355,7 +355,8 @@ impl<S: System> World<S> {
                 let (user, sys) = S::user_and_sys(self, partition, number, purr);
                 row.extend([user, sys, 0.0, purr.idle, purr.busy_wall].map(|ns| ns.round() as i64));
                 row.extend([meter.ilcs, meter.vlcs, meter.cs, meter.ics].map(|n| n as i64));
-                row.push(purr.busy_wall.round() as i64);
+                let there = self.guests[partition].queues.threads_on(number as u16);
+                row.push(meter.run_queue_ns(self.now, there) as i64);
                 row.extend(meter.redispatches.map(|n| n as i64));
                 row.extend(meter.home_dispatches.map(|n| n as i64));
                 row.extend([meter.migrations(), meter.interrupts, 0].map(|n| n as i64));

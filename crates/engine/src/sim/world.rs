@@ -207,9 +207,10 @@ impl<S: System> World<S> {
         let v = &mut self.at.vps[vp];
         let bit = 1 << cpu.thread;
         v.mask |= bit;
+        let at = v.first_thread.plus(usize::from(cpu.thread));
+        self.meters.cpus[at].enter(self.now);
         if let Some(core) = v.core.filter(|_| v.warm & bit == 0) {
             v.warm |= bit;
-            let at = v.first_thread.plus(usize::from(cpu.thread));
             self.threads[at].cold_instructions = self.at.cores[core].cold_instructions;
         }
     }
@@ -218,7 +219,39 @@ impl<S: System> World<S> {
     pub fn release(&mut self, partition: PartitionId, cpu: Cpu) {
         self.guests[partition].queues.release(cpu);
         let vp = self.vp_at(partition, cpu.vp);
-        self.at.vps[vp].mask &= !(1 << cpu.thread);
+        let v = &mut self.at.vps[vp];
+        v.mask &= !(1 << cpu.thread);
+        let at = v.first_thread.plus(usize::from(cpu.thread));
+        self.meters.cpus[at].leave(self.now);
+    }
+
+    /// Queues a software thread on a logical processor, ahead of the others if it was displaced by
+    /// one of better priority.
+    pub fn line_up(&mut self, partition: PartitionId, cpu: u16, job: JobId, ahead: bool) {
+        let guest = &mut self.guests[partition];
+        if ahead {
+            guest.queues.put_back(cpu, job);
+        } else {
+            guest.queues.queue(cpu, job);
+        }
+        let at = guest.first_thread.plus(usize::from(cpu));
+        self.meters.cpus[at].enter(self.now);
+    }
+
+    /// Takes the software thread at a place of a logical processor's own queue.
+    pub fn take_at(&mut self, partition: PartitionId, cpu: u16, place: usize) -> Option<JobId> {
+        let guest = &mut self.guests[partition];
+        let job = guest.queues.take_at(cpu, place)?;
+        let at = guest.first_thread.plus(usize::from(cpu));
+        self.meters.cpus[at].leave(self.now);
+        Some(job)
+    }
+
+    /// Next software thread for an idle logical processor: its own queue's first, else the first
+    /// stolen from another.
+    pub fn take(&mut self, partition: PartitionId, cpu: u16) -> Option<JobId> {
+        let from = self.guests[partition].queues.source(cpu)?;
+        self.take_at(partition, from, 0)
     }
 }
 

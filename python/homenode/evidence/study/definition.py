@@ -22,6 +22,10 @@ from homenode.evidence.study.series import OF_A_SIZE, OF_THE_SET, Series, series
 from homenode.model.document import Problems
 from homenode.model.estimate import mean_of
 
+COUNTED = {"vcsw": "vcsw_per_s", "phint": "phint_per_s"}
+"""Columns of lparstat that count over its interval, and the metric that has their rate."""
+_NS_PER_S = 1_000_000_000
+
 
 @dataclass(frozen=True)
 class Case:
@@ -31,6 +35,8 @@ class Case:
     scenario: str
     partition: str | None
     overrides: Mapping[str, Any] = field(default_factory=dict)
+    interval_s: float | None = None
+    """Interval of the tool whose counts were published [s]."""
 
     @property
     def run_key(self) -> tuple[str, str]:
@@ -190,7 +196,7 @@ def _of_scenarios(study: Study, told: file.OfScenarios, problems: Problems) -> S
     """The study with its cases, and its rows checked."""
     series = tuple(series_of(one, place, problems) for place, one in enumerate(told.series))
     problems.raise_any()
-    cases = [Case(one.name, one.scenario, one.partition, one.changes) for one in told.case]
+    cases = [_case_of(one) for one in told.case]
     cases += [case for one in series for case in _cases_of(one)]
     ratios = [Ratio(one.name, tuple(one.of), tuple(one.to), one.totals) for one in told.ratio]
     study = replace(
@@ -206,7 +212,14 @@ def _of_scenarios(study: Study, told: file.OfScenarios, problems: Problems) -> S
     problems.raise_any()
     _check_cases(study, {*study.cases, *study.ratios, *(one.name for one in series)})
     _check_series(study)
+    _check_counts(study)
     return study
+
+
+def _case_of(told: file.Case) -> Case:
+    """Its meaning."""
+    interval_s = None if told.interval is None else told.interval / _NS_PER_S
+    return Case(told.name, told.scenario, told.partition, told.changes, interval_s)
 
 
 def _cases_of(series: Series) -> list[Case]:
@@ -285,6 +298,17 @@ def _check_roles(study: Study) -> None:
             raise StudyError(
                 f"row {row.key} has the role validation, but a parameter is fitted to its case: it "
                 "is calibration or informed",
+                where=row.where,
+            )
+
+
+def _check_counts(study: Study) -> None:
+    """What is counted is counted over an interval."""
+    for row in study.published:
+        case = study.cases.get(row.case)
+        if row.metric in COUNTED and (case is None or case.interval_s is None):
+            raise StudyError(
+                f"row {row.key} is a count of an interval, but its case has none",
                 where=row.where,
             )
 

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from homenode.evidence.scaling.runs import run_all
-from homenode.evidence.study.definition import Case, Ratio, Study, load_study
+from homenode.evidence.study.definition import COUNTED, Case, Ratio, Study, load_study
 from homenode.evidence.study.deviation import Comparison
 from homenode.evidence.study.machines import compare_rows
 from homenode.evidence.study.overrides import override
 from homenode.evidence.study.published import PublishedRow
 from homenode.evidence.study.result import StudyResult
 from homenode.evidence.study.series import OF_A_SIZE, OF_THE_SET
-from homenode.model.estimate import Estimate, estimate
+from homenode.model.estimate import Estimate, estimate, mean_of, scaled
 from homenode.model.scenario import Scenario
 from homenode.simulate.explain.explanation import explain
 from homenode.simulate.kept.finding import folder_of_study
@@ -101,7 +101,11 @@ def simulated(study: Study, runs: Mapping[str, Run], row: PublishedRow) -> Estim
             row.metric,
             lambda case: runs[case].metric(study.cases[case].partition, "itr_per_s"),
         )
-    return runs[row.case].metric(study.cases[row.case].partition, row.metric)
+    case = study.cases[row.case]
+    if row.metric in COUNTED and case.interval_s is not None:
+        rate = runs[row.case].metric(case.partition, COUNTED[row.metric])
+        return scaled(rate, case.interval_s)
+    return runs[row.case].metric(case.partition, row.metric)
 
 
 def _ratio(study: Study, runs: Mapping[str, Run], ratio: Ratio, metric: str) -> Estimate:

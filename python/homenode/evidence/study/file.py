@@ -15,7 +15,15 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from homenode.errors import StudyError
-from homenode.model.document import Document, Problems, Table, read_document, validate
+from homenode.model.document import (
+    Document,
+    Problems,
+    Quantity,
+    Table,
+    read_document,
+    validate,
+)
+from homenode.model.units import TIME
 
 Text = Annotated[str, Field(min_length=1)]
 Texts = Annotated[list[Text], Field(min_length=1)]
@@ -47,6 +55,7 @@ class Case(Table):
     name: Text = Field(description="rows of published.csv name it")
     scenario: Text = Field(description="name a file in scenarios/")
     partition: Text | None = None
+    interval: Annotated[int, Quantity(TIME, "1 ms", "1 d")] | None = None
     changes: dict[str, Any] = Field(default_factory=dict, alias="set")
 
 

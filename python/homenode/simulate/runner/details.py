@@ -73,6 +73,8 @@ def _details(partition: PlacedPartition, pools: dict[str, int | None]) -> Partit
     pool = pools.get(getattr(partition.table.processors, "pool", ""))
     if pool is not None:
         found["pool"] = pool
+    if getattr(partition.table.processors, "allow_performance_collection", False):
+        found["pool_authority"] = True
     for name, key in _LIMITS.items():
         limits = _limits(partition, key)
         if limits is not None:

@@ -92,7 +92,7 @@ def rows(view: RunView, argv: Sequence[str]) -> list[dict[str, object]]:
     """The same as unrounded numbers, a dict a line, under the tool's headings."""
     request, configuration = _asked(view, argv)
     if request.mode == "i":
-        return [dict(info.information(configuration))]
+        return [dict(info.information(configuration) + info.documented(configuration))]
     return list(_rows(view, request, configuration))
 
 

@@ -55,11 +55,13 @@ NAMES = {
 def utilisation(configuration: SystemConfiguration, sample: Sample) -> Utilisation:
     """The figures of one interval.
 
-    Switches, phantom interrupts and hypervisor calls are counts over the interval. Busy donated
+    Switches, phantom interrupts and hypervisor calls are counts over the interval; `%hypv` is what
+    the calls of `-H` have of the total time. Busy donated
     and stolen cycles do not occur in the model: only idle cycles are given away.
     """
     counted, elapsed_ns = sample.partition, sample.elapsed_ns
     shares = partition_shares(configuration, counted, elapsed_ns)
+    calls = calls_made(counted).values()
     return Utilisation(
         *shares,
         physc=cores(counted["busy_ns"], elapsed_ns),
@@ -70,8 +72,8 @@ def utilisation(configuration: SystemConfiguration, sample: Sample) -> Utilisati
         app=cores(sample.pool.get("idle_ns", 0), elapsed_ns),
         vcsw=counted["vcsw"],
         phint=counted["phint"],
-        hypv=percent(counted["hypervisor_ns"], counted["busy_ns"]),
-        hcalls=calls_made(counted),
+        hypv=percent(sum(one.time_ns for one in calls), whole_ns(configuration, sample)),
+        hcalls=sum(one.calls for one in calls),
         nsp=speed_pct(counted),
         utcyc=turbo_pct(counted),
         idon=consumed_pct(configuration, counted["donated_ns"], elapsed_ns),
@@ -81,9 +83,28 @@ def utilisation(configuration: SystemConfiguration, sample: Sample) -> Utilisati
     )
 
 
-def calls_made(counted: Counters) -> int:
-    """Hypervisor calls that the model knows."""
-    return counted["cede_calls"] + counted["confer_calls"] + counted["prod_calls"]
+class Called(NamedTuple):
+    """What an interval saw of one hypervisor call; times in ns."""
+
+    calls: int
+    time_ns: int
+    longest_ns: int
+    """0 where each takes as long as any other."""
+
+
+def calls_made(counted: Counters) -> dict[str, Called]:
+    """The hypervisor calls that the model knows: the one account of `-h` and `-H`. The time of a
+    cede is the time away.
+    """
+    return {
+        name: Called(counted[f"{name}_calls"], counted[f"{name}_ns"], longest)
+        for name, longest in (("cede", counted["cede_max_ns"]), ("confer", 0), ("prod", 0))
+    }
+
+
+def whole_ns(configuration: SystemConfiguration, sample: Sample) -> int:
+    """Time of all logical processors, to which shares of total time relate."""
+    return configuration.lcpu * sample.elapsed_ns
 
 
 class Normalised(NamedTuple):

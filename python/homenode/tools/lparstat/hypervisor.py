@@ -1,8 +1,9 @@
 """`lparstat -H`: number and time of each hypervisor call.
 
-The model knows cede, confer and prod; all other calls are shown with zeros. The time of a cede is
-the time away, as on real systems; shares of total time are shares of the time of all logical
-processors.
+The model knows cede, confer and prod; all other calls are shown with zeros, for they belong to page
+tables, devices and the tools themselves, whose calls are not counted (what one takes is known of
+many). The time of a cede is the time away, as on real systems; shares of total time are shares of
+the time of all logical processors.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from typing import NamedTuple
 
 from homenode.tools.configuration import SystemConfiguration
 from homenode.tools.figures import percent
-from homenode.tools.intervals import Counters, Sample
+from homenode.tools.intervals import Sample
+from homenode.tools.lparstat.figures import Called, calls_made, whole_ns
 from homenode.tools.text_columns import DASHES
 
 
@@ -37,6 +39,7 @@ LATER_CALLS = _names("""
 """)
 """Rows that AIX 7.1 and later add."""
 
+_NEVER = Called(0, 0, 0)
 TITLE = "           Detailed information on Hypervisor Calls"
 HEADINGS = (
     "Hypervisor        \t    Number of    %Total Time   %Hypervisor   Avg Call    Max Call",
@@ -62,31 +65,23 @@ def call_names(configuration: SystemConfiguration) -> list[str]:
 
 def hypervisor_calls(configuration: SystemConfiguration, sample: Sample) -> list[Call]:
     """All rows of one interval."""
-    counted = sample.partition
-    modelled = {name: _counted(counted, name) for name in ("cede", "confer", "prod")}
-    spent_ns = sum(time_ns for _, time_ns, _ in modelled.values())
-    whole_ns = configuration.lcpu * sample.elapsed_ns
+    modelled = calls_made(sample.partition)
+    spent_ns = sum(one.time_ns for one in modelled.values())
     rows = []
     for name in call_names(configuration):
-        calls, time_ns, longest_ns = modelled.get(name, (0, 0, 0.0))
+        calls, time_ns, longest_ns = modelled.get(name, _NEVER)
         mean_ns = time_ns / calls if calls else 0.0
         rows.append(
             Call(
                 name,
                 calls,
-                percent(time_ns, whole_ns),
+                percent(time_ns, whole_ns(configuration, sample)),
                 percent(time_ns, spent_ns),
                 mean_ns,
                 max(longest_ns, mean_ns),
             )
         )
     return rows
-
-
-def _counted(counted: Counters, name: str) -> tuple[int, int, float]:
-    """Calls, their time and the longest [ns]; a call other than cede always takes the same time."""
-    longest_ns = counted["cede_max_ns"] if name == "cede" else 0
-    return counted[f"{name}_calls"], counted[f"{name}_ns"], longest_ns
 
 
 def lines(rows: list[Call]) -> list[str]:

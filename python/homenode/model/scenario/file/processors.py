@@ -81,6 +81,13 @@ class Shared(Processors):
         ),
     )
     pool: Name = Field(DEFAULT_POOL, description="name of its shared processor pool")
+    allow_performance_collection: bool = Field(
+        False,
+        description=(
+            "on Power, the profile's Allow performance information collection: whether its own"
+            " tools see what is left of the shared pool, lparstat's app"
+        ),
+    )
     polarization: Polarization | None = Field(
         None,
         description=(

@@ -162,6 +162,7 @@ def _check_words(processors: Shared, path: Path, policy: str, problems: Problems
         "pool": f"{name} has no such pools; write cpuset" if policy == "linux" else None,
         "group": f"{name} has none; write cgroup" if policy == "linux" else None,
         "capped": f"write {limit}, which says how much",
+        "allow_performance_collection": None,
         "polarization": None,
         "defined_capacity": f"write {limit}",
         "type": None,

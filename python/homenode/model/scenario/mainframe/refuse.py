@@ -84,6 +84,10 @@ def _refuse_powervm(
         there = f"{machine.title} shares its cores by type; PR/SM has no such pools"
         step = "leave pool out; group names a [[group]] with a cap"
         problems.add((*here, "pool"), there=there, next_step=step)
+    if processors.allow_performance_collection:
+        there = "only PowerVM asks, in the partition's profile"
+        step = "leave allow_performance_collection out"
+        problems.add((*here, "allow_performance_collection"), there=there, next_step=step)
 
 
 def _check_zvm(
