@@ -14,7 +14,7 @@ from homenode.evidence.study.overrides import override
 from homenode.evidence.study.published import PublishedRow
 from homenode.evidence.study.result import StudyResult
 from homenode.evidence.study.series import OF_A_SIZE, OF_THE_SET
-from homenode.model.estimate import Estimate, estimate, mean_of, scaled
+from homenode.model.estimate import Estimate, estimate, scaled
 from homenode.model.scenario import Scenario
 from homenode.simulate.explain.explanation import explain
 from homenode.simulate.kept.finding import folder_of_study
