@@ -157,6 +157,14 @@ class RunSummary(Nest):
     steady: dict[str, Steadiness]
 
 
+class ScoreDetails(TypedDict):
+    """What throughput is in the unit of the benchmark that the workload is of."""
+
+    unit: str
+    of_rate: float
+    """So many for one transaction a second."""
+
+
 class PartitionDetails(TypedDict, total=False):
     """What a partition's own tools print of it but no simulation needs.
 
@@ -175,6 +183,7 @@ class PartitionDetails(TypedDict, total=False):
     capacity: list[float]
     processors: list[float]
     memory: list[float]
+    score: ScoreDetails
 
 
 Details = dict[str, PartitionDetails]

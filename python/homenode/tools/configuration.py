@@ -187,7 +187,7 @@ def from_spec(
     }
     if shared is not None:
         facts |= _pool(spec, int(shared["pool"]), facts["shared_cores"])
-    facts |= details or {}
+    facts |= {key: value for key, value in (details or {}).items() if key != "score"}
     if "srads" not in facts:
         facts["srads"] = affinity_domains(
             partition, vps, facts["smt"], facts.get("mem_mb", 0), spec["machine"]
