@@ -168,7 +168,8 @@ class ScoreDetails(TypedDict):
 class PartitionDetails(TypedDict, total=False):
     """What a partition's own tools print of it but no simulation needs.
 
-    Limits are minimum, maximum and desired value; `numbers` and `core_types` exist on a mainframe.
+    Limits are minimum, maximum and desired value; `numbers` and `core_types` exist on a mainframe,
+    `granule` where memory is given in such: the smaller of its kinds [bytes].
     """
 
     number: int
@@ -184,6 +185,7 @@ class PartitionDetails(TypedDict, total=False):
     processors: list[float]
     memory: list[float]
     score: ScoreDetails
+    granule: int
 
 
 Details = dict[str, PartitionDetails]

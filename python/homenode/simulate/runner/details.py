@@ -29,7 +29,11 @@ def partition_details(scenario: object) -> Details:
         return {}
     pools = {pool.name: pool.number for pool in scenario.resolved.pools}
     return {
-        partition.name: {**_details(partition, pools), **_score(partition, scenario.folder)}
+        partition.name: {
+            **_details(partition, pools),
+            **_granule(partition),
+            **_score(partition, scenario.folder),
+        }
         for partition in scenario.partitions
     }
 
@@ -83,6 +87,16 @@ def _details(partition: PlacedPartition, pools: dict[str, int | None]) -> Partit
         if limits is not None:
             found[name] = limits
     return found
+
+
+def _granule(partition: PlacedPartition) -> PartitionDetails:
+    """The smallest unit in which its memory is given, which limits its pages."""
+    where = partition.in_cells
+    if where is None or not where.npartition.vpars:
+        return {}
+    kinds = {part.cell is None for part in where.memory}
+    npartition = where.npartition
+    return {"granule": min(npartition.ilm_granule if k else npartition.clm_granule for k in kinds)}
 
 
 def _score(partition: PlacedPartition, folder: Path) -> PartitionDetails:
