@@ -58,6 +58,8 @@ class SmallScenario:
     def point(self) -> dict[str, Any]:
         return {}
 
+    looks_for = None
+
     def expand(self) -> list[SmallScenario]:
         return [self]
 

@@ -121,6 +121,14 @@ def test_vpars_by_cell(kept_hp: Run) -> None:
     assert "-a cell:1:cpu::4" in told[1]
 
 
+def test_vpars_names_the_granules_once(kept_hp: Run) -> None:
+    """They are set when the database is made, with the first partition, and in the firmware."""
+    lines = [line for line in text(kept_hp, "vpars").splitlines() if "vparcreate -p" in line]
+    assert lines[0].endswith("vparcreate -p shop -g ILM:1024:y -g CLM:1024:y")
+    assert len(lines) == 2
+    assert " -g " not in lines[1]
+
+
 def test_zvm_commands_and_directory(kept_z: Run) -> None:
     told = text(kept_z, "zvm").splitlines()
     for line in (

@@ -72,11 +72,13 @@ def test_what_is_exported_is_imported_and_exported_alike(
     texts = [shown, parstatus.render(first)] if with_cells else [shown]
     again = taken(*texts).scenario.resolved
     assert vparstatus.render(again, form) == shown
-    assert parstatus.render(again) == parstatus.render(first)
     for ours, theirs in zip(first.partitions, again.partitions, strict=True):
         assert ours.cores == theirs.cores
-        assert sorted(ours.memory, key=str) == sorted(theirs.memory, key=str)
         assert ours.io_domain == theirs.io_domain
+        if with_cells:  # else there is as much more as firmware and monitor take
+            assert sorted(ours.memory, key=str) == sorted(theirs.memory, key=str)
+    if with_cells:
+        assert parstatus.render(again) == parstatus.render(first)
 
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -120,7 +122,7 @@ model = "hp-rx8640"  # named with --machine
 name = "npar0"  # assumed: named by its number
 cells = ["cell0", "cell1"]  # b.txt:7, 8
 memory = ["32 GiB", "8 GiB"]  # b.txt:7, 8
-clm = ["1344 MiB", "1088 MiB"]  # assumed: what the virtual partitions have of it
+clm = ["1280 MiB", "1 GiB"]  # assumed: what the virtual partitions have of it
 ilm_granule = "512 MiB"  # a.txt:34
 clm_granule = "256 MiB"  # a.txt:44
 
@@ -333,7 +335,7 @@ def test_listings_that_contradict_each_other_are_refused() -> None:
         f"a.txt:10: oak1 is on cell 1, which parstatus does not list as active: {step}"
     )
     assert refusal(OAK, FOREST.replace("32.0/ 0.0 cab0", " 1.0/ 0.0 cab0")) == (
-        f"b.txt:7: cell 0 has 1024 MB: the virtual partitions have 1344 MB of it; {step}"
+        f"b.txt:7: cell 0 has 1024 MB: the virtual partitions have 1280 MB of it; {step}"
     )
     assert refusal(OAK, FOREST, FOREST.replace(" 8.0/", "16.0/")) == (
         f"c.txt:8: cell 1 is not as at b.txt:8: {step}"

@@ -13,9 +13,9 @@ pytest.importorskip("homenode._engine", reason="the engine is not built: run `ma
 
 import cell_frames as cells
 import frames
-from homenode.simulate.explain.advice import worth_telling
+from homenode.simulate.explain.advice import page_advice, worth_telling
 from homenode.simulate.explain.explanation import explain
-from homenode.simulate.explain.moves import moves
+from homenode.simulate.explain.moves import beside_io, moves
 from homenode.simulate.explain.pricing import Outcome, Pricing
 from homenode.simulate.explain.situation import Situation
 from homenode.simulate.kept import CAUSES
@@ -93,6 +93,91 @@ def test_with_interleaved_memory_and_a_directory_the_place_of_cores_does_not_mat
     assert moved
     assert all(abs(outcome.saving) < 1e-3 for outcome in moved)
     assert worth_telling(moved) == []
+
+
+CELLS = """
+[machine]
+model = "hp-rx7640"
+
+[[npartition]]
+name = "npar0"
+cells = ["cell0", "cell1"]
+memory = "32 GiB"
+ilm_granule = "{granule}"
+clm_granule = "{granule}"
+{partitions}
+[run]
+warmup = "200 ms"
+duration = "2 s"
+replications = 1
+"""
+HALVES = """
+[[partition]]
+name = "{name}"
+processors = {{ mode = "dedicated", cores = 8, cells = {{ {cells} }} }}
+io = "{io}"
+memory = [{{ size = "32 GiB", on = "interleaved" }}]
+guest = {{ os = "hp-ux", memory_used = "75 %" }}
+workload = {{ kind = "warehouses", count = 16, profile = {profile} }}
+"""
+SPLIT = "cell0 = 4, cell1 = 4"
+
+
+def cell_run(name: str, *partitions: tuple[str, str, str, str], granule: str = "1 GiB") -> Run:
+    tables = "".join(
+        HALVES.format(name=who, cells=where, io=io, profile=profile)
+        for who, where, io, profile in partitions
+    )
+    text = CELLS.format(partitions=tables, granule=granule)
+    return Scenario.from_toml(f'name = "{name}"\n{text}').run()
+
+
+def test_two_that_share_both_cells_are_told_to_have_one_each_with_its_memory(here: Path) -> None:
+    """Cells full of two partitions: each has room for a whole one only if the other makes it."""
+    profile = '"specjbb"'
+    run = cell_run("halves", ("jbb", SPLIT, "cell1", profile), ("other", SPLIT, "cell0", profile))
+    told = worth_telling(list(outcomes(run)))
+    best = told[-1]
+    assert best.move.kind == "both"
+    assert best.move.text.endswith("that of other beside its cores")
+    assert best.saving == pytest.approx(0.065, abs=0.015)
+    assert "in exchange with other" in explain(run, "jbb").paragraph
+    frame = {**copy.deepcopy(best.move.spec), "name": "wholes"}
+    after = run_scenario(frames.Frozen(frame))
+    for name in ("jbb", "other"):
+        gained = (after.metrics[name]["etr_per_s"].mean or 0.0) / (
+            run.metrics[name]["etr_per_s"].mean or math.nan
+        )
+        now, then = (best.now, best.then) if name == "jbb" else best.others[name]
+        assert gained == pytest.approx(now / then, rel=0.01)
+
+
+def test_a_little_base_memory_beside_cores_and_io_is_priced(here: Path) -> None:
+    profile = '{ base = "sap-sd", io_data = "10 %", miss_m0 = 0.1 }'
+    run = cell_run("io", ("jbb", "cell0 = 8", "cell0", profile))
+    text = explain(run, "jbb").paragraph
+    assert "no memory of its own on cell 0, where its I/O hangs and 8 of its cores are" in text
+    assert "4 GiB of base memory there, for the kernel's structures of I/O" in text
+    found = beside_io(Situation(run, "jbb"))
+    assert found is not None
+    pricing = Pricing.of(run)
+    assert pricing is not None
+    (foretold,) = pricing.outcomes(0, [found[0]])
+    assert foretold.saving > 0.005
+    after = run_scenario(frames.Frozen({**copy.deepcopy(found[0].spec), "name": "beside"}))
+    gained = throughput(after) / throughput(run)
+    assert gained == pytest.approx(foretold.now / foretold.then, rel=0.01)
+    # Whose I/O hangs where it has no core has nothing of it.
+    away = cell_run("away", ("jbb", "cell0 = 8", "cell1", profile))
+    assert "base memory" not in explain(away, "jbb").paragraph
+
+
+def test_a_granule_that_limits_pages_is_named(here: Path) -> None:
+    run = cell_run("small", ("jbb", "cell0 = 8", "cell0", '"specjbb"'), granule="128 MiB")
+    told = page_advice(Situation(run, "jbb"))
+    assert "With pages of 256 MiB and granules as large (128 MiB now)" in told
+    large = cell_run("large", ("jbb", "cell0 = 8", "cell0", '"specjbb"'), granule="1 GiB")
+    assert "granule" not in page_advice(Situation(large, "jbb"))
 
 
 def test_two_generations_by_cores_and_by_cycles(here: Path) -> None:

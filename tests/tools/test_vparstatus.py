@@ -64,7 +64,7 @@ CLM, user-assigned [CellID  Base  /Range]:
                             (bytes) (MB)
 CLM, monitor-assigned [CellID  Base  /Range]:
                                (bytes) (MB)
-CLM (CellID  MB):  1  24512
+CLM (CellID  MB):  1  24576
 
 CLM Granularity (MB):  1024
 
@@ -73,15 +73,15 @@ CLM Granularity (MB):  1024
 MACHINE = (
     "jbb:Up:Dynamic,Autoboot,Nosearch:/stand/vmunix::"
     "2/16;;0.10;0.11,0.12,0.13,1.10,1.11,1.12,1.13;;1;1;0 2,1 4:1.0:"
-    ";8192;;;8192;1024;;;1 24512;1024;;;4096;;;::N\n"
+    ";8192;;;8192;1024;;;1 24576;1024;;;4096;;;::N\n"
     "sap:Up:Dynamic,Autoboot,Nosearch:/stand/vmunix::"
     "1/12;;0.14;0.15,0.16,0.17,1.14,1.15,1.16,1.17;;0;8;::"
-    ";7680;;;7680;1024;;;0 24512;1024::N\n"
+    ";8192;;;8192;1024;;;0 24576;1024::N\n"
 )
 
 SUMMARY_ROWS = [
     "jbb                            Up    Dyn,Auto   /stand/vmunix",
-    "jbb                              2/ 16    8    1   0/     0     8192   0/     0    24512",
+    "jbb                              2/ 16    8    1   0/     0     8192   0/     0    24576",
 ]
 
 CELLS = """\
@@ -113,6 +113,34 @@ def test_the_summary_has_two_lines_a_partition() -> None:
 
 def test_parstatus_c_shows_the_cells() -> None:
     assert parstatus.render(resolved()) == CELLS
+
+
+def test_memory_is_shown_in_whole_granules() -> None:
+    for partition in vparstatus.told(resolved()):
+        memory = partition["memory"]
+        kinds: list[tuple[vparstatus.Megabytes, int]] = [
+            (memory["interleaved"], memory["interleaved"]["granule"])
+        ]
+        kinds += [(part, memory["local"]["granule"]) for part in memory["local"]["by_cell"]]
+        for size, granule in kinds:
+            assert size["megabytes"] % granule == 0
+            assert size["floating"] % granule == 0
+
+
+def test_records_of_cells_and_partitions_are_read_again() -> None:
+    shown = parstatus.records(resolved())
+    assert shown.splitlines() == [
+        "cell:cab0,cell0:Active Core:8/0/8:32.0/0.0:cab0,bay0,chassis0:yes:yes:0",
+        "cell:cab0,cell1:Active Base:8/0/8:32.0/0.0:cab0,bay0,chassis1:yes:yes:0",
+        "partition:0:Active:2:2:cab0,cell0:oak",
+    ]
+    reading = json.loads(_engine.parse_parstatus(shown))
+    assert reading["remarks"] == []
+    given = parstatus.listing(resolved(), parstatus.SECTIONS)
+    assert reading["cells"] == given["cells"]
+    assert reading["partitions"] == given["partitions"]
+    absent = parstatus.records(resolved(NO_MONITOR), (parstatus.CELLS,)).splitlines()[0]
+    assert absent == "cell:cab0,cell0:Absent:-:-:-:-:-:-"
 
 
 def test_a_cell_of_no_npartition_is_absent() -> None:

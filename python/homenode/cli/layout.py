@@ -60,6 +60,9 @@ def parstatus(
     full: Annotated[
         bool, typer.Option("-V", help="Cells in full, with their cell-local memory.")
     ] = False,
+    machine: Annotated[
+        bool, typer.Option("-M", help="Lines for programs, of cells and hard partitions.")
+    ] = False,
     cell: Annotated[
         int | None, typer.Option("-c", help="With -V, only this cell.", metavar="CELL")
     ] = None,
@@ -75,12 +78,19 @@ def parstatus(
 
     if cell is not None and not full:
         raise UsageError("parstatus: -c needs -V", next_step=f"write parstatus -V -c {cell}")
+    if machine and (full or server):
+        raise UsageError(
+            f"parstatus: -M is a form of -C and -P, not of {'-V' if full else '-X'}",
+            next_step="leave one out",
+        )
     asked = {tool.COMPLEX: server, tool.CELLS: cells, tool.DETAILS: full}
     asked[tool.PARTITIONS] = partitions
     chosen = tuple(section for section, wanted in asked.items() if wanted) or tool.SECTIONS
     resolved = layout(which, out).resolved
     if as_json:
         show_json(tool.listing(resolved, chosen, cell))
+    elif machine:
+        typer.echo(tool.records(resolved, chosen), nl=False)
     else:
         typer.echo(tool.render(resolved, chosen, cell), nl=False)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import enum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,18 +14,46 @@ from homenode.cli.output import (
     ReplicationsOption,
     show,
     show_json,
-    show_text,
     tell,
 )  # fmt: skip
 from homenode.cli.progress import progress_bar
+from homenode.cli.ran import run_json, show_run
 from homenode.cli.scenarios import ScenarioArgument, scenario_at
 from homenode.errors import DamagedRunError
 
 if TYPE_CHECKING:
     from homenode.simulate.run import Run
 
+
+class Find(enum.StrEnum):
+    """What can be looked for."""
+
+    USERS = "users"
+    SCORE = "score"
+
+
+FindOption = Annotated[
+    Find | None,
+    typer.Option(
+        "--find",
+        help="Look for the most users whose mean response is under a limit, or for the score over N"
+        " to 2N warehouses; by several runs.",
+    ),
+]
+LimitOption = Annotated[
+    str | None,
+    typer.Option("--response", help='With --find users: the limit, such as "2 s".', metavar="TIME"),
+]
+PartitionOption = Annotated[
+    str | None,
+    typer.Option(
+        "-p",
+        "--partition",
+        help="With --find: in which partition; the only one with such a workload if not given.",
+        metavar="NAME",
+    ),
+]
 _MOST_TOLD = 5
-_JSON_KEYS = ("run", "partitions", "workload_category", "machine", "steady")
 
 
 def run(
@@ -35,17 +63,34 @@ def run(
         int | None,
         typer.Option("--seed", "-s", help="Seed, in place of the scenario's.", metavar="N"),
     ] = None,
+    find: FindOption = None,
+    response: LimitOption = None,
+    partition: PartitionOption = None,
     jobs: JobsOption = None,
     out: OutOption = "runs",
     as_json: JsonOption = False,
 ) -> None:
     """Simulate a layout or a sweep.
 
-    Reports cores, throughput, response and locality of every partition, and keeps the run.
+    Reports cores, throughput, response and locality of every partition, and keeps the run. What a
+    scenario looks for by its table [find], or --find, is found by several runs; all are kept.
     """
     from homenode.simulate.runner import InterruptedRun, run_scenario
 
-    points = list(scenario_at(scenario).expand())
+    loaded = scenario_at(scenario)
+    options: dict[str, Any] = {
+        "replications": replications,
+        "seed": seed,
+        "jobs": jobs,
+        "out": out,
+    }
+    if find is not None or response is not None or partition is not None or loaded.looks_for:
+        from homenode.cli.find import run_find
+
+        asked = {"of": find and find.value, "response": response, "partition": partition}
+        run_find(loaded, asked, options, as_json=as_json)
+        return
+    points = list(loaded.expand())
     answers: list[dict[str, Any]] = []
     kept: list[str] = []
     stopped: InterruptedRun | None = None
@@ -54,14 +99,7 @@ def run(
         done: Run | None
         try:
             with progress_bar(f"running {scenario.name}{count}") as progress:
-                done = run_scenario(
-                    point,
-                    replications=replications,
-                    seed=seed,
-                    jobs=jobs,
-                    out=out,
-                    progress=progress,
-                )
+                done = run_scenario(point, progress=progress, **options)
         except InterruptedRun as interruption:
             stopped, done = interruption, interruption.run
             stopped.earlier = tuple(kept)
@@ -77,30 +115,6 @@ def run(
         show_json({"runs": answers})
     if stopped is not None:
         raise stopped
-
-
-def run_json(done: Run) -> dict[str, object]:
-    """What `--json` prints of a run; the category is that of machines which have one."""
-    summary: Mapping[str, object] = done.summary
-    return {key: summary[key] for key in _JSON_KEYS if key in summary}
-
-
-def show_run(done: Run, point: Mapping[str, Any], *, as_json: bool) -> None:
-    """Print a run's figures."""
-    from homenode.report.runs import run_tables, unsteady_lines
-
-    if as_json:
-        show_json(run_json(done))
-        return
-    if point:
-        show_text(", ".join(f"{axis} = {value}" for axis, value in point.items()))
-    show(*run_tables(done))
-    show_text(unsteady_lines(done))
-    plural = "s" if done.replications > 1 else ""
-    tell(
-        f"run {done.id}: {done.replications} replication{plural} of "
-        f"{done.summary['machine']['simulated_s']:g} s, seed {done.seed}, kept in {done.path}"
-    )
 
 
 def runs(

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from homenode.model.numbers import NOTHING, with_interval
 from homenode.report.mainframe import mainframe_tables
+from homenode.report.scores import score_of
 from homenode.report.tables import plain_table
 
 if TYPE_CHECKING:
@@ -113,13 +114,19 @@ def _work_table(run: Run) -> Table:
         for entry in _WORK
         if any(run.metrics[p][entry[1]].mean is not None for p in run.partitions)
     ]
-    table = plain_table("partition", *(title for title, *_ in shown), title="Work")
+    scores = {name: score_of(run, name) for name in run.partitions}
+    units = list(dict.fromkeys(score[0] for score in scores.values() if score is not None))
+    table = plain_table("partition", *(title for title, *_ in shown), *units, title="Work")
     for partition in run.partitions:
-        metrics = run.metrics[partition]
+        metrics, score = run.metrics[partition], scores[partition]
         if run.unsteady_reason(partition) is not None:
             cells = ["no steady state", *[NOTHING] * (len(shown) - 1)] if shown else []
         else:
             cells = [with_interval(metrics[name], digits) for _, name, digits in shown]
+        cells += [
+            with_interval(score[1], 0) if score is not None and score[0] == unit else NOTHING
+            for unit in units
+        ]
         table.add_row(escape(partition), *cells)
     return table
 

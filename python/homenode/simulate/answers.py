@@ -157,10 +157,19 @@ class RunSummary(Nest):
     steady: dict[str, Steadiness]
 
 
+class ScoreDetails(TypedDict):
+    """What throughput is in the unit of the benchmark that the workload is of."""
+
+    unit: str
+    of_rate: float
+    """So many for one transaction a second."""
+
+
 class PartitionDetails(TypedDict, total=False):
     """What a partition's own tools print of it but no simulation needs.
 
-    Limits are minimum, maximum and desired value; `numbers` and `core_types` exist on a mainframe.
+    Limits are minimum, maximum and desired value; `numbers` and `core_types` exist on a mainframe,
+    `granule` where memory is given in such: the smaller of its kinds [bytes].
     """
 
     number: int
@@ -176,6 +185,8 @@ class PartitionDetails(TypedDict, total=False):
     capacity: list[float]
     processors: list[float]
     memory: list[float]
+    score: ScoreDetails
+    granule: int
 
 
 Details = dict[str, PartitionDetails]

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any, cast
 
+from homenode.errors import ScenarioError
 from homenode.model import scenario as model
 from homenode.simulate.run import Run
 from homenode.simulate.runner.running import run_scenario
 from homenode.simulate.runner.simulate import ProgressFn
+from homenode.simulate.seek.look import Found, look_for, sought_of
+from homenode.simulate.seek.users import UsersFound
+from homenode.simulate.seek.warehouses import ScoreFound
 
 
 class Scenario(model.Scenario):
@@ -43,6 +48,39 @@ class Scenario(model.Scenario):
             progress=progress,
             stop=stop,
         )
+
+    def find(self, **options: Any) -> Found:
+        """What its table `[find]` asks for, with the options of `find_users`."""
+        wanted = sought_of(self)
+        if wanted is None:
+            raise ScenarioError(
+                f"{self.source} looks for nothing", next_step="add a table [find] to it"
+            )
+        return look_for(self, wanted, **options)
+
+    def find_users(
+        self, response: str | None = None, partition: str | None = None, **options: Any
+    ) -> UsersFound:
+        """The most users of a partition whose mean response is under a limit, such as `"2 s"`; what
+        is not given is taken from the scenario's table `[find]`. With the options of `run`, and
+        `doing`, which is told what each run is. Every run on the way is kept.
+        """
+        told = self.file.find
+        before = {} if told is None or told.of != "users" else self.data["find"]
+        given = {"response": response, "partition": partition}
+        asking = self.with_({"find": {**before, **_given(given), "of": "users"}})
+        return cast("UsersFound", asking.find(**options))
+
+    def find_score(self, partition: str | None = None, **options: Any) -> ScoreFound:
+        """The mean throughput over N to 2N warehouses, as SPECjbb's score is defined; N is the
+        scenario's own number. With the options of `run`, and `doing`. Every run is kept.
+        """
+        asking = self.with_({"find": {**_given({"partition": partition}), "of": "score"}})
+        return cast("ScoreFound", asking.find(**options))
+
+
+def _given(values: dict[str, str | None]) -> dict[str, object]:
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def load(path: str | Path) -> Scenario:

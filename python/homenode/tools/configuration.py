@@ -204,12 +204,16 @@ def from_spec(
     }
     if shared is not None:
         facts |= _pool(spec, int(shared["pool"]), facts["shared_cores"])
-    facts |= details or {}
+    facts |= {key: value for key, value in (details or {}).items() if key not in _OF_NO_TOOL}
     if "srads" not in facts:
         facts["srads"] = affinity_domains(
             partition, facts["smt"], facts.get("mem_mb", 0), spec["machine"]
         )
     return SystemConfiguration(**facts)
+
+
+_OF_NO_TOOL = ("score", "granule")
+"""Details that reports and advice ask for."""
 
 
 def _mode(processors: ProcessorsSpec) -> Mode:

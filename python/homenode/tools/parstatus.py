@@ -7,7 +7,8 @@ a core cell has one, and so has a cell on which a partition's I/O hangs.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from homenode import _engine
 from homenode.model.scenario.cellular.paths import cores_of_cell, cores_per_cell
@@ -58,6 +59,27 @@ def render(
 ) -> str:
     """What the tool would print."""
     return _engine.format_parstatus(json.dumps(listing(resolved, sections, cell)))
+
+
+def records(resolved: Resolved, sections: tuple[str, ...] = SECTIONS) -> str:
+    """The lines of `-M`, for programs: cells and hard partitions, fields between colons. What a
+    line says of a cell has no mark for memory that is all its own.
+    """
+    found: dict[str, Any] = listing(resolved, sections)
+    lines = [":".join(("cell", *_cell_fields(row))) for row in found[CELLS]]
+    lines += [":".join(("partition", *map(str, row.values()))) for row in found[PARTITIONS]]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _cell_fields(row: Mapping[str, Any]) -> Iterator[str]:
+    """Location, usage, processors, memory, chassis, core capable, next boot, partition."""
+    processors, memory = row["processors"], row["memory"]
+    yield row["location"]
+    yield row["usage"]
+    yield "-" if processors is None else "/".join(str(count) for count in processors.values())
+    yield "-" if memory is None else "/".join(f"{size:.1f}" for size in memory.values())
+    for fact in (row["connected"], row["core_capable"], row["next_boot"], row["partition"]):
+        yield "-" if fact is None else str(fact)
 
 
 def location(index: int) -> str:

@@ -1,7 +1,8 @@
 """vparstatus: the virtual partitions of a machine of cells, as their monitor would list them.
 
-It shows the layout, not a run: cores by path, by cell and by number, memory by kind as it is bound
-to each partition (the firmware's image of it included), the cell of the I/O. Addresses of memory
+It shows the layout, not a run: cores by path, by cell and by number, memory by kind as it is given
+to each partition, in whole granules, the cell of the I/O. What firmware and monitor take of it is
+missing from the partition that comes last, and not deducted here. Addresses of memory
 are not modelled and stay empty, of a path of I/O only the cell is known; kernel and attributes are
 those that a partition has if nothing is said of them. A partition is shown up, with its boot
 processor.
@@ -20,7 +21,6 @@ from homenode.tools.errors import ToolError
 
 if TYPE_CHECKING:
     from homenode.model.scenario.cellular.cores import AssignedCores
-    from homenode.model.scenario.cellular.memory import GrantedMemory
     from homenode.model.scenario.placed import InCells, PlacedPartition, Resolved
 
     Virtual = tuple[PlacedPartition, InCells]
@@ -174,7 +174,7 @@ def _partition(partition: PlacedPartition, where: InCells, resolved: Resolved) -
         "boot_options": "",
         "processors": _processors(partition, where, resolved),
         "io": [] if where.io is None else [{"path": f"{where.io}.0", "role": ""}],
-        "memory": _memory(where, _image(resolved)),
+        "memory": _memory(where),
         "online": None,
         "reconfiguration": None,
     }
@@ -209,51 +209,31 @@ def _paths_by_origin(cores: AssignedCores) -> tuple[list[int], list[int]]:
     return user, [core for core in cores.all if core not in (*cores.by_path, cores.boot)]
 
 
-def _image(resolved: Resolved) -> int:
-    """Memory that the firmware's image of a virtual partition takes from it [bytes]."""
-    platform = resolved.machine.platform
-    return 0 if platform is None else platform.partition_memory.value
-
-
-def _memory(where: InCells, image: int) -> Memory:
+def _memory(where: InCells) -> Memory:
     npartition = where.npartition
-    bound = _with_image(where.memory, image)
     cells = sorted({part.cell for part in where.memory if part.cell is not None})
-    sizes = [(cell, _megabytes(bound, cell)) for cell in cells]
     return {
         "interleaved": {
             "user": [],
             "monitor": [],
-            **_megabytes(bound, None),
+            **_megabytes(where, None),
             "granule": npartition.ilm_granule // _MB,
         },
         "local": {
             "user": [],
             "monitor": [],
-            "by_cell": [{"cell": cell, **size} for cell, size in sizes if size["megabytes"]],
+            "by_cell": [{"cell": cell, **_megabytes(where, cell)} for cell in cells],
             "granule": npartition.clm_granule // _MB,
         },
     }
 
 
-def _with_image(memory: Sequence[GrantedMemory], image: int) -> list[tuple[GrantedMemory, int]]:
-    """Parts with what is bound of each [bytes]: the image lies in interleaved memory, else in the
-    first part.
-    """
-    home = next((part for part in memory if part.cell is None), memory[0])
-    return [
-        (part, min(part.granted, part.usable + image) if part is home else part.usable)
-        for part in memory
-    ]
-
-
-def _megabytes(bound: Sequence[tuple[GrantedMemory, int]], cell: int | None) -> Megabytes:
+def _megabytes(where: InCells, cell: int | None) -> Megabytes:
     """All memory of a kind, and the floating part of it [MB]."""
-    parts = [(part, size) for part, size in bound if part.cell == cell]
-    floating = sum(size for part, size in parts if not part.base)
+    parts = [part for part in where.memory if part.cell == cell]
     return {
-        "megabytes": sum(size for _, size in parts) // _MB,
-        "floating": floating // _MB,
+        "megabytes": sum(part.granted for part in parts) // _MB,
+        "floating": sum(part.granted for part in parts if not part.base) // _MB,
     }
 
 

@@ -37,7 +37,7 @@ pub struct Configuration {
 pub struct Banner {
     /// Line, counted from 1.
     pub line: usize,
-    /// `AIX` or `Linux`.
+    /// `AIX`, `HP-UX` or `Linux`.
     pub system: String,
     /// Name of the host.
     pub host: String,

@@ -11,7 +11,7 @@ use crate::reports::words;
 use crate::stamp::Stamp;
 
 /// Names of the row for the whole system.
-const WHOLE: [&str; 3] = ["ALL", "all", "-"];
+const WHOLE: [&str; 4] = ["ALL", "all", "-", "system"];
 /// Row of the entitlement that nobody used.
 const UNUSED: &str = "U";
 const DAY: f64 = 86_400.0;

@@ -37,11 +37,15 @@ pub(crate) fn configuration(text: &str, line: usize) -> Option<Configuration> {
 
 const OPENING: &str = "System configuration";
 
-/// `AIX host 1 7 00F6... 11/10/20` or `Linux 5.4 (host) 11/10/20 _ppc64le_ (4 CPU)`.
+/// `AIX host 1 7 00F6... 11/10/20`, `HP-UX host B.11.31 U ia64 11/10/20` or
+/// `Linux 5.4 (host) 11/10/20 _ppc64le_ (4 CPU)`.
 pub(crate) fn banner(words: &[&str], line: usize) -> Option<Banner> {
     let (system, host, level) = match words {
         ["AIX", host, release, version, ..] if words.len() >= 5 => {
             ("AIX", *host, format!("{version}.{release}"))
+        }
+        ["HP-UX", host, level, ..] if words.len() >= 5 && level.contains('.') => {
+            ("HP-UX", *host, (*level).to_owned())
         }
         ["Linux", level, host, ..] if host.starts_with('(') && host.ends_with(')') => {
             ("Linux", host.trim_matches(['(', ')']), (*level).to_owned())
@@ -110,6 +114,16 @@ mod tests {
         let found = banner(&words, 1).expect("a banner");
         assert_eq!((found.host.as_str(), found.level.as_str()), ("db2", "7.1"));
         assert_eq!(found.day, Some(18_576));
+        let words = ["HP-UX", "oak", "B.11.31", "U", "ia64", "11/10/20"];
+        let found = banner(&words, 1).expect("a banner");
+        let told = (
+            found.system.as_str(),
+            found.host.as_str(),
+            found.level.as_str(),
+        );
+        assert_eq!(told, ("HP-UX", "oak", "B.11.31"));
+        assert_eq!(found.day, Some(18_576));
+        assert_eq!(banner(&["HP-UX", "is", "a", "Unix", "too"], 1), None);
         let words = [
             "Linux",
             "5.4",

@@ -1,8 +1,8 @@
-//! `sar -u`, `sar -P` and `sar -w` of AIX, and of sysstat on Linux, whose `mpstat` has the same
-//! form.
+//! `sar -u`, `sar -P` and `sar -w` of AIX, `sar -u` and `sar -M` of HP-UX, and of sysstat on Linux,
+//! whose `mpstat` has the same form.
 //!
-//! AIX writes the time once an interval and the row `-` for the whole system last; sysstat writes
-//! it beside every row and the row `all` first.
+//! AIX writes the time once an interval and the row `-` for the whole system last, as HP-UX does
+//! with the row `system`; sysstat writes it beside every row and the row `all` first.
 
 use crate::heading::{First, Heading};
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,15 @@ from homenode.evidence.study.overrides import override
 from homenode.evidence.study.published import PublishedRow
 from homenode.evidence.study.result import StudyResult
 from homenode.evidence.study.series import OF_A_SIZE, OF_THE_SET
+from homenode.model import scenario as model
 from homenode.model.estimate import Estimate, estimate, scaled
 from homenode.model.scenario import Scenario
+from homenode.model.scenario.sought import Sought
 from homenode.simulate.explain.explanation import explain
 from homenode.simulate.kept.finding import folder_of_study
 from homenode.simulate.run import Run
 from homenode.simulate.runner import FrozenScenario, ProgressFn, run_scenario
+from homenode.simulate.seek.look import look_for, sought_of
 
 
 def run_study(
@@ -73,7 +77,7 @@ def run_cases(
     }
     runs = run_all(
         frozen,
-        run_scenario,
+        run_or_find,
         replications=replications or study.replications,
         jobs=jobs,
         out=out,
@@ -83,11 +87,50 @@ def run_cases(
 
 
 def freeze_case(study: Study, case: Case, parameters: Mapping[str, Any]) -> FrozenScenario:
-    """The scenario of a case with what the case sets."""
+    """The scenario of a case with what the case sets; one that looks for something does so when it
+    is run.
+    """
     scenario = Scenario.load(study.scenario_path(case.scenario))
     if case.overrides:
         scenario = scenario.with_(case.overrides, why="set by the study")
-    return override(scenario, parameters)
+    frozen = override(scenario, parameters)
+    wanted = sought_of(scenario)
+    return frozen if wanted is None else Seeking(scenario, wanted, frozen, parameters)
+
+
+@dataclass(frozen=True)
+class Seeking:
+    """A scenario that looks for something, with values to replace in each of its runs."""
+
+    scenario: Scenario
+    wanted: Sought
+    frozen: FrozenScenario
+    parameters: Mapping[str, Any]
+
+    @property
+    def text(self) -> str:
+        """Its file, with what was replaced."""
+        return self.frozen.text
+
+    @property
+    def replications(self) -> int:
+        """How often each run is repeated."""
+        return self.frozen.replications
+
+    def spec_json(self) -> str:
+        """The engine's input with the file's own number of users or warehouses."""
+        return self.frozen.spec_json()
+
+
+def run_or_find(scenario: FrozenScenario, **options: Any) -> Run:
+    """The run of a scenario; of one that looks for something the run that it leads to."""
+    if not isinstance(scenario, Seeking):
+        return run_scenario(scenario, **options)
+
+    def frozen(one: model.Scenario) -> FrozenScenario:
+        return override(one, scenario.parameters)
+
+    return look_for(scenario.scenario, scenario.wanted, frozen, **options).run
 
 
 def simulated(study: Study, runs: Mapping[str, Run], row: PublishedRow) -> Estimate:

@@ -20,6 +20,7 @@ Stream = Annotated[float, Quantity(SIZE, "0 B", "1 KiB")]
 LockKind = Literal["queue", "ticket", "sleeping"]
 Switch = Annotated[float, Field(ge=0, le=1e9)]
 Share = Annotated[float, Quantity(SHARE, "0 %", "100 %")]
+ScoreOfRate = Annotated[float, Field(gt=0, le=1e9)]
 Bytes = Annotated[int, Quantity(SIZE, "0 B", "1 TiB")]
 CurveBytes = Annotated[int, Quantity(SIZE, "1 B", "1 TiB")]
 
@@ -50,6 +51,17 @@ waiters stand in a queue as in today's kernels, all data common, and stores that
 
 LEFT_OUT: Numbers = {ENGINE_NAMES.get(name, name): value for name, value in NOT_TOLD.items()}
 """The same as the engine calls them."""
+
+
+class Score(Table):
+    """What a rate of transactions makes in the unit of the benchmark that they are of."""
+
+    unit: Annotated[str, Field(min_length=1, max_length=16)] = Field(
+        description='the benchmark\'s own unit, such as "SAPS"'
+    )
+    of_rate: Figure[ScoreOfRate] = Field(
+        description="how many of it one transaction a second makes"
+    )
 
 
 class ProfileDescription(Table):
@@ -121,17 +133,26 @@ class ProfileDescription(Table):
     store_run: Figure[Run] | None = Field(
         None, description="neighbouring stores that follow each other"
     )
+    score: Score | None = Field(
+        None, description="in what unit results of this benchmark are published, if it is one"
+    )
 
     def figures(self) -> Iterator[tuple[str, Figure[Any]]]:
         """Every number with its name, in the order of the model."""
-        for name in type(self).model_fields:
+        yield from self._of_work()
+        if self.score is not None:
+            yield f"score.of_rate [{self.score.unit}]", self.score.of_rate
+
+    def _of_work(self) -> Iterator[tuple[str, Figure[Any]]]:
+        """Those that say how the work behaves."""
+        for name in PROFILE_NUMBERS:
             value = getattr(self, name)
-            if isinstance(value, Figure):
+            if value is not None:
                 yield name, value
 
     def numbers(self) -> Numbers:
         """Every number as the engine calls it, those that the file leaves out among them."""
-        told = {ENGINE_NAMES.get(name, name): figure.value for name, figure in self.figures()}
+        told = {ENGINE_NAMES.get(name, name): figure.value for name, figure in self._of_work()}
         return {"name": self.name, **LEFT_OUT, **told}
 
     def spec(self) -> Numbers:
@@ -151,5 +172,5 @@ def worth_telling(numbers: Numbers) -> Numbers:
 
 
 PROFILE_NUMBERS = tuple(
-    name for name in ProfileDescription.model_fields if name not in ("name", "title")
+    name for name in ProfileDescription.model_fields if name not in ("name", "title", "score")
 )

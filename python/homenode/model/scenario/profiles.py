@@ -7,10 +7,17 @@ from pathlib import Path as FilePath
 from homenode.errors import NotFoundError, listed, suggestion
 from homenode.model.catalog import ProfileDescription, profile, profiles
 from homenode.model.catalog.names import is_path
-from homenode.model.catalog.profile_model import ENGINE_NAMES, LEFT_OUT, Numbers, worth_telling
+from homenode.model.catalog.profile_model import (
+    ENGINE_NAMES,
+    LEFT_OUT,
+    Numbers,
+    Score,
+    worth_telling,
+)
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.file.partition import Partition
+from homenode.model.scenario.file.workload import ProfileChoice
 
 
 def choose_profile(table: Partition, row: int, folder: FilePath, problems: Problems) -> Numbers:
@@ -26,6 +33,16 @@ def choose_profile(table: Partition, row: int, folder: FilePath, problems: Probl
     if base is None:
         return {}
     return worth_telling({**base.numbers(), "name": choice.name or base.name, **replaced})
+
+
+def score_of(choice: ProfileChoice, folder: FilePath) -> Score | None:
+    """In what unit results of its benchmark are published, if it is one; the profile was found
+    before.
+    """
+    name = choice.base
+    if name is None:
+        return None
+    return profile(folder / name if is_path(name) else name).score
 
 
 def _base(name: str, folder: FilePath, path: Path, problems: Problems) -> ProfileDescription | None:

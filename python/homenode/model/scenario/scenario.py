@@ -23,12 +23,14 @@ from homenode.model.document import (
     to_toml,
     validate,
 )
+from homenode.model.scenario.file.find import Find
 from homenode.model.scenario.file.scenario import Run, ScenarioFile
 from homenode.model.scenario.flatten import flatten
 from homenode.model.scenario.limits import check_limits
 from homenode.model.scenario.paths import changed
 from homenode.model.scenario.placed import PlacedPartition, Resolved
 from homenode.model.scenario.resolve import resolve
+from homenode.model.scenario.sought import check_find
 from homenode.model.spec import Spec
 
 _MOST_POINTS = 100_000
@@ -78,6 +80,7 @@ class Scenario:
         file = validate(ScenarioFile, document, ScenarioError)
         resolved = resolve(file, document, folder)
         _check_sweep(file, document)
+        check_find(file.find, resolved.partitions, document)
         scenario = cls(text, source, folder, file, resolved, dict(point))
         if file.sweep is None:  # of a sweep only the points are simulated
             check_limits(scenario.spec(), resolved, document)
@@ -129,6 +132,11 @@ class Scenario:
     def replications(self) -> int:
         """How often it asks to be repeated."""
         return self.file.run.replications
+
+    @property
+    def looks_for(self) -> Find | None:
+        """What its table `[find]` asks for."""
+        return self.file.find
 
     def spec(self, *, seed: int | None = None) -> Spec:
         """The engine's input as a dictionary."""

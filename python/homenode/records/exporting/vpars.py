@@ -35,11 +35,20 @@ def commands(run: Run, options: ExportOptions) -> Iterator[str]:
         ) from error
     yield f"# The layout of {run.name} as commands of the vPars monitor. homenode runs none of"
     yield "# them. Each partition must be down, and not have what is added here."
-    for partition in partitions:
+    yield "# Granules (-g) can be set with the first vparcreate only, which makes the database."
+    for number, partition in enumerate(partitions):
+        create = f"vparcreate -p {quote(partition['name'])}{'' if number else _granules(partition)}"
         yield ""
-        yield f"# {partition['name']}; if it is not there yet: vparcreate -p {partition['name']}"
+        yield f"# {partition['name']}; if it is not there yet: {create}"
         yield f"# boots on {partition['processors']['boot']}"
         yield f"vparmodify -p {quote(partition['name'])} {' '.join(_resources(partition))}"
+
+
+def _granules(partition: VirtualPartition) -> str:
+    """Written to the firmware, too, without which the monitor would not boot with them."""
+    memory = partition["memory"]
+    sizes = (("ILM", memory["interleaved"]["granule"]), ("CLM", memory["local"]["granule"]))
+    return "".join(f" -g {kind}:{megabytes}:y" for kind, megabytes in sizes)
 
 
 def _resources(partition: VirtualPartition) -> Iterator[str]:

@@ -9,11 +9,13 @@ import copy
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from homenode.simulate.explain.moves import KINDS, Move, moves, rehomed
+from homenode.simulate.explain.moves import KINDS, Move, beside_io, moves, rehomed
 from homenode.simulate.explain.pricing import WORTH, Outcome, Pricing
 from homenode.simulate.explain.situation import Situation
 
 _MIB = 1 << 20
+_SHOWN = 5e-4
+"""Share of its cores that is printed as something."""
 _FEW = 4
 """So many nodes are told one by one."""
 
@@ -39,7 +41,25 @@ def moved_advice(at: Situation) -> str:
             else "There is no room to bring its cores and its memory together."
         )
         return f"{where} {why}"
-    return f"{where} {_told(worth_telling(outcomes)) or _none_helps(outcomes)}"
+    told = _told(worth_telling(outcomes)) or _none_helps(outcomes)
+    return f"{where} {told}{_io_advice(at, pricing)}"
+
+
+def _io_advice(at: Situation, pricing: Pricing) -> str:
+    """` It has no memory of its own on cell 0, where its I/O hangs and 4 of its cores are: with 1
+    GiB of base memory there ...`; nothing where that would not show.
+    """
+    found = beside_io(at)
+    outcomes = [] if found is None else pricing.outcomes(at.index, [found[0]])
+    if found is None or not outcomes or outcomes[0].saving < _SHOWN:
+        return ""
+    (_, size, node), outcome = found, outcomes[0]
+    return (
+        f" It has no memory of its own on {at.node_label(node)}, where its I/O hangs and "
+        f"{at.seats_by_node[node]:g} of its cores are: {_size(size)} of base memory there, for the "
+        f"kernel's structures of I/O, would make it {outcome.then:.2f} "
+        f"({100 * outcome.saving:.1f} % less)."
+    )
 
 
 def _where(at: Situation) -> str:
@@ -181,7 +201,15 @@ def _larger_pages(at: Situation) -> Iterator[Move]:
         if larger > page:
             spec = copy.deepcopy(at.run.spec)
             spec["partitions"][at.index]["page_bytes"] = larger
-            yield Move(f"pages of {_size(larger)}", "pages", spec)
+            yield Move(f"pages of {_size(larger)}{_granules(at, larger)}", "pages", spec)
+
+
+def _granules(at: Situation, page: int) -> str:
+    """` and granules as large (128 MiB now)`, where a page is larger than a granule can be."""
+    granule = at.run.details.get(at.partition, {}).get("granule")
+    if granule is None or page <= granule:
+        return ""
+    return f" and granules as large ({_size(granule)} now)"
 
 
 def _size(size: int) -> str:

@@ -38,6 +38,8 @@ class Move:
     """Other partitions whose cores were moved as well."""
     complete: bool = True
     """Whether all its cores are in one place now, where cores were moved."""
+    besides: str = ""
+    """Where the memory of those others is put as well."""
 
 
 def moves(at: Situation) -> Iterator[Move]:
@@ -52,7 +54,10 @@ def _moves(at: Situation) -> Iterator[Move]:
     yield from _memory(at, start)
     for node, move in to_nodes:
         if move.complete:
-            yield from _memory(at, move, there=at.node_label(node))
+            label = at.node_label(node)
+            yield from _memory(at, move, there=label)
+            if move.exchanged:
+                yield from _memory(at, _others_memory(at, move), there=label)
 
 
 def _targets(at: Situation) -> list[int]:
@@ -166,6 +171,43 @@ def _memory(at: Situation, start: Move, there: str | None = None) -> Iterator[Mo
         yield _with_memory(at, start, seats, parts, "all its memory", there)
 
 
+def _others_memory(at: Situation, start: Move) -> Move:
+    """Those that lent their cores take their memory along: the room that this one's memory needs is
+    where theirs was.
+    """
+    spec = copy.deepcopy(start.spec)
+    for index in start.exchanged:
+        other = spec["partitions"][index]
+        size = sum(part["bytes"] for part in other["memory"])
+        other["memory"] = _together(_local(at.tree, at.tree.seats(other), size))
+    names = " and ".join(f"that of {at.run.partitions[index]}" for index in start.exchanged)
+    return replace(start, spec=spec, besides=f", {names} beside its cores")
+
+
+def beside_io(at: Situation) -> tuple[Move, int, int] | None:
+    """A little of its memory on the node on which its I/O hangs and that has cores of it, where it
+    has none of its own there: as much as its accesses to the kernel's structures of I/O are a part
+    of all, in whole GiB. With the size [bytes] and the node; None where there is nothing to do.
+    """
+    domain, share = at.spec["io_domain"], at.spec["profile"]["io_data"]
+    parts = at.spec["memory"]
+    if domain is None or share <= 0 or any(part["domains"] == [domain] for part in parts):
+        return None
+    node = at.tree.node_of_domain(domain)
+    largest = max(parts, key=lambda part: (domain in part["domains"], part["bytes"]))
+    size = math.ceil(share * sum(part["bytes"] for part in parts) / _GIB) * _GIB
+    if not at.seats_by_node.get(node) or size >= largest["bytes"]:
+        return None
+    spec = copy.deepcopy(at.run.spec)
+    memory = spec["partitions"][at.index]["memory"]
+    memory[parts.index(largest)]["bytes"] -= size
+    memory.append({"domains": [domain], "bytes": size})
+    if not _fits(at, spec):
+        return None
+    text = f"{size / _GIB:.4g} GiB of base memory on {at.node_label(node)}"
+    return Move(text, "memory", spec), size, node
+
+
 def _with_memory(
     at: Situation,
     start: Move,
@@ -189,6 +231,7 @@ def _with_memory(
         text = (
             f"{start.text}, and {text}" if ", where" in start.text else f"{start.text} and {text}"
         )
+    text += start.besides
     return replace(start, text=text, kind="both" if there else "memory", spec=spec)
 
 

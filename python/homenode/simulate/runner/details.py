@@ -7,10 +7,12 @@ desired value.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 from homenode.model.scenario import PlacedPartition, Scenario
 from homenode.model.scenario.file.guest import Aix
+from homenode.model.scenario.profiles import score_of
 from homenode.simulate.answers import Details, MachineFacts, PartitionDetails
 
 _LIMITS: dict[Literal["capacity", "processors", "memory"], str] = {
@@ -26,7 +28,14 @@ def partition_details(scenario: object) -> Details:
     if not isinstance(scenario, Scenario):
         return {}
     pools = {pool.name: pool.number for pool in scenario.resolved.pools}
-    return {partition.name: _details(partition, pools) for partition in scenario.partitions}
+    return {
+        partition.name: {
+            **_details(partition, pools),
+            **_granule(partition),
+            **_score(partition, scenario.folder),
+        }
+        for partition in scenario.partitions
+    }
 
 
 def machine_facts(scenario: object) -> MachineFacts:
@@ -80,6 +89,24 @@ def _details(partition: PlacedPartition, pools: dict[str, int | None]) -> Partit
         if limits is not None:
             found[name] = limits
     return found
+
+
+def _granule(partition: PlacedPartition) -> PartitionDetails:
+    """The smallest unit in which its memory is given, which limits its pages."""
+    where = partition.in_cells
+    if where is None or not where.npartition.vpars:
+        return {}
+    kinds = {part.cell is None for part in where.memory}
+    npartition = where.npartition
+    return {"granule": min(npartition.ilm_granule if k else npartition.clm_granule for k in kinds)}
+
+
+def _score(partition: PlacedPartition, folder: Path) -> PartitionDetails:
+    """The unit in which results of its benchmark are published, if it runs one."""
+    score = score_of(partition.table.workload.profile, folder)
+    if score is None:
+        return {}
+    return {"score": {"unit": score.unit, "of_rate": score.of_rate.value}}
 
 
 def _of_mainframe(partition: PlacedPartition) -> PartitionDetails:

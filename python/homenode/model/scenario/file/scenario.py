@@ -9,6 +9,7 @@ from pydantic import Field
 from homenode.model.document import Quantity, Table
 from homenode.model.scenario.file.amounts import Cores
 from homenode.model.scenario.file.cells import Npartition
+from homenode.model.scenario.file.find import Find
 from homenode.model.scenario.file.host import Cgroup
 from homenode.model.scenario.file.machine import MachineChoice
 from homenode.model.scenario.file.mainframe import Group, Name, Scaling
@@ -82,6 +83,9 @@ class ScenarioFile(Table):
     run: Run = Field(default_factory=Run, description="how long and how often")
     scaling: Scaling | None = Field(
         None, description="what `homenode scaling` makes grow with the processors"
+    )
+    find: Find | None = Field(
+        None, description="what `homenode run` looks for, in place of a single run"
     )
     sweep: dict[str, list[object]] | None = Field(
         None, description="axes whose product is the list of runs"

@@ -121,7 +121,7 @@ class Assembled:
     @property
     def is_one_file(self) -> bool:
         """Whether it is a layout as listed, which names no file beside it."""
-        return self.scenario.machine.platform is not None and not self.files
+        return self.facts.of_cells and not self.files
 
     def save_file(self, path: Path) -> None:
         """Write the scenario alone, as a whole or not at all; a file that is there is kept."""

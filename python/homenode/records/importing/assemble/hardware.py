@@ -50,6 +50,8 @@ class Need:
     """Virtual processors of the largest, as threads; of a host no more are needed, since guests
     take turns.
     """
+    cells: bool = False
+    """Whether all of them ran HP-UX, so that they may be set on a machine of cells."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,8 @@ def choose_machine(
     Raises `NotFoundError` for a name that is none, `ListingError` where it cannot hold them.
     """
     if asked is not None:
-        _refuse_cells(machine(asked))
+        if not need.cells:
+            _refuse_cells(machine(asked))
         return named(asked, need)
     if need.under is not None:
         need = replace(need, cores=1)
@@ -128,7 +131,8 @@ def named(asked: str, need: Need) -> ChosenMachine:
 def _refuse_cells(found: MachineDescription) -> None:
     if found.platform is not None:
         raise ListingError(
-            f"{found.title} is made of cells, of which recordings of use tell nothing",
+            f"{found.title} is made of cells, of which recordings of use tell nothing unless all"
+            " ran HP-UX",
             next_step="import vparstatus -v -M and parstatus -C of it, or name another machine",
         )
 

@@ -1,9 +1,8 @@
 """The nPartitions of listings: which cells and virtual partitions make up each, and how much memory
 it must have so that its virtual partitions have what is listed.
 
-A listing says what is bound to a partition. What firmware and monitor take is missing there (see
-`homenode.model.scenario.cellular.memory`), so that what was asked for is found by rounding up to
-whole granules.
+A listing says what was given to a partition, in whole granules; one that is less than whole is what
+firmware and monitor left (see `homenode.model.scenario.cellular.memory`), and is rounded up.
 """
 
 from __future__ import annotations
@@ -51,10 +50,8 @@ class GroupMemory:
 class _Demand:
     """What virtual partitions need [bytes]."""
 
-    least_local: Mapping[int, int]
-    """Whole granules by cell."""
     local: Mapping[int, int]
-    """Cell-local memory by cell with which the listed sizes come out."""
+    """Cell-local memory by cell, in whole granules."""
     least_interleaved: int
     """Interleaved memory in whole granules."""
     left_interleaved: int
@@ -152,7 +149,7 @@ def memory_of(group: Group, facts: Facts, platform: Platform, notices: list[Noti
     """The memory by cell: told, or what the virtual partitions need."""
     ilm = _granule("ilm_granule", group, platform, notices)
     clm = _granule("clm_granule", group, platform, notices)
-    needs = _demand(group, (ilm.value, clm.value), platform)
+    needs = _demand(group, (ilm.value, clm.value))
     if not group.members:
         text = f"{group.name.value} has no virtual partitions here: it is taken as one partition"
         notices.append(Notice(f"{text} without their monitor"))
@@ -184,7 +181,7 @@ def _granule(
     return Value(first.value, str(first.where))
 
 
-def _demand(group: Group, granules: tuple[int, int], platform: Platform) -> _Demand:
+def _demand(group: Group, granules: tuple[int, int]) -> _Demand:
     """What the virtual partitions need; `granules` of interleaved and of cell-local memory."""
     left: dict[int | None, int] = {}
     granted: dict[int | None, int] = {}
@@ -193,13 +190,8 @@ def _demand(group: Group, granules: tuple[int, int], platform: Platform) -> _Dem
         whole = rounded_up(size.base, granule) + rounded_up(size.floating, granule)
         left[size.cell] = left.get(size.cell, 0) + size.base + size.floating
         granted[size.cell] = granted.get(size.cell, 0) + whole
-    # What is listed in whole granules lost nothing, so there was more.
-    firmware = platform.cell_firmware.value
-    least = {cell: granted.get(cell, 0) for cell in group.cells.value}
-    fitting = {
-        cell: max(left[cell] + firmware, size) if size else 0 for cell, size in least.items()
-    }
-    return _Demand(least, fitting, granted.get(None, 0), left.get(None, 0))
+    local = {cell: granted.get(cell, 0) for cell in group.cells.value}
+    return _Demand(local, granted.get(None, 0), left.get(None, 0))
 
 
 def _local(
@@ -212,7 +204,7 @@ def _local(
     for cell in group.cells.value:
         row, own = rows.get(cell), told.get(cell)
         if own is not None:
-            least = needs.least_local[cell]
+            least = needs.local[cell]
             if own.value < least:
                 what = f"cell {cell} has {own.value // MB} MB of cell-local memory"
                 raise _too_little(what, least, own.where)

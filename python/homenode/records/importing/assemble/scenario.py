@@ -38,11 +38,13 @@ from homenode.records.importing.assemble.hardware import (
     real_topology,
 )
 from homenode.records.importing.assemble.hosting import hosting, set_on_host
+from homenode.records.importing.assemble.hpux import is_hpux, set_in_cells, smallest_of_cells
 from homenode.records.importing.assemble.members import members
 from homenode.records.importing.assemble.options import AssembleOptions
 from homenode.records.importing.assemble.places import lay_out
 from homenode.records.importing.assemble.plan import (
     Bursts,
+    Line,
     Planned,
     plan,
     set_on_mainframe,
@@ -103,16 +105,24 @@ def assemble(
     under = hosting(system, every)
     hypervisor = system.hypervisor.value if system and system.hypervisor else under
     planned = plan(every, found, hypervisor, notices)
-    need = replace(_need(planned), under=under)
-    machine = choose_machine(facts, system, chosen.machine, need)
+    need = replace(_need(planned), under=under, cells=is_hpux(every))
+    if need.cells and chosen.machine is None:
+        machine = smallest_of_cells(need)
+    else:
+        machine = choose_machine(facts, system, chosen.machine, need)
     notices.extend(machine.notices)
     if machine.description.hypervisor.policy in HOST_POLICIES:
         topology = real_topology(facts, system or SystemFacts(""))
         set_on_host(planned, machine.description, under, topology, notices)
-    _set(planned, machine, notices)
+    tables: list[list[Line]] = []
+    if machine.description.platform is None:
+        _set(planned, machine, notices)
+    else:
+        tables = set_in_cells(planned, machine.description)
     windows, step_ns = _windows(planned, begin, chosen, _busy_with(facts, planned), notices)
     name = chosen.name or _name(system, planned)
-    return _converted(facts, chosen, machine, planned, windows, step_ns, name, notices, progress)
+    made = (machine, planned, tables)
+    return _converted(facts, chosen, made, windows, step_ns, name, notices, progress)
 
 
 def _busy_with(facts: Facts, planned: Sequence[Planned]) -> float:
@@ -206,15 +216,17 @@ def _name(system: SystemFacts | None, planned: Sequence[Planned]) -> str:
 def _converted(
     facts: Facts,
     options: AssembleOptions,
-    machine: ChosenMachine,
-    planned: Sequence[Planned],
+    decided: tuple[ChosenMachine, Sequence[Planned], Sequence[Sequence[Line]]],
     windows: Windows | None,
     step_ns: int,
     name: str,
     notices: list[Notice],
     progress: ProgressFn | None,
 ) -> Assembled:
-    """The scenario with its demand, loaded from a folder of its own."""
+    """The scenario with its demand, loaded from a folder of its own; `decided` are its machine,
+    partitions and, of a machine of cells, nPartitions.
+    """
+    machine, planned, tables = decided
     folder = lasting_folder()
     step_count = 0 if windows is None else windows.count
     files = {} if machine.text is None else {MACHINE_FILE: machine.text.encode()}
@@ -227,7 +239,7 @@ def _converted(
         if windows is not None:
             files[DEMAND_FILE] = packed(demand_table(planned, windows, rates, figures))
         text = scenario_text(
-            name, machine, planned, windows, step_ns, options.profile, told, sources
+            name, machine, planned, windows, step_ns, options.profile, told, sources, tables
         )
         write_files(folder, text, files)
         return text, loaded(text, folder, sources)

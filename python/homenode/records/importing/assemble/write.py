@@ -39,7 +39,7 @@ def scenario_text(
 ) -> str:
     """A scenario file; `told` are lines on how far its demand is from what was recorded.
 
-    With `npartitions` it is of a server of cells, which says nothing of how long to run.
+    With `npartitions` it is of a server of cells; listings of one say nothing of how long to run.
     """
     lines = [
         *_wrapped(f"Imported from {', '.join(files)}."),
@@ -55,7 +55,7 @@ def scenario_text(
         lines += ["", *pool]
     for one in planned:
         lines += ["", *_partition(one, step_ns, profile)]
-    if not npartitions:
+    if windows is not None or not npartitions:
         lines += ["", *_run(windows, step_ns)]
     return "\n".join(lines) + "\n"
 

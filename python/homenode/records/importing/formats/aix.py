@@ -1,5 +1,5 @@
-"""Reports of `lparstat`, `mpstat`, `vmstat`, `sar` and `lssrad`, of AIX and of Linux, alone or one
-after another in the text of a session.
+"""Reports of `lparstat`, `mpstat`, `vmstat`, `sar` and `lssrad`, of AIX and of Linux, and `sar` of
+HP-UX, alone or one after another in the text of a session.
 
 A file belongs to the tool whose report comes first in it; all of them are read whichever that is.
 """
@@ -24,6 +24,7 @@ _PIECE = 1 << 20
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _MOST_WIDE = 64 << 20
 """UTF-16 has to be held whole; everything else is read in pieces."""
+HP_UX = "HP-UX"
 _TOOLS = ("lparstat", "mpstat", "vmstat", "sar", "lssrad")
 _PREFERENCE = ("lparstat", "mpstat", "sar", "vmstat")
 
@@ -129,10 +130,24 @@ class _Session:
             system = Told(banner["system"].lower(), self.source.at(banner["line"]))
             owner = self.owner(banner["line"])
             self.facts.tell(owner, "os", system)
+            self._hpux_processors(banner, owner)
             if banner["processors"]:
                 processors = Told(banner["processors"], self.source.at(banner["line"]))
                 self.facts.tell(owner, "logical", processors)
         return what
+
+    def _hpux_processors(self, banner: Mapping[str, Any], owner: PartitionFacts) -> None:
+        """HP-UX's sar tells of processors by their rows only; each is a core of its own unless
+        hyperthreads are switched on, of which it says nothing.
+        """
+        if banner["system"] != HP_UX:
+            return
+        where = self.source.at(banner["line"])
+        self.facts.tell(owner, "smt", Told(1, where))
+        for table in self.recording["tables"]:
+            rows = [part for part in table["parts"] if part["name"].isdigit()]
+            if rows and self.owner(table["line"]) is owner and table["report"] == "sar":
+                self.facts.tell(owner, "logical", Told(len(rows), self.source.at(table["line"])))
 
     def uses(self, tables: Sequence[ReportTable]) -> tuple[list[str], int]:
         """Add use over time; what it is, in words, and how many rows were not sound."""
@@ -150,6 +165,8 @@ class _Session:
                 what.append(switches if told else f"{table.report}, which tells no use of cores")
                 if aixseries.has_shares(table):
                     text = f"{table.report} does not say how many processors there are: no cores"
+                    if owner.os is not None and owner.os.value == HP_UX.lower():
+                        text = f"{text}; sar -M of HP-UX tells"
                     self._say_once(table.meta["line"], text)
             else:
                 by_owner.setdefault(owner.name, []).append((table, use))
@@ -227,10 +244,15 @@ class _Session:
         return rows, seconds, bad
 
     def _processors(self, table: ReportTable) -> int | None:
+        """As the first line of the tool says; HP-UX, with `sar -M`, has a row for each."""
         index = table.meta["banner"]
         if index is None:
             return None
-        count: int | None = self.recording["banners"][index]["processors"]
+        banner = self.recording["banners"][index]
+        count: int | None = banner["processors"]
+        if count is None and banner["system"] == HP_UX and table.tool == "sar":
+            rows = [part for part in table.meta["parts"] if part["name"].isdigit()]
+            return len(rows) or None
         return count
 
 

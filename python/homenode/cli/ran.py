@@ -1,0 +1,44 @@
+"""A run as the command line shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from homenode.cli.output import show, show_json, show_text, tell
+
+if TYPE_CHECKING:
+    from homenode.simulate.run import Run
+
+_JSON_KEYS = ("run", "partitions", "workload_category", "machine", "steady")
+
+
+def run_json(done: Run) -> dict[str, object]:
+    """What `--json` prints of a run; the category is that of machines which have one, scores those
+    of benchmarks.
+    """
+    from homenode.report.scores import score_of
+
+    summary: Mapping[str, object] = done.summary
+    told = {key: summary[key] for key in _JSON_KEYS if key in summary}
+    scores = {name: score_of(done, name) for name in done.partitions}
+    found = {name: {"unit": s[0], **s[1].as_json()} for name, s in scores.items() if s is not None}
+    return {**told, "scores": found} if found else told
+
+
+def show_run(done: Run, point: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print a run's figures."""
+    from homenode.report.runs import run_tables, unsteady_lines
+
+    if as_json:
+        show_json(run_json(done))
+        return
+    if point:
+        show_text(", ".join(f"{axis} = {value}" for axis, value in point.items()))
+    show(*run_tables(done))
+    show_text(unsteady_lines(done))
+    plural = "s" if done.replications > 1 else ""
+    tell(
+        f"run {done.id}: {done.replications} replication{plural} of "
+        f"{done.summary['machine']['simulated_s']:g} s, seed {done.seed}, kept in {done.path}"
+    )
