@@ -194,6 +194,7 @@ def test_guests_and_warehouses_arrive() -> None:
         "rebalance_ns",
         "daemon_rate_per_s",
         "daemon_ns",
+        "packing",
     }
     assert shop["workload"] == {"kind": "warehouses", "count": 16}
 

@@ -43,6 +43,14 @@ pub struct Race {
     pub seed: u64,
 }
 
+/// A competitor of this weight and entitlement.
+pub fn entitled(threads: u16, weight: u16, entitled: f64) -> Runner {
+    Runner {
+        entitled,
+        ..runner(threads, weight)
+    }
+}
+
 /// A competitor of this weight.
 pub fn runner(threads: u16, weight: u16) -> Runner {
     Runner {

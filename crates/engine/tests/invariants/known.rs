@@ -5,7 +5,7 @@ use homenode_engine::spec::{Guest, Policy, Spec, Unix, Workload};
 
 use crate::common::known::{not_yet, NOT_YET};
 use crate::common::platform::Platform::{Credit2, Linux, PowerVm, PrSm, Zvm};
-use crate::common::race::{runner, Race, Runner};
+use crate::common::race::{entitled, runner, Race};
 use crate::common::*;
 use crate::shares::{equals_are_treated_alike, weights_are_shares};
 
@@ -13,11 +13,10 @@ use crate::shares::{equals_are_treated_alike, weights_are_shares};
 type Case = fn();
 
 #[rustfmt::skip] // A table.
-const WORST: [(&str, Case); 11] = [
-    ("uncapped weights of PowerVM", || weights(Race::on(PowerVm, 8, vec![
-        entitled(16, 32, 1.6), entitled(16, 16, 1.7), entitled(16, 255, 1.6)]))),
-    ("equal partitions of PowerVM", || equals(Race::on(
-        PowerVm, 2, vec![entitled(3, 128, 0.2); 5]))),
+const WORST: [(&str, Case); 10] = [
+    ("weights of PowerVM with few virtual processors", || weights(Race {
+        chips: 2, ..Race::on(PowerVm, 4, vec![
+            entitled(1, 100, 0.267), entitled(4, 33, 0.538), entitled(6, 255, 0.418)]) })),
     ("weights of Linux groups whose threads moved", || weights(Race::on(Linux, 2, vec![
         runner(4, 100), runner(2, 255), runner(1, 200), runner(4, 50)]))),
     ("excess of PR/SM in vertical polarization", || weights(Race {
@@ -34,13 +33,6 @@ const WORST: [(&str, Case); 11] = [
     ("user and kernel time beside daemons", kernel_time_of_daemons),
     ("share of busy virtual processors", busy_virtual_processors),
 ];
-
-fn entitled(threads: u16, weight: u16, entitled: f64) -> Runner {
-    Runner {
-        entitled,
-        ..runner(threads, weight)
-    }
-}
 
 fn weights(race: Race) {
     weights_are_shares(&race, &race.used(&run(&race.spec(), 0)));

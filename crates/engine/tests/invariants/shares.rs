@@ -3,7 +3,7 @@
 use crate::common::known::shares_not_yet;
 use crate::common::platform::Platform::{self, Credit2, Dedicated, Linux, PowerVm, PrSm, Zvm};
 use crate::common::platform::{ALL, SHARING};
-use crate::common::race::{water_fill, Race};
+use crate::common::race::{entitled, water_fill, Race};
 use crate::common::random::races;
 use crate::common::{assert_all, run, told};
 use crate::random;
@@ -101,6 +101,26 @@ random! {
     zvm: Zvm, 32;
     linux: Linux, 32;
     xen: Credit2, 32;
+}
+
+#[test]
+fn excess_of_powervm_is_shared_by_weight() {
+    let races = [
+        (
+            8,
+            vec![
+                entitled(16, 32, 1.6),
+                entitled(16, 16, 1.7),
+                entitled(16, 255, 1.6),
+            ],
+        ),
+        (4, vec![entitled(8, 1, 0.5), entitled(8, 255, 0.5)]),
+        (2, vec![entitled(3, 128, 0.2); 5]),
+    ];
+    for (cores, runners) in races {
+        let race = Race::on(PowerVm, cores, runners);
+        assert_shares(&race);
+    }
 }
 
 #[test]

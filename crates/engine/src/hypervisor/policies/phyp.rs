@@ -75,7 +75,7 @@ impl Policy for Phyp {
     fn renew(&self, view: View, vp: VpId) -> Renewal {
         let windows = view.windows;
         let excess = windows.slices[vp].capacity == Capacity::Excess;
-        if excess && windows.has_entitled_waiting() {
+        if excess && (windows.has_entitled_waiting() || others_come_first(view, vp)) {
             return Renewal::Yield;
         }
         if is_at_home(view, vp) || windows.own_core(vp).is_some() || windows.sets.idle_count() == 0
@@ -124,6 +124,12 @@ impl Policy for Phyp {
 fn excess_runners(view: View<'_>) -> impl Iterator<Item = CoreId> + '_ {
     let chips = view.state.tree.chips().into_iter();
     chips.flat_map(move |chip| view.windows.sets.excess_on(chip))
+}
+
+/// Whether a partition that waits has used less excess, per weight, than a runner's.
+fn others_come_first(view: View, vp: VpId) -> bool {
+    let age = |partition: PartitionId| view.windows.shares[partition].excess_age();
+    most_behind(view).is_some_and(|next| age(next) < age(view.state.vps[vp].partition))
 }
 
 fn is_at_home(view: View, vp: VpId) -> bool {
