@@ -182,6 +182,8 @@ fn a_capped_partition_waits_for_its_next_window() {
     assert_eq!(outcome.total("a", "excess_ns"), 0.0);
     // The last wait ends with the run.
     assert_eq!(outcome.total("a", "exhausted_ns"), 99.0 * 7e6);
+    // Waiting at a cap is waiting.
+    assert_eq!(outcome.total("a", "ready_ns"), 99.0 * 7e6);
 }
 
 #[test]

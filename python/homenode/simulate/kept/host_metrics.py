@@ -50,6 +50,15 @@ def _only_guests(formula: Formula) -> Formula:
     return _of_host(lambda t: formula(t) if t.shape.is_kvm else None)
 
 
+def _steal(t: Totals) -> float | None:
+    """A KVM guest is told by its host; where a hypervisor shares out cores by windows, all wait for
+    a core counts, as in Linux on Power.
+    """
+    if t.shape.on_host:
+        return _of_processors("steal_ns")(t) if t.shape.is_kvm else None
+    return _of_processors("ready_ns")(t) if t.shape.is_shared else None
+
+
 METRICS = [
     Metric(
         "cpu_share_pct",
@@ -82,8 +91,8 @@ METRICS = [
     Metric(
         "steal_pct",
         "%",
-        "of its virtual processors' time ready but not running, as a KVM guest is shown it",
-        _only_guests(_of_processors("steal_ns")),
+        "of its virtual processors' time ready but not running, at a cap too, as a guest is shown it",
+        _steal,
     ),
     Metric(
         "halt_poll_pct",

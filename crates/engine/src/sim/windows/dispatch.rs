@@ -30,6 +30,16 @@ impl World<Partitions> {
         self.seek_core(vp);
     }
 
+    /// Asks for a core for one that had nothing left, in a window that began then: its wait goes
+    /// on, at a cap as elsewhere.
+    pub(super) fn ready_again(&mut self, vp: VpId, begun: u64) {
+        let v = &self.at.vps[vp];
+        let since = v.ready_at.max(begun);
+        self.meters.partitions[v.partition].exhausted_ns += self.now - since;
+        self.set_mode(vp, Mode::Ready);
+        self.seek_core(vp);
+    }
+
     /// A virtual processor with work is on no core from now on.
     pub(super) fn wait_from_now(&mut self, vp: VpId, mode: Mode) {
         self.set_mode(vp, mode);
@@ -182,9 +192,8 @@ impl World<Partitions> {
         }
         let mut siblings = self.at.vps_of[partition].into_iter();
         if let Some(vp) = siblings.find(|vp| self.vp(*vp).mode == Mode::Exhausted) {
-            let since = self.vp(vp).ready_at;
-            self.meters.partitions[partition].exhausted_ns += self.now - since;
-            self.make_ready(vp);
+            let begun = self.window_end - self.spec.machine.hypervisor.window_ns;
+            self.ready_again(vp, begun);
         }
     }
 

@@ -25,11 +25,11 @@ impl World<Partitions> {
             self.sys.windows.slices[vp].slice_ns = self.slice_of(vp);
             self.seek_core(vp);
         }
+        let window = self.spec.machine.hypervisor.window_ns;
+        let before = self.now.saturating_sub(window);
         for vp in held.exhausted.drain(..) {
             self.sys.windows.slices[vp].slice_ns = self.slice_of(vp);
-            let v = &self.at.vps[vp];
-            self.meters.partitions[v.partition].exhausted_ns += self.now - v.ready_at;
-            self.make_ready(vp);
+            self.ready_again(vp, before);
         }
         self.sys.held = held;
         self.send_home();
