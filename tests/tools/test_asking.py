@@ -131,6 +131,7 @@ def spec() -> dict[str, Any]:
         "interval_ns": SECOND,
         "machine": {
             "nodes": 2, "chips_per_node": 4, "cores_per_chip": 8, "active_cores": 62,
+            "hypervisor": {"window_ns": 10_000_000, "min_entitlement_per_vp": 0.05},
             "clock_hz": 4.0e9, "memory_beside": "chip",
             "hypervisor": {"window_ns": 10_000_000, "min_entitlement_per_vp": 0.1},
         },
@@ -153,6 +154,8 @@ def test_the_frozen_scenario_gives_the_configuration() -> None:
     assert (one.kind, one.mode, one.lcpu, one.ent, one.weight) == ("Shared", "Uncapped", 8, 3.0, 64)
     assert (one.system_cores, one.active_cores, one.shared_cores, one.psize) == (64, 62, 60, 60)
     assert (one.pool_maximum, one.pool_entitled, one.number) == (60.0, 3.0, 1)
+    # 3.0 cores on 4 virtual processors: 7.5 ms of each 10 ms.
+    assert (one.dispatch_latency_ns, one.vp_minimum) == (5_000_000, 0.05)
     two = from_spec(spec(), "two")
     assert (two.mode, two.pool, two.psize, two.pool_maximum) == ("Capped", 1, 7, 6.5)
     assert two.pool_entitled == 3.5
