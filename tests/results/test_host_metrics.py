@@ -54,9 +54,13 @@ def test_by_hand() -> None:
 
 
 def test_only_where_they_mean_something() -> None:
-    """Nothing of a host elsewhere, no steal of processes, nothing throttled without a quota."""
-    elsewhere = replace(TOTALS, shape=replace(SHAPE, on_host=False))
-    assert set(values(elsewhere).values()) == {None}
+    """Nothing of a host elsewhere but steal where cores are shared, no steal of processes, nothing
+    throttled without a quota.
+    """
+    windows = values(replace(TOTALS, shape=replace(SHAPE, on_host=False, is_shared=True)))
+    assert {name for name, value in windows.items() if value is not None} == {"steal_pct"}
+    owned = values(replace(TOTALS, shape=replace(SHAPE, on_host=False, is_shared=False)))
+    assert set(owned.values()) == {None}
     processes = values(replace(TOTALS, shape=replace(SHAPE, is_kvm=False)))
     assert {name for name, value in processes.items() if value is None} == {
         "steal_pct",

@@ -133,7 +133,6 @@ def spec() -> dict[str, Any]:
             "nodes": 2, "chips_per_node": 4, "cores_per_chip": 8, "active_cores": 62,
             "hypervisor": {"window_ns": 10_000_000, "min_entitlement_per_vp": 0.05},
             "clock_hz": 4.0e9, "memory_beside": "chip",
-            "hypervisor": {"window_ns": 10_000_000, "min_entitlement_per_vp": 0.1},
         },
         "pools": [
             {"name": "DefaultPool", "maximum": None, "reserved": 0.0},

@@ -106,7 +106,10 @@ fn folding_follows_the_demand() {
     spec.interval_ns = 8 * SECOND;
     let unfolded = run(&spec, 0).series("a", "vps_unfolded");
     // A fifth of a core needs one, and now and then two that came together.
-    assert!(unfolded[0] <= 2 && unfolded[1] == 4 && unfolded[2] <= 2, "{unfolded:?}");
+    assert!(
+        unfolded[0] <= 2 && unfolded[1] == 4 && unfolded[2] <= 2,
+        "{unfolded:?}"
+    );
 }
 
 #[test]

@@ -21,6 +21,8 @@ _MOST_TOLD = 3
 """Causes that a difference names."""
 _WORTH = 0.005
 """Share of all from which on a cause is worth a change."""
+_SHARED_MUCH = 0.2
+"""Share of all from which on it is told how threads that share cores are booked."""
 _MATTERS = 0.1
 """Share of the largest part of a difference from which on another part is worth one."""
 _ALIKE = 0.005
@@ -156,7 +158,9 @@ def tell_one(
     total = math.fsum(printed.values())
     values = measure.values(books)
     useful = values["useful"] / math.fsum(values.values()) if total > 0 else 0.0
-    sentences = [f"{_uses(at, books, told, measure, total)}; {_pct(useful)} of it is useful work."]
+    booked = _by_thread(values, measure)
+    used = _uses(at, books, told, measure, total)
+    sentences = [f"{used}; {_pct(useful)} of it is useful work{booked}."]
     there = [(value, family) for value, family in told.families() if value > 0]
     avoidable = [pair for pair in there if pair[1] not in OF_THE_WORK]
     fixed = [pair for pair in there if pair[1] in OF_THE_WORK[1:]]
@@ -175,6 +179,16 @@ def tell_one(
     waits = page_wait(at) if at.runs_guests else None
     sentences += [waits] if waits else []
     return _with_steadiness(books, " ".join(sentences))
+
+
+def _by_thread(values: Mapping[str, float], measure: Measure) -> str:
+    """Why useful work looks small where threads share cores."""
+    if measure.name != "cores" or values["smt"] <= _SHARED_MUCH * math.fsum(values.values()):
+        return ""
+    return (
+        " (a core's time is booked to its busy threads in equal parts, and what a thread takes"
+        " longer for the others stands under threads sharing a core, not here)"
+    )
 
 
 def _uses(at: Situation, books: Breakdown, told: _Told, measure: Measure, total: float) -> str:

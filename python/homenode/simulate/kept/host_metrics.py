@@ -91,7 +91,7 @@ METRICS = [
     Metric(
         "steal_pct",
         "%",
-        "of its virtual processors' time ready but not running, at a cap too, as a guest is shown it",
+        "of its virtual processors' time ready but not running, at a cap too, as guests see it",
         _steal,
     ),
     Metric(
