@@ -134,18 +134,19 @@ impl Windows {
     /// What all limits leave to a partition for use on this account [ns].
     #[inline]
     pub fn left_ns(&self, partition: PartitionId, capacity: Capacity) -> u64 {
+        let kept = self.contests[partition].kept_ns;
         match &self.shares[partition].rule {
             Rule::Own(_) => u64::MAX,
             Rule::Lending(of) => {
                 let unpromised = of.claim.is_unpromised(capacity);
-                self.pools[of.claim.pool].left_for(unpromised)
+                self.pools[of.claim.pool].left_for(unpromised, kept)
             }
             Rule::Slices(of) => {
                 let unpromised = of.claim.is_unpromised(capacity);
-                let left = self.pools[of.claim.pool].left_for(unpromised);
+                let left = self.pools[of.claim.pool].left_for(unpromised, 0);
                 let group = of.group.map(|group| &self.groups[group]);
-                left.min(of.limit.left_for(unpromised))
-                    .min(group.map_or(u64::MAX, |group| group.left_for(unpromised)))
+                left.min(of.limit.left_for(unpromised, 0))
+                    .min(group.map_or(u64::MAX, |group| group.left_for(unpromised, kept)))
             }
         }
     }
@@ -153,22 +154,23 @@ impl Windows {
     /// Reserves time for a stretch from everything that limits the partition.
     #[inline]
     pub fn reserve(&mut self, partition: PartitionId, wanted_ns: u64, capacity: Capacity) -> u64 {
+        let kept = &mut self.contests[partition].kept_ns;
         match &mut self.shares[partition].rule {
             Rule::Own(_) => wanted_ns,
             Rule::Lending(of) => {
                 let unpromised = of.claim.is_unpromised(capacity);
-                self.pools[of.claim.pool].reserve(wanted_ns, unpromised)
+                self.pools[of.claim.pool].reserve(wanted_ns, unpromised, kept)
             }
             Rule::Slices(of) => {
                 let unpromised = of.claim.is_unpromised(capacity);
                 let pool = &mut self.pools[of.claim.pool];
-                let from_pool = pool.reserve(wanted_ns, unpromised);
-                let own = of.limit.reserve(from_pool, unpromised);
+                let from_pool = pool.reserve(wanted_ns, unpromised, &mut 0);
+                let own = of.limit.reserve(from_pool, unpromised, &mut 0);
                 pool.give_back(from_pool - own, unpromised);
                 let Some(group) = of.group else {
                     return own;
                 };
-                let granted = self.groups[group].reserve(own, unpromised);
+                let granted = self.groups[group].reserve(own, unpromised, kept);
                 of.limit.give_back(own - granted, unpromised);
                 pool.give_back(own - granted, unpromised);
                 granted

@@ -9,6 +9,7 @@
 mod average;
 mod capacity;
 pub(crate) mod check;
+mod excess;
 pub mod halt;
 mod host;
 mod idle;

@@ -12,6 +12,8 @@ pub struct View<'a> {
     pub state: &'a State,
     /// Budgets, queues and sets of cores.
     pub windows: &'a Windows,
+    /// What is left of the window [ns].
+    pub left_ns: u64,
 }
 
 /// What to do with a virtual processor that became ready.
@@ -30,6 +32,8 @@ pub enum Placement {
 pub enum Renewal {
     /// It goes on where it is.
     Stay,
+    /// It goes on where it is for so long, though entitled ones wait [ns].
+    Extend(u64),
     /// It moves to this idle core.
     Move(CoreId),
     /// It leaves the core to a waiting one and queues.
@@ -47,9 +51,9 @@ pub trait Policy {
     /// What becomes of a running virtual processor at the end of its slice or window.
     fn renew(&self, view: View, vp: VpId) -> Renewal;
 
-    /// The runner that can best spare its core for a virtual processor that needs all of the
-    /// `left_ns` of this window, if any can.
-    fn spare(&self, view: View, vp: VpId, left_ns: u64) -> Option<CoreId>;
+    /// The runner that can best spare its core for a virtual processor that needs all that is
+    /// left of this window, if any can.
+    fn spare(&self, view: View, vp: VpId) -> Option<CoreId>;
 
     /// An excess runner that should make room for a waiting partition that is behind in its share,
     /// if any.

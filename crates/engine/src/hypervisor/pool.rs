@@ -17,8 +17,13 @@ pub struct PoolBudget {
     pub left_ns: u64,
     /// Left for excess use in this window, reservations taken off [ns].
     pub left_unpromised_ns: u64,
+    /// Left of its reserve and of what partitions without work are entitled to: the excess that its
+    /// own partitions come first for (level 0) [ns].
+    pub own_ns: u64,
     /// Used in this window [ns].
     pub used_ns: u64,
+    /// The part of that which was excess [ns].
+    pub excess_ns: u64,
     /// Sum of its partitions' entitlements in a window, plus the reserve [ns].
     pub entitled_ns: u64,
     /// The part of that which partitions with work have in this window [ns].
@@ -46,7 +51,9 @@ impl PoolBudget {
             reserved_ns: 0,
             left_ns: u64::MAX,
             left_unpromised_ns: u64::MAX,
+            own_ns: 0,
             used_ns: 0,
+            excess_ns: 0,
             entitled_ns: 0,
             promised_ns: 0,
             active_vps: 0,
@@ -60,11 +67,12 @@ impl PoolBudget {
         self.left_unpromised_ns = u64::MAX;
     }
 
-    /// What is left for use of either kind [ns].
+    /// What is left for use of either kind to one for which so much is kept [ns].
     #[inline]
-    pub fn left_for(&self, unpromised: bool) -> u64 {
+    pub fn left_for(&self, unpromised: bool, kept_ns: u64) -> u64 {
         if unpromised {
-            self.left_ns.min(self.left_unpromised_ns)
+            let left = self.left_unpromised_ns.saturating_add(kept_ns);
+            self.left_ns.min(left)
         } else {
             self.left_ns
         }
@@ -72,7 +80,7 @@ impl PoolBudget {
 
     /// Starts a window; `promised_ns` is the entitlement of its partitions that have work.
     pub fn open_window(&mut self, promised_ns: u64, active_vps: u32) {
-        self.used_ns = 0;
+        (self.used_ns, self.excess_ns) = (0, 0);
         self.active_vps = active_vps;
         if let Some(maximum) = self.maximum_ns {
             self.left_ns = maximum;
@@ -80,23 +88,48 @@ impl PoolBudget {
         }
     }
 
-    /// Whether part of its entitled capacity is unused, so that its partitions' excess goes first
-    /// (level 0).
-    pub fn has_own_excess(&self) -> bool {
-        self.used_ns < self.entitled_ns
+    /// Whether hardly anything is left for excess use.
+    pub fn is_used_up(&self) -> bool {
+        self.maximum_ns.is_some() && self.left_unpromised_ns < LEAST_LOAN_NS
     }
 
-    /// Reserves time for a stretch on a core; 0 if the limit is reached.
-    pub fn reserve(&mut self, wanted_ns: u64, unpromised: bool) -> u64 {
+    /// Reserves a piece of what the pool itself is entitled to, as far as there is any.
+    pub fn reserve_own(&mut self, wanted_ns: u64) -> u64 {
+        let even = self.own_ns / u64::from(self.active_vps.max(1));
+        let grant = even.max(LEAST_LOAN_NS).min(self.own_ns).min(wanted_ns);
+        self.own_ns -= grant;
+        grant
+    }
+
+    /// Excess that came out of what the pool itself is entitled to, in the window that ends [ns].
+    pub fn own_excess_ns(&self) -> u64 {
+        let as_entitled = self.used_ns - self.excess_ns;
+        let unused = self.entitled_ns.saturating_sub(as_entitled);
+        unused.min(self.excess_ns)
+    }
+
+    /// Keeps so much of what is not promised for one partition, as far as there is any.
+    pub fn keep(&mut self, wanted_ns: u64) -> u64 {
+        let kept = wanted_ns.min(self.left_unpromised_ns);
+        self.left_unpromised_ns -= kept;
+        kept
+    }
+
+    /// Reserves time for a stretch on a core, first of what is kept for who asks; 0 if the limit is
+    /// reached.
+    pub fn reserve(&mut self, wanted_ns: u64, unpromised: bool, kept_ns: &mut u64) -> u64 {
         if self.maximum_ns.is_none() {
             return wanted_ns;
         }
-        let left = self.left_for(unpromised);
+        let left = self.left_for(unpromised, *kept_ns);
         let even = left / u64::from(self.active_vps.max(1));
-        let grant = even.max(LEAST_LOAN_NS).min(left).min(wanted_ns);
+        let even = even.max(LEAST_LOAN_NS).max(*kept_ns);
+        let grant = even.min(left).min(wanted_ns);
         self.left_ns -= grant;
         if unpromised {
-            self.left_unpromised_ns -= grant;
+            let kept = grant.min(*kept_ns);
+            *kept_ns -= kept;
+            self.left_unpromised_ns -= grant - kept;
         }
         grant
     }
@@ -140,13 +173,13 @@ mod tests {
         pool.open_window(4_000_000, 2);
         let mut excess = 0;
         loop {
-            match pool.reserve(5_000_000, true) {
+            match pool.reserve(5_000_000, true, &mut 0) {
                 0 => break,
                 grant => excess += grant,
             }
         }
         assert_eq!(excess, 6_000_000);
-        assert_eq!(pool.reserve(9_000_000, false), 2_000_000);
+        assert_eq!(pool.reserve(9_000_000, false, &mut 0), 2_000_000);
         pool.give_back(500_000, true);
         assert_eq!(pool.left_unpromised_ns, 500_000);
     }

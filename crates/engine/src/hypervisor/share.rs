@@ -97,8 +97,6 @@ pub struct Slices {
     pub average: Option<RollingAverage>,
     /// Group that limits it together with others.
     pub group: Option<GroupId>,
-    /// Whether it had to wait for a core in this window.
-    pub waited: bool,
 }
 
 impl Share {
@@ -313,7 +311,6 @@ fn slices(partition: &Partition, window_ns: u64) -> Box<Slices> {
         cap,
         average,
         group,
-        waited: false,
     })
 }
 

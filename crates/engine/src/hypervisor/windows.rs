@@ -2,6 +2,7 @@
 //! where.
 
 use super::capacity::Capacity;
+use super::excess::{Contest, Stand};
 use super::idle::CoreSets;
 use super::polarization::Kind;
 use super::pool::PoolBudget;
@@ -19,6 +20,10 @@ pub struct Slice {
     pub slice_ns: u64,
     /// Reserved from a limited pool for the current stretch [ns].
     pub grant_ns: u64,
+    /// The part of that which comes out of what the pool itself is entitled to (level 0) [ns].
+    pub own_ns: u64,
+    /// Whether the stretch is an extension: entitled ones wait, and it goes on.
+    pub extended: bool,
     /// Account it runs or waits on.
     pub capacity: Capacity,
     /// Whether it woke within this window, so that it has no claim on all of its slice.
@@ -52,6 +57,10 @@ pub struct Windows {
     pub lots: ById<CoreId, Lot>,
     /// Budgets of the partitions.
     pub shares: ById<PartitionId, Share>,
+    /// Who wanted what others left in this window.
+    pub contests: ById<PartitionId, Contest>,
+    /// Room for where they stand.
+    pub(super) stands: Vec<Stand>,
     /// Budgets of the pools.
     pub pools: ById<PoolId, PoolBudget>,
     /// Budgets of the groups.
@@ -66,6 +75,8 @@ pub struct Windows {
     pub capacity_ns: u64,
     /// Whether a window has been opened yet.
     pub opened: bool,
+    /// Whether what a pool is entitled to goes to its own partitions first: PowerVM with several.
+    pub(super) has_levels: bool,
     /// Whether some cores are dedicated: where none is, nobody needs to look.
     has_owners: bool,
     /// Whether cores of one's own cost no dispatching.
@@ -85,24 +96,30 @@ impl Windows {
             .saturating_sub(hypervisor.prsm.physical_ns);
         let share = |partition| Share::new(partition, hypervisor.policy, hypervisor.window_ns);
         let groups = spec.groups.iter();
-        let shares = spec.partitions.iter().map(share).collect();
+        let shares: ById<PartitionId, Share> = spec.partitions.iter().map(share).collect();
+        let pools = spec.pools.iter();
+        let pools: ById<PoolId, PoolBudget> = pools
+            .map(|pool| PoolBudget::new(pool, hypervisor.window_ns))
+            .collect();
         let mut windows = Self {
             slices: ById::of(Slice::new(), state.vps.len()),
             lots: ById::of(Lot::pooled(), state.cores.len()),
-            pools: spec
-                .pools
-                .iter()
-                .map(|pool| PoolBudget::new(pool, hypervisor.window_ns))
-                .collect(),
             groups: groups
                 .map(|g| PoolBudget::of_group(g.cap, capacity_ns))
                 .collect(),
             sets: CoreSets::new(&state.tree),
             queues: Queues::new(spec.pools.len(), &shares),
+            contests: shares
+                .iter()
+                .map(|share| Contest::of(share, &pools))
+                .collect(),
+            stands: Vec::with_capacity(shares.len() + pools.len()),
             shares,
+            pools,
             eviction: hypervisor.eviction,
             capacity_ns,
             opened: false,
+            has_levels: hypervisor.policy == Policy::Phyp && spec.pools.len() > 1,
             has_owners: false,
             own_is_free: hypervisor.policy == Policy::Prsm,
             masks: ById::new(),
@@ -223,6 +240,8 @@ impl Slice {
         Self {
             slice_ns: 0,
             grant_ns: u64::MAX,
+            own_ns: 0,
+            extended: false,
             capacity: Capacity::Entitled,
             late: false,
             kind: Kind::Horizontal,

@@ -1,23 +1,17 @@
 //! What does not hold yet. Random checks leave these cases out, and a worst case of each must still
 //! fail (`invariants/known.rs`), so that who mends one is told to take it off here.
 
-use super::platform::Platform::{Credit2, Linux, PowerVm, PrSm, Zvm};
-use super::race::{Race, Runner};
+use super::platform::Platform::{Credit2, Linux, Zvm};
+use super::race::Race;
 
 /// Name, why it should hold, what its worst case gives today. CHANGELOG.md names each under "In
 /// progress".
 #[rustfmt::skip] // A table.
-pub const NOT_YET: [(&str, &str, &str); 10] = [
-    ("weights of PowerVM with few virtual processors", "excess is shared out by weight",
-     "one, four and six virtual processors of weights 100, 33 and 255 get 1.00, 1.33 and 5.67 of 8 \
-      cores in place of 1.00, 1.23 and 5.77: the six would have to run all the time"),
+pub const NOT_YET: [(&str, &str, &str); 8] = [
     ("weights of Linux groups whose threads moved",
      "a group's weight counts on all processors together",
      "a group of weight 50 beside 100, 255 and 200 on two processors gets 0.09 cores in place of \
       0.16"),
-    ("excess of PR/SM in vertical polarization", "what one leaves goes to the others by weight",
-     "weights 50, 33, 33 with 3, 2 and 12 logical cores get 2.39, 1.81, 1.81 of 8 cores beside \
-      one that leaves 1.7, in place of 2.59, 1.71, 1.71"),
     ("shares of z/VM across dispatch vectors", "SHARE is of the partition, not of a vector",
      "three loops on two processors of a vector each get 0.5, 1 and 0.5 in place of 0.67 each"),
     ("shares of credit2 with few virtual processors", "credit decides, not who was there first",
@@ -47,15 +41,7 @@ pub fn not_yet(name: &str) -> bool {
 /// Whether a race's shares are on the list.
 pub fn shares_not_yet(race: &Race) -> bool {
     let threads: u16 = race.runners.iter().map(|one| one.threads).sum();
-    let wanted = race.wanted();
-    let full = |(one, wanted): (&Runner, &f64)| *wanted >= f64::from(one.threads);
-    let nearly = |(one, wanted): (&Runner, &f64)| *wanted > 0.85 * f64::from(one.threads);
-    let leaves = race.runners.iter().zip(&wanted).any(full);
     let known = match race.platform {
-        PrSm if race.vertical && leaves => "excess of PR/SM in vertical polarization",
-        PowerVm if race.runners.iter().zip(&wanted).any(nearly) => {
-            "weights of PowerVM with few virtual processors"
-        }
         Linux if !race.bound => "weights of Linux groups whose threads moved",
         Zvm if race.vectors() > 1 => "shares of z/VM across dispatch vectors",
         Credit2 if race.chips > 1 => "shares of credit2 across run queues",

@@ -4,8 +4,8 @@
 use homenode_engine::spec::{Guest, Policy, Spec, Unix, Workload};
 
 use crate::common::known::{not_yet, NOT_YET};
-use crate::common::platform::Platform::{Credit2, Linux, PowerVm, PrSm, Zvm};
-use crate::common::race::{entitled, runner, Race};
+use crate::common::platform::Platform::{Credit2, Linux, Zvm};
+use crate::common::race::{runner, Race};
 use crate::common::*;
 use crate::shares::{equals_are_treated_alike, weights_are_shares};
 
@@ -13,15 +13,9 @@ use crate::shares::{equals_are_treated_alike, weights_are_shares};
 type Case = fn();
 
 #[rustfmt::skip] // A table.
-const WORST: [(&str, Case); 10] = [
-    ("weights of PowerVM with few virtual processors", || weights(Race {
-        chips: 2, ..Race::on(PowerVm, 4, vec![
-            entitled(1, 100, 0.267), entitled(4, 33, 0.538), entitled(6, 255, 0.418)]) })),
+const WORST: [(&str, Case); 8] = [
     ("weights of Linux groups whose threads moved", || weights(Race::on(Linux, 2, vec![
         runner(4, 100), runner(2, 255), runner(1, 200), runner(4, 50)]))),
-    ("excess of PR/SM in vertical polarization", || weights(Race {
-        chips: 2, ..Race::on(PrSm, 4, vec![
-            runner(3, 50), runner(2, 33), runner(12, 33), runner(2, 100)]) })),
     ("shares of z/VM across dispatch vectors", || equals(Race {
         chips: 2, ..Race::on(Zvm, 1, vec![runner(1, 100); 3]) })),
     ("shares of credit2 with few virtual processors", || equals(Race::on(

@@ -33,7 +33,7 @@ impl Policy for Dedicated {
         Renewal::Stay
     }
 
-    fn spare(&self, _view: View, _vp: VpId, _left_ns: u64) -> Option<CoreId> {
+    fn spare(&self, _view: View, _vp: VpId) -> Option<CoreId> {
         None
     }
 

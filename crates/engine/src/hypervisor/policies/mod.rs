@@ -72,11 +72,11 @@ impl Policy for Dispatcher {
         }
     }
 
-    fn spare(&self, view: View, vp: VpId, left_ns: u64) -> Option<CoreId> {
+    fn spare(&self, view: View, vp: VpId) -> Option<CoreId> {
         match self {
-            Self::Phyp(policy) => policy.spare(view, vp, left_ns),
-            Self::Prsm(policy) => policy.spare(view, vp, left_ns),
-            Self::Dedicated(policy) => policy.spare(view, vp, left_ns),
+            Self::Phyp(policy) => policy.spare(view, vp),
+            Self::Prsm(policy) => policy.spare(view, vp),
+            Self::Dedicated(policy) => policy.spare(view, vp),
         }
     }
 

@@ -20,15 +20,18 @@
 //!
 //! A free core takes the waiting virtual processor that was last on it, or whose home it is,
 //! entitled ones before excess ones (US 8,024,728). Excess goes first to pools with unused entitled
-//! capacity, then to the partition with the least excess use per weight.
+//! capacity, then to the partition with the least excess use per weight (`hypervisor/excess`). One
+//! that always has work and has fallen behind keeps its core while others wait that can be served
+//! later in the window.
 //!
 //! Typical use: shared-processor partitions from POWER5 on. Validated by the studies
 //! `aix-micro-partitioning` and `p795-lpar-affinity`. The order of PHYP's internal queues is not
 //! published; ours is first come, first served.
 
+use std::cell::LazyCell;
 use std::collections::VecDeque;
 
-use crate::hypervisor::{Capacity, Placement, Policy, Renewal, Rule, View};
+use crate::hypervisor::{Capacity, Placement, Policy, Renewal, Rule, View, Vp};
 use crate::ids::{ChipId, CoreId, PartitionId, PoolId, VpId};
 use crate::spec::Eviction;
 
@@ -75,8 +78,13 @@ impl Policy for Phyp {
     fn renew(&self, view: View, vp: VpId) -> Renewal {
         let windows = view.windows;
         let excess = windows.slices[vp].capacity == Capacity::Excess;
-        if excess && (windows.has_entitled_waiting() || others_come_first(view, vp)) {
-            return Renewal::Yield;
+        if excess {
+            let by_ns = windows.extension_ns(view.state, vp, view.left_ns);
+            if by_ns > 0 {
+                return Renewal::Extend(by_ns);
+            } else if windows.has_entitled_waiting() || others_come_first(view, vp) {
+                return Renewal::Yield;
+            }
         }
         if is_at_home(view, vp) || windows.own_core(vp).is_some() || windows.sets.idle_count() == 0
         {
@@ -85,10 +93,12 @@ impl Policy for Phyp {
         idle_at_home(view, vp).map_or(Renewal::Stay, Renewal::Move)
     }
 
-    fn spare(&self, view: View, vp: VpId, left_ns: u64) -> Option<CoreId> {
+    fn spare(&self, view: View, vp: VpId) -> Option<CoreId> {
         // One that woke too late for its whole slice can't get it anyway; else who needs least. If
         // none can spare any, those that slept are in the way of one that had work all the window:
-        // what they did not use then is gone, what it is entitled to is guaranteed.
+        // what they did not use then is gone, what it is entitled to is guaranteed. Extended slices
+        // come last.
+        let (left_ns, evictable) = (view.left_ns, evictable(view));
         let on_time = !view.windows.slices[vp].late;
         let need = |core: CoreId| {
             let it = &view.windows.slices[view.state.cores[core].running?];
@@ -96,19 +106,21 @@ impl Policy for Phyp {
                 return None;
             }
             let (slice, needs_all) = (it.slice_ns, it.slice_ns == left_ns);
-            let rank = (needs_all, slice < left_ns && slice > 0, slice, core);
+            let late = slice < left_ns && slice > 0;
+            let rank = (needs_all, evictable(core).is_none(), late, slice, core);
             (!needs_all || on_time && it.late).then_some(rank)
         };
         let cores = view.state.active().into_iter();
-        cores.filter_map(need).min().map(|(_, _, _, core)| core)
+        cores.filter_map(need).min().map(|(.., core)| core)
     }
 
     fn overdrawn(&self, view: View) -> Option<CoreId> {
         let behind = most_behind(view)?;
         let least = view.windows.shares[behind].excess_age();
+        let evictable = evictable(view);
         let mut most: Option<(f64, CoreId)> = None;
         for core in excess_runners(view) {
-            let Some(vp) = view.state.runner(core) else {
+            let Some(vp) = evictable(core) else {
                 continue;
             };
             let age = view.windows.shares[vp.partition].excess_age();
@@ -128,8 +140,14 @@ fn excess_runners(view: View<'_>) -> impl Iterator<Item = CoreId> + '_ {
 
 /// Whether a partition that waits has used less excess, per weight, than a runner's.
 fn others_come_first(view: View, vp: VpId) -> bool {
-    let age = |partition: PartitionId| view.windows.shares[partition].excess_age();
-    most_behind(view).is_some_and(|next| age(next) < age(view.state.vps[vp].partition))
+    let rank = |partition: PartitionId| {
+        let share = &view.windows.shares[partition];
+        let later = share
+            .claim()
+            .is_none_or(|claim| comes_later(view, claim.pool));
+        (later, share.excess_age())
+    };
+    most_behind(view).is_some_and(|next| rank(next) < rank(view.state.vps[vp].partition))
 }
 
 fn is_at_home(view: View, vp: VpId) -> bool {
@@ -203,11 +221,12 @@ fn emptiest(view: View, chips: impl IntoIterator<Item = ChipId>) -> Option<CoreI
 /// another partition. Among equals the one that has been on its core longest.
 fn victim_at_home(view: View, vp: VpId) -> Option<CoreId> {
     let requester = &view.state.vps[vp];
+    let evictable = evictable(view);
     let evicts_others = view.windows.eviction == Eviction::OtherPartition;
     let mut best: Option<(bool, u64, CoreId)> = None;
     for chip in view.state.tree.chips_of(requester.home_node) {
         for core in view.windows.sets.excess_on(chip) {
-            let Some(runner) = view.state.runner(core) else {
+            let Some(runner) = evictable(core) else {
                 continue;
             };
             let stranger = runner.home_node != requester.home_node;
@@ -226,13 +245,26 @@ fn victim_at_home(view: View, vp: VpId) -> Option<CoreId> {
 /// The guarantee of entitlement: any excess runner, another partition's before one's own.
 fn victim_anywhere(view: View, vp: VpId) -> Option<CoreId> {
     let partition = view.state.vps[vp].partition;
-    let foreign = |core: &CoreId| {
-        let runner = view.state.runner(*core);
-        runner.is_some_and(|runner| runner.partition != partition)
-    };
-    excess_runners(view)
-        .find(foreign)
-        .or_else(|| excess_runners(view).next())
+    let (evictable, mut own) = (evictable(view), None);
+    for core in excess_runners(view) {
+        match evictable(core) {
+            Some(runner) if runner.partition != partition => return Some(core),
+            Some(_) => own = own.or(Some(core)),
+            None => {}
+        }
+    }
+    own
+}
+
+/// Tells a core's runner, unless its slice was extended and there is enough beside it.
+fn evictable<'a>(view: View<'a>) -> impl Fn(CoreId) -> Option<&'a Vp> {
+    let (windows, state) = (view.windows, view.state);
+    let slack = LazyCell::new(move || windows.slack_ns(state, PoolId::new(0), view.left_ns));
+    move |core| {
+        let runner = state.cores[core].running?;
+        let stays = windows.slices[runner].extended && slack.is_some();
+        (!stays).then(|| &state.vps[runner])
+    }
 }
 
 /// The waiting virtual processor that fits a core best: last on it, homed on its node, or the
@@ -255,6 +287,11 @@ fn best_fit(view: View, queue: &VecDeque<VpId>, core: CoreId) -> Option<VpId> {
 /// The waiting partition that comes first for excess: own pool's unused capacity, then least use
 /// per weight.
 fn most_behind(view: View) -> Option<PartitionId> {
-    let later = |pool: PoolId| !view.windows.pools[pool].has_own_excess();
+    let later = |pool: PoolId| comes_later(view, pool);
     view.windows.queues.turns.next_of_all(later)
+}
+
+/// Whether a pool has nothing left of its own.
+fn comes_later(view: View, pool: PoolId) -> bool {
+    view.windows.pools[pool].own_ns == 0
 }

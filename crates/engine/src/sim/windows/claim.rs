@@ -32,21 +32,32 @@ impl World<Partitions> {
 
     /// Starts a stretch on the claimed account: until when may it run?
     pub(super) fn grant(&mut self, vp: VpId) {
+        self.grant_for(vp, u64::MAX);
+    }
+
+    /// The same for `most_ns` at most.
+    pub(super) fn grant_for(&mut self, vp: VpId, most_ns: u64) {
         let core = self.at.vps[vp].core.expect("only runners are granted time");
         let on = &mut self.at.cores[core];
         let start = on.settled_at.max(self.now);
-        let left = self.window_end - start;
+        let left = most_ns.min(self.window_end - start);
         let windows = &mut self.sys.windows;
-        let v = &mut windows.slices[vp];
-        let excess = v.capacity == Capacity::Excess;
+        let v = &windows.slices[vp];
+        let capacity = v.capacity;
+        let excess = capacity == Capacity::Excess;
         let granted = if v.own_core.is_some() {
             left
         } else {
-            let wanted = if excess { left } else { v.slice_ns.min(left) };
-            let capacity = v.capacity;
-            windows.reserve(self.at.vps[vp].partition, wanted, capacity)
+            let partition = self.at.vps[vp].partition;
+            let wanted = if excess {
+                windows.reserve_own(vp, partition, left)
+            } else {
+                windows.slices[vp].slice_ns.min(left)
+            };
+            windows.reserve(partition, wanted, capacity)
         };
-        windows.slices[vp].grant_ns = granted;
+        let v = &mut windows.slices[vp];
+        (v.grant_ns, v.extended) = (granted, false);
         on.grant_end = When::at(start + granted);
         windows.sets.set_excess(on.chip, core, excess);
     }
@@ -58,6 +69,7 @@ impl World<Partitions> {
         if v.own_core.is_none() {
             let partition = self.at.vps[vp].partition;
             self.sys.windows.give_back(partition, unused, capacity);
+            self.sys.windows.give_own_back(vp, partition, unused);
         }
     }
 
@@ -85,10 +97,12 @@ impl World<Partitions> {
             }
         };
         if let Some(claim) = claim {
+            let pool = &mut windows.pools[claim.pool];
             if excess {
                 claim.excess_age += real(elapsed) / claim.weight.max(1.0);
+                pool.excess_ns += elapsed;
             }
-            windows.pools[claim.pool].used_ns += elapsed;
+            pool.used_ns += elapsed;
         }
         match windows.owner(core) {
             Some(owner) if owner != vp => self.lend_time(owner, elapsed),

@@ -90,10 +90,9 @@ impl World<Partitions> {
     pub(super) fn enqueue(&mut self, vp: VpId) {
         let partition = self.at.vps[vp].partition;
         let windows = &mut self.sys.windows;
-        if let Rule::Slices(slices) = &mut windows.shares[partition].rule {
-            slices.waited = true;
-        }
         let slice = windows.slices[vp];
+        let by_slices = matches!(windows.shares[partition].rule, Rule::Slices(_));
+        windows.contests[partition].waited |= by_slices || slice.capacity == Capacity::Excess;
         match slice.capacity {
             Capacity::Entitled => {
                 windows.queues.entitled.push_back(vp);
@@ -126,7 +125,7 @@ impl World<Partitions> {
             return;
         }
         self.settle_all();
-        let Some(core) = self.sys.policy.spare(self.view(), vp, left) else {
+        let Some(core) = self.sys.policy.spare(self.view(), vp) else {
             return;
         };
         self.sys.windows.queues.remove(partition, vp);
@@ -179,6 +178,7 @@ impl World<Partitions> {
         let windows = &mut self.sys.windows;
         let left = std::mem::take(&mut windows.slices[vp].slice_ns);
         windows.shares[partition].cede(index, left);
+        windows.contests[partition].ceded = true;
         windows.count_inactive(partition);
         partition
     }
@@ -245,6 +245,9 @@ impl World<Partitions> {
     pub(super) fn renew(&mut self, vp: VpId, reason: Reason) {
         if self.sys.windows.slices[vp].capacity == Capacity::Excess {
             self.sys.windows.refresh_turns();
+            if self.sys.windows.is_behind(self.vp(vp).partition) {
+                self.settle_all(); // How much all can still use is asked.
+            }
         }
         match self.sys.policy.renew(self.view(), vp) {
             Renewal::Stay => {
@@ -254,6 +257,11 @@ impl World<Partitions> {
                     self.redispatch(vp, reason);
                 }
                 self.grant(vp);
+            }
+            Renewal::Extend(by_ns) => {
+                let partition = self.vp(vp).partition;
+                self.grant_for(vp, by_ns);
+                self.sys.windows.extend(partition, vp);
             }
             Renewal::Move(to) => {
                 let core = self.preempt(vp, reason);
@@ -313,8 +321,8 @@ impl World<Partitions> {
             }
             self.preempt(vp, Reason::Quantum);
             self.wait_from_now(vp, Mode::Ready);
-            self.hand_on(core);
             self.enqueue(vp);
+            self.hand_on(core);
             self.lost_core(vp);
         }
         if !self.sys.windows.queues.turns.is_empty() {

@@ -223,6 +223,7 @@ impl World<Partitions> {
         View {
             state: &self.at,
             windows: &self.sys.windows,
+            left_ns: self.window_end.saturating_sub(self.now),
         }
     }
 

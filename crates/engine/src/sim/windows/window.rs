@@ -1,8 +1,8 @@
 //! A window begins: capacity is handed out anew.
 
 use super::Partitions;
-use crate::hypervisor::{Capacity, Claim, Mode, Rule};
-use crate::ids::{CoreId, PartitionId, PoolId, VpId};
+use crate::hypervisor::{Capacity, Mode};
+use crate::ids::{CoreId, PartitionId, VpId};
 use crate::kernel::When;
 use crate::sim::meters::Reason;
 use crate::sim::world::World;
@@ -17,18 +17,14 @@ impl World<Partitions> {
         self.note_exhausted(&mut held.exhausted);
         self.manage();
         self.hand_out();
-        for slice in &mut self.sys.windows.slices {
-            slice.late = false;
-        }
+        self.hand_slices_out();
         self.renew_running();
         for vp in held.waiting.drain(..) {
-            self.sys.windows.slices[vp].slice_ns = self.slice_of(vp);
             self.seek_core(vp);
         }
         let window = self.spec.machine.hypervisor.window_ns;
         let before = self.now.saturating_sub(window);
         for vp in held.exhausted.drain(..) {
-            self.sys.windows.slices[vp].slice_ns = self.slice_of(vp);
             self.ready_again(vp, before);
         }
         self.sys.held = held;
@@ -63,6 +59,7 @@ impl World<Partitions> {
     /// Every partition gets its entitlement, every pool its limit.
     fn hand_out(&mut self) {
         let windows = &mut self.sys.windows;
+        windows.close_excess();
         if self.spec.machine.hypervisor.policy == Policy::Prsm {
             let (window, capacity) = (self.spec.machine.hypervisor.window_ns, windows.capacity_ns);
             windows.hand_out_by_weight(&self.at, window, capacity);
@@ -80,52 +77,22 @@ impl World<Partitions> {
         for pool in &mut windows.pools {
             pool.open_window(pool.promised_ns, pool.active_vps);
         }
+        windows.open_levels();
+        windows.keep_for_those_behind();
         for share in &mut windows.shares {
             share.open_window();
         }
-        self.even_out_ages();
     }
 
-    /// Who did not compete for excess lately starts level with the one that is furthest behind.
-    /// With PR/SM that is so among those that share cores of one type, and who had to wait for
-    /// a core competes.
-    fn even_out_ages(&mut self) {
-        if self.spec.machine.hypervisor.policy != Policy::Prsm {
-            return self.level_ages(|_| true);
-        }
-        for pool in self.sys.windows.pools.ids() {
-            self.level_ages(|of| of == pool);
-        }
-        for share in &mut self.sys.windows.shares {
-            if let Rule::Slices(slices) = &mut share.rule {
-                slices.waited = false;
+    /// Every virtual processor with work has its slice.
+    fn hand_slices_out(&mut self) {
+        let windows = &mut self.sys.windows;
+        for (vp, slice) in self.at.vps.iter().zip(&mut windows.slices) {
+            slice.late = false;
+            if vp.mode != Mode::Inactive {
+                slice.slice_ns = windows.shares[vp.partition].slice_ns(vp.index);
             }
         }
-    }
-
-    fn level_ages(&mut self, among: impl Fn(PoolId) -> bool) {
-        let shares = &mut self.sys.windows.shares;
-        let mut least = f64::INFINITY;
-        for (share, meter) in shares.iter().zip(&self.meters.partitions) {
-            let used = meter.excess_ns > 0 && share.active_vps > 0;
-            let waited = matches!(&share.rule, Rule::Slices(slices) if slices.waited);
-            match share.claim() {
-                Some(claim) if among(claim.pool) && (used || waited) => {
-                    least = least.min(claim.excess_age);
-                }
-                _ => {}
-            }
-        }
-        if least.is_finite() {
-            let claims = shares.iter_mut().filter_map(|share| share.claim_mut());
-            let level = |claim: &mut Claim| claim.excess_age = claim.excess_age.max(least);
-            claims.filter(|claim| among(claim.pool)).for_each(level);
-        }
-    }
-
-    fn slice_of(&self, vp: VpId) -> u64 {
-        let v = self.vp(vp);
-        self.sys.windows.shares[v.partition].slice_ns(v.index)
     }
 
     /// Runners start the window on entitlement; those away from home go home where a core is idle.
@@ -141,11 +108,9 @@ impl World<Partitions> {
     }
 
     fn renew_runner(&mut self, vp: VpId, core: CoreId) {
-        let slice = self.slice_of(vp);
         let v = &mut self.sys.windows.slices[vp];
         v.grant_ns = 0;
-        v.slice_ns = slice;
-        if slice == 0 {
+        if v.slice_ns == 0 {
             self.end_grant(vp); // Entitled to nothing: it goes on if it may use excess.
         } else {
             v.capacity = Capacity::Entitled;

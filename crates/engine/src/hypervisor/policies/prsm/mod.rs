@@ -17,7 +17,7 @@
 //!    is idle, one that runs beyond its share must leave;
 //! 3. those beyond their share (vertical-low ones always) take idle cores in the same order, or
 //!    wait. Of several partitions the one with the least use beyond its share per weight is next,
-//!    and those ahead of it give way after a quantum.
+//!    and those ahead of it give way after a quantum (`hypervisor/excess`).
 //!
 //! A partition that waits gives its core up at once (event-driven dispatching). Initial capping
 //! forbids use beyond the share, logical core by logical core (IBM, "Capping processing weights");
@@ -43,9 +43,10 @@
 //! [`entitlements`]: crate::hypervisor::entitlements
 //! [`polarize`]: crate::hypervisor::polarize
 
+use std::cell::LazyCell;
 use std::collections::VecDeque;
 
-use crate::hypervisor::{Capacity, Kind, Placement, Policy, Renewal, View};
+use crate::hypervisor::{Capacity, Kind, Placement, Policy, Renewal, View, Vp};
 use crate::ids::{ChipId, CoreId, PartitionId, PoolId, Span, VpId};
 use crate::spec::{Processors, Spec};
 
@@ -152,8 +153,13 @@ impl Policy for Prsm {
             return Renewal::Stay;
         }
         let pool = pool_of(view, vp);
-        if it.capacity == Capacity::Excess && others_come_first(view, vp, pool) {
-            return Renewal::Yield;
+        if it.capacity == Capacity::Excess {
+            let by_ns = view.windows.extension_ns(view.state, vp, view.left_ns);
+            if by_ns > 0 {
+                return Renewal::Extend(by_ns);
+            } else if others_come_first(view, vp, pool) {
+                return Renewal::Yield;
+            }
         }
         let free = |home: &CoreId| view.state.cores[*home].running.is_none();
         if let Some(home) = it.home_core.filter(free) {
@@ -166,11 +172,12 @@ impl Policy for Prsm {
         idle_on_node(view, vp, pool, false).map_or(Renewal::Stay, Renewal::Move)
     }
 
-    fn spare(&self, view: View, vp: VpId, left_ns: u64) -> Option<CoreId> {
+    fn spare(&self, view: View, vp: VpId) -> Option<CoreId> {
         // Who is beyond its share first, then who can't get all of it any more; of those the one
         // whose partition has used most beyond its share, then who needs least. Never a
         // vertical-high core at home.
-        let pool = pool_of(view, vp);
+        let (pool, left_ns) = (pool_of(view, vp), view.left_ns);
+        let evictable = evictable(view, pool);
         let need = |core: CoreId| {
             let (lot, running) = (&view.windows.lots[core], view.state.cores[core].running?);
             if lot.pool != Some(pool) || lot.high == Some(running) {
@@ -181,6 +188,7 @@ impl Policy for Prsm {
                 return None;
             }
             let rank = match (it.capacity, it.slice_ns < left_ns) {
+                (Capacity::Excess, _) if evictable(core).is_none() => 3,
                 (Capacity::Excess, _) => 0,
                 (Capacity::Entitled, late) => 1 + u8::from(late),
             };
@@ -270,8 +278,9 @@ fn victim(view: View, vp: VpId) -> Option<CoreId> {
     let requester = &view.state.vps[vp];
     let pool = pool_of(view, vp);
     let (tree, home) = (&view.state.tree, requester.home_chip);
+    let evictable = evictable(view, pool);
     let rank = |core: CoreId| {
-        let runner = view.state.runner(core)?;
+        let runner = evictable(core)?;
         let own = runner.partition == requester.partition;
         Some((own, runner.dispatched_at, core))
     };
@@ -322,6 +331,17 @@ fn best_fit(view: View, queue: &VecDeque<VpId>, core: CoreId) -> Option<VpId> {
     fit.map(|(_, vp)| vp)
 }
 
+/// Tells a core's runner, unless its slice was extended and there is enough beside it.
+fn evictable<'a>(view: View<'a>, pool: PoolId) -> impl Fn(CoreId) -> Option<&'a Vp> {
+    let (windows, state) = (view.windows, view.state);
+    let slack = LazyCell::new(move || windows.slack_ns(state, pool, view.left_ns));
+    move |core| {
+        let runner = state.cores[core].running?;
+        let stays = windows.slices[runner].extended && slack.is_some();
+        (!stays).then(|| &state.vps[runner])
+    }
+}
+
 /// Whether one that is beyond its share has to leave at the end of its slice: for one that is
 /// within its share, or for a partition that has used less beyond its share, per weight.
 fn others_come_first(view: View, vp: VpId, pool: PoolId) -> bool {
@@ -339,9 +359,10 @@ fn others_come_first(view: View, vp: VpId, pool: PoolId) -> bool {
 fn most_ahead(view: View, pool: PoolId) -> Option<CoreId> {
     let behind = view.windows.queues.turns.next(pool)?;
     let least = view.windows.shares[behind].excess_age();
+    let evictable = evictable(view, pool);
     let mut most: Option<(f64, CoreId)> = None;
     for core in excess_runners(view, pool, view.state.tree.chips()) {
-        let Some(vp) = view.state.runner(core) else {
+        let Some(vp) = evictable(core) else {
             continue;
         };
         let age = view.windows.shares[vp.partition].excess_age();

@@ -81,7 +81,12 @@ fn the_nearest_of_another_partition_must_leave() {
             state.vps[vp].dispatched_at = stream.below(5);
         }
         let (state, windows) = (&state, &windows);
-        let view = View { state, windows };
+        let left_ns = 0;
+        let view = View {
+            state,
+            windows,
+            left_ns,
+        };
         let vp = VpId::new(stream.below(PARTITIONS * VPS) as usize);
         let victim = victim(view, vp);
         assert_eq!(victim, plain_victim(view, vp));

@@ -1,0 +1,132 @@
+//! Extended slices: who has fallen behind keeps its core though entitled ones wait.
+//!
+//! "A virtual processor's time slice may be extended to allow it to use capacity unused by other
+//! partitions, or not needed to meet the Entitled Processor Capacity Percentage of the active
+//! partitions" (lparcfg.5 of powerpc-utils). Usually what is entitled is served first, and a slice
+//! that ends goes on only when nobody waits for that. A partition with few virtual processors can't
+//! make up for the wait: it would get less than its weight says, however much that is. Hence one
+//! that is behind by more than a window may go on at once, as long as what is left is enough for
+//! all that is entitled.
+
+use super::{contender, Contest};
+use crate::hypervisor::pool::LEAST_LOAN_NS;
+use crate::hypervisor::share::{Rule, Share};
+use crate::hypervisor::state::{Mode, State};
+use crate::hypervisor::windows::Windows;
+use crate::ids::{PartitionId, PoolId, VpId};
+use crate::kernel::real;
+
+impl Contest {
+    /// What one that competes is behind this mean by more than a window of all its virtual
+    /// processors with work is what its slices are extended by, in such a window at most. One that
+    /// has done its work now and then has had less because it wanted less.
+    pub(super) fn extend(&mut self, share: &Share, mean: f64, window_ns: u64) {
+        let window = f64::from(share.active_vps) * real(window_ns);
+        let claim = contender(share).filter(|_| self.competes && !self.ceded);
+        let behind = claim.map_or(0.0, |it| {
+            let of_all = it.weight.max(1.0) * (mean - it.excess_age);
+            of_all.max(self.own_behind_ns)
+        });
+        self.extension_ns = (behind - window).clamp(0.0, window) as u64;
+    }
+}
+
+impl Windows {
+    /// A window begins: what partitions that are behind need of a limit that they share is kept for
+    /// them, as far as their virtual processors can use it beside their entitlement.
+    pub fn keep_for_those_behind(&mut self) {
+        let window_ns = self.capacity_ns;
+        for (share, contest) in self.shares.iter().zip(&mut self.contests) {
+            let Some(limit) = contest.limit else {
+                continue;
+            };
+            let budget = if self.masks.is_empty() {
+                self.pools.iter_mut().nth(limit)
+            } else {
+                self.groups.iter_mut().nth(limit)
+            };
+            let could = u64::from(share.active_vps) * window_ns;
+            let most = could.saturating_sub(share.entitled_ns);
+            let wanted = contest.extension_ns.min(most);
+            contest.kept_ns = budget.map_or(0, |budget| budget.keep(wanted));
+        }
+    }
+
+    /// Whether a partition's slices can be extended.
+    #[inline]
+    pub fn is_behind(&self, partition: PartitionId) -> bool {
+        self.contests[partition].extension_ns >= LEAST_LOAN_NS
+    }
+
+    /// For how long a runner on excess keeps its core though entitled ones wait: what its partition
+    /// is behind, as far as the pool's own cores have enough for them besides; a lent one is not
+    /// theirs. Smaller pieces would only cost switches [ns].
+    pub fn extension_ns(&self, state: &State, vp: VpId, left_ns: u64) -> u64 {
+        let partition = state.vps[vp].partition;
+        if !self.is_behind(partition) {
+            return 0;
+        }
+        let lent = |core| self.owner(core).is_some();
+        let slack = if state.vps[vp].core.is_some_and(lent) {
+            left_ns
+        } else {
+            let slack = self.slack_ns(state, self.claim(partition).pool, left_ns);
+            slack.unwrap_or(0)
+        };
+        let most = slack
+            .min(self.contests[partition].extension_ns)
+            .min(left_ns);
+        if most < LEAST_LOAN_NS {
+            0
+        } else {
+            most
+        }
+    }
+
+    /// A runner's slice is extended by what it was granted.
+    pub fn extend(&mut self, partition: PartitionId, vp: VpId) {
+        let slice = &mut self.slices[vp];
+        slice.extended = true;
+        let left_ns = &mut self.contests[partition].extension_ns;
+        *left_ns = left_ns.saturating_sub(slice.grant_ns);
+    }
+
+    /// What a pool's own cores have to give in the `left_ns` of this window besides what is
+    /// entitled and what extended slices were promised; none if that is too much for them [ns].
+    pub fn slack_ns(&self, state: &State, pool: PoolId, left_ns: u64) -> Option<u64> {
+        let apart = !self.masks.is_empty();
+        let is_of = |at: PartitionId| {
+            let own = self.shares[at].claim().map(|claim| claim.pool);
+            own.is_some_and(|own| !apart || own == pool)
+        };
+        let those = self.shares.ids().filter(|at| is_of(*at));
+        let owed: u64 = those.map(|at| self.owed_ns(state, at, left_ns)).sum();
+        let own = state.active().into_iter().filter(|core| {
+            let lot = &self.lots[*core];
+            lot.owner.is_none() && (!apart || lot.pool == Some(pool))
+        });
+        let (mut has, mut promised) = (0_u64, 0);
+        for core in own {
+            has += left_ns;
+            let extended = state.cores[core]
+                .running
+                .filter(|vp| self.slices[*vp].extended);
+            promised += extended.map_or(0, |vp| self.slices[vp].grant_ns.min(left_ns));
+        }
+        has.checked_sub(owed + promised)
+    }
+
+    /// What a partition's virtual processors can still use of its entitlement in the `left_ns` of
+    /// this window. Where it is lent among siblings, those without work may wake and have it too;
+    /// PR/SM gives who wakes no more than what is left of the window has for all [ns].
+    fn owed_ns(&self, state: &State, at: PartitionId, left_ns: u64) -> u64 {
+        let share = &self.shares[at];
+        let vps = state.vps_of[at].into_iter();
+        let busy = vps.filter(|vp| state.vps[*vp].mode != Mode::Inactive);
+        let slices: u64 = busy.map(|vp| self.slices[vp].slice_ns.min(left_ns)).sum();
+        match &share.rule {
+            Rule::Lending(of) => slices + of.ceded_ns.min(u64::from(share.vps) * left_ns),
+            _ => slices,
+        }
+    }
+}

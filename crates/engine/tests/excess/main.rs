@@ -1,0 +1,123 @@
+//! What others leave is shared out by weight: random frames of endless loops against exact
+//! water-filling ([`due`]), under PowerVM (pools with maximum and reserve, caps, donated cores) and
+//! PR/SM (both polarizations, groups).
+
+#[path = "../common/mod.rs"]
+mod common;
+mod due;
+mod frames;
+
+use common::{aix, machine, partition, run, shared, spec, MS, SECOND};
+use due::excess;
+use frames::{Frame, Kind};
+use homenode_engine::spec::{Partition, Processors, Workload};
+
+/// Frames of each kind.
+const FRAMES: u64 = 24;
+/// By how much one may be off over ten seconds, of all excess.
+const TOLERANCE: f64 = 0.01;
+
+/// What each got and what it is due, of the excess that all got together.
+fn off(frame: &Frame) -> f64 {
+    let outcome = run(&frame.spec, 0);
+    let names = 0..frame.sharers.len();
+    let used = names.map(|at| outcome.total(&format!("p{at}"), "busy_ns") / (10 * SECOND) as f64);
+    let used: Vec<f64> = used.collect();
+    let more = excess(used.iter().sum(), &frame.limits, &frame.sharers);
+    let all: f64 = more.iter().sum::<f64>().max(0.1);
+    let each = used.iter().zip(&more).zip(&frame.sharers);
+    each.map(|((used, more), one)| (used - one.own() - more).abs() / all)
+        .fold(0.0, f64::max)
+}
+
+fn assert_shared_out(kind: Kind) {
+    for seed in 0..FRAMES {
+        let frame = kind.frame(seed);
+        let off = off(&frame);
+        assert!(off <= TOLERANCE, "{seed}: {off} off: {frame:?}");
+    }
+}
+
+#[test]
+fn powervm() {
+    assert_shared_out(Kind::POWERVM);
+}
+
+#[test]
+fn powervm_with_few_virtual_processors() {
+    assert_shared_out(Kind {
+        few: true,
+        ..Kind::POWERVM
+    });
+}
+
+#[test]
+fn powervm_with_pools() {
+    assert_shared_out(Kind {
+        limits: true,
+        ..Kind::POWERVM
+    });
+}
+
+#[test]
+fn donated_capacity() {
+    assert_shared_out(Kind {
+        donors: true,
+        few: true,
+        ..Kind::POWERVM
+    });
+}
+
+#[test]
+fn horizontal_polarization() {
+    assert_shared_out(Kind::PRSM);
+}
+
+#[test]
+fn vertical_polarization() {
+    assert_shared_out(Kind {
+        vertical: true,
+        ..Kind::PRSM
+    });
+}
+
+#[test]
+fn groups() {
+    assert_shared_out(Kind {
+        limits: true,
+        few: false,
+        ..Kind::PRSM
+    });
+}
+
+/// A small one that always gets all that it can use falls behind for good; whoever comes back
+/// beside it is behind no more than that, and not by all the time that it slept.
+#[test]
+fn who_comes_back_has_nothing_to_catch_up_with() {
+    let work = |lengths_ns: [u64; 2], per_s: [f64; 2]| Workload::Trace {
+        lengths_ns: lengths_ns.to_vec(),
+        instructions_per_s: per_s.to_vec(),
+    };
+    let all = work([SECOND, 9 * SECOND], [8e9, 8e9]);
+    let late = work([8 * SECOND, 2 * SECOND], [0.0, 8e9]);
+    let one = |name: &str, vps: u16, of: u16, work: &Workload| -> Partition {
+        let mut own = shared(0.1, vps);
+        if let Processors::Shared { weight, .. } = &mut own {
+            *weight = of;
+        }
+        let mut one = partition(name, own, work.clone());
+        one.profile.instructions_per_unit = 1e5;
+        aix(&mut one).xvcpus = -1;
+        one
+    };
+    let small = one("small", 1, 255, &all);
+    let (busy, back) = (one("busy", 8, 128, &all), one("back", 8, 128, &late));
+    let mut spec = spec(machine("core:8"), vec![small, busy, back]);
+    (spec.duration_ns, spec.interval_ns) = (10 * SECOND, 100 * MS);
+    let outcome = run(&spec, 0);
+    let busy = outcome.series("busy", "busy_ns");
+    let after: i64 = busy[80..85].iter().sum();
+    // Half of what the small one leaves, were it not for what the other may be ahead.
+    let fair = 0.5 * 7.0 * 0.5 * SECOND as f64;
+    assert!(after as f64 >= 0.75 * fair, "{after} ns of {fair}");
+}
