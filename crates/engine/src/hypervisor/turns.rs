@@ -144,6 +144,7 @@ mod tests {
         let claim = Claim {
             pool: PoolId::new(pool),
             capped: false,
+            soft_cap: false,
             weight: 1.0,
             excess_age: 0.0,
             promised: false,

@@ -6,6 +6,7 @@
 
 mod amend;
 mod balance;
+mod change;
 mod check;
 pub mod columns;
 mod convoy;

@@ -97,6 +97,7 @@ pub fn shared(entitlement: f64, vps: u16) -> Processors {
         capped: false,
         weight: 128,
         pool: 0,
+        soft_cap: false,
         prsm: LogicalCores::default(),
         host: HostThreads::default(),
     }
@@ -110,6 +111,7 @@ pub fn capped(entitlement: f64, vps: u16) -> Processors {
         capped: true,
         weight: 0,
         pool: 0,
+        soft_cap: false,
         prsm: LogicalCores::default(),
         host: HostThreads::default(),
     }
@@ -203,6 +205,7 @@ pub fn spec(machine: Machine, partitions: Vec<Partition>) -> Spec {
         groups: vec![],
         cgroups: vec![],
         partitions,
+        changes: vec![],
     }
 }
 
@@ -248,6 +251,7 @@ pub fn vertical(cores: u16) -> Processors {
         capped: false,
         weight: 50,
         pool: 0,
+        soft_cap: false,
         prsm: LogicalCores {
             polarization: Polarization::Vertical,
             ..LogicalCores::default()

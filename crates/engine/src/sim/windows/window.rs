@@ -105,20 +105,27 @@ impl World<Partitions> {
 
     fn level_ages(&mut self, among: impl Fn(PoolId) -> bool) {
         let shares = &mut self.sys.windows.shares;
-        let mut least = f64::INFINITY;
+        // Those with a soft cap are level among themselves, far behind the others.
+        let mut least = [f64::INFINITY; 2];
         for (share, meter) in shares.iter().zip(&self.meters.partitions) {
             let used = meter.excess_ns > 0 && share.active_vps > 0;
             let waited = matches!(&share.rule, Rule::Slices(slices) if slices.waited);
             match share.claim() {
                 Some(claim) if among(claim.pool) && (used || waited) => {
-                    least = least.min(claim.excess_age);
+                    let least = &mut least[usize::from(claim.soft_cap)];
+                    *least = least.min(claim.excess_age);
                 }
                 _ => {}
             }
         }
-        if least.is_finite() {
+        if least.iter().any(|age| age.is_finite()) {
             let claims = shares.iter_mut().filter_map(|share| share.claim_mut());
-            let level = |claim: &mut Claim| claim.excess_age = claim.excess_age.max(least);
+            let level = |claim: &mut Claim| {
+                let least = least[usize::from(claim.soft_cap)];
+                if least.is_finite() {
+                    claim.excess_age = claim.excess_age.max(least);
+                }
+            };
             claims.filter(|claim| among(claim.pool)).for_each(level);
         }
     }

@@ -1,0 +1,154 @@
+//! Configuration that changes while the partitions run.
+//!
+//! A change takes hold when a dispatch window begins, so that nobody looks for it at any event.
+//! What a partition is entitled to and may use is known before that window is handed out. What goes
+//! offline is cleared afterwards, as folding clears a virtual processor: it loses its software
+//! threads to the others, cedes, and what it had left of the window goes to its siblings.
+//!
+//! Virtual processors and threads that come later have their place from the start, so that nobody's
+//! number changes: with room for eight threads a core, SMT4 leaves out every second four.
+
+use super::system::System;
+use super::world::World;
+use crate::guest::filled;
+use crate::hypervisor::policies::entitle;
+use crate::ids::PartitionId;
+use crate::spec::{Change, Partition, Policy, Processors, Spec};
+
+/// What is still to come.
+pub struct Changes {
+    /// The last one comes first.
+    pending: Vec<Change>,
+    /// When the next one is due; never if none is [ns].
+    pub due_ns: u64,
+}
+
+/// Time that logical and virtual processors would have been online before, had those of now always
+/// been, and were not [ns]; negative if more were.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Before {
+    /// Of logical processors.
+    pub cpus_ns: i64,
+    /// Of dedicated cores.
+    pub cores_ns: i64,
+}
+
+impl Changes {
+    /// Takes them out of a spec, which gets those that hold from the start.
+    pub fn of(spec: &mut Spec) -> Self {
+        let mut pending = spec.take_changes();
+        for change in &mut pending {
+            change.at_ns += spec.warmup_ns;
+        }
+        let later = pending.partition_point(|change| change.at_ns == 0);
+        for change in pending.drain(..later) {
+            change.apply(&mut spec.partitions[usize::from(change.partition)]);
+        }
+        pending.reverse();
+        let mut changes = Self { pending, due_ns: 0 };
+        changes.look();
+        changes
+    }
+
+    /// Partitions with room for all that is still to come.
+    pub fn room(&self, spec: &Spec) -> Spec {
+        let mut room = spec.clone();
+        for change in self.pending.iter().rev() {
+            make_room(&mut room.partitions[usize::from(change.partition)], change);
+        }
+        room
+    }
+
+    fn look(&mut self) {
+        self.due_ns = self.pending.last().map_or(u64::MAX, |next| next.at_ns);
+    }
+
+    fn take(&mut self, now: u64) -> Option<Change> {
+        let due = self.due_ns <= now;
+        let next = due.then(|| self.pending.pop()).flatten();
+        self.look();
+        next
+    }
+}
+
+fn make_room(partition: &mut Partition, change: &Change) {
+    partition.smt = partition.smt.max(change.smt.unwrap_or(0));
+    match &mut partition.processors {
+        Processors::Shared { r#virtual, .. } => {
+            *r#virtual = (*r#virtual).max(change.r#virtual.unwrap_or(0));
+        }
+        Processors::Dedicated { cores, .. } => {
+            let more = change.cores.iter().flatten().skip(cores.len());
+            let more: Vec<u16> = more.copied().collect();
+            cores.extend(more);
+        }
+    }
+}
+
+impl<S: System> World<S> {
+    /// Takes what is due before a window is handed out; which partitions it concerns.
+    pub fn take_changes(&mut self) -> Vec<PartitionId> {
+        let mut concerned = Vec::new();
+        while let Some(change) = self.changes.take(self.now) {
+            let of = PartitionId::from(change.partition);
+            change.apply(&mut self.spec.partitions[of.index()]);
+            if self.spec.machine.hypervisor.policy == Policy::Prsm {
+                entitle(&mut self.spec);
+            }
+            S::reconfigure(self, of);
+            concerned.push(of);
+        }
+        concerned
+    }
+
+    /// Has on, of these partitions, the virtual processors and threads that their configuration
+    /// says. Those that go are off before others come, which may be given their cores.
+    pub fn put_online(&mut self, partitions: &[PartitionId]) {
+        let grows = |of: &PartitionId| {
+            let had = i32::from(self.guests[*of].queues.online());
+            i32::from(self.spec_of(*of).processors.count()) - had
+        };
+        let mut order: Vec<PartitionId> = partitions.to_vec();
+        order.sort_by_key(grows);
+        order.iter().for_each(|of| self.take_off(*of));
+        order.iter().for_each(|of| S::online(self, *of));
+        for of in order {
+            for index in 0..self.guests[of].queues.unfolded() {
+                self.draw_in(of, index);
+            }
+        }
+    }
+
+    fn take_off(&mut self, of: PartitionId) {
+        let (vps, smt) = (self.spec_of(of).processors.count(), self.spec_of(of).smt);
+        let queues = &self.guests[of].queues;
+        let (had, threads) = (queues.online(), queues.threads());
+        if (had, threads) == (vps, smt) {
+            return;
+        }
+        self.set_online(of, vps, smt);
+        for index in vps..had {
+            self.clear_threads(of, index, 0);
+        }
+        if smt < threads {
+            (0..vps.min(had)).for_each(|index| self.clear_threads(of, index, smt));
+        }
+    }
+
+    /// Notes how many virtual processors and threads a partition has from now on.
+    pub fn set_online(&mut self, of: PartitionId, vps: u16, smt: u8) {
+        if smt != self.guests[of].queues.threads() {
+            let own = self.at.vps_of[of];
+            own.into_iter().for_each(|vp| self.settle_vp(vp));
+            self.meters.change_smt(of, self.at.vps.slice(own), smt);
+        }
+        let filled = filled(&self.spec_of(of).guest, smt, self.spec.machine.smt.parts);
+        let (guest, now) = (&mut self.guests[of], self.now as i64);
+        let online = |vps: u16, smt: u8| (i64::from(vps) * i64::from(smt), i64::from(vps));
+        let was = online(guest.queues.online(), guest.queues.threads());
+        let is = online(vps, smt);
+        guest.before.cpus_ns += (was.0 - is.0) * now;
+        guest.before.cores_ns += (was.1 - is.1) * now;
+        guest.queues.set_online(vps, smt, filled);
+    }
+}

@@ -1,0 +1,71 @@
+//! What an operator changes while the partitions run.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Partition, Processors, Spec};
+
+/// A partition's configuration from a time on; what is left out stays as it is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Change {
+    /// When, from the end of the warm-up; the first dispatch window then or later begins with it
+    /// [ns].
+    pub at_ns: u64,
+    /// Index of the partition.
+    pub partition: u16,
+    /// Entitled capacity [cores].
+    pub entitlement: Option<f64>,
+    /// Online virtual processors.
+    pub r#virtual: Option<u16>,
+    /// Whether use beyond the entitlement is forbidden.
+    pub capped: Option<bool>,
+    /// Weight for excess capacity; with PR/SM for all capacity.
+    pub weight: Option<u16>,
+    /// Whether excess is used only while nobody else wants it.
+    pub soft_cap: Option<bool>,
+    /// Hardware threads used of each core.
+    pub smt: Option<u8>,
+    /// Dedicated cores, those kept first and in their order.
+    pub cores: Option<Vec<u16>>,
+    /// Whether work goes on: a partition that stops loses what it had in hand.
+    pub running: Option<bool>,
+}
+
+impl Change {
+    /// Makes it so. What a partition's kind of processors does not have is left as it is.
+    pub fn apply(&self, partition: &mut Partition) {
+        set(&mut partition.smt, self.smt);
+        match &mut partition.processors {
+            Processors::Shared {
+                entitlement,
+                r#virtual,
+                capped,
+                weight,
+                soft_cap,
+                ..
+            } => {
+                set(entitlement, self.entitlement);
+                set(r#virtual, self.r#virtual);
+                set(capped, self.capped);
+                set(weight, self.weight);
+                set(soft_cap, self.soft_cap);
+            }
+            Processors::Dedicated { cores, .. } => set(cores, self.cores.clone()),
+        }
+    }
+}
+
+fn set<T>(to: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *to = value;
+    }
+}
+
+impl Spec {
+    /// Takes the changes out, in order of time, those of one time in the order given.
+    pub fn take_changes(&mut self) -> Vec<Change> {
+        let mut changes = std::mem::take(&mut self.changes);
+        changes.sort_by_key(|change| change.at_ns);
+        changes
+    }
+}
