@@ -8,82 +8,13 @@
 //! Virtual processors and threads that come later have their place from the start, so that nobody's
 //! number changes: with room for eight threads a core, SMT4 leaves out every second four.
 
+use super::coming::apply;
 use super::system::System;
 use super::world::World;
 use crate::guest::filled;
 use crate::hypervisor::policies::entitle;
 use crate::ids::PartitionId;
-use crate::spec::{Change, Partition, Policy, Processors, Spec};
-
-/// What is still to come.
-pub struct Changes {
-    /// The last one comes first.
-    pending: Vec<Change>,
-    /// When the next one is due; never if none is [ns].
-    pub due_ns: u64,
-}
-
-/// Time that logical and virtual processors would have been online before, had those of now always
-/// been, and were not [ns]; negative if more were.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Before {
-    /// Of logical processors.
-    pub cpus_ns: i64,
-    /// Of dedicated cores.
-    pub cores_ns: i64,
-}
-
-impl Changes {
-    /// Takes them out of a spec, which gets those that hold from the start.
-    pub fn of(spec: &mut Spec) -> Self {
-        let mut pending = spec.take_changes();
-        for change in &mut pending {
-            change.at_ns += spec.warmup_ns;
-        }
-        let later = pending.partition_point(|change| change.at_ns == 0);
-        for change in pending.drain(..later) {
-            change.apply(&mut spec.partitions[usize::from(change.partition)]);
-        }
-        pending.reverse();
-        let mut changes = Self { pending, due_ns: 0 };
-        changes.look();
-        changes
-    }
-
-    /// Partitions with room for all that is still to come.
-    pub fn room(&self, spec: &Spec) -> Spec {
-        let mut room = spec.clone();
-        for change in self.pending.iter().rev() {
-            make_room(&mut room.partitions[usize::from(change.partition)], change);
-        }
-        room
-    }
-
-    fn look(&mut self) {
-        self.due_ns = self.pending.last().map_or(u64::MAX, |next| next.at_ns);
-    }
-
-    fn take(&mut self, now: u64) -> Option<Change> {
-        let due = self.due_ns <= now;
-        let next = due.then(|| self.pending.pop()).flatten();
-        self.look();
-        next
-    }
-}
-
-fn make_room(partition: &mut Partition, change: &Change) {
-    partition.smt = partition.smt.max(change.smt.unwrap_or(0));
-    match &mut partition.processors {
-        Processors::Shared { r#virtual, .. } => {
-            *r#virtual = (*r#virtual).max(change.r#virtual.unwrap_or(0));
-        }
-        Processors::Dedicated { cores, .. } => {
-            let more = change.cores.iter().flatten().skip(cores.len());
-            let more: Vec<u16> = more.copied().collect();
-            cores.extend(more);
-        }
-    }
-}
+use crate::spec::Policy;
 
 impl<S: System> World<S> {
     /// Takes what is due before a window is handed out; which partitions it concerns.
@@ -91,7 +22,7 @@ impl<S: System> World<S> {
         let mut concerned = Vec::new();
         while let Some(change) = self.changes.take(self.now) {
             let of = PartitionId::from(change.partition);
-            change.apply(&mut self.spec.partitions[of.index()]);
+            apply(&change, &mut self.spec.partitions[of.index()]);
             if self.spec.machine.hypervisor.policy == Policy::Prsm {
                 entitle(&mut self.spec);
             }

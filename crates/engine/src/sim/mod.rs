@@ -9,6 +9,7 @@ mod balance;
 mod change;
 mod check;
 pub mod columns;
+mod coming;
 mod convoy;
 mod counting;
 mod dispatch;

@@ -1,6 +1,6 @@
 //! Everything a simulation holds while it runs.
 
-use super::change::{Before, Changes};
+use super::coming::{Before, Changes};
 use super::event::{Event, OTHERS};
 use super::meters::Meters;
 use super::system::System;

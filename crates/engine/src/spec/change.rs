@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Partition, Processors, Spec};
-
 /// A partition's configuration from a time on; what is left out stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -29,43 +27,4 @@ pub struct Change {
     pub cores: Option<Vec<u16>>,
     /// Whether work goes on: a partition that stops loses what it had in hand.
     pub running: Option<bool>,
-}
-
-impl Change {
-    /// Makes it so. What a partition's kind of processors does not have is left as it is.
-    pub fn apply(&self, partition: &mut Partition) {
-        set(&mut partition.smt, self.smt);
-        match &mut partition.processors {
-            Processors::Shared {
-                entitlement,
-                r#virtual,
-                capped,
-                weight,
-                soft_cap,
-                ..
-            } => {
-                set(entitlement, self.entitlement);
-                set(r#virtual, self.r#virtual);
-                set(capped, self.capped);
-                set(weight, self.weight);
-                set(soft_cap, self.soft_cap);
-            }
-            Processors::Dedicated { cores, .. } => set(cores, self.cores.clone()),
-        }
-    }
-}
-
-fn set<T>(to: &mut T, value: Option<T>) {
-    if let Some(value) = value {
-        *to = value;
-    }
-}
-
-impl Spec {
-    /// Takes the changes out, in order of time, those of one time in the order given.
-    pub fn take_changes(&mut self) -> Vec<Change> {
-        let mut changes = std::mem::take(&mut self.changes);
-        changes.sort_by_key(|change| change.at_ns);
-        changes
-    }
 }

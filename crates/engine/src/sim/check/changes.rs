@@ -3,6 +3,7 @@
 
 use crate::check::{range, Checked, Owner, Wrong};
 use crate::hypervisor::check as hypervisor;
+use crate::sim::coming::apply;
 use crate::spec::{Change, Guest, Partition, Policy, Processors, Spec};
 
 /// All changes, in the order of time; the spec without them must have been checked.
@@ -11,14 +12,15 @@ pub(super) fn check(spec: &Spec) -> Checked {
         return Ok(());
     }
     let mut then = spec.clone();
-    let mut order: Vec<usize> = (0..then.take_changes().len()).collect();
+    then.changes.clear();
+    let mut order: Vec<usize> = (0..spec.changes.len()).collect();
     order.sort_by_key(|at| spec.changes[*at].at_ns);
     for at in order {
         let change = &spec.changes[at];
         let owner = Owner::new(format!("change {}", at + 1), format!("/changes/{at}"));
         check_one(&then, change, &owner)?;
         let index = usize::from(change.partition);
-        change.apply(&mut then.partitions[index]);
+        apply(change, &mut then.partitions[index]);
         check_state(&then, &then.partitions[index], &owner)?;
     }
     Ok(())
