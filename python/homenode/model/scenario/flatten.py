@@ -7,7 +7,7 @@ from typing import cast
 
 from homenode.model.catalog.flatten import machine_spec
 from homenode.model.scenario.file.guest import Aix, Linux, Unix
-from homenode.model.scenario.file.processors import DEFAULT_WEIGHT, Shared
+from homenode.model.scenario.file.processors import DEFAULT_WEIGHT, SOFT_CAP, Shared
 from homenode.model.scenario.file.scenario import Run
 from homenode.model.scenario.file.workload import Loops, Pairs, Transactions, Users, Warehouses, Web
 from homenode.model.scenario.host.placing import host_threads_spec
@@ -39,6 +39,8 @@ def flatten(name: str, run: Run, resolved: Resolved) -> Spec:
         limits["groups"] = [{"name": group.name, "cap": group.cap} for group in resolved.groups]
     if cgroups:
         limits["cgroups"] = cgroups
+    if resolved.changes:
+        limits["changes"] = list(resolved.changes)
     streams = any("stream_bytes" in partition.profile for partition in resolved.partitions)
     return {
         "name": name,
@@ -94,12 +96,15 @@ def _processors(
     if isinstance(processors, Shared) and partition.host is not None:
         return host_threads_spec(processors, partition.host)
     if isinstance(processors, Shared):
+        weight = DEFAULT_WEIGHT if processors.weight is None else processors.weight
+        soft = weight == SOFT_CAP
         return {
             "mode": "shared",
             "entitlement": partition.entitlement,
             "virtual": processors.virtual,
             "capped": processors.capped,
-            "weight": DEFAULT_WEIGHT if processors.weight is None else processors.weight,
+            "weight": DEFAULT_WEIGHT if soft else weight,
+            **({"soft_cap": True} if soft else {}),
             "pool": pools[processors.pool],
         }
     return {
