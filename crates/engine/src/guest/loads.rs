@@ -51,7 +51,7 @@ impl Loads {
         self.smt
     }
 
-    /// Threads of a virtual processor that there is room for: logical processors are numbered by it.
+    /// Threads of a virtual processor that there is room for: logical processors go by it.
     #[inline]
     pub fn stride(&self) -> u8 {
         self.stride

@@ -4,6 +4,7 @@ then, and all of them against the machine.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -45,12 +46,12 @@ class _Then:
 def place_changes(
     changes: list[Change], resolved: Resolved, run: Run, problems: Problems
 ) -> tuple[ChangeSpec, ...]:
-    """All changes in order of time, as the engine takes them; what is wrong is noted."""
+    """All changes in order of the file, as the engine takes them; what is wrong is noted."""
     then = {partition.name: _Then.at_first(partition) for partition in resolved.partitions}
     index = {name: at for at, name in enumerate(then)}
-    order = sorted(range(len(changes)), key=lambda at: changes[at].at)
     found: list[ChangeSpec] = []
-    for at in order:
+    order: list[int] = []
+    for at in _in_turn(changes, then):
         change, path = changes[at], ("change", at)
         if not _is_there(change, path, list(then), run, problems):
             continue
@@ -61,14 +62,26 @@ def place_changes(
         spec: ChangeSpec = {"at_ns": change.at, "partition": index[change.partition]}
         _apply(change, path, one, spec, then, resolved, problems)
         found.append(spec)
+        order.append(at)
     if not problems:
         _check_moments(found, changes, order, resolved, problems)
-    return tuple(found)
+    by_row = dict(zip(order, found, strict=True))
+    return tuple(by_row[at] for at in sorted(by_row))
 
 
-def _is_there(
-    change: Change, path: Path, names: list[str], run: Run, problems: Problems
-) -> bool:
+def _in_turn(changes: list[Change], then: dict[str, _Then]) -> Iterator[int]:
+    """Places of the changes in order of time; at one time those come first that free cores."""
+    places = sorted(range(len(changes)), key=lambda at: changes[at].at)
+    for _, group in itertools.groupby(places, key=lambda at: changes[at].at):
+
+        def takes(at: int) -> bool:
+            one = then.get(changes[at].partition)
+            return one is not None and (changes[at].cores or 0) > len(one.cores)
+
+        yield from sorted(group, key=takes)
+
+
+def _is_there(change: Change, path: Path, names: list[str], run: Run, problems: Problems) -> bool:
     """The partition and the time are of this run."""
     before = len(problems)
     if change.partition not in names:
@@ -159,7 +172,7 @@ def _apply(
     one.processors = one.processors.model_copy(update=new)
     for key in ("entitlement", "virtual", "capped"):
         if key in new:
-            spec[key] = new[key]  # type: ignore[literal-required]
+            spec[key] = new[key]
     if change.weight is not None and isinstance(machine.hypervisor, PowerVm):
         spec["soft_cap"] = change.weight == SOFT_CAP
     if change.weight is not None:

@@ -23,6 +23,7 @@ from homenode.model.spec import (
     ProcessorsSpec,
     ProfileSpec,
     SchedulerSpec,
+    SharedSpec,
     Spec,
     ThinkSpec,
     WorkloadSpec,
@@ -97,16 +98,16 @@ def _processors(
         return host_threads_spec(processors, partition.host)
     if isinstance(processors, Shared):
         weight = DEFAULT_WEIGHT if processors.weight is None else processors.weight
-        soft = weight == SOFT_CAP
-        return {
+        spec: SharedSpec = {
             "mode": "shared",
             "entitlement": partition.entitlement,
             "virtual": processors.virtual,
             "capped": processors.capped,
-            "weight": DEFAULT_WEIGHT if soft else weight,
-            **({"soft_cap": True} if soft else {}),
+            "weight": weight,
             "pool": pools[processors.pool],
         }
+        soft: SharedSpec = {**spec, "weight": DEFAULT_WEIGHT, "soft_cap": True}
+        return soft if weight == SOFT_CAP else spec
     return {
         "mode": "dedicated",
         "cores": list(partition.cores or ()),

@@ -128,7 +128,7 @@ class Resolved:
     cgroups: tuple[PlacedCgroup, ...] = ()
     """Control groups of a Linux host, outer ones first."""
     changes: tuple[ChangeSpec, ...] = ()
-    """What an operator changes during the run, in order of time."""
+    """What an operator changes during the run, in order of the file."""
     pool_members: tuple[tuple[int, ...] | None, ...] = (None,)
     """Cores of each pool, where a pool has cores of its own; else None."""
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from homenode.model.spec.layout import PartitionSpec, Spec
-from homenode.model.spec.sharing import ChangeSpec
+from typing import cast
 
-_OF_SHARED = ("entitlement", "virtual", "capped", "weight", "soft_cap")
+from homenode.model.spec.asking import cores_of, shared_of
+from homenode.model.spec.layout import PartitionSpec, Spec
+from homenode.model.spec.sharing import ChangeSpec, ProcessorsSpec, SharedSpec
+
+_KEYS = ("entitlement", "virtual", "capped", "weight", "soft_cap", "cores")
+"""What of a change is a partition's processors'."""
 
 
 def times_of_change(spec: Spec) -> list[int]:
@@ -24,14 +28,37 @@ def spec_at(spec: Spec, end_ns: int | None = None) -> Spec:
         if end_ns is None or change["at_ns"] < end_ns:
             index = change["partition"]
             partitions[index] = _changed(partitions[index], change)
-    return {**spec, "partitions": partitions, "changes": []}
+    then: Spec = {**spec, "partitions": partitions, "changes": []}
+    if spec["machine"]["hypervisor"]["policy"] == "prsm":
+        then["partitions"] = _weighed(then)
+    return then
+
+
+def _weighed(spec: Spec) -> list[PartitionSpec]:
+    """PR/SM's partitions, each entitled to what the weights give it: of the cores that its pool
+    shares the part that its weight is of all, at most its logical cores.
+    """
+    own = {core for partition in spec["partitions"] for core in cores_of(partition)}
+    every = set(range(spec["machine"]["active_cores"])) - own
+    named = {core for pool in spec["pools"] for core in pool.get("cores") or ()}
+    cores = [len(set(pool.get("cores") or every - named) & every) for pool in spec["pools"]]
+    shared = [shared_of(partition) for partition in spec["partitions"]]
+    sums = [0] * len(cores)
+    for one in shared:
+        if one is not None:
+            sums[one["pool"]] += one["weight"] or 0
+    found = []
+    for partition, one in zip(spec["partitions"], shared, strict=True):
+        if one is None:
+            found.append(partition)
+            continue
+        part = cores[one["pool"]] * (one["weight"] or 0) / sums[one["pool"]]
+        entitled: SharedSpec = {**one, "entitlement": min(part, float(one["virtual"]))}
+        found.append({**partition, "processors": entitled})
+    return found
 
 
 def _changed(partition: PartitionSpec, change: ChangeSpec) -> PartitionSpec:
-    processors = partition["processors"]
-    if processors["mode"] == "shared":
-        new = {key: value for key, value in change.items() if key in _OF_SHARED}
-        processors = {**processors, **new}  # type: ignore[typeddict-item]
-    else:
-        processors = {**processors, "cores": change.get("cores", processors["cores"])}
+    new: dict[str, object] = {key: change[key] for key in _KEYS if key in change}  # type: ignore[literal-required]
+    processors = cast(ProcessorsSpec, {**partition["processors"], **new})
     return {**partition, "smt": change.get("smt", partition["smt"]), "processors": processors}

@@ -15,13 +15,19 @@ pub(super) fn check(spec: &Spec) -> Checked {
     then.changes.clear();
     let mut order: Vec<usize> = (0..spec.changes.len()).collect();
     order.sort_by_key(|at| spec.changes[*at].at_ns);
-    for at in order {
-        let change = &spec.changes[at];
+    for (place, at) in order.iter().enumerate() {
+        let change = &spec.changes[*at];
         let owner = Owner::new(format!("change {}", at + 1), format!("/changes/{at}"));
         check_one(&then, change, &owner)?;
         let index = usize::from(change.partition);
         apply(change, &mut then.partitions[index]);
-        check_state(&then, &then.partitions[index], &owner)?;
+        check_partition(&then, &then.partitions[index], &owner)?;
+        let next = order.get(place + 1).map(|next| spec.changes[*next].at_ns);
+        // What happens at one time counts together.
+        if next != Some(change.at_ns) {
+            told(hypervisor::check_cores(&then), &owner)?;
+            told(hypervisor::check_capacity(&then), &owner)?;
+        }
     }
     Ok(())
 }
@@ -101,22 +107,29 @@ fn known(spec: &Spec, partition: &Partition) -> String {
     known.join(", ")
 }
 
-/// What a partition has become is sound, and all fit the machine.
-fn check_state(then: &Spec, partition: &Partition, owner: &Owner) -> Checked {
+/// What a partition has become is sound.
+fn check_partition(then: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     let most = then.machine.threads_per_core;
     if partition.smt == 0 || partition.smt > most {
         let wanted = format!("1 to {most}");
         return Err(range(owner, "smt", f64::from(partition.smt), &wanted));
     }
-    let told = |check: Checked| {
-        check.map_err(|fault| {
-            let mut at = owner.refuse(*fault.what);
-            at.owner = format!("{}, then {}", at.owner, fault.owner);
-            at
-        })
-    };
     let all = Owner::new(format!("partition {}", partition.name), "");
-    told(hypervisor::check_processors(then, partition, &all))?;
-    told(hypervisor::check_cores(then))?;
-    told(hypervisor::check_capacity(then))
+    told(hypervisor::check_processors(then, partition, &all), owner)
+}
+
+/// The same fault at a change, at the key of it that has the fault's name if there is one.
+fn told(check: Checked, owner: &Owner) -> Checked {
+    check.map_err(|fault| {
+        let last = fault.at.rsplit('/').next().unwrap_or_default();
+        let known = keys(&Change::default()).iter().any(|(key, _)| *key == last);
+        let place = if known {
+            owner.within(last)
+        } else {
+            owner.clone()
+        };
+        let mut found = place.refuse(*fault.what);
+        found.owner = format!("{}, then {}", found.owner, fault.owner);
+        found
+    })
 }
