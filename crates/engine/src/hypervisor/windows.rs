@@ -66,7 +66,7 @@ pub struct Windows {
     pub capacity_ns: u64,
     /// Whether a window has been opened yet.
     pub opened: bool,
-    /// Time that cores which are in no pool now have been in one, less that of those that came [ns].
+    /// Time in the pool of cores that have left it, less that before others came [ns].
     pub cores_before_ns: i64,
     /// Whether some cores are dedicated: where none is, nobody needs to look.
     has_owners: bool,
