@@ -14,13 +14,17 @@ use super::world::World;
 use crate::guest::filled;
 use crate::hypervisor::policies::entitle;
 use crate::ids::PartitionId;
-use crate::spec::Policy;
+use crate::spec::{Change, Policy};
 
 impl<S: System> World<S> {
     /// Takes what is due before a window is handed out; which partitions it concerns.
     pub fn take_changes(&mut self) -> Vec<PartitionId> {
-        let mut concerned = Vec::new();
-        while let Some(change) = self.changes.take(self.now) {
+        let mut concerned: Vec<PartitionId> = Vec::new();
+        // Whose cores change twice loses them first: the second change waits for the next window.
+        let again = |change: &Change, known: &[PartitionId]| {
+            change.cores.is_some() && known.contains(&change.partition.into())
+        };
+        while let Some(change) = self.changes.take(self.now, |next| !again(next, &concerned)) {
             let of = PartitionId::from(change.partition);
             apply(&change, &mut self.spec.partitions[of.index()]);
             if self.spec.machine.hypervisor.policy == Policy::Prsm {

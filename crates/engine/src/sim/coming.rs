@@ -51,9 +51,9 @@ impl Changes {
         self.due_ns = self.pending.last().map_or(u64::MAX, |next| next.at_ns);
     }
 
-    /// The next one that is due.
-    pub fn take(&mut self, now: u64) -> Option<Change> {
-        let due = self.due_ns <= now;
+    /// The next one that is due, if it may come now.
+    pub fn take(&mut self, now: u64, may: impl Fn(&Change) -> bool) -> Option<Change> {
+        let due = self.due_ns <= now && self.pending.last().is_some_and(may);
         let next = due.then(|| self.pending.pop()).flatten();
         self.look();
         next
