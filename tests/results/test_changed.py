@@ -166,6 +166,17 @@ def test_a_run_says_that_it_changed(run: Run, command: Call) -> None:
     assert exported.returncode == 0
 
 
+def test_what_stops_and_starts_is_told_so(tmp_path: Path) -> None:
+    text = CHANGED.replace("smt = 2", "running = false")
+    text = text.replace("entitlement = 3.0\nvirtual = 3", "running = true")
+    done = run_scenario(Scenario.from_toml(text), out=tmp_path)
+    assert changed_lines(done.spec) == [
+        "lpar1 changed during the run: at 2 s started; at 3.5 s stopped"
+    ]
+    rows = lparstat.rows(KeptRunView.of(done), ["-p", "lpar1", "1", "6"])
+    assert [row["physc"] for row in rows] == pytest.approx([0, 0, 2, 1, 0, 0], abs=0.02)
+
+
 @pytest.mark.parametrize("form", ["nmon", "njmon", "openmetrics", "csv", "hmc", "perfetto"])
 def test_every_form_takes_such_a_run(run: Run, form: str, tmp_path: Path) -> None:
     exporting.export(run, form, tmp_path / form, exporting.ExportOptions())

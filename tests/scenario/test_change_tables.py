@@ -151,7 +151,7 @@ def test_a_scenario_without_changes_has_none_in_its_spec() -> None:
         (("virtual = 2",), ("lpar1", "10 s"), 'at = "10 s"', "the run records 10 s"),
         ((), ("lpar1", "1 s"), "[[change]]", "write one of entitlement, virtual"),
         (("cores = 2",), ("lpar1", "1 s"), "cores = 2", "what can change of it is entitlement"),
-        (("virtual = 4",), ("own", "1 s"), "virtual = 4", "what can change of it is smt"),
+        (("virtual = 4",), ("own", "1 s"), "virtual = 4", "what can change of it is smt, running"),
         (("virtual = 9",), ("lpar1", "1 s"), "virtual = 9", "the maximum of lpar1 is 8"),
         (("virtual = 1",), ("lpar1", "1 s"), "virtual = 1", "1 can use 1 cores at most"),
         (("smt = 8",), ("lpar1", "1 s"), "smt = 8", "has 4 threads"),
@@ -195,7 +195,7 @@ def test_cores_go_from_one_virtual_partition_to_another_but_never_the_one_it_boo
     assert (line, error.there) == ("cores = 1", "the minimum of shop is 2")
     error, line = refusal(VPARS, change("shop", "2 s", "smt = 2"))
     assert line == "smt = 2"
-    assert "what can change of it is cores" in str(error.there)
+    assert "what can change of it is cores, running" in str(error.there)
 
 
 def test_weights_of_logical_partitions_give_their_entitlements_anew() -> None:
@@ -210,7 +210,7 @@ def test_weights_of_logical_partitions_give_their_entitlements_anew() -> None:
     assert line == "weight = 1000"
     assert "1 to 999" in f"{error.problem} {error.there}"
     error, line = refusal(PRSM, change("a", "2 s", "entitlement = 1.0"))
-    assert "what can change of it is virtual, capped, weight" in str(error.there)
+    assert "what can change of it is virtual, capped, weight, running" in str(error.there)
 
 
 def test_a_host_changes_nothing() -> None:
@@ -218,3 +218,9 @@ def test_a_host_changes_nothing() -> None:
     error, line = refusal(hosts, change("batch", "1 ms", "weight = 5"))
     assert line == "weight = 5"
     assert "nothing of it can change" in str(error.there)
+
+
+def test_a_partition_may_start_later_and_stop() -> None:
+    starts = change("lpar1", "2 s", "running = true")
+    spec = Scenario.from_toml(POWER + starts + change("own", "3 s", "running = false")).spec()
+    assert [one["running"] for one in spec["changes"]] == [True, False]

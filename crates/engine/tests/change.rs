@@ -6,7 +6,9 @@ use common::platform::Platform;
 use common::random::scenario;
 use common::*;
 use homenode_engine::sim;
-use homenode_engine::spec::{Change, Guest, Partition, Policy, Processors, Spec, Workload};
+use homenode_engine::spec::{
+    Change, Guest, LockKind, Partition, Policy, Processors, Profile, Spec, Workload,
+};
 
 /// The time of most changes here: in the middle of the run.
 const AT: u64 = 500 * MS;
@@ -452,8 +454,87 @@ fn what_cannot_be_is_told_at_its_place() {
             ..change(0)
         },
         "/changes/0/cores",
-        "what can here: entitlement, virtual, capped, weight, soft_cap, smt",
+        "what can here: entitlement, virtual, capped, weight, soft_cap, smt, running",
     );
+}
+
+#[test]
+fn a_partition_stops_and_starts_and_the_others_have_its_time() {
+    let stopped = |at_ns, running| Change {
+        at_ns,
+        running: Some(running),
+        ..change(0)
+    };
+    let mut spec = two();
+    spec.partitions[0].processors = shared(1.0, 4);
+    spec.changes = vec![stopped(AT, false)];
+    let outcome = run(&spec, 0);
+    sound(&outcome);
+    assert!(halves(&outcome, "lpar1").0 > half(1.9));
+    assert_eq!(halves(&outcome, "lpar1").1, 0);
+    assert_eq!(halves(&outcome, "lpar2").1, half(4.0));
+    assert_eq!(*outcome.series("lpar1", "runq_ns").last().unwrap(), 0);
+    // What comes first of it is a start: it did not run before.
+    spec.changes = vec![stopped(AT, true)];
+    let later = run(&spec, 0);
+    assert_eq!(halves(&later, "lpar1").0, 0);
+    assert!(halves(&later, "lpar1").1 > half(1.9));
+    // Started when the run begins, it is as without any change but for the first window.
+    spec.changes = vec![stopped(0, true)];
+    let at_once = run(&spec, 0).total("lpar1", "busy_ns");
+    spec.changes.clear();
+    let plain = run(&spec, 0).total("lpar1", "busy_ns");
+    assert!((at_once - plain).abs() < 0.02 * plain, "{at_once} {plain}");
+}
+
+#[test]
+fn what_arrives_while_a_partition_is_stopped_is_lost_and_users_come_again() {
+    let works = [
+        transactions(2_000.0, homenode_engine::spec::Distribution::Exponential),
+        Workload::Users {
+            count: 20,
+            think_ns: 5 * MS,
+            bursts: 3.0,
+            wait_ns: 2 * MS,
+            burst_work: homenode_engine::spec::Distribution::Exponential,
+            think: homenode_engine::spec::Distribution::Exponential,
+        },
+        Workload::Warehouses { count: 6 },
+    ];
+    for work in works {
+        let mut one = partition("one", shared(2.0, 4), work.clone());
+        one.profile = Profile {
+            lock_share: 0.02,
+            lock_kind: LockKind::Sleeping,
+            ..plain_profile(5e5)
+        };
+        let mut spec = spec(machine("core:4"), vec![one]);
+        spec.duration_ns = 3 * SECOND;
+        let plain = run(&spec, 0);
+        for (at, running) in [(1, false), (2, true)] {
+            spec.changes.push(Change {
+                at_ns: at * SECOND,
+                running: Some(running),
+                ..Change::default()
+            });
+        }
+        let outcome = run(&spec, 0);
+        let thirds = |outcome: &Outcome, column: &str| -> Vec<i64> {
+            let all = outcome.series("one", column);
+            let third = all.len() / 3;
+            all.chunks(third).map(|part| part.iter().sum()).collect()
+        };
+        let (was, is) = (thirds(&plain, "tx_done"), thirds(&outcome, "tx_done"));
+        assert_eq!((is[0], is[1]), (was[0], 0), "{work:?}");
+        assert_eq!(thirds(&outcome, "tx_arrived")[1], 0);
+        assert_eq!(thirds(&outcome, "busy_ns")[1], 0);
+        let part = is[2] as f64 / was[2] as f64;
+        assert!((part - 1.0).abs() < 0.1, "{work:?}: {part}");
+        // Inside are those that came since the start and have not left.
+        let inside = outcome.series("one", "tx_inside");
+        let since = thirds(&outcome, "tx_arrived")[2] - is[2];
+        assert_eq!(*inside.last().unwrap(), since, "{work:?}");
+    }
 }
 
 /// A row of dice from a number.
@@ -482,6 +563,9 @@ fn with_changes(mut spec: Spec, seed: u64) -> Spec {
             ..Change::default()
         };
         let policy = spec.machine.hypervisor.policy;
+        if next(4) == 0 {
+            change.running = Some(next(2) == 0);
+        }
         match (&spec.partitions[partition].processors, next(6)) {
             (Processors::Shared { r#virtual, .. }, 0 | 1) => {
                 change.r#virtual = Some(1 + next(2 * usize::from(*r#virtual)) as u16);
@@ -544,7 +628,8 @@ fn random_changes_of_random_scenarios_are_sound() {
         let Some(first) = spec.changes.iter().map(|change| change.at_ns).min() else {
             continue;
         };
-        if spec.warmup_ns + first == 0 {
+        let starts = |change: &Change| change.running == Some(true);
+        if spec.warmup_ns + first == 0 || spec.changes.iter().any(starts) {
             continue;
         }
         let before = (first / spec.interval_ns) as usize * spec.partitions.len();

@@ -33,6 +33,9 @@ impl<S: System> World<S> {
 
     /// A daemon of the guest wakes on a logical processor of its own choice.
     pub fn wake_daemon(&mut self, partition: PartitionId) {
+        if !self.runs(partition) {
+            return self.next_daemon(partition);
+        }
         let instructions = self.daemon_instructions(partition);
         let guest = &mut self.guests[partition];
         let cpus = u32::from(guest.queues.unfolded()) * u32::from(guest.queues.threads());

@@ -14,6 +14,7 @@ use super::world::World;
 use crate::guest::filled;
 use crate::hypervisor::policies::entitle;
 use crate::ids::PartitionId;
+use crate::kernel::When;
 use crate::spec::{Change, Policy};
 
 impl<S: System> World<S> {
@@ -32,6 +33,7 @@ impl<S: System> World<S> {
             }
             S::reconfigure(self, of);
             concerned.push(of);
+            self.goes_on.extend(change.running.map(|runs| (of, runs)));
         }
         concerned
     }
@@ -52,6 +54,51 @@ impl<S: System> World<S> {
                 self.draw_in(of, index);
             }
         }
+    }
+
+    /// Starts and stops what was asked for.
+    pub fn start_and_stop(&mut self) {
+        for (of, runs) in std::mem::take(&mut self.goes_on) {
+            if runs == self.runs(of) {
+                continue;
+            }
+            if runs {
+                self.guests[of].runs_from = When::at(self.now);
+                while self.guests[of].queues.unfold().is_some() {}
+                self.start_work(of);
+            } else {
+                self.stop(of);
+            }
+        }
+    }
+
+    /// A partition ends with all that it had in hand. What sleeps is forgotten when it would wake.
+    fn stop(&mut self, of: PartitionId) {
+        let guest = &mut self.guests[of];
+        guest.runs_from = When::NEVER;
+        let (smt, cpus) = (
+            guest.smt,
+            self.at.vps_of[of].len() as u16 * u16::from(guest.smt),
+        );
+        for cpu in 0..cpus {
+            while let Some(id) = self.take_at(of, cpu, 0) {
+                self.jobs.remove(id);
+            }
+        }
+        for vp in self.at.vps_of[of] {
+            let jobs: Vec<_> = (0..smt)
+                .filter_map(|thread| self.pull(vp, thread))
+                .collect();
+            jobs.into_iter().for_each(|id| self.jobs.remove(id));
+            self.at.vps[vp].waits = 0;
+            self.drained(vp);
+        }
+        let mutex = self.guests[of].mutex.as_mut();
+        for id in mutex.map(|mutex| mutex.forget()).into_iter().flatten() {
+            self.jobs.remove(id);
+        }
+        let meter = self.meters.integrate(of, self.now);
+        (meter.runnable, meter.blocked, meter.inside) = (0, 0, 0);
     }
 
     fn take_off(&mut self, of: PartitionId) {

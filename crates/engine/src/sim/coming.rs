@@ -1,5 +1,6 @@
 //! Configuration that is still to come, and time online before the present one.
 
+use crate::ids::PartitionId;
 use crate::spec::{Change, Partition, Processors, Spec};
 
 /// What is still to come.
@@ -27,6 +28,8 @@ impl Changes {
         pending.sort_by_key(|change| change.at_ns);
         for change in &mut pending {
             change.at_ns += spec.warmup_ns;
+            // Work starts behind the first window, and so does what starts and stops it.
+            change.at_ns = change.at_ns.max(u64::from(change.running.is_some()));
         }
         let later = pending.partition_point(|change| change.at_ns == 0);
         for change in pending.drain(..later) {
@@ -45,6 +48,20 @@ impl Changes {
             make_room(&mut room.partitions[usize::from(change.partition)], change);
         }
         room
+    }
+
+    /// Partitions that run only when they are started: what comes first of it is a start.
+    pub fn starts_later(&self) -> Vec<PartitionId> {
+        let mut seen = Vec::new();
+        let mut later = Vec::new();
+        for change in self.pending.iter().rev() {
+            let of = PartitionId::from(change.partition);
+            if let (Some(starts), false) = (change.running, seen.contains(&of)) {
+                seen.push(of);
+                later.extend(starts.then_some(of));
+            }
+        }
+        later
     }
 
     fn look(&mut self) {

@@ -38,6 +38,7 @@ impl<S: System> World<S> {
         let concerned = self.take_changes();
         S::open_window(self);
         self.put_online(&concerned);
+        self.start_and_stop();
     }
 
     /// Books the progress of every runner up to now.

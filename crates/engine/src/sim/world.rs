@@ -78,6 +78,8 @@ pub struct GuestState {
     pub holder: Option<VpId>,
     /// Time online before its configuration became what it is.
     pub before: Before,
+    /// Since when it runs: work that is older is lost [ns]. Never while it is stopped.
+    pub runs_from: When,
 }
 
 /// The simulation of a system.
@@ -112,6 +114,8 @@ pub struct World<S: System> {
     pub windows: u64,
     /// Configuration that is still to come.
     pub changes: Changes,
+    /// Partitions that are started, or stopped, once the window is handed out.
+    pub goes_on: Vec<(PartitionId, bool)>,
 }
 
 impl<S: System> World<S> {
@@ -140,6 +144,7 @@ impl<S: System> World<S> {
         let mut world = Self {
             now: 0,
             changes,
+            goes_on: Vec::new(),
             timers: at
                 .cores
                 .ids()
@@ -158,6 +163,9 @@ impl<S: System> World<S> {
             at,
             spec,
         };
+        for of in world.changes.starts_later() {
+            world.guests[of].runs_from = When::NEVER;
+        }
         for of in world.partitions() {
             let (vps, smt) = (world.spec_of(of).processors.count(), world.spec_of(of).smt);
             world.set_online(of, vps, smt);
@@ -344,5 +352,6 @@ fn guest(spec: &Spec, partition: &Partition, vps: &[Vp], replication: u64) -> Gu
         mutex: mutex(spec, partition),
         holder: None,
         before: Before::default(),
+        runs_from: When::at(0),
     }
 }

@@ -25,6 +25,7 @@ pub struct Change {
     pub smt: Option<u8>,
     /// Dedicated cores, those kept first and in their order.
     pub cores: Option<Vec<u16>>,
-    /// Whether work goes on: a partition that stops loses what it had in hand.
+    /// Whether it runs from now on; one that stops loses what it had in hand. Where the first such
+    /// change of a partition starts it, it did not run before.
     pub running: Option<bool>,
 }

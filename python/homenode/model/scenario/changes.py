@@ -23,7 +23,7 @@ from homenode.model.scenario.totals import entitled_beyond
 from homenode.model.spec import ChangeSpec
 from homenode.model.units import TIME
 
-_KEYS = ("entitlement", "virtual", "capped", "weight", "smt", "cores")
+_KEYS = ("entitlement", "virtual", "capped", "weight", "smt", "cores", "running")
 
 
 @dataclass
@@ -99,12 +99,13 @@ def _changeable(one: _Then, machine: MachineDescription) -> tuple[str, ...]:
     """Keys that this platform changes of such a partition while it runs."""
     shared = isinstance(one.processors, Shared)
     if isinstance(machine.hypervisor, PowerVm):
-        return _KEYS[:5] if shared else ("smt",)
-    if one.placed.mainframe is not None and shared:
-        keys = ("capped", "weight")
-        return keys if one.placed.mainframe.zvm is not None else ("virtual", *keys)
-    if one.placed.in_cells is not None and one.placed.in_cells.npartition.vpars:
-        return ("cores",)
+        return (*_KEYS[:5], "running") if shared else ("smt", "running")
+    if one.placed.mainframe is not None and one.placed.mainframe.zvm is not None:
+        return ("capped", "weight") if shared else ()
+    if one.placed.mainframe is not None:
+        return ("virtual", "capped", "weight", "running") if shared else ("running",)
+    if one.placed.in_cells is not None:
+        return ("cores", "running") if one.placed.in_cells.npartition.vpars else ("running",)
     return ()
 
 
@@ -156,6 +157,8 @@ def _apply(
 ) -> None:
     """Makes it so, and writes it down in the engine's words."""
     machine = resolved.machine
+    if change.running is not None:
+        spec["running"] = change.running
     if change.smt is not None:
         spec["smt"] = one.smt = change.smt
         if change.smt > machine.threads_per_core:
@@ -177,7 +180,7 @@ def _apply(
         spec["soft_cap"] = change.weight == SOFT_CAP
     if change.weight is not None:
         spec["weight"] = DEFAULT_WEIGHT if change.weight == SOFT_CAP else change.weight
-    if isinstance(machine.hypervisor, PowerVm):
+    if new and isinstance(machine.hypervisor, PowerVm):
         checks.check_shares(one.processors, path, machine, problems)
 
 

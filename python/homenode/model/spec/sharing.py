@@ -121,6 +121,7 @@ class ChangeSpec(TypedDict):
     soft_cap: NotRequired[bool]
     smt: NotRequired[int]
     cores: NotRequired[list[int]]
+    running: NotRequired[bool]
 
 
 class MemoryPartSpec(TypedDict):

@@ -33,10 +33,15 @@ def changed_lines(spec: Spec) -> list[str]:
     told: dict[object, list[str]] = {}
     for row in changes_of(spec):
         at = TIME.format(round(float(str(row["at_s"])) * _NS_PER_S))
-        values = [
-            f"{_WORDS.get(key, key)} {str(value).lower() if value in (True, False) else value}"
-            for key, value in row.items()
-            if key not in ("at_s", "partition")
-        ]
+        values = [_told(key, row[key]) for key in row if key not in ("at_s", "partition")]
         told.setdefault(row["partition"], []).append(f"at {at} {', '.join(values)}")
     return [f"{name} changed during the run: {'; '.join(of)}" for name, of in told.items()]
+
+
+def _told(key: str, value: object) -> str:
+    """A new value in words."""
+    if key == "running":
+        return "started" if value else "stopped"
+    if key == "capped":
+        return "capped" if value else "uncapped"
+    return f"{_WORDS.get(key, key)} {value}"

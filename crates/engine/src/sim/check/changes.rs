@@ -93,6 +93,7 @@ fn is_known(spec: &Spec, partition: &Partition, key: &str) -> bool {
         (Policy::Prsm, "weight" | "capped") => shared,
         (Policy::Prsm, "virtual") => shared && !zvm,
         (Policy::Dedicated, "cores") => true,
+        (policy, "running") => !policy.is_host() && !zvm,
         _ => false,
     }
 }

@@ -38,3 +38,10 @@ class Change(Table):
     cores: VirtualProcessors | None = Field(
         None, description="on a machine of cells, how many cores the virtual partition has"
     )
+    running: bool | None = Field(
+        None,
+        description=(
+            "whether it runs from then on; what it had in hand when it stops is lost; if the first"
+            " such change starts it, it did not run before"
+        ),
+    )
