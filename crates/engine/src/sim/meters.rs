@@ -270,8 +270,8 @@ impl Meters {
         before + self.by_mask[from..from + (2 << vp.smt)].iter().sum::<u64>()
     }
 
-    /// From now on so many threads of a partition's cores, whose virtual processors these are, share
-    /// the charge.
+    /// From now on so many threads share the charge of a partition's virtual processors, which
+    /// these are.
     pub fn change_smt(&mut self, partition: PartitionId, vps: &[Vp], smt: u8) {
         for vp in vps {
             let until_now = (self.busy_and_idle(vp), self.on_cores(vp));

@@ -1,6 +1,7 @@
 //! Specs for tests, made of plain round numbers, and results by column name.
 #![allow(dead_code, unused_imports)] // Each test file takes what it needs of this.
 
+pub mod change;
 pub mod host;
 mod invariants;
 pub mod known;

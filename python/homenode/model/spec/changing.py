@@ -59,6 +59,6 @@ def _weighed(spec: Spec) -> list[PartitionSpec]:
 
 
 def _changed(partition: PartitionSpec, change: ChangeSpec) -> PartitionSpec:
-    new: dict[str, object] = {key: change[key] for key in _KEYS if key in change}  # type: ignore[literal-required]
+    new = {key: value for key, value in change.items() if key in _KEYS}
     processors = cast(ProcessorsSpec, {**partition["processors"], **new})
     return {**partition, "smt": change.get("smt", partition["smt"]), "processors": processors}
