@@ -150,6 +150,9 @@ impl RunQueues {
     /// left out.
     pub fn number(&self, place: u16) -> u16 {
         let (threads, stride) = (u16::from(self.loads.smt()), u16::from(self.loads.stride()));
+        if threads == stride {
+            return place;
+        }
         place / threads * stride + place % threads
     }
 
@@ -275,10 +278,13 @@ impl RunQueues {
 
     /// Logical processor where a thread that finds none idle queues.
     pub fn queue_for(&self, last: Option<u16>, salt: JobId) -> u16 {
-        if let Some(cpu) = last.filter(|cpu| self.serves(self.cpu(*cpu))) {
+        let (threads, stride) = (u16::from(self.loads.smt()), u16::from(self.loads.stride()));
+        let unfolded = self.unfolded * stride;
+        let online = |cpu: &u16| *cpu < unfolded && (threads == stride || cpu % stride < threads);
+        if let Some(cpu) = last.filter(online) {
             return cpu;
         }
-        let usable = self.unfolded * u16::from(self.loads.smt());
+        let usable = self.unfolded * threads;
         match self.filling {
             Filling::Aix { .. } => self.number((u32::from(salt) % u32::from(usable)) as u16),
             Filling::Unix { .. } => self.by_threads().min().map_or(0, |(_, cpu)| cpu),

@@ -56,6 +56,8 @@ pub struct GuestState {
     pub first_thread: ThreadId,
     /// Threads of a virtual processor that there is room for.
     pub smt: u8,
+    /// Since when it runs: work that is older is lost [ns]. Never while it is stopped.
+    pub runs_from: When,
     /// The workload's numbers.
     pub shape: Shape,
     /// Random arrivals.
@@ -78,8 +80,6 @@ pub struct GuestState {
     pub holder: Option<VpId>,
     /// Time online before its configuration became what it is.
     pub before: Before,
-    /// Since when it runs: work that is older is lost [ns]. Never while it is stopped.
-    pub runs_from: When,
 }
 
 /// The simulation of a system.
