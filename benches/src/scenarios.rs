@@ -98,6 +98,7 @@ pub fn spec(name: &str, partitions: Vec<Partition>) -> Spec {
         groups: vec![],
         cgroups: vec![],
         partitions,
+        changes: vec![],
     }
 }
 
@@ -121,6 +122,7 @@ pub fn partition(name: String, entitlement: f64, vps: u16, workload: Workload) -
             capped: false,
             weight: 128,
             pool: 0,
+            soft_cap: false,
             prsm: LogicalCores::default(),
             host: HostThreads::default(),
         },

@@ -31,6 +31,7 @@ fn lpar(name: &str, of_weight: u16, cores: u16, workload: Workload) -> Partition
         capped: false,
         weight: of_weight,
         pool: 0,
+        soft_cap: false,
         prsm: LogicalCores::default(),
         host: HostThreads::default(),
     };

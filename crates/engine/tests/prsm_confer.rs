@@ -23,6 +23,7 @@ fn locking(name: &str, cap: Option<f64>) -> Partition {
         capped: false,
         weight: 50,
         pool: 0,
+        soft_cap: false,
         prsm: LogicalCores {
             polarization: Polarization::Vertical,
             cap,

@@ -28,6 +28,7 @@ fn sharing(mut partition: Partition, name: &str, weight: u16, cores: u16) -> Par
         capped: false,
         weight,
         pool: 0,
+        soft_cap: false,
         prsm: LogicalCores {
             polarization: Polarization::Vertical,
             ..LogicalCores::default()

@@ -88,6 +88,7 @@ def export_run(
     Without --as the forms are listed. Commands and other texts are printed if no file is named.
     """
     from homenode.records import exporting
+    from homenode.simulate.kept.changed import changed_lines
     from homenode.simulate.run import Run
 
     if form is None:
@@ -103,6 +104,8 @@ def export_run(
     )
     chosen = exporting.exporter(form)
     found = Run.load(run, out)
+    for line in changed_lines(found.spec):
+        tell(f"{line}; what stands once in a file is as at the end")
     if chosen.kind == "text" and output is None:
         _print(exporting.text(found, form, options), form, as_json)
         return

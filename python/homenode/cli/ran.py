@@ -18,9 +18,12 @@ def run_json(done: Run) -> dict[str, object]:
     of benchmarks.
     """
     from homenode.report.scores import score_of
+    from homenode.simulate.kept.changed import changes_of
 
     summary: Mapping[str, object] = done.summary
     told = {key: summary[key] for key in _JSON_KEYS if key in summary}
+    changes = changes_of(done.spec)
+    told |= {"changes": changes} if changes else {}
     scores = {name: score_of(done, name) for name in done.partitions}
     found = {name: {"unit": s[0], **s[1].as_json()} for name, s in scores.items() if s is not None}
     return {**told, "scores": found} if found else told
@@ -29,6 +32,7 @@ def run_json(done: Run) -> dict[str, object]:
 def show_run(done: Run, point: Mapping[str, Any], *, as_json: bool) -> None:
     """Print a run's figures."""
     from homenode.report.runs import run_tables, unsteady_lines
+    from homenode.simulate.kept.changed import changed_lines
 
     if as_json:
         show_json(run_json(done))
@@ -36,6 +40,7 @@ def show_run(done: Run, point: Mapping[str, Any], *, as_json: bool) -> None:
     if point:
         show_text(", ".join(f"{axis} = {value}" for axis, value in point.items()))
     show(*run_tables(done))
+    show_text(changed_lines(done.spec))
     show_text(unsteady_lines(done))
     plural = "s" if done.replications > 1 else ""
     tell(

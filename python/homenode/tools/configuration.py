@@ -9,23 +9,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from homenode.model.spec import (
     MachineSpec,
     PartitionSpec,
     ProcessorsSpec,
+    SharedSpec,
     Spec,
     chips_of,
     cores_of,
     processors_of,
     shared_of,
+    spec_at,
+    times_of_change,
 )
 
 Kind = Literal["Shared", "Dedicated"]
 Mode = Literal["Capped", "Uncapped", "Donating"]
 
+SOFT_CAP = -1
+"""Weight of a partition that takes excess capacity only while nobody else wants it."""
 FIRST_GROUP_ID = 32768
 """Partition Group-ID of a partition that is in no group: this plus its number, as every capture
 shows it."""
@@ -61,6 +66,10 @@ class SystemConfiguration:
     mode: Mode = "Uncapped"
     smt: int
     """Hardware threads used of each core."""
+    most_smt: int = 0
+    """The most that are at any time of the run; 0 = those."""
+    most_vps: int = 0
+    """The most virtual processors that are online at any time of the run; 0 = those."""
     vps: int
     """Online virtual processors; of a dedicated partition its cores."""
     ent: float
@@ -108,6 +117,49 @@ class SystemConfiguration:
     """Limits of the memory [MB]; none = all equal to what is online."""
     srads: tuple[Srad, ...] = ()
     """Affinity domains, in order of their number."""
+    history: tuple[tuple[int, SystemConfiguration], ...] = ()
+    """What it was from which time on [ns], if it changed during the run; the last one is this."""
+
+    def at(self, end_ns: int) -> SystemConfiguration:
+        """What it is at the end of a stretch of the run [ns]; a change that comes right then is
+        none of the stretch.
+        """
+        last = self
+        for from_ns, was in reversed(self.history):
+            last = was
+            if from_ns < end_ns:
+                break
+        return last
+
+    def during(self, start_ns: int, end_ns: int) -> SystemConfiguration:
+        """What percentages of a stretch of the run refer to: what it is at its end, with the mean
+        of what it was entitled to.
+        """
+        if not self.history:
+            return self
+        starts = [from_ns for from_ns, _ in self.history]
+        ends = [*starts[1:], end_ns]
+        parts = [
+            was.ent * max(0, min(until, end_ns) - max(from_ns, start_ns))
+            for (from_ns, was), until in zip(self.history, ends, strict=True)
+        ]
+        return replace(self.at(end_ns), ent=math.fsum(parts) / (end_ns - start_ns))
+
+    def has(self, cpu: Mapping[str, int]) -> bool:
+        """Whether a logical processor is online, by its row."""
+        return cpu["vp"] < self.vps and cpu["cpu"] % self.cpu_step < self.smt
+
+    @property
+    def cpu_step(self) -> int:
+        """By how much the first logical processors of two neighbouring virtual ones differ: the
+        most threads that the run had.
+        """
+        return self.most_smt or self.smt
+
+    @property
+    def cpu_rows(self) -> int:
+        """Logical processors that are online at any time of the run, and those between them."""
+        return (self.most_vps or self.vps) * self.cpu_step
 
     @property
     def capacity_limits(self) -> Limits:
@@ -179,11 +231,43 @@ class SystemConfiguration:
 def from_spec(
     spec: Spec, name: str, details: Mapping[str, object] | None = None
 ) -> SystemConfiguration:
-    """The configuration of a partition of a frozen scenario.
+    """The configuration of a partition of a frozen scenario, at the end of its run.
 
     `details` replaces or adds fields of `SystemConfiguration` by name; `mem_mb` is spread over
-    the affinity domains.
+    the affinity domains. Limits that are not told are the least and the most of the run.
     """
+    starts = sorted({0, *times_of_change(spec)})
+    specs = [spec_at(spec, at + 1) for at in starts]
+    most_smt = max(
+        one["smt"] for then in specs for one in then["partitions"] if one["name"] == name
+    )
+    told = (_from_spec(then, name, details, most_smt) for then in specs)
+    found = list(zip(starts, told, strict=True))
+    history = [one for place, one in enumerate(found) if not place or one[1] != found[place - 1][1]]
+    last = history[-1][1]
+    if len(history) == 1:
+        return last
+    states = [was for _, was in history]
+    facts: dict[str, Any] = {
+        "most_smt": most_smt,
+        "most_vps": max(was.vps for was in states),
+        "capacity": _limits(last.capacity, [was.ent for was in states]),
+        "processors": _limits(last.processors, [was.vps for was in states]),
+    }
+    whole = [(at, replace(was, **facts)) for at, was in history]
+    return replace(whole[-1][1], history=tuple(whole))
+
+
+def _limits(told: Limits | None, values: Sequence[float]) -> Limits:
+    """Those told, as far as the run kept within what it was told of; else of the run."""
+    told = told or Limits(values[0], values[0], values[0])
+    return Limits(min(told.minimum, *values), max(told.maximum, *values), told.desired)
+
+
+def _from_spec(
+    spec: Spec, name: str, details: Mapping[str, object] | None, most_smt: int
+) -> SystemConfiguration:
+    """The same of a spec in which nothing changes."""
     partitions = spec["partitions"]
     index = next(i for i, partition in enumerate(partitions) if partition["name"] == name)
     partition = partitions[index]
@@ -195,7 +279,7 @@ def from_spec(
         "smt": int(partition["smt"]),
         "vps": vps,
         "ent": float(vps if shared is None else shared["entitlement"]),
-        "weight": 0 if shared is None else int(shared["weight"] or 0),
+        "weight": 0 if shared is None else _weight(shared),
         "clock_hz": float(spec["machine"]["clock_hz"]),
         "number": index + 1,
         "window_ns": int(spec["machine"]["hypervisor"]["window_ns"]),
@@ -207,13 +291,18 @@ def from_spec(
     facts |= {key: value for key, value in (details or {}).items() if key not in _OF_NO_TOOL}
     if "srads" not in facts:
         facts["srads"] = affinity_domains(
-            partition, facts["smt"], facts.get("mem_mb", 0), spec["machine"]
+            partition, facts["smt"], facts.get("mem_mb", 0), spec["machine"], most_smt
         )
     return SystemConfiguration(**facts)
 
 
 _OF_NO_TOOL = ("score", "granule")
 """Details that reports and advice ask for."""
+
+
+def _weight(shared: SharedSpec) -> int:
+    """The weight for excess capacity; a soft cap is AIX's -1."""
+    return SOFT_CAP if shared.get("soft_cap") else int(shared["weight"] or 0)
 
 
 def _mode(processors: ProcessorsSpec) -> Mode:
@@ -248,11 +337,12 @@ def _pool(spec: Spec, pool: int, shared_cores: int) -> dict[str, float]:
 
 
 def affinity_domains(
-    partition: PartitionSpec, smt: int, mem_mb: int, machine: MachineSpec
+    partition: PartitionSpec, smt: int, mem_mb: int, machine: MachineSpec, most_smt: int = 0
 ) -> tuple[Srad, ...]:
     """The chips that hold memory or home processors of a partition, nodes and chips renumbered from
-    0.
+    0. Logical processors are numbered by the most threads that a core has during the run.
     """
+    step = most_smt or smt
     home = chips_of(partition, int(machine["cores_per_chip"]))
     chips_per_node = int(machine["chips_per_node"])
     memory = _memory_by_chip(partition, 1 if machine["memory_beside"] == "chip" else chips_per_node)
@@ -260,7 +350,7 @@ def affinity_domains(
     nodes = sorted({chip // chips_per_node for chip in chips})
     cpus: dict[int, list[int]] = {chip: [] for chip in chips}
     for vp, chip in enumerate(home):
-        cpus[chip] += range(vp * smt, (vp + 1) * smt)
+        cpus[chip] += range(vp * step, vp * step + smt)
     return tuple(
         Srad(
             nodes.index(chip // chips_per_node),

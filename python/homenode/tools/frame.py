@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict
 
-from homenode.model.spec import PartitionSpec, Spec, chips_of, cores_of, shared_of
+from homenode.model.spec import PartitionSpec, Spec, chips_of, cores_of, shared_of, spec_at
 from homenode.tools.lssrad import ranges
 from homenode.tools.text_columns import page
 
@@ -39,7 +39,7 @@ def frame_rows(spec: Spec) -> list[FrameRow]:
     each = int(machine["chips_per_node"])
     beside_chips = machine["memory_beside"] == "chip"
     found: list[FrameRow] = []
-    for partition in spec["partitions"]:
+    for partition in spec_at(spec)["partitions"]:
         cpus = _cpus(partition, int(machine["cores_per_chip"]))
         memory = _memory(partition)
         count = sum(len(there) for there in cpus.values())

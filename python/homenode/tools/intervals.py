@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from homenode.model.units import TIME
+from homenode.tools.configuration import SystemConfiguration
 from homenode.tools.errors import ToolError
 from homenode.tools.summing import Summed, intervals_kept, summed
 from homenode.tools.view import RunView, Table
@@ -33,6 +34,15 @@ class Sample:
     """Counters of each logical processor, in order of its number (key `cpu`)."""
     pool: Counters = field(default_factory=dict)
     """Counters of the physical shared pool."""
+
+    @property
+    def start_ns(self) -> int:
+        """Start of the interval since the start of the run [ns]."""
+        return self.end_ns - self.elapsed_ns
+
+    def during(self, configuration: SystemConfiguration) -> SystemConfiguration:
+        """What its partition was in the interval."""
+        return configuration.during(self.start_ns, self.end_ns)
 
 
 def samples(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from homenode.tools.changed import announced, first_line
 from homenode.tools.configuration import SystemConfiguration
 from homenode.tools.figures import Shares, charged_ns, consumed_pct, cores, partition_shares, shares
 from homenode.tools.intervals import Counters, Sample, samples
@@ -39,6 +40,8 @@ _SYSTEM, _UNUSED = "-", "U"
 _DAY = "01/01/00"
 _MACHINE = "000000000000"
 _TIME_WIDTH = 8
+_NAMES = ("cpu", "vp")
+"""Of a row of counters, what says whose they are."""
 _BASE = (*columns("%usr %sys %wio %idle", 7), Column("physc", 7, 2))
 _ENTC = Column("%entc", 7, 1)
 
@@ -57,6 +60,7 @@ def report(configuration: SystemConfiguration, sample: Sample) -> list[Line]:
     lines = [
         Line(str(cpu["cpu"]), _values(configuration, _own(cpu), charged_ns(cpu), elapsed_ns))
         for cpu in sample.cpus
+        if configuration.has(cpu)
     ]
     counted = sample.partition
     lines += _unused(configuration, counted, elapsed_ns)
@@ -96,7 +100,7 @@ def average(reports: Sequence[Sample]) -> Sample:
     cpus: dict[int, dict[str, int]] = {}
     for sample in reports:
         for cpu in sample.cpus:
-            known = cpus.setdefault(cpu["cpu"], {"cpu": cpu["cpu"]})
+            known = cpus.setdefault(cpu["cpu"], {name: cpu[name] for name in _NAMES})
             _add(known, cpu)
     partition: dict[str, int] = {}
     for sample in reports:
@@ -107,7 +111,7 @@ def average(reports: Sequence[Sample]) -> Sample:
 
 def _add(total: dict[str, int], counted: Counters) -> None:
     for name, value in counted.items():
-        if name != "cpu":
+        if name not in _NAMES:
             total[name] = total.get(name, 0) + value
 
 
@@ -116,13 +120,18 @@ def render(view: RunView, argv: Sequence[str]) -> str:
     request, configuration, reports = _asked(view, argv)
     shown = [*_BASE, *([_ENTC] if configuration.is_shared else [])]
     by_cpu = "P" in request.flags
-    lines = ["", _system_line(configuration), "", _configuration_line(configuration), ""]
-    start = _clock(reports[0].end_ns - reports[0].elapsed_ns)
-    lines.append(f"{start:<{_TIME_WIDTH}}{' cpu ' if by_cpu else ' '}{heading(shown)}")
-    for sample in reports:
-        lines += _stanza(_clock(sample.end_ns), _chosen(request, configuration, sample), shown)
+    first = first_line(configuration, request, reports, _configuration_line)
+    lines = ["", _system_line(configuration), "", first, ""]
+    headings = f"{' cpu ' if by_cpu else ' '}{heading(shown)}"
+    lines.append(f"{_clock(reports[0].start_ns):<{_TIME_WIDTH}}{headings}")
+    for sample, then, notice in announced(configuration, reports, first, _configuration_line):
+        if notice:
+            lines += [*notice, f"{_clock(sample.start_ns):<{_TIME_WIDTH}}{headings}"]
+        lines += _stanza(_clock(sample.end_ns), _chosen(request, then, sample), shown)
     if len(reports) > 1:
-        lines += ["", *_stanza("Average", _chosen(request, configuration, average(reports)), shown)]
+        mean = average(reports)
+        then = mean.during(configuration)
+        lines += ["", *_stanza("Average", _chosen(request, then, mean), shown)]
     return page(lines)
 
 
@@ -141,7 +150,7 @@ def rows(view: RunView, argv: Sequence[str]) -> list[dict[str, object]]:
     return [
         {"time_s": sample.end_ns / 1e9, "cpu": line.cpu, **line.values}
         for sample in reports
-        for line in _chosen(request, configuration, sample)
+        for line in _chosen(request, sample.during(configuration), sample)
     ]
 
 
@@ -149,7 +158,7 @@ def _asked(view: RunView, argv: Sequence[str]) -> tuple[Request, SystemConfigura
     request = parse(GRAMMAR, argv)
     configuration = view.partition(request.partition)
     asked = request.flags.get("P", EVERY)
-    known = [str(cpu) for cpu in range(configuration.lcpu)]
+    known = [str(cpu) for cpu in range(configuration.cpu_rows)]
     if asked != EVERY and not set(asked.split(",")) <= set(known):
         raise GRAMMAR.refuse(f"no such processor: {asked} (there are 0 to {len(known) - 1})")
     reports = samples(

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from homenode.tools.changed import announced, first_line
 from homenode.tools.configuration import SystemConfiguration
 from homenode.tools.figures import consumed_pct, cores, partition_shares
 from homenode.tools.intervals import Sample, samples
 from homenode.tools.text_columns import Column, Value, columns, heading, page, row
-from homenode.tools.usage import Grammar, parse
+from homenode.tools.usage import Grammar, Request, parse
 from homenode.tools.view import RunView
 
 __all__ = ["GRAMMAR", "NOT_MODELLED", "figures", "render", "rows"]
@@ -103,31 +104,38 @@ def configuration_line(configuration: SystemConfiguration) -> str:
 
 def render(view: RunView, argv: Sequence[str]) -> str:
     """What the tool would print."""
-    configuration, reports = _reports(view, argv)
+    request, configuration, reports = _reports(view, argv)
     shown = _columns(configuration)
     headings = heading(shown).replace(_SYSTEM_CALLS.rjust(4), "  sy")
-    lines = ["", configuration_line(configuration), ""]
-    lines += [*_GROUPS[configuration.is_shared], headings]
-    lines += (row(shown, figures(configuration, sample)) for sample in reports)
+    first = first_line(configuration, request, reports, configuration_line)
+    head = [*_GROUPS[configuration.is_shared], headings]
+    lines = ["", first, "", *head]
+    for sample, then, notice in announced(configuration, reports, first, configuration_line):
+        lines += [*notice, *head] if notice else []
+        lines.append(row(shown, figures(then, sample)))
     return page(lines)
 
 
 def rows(view: RunView, argv: Sequence[str]) -> list[dict[str, object]]:
     """The same as unrounded numbers, a dict a line."""
-    configuration, reports = _reports(view, argv)
+    _, configuration, reports = _reports(view, argv)
     names = [column.name for column in _columns(configuration)]
     return [
         {
             "time_s": sample.end_ns / _NS_PER_S,
-            **{name: figures(configuration, sample)[name] for name in names},
+            **{name: figures(sample.during(configuration), sample)[name] for name in names},
         }
         for sample in reports
     ]
 
 
-def _reports(view: RunView, argv: Sequence[str]) -> tuple[SystemConfiguration, list[Sample]]:
+def _reports(
+    view: RunView, argv: Sequence[str]
+) -> tuple[Request, SystemConfiguration, list[Sample]]:
     request = parse(GRAMMAR, argv)
     configuration = view.partition(request.partition)
-    return configuration, samples(
-        view, configuration.name, request.interval_ns, request.count, ("partition",)
+    return (
+        request,
+        configuration,
+        samples(view, configuration.name, request.interval_ns, request.count, ("partition",)),
     )

@@ -68,6 +68,16 @@ pub enum Wrong {
         /// How many there are.
         count: u64,
     },
+    /// Something that nobody can change while it runs.
+    #[error("{key} of partition {partition} cannot change while it runs; what can here: {known}")]
+    NotChangeable {
+        /// Which.
+        key: String,
+        /// Name of the one whose it is.
+        partition: String,
+        /// What else can, in words.
+        known: String,
+    },
     /// More capacity promised than there is.
     #[error("{asked} cores are entitled, {available} are there")]
     Overcommitted {

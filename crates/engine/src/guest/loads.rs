@@ -13,6 +13,7 @@ const NEAR: usize = 16;
 #[repr(C)]
 pub struct Loads {
     smt: u8,
+    stride: u8,
     vps: u16,
     near: [u8; NEAR],
     far: Box<[u8]>,
@@ -26,6 +27,7 @@ impl Loads {
         (0..vps).for_each(|vp| by_load[0].insert(vp));
         Self {
             smt,
+            stride: smt,
             vps,
             near: [0; NEAR],
             far: vec![0; usize::from(vps).saturating_sub(NEAR)].into(),
@@ -43,13 +45,25 @@ impl Loads {
         }
     }
 
-    /// Threads of a virtual processor.
+    /// Threads of a virtual processor that are online.
     #[inline]
     pub fn smt(&self) -> u8 {
         self.smt
     }
 
-    /// Virtual processors, with work or without.
+    /// Threads of a virtual processor that there is room for: logical processors go by it.
+    #[inline]
+    pub fn stride(&self) -> u8 {
+        self.stride
+    }
+
+    /// From now on so many virtual processors and threads of each are online, no more than there is
+    /// room for.
+    pub fn set_online(&mut self, vps: u16, smt: u8) {
+        (self.vps, self.smt) = (vps, smt);
+    }
+
+    /// Virtual processors that are online, with work or without.
     pub fn vps(&self) -> u16 {
         self.vps
     }

@@ -23,4 +23,4 @@ pub use charge::{charge, Charge, Gain};
 pub use loads::Loads;
 pub use playback::Playback;
 pub use queues::{Cpu, Filling, RunQueues};
-pub use scheduler::Scheduler;
+pub use scheduler::{filled, Scheduler};

@@ -201,6 +201,14 @@ impl Mutex {
         self.turn(id).rest <= 0.0
     }
 
+    /// Nobody has it, or waits for it; who slept.
+    pub fn forget(&mut self) -> VecDeque<JobId> {
+        (self.holder, self.woken) = (None, None);
+        self.spinners.clear();
+        self.turns.clear();
+        std::mem::take(&mut self.sleepers)
+    }
+
     /// Nobody has it any more.
     pub fn release(&mut self) {
         self.holder = None;

@@ -112,7 +112,8 @@ impl RunQueues {
             }
             Filling::Unix { places, packs } => {
                 let idle = |cpu: &Cpu| self.loads.mask(cpu.vp) & (1 << cpu.thread) == 0;
-                if let Some(cpu) = was.filter(idle) {
+                let online = |cpu: &Cpu| cpu.vp < self.unfolded && cpu.thread < self.loads.smt();
+                if let Some(cpu) = was.filter(|cpu| idle(cpu) && online(cpu)) {
                     return Some(cpu);
                 }
                 match (*packs, last_vp) {
@@ -127,8 +128,60 @@ impl RunQueues {
         })
     }
 
+    /// Virtual processors that are online, folded or not.
+    #[inline]
+    pub fn online(&self) -> u16 {
+        self.loads.vps()
+    }
+
+    /// Threads of each that are online.
+    #[inline]
+    pub fn threads(&self) -> u8 {
+        self.loads.smt()
+    }
+
+    /// Whether a logical processor may get work.
+    #[inline]
+    pub fn serves(&self, cpu: Cpu) -> bool {
+        cpu.vp < self.unfolded && cpu.thread < self.loads.smt()
+    }
+
+    /// Number of the logical processor that comes so many after the first, those that get no work
+    /// left out.
+    pub fn number(&self, place: u16) -> u16 {
+        let (threads, stride) = (u16::from(self.loads.smt()), u16::from(self.loads.stride()));
+        if threads == stride {
+            return place;
+        }
+        place / threads * stride + place % threads
+    }
+
+    /// From now on so many virtual processors are online, with so many threads each of which
+    /// `filled` are loaded before the next. Whoever folds gets new ones folded.
+    pub fn set_online(&mut self, vps: u16, threads: u8, filled: u8) {
+        let folds = match &mut self.filling {
+            Filling::Aix {
+                threads_before_next,
+                folds,
+            } => {
+                *threads_before_next = filled;
+                *folds
+            }
+            Filling::Unix { packs, .. } => {
+                *packs = packs.map(|_| filled);
+                false
+            }
+        };
+        self.loads.set_online(vps, threads);
+        while self.unfolded > vps {
+            self.unfolded -= 1;
+            self.loads.exclude(self.unfolded);
+        }
+        while !folds && self.unfold().is_some() {}
+    }
+
     fn cpu(&self, number: u16) -> Cpu {
-        let smt = u16::from(self.loads.smt());
+        let smt = u16::from(self.loads.stride());
         Cpu {
             vp: number / smt,
             thread: (number % smt) as u8,
@@ -202,7 +255,7 @@ impl RunQueues {
 
     /// The nearest of the logical processors with a queue, the longest queue at equal distance.
     fn nearest_queue(&self, places: &Places, cpu: u16) -> Option<u16> {
-        let smt = u16::from(self.loads.smt());
+        let smt = u16::from(self.loads.stride());
         let key = |other: &u16| {
             let waiting = self.waiting_on(*other);
             (
@@ -225,19 +278,24 @@ impl RunQueues {
 
     /// Logical processor where a thread that finds none idle queues.
     pub fn queue_for(&self, last: Option<u16>, salt: JobId) -> u16 {
-        let usable = self.unfolded * u16::from(self.loads.smt());
-        if let Some(cpu) = last.filter(|cpu| *cpu < usable) {
+        let (threads, stride) = (u16::from(self.loads.smt()), u16::from(self.loads.stride()));
+        let unfolded = self.unfolded * stride;
+        let online = |cpu: &u16| *cpu < unfolded && (threads == stride || cpu % stride < threads);
+        if let Some(cpu) = last.filter(online) {
             return cpu;
         }
+        let usable = self.unfolded * threads;
         match self.filling {
-            Filling::Aix { .. } => (u32::from(salt) % u32::from(usable)) as u16,
+            Filling::Aix { .. } => self.number((u32::from(salt) % u32::from(usable)) as u16),
             Filling::Unix { .. } => self.by_threads().min().map_or(0, |(_, cpu)| cpu),
         }
     }
 
-    /// Software threads of every logical processor, running and queued, with its number.
+    /// Software threads of every logical processor online, running and queued, with its number.
     fn by_threads(&self) -> impl Iterator<Item = (usize, u16)> + '_ {
-        (0..self.queues.len() as u16).map(|cpu| (self.threads_on(cpu), cpu))
+        let usable = self.loads.vps() * u16::from(self.loads.smt());
+        let cpus = (0..usable).map(|place| self.number(place));
+        cpus.map(|cpu| (self.threads_on(cpu), cpu))
     }
 
     /// Folds the highest unfolded virtual processor and returns it; the last one is never folded,

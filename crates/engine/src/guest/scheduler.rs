@@ -40,6 +40,15 @@ impl Scheduler {
     }
 }
 
+/// Threads of a virtual processor that are loaded before another one is: under AIX
+/// `vpm_throughput_mode`, in a guest that packs one in each of so many `parts` of a core.
+pub fn filled(guest: &Guest, smt: u8, parts: u8) -> u8 {
+    match guest {
+        Guest::Aix(aix) => aix.throughput_mode.clamp(1, smt),
+        Guest::Hpux(_) | Guest::Linux(_) | Guest::Zvm(_) => parts.min(smt),
+    }
+}
+
 impl Filling {
     /// Order of a guest whose virtual processors have `smt` threads in so many `parts` and are at
     /// `places` (chip, node).
@@ -51,12 +60,13 @@ impl Filling {
     ) -> Self {
         match guest {
             Guest::Aix(aix) => Filling::Aix {
-                threads_before_next: aix.throughput_mode.clamp(1, smt),
+                threads_before_next: filled(guest, smt, parts),
                 folds: Folding::of(aix).is_some(),
             },
             Guest::Hpux(_) | Guest::Linux(_) | Guest::Zvm(_) => Filling::Unix {
                 places: Box::new(Places::new(places)),
-                packs: Some(parts.min(smt)).filter(|parts| *parts > 1 && guest.unix().packing),
+                packs: Some(filled(guest, smt, parts))
+                    .filter(|parts| *parts > 1 && guest.unix().packing),
             },
         }
     }

@@ -11,6 +11,16 @@ impl Windows {
     /// Sets PR/SM's pools and slices up.
     pub(super) fn set_up_prsm(&mut self, spec: &Spec, state: &mut State) {
         self.assign_cores(spec, state);
+        self.polarize_all(spec, state);
+    }
+
+    /// Gives every logical core its slice, its kind and its home, those of before forgotten.
+    pub(super) fn polarize_all(&mut self, spec: &Spec, state: &mut State) {
+        self.high_mask.iter_mut().for_each(|mask| *mask = 0);
+        self.lots.iter_mut().for_each(|lot| lot.high = None);
+        for slice in &mut self.slices {
+            slice.home_core = None;
+        }
         for (at, partition) in (0..).zip(&spec.partitions) {
             let at = PartitionId::new(at);
             match &partition.processors {
@@ -60,11 +70,17 @@ impl Windows {
         let (vps, capacity) = (state.vps_of[at], self.capacity_ns as f64);
         let count = self.shares[at].vps;
         let split = polarize(entitlement, count);
-        let even = entitlement / f64::from(count);
+        let even = |index| {
+            if index < count {
+                entitlement / f64::from(count)
+            } else {
+                0.0
+            }
+        };
         let mut slices = Vec::new();
         for (index, vp) in (0..).zip(vps) {
             let (kind, cores) = match polarization {
-                Polarization::Horizontal => (Kind::Horizontal, even),
+                Polarization::Horizontal => (Kind::Horizontal, even(index)),
                 Polarization::Vertical => (split.kind(index), split.share(index)),
             };
             slices.push((cores * capacity) as u64);

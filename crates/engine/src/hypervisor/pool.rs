@@ -26,6 +26,8 @@ pub struct PoolBudget {
     pub excess_ns: u64,
     /// Sum of its partitions' entitlements in a window, plus the reserve [ns].
     pub entitled_ns: u64,
+    /// What those of earlier windows were more, or less, all together [ns].
+    pub entitled_before_ns: i64,
     /// The part of that which partitions with work have in this window [ns].
     pub promised_ns: u64,
     /// Its virtual processors with work.
@@ -55,6 +57,7 @@ impl PoolBudget {
             used_ns: 0,
             excess_ns: 0,
             entitled_ns: 0,
+            entitled_before_ns: 0,
             promised_ns: 0,
             active_vps: 0,
         }

@@ -16,6 +16,10 @@ use super::pool::{PoolBudget, LEAST_LOAN_NS};
 use crate::ids::{ChipId, GroupId, PoolId};
 use crate::spec::{Partition, Policy, Processors};
 
+/// Excess use with which a soft cap begins: more than any run makes of time by weight, so that all
+/// others come first, and so little that nanoseconds still count beside it [ns].
+const SOFT_CAP_AGE_NS: f64 = 1e17;
+
 /// Capacity of a partition: a cache line.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
@@ -57,6 +61,8 @@ pub struct Claim {
     pub pool: PoolId,
     /// Whether it may not use excess capacity (capped, or weight 0).
     pub capped: bool,
+    /// Whether it uses excess capacity only while nobody else waits for it.
+    pub soft_cap: bool,
     /// Weight for excess capacity.
     pub weight: f64,
     /// Excess time used, divided by the weight; grows while others wait [ns].
@@ -128,6 +134,27 @@ impl Share {
             exhausted_vps: 0,
             entitled_ns,
             rule,
+        }
+    }
+
+    /// Takes a partition's configuration that has changed. While a window is open, its virtual
+    /// processors are those of before until [`Share::vps`] is set.
+    pub fn reconfigure(&mut self, partition: &Partition, window_ns: u64) {
+        if let (Rule::Lending(_), Processors::Shared { entitlement, .. }) =
+            (&self.rule, &partition.processors)
+        {
+            self.entitled_ns = (entitlement * window_ns as f64).round() as u64;
+        }
+        if let Some(claim) = self.claim_mut() {
+            claim.renew(partition);
+        }
+    }
+
+    /// So many virtual processors are online from now on.
+    pub fn set_vps(&mut self, vps: u16, window_ns: u64) {
+        self.vps = vps;
+        if self.is_dedicated() {
+            self.entitled_ns = u64::from(vps) * window_ns;
         }
     }
 
@@ -243,22 +270,39 @@ impl Share {
 
 impl Claim {
     fn new(partition: &Partition) -> Self {
-        let (pool, capped, weight) = match &partition.processors {
+        let (pool, capped, weight, soft_cap) = match &partition.processors {
             Processors::Shared {
                 pool,
                 capped,
                 weight,
+                soft_cap,
                 ..
-            } => (*pool, *capped, *weight),
-            Processors::Dedicated { .. } => (0, true, 0),
+            } => (*pool, *capped, *weight, *soft_cap),
+            Processors::Dedicated { .. } => (0, true, 0, false),
         };
         Self {
             pool: PoolId::from(pool),
-            capped: capped || weight == 0,
+            capped: capped || weight == 0 && !soft_cap,
+            soft_cap,
             weight: f64::from(weight),
-            excess_age: 0.0,
+            excess_age: if soft_cap { SOFT_CAP_AGE_NS } else { 0.0 },
             promised: false,
         }
+    }
+
+    /// What its partition's configuration has become; what was used before still counts.
+    fn renew(&mut self, partition: &Partition) {
+        let new = Self::new(partition);
+        let excess_age = if new.soft_cap == self.soft_cap {
+            self.excess_age
+        } else {
+            new.excess_age
+        };
+        *self = Self {
+            excess_age,
+            promised: self.promised,
+            ..new
+        };
     }
 
     /// Whether use on this account comes out of what its pool has not promised to others.
@@ -334,6 +378,7 @@ mod tests {
         let claim = Claim {
             pool: PoolId::new(0),
             capped: false,
+            soft_cap: false,
             weight: 128.0,
             excess_age: 0.0,
             promised: false,

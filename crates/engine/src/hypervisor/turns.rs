@@ -90,13 +90,12 @@ impl Turns {
         partition_of(self.pools[pool].top())
     }
 
-    /// The same among several pools, those first that `later` says the least of.
-    pub fn next_of_all<K: Ord>(&self, later: impl Fn(PoolId) -> K) -> Option<PartitionId> {
-        let tops = self.pools.entries().map(|(pool, tree)| (pool, tree.top()));
-        let first = tops
-            .filter(|(_, top)| *top != EMPTY)
-            .min_by_key(|(pool, top)| (later(*pool), *top));
-        first.and_then(|(_, top)| partition_of(top))
+    /// The same among all pools, of whose next those come first that `later` says the least of.
+    pub fn next_of_all<K: Ord>(&self, later: impl Fn(PartitionId) -> K) -> Option<PartitionId> {
+        let tops = self.pools.iter().map(Tree::top);
+        let first = tops.filter_map(|top| Some((top, partition_of(top)?)));
+        let first = first.min_by_key(|(top, partition)| (later(*partition), *top));
+        first.map(|(_, partition)| partition)
     }
 
     /// Nobody waits any more; tells who did, those first that have waited longest.
@@ -144,6 +143,7 @@ mod tests {
         let claim = Claim {
             pool: PoolId::new(pool),
             capped: false,
+            soft_cap: false,
             weight: 1.0,
             excess_age: 0.0,
             promised: false,
@@ -229,7 +229,8 @@ mod tests {
                 }
                 let odd = stream.below(2);
                 let later = |pool: PoolId| pool.index() as u64 % 2 == odd;
-                assert_eq!(turns.next_of_all(later), plain.next_of_all(later));
+                let of = |it: PartitionId| later(shares[it].claim().unwrap().pool);
+                assert_eq!(turns.next_of_all(of), plain.next_of_all(later));
                 assert_eq!(turns.is_empty(), waiting.is_empty());
             }
         }

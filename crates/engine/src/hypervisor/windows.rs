@@ -77,6 +77,8 @@ pub struct Windows {
     pub opened: bool,
     /// Whether what a pool is entitled to goes to its own partitions first: PowerVM with several.
     pub(super) has_levels: bool,
+    /// Time in the pool of cores that have left it, less that before others came [ns].
+    pub cores_before_ns: i64,
     /// Whether some cores are dedicated: where none is, nobody needs to look.
     has_owners: bool,
     /// Whether cores of one's own cost no dispatching.
@@ -113,13 +115,14 @@ impl Windows {
                 .iter()
                 .map(|share| Contest::of(share, &pools))
                 .collect(),
-            stands: Vec::with_capacity(shares.len() + pools.len()),
+            stands: Vec::with_capacity(shares.len() + pools.len() + spec.groups.len()),
             shares,
             pools,
             eviction: hypervisor.eviction,
             capacity_ns,
             opened: false,
             has_levels: hypervisor.policy == Policy::Phyp && spec.pools.len() > 1,
+            cores_before_ns: 0,
             has_owners: false,
             own_is_free: hypervisor.policy == Policy::Prsm,
             masks: ById::new(),
@@ -160,6 +163,59 @@ impl Windows {
             let entitled: u64 = members.filter(of).map(|share| share.entitled_ns).sum();
             let budget = &mut self.pools[pool];
             budget.entitled_ns = budget.reserved_ns + entitled;
+        }
+    }
+
+    /// Takes what a spec that has changed says of a partition, when a window begins after so many.
+    pub fn reconfigure(&mut self, spec: &Spec, state: &mut State, of: PartitionId, past: u64) {
+        let was: Vec<u64> = self.pools.iter().map(|pool| pool.entitled_ns).collect();
+        let (partition, window) = (
+            &spec.partitions[of.index()],
+            spec.machine.hypervisor.window_ns,
+        );
+        self.shares[of].reconfigure(partition, window);
+        if spec.machine.hypervisor.policy == Policy::Prsm {
+            self.polarize_all(spec, state);
+        }
+        self.entitle_pools();
+        for (pool, was) in self.pools.iter_mut().zip(was) {
+            let less = was as i64 - pool.entitled_ns as i64;
+            pool.entitled_before_ns += less * past as i64;
+        }
+    }
+
+    /// What a partition lost is idle: its virtual processors are those of its spec, each dedicated
+    /// one with its own core.
+    pub fn settle_online(&mut self, spec: &Spec, state: &mut State, of: PartitionId, now: u64) {
+        let processors = &spec.partitions[of.index()].processors;
+        self.shares[of].set_vps(processors.count(), spec.machine.hypervisor.window_ns);
+        if let Processors::Dedicated { cores, .. } = processors {
+            let pooled = i64::from(self.pool_cores(state));
+            for (vp, core) in state.vps_of[of].into_iter().zip(&padded(cores, state, of)) {
+                self.own(state, vp, *core);
+            }
+            self.cores_before_ns += (pooled - i64::from(self.pool_cores(state))) * now as i64;
+        } else if spec.machine.hypervisor.policy == Policy::Prsm {
+            self.polarize_all(spec, state);
+        }
+    }
+
+    /// Gives an idle virtual processor a core of its own that is nobody's, or takes its core away.
+    fn own(&mut self, state: &mut State, vp: VpId, core: Option<CoreId>) {
+        let was = std::mem::replace(&mut self.slices[vp].own_core, core);
+        if was == core {
+            return;
+        }
+        if let Some(was) = was.filter(|was| self.lots[*was].owner == Some(vp)) {
+            self.lots[was] = Lot::pooled();
+            self.sets.set_idle(state.cores[was].chip, was);
+        }
+        if let Some(core) = core {
+            self.sets.take_idle(state.cores[core].chip, core);
+            self.lots[core].owner = Some(vp);
+            self.lots[core].pooled = false;
+            state.vps[vp].home_chip = state.cores[core].chip;
+            state.vps[vp].home_node = state.cores[core].node;
         }
     }
 
@@ -233,6 +289,13 @@ impl Windows {
     pub fn claim(&self, partition: PartitionId) -> &Claim {
         self.shares[partition].claim().expect("a shared partition")
     }
+}
+
+/// The core of each virtual processor of a partition; none for those that are off.
+fn padded(cores: &[u16], state: &State, of: PartitionId) -> Vec<Option<CoreId>> {
+    let cores = cores.iter().map(|core| Some(CoreId::from(*core)));
+    let all = cores.chain(std::iter::repeat(None));
+    all.take(state.vps_of[of].len()).collect()
 }
 
 impl Slice {

@@ -33,11 +33,15 @@ impl<S: System> World<S> {
 
     /// A daemon of the guest wakes on a logical processor of its own choice.
     pub fn wake_daemon(&mut self, partition: PartitionId) {
+        if !self.runs(partition) {
+            return self.next_daemon(partition);
+        }
         let instructions = self.daemon_instructions(partition);
         let guest = &mut self.guests[partition];
-        let cpus = u32::from(guest.queues.unfolded()) * u32::from(guest.smt);
+        let cpus = u32::from(guest.queues.unfolded()) * u32::from(guest.queues.threads());
+        let place = guest.daemons.below(u64::from(cpus)) as u16;
         let id = self.jobs.add(Job {
-            last_cpu: guest.daemons.below(u64::from(cpus)) as u16,
+            last_cpu: guest.queues.number(place),
             ..Job::new(partition, JobKind::Daemon, instructions, self.now)
         });
         let meter = self.meters.integrate(partition, self.now);
@@ -125,7 +129,7 @@ impl<S: System> World<S> {
         let Some(folding) = self.guests[partition].scheduler.folding else {
             return;
         };
-        let vps = self.at.vps_of[partition].len() as u16;
+        let vps = self.guests[partition].queues.online();
         let needed = folding.needed(self.used(partition), vps);
         let queues = &mut self.guests[partition].queues;
         match FoldStep::towards(needed, queues.unfolded()) {
@@ -159,9 +163,9 @@ impl<S: System> World<S> {
     }
 
     /// The idle threads of a virtual processor that was unfolded take what waits elsewhere.
-    fn draw_in(&mut self, partition: PartitionId, index: u16) {
+    pub fn draw_in(&mut self, partition: PartitionId, index: u16) {
         let smt = self.guests[partition].smt;
-        for thread in 0..smt {
+        for thread in 0..self.guests[partition].queues.threads() {
             let cpu = Cpu { vp: index, thread };
             if self.guests[partition].queues.mask(index) & (1 << thread) != 0 {
                 continue;
@@ -174,15 +178,20 @@ impl<S: System> World<S> {
 
     /// Moves everything off a virtual processor that was folded.
     fn clear_out(&mut self, partition: PartitionId, index: u16) {
+        self.clear_threads(partition, index, 0);
+    }
+
+    /// Moves everything off the threads of a virtual processor from one of them on.
+    pub fn clear_threads(&mut self, partition: PartitionId, index: u16, from: u8) {
         let vp = self.vp_at(partition, index);
         let smt = self.guests[partition].smt;
-        for thread in 0..smt {
+        for thread in from..smt {
             let cpu = index * u16::from(smt) + u16::from(thread);
             while let Some(id) = self.take_at(partition, cpu, 0) {
                 self.make_runnable(id);
             }
         }
-        for thread in 0..smt {
+        for thread in from..smt {
             if let Some(id) = self.pull(vp, thread) {
                 self.make_runnable(id);
             }

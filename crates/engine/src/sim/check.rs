@@ -5,6 +5,8 @@
 //! What each subject needs is checked beside it; here they are asked in turn. The turn decides
 //! which of several faults is told, and what one may take for granted of those before it.
 
+mod changes;
+
 use super::host::check as host;
 use super::zvm::check as zvm;
 use crate::check::{range, Checked, Owner};
@@ -33,7 +35,8 @@ pub(super) fn check(spec: &Spec) -> Checked {
     hypervisor::check_cores(spec)?;
     guest::check_room(spec)?;
     hypervisor::check_prsm(spec)?;
-    hypervisor::check_capacity(spec)
+    hypervisor::check_capacity(spec)?;
+    changes::check(spec)
 }
 
 fn check_times(spec: &Spec) -> Checked {

@@ -263,8 +263,7 @@ impl<S: System> World<S> {
         let cpu = Cpu { vp: index, thread };
         self.threads[at].rotate_at = When::NEVER;
         let queues = &self.guests[partition].queues;
-        let folded = index >= queues.unfolded();
-        if queues.queued() == 0 || folded {
+        if queues.queued() == 0 || !queues.serves(cpu) {
             self.release(partition, cpu);
             return;
         }

@@ -1,5 +1,7 @@
 //! Counters. They only ever grow; intervals are differences of two readings.
 
+use std::collections::BTreeMap;
+
 use crate::cost::{Books, Lines};
 use crate::guest::{charge, Gain};
 use crate::hypervisor::{masks_of, State, Vp};
@@ -197,6 +199,9 @@ pub struct Meters {
     gain: Gain,
     charged: ById<ThreadId, Charged>,
     guests: ById<PartitionId, GuestCharge>,
+    /// Of virtual processors that were in another SMT mode before, by the first of their counters:
+    /// what was charged until then, and their time on cores [ns].
+    before: BTreeMap<u32, (Purrs, u64)>,
 }
 
 struct GuestCharge {
@@ -247,6 +252,7 @@ impl Meters {
             rule: spec.machine.accounting,
             gain: Gain::new(&spec.machine.smt),
             guests,
+            before: BTreeMap::new(),
         }
     }
 
@@ -260,22 +266,36 @@ impl Meters {
     /// Time that a virtual processor has been on cores [ns].
     pub fn on_cores(&self, vp: &Vp) -> u64 {
         let from = vp.first_mask as usize;
-        self.by_mask[from..from + (2 << vp.smt)].iter().sum()
+        let before = self.before.get(&vp.first_mask).map_or(0, |(_, ns)| *ns);
+        before + self.by_mask[from..from + (2 << vp.smt)].iter().sum::<u64>()
+    }
+
+    /// From now on so many threads share the charge of a partition's virtual processors, which
+    /// these are.
+    pub fn change_smt(&mut self, partition: PartitionId, vps: &[Vp], smt: u8) {
+        for vp in vps {
+            let until_now = (self.busy_and_idle(vp), self.on_cores(vp));
+            self.before.insert(vp.first_mask, until_now);
+            let from = vp.first_mask as usize;
+            self.by_mask[from..from + (2 << vp.smt)].fill(0);
+        }
+        self.guests[partition].smt = smt;
     }
 
     /// PURR of every thread of a virtual processor, with kernel time yet among user time.
     fn busy_and_idle(&self, vp: &Vp) -> Purrs {
         let guest = &self.guests[vp.partition];
         let from = vp.first_mask as usize;
-        let mut threads = Purrs::default();
-        for (slot, ns) in self.by_mask[from..from + (2 << guest.smt)]
+        let before = self.before.get(&vp.first_mask);
+        let mut threads = before.map_or(Purrs::default(), |(purrs, _)| *purrs);
+        for (slot, ns) in self.by_mask[from..from + (2 << vp.smt)]
             .iter()
             .enumerate()
             .filter(|(_, ns)| **ns > 0)
         {
             let mask = (slot >> 1) as u8;
             let shares = charge(self.rule, &self.gain, guest.smt, mask, slot & 1 == 1);
-            for (thread, purr) in threads[..usize::from(guest.smt)].iter_mut().enumerate() {
+            for (thread, purr) in threads[..usize::from(vp.smt)].iter_mut().enumerate() {
                 let part = shares[thread] * *ns as f64;
                 if mask & (1 << thread) != 0 {
                     purr.user += part;
@@ -291,7 +311,7 @@ impl Meters {
     /// Parts kernel time from user time.
     fn split(&self, vp: &Vp, mut threads: Purrs) -> Purrs {
         let guest = &self.guests[vp.partition];
-        for (thread, purr) in threads[..usize::from(guest.smt)].iter_mut().enumerate() {
+        for (thread, purr) in threads[..usize::from(vp.smt)].iter_mut().enumerate() {
             let daemon = self.charged[vp.first_thread.plus(thread)].daemon_ns;
             purr.sys = daemon + (purr.user - daemon) * guest.system_share;
             purr.user -= purr.sys;

@@ -6,8 +6,10 @@
 
 mod amend;
 mod balance;
+mod change;
 mod check;
 pub mod columns;
+mod coming;
 mod convoy;
 mod counting;
 mod dispatch;

@@ -143,7 +143,7 @@ impl<S: System> World<S> {
         let partition = self.at.vps[vp].partition;
         let guest = &self.guests[partition];
         let on = &mut self.at.cores[core];
-        if busy != 1 || guest.smt == 1 {
+        if busy != 1 || guest.queues.threads() == 1 {
             on.single = false;
             on.single_at = When::NEVER;
             return busy;

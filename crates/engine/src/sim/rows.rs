@@ -404,13 +404,17 @@ impl<S: System> World<S> {
     ) -> impl Iterator<Item = i64> {
         let (user, sys) = (cpus.sum(own.clone(), 4), cpus.sum(own.clone(), 5));
         let online = match &self.spec_of(partition).processors {
-            Processors::Dedicated { cores, .. } => cores.len() as i64 * self.now as i64,
+            Processors::Dedicated { cores, .. } => {
+                cores.len() as i64 * self.now as i64 + self.guests[partition].before.cores_ns
+            }
             Processors::Shared { .. } => self.meters.partitions[partition].busy_ns as i64,
         };
         let purr = [user, sys, 0, online - user - sys];
         let kernel = busy_wall as f64 * sys as f64 / (user + sys).max(1) as f64;
         let kernel = kernel.round() as i64;
-        let lcpu_ns = own.len() as i64 * self.now as i64;
+        let guest = &self.guests[partition];
+        let lcpus = i64::from(guest.queues.online()) * i64::from(guest.queues.threads());
+        let lcpu_ns = lcpus * self.now as i64 + guest.before.cpus_ns;
         let ticks = [busy_wall - kernel, kernel, 0, lcpu_ns - busy_wall];
         purr.into_iter().chain(purr).chain(ticks)
     }

@@ -30,7 +30,7 @@ impl<S: System> World<S> {
     /// Busy threads of a virtual processor, a core's parts alike.
     #[inline]
     pub fn crowd(&self, vp: VpId, mask: u8) -> u8 {
-        let most = self.guests[self.at.vps[vp].partition].smt;
+        let most = self.guests[self.at.vps[vp].partition].queues.threads();
         crowd(mask, self.spec.machine.smt.parts, most)
     }
 

@@ -102,7 +102,7 @@ impl Batches {
                 continue;
             }
             let elapsed = elapsed_ns as f64;
-            let vps = world.at.vps_of[of].len() as f64;
+            let vps = f64::from(world.guests[of].queues.online());
             self.backlog[partition].push((reading.0 - before.0) / elapsed);
             self.vp_busy[partition].push(((reading.1 - before.1) / elapsed / vps).min(1.0));
         }

@@ -81,6 +81,12 @@ pub trait System: Sized {
     /// Books what it has kept back of core time; the counters are about to be read.
     fn settle_costs(_world: &mut World<Self>) {}
 
+    /// The spec of a partition has changed, and a window is about to begin.
+    fn reconfigure(_world: &mut World<Self>, _partition: PartitionId) {}
+
+    /// Its virtual processors are those that its spec has; what was taken off is idle.
+    fn online(_world: &mut World<Self>, _partition: PartitionId) {}
+
     /// A window begins.
     fn open_window(world: &mut World<Self>);
 

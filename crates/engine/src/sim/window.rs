@@ -22,10 +22,23 @@ impl<S: System> World<S> {
         self.window_end = self.now + window;
         let end = Time::from_ns(self.window_end);
         self.queue.schedule(end, WINDOWS, Event::Window);
-        S::open_window(self);
+        if self.now >= self.changes.due_ns {
+            self.open_changed_window();
+        } else {
+            S::open_window(self);
+        }
         if self.now > 0 && self.now / SECOND_NS != (self.now - window) / SECOND_NS {
             self.every_second();
         }
+    }
+
+    /// A window that begins with another configuration.
+    #[inline(never)]
+    fn open_changed_window(&mut self) {
+        let concerned = self.take_changes();
+        S::open_window(self);
+        self.put_online(&concerned);
+        self.start_and_stop();
     }
 
     /// Books the progress of every runner up to now.

@@ -6,7 +6,7 @@ use super::world::World;
 use crate::guest::workload::{Job, JobId, JobKind, NO_CPU};
 use crate::guest::Playback;
 use crate::ids::{PartitionId, ThreadId, VpId};
-use crate::kernel::Time;
+use crate::kernel::{Time, When};
 use crate::spec::{Distribution, Workload};
 
 impl<S: System> World<S> {
@@ -16,23 +16,39 @@ impl<S: System> World<S> {
             match self.spec_of(partition).workload {
                 Workload::Transactions { .. } => self.next_arrival(partition),
                 Workload::Trace { .. } => self.next_recorded(partition),
-                Workload::Users { count, .. } => {
-                    (0..count).for_each(|user| self.start_user(partition, user))
-                }
-                Workload::Pairs { count, .. } => {
-                    (0..count).for_each(|pair| self.start_pair(partition, pair as u16))
-                }
-                Workload::Warehouses { count } => {
-                    (0..count).for_each(|_| self.start_warehouse(partition))
-                }
-                Workload::Loops { count, .. } => {
-                    (0..count).for_each(|_| self.start_loop(partition, NO_CPU))
-                }
-                Workload::Web { .. } | Workload::Idle => {}
+                _ => {}
+            }
+            if self.runs(partition) {
+                self.start_work(partition);
             }
             S::start_partition(self, partition);
             self.next_daemon(partition);
             self.next_balance(partition);
+        }
+    }
+
+    /// Whether a partition runs now, not stopped nor yet to be started.
+    #[inline]
+    pub fn runs(&self, partition: PartitionId) -> bool {
+        self.guests[partition].runs_from.is_set()
+    }
+
+    /// What a partition does from its start on, whatever arrives.
+    pub fn start_work(&mut self, partition: PartitionId) {
+        match self.spec_of(partition).workload {
+            Workload::Users { count, .. } => {
+                (0..count).for_each(|user| self.start_user(partition, user))
+            }
+            Workload::Pairs { count, .. } => {
+                (0..count).for_each(|pair| self.start_pair(partition, pair as u16))
+            }
+            Workload::Warehouses { count } => {
+                (0..count).for_each(|_| self.start_warehouse(partition))
+            }
+            Workload::Loops { count, .. } => {
+                (0..count).for_each(|_| self.start_loop(partition, NO_CPU))
+            }
+            _ => {}
         }
     }
 
@@ -118,8 +134,10 @@ impl<S: System> World<S> {
 
     /// A transaction arrives.
     pub fn arrive(&mut self, partition: PartitionId) {
-        let job = self.new_transaction(partition);
-        self.admit(partition, job);
+        if self.runs(partition) {
+            let job = self.new_transaction(partition);
+            self.admit(partition, job);
+        }
         self.next_arrival(partition);
     }
 
@@ -127,9 +145,11 @@ impl<S: System> World<S> {
     pub fn arrive_recorded(&mut self, partition: PartitionId) {
         let playback = &self.guests[partition].playback;
         let instructions = playback.as_ref().map_or(0.0, Playback::instructions);
-        let job = Job::new(partition, JobKind::Transaction, instructions, self.now);
-        let job = self.jobs.add(job);
-        self.admit(partition, job);
+        if self.runs(partition) {
+            let job = Job::new(partition, JobKind::Transaction, instructions, self.now);
+            let job = self.jobs.add(job);
+            self.admit(partition, job);
+        }
         self.next_recorded(partition);
     }
 
@@ -157,6 +177,9 @@ impl<S: System> World<S> {
         let now = self.now;
         let job = self.jobs.get(id);
         let (partition, thought) = (job.partition, std::mem::take(&mut job.thinks));
+        if When::at(job.arrived_at) < self.guests[partition].runs_from {
+            return self.jobs.remove(id); // Its partition was stopped.
+        }
         if thought {
             job.arrived_at = now;
         }

@@ -1,5 +1,6 @@
 //! Everything a simulation holds while it runs.
 
+use super::coming::{Before, Changes};
 use super::event::{Event, OTHERS};
 use super::meters::Meters;
 use super::system::System;
@@ -53,8 +54,10 @@ pub struct GuestState {
     pub waits: Stream,
     /// First thread in [`World::threads`].
     pub first_thread: ThreadId,
-    /// Threads of a virtual processor.
+    /// Threads of a virtual processor that there is room for.
     pub smt: u8,
+    /// Since when it runs: work that is older is lost [ns]. Never while it is stopped.
+    pub runs_from: When,
     /// The workload's numbers.
     pub shape: Shape,
     /// Random arrivals.
@@ -75,6 +78,8 @@ pub struct GuestState {
     pub mutex: Option<Box<Mutex>>,
     /// Virtual processor that has lost its core with the lock.
     pub holder: Option<VpId>,
+    /// Time online before its configuration became what it is.
+    pub before: Before,
 }
 
 /// The simulation of a system.
@@ -107,22 +112,28 @@ pub struct World<S: System> {
     pub window_end: u64,
     /// Windows so far.
     pub windows: u64,
+    /// Configuration that is still to come.
+    pub changes: Changes,
+    /// Partitions that are started, or stopped, once the window is handed out.
+    pub goes_on: Vec<(PartitionId, bool)>,
 }
 
 impl<S: System> World<S> {
     /// Sets the machine up at time 0.
     pub fn new(mut spec: Spec, replication: u64) -> Self {
+        let changes = Changes::of(&mut spec);
         in_effect(&mut spec);
-        let mut at = State::new(&spec);
+        let room = changes.room(&spec);
+        let mut at = State::new(&room);
         let sys = S::new(&spec, &mut at, replication);
         let spread =
             |p: &Partition| Spread::new(&at.tree, memory::place(&spec.machine, &at.tree, p));
         let table = Table::new(
             &spec.machine,
-            &spec.partitions,
+            &room.partitions,
             spec.partitions.iter().map(spread).collect(),
         );
-        let guests: ById<_, _> = spec
+        let guests: ById<_, _> = room
             .partitions
             .iter()
             .zip(&at.vps_of)
@@ -130,8 +141,10 @@ impl<S: System> World<S> {
             .collect();
         let mut queue = Queue::new();
         let threads = at.vps.iter().map(|vp| usize::from(vp.smt)).sum();
-        Self {
+        let mut world = Self {
             now: 0,
+            changes,
+            goes_on: Vec::new(),
             timers: at
                 .cores
                 .ids()
@@ -139,7 +152,7 @@ impl<S: System> World<S> {
                 .collect(),
             queue,
             events: 0,
-            meters: Meters::new(&spec, &at),
+            meters: Meters::new(&room, &at),
             jobs: JobTable::default(),
             window_end: 0,
             windows: 0,
@@ -149,7 +162,15 @@ impl<S: System> World<S> {
             sys,
             at,
             spec,
+        };
+        for of in world.changes.starts_later() {
+            world.guests[of].runs_from = When::NEVER;
         }
+        for of in world.partitions() {
+            let (vps, smt) = (world.spec_of(of).processors.count(), world.spec_of(of).smt);
+            world.set_online(of, vps, smt);
+        }
+        world
     }
 
     /// Schedules an event.
@@ -330,5 +351,7 @@ fn guest(spec: &Spec, partition: &Partition, vps: &[Vp], replication: u64) -> Gu
         moves: stream("moves"),
         mutex: mutex(spec, partition),
         holder: None,
+        before: Before::default(),
+        runs_from: When::at(0),
     }
 }

@@ -5,6 +5,7 @@
 //! the scenario file, which the Python front reads, checks with file and line, and flattens into
 //! this.
 
+mod change;
 mod devices;
 mod linux;
 mod machine;
@@ -14,6 +15,7 @@ mod prsm;
 mod workload;
 mod zvm;
 
+pub use change::Change;
 pub use devices::{Layer, Paging, StorageServer, Switch};
 pub use linux::{
     Balance, Cgroup, Credit2, FairClass, HostThreads, Kvm, Linux, NumaBalancing, PauseLoop,
@@ -60,6 +62,9 @@ pub struct Spec {
     pub cgroups: Vec<Cgroup>,
     /// The partitions, in order of their index in every result table.
     pub partitions: Vec<Partition>,
+    /// What becomes different while they run.
+    #[serde(default)]
+    pub changes: Vec<Change>,
 }
 
 /// A shared processor pool: a limit and a reserve on top of the physical pool.
@@ -152,6 +157,9 @@ pub enum Processors {
         /// Weight for excess capacity, 0..=255; with PR/SM for all capacity, 1..=999; with credit2
         /// for all, 1..=65535. With Linux the control groups have the weights.
         weight: u16,
+        /// Whether it uses excess capacity only while nobody else wants it (AIX's weight -1).
+        #[serde(default)]
+        soft_cap: bool,
         /// Index of its shared processor pool.
         pool: u16,
         /// What PR/SM knows of them besides.

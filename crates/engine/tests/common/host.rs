@@ -22,6 +22,7 @@ pub fn threads(count: u16, weight: u16, host: HostThreads) -> Processors {
         entitlement: 0.0,
         r#virtual: count,
         capped: false,
+        soft_cap: false,
         weight,
         pool: 0,
         prsm: LogicalCores::default(),

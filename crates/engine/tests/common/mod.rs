@@ -1,6 +1,7 @@
 //! Specs for tests, made of plain round numbers, and results by column name.
 #![allow(dead_code, unused_imports)] // Each test file takes what it needs of this.
 
+pub mod change;
 pub mod host;
 mod invariants;
 pub mod known;
@@ -97,6 +98,7 @@ pub fn shared(entitlement: f64, vps: u16) -> Processors {
         capped: false,
         weight: 128,
         pool: 0,
+        soft_cap: false,
         prsm: LogicalCores::default(),
         host: HostThreads::default(),
     }
@@ -110,6 +112,7 @@ pub fn capped(entitlement: f64, vps: u16) -> Processors {
         capped: true,
         weight: 0,
         pool: 0,
+        soft_cap: false,
         prsm: LogicalCores::default(),
         host: HostThreads::default(),
     }
@@ -203,6 +206,7 @@ pub fn spec(machine: Machine, partitions: Vec<Partition>) -> Spec {
         groups: vec![],
         cgroups: vec![],
         partitions,
+        changes: vec![],
     }
 }
 
@@ -248,6 +252,7 @@ pub fn vertical(cores: u16) -> Processors {
         capped: false,
         weight: 50,
         pool: 0,
+        soft_cap: false,
         prsm: LogicalCores {
             polarization: Polarization::Vertical,
             ..LogicalCores::default()

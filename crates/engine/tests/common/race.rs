@@ -153,6 +153,7 @@ impl Race {
                 capped: false,
                 weight: runner.weight,
                 pool: 0,
+                soft_cap: false,
                 prsm: LogicalCores {
                     polarization: match (self.platform, self.vertical) {
                         (Platform::PrSm, true) => Polarization::Vertical,

@@ -88,7 +88,7 @@ def check_partition(
         _check_bounds(table, path, problems)
         return
     if isinstance(processors, Shared) and machine.hypervisor.policy != "prsm":
-        _check_shares(processors, (*path, "processors"), machine, problems)
+        check_shares(processors, (*path, "processors"), machine, problems)
         if processors.pool not in pools:
             there = f"the pools are {listed(pools)}"
             step = suggestion(processors.pool, pools, "add [[pool]] with that name")
@@ -126,7 +126,7 @@ def _check_without_dispatching(
         problems.add(here, "another system is needed", there=there, next_step=step, at_key=True)
 
 
-def _check_shares(
+def check_shares(
     processors: Shared, path: Path, machine: MachineDescription, problems: Problems
 ) -> None:
     """Entitlement, weight and virtual processors fit each other."""

@@ -7,7 +7,7 @@ from typing import cast
 
 from homenode.model.catalog.flatten import machine_spec
 from homenode.model.scenario.file.guest import Aix, Linux, Unix
-from homenode.model.scenario.file.processors import DEFAULT_WEIGHT, Shared
+from homenode.model.scenario.file.processors import DEFAULT_WEIGHT, SOFT_CAP, Shared
 from homenode.model.scenario.file.scenario import Run
 from homenode.model.scenario.file.workload import Loops, Pairs, Transactions, Users, Warehouses, Web
 from homenode.model.scenario.host.placing import host_threads_spec
@@ -23,6 +23,7 @@ from homenode.model.spec import (
     ProcessorsSpec,
     ProfileSpec,
     SchedulerSpec,
+    SharedSpec,
     Spec,
     ThinkSpec,
     WorkloadSpec,
@@ -39,6 +40,8 @@ def flatten(name: str, run: Run, resolved: Resolved) -> Spec:
         limits["groups"] = [{"name": group.name, "cap": group.cap} for group in resolved.groups]
     if cgroups:
         limits["cgroups"] = cgroups
+    if resolved.changes:
+        limits["changes"] = list(resolved.changes)
     streams = any("stream_bytes" in partition.profile for partition in resolved.partitions)
     return {
         "name": name,
@@ -94,14 +97,17 @@ def _processors(
     if isinstance(processors, Shared) and partition.host is not None:
         return host_threads_spec(processors, partition.host)
     if isinstance(processors, Shared):
-        return {
+        weight = DEFAULT_WEIGHT if processors.weight is None else processors.weight
+        spec: SharedSpec = {
             "mode": "shared",
             "entitlement": partition.entitlement,
             "virtual": processors.virtual,
             "capped": processors.capped,
-            "weight": DEFAULT_WEIGHT if processors.weight is None else processors.weight,
+            "weight": weight,
             "pool": pools[processors.pool],
         }
+        soft: SharedSpec = {**spec, "weight": DEFAULT_WEIGHT, "soft_cap": True}
+        return soft if weight == SOFT_CAP else spec
     return {
         "mode": "dedicated",
         "cores": list(partition.cores or ()),

@@ -133,6 +133,8 @@ def _path(steps: Sequence[str], resolved: Resolved, document: Document) -> Path:
         return _rest("pool", at - 1, rest) if at and "pool" in document.data else ("machine",)
     if top == "groups" and rest:
         return _rest("group", at, rest)
+    if top == "changes" and rest:
+        return _rest("change", at, rest)
     if top == "cgroups" and rest:
         return _of_cgroup(at, rest, resolved, document)
     if top == "machine":

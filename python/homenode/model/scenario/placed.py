@@ -16,6 +16,7 @@ from homenode.model.scenario.file.scenario import Pool
 from homenode.model.scenario.host.groups import OnHost, PlacedCgroup
 from homenode.model.scenario.mainframe.placing import InMainframe
 from homenode.model.scenario.played import Played
+from homenode.model.spec import ChangeSpec
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,8 @@ class Resolved:
     groups: tuple[Group, ...] = ()
     cgroups: tuple[PlacedCgroup, ...] = ()
     """Control groups of a Linux host, outer ones first."""
+    changes: tuple[ChangeSpec, ...] = ()
+    """What an operator changes during the run, in order of the file."""
     pool_members: tuple[tuple[int, ...] | None, ...] = (None,)
     """Cores of each pool, where a pool has cores of its own; else None."""
 

@@ -13,6 +13,7 @@ from homenode.model.document import Document, Problems
 from homenode.model.scenario import checks, totals
 from homenode.model.scenario.cellular.hardware import PlacedNpartition, divide
 from homenode.model.scenario.cellular.refuse import refuse_cells, refuse_whole
+from homenode.model.scenario.changes import place_changes
 from homenode.model.scenario.demand import with_demand
 from homenode.model.scenario.file.processors import DEFAULT_POOL
 from homenode.model.scenario.file.scenario import Pool, ScenarioFile
@@ -75,6 +76,8 @@ def resolve(file: ScenarioFile, document: Document, folder: FilePath) -> Resolve
         totals.check_capacity(resolved, problems)
         totals.check_size(resolved.partitions, file.run, problems)
         check_strict(machine, resolved.partitions, problems)
+        changes = place_changes(file.change, resolved, file.run, problems)
+        resolved = replace(resolved, changes=changes)
     problems.raise_any()
     return resolved
 

@@ -67,6 +67,23 @@ def check_capacity(resolved: Resolved, problems: Problems) -> None:
         return
 
 
+def entitled_beyond(resolved: Resolved, entitled: Sequence[float]) -> str | None:
+    """Where these entitlements [cores], by partition, are more than there is, in words."""
+    used = {pool.name: pool.reserved for pool in resolved.pools}
+    for partition, asked in zip(resolved.partitions, entitled, strict=True):
+        processors = partition.table.processors
+        weighed = partition.mainframe is not None or partition.host is not None
+        if isinstance(processors, Shared) and not weighed:
+            used[processors.pool] += asked
+    total, cores = sum(used.values()), resolved.pool_cores
+    if total > cores + _SLACK:
+        return f"{total:g} cores are entitled or reserved, the pool has {cores}"
+    for pool in resolved.pools:
+        if pool.maximum is not None and used[pool.name] > pool.maximum + _SLACK:
+            return f"{used[pool.name]:g} cores of {pool.name}'s {pool.maximum:g} are entitled"
+    return None
+
+
 def check_size(partitions: Sequence[PlacedPartition], run: Run, problems: Problems) -> None:
     """The results stay of a size that can be kept."""
     intervals = run.duration // run.interval_ns

@@ -18,6 +18,7 @@ from homenode.model.spec.asking import (
     shared_of,
     zvm_of,
 )
+from homenode.model.spec.changing import spec_at, times_of_change
 from homenode.model.spec.guests import (
     AixSpec,
     CpLocksSpec,
@@ -51,6 +52,7 @@ from homenode.model.spec.machine import (
 )
 from homenode.model.spec.sharing import (
     CgroupSpec,
+    ChangeSpec,
     DedicatedSpec,
     DefinedCapacitySpec,
     GroupSpec,
@@ -87,6 +89,7 @@ __all__ = [
     "ByDistance",
     "CacheSpec",
     "CgroupSpec",
+    "ChangeSpec",
     "CountedSpec",
     "CpLocksSpec",
     "CpPathsSpec",
@@ -143,5 +146,7 @@ __all__ = [
     "processors_of",
     "scheduler_of",
     "shared_of",
+    "spec_at",
+    "times_of_change",
     "zvm_of",
 ]

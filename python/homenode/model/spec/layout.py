@@ -8,6 +8,7 @@ from homenode.model.spec.guests import GuestSpec
 from homenode.model.spec.machine import MachineSpec
 from homenode.model.spec.sharing import (
     CgroupSpec,
+    ChangeSpec,
     GroupSpec,
     MemoryPartSpec,
     PoolSpec,
@@ -35,10 +36,11 @@ class PartitionSpec(TypedDict):
 
 
 class LimitsSpec(TypedDict, total=False):
-    """Limits of several partitions together, where there are any."""
+    """Limits of several partitions together and changes during the run, where there are any."""
 
     groups: list[GroupSpec]
     cgroups: list[CgroupSpec]
+    changes: list[ChangeSpec]
 
 
 class Spec(LimitsSpec):

@@ -91,6 +91,7 @@ class SharedSpec(TypedDict):
     virtual: int
     capped: bool
     weight: int | None
+    soft_cap: NotRequired[bool]
     pool: int
     prsm: NotRequired[LogicalCoresSpec]
     host: NotRequired[HostThreadsSpec]
@@ -106,6 +107,21 @@ class DedicatedSpec(TypedDict):
 
 
 ProcessorsSpec = SharedSpec | DedicatedSpec
+
+
+class ChangeSpec(TypedDict):
+    """A partition's configuration from a time on, counted from the end of the warm-up."""
+
+    at_ns: int
+    partition: int
+    entitlement: NotRequired[float]
+    virtual: NotRequired[int]
+    capped: NotRequired[bool]
+    weight: NotRequired[int]
+    soft_cap: NotRequired[bool]
+    smt: NotRequired[int]
+    cores: NotRequired[list[int]]
+    running: NotRequired[bool]
 
 
 class MemoryPartSpec(TypedDict):

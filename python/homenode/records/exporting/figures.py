@@ -19,7 +19,7 @@ from homenode.simulate.answers import Sums
 from homenode.simulate.kept.guests import guest_sums, guest_tables
 from homenode.simulate.kept.metrics import BATCHED, METRICS
 from homenode.simulate.kept.summarize import GAUGES, mean_only
-from homenode.simulate.kept.totals import NS_PER_S, Totals, shape_of
+from homenode.simulate.kept.totals import NS_PER_S, Totals, shape_during
 from homenode.tools.mpstat.figures import HOME_DISPATCHES, REDISPATCHES, report
 
 if TYPE_CHECKING:
@@ -179,12 +179,11 @@ def _sampled(frames: Frames, options: ExportOptions, name: str) -> Iterator[dict
     run = frames.run
     window_ns = sample_ns(run, options)
     index = run.partitions.index(name)
-    shape = shape_of(run.spec["partitions"][index], run.spec["machine"])
     unsteady = run.unsteady_reason(name) is not None
     guests = _guest_sums(frames, window_ns)
     for number, sample in enumerate(frames.samples(name, window_ns)):
         totals = Totals(
-            shape=shape,
+            shape=shape_during(run.spec, index, sample.start_ns, sample.end_ns),
             seconds=sample.elapsed_ns / NS_PER_S,
             counters=sample.partition,
             gauges={gauge: sample.partition[gauge] for gauge in GAUGES},

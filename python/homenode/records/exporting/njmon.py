@@ -114,6 +114,7 @@ def _head(
 
 
 def _aix(told: SystemConfiguration, sample: Sample) -> Section:
+    told = sample.during(told)
     version, _, release = told.level.partition(".")
     return {
         "config": {**_config(told), "OSname": "AIX", "OSversion": f"{version}.{release}"},

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from homenode.model.spec import processors_of
 from homenode.records.exporting.dispatches import DISTANCES, KINDS, REASONS, groups, were_recorded
 from homenode.records.exporting.errors import ExportError
 from homenode.records.exporting.options import ExportOptions
 from homenode.records.exporting.registry import Exporter, Kind
+from homenode.simulate.kept.totals import shape_during
 
 if TYPE_CHECKING:
     from homenode.simulate.run import Run
@@ -119,7 +119,7 @@ class Tracks:
         return self.group(len(self.run.partitions)) + before + vp
 
     def _processors(self, partition: int) -> int:
-        return int(processors_of(self.run.spec["partitions"][partition]))
+        return shape_during(self.run.spec, partition).processors
 
     def head(self, partitions: Collection[str]) -> bytes:
         """Names and order of all tracks, and the words that slices refer to by number."""

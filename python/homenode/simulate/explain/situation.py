@@ -15,7 +15,7 @@ from functools import cached_property
 from homenode.model.spec import MachineSpec, PartitionSpec
 from homenode.simulate.explain.places import Tree
 from homenode.simulate.kept.kept_run import KeptRun
-from homenode.simulate.kept.totals import Shape, shape_of
+from homenode.simulate.kept.totals import Shape, shape_during
 from homenode.simulate.kept.vocabulary import Vocabulary
 
 _NOT_HARDWARE = ("active_cores", "hypervisor")
@@ -41,7 +41,7 @@ class Situation:
     @cached_property
     def shape(self) -> Shape:
         """Its entitlement and processors."""
-        return shape_of(self.spec, self.machine)
+        return shape_during(self.run.spec, self.index)
 
     @property
     def is_dedicated(self) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 from homenode.errors import DamagedRunError, NotFoundError, listed, nearest
 from homenode.model.estimate import Estimate, estimate, mean_of
-from homenode.model.spec import PartitionSpec
+from homenode.model.spec import PartitionSpec, spec_at
 from homenode.simulate.answers import RunFiles, Steadiness
 from homenode.simulate.kept.books import CAUSES, Breakdown
 from homenode.simulate.kept.damage import (
@@ -208,8 +208,8 @@ class KeptRun:
         return name
 
     def partition_spec(self, name: str | None = None) -> PartitionSpec:
-        """A partition's part of the frozen scenario."""
-        return self.spec["partitions"][self.partitions.index(self.partition(name))]
+        """A partition's part of the frozen scenario, as it is at the end of the run."""
+        return spec_at(self.spec)["partitions"][self.partitions.index(self.partition(name))]
 
     def metric(self, partition: str | None, name: str) -> Estimate:
         """One metric; beside those of `metrics` also `cpuN_pct`, `procN_pct`, `cpu_rankN_pct` (see

@@ -29,7 +29,7 @@ from homenode.simulate.kept.metric import Metric
 from homenode.simulate.kept.metrics import BATCHED, METRICS
 from homenode.simulate.kept.nest_metrics import categories
 from homenode.simulate.kept.sums import BATCH, REPLICATION, Added, added, end_times
-from homenode.simulate.kept.totals import NS_PER_S, Shape, Totals, shape_of, totals_of
+from homenode.simulate.kept.totals import NS_PER_S, Shape, Totals, shape_during, totals_of
 
 GAUGES = ("tx_inside", "vps_unfolded")
 """What is read at the end of an interval rather than counted over it."""
@@ -83,7 +83,7 @@ def replication_totals(
 
 
 def _shape(spec: Spec, index: int) -> Shape:
-    return shape_of(spec["partitions"][index], spec["machine"])
+    return shape_during(spec, index)
 
 
 def _all_busy(summary: Answer) -> float:

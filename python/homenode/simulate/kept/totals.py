@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.spec import (
@@ -12,8 +12,11 @@ from homenode.model.spec import (
     MachineSpec,
     PartitionSpec,
     SharedSpec,
+    Spec,
     processors_of,
     shared_of,
+    spec_at,
+    times_of_change,
     zvm_of,
 )
 from homenode.simulate.answers import Finished, MachineFacts, PartitionAnswer
@@ -71,6 +74,27 @@ def shape_of(partition: PartitionSpec, machine: MachineSpec) -> Shape:
         on_host=shared is not None and machine["hypervisor"]["policy"] in HOST_POLICIES,
         is_kvm=_kvm_of(shared) is not None,
         line_bytes=int(machine["line_bytes"]),
+    )
+
+
+def shape_during(spec: Spec, index: int, start_ns: int = 0, end_ns: int | None = None) -> Shape:
+    """A partition's shape over a stretch of the run, all of it if not told [ns]: its mean
+    entitlement, and the most processors and threads that were online.
+    """
+    machine = spec["machine"]
+    times = times_of_change(spec)
+    if not times:
+        return shape_of(spec["partitions"][index], machine)
+    end_ns = spec["duration_ns"] if end_ns is None else end_ns
+    starts = [start_ns, *(at for at in times if start_ns < at < end_ns)]
+    shapes = [shape_of(spec_at(spec, at + 1)["partitions"][index], machine) for at in starts]
+    lengths = [until - at for at, until in zip(starts, [*starts[1:], end_ns], strict=True)]
+    parts = [shape.entitlement * length for shape, length in zip(shapes, lengths, strict=True)]
+    return replace(
+        shapes[-1],
+        entitlement=math.fsum(parts) / (end_ns - start_ns),
+        processors=max(shape.processors for shape in shapes),
+        smt=max(shape.smt for shape in shapes),
     )
 
 

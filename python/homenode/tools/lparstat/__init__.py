@@ -7,8 +7,10 @@ the interval, not rates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
+from homenode.tools.changed import announced, first_line
 from homenode.tools.configuration import SystemConfiguration
 from homenode.tools.intervals import Sample, samples
 from homenode.tools.lparstat import information as info
@@ -54,8 +56,8 @@ GRAMMAR = Grammar(
         "x": "security settings are not modelled",
         "s": "shared processor settings beyond -i are not modelled",
         "P": "processor pool settings beyond -i are not modelled",
-        "u": "partition changes during a run are not modelled",
-        "N": "partition changes during a run are not modelled",
+        "u": "its layout is not on record",
+        "N": "its layout is not on record",
         "G": "graphics of the tool are not modelled",
         "X": "use --json for output that programs read",
         "o": "use --json for output that programs read",
@@ -70,22 +72,32 @@ def render(view: RunView, argv: Sequence[str]) -> str:
     request, configuration = _asked(view, argv)
     if request.mode == "i":
         return page(info.lines(info.information(configuration)))
-    lines = ["", text.configuration_line(configuration, request.mode), ""]
     reports = _reports(view, request, configuration)
-    if request.mode == "H":
-        for sample in reports:
-            lines += hypervisor_lines(hypervisor_calls(configuration, sample))
-    elif request.mode == "E":
-        lines += text.NORMALISED_HEADINGS
-        lines += (text.normalised_line(normalised(configuration, sample)) for sample in reports)
-    else:
-        shown = text.columns_of(configuration, request.mode)
-        lines += text.headings(shown)
-        lines += (
-            row(shown, _by_heading(utilisation(configuration, sample))) + configuration.line_end
-            for sample in reports
-        )
+    head, table = _layout(request, configuration)
+    line = partial(text.configuration_line, mode=request.mode)
+    first = first_line(configuration, request, reports, line)
+    lines = ["", first, "", *head]
+    for sample, then, notice in announced(configuration, reports, first, line):
+        lines += [*notice, *head] if notice else []
+        lines += table(then, sample)
     return page(lines)
+
+
+def _layout(
+    request: Request, configuration: SystemConfiguration
+) -> tuple[Sequence[str], Callable[[SystemConfiguration, Sample], Sequence[str]]]:
+    """Headings, and what makes the lines of a report."""
+    if request.mode == "H":
+        return (), lambda then, sample: hypervisor_lines(hypervisor_calls(then, sample))
+    if request.mode == "E":
+        figures = normalised
+        return text.NORMALISED_HEADINGS, lambda then, sample: [
+            text.normalised_line(figures(then, sample))
+        ]
+    shown, end = text.columns_of(configuration, request.mode), configuration.line_end
+    return text.headings(shown), lambda then, sample: [
+        row(shown, _by_heading(utilisation(then, sample))) + end
+    ]
 
 
 def rows(view: RunView, argv: Sequence[str]) -> list[dict[str, object]]:
@@ -101,14 +113,14 @@ def _rows(
 ) -> Iterator[dict[str, object]]:
     shown = text.columns_of(configuration, request.mode)
     for sample in _reports(view, request, configuration):
-        end = {"time_s": sample.end_ns / 1e9}
+        end, then = {"time_s": sample.end_ns / 1e9}, sample.during(configuration)
         if request.mode == "H":
-            for call in hypervisor_calls(configuration, sample):
+            for call in hypervisor_calls(then, sample):
                 yield {**end, **call._asdict()}
         elif request.mode == "E":
-            yield {**end, **normalised(configuration, sample)._asdict()}
+            yield {**end, **normalised(then, sample)._asdict()}
         else:
-            figures = _by_heading(utilisation(configuration, sample))
+            figures = _by_heading(utilisation(then, sample))
             yield {**end, **text.shown_values(shown, figures)}
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from homenode.tools.changed import announced, first_line
 from homenode.tools.configuration import SystemConfiguration
 from homenode.tools.intervals import Sample, samples
 from homenode.tools.mpstat import text
@@ -39,14 +40,17 @@ GRAMMAR = Grammar(
 def render(view: RunView, argv: Sequence[str]) -> str:
     """What the tool would print; a line of dashes stands between reports."""
     request, configuration = _asked(view, argv)
-    lines = ["", text.configuration_line(configuration), ""]
-    for index, sample in enumerate(_reports(view, request, configuration)):
-        lines += [DASHES] if index else []
+    reports, line = _reports(view, request, configuration), text.configuration_line
+    first = first_line(configuration, request, reports, line)
+    lines = ["", first, ""]
+    for sample, then, notice in announced(configuration, reports, first, line):
+        lines += [DASHES] if sample is not reports[0] else []
+        lines += notice
         if request.mode == "s":
-            lines += text.smt_lines(configuration, processors(sample))
+            lines += text.smt_lines(then, processors(then, sample))
         else:
-            shown = text.columns_of(configuration, request.mode)
-            lines += text.table(shown, _table_rows(configuration, sample, request.mode))
+            shown = text.columns_of(then, request.mode)
+            lines += text.table(shown, _table_rows(then, sample, request.mode))
     return page(lines)
 
 
@@ -55,14 +59,14 @@ def rows(view: RunView, argv: Sequence[str]) -> list[dict[str, object]]:
     request, configuration = _asked(view, argv)
     found: list[dict[str, object]] = []
     for sample in _reports(view, request, configuration):
-        end = {"time_s": sample.end_ns / 1e9}
+        end, then = {"time_s": sample.end_ns / 1e9}, sample.during(configuration)
         if request.mode == "s":
-            found += ({**end, **_smt_row(processor)} for processor in processors(sample))
+            found += ({**end, **_smt_row(one)} for one in processors(then, sample))
         else:
-            names = [column.name for column in text.columns_of(configuration, request.mode)]
+            names = [column.name for column in text.columns_of(then, request.mode)]
             found += (
                 {**end, **{name: values[name] for name in names}}
-                for values in _table_rows(configuration, sample, request.mode)
+                for values in _table_rows(then, sample, request.mode)
             )
     return found
 

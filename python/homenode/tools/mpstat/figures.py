@@ -57,7 +57,8 @@ def report(configuration: SystemConfiguration, sample: Sample) -> list[Row]:
     `ALL`.
     """
     speed = speed_pct(sample.partition)
-    rows = [_cpu_row(configuration, cpu, sample.elapsed_ns, speed) for cpu in sample.cpus]
+    online = (cpu for cpu in sample.cpus if configuration.has(cpu))
+    rows = [_cpu_row(configuration, cpu, sample.elapsed_ns, speed) for cpu in online]
     unused = _unused_row(configuration, sample)
     rows += [unused] if unused else []
     return [*rows, _all_row(configuration, sample, speed)]
@@ -154,12 +155,14 @@ def _share(part: int, whole: int) -> float | None:
     return FULL * part / whole if whole else None
 
 
-def processors(sample: Sample) -> list[Processor]:
+def processors(configuration: SystemConfiguration, sample: Sample) -> list[Processor]:
     """`-s`: the share of a core that each virtual processor and its logical processors were
     charged.
     """
     by_vp: dict[int, list[tuple[int, float]]] = {}
     for cpu in sample.cpus:
+        if not configuration.has(cpu):
+            continue
         share = FULL * cores(charged_ns(cpu), sample.elapsed_ns)
         by_vp.setdefault(cpu["vp"], []).append((cpu["cpu"], share))
     return [

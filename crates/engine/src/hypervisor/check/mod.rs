@@ -77,6 +77,7 @@ fn check_shared(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     let Processors::Shared {
         entitlement,
         r#virtual,
+        soft_cap,
         pool,
         ..
     } = partition.processors
@@ -93,6 +94,9 @@ fn check_shared(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
         return Err(range(owner, "virtual", most, wanted));
     }
     let policy = spec.machine.hypervisor.policy;
+    if soft_cap && policy != Policy::Phyp {
+        return Err(range(owner, "soft_cap", 1.0, "left out but with PowerVM"));
+    }
     if !policy.is_host() {
         prsm::check(spec, partition, owner)?;
     }

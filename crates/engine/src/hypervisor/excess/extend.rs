@@ -22,7 +22,7 @@ impl Contest {
     /// has done its work now and then has had less because it wanted less.
     pub(super) fn extend(&mut self, share: &Share, mean: f64, window_ns: u64) {
         let window = f64::from(share.active_vps) * real(window_ns);
-        let claim = contender(share).filter(|_| self.competes && !self.ceded);
+        let claim = contender(share).filter(|it| self.competes && !self.ceded && !it.soft_cap);
         let behind = claim.map_or(0.0, |it| {
             let of_all = it.weight.max(1.0) * (mean - it.excess_age);
             of_all.max(self.own_behind_ns)

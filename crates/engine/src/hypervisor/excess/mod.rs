@@ -35,9 +35,9 @@ pub struct Contest {
     pub ceded: bool,
     /// Whether it competed in the window that ends: it has work, and used excess or waited for some.
     competes: bool,
-    /// With whom it competes: those that may use the same cores.
+    /// With whom it competes.
     field: usize,
-    /// The limit that it is under together with others of its field.
+    /// The limit that it is under together with others: PowerVM's pools are some, PR/SM's groups.
     limit: Option<usize>,
     /// By how much its slices may still be extended in this window, all together [ns].
     extension_ns: u64,
@@ -46,27 +46,36 @@ pub struct Contest {
 }
 
 impl Contest {
-    /// Partitions compete with each other where pools have cores of their own (PR/SM), else all
-    /// with all. PowerVM's pools are limits, PR/SM's groups are.
+    /// Of a partition that has not competed yet.
     pub fn of(share: &Share, pools: &ById<PoolId, PoolBudget>) -> Self {
         let pool = share.claim().map_or(PoolId::new(0), |claim| claim.pool);
         let limited = pools[pool].maximum_ns.is_some();
-        let (field, limit) = match &share.rule {
-            Rule::Slices(of) => (pool.index(), of.group.map(|group| group.index())),
-            _ => (0, limited.then_some(pool.index())),
+        let limit = match &share.rule {
+            Rule::Slices(of) => of.group.map(|group| group.index()),
+            _ => limited.then_some(pool.index()),
         };
         Self {
-            began_at: 0.0,
+            began_at: share.excess_age(),
             own_age: 0.0,
             own_behind_ns: 0.0,
             waited: false,
             ceded: false,
             competes: false,
-            field,
+            field: field_of(share),
             limit,
             extension_ns: 0,
             kept_ns: 0,
         }
+    }
+}
+
+/// Partitions compete with each other where pools have cores of their own (PR/SM), else all with
+/// all, those with a soft cap after the others.
+fn field_of(share: &Share) -> usize {
+    match &share.rule {
+        Rule::Slices(of) => of.claim.pool.index(),
+        Rule::Lending(of) => usize::from(of.claim.soft_cap),
+        Rule::Own(_) => 0,
     }
 }
 
@@ -79,6 +88,9 @@ impl Windows {
     /// A window is over.
     pub fn close_excess(&mut self) {
         for (share, contest) in self.shares.iter().zip(&mut self.contests) {
+            if std::mem::replace(&mut contest.field, field_of(share)) != contest.field {
+                contest.began_at = share.excess_age();
+            }
             let wanted = contest.waited || share.excess_age() > contest.began_at;
             contest.competes = wanted && share.active_vps > 0;
         }
@@ -86,12 +98,8 @@ impl Windows {
             let pools = self.pools.ids();
             pools.for_each(|pool| self.give_own_excess_back(pool));
         }
-        let fields = if self.masks.is_empty() {
-            1
-        } else {
-            self.pools.len()
-        };
-        (0..fields).for_each(|field| self.level_ages(field));
+        let fields = self.contests.iter().map(|contest| contest.field + 1);
+        (0..fields.max().unwrap_or(0)).for_each(|field| self.level_ages(field));
         for (share, contest) in self.shares.iter().zip(&mut self.contests) {
             contest.began_at = share.excess_age();
             (contest.waited, contest.ceded) = (false, false);

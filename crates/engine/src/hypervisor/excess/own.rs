@@ -1,6 +1,7 @@
 //! Level 0: what a pool is entitled to goes to its own partitions first.
 
 use crate::hypervisor::pool::PoolBudget;
+use crate::hypervisor::share::Claim;
 use crate::hypervisor::windows::Windows;
 use crate::ids::{PartitionId, PoolId, VpId};
 use crate::kernel::real;
@@ -20,7 +21,7 @@ impl Windows {
     /// all that is wanted is at level 1.
     #[inline]
     pub fn reserve_own(&mut self, vp: VpId, partition: PartitionId, wanted_ns: u64) -> u64 {
-        if !self.has_levels {
+        if !self.has_levels || self.claim(partition).soft_cap {
             return wanted_ns;
         }
         let pool = self.claim(partition).pool;
@@ -46,7 +47,7 @@ impl Windows {
         let all = real(self.pools[pool].own_excess_ns());
         let members = self.shares.iter().zip(&self.contests);
         let members = members.filter_map(|(share, contest)| {
-            let claim = share.claim().filter(|claim| claim.pool == pool)?;
+            let claim = share.claim().filter(|claim| is_own(claim, pool))?;
             let aged = claim.excess_age - contest.began_at;
             (aged > 0.0).then_some((contest.own_age, aged, claim.weight.max(1.0)))
         });
@@ -56,7 +57,7 @@ impl Windows {
         let window_ns = self.capacity_ns;
         for (share, contest) in self.shares.iter_mut().zip(&mut self.contests) {
             let behind = contest.most_behind(share, window_ns);
-            if let Some(claim) = share.claim_mut().filter(|claim| claim.pool == pool) {
+            if let Some(claim) = share.claim_mut().filter(|claim| is_own(claim, pool)) {
                 let aged = claim.excess_age - contest.began_at;
                 let back = (level - contest.own_age).clamp(0.0, aged.max(0.0));
                 claim.excess_age = (claim.excess_age - back).max(0.0);
@@ -65,6 +66,11 @@ impl Windows {
             }
         }
     }
+}
+
+/// Whether somebody's excess is the pool's own first: that of a soft cap comes last of all.
+fn is_own(claim: &Claim, pool: PoolId) -> bool {
+    claim.pool == pool && !claim.soft_cap
 }
 
 /// To which age so much brings those with an age, by which each can be raised at most and whose

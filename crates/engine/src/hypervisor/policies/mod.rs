@@ -148,7 +148,8 @@ pub fn by_weight(spec: &Spec) -> Vec<Option<f64>> {
     all
 }
 
-fn entitle(spec: &mut Spec) {
+/// Entitles every shared partition to what its weight gives it.
+pub fn entitle(spec: &mut Spec) {
     for (at, share) in by_weight(spec).into_iter().enumerate() {
         if let (Processors::Shared { entitlement, .. }, Some(share)) =
             (&mut spec.partitions[at].processors, share)

@@ -140,13 +140,8 @@ fn excess_runners(view: View<'_>) -> impl Iterator<Item = CoreId> + '_ {
 
 /// Whether a partition that waits has used less excess, per weight, than a runner's.
 fn others_come_first(view: View, vp: VpId) -> bool {
-    let rank = |partition: PartitionId| {
-        let share = &view.windows.shares[partition];
-        let later = share
-            .claim()
-            .is_none_or(|claim| comes_later(view, claim.pool));
-        (later, share.excess_age())
-    };
+    let age = |partition: PartitionId| view.windows.shares[partition].excess_age();
+    let rank = |partition: PartitionId| (comes_later(view, partition), age(partition));
     most_behind(view).is_some_and(|next| rank(next) < rank(view.state.vps[vp].partition))
 }
 
@@ -287,11 +282,12 @@ fn best_fit(view: View, queue: &VecDeque<VpId>, core: CoreId) -> Option<VpId> {
 /// The waiting partition that comes first for excess: own pool's unused capacity, then least use
 /// per weight.
 fn most_behind(view: View) -> Option<PartitionId> {
-    let later = |pool: PoolId| comes_later(view, pool);
-    view.windows.queues.turns.next_of_all(later)
+    let turns = &view.windows.queues.turns;
+    turns.next_of_all(|partition| comes_later(view, partition))
 }
 
-/// Whether a pool has nothing left of its own.
-fn comes_later(view: View, pool: PoolId) -> bool {
-    view.windows.pools[pool].own_ns == 0
+/// Whether a partition's pool has nothing left of its own for it.
+fn comes_later(view: View, partition: PartitionId) -> bool {
+    let claim = view.windows.claim(partition);
+    claim.soft_cap || view.windows.pools[claim.pool].own_ns == 0
 }

@@ -125,6 +125,21 @@ impl System for Partitions {
         world.book_beside();
     }
 
+    fn reconfigure(world: &mut World<Self>, of: PartitionId) {
+        let past = world.windows - 1;
+        let windows = &mut world.sys.windows;
+        // More virtual processors have slices from this window on, fewer once they are off.
+        let count = world.spec.partitions[of.index()].processors.count();
+        let most = windows.shares[of].vps.max(count);
+        windows.shares[of].set_vps(most, world.spec.machine.hypervisor.window_ns);
+        windows.reconfigure(&world.spec, &mut world.at, of, past);
+    }
+
+    fn online(world: &mut World<Self>, of: PartitionId) {
+        let windows = &mut world.sys.windows;
+        windows.settle_online(&world.spec, &mut world.at, of, world.now);
+    }
+
     fn open_window(world: &mut World<Self>) {
         world.hand_window_out();
         // Last, so that whoever is moved or woken runs on the new window's capacity.

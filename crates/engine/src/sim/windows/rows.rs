@@ -31,9 +31,12 @@ impl World<Partitions> {
         let meters = self.meters.partitions.iter();
         let donated: i64 = meters.map(|meter| meter.donated_ns as i64).sum();
         let all_cores = i64::from(windows.pool_cores(&self.at));
-        let all_idle = all_cores * self.now as i64 + donated - self.busy_ns(None);
+        let all_ns = all_cores * self.now as i64 + windows.cores_before_ns;
+        let all_idle = all_ns + donated - self.busy_ns(None);
         let row = |pool: PoolId| {
-            let entitled = windows.pools[pool].entitled_ns as i64 * self.windows as i64;
+            let budget = &windows.pools[pool];
+            let entitled =
+                budget.entitled_ns as i64 * self.windows as i64 + budget.entitled_before_ns;
             let busy = self.busy_ns(Some(pool));
             let (mut cores, mut idle, mut management) = (all_cores, all_idle, 0);
             if by_type {

@@ -25,6 +25,7 @@ pub fn random(dice: &mut Dice, machine: &Machine, index: usize, free: u16) -> Pa
             capped: dice.chance(3),
             weight: dice.pick(&[128, 200, 0, 255, 1]),
             pool: 0,
+            soft_cap: false,
             prsm: LogicalCores::default(),
             host: HostThreads::default(),
         }

@@ -39,6 +39,8 @@ HardwarePath = Annotated[
 DEFAULT_POOL = "DefaultPool"
 DEFAULT_WEIGHT = 128
 """Weight for excess capacity where none is given."""
+SOFT_CAP = -1
+"""Weight of a partition that takes excess capacity only while nobody else wants it."""
 
 
 class Processors(Table):
@@ -72,10 +74,11 @@ class Shared(Processors):
         False,
         description="whether use beyond the entitlement is forbidden; PR/SM's initial capping",
     )
-    weight: Annotated[int, Field(ge=0)] | None = Field(
+    weight: Annotated[int, Field(ge=-1)] | None = Field(
         None,
         description=(
-            "weight for excess capacity, 0 to 255, 128 if not given; under PR/SM 1 to 999, which"
+            "weight for excess capacity, 0 to 255, 128 if not given, -1 for a soft cap: excess only"
+            " while nobody else wants it; under PR/SM 1 to 999, which"
             " also gives the entitlement; under Linux cpu.weight of a group of its own, 1 to 10000,"
             " 100 if not given; under Xen 1 to 65535, 256 if not given"
         ),

@@ -9,6 +9,7 @@ from pydantic import Field
 from homenode.model.document import Quantity, Table
 from homenode.model.scenario.file.amounts import Cores
 from homenode.model.scenario.file.cells import Npartition
+from homenode.model.scenario.file.change import Change
 from homenode.model.scenario.file.find import Find
 from homenode.model.scenario.file.host import Cgroup
 from homenode.model.scenario.file.machine import MachineChoice
@@ -79,6 +80,9 @@ class ScenarioFile(Table):
     )
     partition: Annotated[list[Partition], Field(min_length=1, max_length=1024)] = Field(
         description="write [[partition]] and under it name, processors, memory and workload"
+    )
+    change: Annotated[list[Change], Field(max_length=1024)] = Field(
+        default_factory=list, description="what an operator changes during the run"
     )
     run: Run = Field(default_factory=Run, description="how long and how often")
     scaling: Scaling | None = Field(

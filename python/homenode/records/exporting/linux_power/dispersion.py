@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from homenode.simulate.kept.reading import scan_table
 from homenode.simulate.kept.store import table_path
+from homenode.simulate.kept.totals import shape_during
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,8 +48,7 @@ def dispersions(
     """
     if not table_path(run.path, "dispatches").is_file():
         return None
-    spec = run.partition_spec(partition)["processors"]
-    vps = int(spec["virtual"]) if spec["mode"] == "shared" else len(spec["cores"])
+    vps = shape_during(run.spec, run.partitions.index(partition)).processors
     found = [dict.fromkeys(range(vps), Dispersion()) for _ in range(moments)]
     for row in _counts(run, partition, replication).iter_rows(named=True):
         moment, vp = row.pop("moment"), row.pop("vp")

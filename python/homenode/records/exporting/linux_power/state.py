@@ -64,9 +64,9 @@ class Partition:
         return list(range(first, first + self.configuration.smt))
 
     def number(self, cpu: int) -> int:
-        """What Linux calls the logical processor that the run numbers without gaps."""
-        smt = self.configuration.smt
-        return cpu // smt * self.threads_per_core + cpu % smt
+        """What Linux calls the logical processor that the run numbers by the threads it had."""
+        step = self.configuration.cpu_step
+        return cpu // step * self.threads_per_core + cpu % step
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,8 @@ def states(run: Run, partition: Partition, options: ExportOptions) -> Iterator[S
         _add(counted, sample.partition)
         _add(pool, sample.pool)
         for cpu in sample.cpus:
-            _add(cpus[partition.number(cpu["cpu"])], cpu)
+            if partition.configuration.has(cpu):
+                _add(cpus[partition.number(cpu["cpu"])], cpu)
         yield State(
             elapsed_ns=sample.end_ns,
             counted=dict(counted),

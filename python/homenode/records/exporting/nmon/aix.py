@@ -49,7 +49,7 @@ _NO_CALLS = ",".join(["0"] * 10)
 def sections(recording: Recording) -> list[Section]:
     """All sections, in the order in which their rows stand in a snapshot."""
     told, host = recording.told, recording.host
-    numbers = range(told.lcpu)
+    numbers = range(told.cpu_rows)
     found = [
         Section(f"CPU{n + 1:02d}", f"CPU {n + 1} {host},User%,Sys%,Wait%,Idle%", partial(_cpu, n))
         for n in numbers
@@ -70,7 +70,7 @@ def sections(recording: Recording) -> list[Section]:
         Section(
             "PCPU_ALL",
             f"PCPU Total {host},{states}, Entitled Capacity ",
-            lambda sample: f"{_all('', sample)},{told.ent:.2f}",
+            lambda sample: f"{_all('', sample)},{sample.during(told).ent:.2f}",
         ),
         Section("SCPU_ALL", f"SCPU Total {host},{states} ", partial(_all, "s")),
     ]
@@ -101,6 +101,7 @@ def _scpu(number: int, sample: Sample) -> str:
 
 def _cpu_all(told: SystemConfiguration, sample: Sample) -> str:
     """The time that was neither user nor system is divided as waiting and idle time on cores."""
+    told = sample.during(told)
     usage = partition_shares(told, sample.partition, sample.elapsed_ns)
     rest = max(FULL - usage.user - usage.sys, 0.0)
     away = sample.partition["wait_ns"] + sample.partition["idle_ns"]
@@ -118,6 +119,7 @@ def _all(prefix: str, sample: Sample) -> str:
 
 
 def _lpar(told: SystemConfiguration, sample: Sample) -> str:
+    told = sample.during(told)
     figures = utilisation(told, sample)
     counted = sample.partition
     weight = told.weight if told.mode == "Uncapped" else 0
@@ -138,7 +140,8 @@ def _lpar(told: SystemConfiguration, sample: Sample) -> str:
     return ",".join([*head, str(told.vps - counted["vps_unfolded"]), str(told.pool)])
 
 
-def _pools(told: SystemConfiguration, _sample: Sample) -> str:
+def _pools(told: SystemConfiguration, sample: Sample) -> str:
+    told = sample.during(told)
     return (
         f"{told.shared_cores},{told.pool_maximum:.2f},{told.pool_entitled:.2f},{_NO_AUTHORITY},"
         f"{told.pool},{told.ent:.2f}"

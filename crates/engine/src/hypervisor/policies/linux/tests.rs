@@ -44,6 +44,7 @@ fn partition(name: &str, threads: u16, cgroup: Option<u16>) -> Partition {
             capped: false,
             weight: 100,
             pool: 0,
+            soft_cap: false,
             prsm: LogicalCores::default(),
             host: HostThreads {
                 cgroup,
@@ -109,6 +110,7 @@ pub fn spec(cpus: u16, groups: Vec<Cgroup>, threads: &[u16]) -> Spec {
         groups: vec![],
         cgroups: groups,
         partitions,
+        changes: vec![],
     }
 }
 
