@@ -1,4 +1,5 @@
-//! Damaged output of hyptop and of the Performance Toolkit, damaged tables of samples and metrics of monitoring systems.
+//! Damaged output of hyptop and the Performance Toolkit, tables of samples, metrics of monitoring
+//! systems.
 
 mod damaging;
 
