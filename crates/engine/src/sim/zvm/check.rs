@@ -176,6 +176,24 @@ fn check_machine(zvm: &Zvm, machine: &VirtualMachine, owner: &Owner) -> Checked 
             _ => {}
         }
     }
+    check_work(machine, owner)?;
+    let talks = matches!(machine.role, Role::Client | Role::Server);
+    match machine.switch {
+        Some(switch) if usize::from(switch) >= zvm.switches.len() => {
+            let count = zvm.switches.len() as u64;
+            let owner = owner.within("switch");
+            Err(owner.not_there("switch", u64::from(switch), count))
+        }
+        None if talks => {
+            let field = ("switches", "switch");
+            Err(range(owner, field, 0.0, "1 for a client or a server"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What comes to a machine from outside goes with its role, and answers with a switch.
+fn check_work(machine: &VirtualMachine, owner: &Owner) -> Checked {
     if (machine.role == Role::Work) != machine.work.is_some() {
         let told = f64::from(u8::from(machine.work.is_some()));
         return Err(range(
@@ -224,19 +242,7 @@ fn check_machine(zvm: &Zvm, machine: &VirtualMachine, owner: &Owner) -> Checked 
             &text,
         )?;
     }
-    let talks = matches!(machine.role, Role::Client | Role::Server);
-    match machine.switch {
-        Some(switch) if usize::from(switch) >= zvm.switches.len() => {
-            let count = zvm.switches.len() as u64;
-            let owner = owner.within("switch");
-            Err(owner.not_there("switch", u64::from(switch), count))
-        }
-        None if talks => {
-            let field = ("switches", "switch");
-            Err(range(owner, field, 0.0, "1 for a client or a server"))
-        }
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 fn check_web(spec: &Spec, partition: &Partition, zvm: &Zvm, owner: &Owner) -> Checked {

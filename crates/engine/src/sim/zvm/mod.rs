@@ -10,6 +10,7 @@
 //! that goes by while a segment runs is put down to guest, chargeable and system time by the
 //! segment's own shares, so that the three add up to the busy time.
 
+mod arrivals;
 pub(super) mod check;
 mod costs;
 mod dispatch;
