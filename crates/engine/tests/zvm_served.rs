@@ -5,6 +5,7 @@ mod common;
 
 use common::zvm::{alone, endless, free_cp, real_paths, served, switch, tile, web};
 use common::{run, Outcome, SECOND};
+use homenode_engine::sim::RunError;
 use homenode_engine::spec::{CpPaths, Distribution, Spec, VirtualMachine, Workload};
 
 /// Instructions of a transaction; each takes a nanosecond.
@@ -87,6 +88,13 @@ fn a_transaction_is_the_sum_of_what_is_done_for_it() {
     let at = outcome.switch.at("frames");
     let frames = outcome.switch.only("switch", 0).map(|row| row[at]);
     assert!((frames.sum::<i64>() as f64 - 3.0 * done).abs() <= 3.0);
+}
+
+#[test]
+fn a_line_without_end_stops_the_run() {
+    let spec = long(1, vec![served("s", 1, 1e7, WORK)]);
+    let stopped = homenode_engine::sim::run(&spec, 0, |_| true).expect_err("too many wait");
+    assert!(matches!(stopped, RunError::Runaway { .. }), "{stopped}");
 }
 
 /// They get on beside a tile and loops, and each machine's share of what comes is its own.
