@@ -120,6 +120,7 @@ pub fn machine(role: Role, name: String, switch: Option<u16>) -> VirtualMachine 
         maximum: None,
         limit_hard: false,
         switch,
+        work: None,
     }
 }
 

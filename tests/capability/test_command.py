@@ -52,6 +52,14 @@ def test_both_tables_as_the_source_prints_them(capsys: Capture) -> None:
     assert "~" not in out
 
 
+def test_outage_and_administration_stand_beside_capability(capsys: Capture) -> None:
+    out = answer(capsys, "z14", "--processors", "80", "--parts", "1,8")
+    gone = "When one of 8 partitions fails, 8.02 of 64.16 is gone; when the only one does, 44.32"
+    assert gone in out
+    assert "Fewer partitions are less to administer." in out
+    assert "administer" not in answer(capsys, "z14", "--processors", "80", "--parts", "1")
+
+
 def test_the_same_as_data(capsys: Capture) -> None:
     data = told(capsys, "z14", "--processors", "16,80", "--parts", "2,5")
     assert [one["processors"] for one in data["sizes"]] == [16, 80]

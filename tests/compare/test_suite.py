@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
 
 from homenode.errors import HomenodeError, NotFoundError, SuiteError
-from homenode.evidence.compare import list_suites, load_suite
+from homenode.evidence.compare import compare_machines, list_suites, load_suite
 
 SMALL = """\
 name = "small"
@@ -102,6 +102,42 @@ def test_what_is_wrong_is_told_with_its_place(
         load_suite(suite_file(tmp_path, SMALL.replace(old, new, 1)))
     assert told in str(error.value)
     assert "small.toml:" in str(error.value)
+
+
+GUESTS = """
+[[class.case]]
+name = "shop-6"
+title = "guests of z/VM"
+
+[[class.case.partition]]
+name = "till"
+cores = 2
+profile = { base = "oltp", instructions = 2e6, lock_share = "0 %", why = "a sale" }
+
+[class.case.partition.virtual_machine]
+count = 3
+memory = "1 GiB"
+workload = { kind = "transactions", rate = "200/s", answer = "1 KiB" }
+"""
+
+
+def test_guests_of_zvm_do_the_work_of_a_case(tmp_path: Path) -> None:
+    text = SMALL.replace("[1, 4], each = 2", "[1], each = 2") + GUESTS
+    suite = load_suite(suite_file(tmp_path, text))
+    result = compare_machines("ibm-z196", "ibm-zec12", suite, only=["shop-6"])
+    [pair] = result.cases[0].pairs
+    assert pair.base.units_per_s == pytest.approx(600, rel=0.2)
+    assert 10 < (pair.saving_pct.mean or 0) < 40
+    elsewhere = compare_machines("ibm-z196", "ibm-power-795", suite, only=["shop-6"])
+    why = "its guests are virtual machines of z/VM, which does not run on ibm-power-795"
+    assert elsewhere.left_out == {"shop-6": why}
+    both = text.replace(
+        "cores = 2\nprofile = {", 'workload = { kind = "idle" }\ncores = 2\nprofile = {'
+    )
+    with pytest.raises(
+        SuiteError, match="a guest has a workload or virtual machines, this one has both"
+    ):
+        load_suite(suite_file(tmp_path, both))
 
 
 def test_a_wrong_walk_names_its_case(tmp_path: Path) -> None:

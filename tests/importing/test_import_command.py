@@ -147,5 +147,7 @@ def test_sections_of_recordings_are_kept_as_tables(capsys: pytest.CaptureFixture
     assert table["User%"].to_list() == [40.0, 20.0]
     code, _, said = homenode(capsys, "import site --tables other")
     assert (code, len(said)) == (2, 1)
-    assert said[0].endswith("that can be kept as tables: those of njmon, nmon have")
+    assert said[0].endswith(
+        "that can be kept as tables: those of Performance Toolkit, njmon, nmon have"
+    )
     assert not Path("other").exists()

@@ -24,6 +24,7 @@ SAMPLES = {
     "homenode configuration": ("configuration.csv", "partition,number,os,mode\n"),
     "homenode tables": ("pool.csv", "time,time_s,seconds,pool,cores\n"),
     "hyptop": ("h.txt", "12:30:48 | cpu-t: IFL(18)                 ?=help\nsystem #core\n"),
+    "Performance Toolkit": ("f.txt", "FCX126      CPU 3906  SER .....  Interval 00:00:00 - 1\n"),
     "Prometheus text": ("m.prom", "# TYPE zhmc_cpc_power_watt gauge\n"),
 }
 

@@ -72,6 +72,32 @@ def test_processors_of_a_layout(capsys: Capture, tmp_path: Path) -> None:
     assert "x'00' to x'1F'" in answer(capsys, "processors", str(file))
 
 
+def test_two_threads_beside_one_are_numbered_but_not_simulated(
+    capsys: Capture, tmp_path: Path
+) -> None:
+    text = (FOLDER / "zvm.toml").read_text(encoding="utf-8")
+    types = text.replace('cores = 16, type = "ifl"', "types = { ifl = 3, cp = 2, ziip = 1 }")
+    assert types != text
+    types = types.replace(
+        "[machine]\n", "[machine]\ncharacterized = { cp = 2, ifl = 7, ziip = 1 }\n"
+    )
+    file = tmp_path / "mixed.toml"
+    file.write_text(types.replace('smt = "off"', 'smt = "smt-2"'), encoding="utf-8")
+    rows = json.loads(answer(capsys, "processors", str(file), "--json"))
+    # Core n has the numbers 2n and 2n+1; the second is there only where the core is an IFL.
+    assert [row["processors"] for row in rows if row["partition"] == "big"] == [
+        ["x'00'", "x'01'"],
+        ["x'02'", "x'03'"],
+        ["x'04'", "x'05'"],
+        ["x'06'"],
+        ["x'08'"],
+        ["x'0A'"],
+    ]
+    assert "x'00' to x'06', x'08', x'0A'" in answer(capsys, "processors", str(file))
+    assert call(["run", str(file)]) == 2
+    assert "CPs would have one thread beside IFLs with two" in capsys.readouterr().err
+
+
 def test_entitlements_of_a_layout(capsys: Capture) -> None:
     shown = answer(capsys, "processors", str(FOLDER / "prsm.toml"))
     line = next(line for line in shown.splitlines() if line.startswith("shop"))

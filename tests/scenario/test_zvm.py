@@ -72,6 +72,32 @@ def test_settings_of_srm_reach_the_engine(text: str) -> None:
     assert guest(Scenario.from_toml(text))["vertical"] is True
 
 
+def test_a_machine_with_work_of_its_own(text: str) -> None:
+    own = 'workload = { kind = "transactions", rate = "200/s", answer = "8 KiB" }'
+    added = (
+        f'\n[[partition.virtual_machine]]\nname = "db"\nmemory = "1 GiB"\n{own}\nswitch = "tile"\n'
+    )
+    changed = text.replace(
+        '\n[[partition]]\nname = "small"', f'{added}\n[[partition]]\nname = "small"'
+    )
+    *others, first, second = guest(Scenario.from_toml(changed))["machines"]
+    assert (first["name"], second["name"], second["switch"]) == ("db1", "db2", 1)
+    assert first["role"] == "work"
+    profile = Scenario.from_toml(changed).spec()["partitions"][0]["profile"]
+    assert first["work"] == {
+        "rate_per_s": 200.0,
+        "instructions": profile["instructions_per_unit"],
+        "work": "exponential",
+        "answer_bytes": 8192,
+    }
+    assert not any("work" in one for one in others)
+    told = changed.replace("200/s", "2000000/s")
+    with pytest.raises(ScenarioError, match=r"virtual_machine db\.workload\.rate"):
+        Scenario.from_toml(told)
+    own_count = changed.replace('rate = "200/s"', 'rate = "200/s", instructions = 1000')
+    assert guest(Scenario.from_toml(own_count))["machines"][-1]["work"]["instructions"] == 1000
+
+
 def test_a_limit_on_a_share(text: str) -> None:
     limited = text.replace(
         'share = { absolute = "2 %" }',

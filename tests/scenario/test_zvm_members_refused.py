@@ -280,6 +280,31 @@ WRONG: list[Row] = [
     ),
     Row(
         "zvm",
+        "a machine that does nothing",
+        [('role = "server"\n', "")],
+        (
+            "s.toml:26:3: partition big: virtual_machine server: a virtual machine has a role or"
+            ' a workload of its own, this one has neither; write role = "client", or workload = {'
+            ' kind = "transactions", rate = "200/s" }'
+        ),
+    ),
+    Row(
+        "zvm",
+        "answers that go nowhere",
+        [
+            (
+                'role = "server"\nswitch = "tile"',
+                'workload = { kind = "transactions", rate = "2/s", answer = "1 KiB" }',
+            ),
+            ('role = "client"', 'role = "loop"'),
+        ],
+        (
+            's.toml:31:60: partition big: virtual_machine server.workload.answer = "1 KiB": what'
+            ' it answers goes over a virtual switch; write switch = "tile", or leave answer out'
+        ),
+    ),
+    Row(
+        "zvm",
         "z/VM with another kind of work",
         [
             (
@@ -290,7 +315,7 @@ WRONG: list[Row] = [
         (
             's.toml:11:21: partition big: workload.kind = "loops": under z/VM the virtual'
             ' machines work, by their role; write kind = "web", or "idle" with machines '
-            'of role = "loop"'
+            'that have a workload or role = "loop"'
         ),
     ),
     Row(

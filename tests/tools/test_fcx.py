@@ -76,6 +76,21 @@ def test_every_volume_by_itself(view: GuestView) -> None:
     assert sum(row["io_per_s"] for row in every) == pytest.approx(z.VOLUMES * z.VOLUME_RATE)
 
 
+def test_control_units_add_up_to_all_and_tell_the_read_hits(view: GuestView) -> None:
+    *units, every = rows(view, "CTLUNIT")
+    assert (len(units), every["Ctl Unit"]) == (16, "All")
+    assert {one["Volumes"] for one in units} == {z.VOLUMES // 16}
+    assert sum(one["I/O /s"] for one in units) == pytest.approx(z.VOLUMES * z.VOLUME_RATE)
+    assert every["%Read"] == pytest.approx(100 * z.READS, abs=0.3)
+    assert every["%Read hits"] == pytest.approx(100 * z.HITS, abs=0.3)
+    # Reads that miss are the only requests that disconnect.
+    misses = every["Misses /s"] * every["Disc msec/miss"]
+    assert misses == pytest.approx(z.VOLUMES * z.VOLUME_RATE * z.DISC_MS)
+    text = fcx.report("FCX176").render(view, "zvm", False)
+    assert "layout of homenode" in text
+    assert "writes find in a cache is not simulated" in text
+
+
 def test_system_counts_what_the_volumes_do(view: GuestView) -> None:
     told = {row["operation"]: row["rate_per_s"] for row in rows(view, "system")}
     assert told["Real SSCH"] == z.VOLUMES * z.VOLUME_RATE

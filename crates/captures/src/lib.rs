@@ -22,6 +22,7 @@ mod configuration;
 mod damage;
 mod decode;
 mod error;
+pub mod fcx;
 mod heading;
 pub mod hmc;
 pub mod hwloc;

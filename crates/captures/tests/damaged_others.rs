@@ -1,10 +1,11 @@
-//! Damaged output of hyptop, damaged tables of samples and metrics of monitoring systems.
+//! Damaged output of hyptop and the Performance Toolkit, tables of samples, metrics of monitoring
+//! systems.
 
 mod damaging;
 
 use damaging::{answers_whatever_the_damage, readers::named, work_grows_with_the_text};
 
-const NAMES: [&str; 3] = ["hyptop", "samples", "metrics"];
+const NAMES: [&str; 4] = ["hyptop", "fcx", "samples", "metrics"];
 
 #[test]
 fn any_damage_gets_an_answer() {

@@ -3,7 +3,9 @@
 
 mod common;
 
-use common::zvm::{alone, cp, endless, free_cp, paging, real_locks, real_paths, switch, tile, web};
+use common::zvm::{
+    alone, cp, endless, free_cp, paging, real_locks, real_paths, served, switch, tile, web,
+};
 use common::{loops, quiet_unix, MS};
 use homenode_engine::sim::{check, run, RunError};
 use homenode_engine::spec::{CpShare, Guest, Layer, Role, Spec, Workload};
@@ -17,6 +19,9 @@ const BATCHES: u32 = 20;
 fn full_spec() -> Spec {
     let mut machines = tile(0, 2, 3);
     machines.extend(endless(1));
+    machines.push(served("out", 2, 5000.0, 1e5));
+    machines[6].switch = Some(0);
+    machines[6].work.as_mut().expect("work").answer_bytes = 20_000;
     machines[0].maximum = Some(CpShare::Absolute(0.5));
     machines[1].share = CpShare::Absolute(0.25);
     machines[2].limit_hard = true;
@@ -159,6 +164,16 @@ fn a_fault_names_owner_field_and_range() {
         zvm.machines.retain(|machine| machine.role != Role::Server);
     });
     assert!(text.contains("switch s: servers is 0"), "{text}");
+    let text = refusal(|spec| cp(&mut spec.partitions[0]).machines[6].switch = None);
+    assert!(
+        text.contains("machine out: answer_bytes is 20000, it must be 0 without a switch"),
+        "{text}"
+    );
+    let text = refusal(|spec| cp(&mut spec.partitions[0]).machines[6].role = Role::Idle);
+    assert!(
+        text.contains("given with the role work, and with no other"),
+        "{text}"
+    );
     let text = refusal(|spec| cp(&mut spec.partitions[0]).machines[1].name = "client0.0".into());
     assert!(
         text.contains("virtual machine client0.0 occurs twice"),

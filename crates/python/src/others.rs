@@ -1,7 +1,7 @@
 //! Other formats: hyptop, metrics, tables of samples.
 
 use homenode_captures::traces::{Layout, Metrics, MetricsBatch, Samples, SamplesBatch};
-use homenode_captures::{hyptop, Remark};
+use homenode_captures::{fcx, hyptop, Remark};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -11,6 +11,13 @@ use crate::errors::CaptureError;
 #[pyfunction]
 fn read_hyptop(text: &str) -> PyResult<String> {
     let found = hyptop::read(text).map_err(|fault| CaptureError::new_err(fault.to_string()))?;
+    serde_json::to_string(&found).map_err(|fault| CaptureError::new_err(fault.to_string()))
+}
+
+/// Reads reports of z/VM's Performance Toolkit and returns them as JSON; raises `CaptureError`.
+#[pyfunction]
+fn read_fcx(text: &str) -> PyResult<String> {
+    let found = fcx::read(text).map_err(|fault| CaptureError::new_err(fault.to_string()))?;
     serde_json::to_string(&found).map_err(|fault| CaptureError::new_err(fault.to_string()))
 }
 
@@ -155,6 +162,7 @@ fn damage(told: &Bound<'_, PyDict>, dropped: u64, remarks: &[Remark]) -> PyResul
 /// Adds the functions of this file to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read_hyptop, module)?)?;
+    module.add_function(wrap_pyfunction!(read_fcx, module)?)?;
     module.add_class::<SampleReader>()?;
     module.add_class::<MetricReader>()
 }

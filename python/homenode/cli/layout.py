@@ -107,7 +107,7 @@ def processors(
     from homenode.model.scenario.mainframe.kinds import is_mainframe
     from homenode.report.processors import layout_json, layout_table
 
-    scenario = layout(which, out)
+    scenario = layout(which, out, simulated=False)
     if not is_mainframe(scenario.machine):
         raise ScenarioError(
             f"{scenario.machine.title} is no mainframe, its processors have no such numbers",
@@ -119,13 +119,15 @@ def processors(
         show(layout_table(scenario.partitions))
 
 
-def layout(which: str, out: str) -> Scenario:
-    """The scenario of that file, or the one that a run was made of."""
+def layout(which: str, out: str, *, simulated: bool = True) -> Scenario:
+    """The scenario of that file, or the one that a run was made of; without `simulated` a file's
+    may be one that can only be looked at.
+    """
     from homenode.simulate.run import Run
     from homenode.simulate.scenario import Scenario
 
     if which == "-" or Path(which).suffix == ".toml" or Path(which).is_file():
-        return scenario_at(Path(which))
+        return scenario_at(Path(which), simulated=simulated)
     try:
         run = Run.load(which, out)
     except NotFoundError as error:

@@ -115,7 +115,7 @@ def _show(
     causes = [] if prediction is None else [report.cause_table(prediction, sizes)]
     show(report.size_table(read, sizes), report.split_table(read, splits), *causes)
     factors = [size.factor for size in sizes] + [split.factor for split in splits]
-    show_text(["", *report.capability_lines(read, factors)])
+    show_text(["", *report.capability_lines(read, factors), *report.other_sides(splits)])
 
 
 def _draw(read: CapabilityTable, picture: Path) -> None:

@@ -22,16 +22,18 @@ ScenarioArgument = Annotated[
 ]
 
 
-def scenario_at(path: Path) -> Scenario:
-    """The scenario of a file, or of standard input; files it names are looked for here then."""
+def scenario_at(path: Path, *, simulated: bool = True) -> Scenario:
+    """The scenario of a file, or of standard input; files it names are looked for here then.
+    Without `simulated` it may be one that can only be looked at.
+    """
     from homenode.simulate.scenario import Scenario
 
     if path != STANDARD_INPUT:
-        return Scenario.load(path)
+        return Scenario.load(path, simulated=simulated)
     try:
         text = sys.stdin.read()
     except (UnicodeDecodeError, AttributeError) as error:
         raise ScenarioError(
             "standard input cannot be read as UTF-8", next_step="name the file instead of -"
         ) from error
-    return Scenario.from_toml(text, SOURCE, Path())
+    return Scenario.from_toml(text, SOURCE, Path(), simulated=simulated)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,6 +12,7 @@ from homenode.cli.output import (
     JobsOption,
     JsonOption,
     OutOption,
+    PictureOption,
     ReplicationsOption,
     show,
     show_json,
@@ -45,6 +47,7 @@ def study(
             "--calibrate", help="Fit the parameters to the calibration rows and print them."
         ),
     ] = False,
+    picture: PictureOption = None,
     replications: ReplicationsOption = None,
     jobs: JobsOption = None,
     out: OutOption = "runs",
@@ -53,7 +56,8 @@ def study(
     """Compare with a published result.
 
     Prints published, simulated and deviation row by row; apart by what the rows are worth as
-    evidence, how many come out, beside a null model that knows nothing of layouts.
+    evidence, how many come out, beside a null model that knows nothing of layouts. The picture has
+    user and system cores of every case over time, and ilcs and vlcs beside them.
     """
     if list_only:
         show_list(as_json=as_json)
@@ -62,6 +66,8 @@ def study(
 
     if (name is None) != every:
         raise HomenodeError("name a study, or ask for --all or --list")
+    if picture is not None:
+        _check_picture(picture, alone=not (every or refit))
     studies = [load_study(one) for one in (list_studies() if every else [str(name)])]
     if refit:
         results = [
@@ -72,6 +78,11 @@ def study(
         show_calibrations(results, as_json=as_json)
         return
     compared = [run_one(one, replications, jobs, out) for one in studies]
+    if picture is not None:
+        from homenode.report.over_time import study_over_time
+        from homenode.report.pictures import save_picture
+
+        tell(f"drew {save_picture(study_over_time(compared[0]), picture)}")
     if as_json:
         answers = [result.as_json() for result in compared]
         show_json({"studies": answers} if every else answers[0])
@@ -80,6 +91,15 @@ def study(
         show_study(result)
     if every:
         show_summary(compared)
+
+
+def _check_picture(picture: Path, *, alone: bool) -> None:
+    """Refuse what cannot be drawn before the runs, which take long."""
+    from homenode.report.pictures import picture_path
+
+    if not alone:
+        raise HomenodeError("a picture is of one study that is compared", next_step="name one")
+    picture_path(picture)
 
 
 def run_one(one: Study, replications: int | None, jobs: int | None, out: str) -> StudyResult:

@@ -99,6 +99,21 @@ def capability_lines(table: CapabilityTable, factors: Sequence[Factor]) -> list[
     return lines
 
 
+def other_sides(splits: Sequence[Split]) -> list[str]:
+    """What beside capability speaks for many partitions or few; nothing where one number of them is
+    asked for.
+    """
+    if len(splits) < 2:
+        return []
+    few, many = splits[0].parts, splits[-1].parts
+    gone = [f"{number(one.capability / one.parts)} of {number(one.capability)}" for one in splits]
+    which = "the only one" if few == 1 else f"one of {few}"
+    return [
+        f"When one of {many} partitions fails, {gone[-1]} is gone; when {which} does, {gone[0]}.",
+        "Fewer partitions are less to administer.",
+    ]
+
+
 def capability_json(
     table: CapabilityTable, sizes: Sequence[Size], splits: Sequence[Split]
 ) -> dict[str, object]:

@@ -30,7 +30,9 @@ pub use policy::Policy;
 pub use profile::{LockKind, Profile};
 pub use prsm::{DefinedCapacity, Group, LogicalCores, Polarization, PrSm};
 pub use workload::{Distribution, Workload};
-pub use zvm::{CpLocks, CpPaths, CpShare, ExcessUse, Role, Unparking, VirtualMachine, Zvm};
+pub use zvm::{
+    CpLocks, CpPaths, CpShare, ExcessUse, GuestWork, Role, Unparking, VirtualMachine, Zvm,
+};
 
 use serde::{Deserialize, Serialize};
 

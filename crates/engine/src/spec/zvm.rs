@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::devices::{Paging, Switch};
 use super::machine::ByDistance;
+use super::workload::Distribution;
 
 /// z/VM's Control Program with its virtual machines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -134,6 +135,25 @@ pub struct VirtualMachine {
     pub limit_hard: bool,
     /// Virtual switch it is coupled to.
     pub switch: Option<u16>,
+    /// What comes to it from outside the partition, for a machine whose role that is.
+    #[serde(default)]
+    pub work: Option<GuestWork>,
+}
+
+/// Transactions that come to a virtual machine from outside the partition, at random and whether or
+/// not it keeps up (open Poisson arrivals). Each is done by one of its virtual processors, in one
+/// go, in the order in which they came.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GuestWork {
+    /// Arrivals [1/s].
+    pub rate_per_s: f64,
+    /// Mean of the guest's instructions for one.
+    pub instructions: f64,
+    /// Their distribution.
+    pub work: Distribution,
+    /// What it sends for one over its switch [bytes]; 0 = nothing.
+    pub answer_bytes: u64,
 }
 
 /// What a virtual machine does.
@@ -144,6 +164,8 @@ pub enum Role {
     Client,
     /// Answers them.
     Server,
+    /// Does what comes to it from outside the partition.
+    Work,
     /// Computes without end on every virtual processor.
     Loop,
     /// Nothing.

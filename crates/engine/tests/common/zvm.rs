@@ -2,8 +2,9 @@
 //! otherwise.
 
 use homenode_engine::spec::{
-    ByDistance, CpLocks, CpPaths, CpShare, Distribution, ExcessUse, Guest, Layer, Machine, Paging,
-    Partition, Policy, Role, Spec, StorageServer, Switch, Unparking, VirtualMachine, Workload, Zvm,
+    ByDistance, CpLocks, CpPaths, CpShare, Distribution, ExcessUse, Guest, GuestWork, Layer,
+    Machine, Paging, Partition, Policy, Role, Spec, StorageServer, Switch, Unparking,
+    VirtualMachine, Workload, Zvm,
 };
 
 use super::{dedicated, machine, partition, spec, GIB, MS, SECOND};
@@ -95,6 +96,7 @@ pub fn virtual_machine(name: &str, role: Role, switch: Option<u16>) -> VirtualMa
         maximum: None,
         limit_hard: false,
         switch,
+        work: None,
     }
 }
 
@@ -198,5 +200,19 @@ pub fn paging(volumes: u16) -> Paging {
             disks: 8,
             disk_ns: MS,
         },
+    }
+}
+
+/// A virtual machine to which so many transactions come a second, each of as many instructions.
+pub fn served(name: &str, cpus: u16, rate_per_s: f64, instructions: f64) -> VirtualMachine {
+    VirtualMachine {
+        cpus,
+        work: Some(GuestWork {
+            rate_per_s,
+            instructions,
+            work: Distribution::Constant,
+            answer_bytes: 0,
+        }),
+        ..virtual_machine(name, Role::Work, None)
     }
 }

@@ -89,6 +89,8 @@ def _unfit(group: WorkClass, case: Case, names: tuple[str, str]) -> str | None:
         machine = catalog.machine(name)
         if cores > machine.active_cores:
             return f"it needs {cores} cores, {name} has {machine.active_cores}"
+        if machine.zvm is None and any(part.virtual_machine for part in case.partition):
+            return f"its guests are virtual machines of z/VM, which does not run on {name}"
         if group.measure == "simulation" and machine.platform is not None:
             return f"{name} is divided into nPartitions, which a suite does not lay out"
         if group.measure == "walk" and machine.streams is None:

@@ -25,6 +25,8 @@ Adjust = Callable[[Spec | WalkedMachine], None]
 """Changes values of a frozen spec or a walk's machine in place; a study that fits a figure does."""
 GUEST = "linux"
 """Name of the partition of a case that has only one."""
+SWITCH = "lan"
+"""Name of the virtual switch of virtual machines."""
 
 
 @dataclass(frozen=True)
@@ -122,11 +124,20 @@ def _pin(
 
 
 def _partition(group: WorkClass, part: GuestPart) -> dict[str, object]:
-    return {
+    guest = {"memory_used": group.memory_used}
+    common = {
         "name": part.name,
         "processors": {"mode": "dedicated", "cores": part.cores},
-        "smt": 1,
         "memory": group.memory,
-        "guest": {"os": "linux", "memory_used": group.memory_used},
-        "workload": {**part.workload, "profile": part.profile},
+    }
+    if part.virtual_machine is None:
+        work = {**(part.workload or {}), "profile": part.profile}
+        return {**common, "smt": 1, "guest": {"os": "linux", **guest}, "workload": work}
+    machine = {"name": part.name, "switch": SWITCH, **part.virtual_machine}
+    return {
+        **common,
+        "guest": {"os": "zvm", **guest},
+        "workload": {"kind": "idle", "profile": part.profile},
+        "switch": [{"name": SWITCH, "layer": 2}],
+        "virtual_machine": [machine],
     }

@@ -67,7 +67,24 @@ class GuestPart(Table):
     name: CatalogName = Field(description="a name of its own")
     cores: Cores = Field(description="processors of its own")
     profile: str | dict[str, object] = Field(description="as in a scenario")
-    workload: dict[str, object] = Field(description="as in a scenario, without the profile")
+    workload: dict[str, object] | None = Field(
+        None, description="as in a scenario, without the profile"
+    )
+    virtual_machine: dict[str, object] | None = Field(
+        None,
+        description="virtual machines of z/VM that do the work, in place of workload: as in a"
+        " scenario, without name and switch",
+    )
+
+    @model_validator(mode="after")
+    def _works_in_one_way(self) -> GuestPart:
+        """The guest does the work, or virtual machines of it do."""
+        if (self.workload is None) == (self.virtual_machine is None):
+            said = "neither" if self.workload is None else "both"
+            there = f"a guest has a workload or virtual machines, this one has {said}"
+            step = "give it one of them"
+            raise PydanticCustomError("fact", "workload", {"there": there, "next_step": step})
+        return self
 
 
 class Case(Table):

@@ -122,7 +122,8 @@ def _guest(partition: PlacedPartition) -> GuestSpec:
         system = None if mainframe is None else mainframe.zvm
         if system is None:
             raise AssertionError("z/VM where no mainframe is: refused before")
-        return zvm_spec(guest, system, partition.table.paging)
+        each = float(partition.profile["instructions_per_unit"])
+        return zvm_spec(guest, system, partition.table.paging, each)
     scheduler: SchedulerSpec = {
         "tick_ns": guest.tick,
         "tick_cost_ns": guest.tick_cost,

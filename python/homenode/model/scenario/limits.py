@@ -203,4 +203,8 @@ def _member(partition: PlacedPartition, kind: str, number: int, steps: Sequence[
     else:
         key, tables, one = "switch", partition.table.switch, system.members.switches[number].table
     at = next(at for at, other in enumerate(tables) if other is one)
-    return (key, at, *({"maximum": "limit"}.get(step, _bare(step)) for step in steps))
+    return (
+        key,
+        at,
+        *({"maximum": "limit", "work": "workload"}.get(step, _bare(step)) for step in steps),
+    )

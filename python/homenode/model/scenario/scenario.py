@@ -27,6 +27,7 @@ from homenode.model.scenario.file.find import Find
 from homenode.model.scenario.file.scenario import Run, ScenarioFile
 from homenode.model.scenario.flatten import flatten
 from homenode.model.scenario.limits import check_limits
+from homenode.model.scenario.mainframe.kinds import check_threads_alike
 from homenode.model.scenario.paths import changed
 from homenode.model.scenario.placed import PlacedPartition, Resolved
 from homenode.model.scenario.resolve import resolve
@@ -59,30 +60,47 @@ class Scenario:
     """Values of the axes if it is one point of a sweep."""
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
+    def load(cls, path: str | Path, *, simulated: bool = True) -> Self:
         """Read a scenario file; whatever is wrong with it raises a `HomenodeError` that says
-        where.
+        where. Without `simulated` it may be one that can only be looked at.
         """
         path = Path(path)
-        return cls._read(read_text(path, ScenarioError), str(path), path.parent, {})
+        text = read_text(path, ScenarioError)
+        return cls._read(text, str(path), path.parent, {}, simulated=simulated)
 
     @classmethod
-    def from_toml(cls, text: str, source: str = "scenario.toml", folder: str | Path = ".") -> Self:
+    def from_toml(
+        cls,
+        text: str,
+        source: str = "scenario.toml",
+        folder: str | Path = ".",
+        *,
+        simulated: bool = True,
+    ) -> Self:
         """A scenario from TOML text; `source` is its name in messages, `folder` where files it
-        names are.
+        names are. See `load`.
         """
         place = folder if isinstance(folder, Path) else Path(folder)
-        return cls._read(text, source, place, {})
+        return cls._read(text, source, place, {}, simulated=simulated)
 
     @classmethod
-    def _read(cls, text: str, source: str, folder: Path, point: Mapping[str, object]) -> Self:
+    def _read(
+        cls,
+        text: str,
+        source: str,
+        folder: Path,
+        point: Mapping[str, object],
+        *,
+        simulated: bool = True,
+    ) -> Self:
         document = parse_document(text, source, ScenarioError)
         file = validate(ScenarioFile, document, ScenarioError)
         resolved = resolve(file, document, folder)
         _check_sweep(file, document)
         check_find(file.find, resolved.partitions, document)
         scenario = cls(text, source, folder, file, resolved, dict(point))
-        if file.sweep is None:  # of a sweep only the points are simulated
+        if simulated and file.sweep is None:  # of a sweep only the points are simulated
+            check_threads_alike(file.partition, document)
             check_limits(scenario.spec(), resolved, document)
         return scenario
 

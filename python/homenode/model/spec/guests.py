@@ -69,17 +69,27 @@ class CpShareSpec(TypedDict, total=False):
     relative: int
 
 
+class GuestWorkSpec(TypedDict):
+    """Transactions that come to a virtual machine from outside."""
+
+    rate_per_s: float
+    instructions: float
+    work: Literal["constant", "exponential"]
+    answer_bytes: int
+
+
 class VirtualMachineSpec(TypedDict):
     """A virtual machine under z/VM; its switch by index."""
 
     name: str
     cpus: int
     memory_bytes: int
-    role: Literal["client", "server", "loop", "idle"]
+    role: Literal["client", "server", "work", "loop", "idle"]
     share: CpShareSpec
     maximum: CpShareSpec | None
     limit_hard: bool
     switch: int | None
+    work: NotRequired[GuestWorkSpec]
 
 
 class SwitchSpec(TypedDict):

@@ -19,7 +19,8 @@ def work_done(
     """
     kind = partition["workload"]["kind"]
     if kind == "idle":
-        return None
+        # Virtual machines of z/VM may have transactions of their own.
+        return Work("transaction", transactions_per_s, True, False) if transactions_per_s else None
     unit, closed = "loop" if kind == "loops" else "transaction", kind in _CLOSED
     if transactions_per_s:
         return Work(unit, transactions_per_s, True, closed)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from homenode.errors import nearest
 from homenode.tools.errors import ToolError
 from homenode.tools.fcx import device, machine, processors, system
+from homenode.tools.fcx.plain import PlainTable
 from homenode.tools.guestview import GuestView
 
 Rows = Sequence[Mapping[str, object]]
@@ -31,7 +32,7 @@ class Report:
     """Whether the heading is that of the original."""
 
 
-def _plain(number: str, name: str, about: str, table: processors.PlainTable) -> Report:
+def _plain(number: str, name: str, about: str, table: PlainTable) -> Report:
     return Report(
         number,
         name,
@@ -46,6 +47,7 @@ REPORTS = (
     Report("FCX108", "DEVICE", "paging volumes", device.rows, device.render, True),
     _plain("FCX114", "USTAT", "what virtual machines wait for", machine.USTAT),
     _plain("FCX126", "LPAR", "partitions of the machine", machine.LPAR),
+    _plain("FCX176", "CTLUNIT", "control units and their read cache", device.CTLUNIT),
     _plain("FCX225", "SYSSUMLG", "the system by interval", processors.SYSSUMLG),
     _plain("FCX299", "PUCFGLOG", "parked and unparked cores by interval", processors.PUCFGLOG),
     _plain("FCX302", "PHYSLOG", "physical cores by type and interval", machine.PHYSLOG),

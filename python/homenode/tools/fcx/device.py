@@ -1,18 +1,21 @@
 """FCX108 DEVICE: the paging volumes, averaged over all of them as the toolkit's device groups are
-(one line), or each by itself.
+(one line), or each by itself; and FCX176 CTLUNIT, the control units before them.
 
-The heading is that of the report's excerpt in "Eighty Logical Processors" (IBM's z/VM performance
-report), which puts the name of the run before it. What is not modelled is blank, that is dots:
-links of minidisks, paths, times in a control unit's queue.
+The heading of DEVICE is that of the report's excerpt in "Eighty Logical Processors" (IBM's z/VM
+performance report), which puts the name of the run before it. What is not modelled is blank, that
+is dots: links of minidisks, paths, times in a control unit's queue.
 """
 
 from __future__ import annotations
 
 from typing import TypedDict
 
+import polars as pl
+
 from homenode.simulate.kept.totals import NS_PER_S
 from homenode.tools.errors import ToolError
 from homenode.tools.fcx.heading import heading, narrow
+from homenode.tools.fcx.plain import Cells, PlainTable
 from homenode.tools.guestview import GuestView
 
 _GROUPS = (
@@ -46,12 +49,7 @@ class DeviceRow(TypedDict):
 
 def rows(view: GuestView, partition: str, every: bool = False) -> list[DeviceRow]:
     """Unrounded: requests a second, times in ms, queued requests, percent busy and read."""
-    table = view.rows("volume", partition)
-    if not table.height:
-        raise ToolError(
-            f"partition {partition} of run {view.name} has no paging volumes",
-            next_step="give it some: [partition.paging] with volumes and size",
-        )
+    table = _volumes(view, partition)
     count = table["volume"].n_unique()
     if not every:
         return [_row(view, GROUP, view.total("volume", partition), count)]
@@ -59,6 +57,41 @@ def rows(view: GuestView, partition: str, every: bool = False) -> list[DeviceRow
         _row(view, f"{number:04X}", view.total("volume", partition, volume=number), 1)
         for number in table["volume"].unique().sort()
     ]
+
+
+def _volumes(view: GuestView, partition: str) -> pl.DataFrame:
+    """Rows of a partition's volumes; `ToolError` if it has none."""
+    table = view.rows("volume", partition)
+    if not table.height:
+        raise ToolError(
+            f"partition {partition} of run {view.name} has no paging volumes",
+            next_step="give it some: [partition.paging] with volumes and size",
+        )
+    return table
+
+
+def _control_units(view: GuestView, partition: str) -> list[Cells]:
+    """A row a control unit, and one of all; the engine deals volumes out to them in turn."""
+    table = _volumes(view, partition)
+    paging = view.zvm(partition)["paging"]
+    units = paging["control_units"] if paging else 1
+    parts = {f"{unit:02X}": table.filter(pl.col("volume") % units == unit) for unit in range(units)}
+    return [_unit(view, *one) for one in {**parts, "All": table}.items()]
+
+
+def _unit(view: GuestView, name: str, table: pl.DataFrame) -> Cells:
+    ios, reads, hits, disc = (
+        int(table[column].sum()) for column in ("ios", "reads", "cache_hits", "disc_ns")
+    )
+    return {
+        "Ctl Unit": name,
+        "Volumes": table["volume"].n_unique(),
+        "I/O /s": ios / view.seconds,
+        "%Read": 100.0 * reads / ios if ios else None,
+        "%Read hits": 100.0 * hits / reads if reads else None,
+        "Misses /s": (reads - hits) / view.seconds,
+        "Disc msec/miss": disc / (reads - hits) / 1e6 if reads > hits else None,
+    }
 
 
 def _row(view: GuestView, address: str, counted: dict[str, int], volumes: int) -> DeviceRow:
@@ -102,3 +135,11 @@ def _line(run: str, row: DeviceRow) -> str:
         f"{row['read_pct']:4.0f}",
     ]
     return " ".join(cells)
+
+
+CTLUNIT = PlainTable(
+    _control_units,
+    {"Disc msec/miss": 3},
+    "Here not even the names are, only that it tells read hits. One read cache serves all units.\n"
+    "What writes find in a cache is not simulated: none waits for a disk.",
+)

@@ -13,8 +13,6 @@ from homenode.simulate.kept.zvm_metrics import BUSY
 from homenode.tools.fcx.plain import Cells, PlainTable
 from homenode.tools.guestview import GuestView, clock
 
-__all__ = ["LOCKACT", "PRCLOG", "PUCFGLOG", "SYSSUMLG", "PlainTable"]
-
 
 def _intervals(view: GuestView, partition: str) -> Iterator[tuple[dict[str, int], float]]:
     """Each interval's counters of the partition, and its length [ns]."""

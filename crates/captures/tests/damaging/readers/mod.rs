@@ -3,8 +3,8 @@
 
 mod streams;
 
-use homenode_captures::{hmc, hwloc, hyptop, libvirt, lparcfg, lparstat, lscpu, mpstat, parstatus};
-use homenode_captures::{reports, sysfs, sysinfo, vparstatus};
+use homenode_captures::{fcx, hmc, hwloc, hyptop, libvirt, lparcfg, lparstat, lscpu, mpstat};
+use homenode_captures::{parstatus, reports, sysfs, sysinfo, vparstatus};
 use homenode_captures::{Capture, CaptureError, Lenient, Reading, Remark};
 use serde::Serialize;
 
@@ -56,6 +56,7 @@ pub const READERS: &[Reader] = &[
     reader("nmon", streams::nmon),
     reader("njmon", streams::njmon),
     reader("hyptop", |bytes| lenient(hyptop::read(&text(bytes)))),
+    reader("fcx", |bytes| lenient(fcx::read(&text(bytes)))),
     reader("samples", streams::samples),
     reader("metrics", streams::metrics),
     reader("sysinfo", |bytes| lenient(sysinfo::read(&text(bytes)))),

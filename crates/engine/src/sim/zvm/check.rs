@@ -176,6 +176,7 @@ fn check_machine(zvm: &Zvm, machine: &VirtualMachine, owner: &Owner) -> Checked 
             _ => {}
         }
     }
+    check_work(machine, owner)?;
     let talks = matches!(machine.role, Role::Client | Role::Server);
     match machine.switch {
         Some(switch) if usize::from(switch) >= zvm.switches.len() => {
@@ -189,6 +190,59 @@ fn check_machine(zvm: &Zvm, machine: &VirtualMachine, owner: &Owner) -> Checked 
         }
         _ => Ok(()),
     }
+}
+
+/// What comes to a machine from outside goes with its role, and answers with a switch.
+fn check_work(machine: &VirtualMachine, owner: &Owner) -> Checked {
+    if (machine.role == Role::Work) != machine.work.is_some() {
+        let told = f64::from(u8::from(machine.work.is_some()));
+        return Err(range(
+            owner,
+            "work",
+            told,
+            "given with the role work, and with no other",
+        ));
+    }
+    if let Some(work) = &machine.work {
+        let sends = work.answer_bytes > 0;
+        let bytes = if machine.switch.is_some() {
+            MOST_BYTES
+        } else {
+            0
+        };
+        let text = if sends && bytes == 0 {
+            "0 without a switch".into()
+        } else {
+            format!("0 to {bytes}")
+        };
+        let owner = &owner.within("work");
+        between(
+            owner,
+            "rate_per_s",
+            work.rate_per_s,
+            1e-6,
+            1e9,
+            "1e-6 to 1e9",
+        )?;
+        let most = format!("1 to {MOST_INSTRUCTIONS:e}");
+        between(
+            owner,
+            "instructions",
+            work.instructions,
+            1.0,
+            MOST_INSTRUCTIONS,
+            &most,
+        )?;
+        between(
+            owner,
+            "answer_bytes",
+            work.answer_bytes as f64,
+            0.0,
+            bytes as f64,
+            &text,
+        )?;
+    }
+    Ok(())
 }
 
 fn check_web(spec: &Spec, partition: &Partition, zvm: &Zvm, owner: &Owner) -> Checked {

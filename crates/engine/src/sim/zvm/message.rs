@@ -39,6 +39,9 @@ impl Message {
 /// second full segment).
 const FRAMES_ACKNOWLEDGED: u64 = 2;
 
+/// Kinds of messages between virtual machines; what goes outside has the numbers behind.
+pub const KINDS: usize = 3;
+
 /// What is sent after a message has been seen to. All requests are alike, and so are all answers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Outgoing {
@@ -50,9 +53,33 @@ pub struct Outgoing {
     pub messages: u64,
 }
 
-/// What follows a request, an answer and the end of a think time on a switch. What acknowledges
-/// the last frames of an answer goes with what is sent after it.
-pub fn outgoing(switch: &Switch, workload: &Workload) -> [Outgoing; 3] {
+/// What follows a request, an answer and the end of a think time on a switch, and what its machines
+/// send outside, of so many bytes each.
+pub fn outgoing(
+    switch: &Switch,
+    workload: &Workload,
+    outside: impl Iterator<Item = u64>,
+) -> Vec<Outgoing> {
+    let outside = outside.map(|bytes| Outgoing::new(switch.parcel(bytes, 0)));
+    between(switch, workload)
+        .into_iter()
+        .chain(outside)
+        .collect()
+}
+
+impl Outgoing {
+    fn new(parcel: Parcel) -> Self {
+        Self {
+            parcel,
+            frames: parcel.frames() as f64,
+            messages: 0,
+        }
+    }
+}
+
+/// What follows a request, an answer and the end of a think time. What acknowledges the last frames
+/// of an answer goes with what is sent after it.
+fn between(switch: &Switch, workload: &Workload) -> [Outgoing; KINDS] {
     let Workload::Web {
         request_bytes,
         file_bytes,
@@ -60,7 +87,7 @@ pub fn outgoing(switch: &Switch, workload: &Workload) -> [Outgoing; 3] {
         ..
     } = *workload
     else {
-        return [Outgoing::default(); 3];
+        return [Outgoing::default(); KINDS];
     };
     // Nothing to say yet before a think time: what came is acknowledged by itself.
     let next_bytes = if think_ns > 0 { 0 } else { request_bytes };
@@ -69,14 +96,7 @@ pub fn outgoing(switch: &Switch, workload: &Workload) -> [Outgoing; 3] {
     } else {
         0
     };
-    let sent = |bytes: u64, beside: u64| {
-        let parcel = switch.parcel(bytes, beside);
-        Outgoing {
-            parcel,
-            frames: parcel.frames() as f64,
-            messages: 0,
-        }
-    };
+    let sent = |bytes: u64, beside: u64| Outgoing::new(switch.parcel(bytes, beside));
     [
         sent(file_bytes, 0),
         sent(next_bytes, acknowledgements.saturating_sub(1)),

@@ -10,6 +10,7 @@
 //! that goes by while a segment runs is put down to guest, chargeable and system time by the
 //! segment's own shares, so that the three add up to the busy time.
 
+mod arrivals;
 pub(super) mod check;
 mod costs;
 mod dispatch;
@@ -23,6 +24,7 @@ mod progress;
 mod reload;
 mod rows;
 mod seek;
+mod served;
 mod setup;
 mod sharing;
 mod signals;
@@ -42,6 +44,8 @@ use crate::kernel::Key;
 pub enum Alarm {
     /// A connection's think time is over.
     Think(ConnectionId),
+    /// A transaction comes to a virtual machine from outside.
+    Arrive(VmId),
     /// The paging volumes have something to do.
     Paging,
     /// It decides which logical cores to park.
@@ -69,6 +73,7 @@ impl World<Partitions> {
     pub fn cp_alarm(&mut self, partition: PartitionId, alarm: Alarm) {
         match alarm {
             Alarm::Think(connection) => self.end_think(partition, connection),
+            Alarm::Arrive(vm) => self.take_work(partition, vm),
             Alarm::Paging => self.page_event(partition),
             Alarm::Park => self.park(partition),
             Alarm::Limit(vm) => self.lift_limit(partition, vm),

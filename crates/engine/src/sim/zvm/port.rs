@@ -1,7 +1,7 @@
 //! A virtual switch as CP works on it: what messages over it cost, by the chip of the sender. That
 //! is the same for all frames of a window, so it is worked out for the first.
 
-use super::message::{outgoing, Message, Outgoing};
+use super::message::Outgoing;
 use super::sharing::{Lock, Near, Sharing, NEWEST};
 use crate::cost::{Spread, Table};
 use crate::devices::{Search, Switch, SwitchCounters, Travels};
@@ -9,7 +9,7 @@ use crate::guest::zvm::ids::LpId;
 use crate::guest::zvm::segment::{Owner, Segment};
 use crate::ids::{ById, ChipId};
 use crate::machine::Topology;
-use crate::spec::{CpLocks, CpPaths, Workload};
+use crate::spec::{CpLocks, CpPaths};
 
 /// A switch as its senders on one chip see it in this window.
 #[derive(Clone, Debug, Default)]
@@ -34,8 +34,8 @@ pub struct Port {
     locks: CpLocks,
     /// Searches of its list for a frame.
     searches: f64,
-    /// What follows a request, an answer and the end of a think time.
-    outgoing: [Outgoing; 3],
+    /// What is sent on it, by kind.
+    outgoing: Vec<Outgoing>,
     /// What a sender takes for each frame.
     lock: Lock,
     /// Costs, by chip.
@@ -61,7 +61,7 @@ impl Port {
     pub fn new(
         switch: Switch,
         (tree, chips): (&Topology, &ById<LpId, ChipId>),
-        workload: &Workload,
+        outgoing: Vec<Outgoing>,
         (paths, locks): (&CpPaths, &CpLocks),
     ) -> Self {
         let count = tree.chips().len();
@@ -76,7 +76,7 @@ impl Port {
             } else {
                 0.0
             },
-            outgoing: outgoing(&switch, workload),
+            outgoing,
             travels: Travels::of(switch.vnics(), 1.0),
             switch,
             lock: Lock::default(),
@@ -90,16 +90,16 @@ impl Port {
         }
     }
 
-    /// Sends what follows a message, from a logical processor of a chip.
+    /// Sends what is of that kind, from a logical processor of a chip.
     #[inline]
     pub fn send(
         &mut self,
-        after: Message,
+        kind: usize,
         (lp, chip): (LpId, ChipId),
         near: &Near,
         into: &mut Segment,
     ) {
-        let outgoing = &mut self.outgoing[after.kind()];
+        let outgoing = &mut self.outgoing[kind];
         outgoing.messages += 1;
         let frames = outgoing.frames;
         self.by_lp[lp] += frames;

@@ -1,7 +1,9 @@
 //! The Control Program of a partition at time 0.
 
 use super::inbox::{Connection, Inbox};
+use super::message::outgoing;
 use super::port::Port;
+use super::served::{answers, Served};
 use super::sharing::{Lock, Near};
 use super::state::{Cp, CpMeter, Doing, Left, Lp, Mode, Place, Task, Vcpu, Vm, Web};
 use crate::devices::memory::PAGE_BYTES;
@@ -119,7 +121,10 @@ fn machines(spec: &Zvm, lps: usize) -> (ById<VmId, Vm>, ById<VcpuId, Vcpu>) {
             .map(|most| share::weight_beside(most, at, &shares));
         let cpus = Span::new(vcpus.len(), usize::from(machine.cpus));
         let limit = part.map_or(f64::INFINITY, |part| part * lps as f64);
-        let vm = vms.push(Vm::new(cpus, limit, machine.limit_hard));
+        let vm = vms.push(Vm {
+            served: Served::of(spec, at),
+            ..Vm::new(cpus, limit, machine.limit_hard)
+        });
         for _ in cpus {
             let lp = LpId::new(vcpus.len() % lps);
             let weight = worth[at] / f64::from(machine.cpus);
@@ -146,6 +151,7 @@ impl Vm {
             page_reads: 0,
             tx_done: 0,
             response_ns: 0,
+            served: None,
         }
     }
 }
@@ -200,8 +206,8 @@ fn ports(
     };
     let port = |(at, switch): (usize, &crate::spec::Switch)| {
         let switch = Switch::new(switch, coupled(at));
-        let work = (&spec.paths, &spec.locks);
-        Port::new(switch, (tree, chips), workload, work)
+        let sent = outgoing(&switch, workload, answers(spec, at));
+        Port::new(switch, (tree, chips), sent, (&spec.paths, &spec.locks))
     };
     spec.switches.iter().enumerate().map(port).collect()
 }

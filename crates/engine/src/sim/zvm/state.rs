@@ -3,6 +3,7 @@
 use super::inbox::{Connection, Inbox};
 use super::message::Message;
 use super::port::Port;
+use super::served::Served;
 use super::sharing::{Lock, Near};
 use crate::devices::{Done, FileReads, Pager, Started};
 use crate::guest::zvm::ids::{ConnectionId, LpId, SwitchId, VcpuId, VectorId, VmId};
@@ -98,6 +99,8 @@ pub enum Task {
         /// The guest's instructions until the next page read, or the end.
         guest: f64,
     },
+    /// A transaction that came from outside at that time [ns].
+    Transaction(u64),
     /// An endless loop.
     Loop,
 }
@@ -183,10 +186,12 @@ pub struct Vm {
     pub page_wait_ns: u64,
     /// Reads of paging volumes for its pages.
     pub page_reads: u64,
-    /// Transactions its clients finished.
+    /// Transactions that its clients, or itself, finished.
     pub tx_done: u64,
     /// Their response times [ns].
     pub response_ns: u64,
+    /// What comes to it from outside; few machines have both this and connections.
+    pub served: Option<Box<Served>>,
 }
 
 /// Counters of the partition that only z/VM has.

@@ -32,6 +32,9 @@ impl World<Partitions> {
             }
         }
         self.next_park(partition);
+        for vm in self.cp(partition).vms.ids() {
+            self.await_work(partition, vm);
+        }
         for connection in self.cp(partition).connections.ids() {
             self.think(partition, connection);
         }
@@ -73,8 +76,10 @@ impl World<Partitions> {
     /// The effects of a virtual processor's segment; whether it goes on.
     pub fn finish_segment(&mut self, partition: PartitionId, vcpu: VcpuId) -> bool {
         let v = &mut self.cp(partition).vcpus[vcpu];
-        let Task::Message { message, .. } = v.task else {
-            return true;
+        let message = match v.task {
+            Task::Message { message, .. } => message,
+            Task::Transaction(since) => return self.end_served(partition, vcpu, since),
+            Task::None | Task::Loop => return true,
         };
         v.task = Task::None;
         if v.file.is_some() && self.read_page(partition, vcpu, message) {
@@ -133,6 +138,19 @@ impl Cp {
             *into = Segment::default();
         }
         let (message, guest) = match v.task {
+            Task::Transaction(_) => {
+                if WOKEN {
+                    into.execute(Owner::Chargeable, self.spec.paths.interruption);
+                }
+                let served = self.vms[v.vm].served.as_deref();
+                let (guest, answer) = served.expect("it has work").draw(work);
+                into.execute(Owner::Guest, guest);
+                v.refill(guest, near, into);
+                if let Some((switch, kind)) = answer {
+                    self.ports[switch].send(kind, (lp, chip), near, into);
+                }
+                return;
+            }
             Task::Loop => {
                 into.execute(Owner::Guest, ENDLESS);
                 return;
@@ -156,7 +174,7 @@ impl Cp {
         v.refill(guest, near, into);
         if v.has_file() {
             let switch = self.connections[message.connection()].switch;
-            self.ports[switch].send(message, (lp, chip), near, into);
+            self.ports[switch].send(message.kind(), (lp, chip), near, into);
         }
     }
 }

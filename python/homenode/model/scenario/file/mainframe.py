@@ -8,7 +8,8 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from homenode.model.document import Form, OrText, Quantity, Table
-from homenode.model.units import SHARE, SIZE, TIME
+from homenode.model.scenario.file.workload import BurstWork
+from homenode.model.units import RATE, SHARE, SIZE, TIME
 
 CoreType = Literal["cp", "ifl", "ziip", "icf"]
 CORE_TYPES: tuple[CoreType, ...] = ("cp", "ifl", "ziip", "icf")
@@ -104,6 +105,22 @@ class ShareLimit(GuestShare):
     )
 
 
+class GuestTransactions(Table):
+    """Transactions that come to a virtual machine from outside the partition, at random."""
+
+    kind: Literal["transactions"] = Field(description="which kind of work it is")
+    rate: Annotated[float, Quantity(RATE, "0.001/s", "1e6/s")] = Field(
+        description='arrivals at each machine, such as "200/s"'
+    )
+    instructions: Annotated[int, Field(ge=1, le=1_000_000_000_000)] | None = Field(
+        None, description="the guest's instructions for one, mean; the profile's if not given"
+    )
+    work: BurstWork = Field("exponential", description="distribution of these")
+    answer: Annotated[int, Quantity(SIZE, "0 B", "1 GiB")] = Field(
+        0, description="what it sends for one over its switch; nothing if not given"
+    )
+
+
 class VirtualMachine(Table):
     """A virtual machine of z/VM, or `count` of the same kind."""
 
@@ -117,17 +134,31 @@ class VirtualMachine(Table):
     )
     cpus: Annotated[int, Field(ge=1, le=4096)] = Field(1, description="its virtual processors")
     memory: GuestMemory = Field(description='guest real memory, such as "1 GiB"')
-    role: Role = Field(
+    role: Role | None = Field(
+        None,
         description=(
             "client (sends requests to all servers on its switch), server, loop (computes without"
-            " end) or idle"
-        )
+            " end) or idle; not given where workload is"
+        ),
+    )
+    workload: GuestTransactions | None = Field(
+        None, description="transactions that come to it from outside, in place of a role"
     )
     switch: Name | None = Field(None, description="virtual switch it is coupled to")
     share: GuestShare = Field(
         default_factory=lambda: GuestShare(relative=100), description="least it is to get"
     )
     limit: ShareLimit | None = Field(None, description="most it may get; no limit if not given")
+
+    @model_validator(mode="after")
+    def _does_something(self) -> VirtualMachine:
+        """A machine has a role or work of its own."""
+        if (self.role is None) == (self.workload is None):
+            said = "neither" if self.role is None else "both"
+            there = f"a virtual machine has a role or a workload of its own, this one has {said}"
+            step = 'write role = "client", or workload = { kind = "transactions", rate = "200/s" }'
+            raise PydanticCustomError("fact", "role", {"there": there, "next_step": step})
+        return self
 
 
 class Switch(Table):

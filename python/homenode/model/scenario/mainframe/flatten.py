@@ -26,8 +26,12 @@ from homenode.model.spec import (
 _LAYERS: dict[int, Literal["ethernet", "ip"]] = {2: "ethernet", 3: "ip"}
 
 
-def zvm_spec(guest: Zvm, system: VirtualSystem, paging: PagingSpace | None) -> ZvmSpec:
-    """The `guest` part of a partition with z/VM."""
+def zvm_spec(
+    guest: Zvm, system: VirtualSystem, paging: PagingSpace | None, instructions: float
+) -> ZvmSpec:
+    """The `guest` part of a partition with z/VM; `instructions` are those of a transaction of which
+    none are told.
+    """
     program, members = system.control_program, system.members
     dispatcher = program.dispatcher
     return {
@@ -45,7 +49,7 @@ def zvm_spec(guest: Zvm, system: VirtualSystem, paging: PagingSpace | None) -> Z
         },
         "paths": cast(CpPathsSpec, _values(program, "paths")),
         "locks": cast(CpLocksSpec, _values(program, "locks")),
-        "machines": [_machine(one) for one in members.machines],
+        "machines": [_machine(one, instructions) for one in members.machines],
         "switches": [_switch(one, program) for one in members.switches],
         "paging": None if paging is None else _paging(paging, program),
     }
@@ -92,18 +96,27 @@ def _values(program: ControlProgram, part: str) -> dict[str, float]:
     return {name: getattr(table, name).value for name in type(table).model_fields}
 
 
-def _machine(machine: PlacedMachine) -> VirtualMachineSpec:
+def _machine(machine: PlacedMachine, instructions: float) -> VirtualMachineSpec:
     table = machine.table
-    return {
+    found: VirtualMachineSpec = {
         "name": machine.name,
         "cpus": table.cpus,
         "memory_bytes": table.memory,
-        "role": table.role,
+        "role": table.role or "work",
         "share": _share(table.share),
         "maximum": None if table.limit is None else _share(table.limit),
         "limit_hard": table.limit is not None and table.limit.hard,
         "switch": machine.switch,
     }
+    work = table.workload
+    if work is not None:
+        found["work"] = {
+            "rate_per_s": work.rate,
+            "instructions": work.instructions or instructions,
+            "work": work.work,
+            "answer_bytes": work.answer,
+        }
+    return found
 
 
 def _share(share: GuestShare) -> CpShareSpec:

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from homenode.errors import listed
+from homenode.errors import ScenarioError, listed
 from homenode.model.catalog import MachineDescription
-from homenode.model.document import Problems
+from homenode.model.document import Document, Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.file.guest import Zvm
 from homenode.model.scenario.file.mainframe import CORE_TYPES, CoreType, PartitionMode
@@ -148,13 +148,24 @@ def _check_threads(
         there = f"z/VM has no multithreading in {_mode(kind.mode)} with {types}"
         step += ', or use IFLs only (type = "ifl") in Linux-only mode'
         problems.add(here, there=there, next_step=step)
-    elif guest.smt == "smt-2" and set(kind.types) != {TWO_THREADS}:
-        other = next(one for one in kind.types if one != TWO_THREADS)
-        there = (
-            f"{_PLURAL[other]} would have one thread beside IFLs with two, which cannot be"
-            " simulated"
-        )
-        problems.add(here, there=there, next_step='write smt = "smt-1" or "off", or use IFLs only')
+
+
+def check_threads_alike(tables: Sequence[Partition], document: Document) -> None:
+    """Raise `ScenarioError` for a partition of which some cores would have one thread beside others
+    with two: z/VM numbers its processors so, but what is simulated has as many threads a core.
+    """
+    problems = Problems(document, ScenarioError)
+    for row, table in enumerate(tables):
+        two = isinstance(table.guest, Zvm) and table.guest.smt == "smt-2"
+        others = [one for one in _kind(table).types if one != TWO_THREADS] if two else ()
+        if others:
+            there = (
+                f"{_PLURAL[others[0]]} would have one thread beside IFLs with two, which cannot be"
+                " simulated"
+            )
+            step = 'write smt = "smt-1" or "off", or use IFLs only'
+            problems.add(("partition", row, "guest", "smt"), there=there, next_step=step)
+    problems.raise_any()
 
 
 def _check_single(kind: PartitionKind, table: Partition, path: Path, problems: Problems) -> None:

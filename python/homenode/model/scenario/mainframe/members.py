@@ -134,6 +134,10 @@ def _check_machines(table: Partition, path: Path, problems: Problems) -> None:
             there = f"the switches are {listed(names)}" if names else "there is no switch"
             step = suggestion(one.switch, names, "add [[partition.switch]] with that name")
             problems.add((*here, "switch"), there=there, next_step=step)
+        if one.workload is not None and one.workload.answer and one.switch is None:
+            there = "what it answers goes over a virtual switch"
+            step = f'write switch = "{names[0] if names else "lan"}", or leave answer out'
+            problems.add((*here, "workload", "answer"), there=there, next_step=step)
         if one.role not in ("client", "server"):
             continue
         if one.switch is None:

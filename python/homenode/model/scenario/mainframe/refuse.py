@@ -104,7 +104,7 @@ def _check_zvm(
         problems.add((*path, "smt"), there=there, next_step=step)
     if not isinstance(table.workload, (Web, Idle)):
         there = "under z/VM the virtual machines work, by their role"
-        step = 'write kind = "web", or "idle" with machines of role = "loop"'
+        step = 'write kind = "web", or "idle" with machines that have a workload or role = "loop"'
         problems.add((*path, "workload", "kind"), there=there, next_step=step)
     processors, own = table.processors, table.guest
     if isinstance(processors, Shared) and isinstance(own, Zvm):

@@ -1,0 +1,115 @@
+//! Virtual machines to which transactions come from outside: queues of known length, and what each
+//! of them costs the Control Program.
+
+mod common;
+
+use common::zvm::{alone, endless, free_cp, real_paths, served, switch, tile, web};
+use common::{run, Outcome, SECOND};
+use homenode_engine::sim::RunError;
+use homenode_engine::spec::{CpPaths, Distribution, Spec, VirtualMachine, Workload};
+
+/// Instructions of a transaction; each takes a nanosecond.
+const WORK: f64 = 100_000.0;
+
+fn long(cores: u16, machines: Vec<VirtualMachine>) -> Spec {
+    let mut spec = alone(cores, free_cp(machines, Vec::new()), Workload::Idle);
+    spec.duration_ns = 20 * SECOND;
+    spec
+}
+
+fn response_us(outcome: &Outcome) -> f64 {
+    outcome.of("zvm").response.mean / 1e3
+}
+
+/// What Pollaczek and Khinchine say of one processor: W = rho S (1 + C^2) / (2 (1 - rho)).
+#[test]
+fn one_processor_is_a_queue_of_known_length() {
+    for (work, squared) in [
+        (Distribution::Constant, 0.0),
+        (Distribution::Exponential, 1.0),
+    ] {
+        for rho in [0.5, 0.8] {
+            let mut machine = served("s", 1, rho * 1e9 / WORK, WORK);
+            machine.work.as_mut().expect("work").work = work;
+            let outcome = run(&long(1, vec![machine]), 0);
+            let wanted = 100.0 * (1.0 + rho * (1.0 + squared) / (2.0 * (1.0 - rho)));
+            let found = response_us(&outcome);
+            assert!(
+                (found / wanted - 1.0).abs() < 0.05,
+                "{work:?} at {rho}: {found} for {wanted} us"
+            );
+            let busy = outcome.total("zvm", "busy_ns") / (20.0 * SECOND as f64);
+            assert!((busy / rho - 1.0).abs() < 0.02, "{busy} of {rho}");
+        }
+    }
+}
+
+/// Two virtual processors with two logical ones: M/M/2 answers in S / (1 - rho^2).
+#[test]
+fn virtual_processors_of_a_machine_share_its_line() {
+    let mut machine = served("s", 2, 2.0 * 0.7 * 1e9 / WORK, WORK);
+    machine.work.as_mut().expect("work").work = Distribution::Exponential;
+    let found = response_us(&run(&long(2, vec![machine]), 0));
+    let wanted = 100.0 / (1.0 - 0.7 * 0.7);
+    assert!(
+        (found / wanted - 1.0).abs() < 0.05,
+        "{found} for {wanted} us"
+    );
+}
+
+/// So seldom that each finds its processor waiting: a dispatch, an interruption, the work, the
+/// frames of the answer.
+#[test]
+fn a_transaction_is_the_sum_of_what_is_done_for_it() {
+    let paths = CpPaths {
+        dispatch: 700.0,
+        interruption: 400.0,
+        frame: 250.0,
+        signal: 0.0,
+        scan: 0.0,
+        ..real_paths()
+    };
+    let mut machine = served("s", 1, 10.0, WORK);
+    machine.switch = Some(0);
+    machine.work.as_mut().expect("work").answer_bytes = 3 * 8192;
+    let mut zvm = free_cp(vec![machine], vec![switch("out")]);
+    zvm.paths = paths;
+    let mut spec = alone(1, zvm, Workload::Idle);
+    spec.duration_ns = 10 * SECOND;
+    let outcome = run(&spec, 0);
+    let done = outcome.total("zvm", "tx_done");
+    assert!((80.0..120.0).contains(&done), "{done}");
+    let each = paths.dispatch + paths.interruption + WORK + 3.0 * paths.frame;
+    assert!(outcome.of("zvm").response.max as f64 >= each);
+    let per_tx = |column: &str| outcome.total("zvm", column) / done;
+    assert!((per_tx("guest_ns") - WORK).abs() < 1.0);
+    let chargeable = paths.interruption + 3.0 * paths.frame;
+    assert!((per_tx("chargeable_ns") - chargeable).abs() < 1.0);
+    let at = outcome.switch.at("frames");
+    let frames = outcome.switch.only("switch", 0).map(|row| row[at]);
+    assert!((frames.sum::<i64>() as f64 - 3.0 * done).abs() <= 3.0);
+}
+
+#[test]
+fn a_line_without_end_stops_the_run() {
+    let spec = long(1, vec![served("s", 1, 1e7, WORK)]);
+    let stopped = homenode_engine::sim::run(&spec, 0, |_| true).expect_err("too many wait");
+    assert!(matches!(stopped, RunError::Runaway { .. }), "{stopped}");
+}
+
+/// They get on beside a tile and loops, and each machine's share of what comes is its own.
+#[test]
+fn served_machines_stand_beside_others() {
+    let mut machines = tile(0, 1, 2);
+    machines.extend(endless(1));
+    machines.push(served("slow", 1, 200.0, WORK));
+    machines.push(served("fast", 2, 2000.0, WORK));
+    let outcome = run(&alone(4, free_cp(machines, vec![switch("s")]), web()), 0);
+    let of = |machine: i64| {
+        let at = outcome.virtual_machine.at("tx_done");
+        let rows = outcome.virtual_machine.only("virtual_machine", machine);
+        rows.map(|row| row[at]).sum::<i64>()
+    };
+    assert!((150..250).contains(&of(4)), "{}", of(4));
+    assert!((1850..2150).contains(&of(5)), "{}", of(5));
+}

@@ -1,0 +1,353 @@
+"""Reports of z/VM's Performance Toolkit, as `homenode fcx` prints them and as performance reports
+quote them.
+
+A scenario holds the machine's type and cores, its partitions with cores, type, weight and cap, and
+what they used: of a partition with z/VM by interval (PUCFGLOG, else SYSSUMLG), of others on the
+whole (LPAR). Virtual machines (USTAT) are taken where no report tells of partitions. What else
+reports show is said and kept by `homenode import --tables`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from homenode import _engine
+from homenode.records.importing.facts import Facts, Quantity, Told, Took
+from homenode.records.importing.opening.contents import Input
+from homenode.records.importing.opening.sources import Notice, head_text
+from homenode.records.importing.shared.forms import FileFormat, text_of
+from homenode.records.importing.shared.samples import Use, add_use
+from homenode.records.importing.shared.words import counted, named_after
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_MOST_BYTES = 1 << 26
+_HEADING = re.compile(r"^FCX\d{3} +CPU |\(From FCX\d{3}\b|<-- Device Descr\. -->", re.MULTILINE)
+_CLOCK = re.compile(r"(\d\d):(\d\d):(\d\d(?:\.\d+)?)$")
+_TYPES = ("cp", "ifl", "ziip", "icf")
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - reports tell no day, nor a zone
+_DAY = timedelta(days=1)
+_LPAR, _USTAT, _PHYSLOG, _PRCLOG = "FCX126", "FCX114", "FCX302", "FCX304"
+_LOGS = {
+    "FCX299": ("Util %", None, "Online", "utilisation of z/VM's processors"),
+    "FCX225": ("Pct Busy", "On-line", "On-line", "busy of z/VM's processors"),
+}
+"""Reports on the partition with z/VM by interval, the one that counts first: percent, of how many
+processors (of one if none), how many there are, what it is.
+"""
+_SHOWN = {
+    "FCX102": "SYSTEM",
+    "FCX108": "DEVICE",
+    "FCX176": "CTLUNIT",
+    "FCX326": "LOCKACT",
+}
+"""Reports of which a scenario that is made of recordings holds nothing."""
+
+Row = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A row of a report by column; what is blank is not there."""
+
+    line: int
+    cells: Row
+
+    def number(self, column: str) -> float | None:
+        """A figure that is not below zero; none if it is none."""
+        try:
+            value = float(self.cells.get(column, ""))
+        except ValueError:
+            return None
+        return value if 0 <= value < float("inf") else None
+
+    def whole(self, column: str) -> int:
+        """A count; 0 if it is none."""
+        return int(self.number(column) or 0)
+
+
+class PerformanceToolkit:
+    """All reports that are known, one or several in a file."""
+
+    name = "Performance Toolkit"
+
+    def recognises(self, head: bytes, name: str) -> bool:  # noqa: ARG002 - the content tells
+        """See `FileFormat`."""
+        return _HEADING.search(head_text(head)) is not None
+
+    def read(self, source: Input, facts: Facts) -> None:
+        """See `FileFormat`."""
+        found = json.loads(_engine.read_fcx(text_of(source, _MOST_BYTES, facts)))
+        for remark in found["remarks"]:
+            facts.notices.append(Notice(remark["text"], source.at(remark["line"])))
+        reading = _Reading(source, facts, found["found"]["reports"])
+        what = reading.tell()
+        facts.took.append(Took(source.file, self.name, what, found["dropped"] + reading.dropped))
+
+    def write_tables(self, source: Input, folder: Path) -> list[Path]:
+        """A Parquet file a report, as printed; figures as numbers, blanks as nothing."""
+        found = json.loads(_engine.read_fcx(text_of(source, _MOST_BYTES, Facts())))
+        written: list[Path] = []
+        for report in found["found"]["reports"]:
+            again = sum(path.stem.startswith(report["number"]) for path in written)
+            path = folder / f"{report['number']}{f'-{again + 1}' if again else ''}.parquet"
+            _frame(report).write_parquet(path)
+            written.append(path)
+        return written
+
+
+def _frame(report: Mapping[str, Any]) -> pl.DataFrame:
+    import polars as pl
+
+    columns: dict[str, Any] = {"line": [row["line"] for row in report["rows"]]}
+    for place, name in enumerate(report["columns"]):
+        cells = [row["cells"][place] or None for row in report["rows"]]
+        column = pl.Series(cells, dtype=pl.String)
+        figures = column.cast(pl.Float64, strict=False)
+        columns[name] = figures if figures.null_count() == column.null_count() else column
+    return pl.DataFrame(columns)
+
+
+@dataclass
+class _Reading:
+    """What is made of the reports of one file."""
+
+    source: Input
+    facts: Facts
+    reports: list[dict[str, Any]]
+    dropped: int = 0
+
+    def tell(self) -> str:
+        """Adds all facts; what was taken, in words."""
+        for report in self.reports:
+            if report["number"] in _SHOWN:
+                name = f"{report['number']} {_SHOWN[report['number']]}"
+                text = "no scenario that is imported holds anything of it; --tables keeps it"
+                self._notice(f"{name} is only shown: {text}", report)
+            elif report["number"] not in (_LPAR, _USTAT, _PHYSLOG, _PRCLOG, *_LOGS):
+                self._notice(f"{report['number']} is not known; nothing of it is taken", report)
+        partitions = list(self._rows(_LPAR))
+        zvm = self._log(partitions)
+        if partitions:
+            self._tell_partitions(partitions, zvm)
+        elif zvm is None:
+            self._tell_machines()
+        if (partitions or zvm) and any(self._rows(_USTAT)):
+            text = "virtual machines within a partition are left out; give FCX114 USTAT by itself"
+            self._notice(text, self._report(_USTAT))
+        if self._system_is_told:
+            self._tell_system(partitions)
+        rows = sum(len(report["rows"]) for report in self.reports)
+        return f"{counted(rows, 'row')} of {counted(len(self.reports), 'report')}"
+
+    @property
+    def key(self) -> str:
+        """The serial number, else the file's name stands for the machine."""
+        told = (report["serial"] for report in self.reports)
+        return next(filter(None, told), self.source.name.split(".")[0])
+
+    @property
+    def _system_is_told(self) -> bool:
+        return any(report["machine"] for report in self.reports)
+
+    def _notice(self, text: str, report: Mapping[str, Any] | None) -> None:
+        line = report["line"] if report else None
+        self.facts.notices.append(Notice(text, self.source.at(line)))
+
+    def _report(self, number: str) -> dict[str, Any] | None:
+        return next((one for one in self.reports if one["number"] == number), None)
+
+    def _rows(self, number: str) -> Iterator[_Line]:
+        """Rows of the reports of that number."""
+        for report in self.reports:
+            if report["number"] == number:
+                for row in report["rows"]:
+                    cells = zip(report["columns"], row["cells"], strict=True)
+                    yield _Line(row["line"], {name: cell for name, cell in cells if cell})
+
+    def _tell_system(self, partitions: list[_Line]) -> None:
+        facts, system = self.facts, self.facts.system(self.key)
+        told = next(report for report in self.reports if report["machine"])
+        where = self.source.at(told["line"])
+        facts.tell(system, "model", Told(told["machine"], where))
+        facts.tell(system, "architecture", Told("s390x", where))
+        virtual = not partitions and self._report(_USTAT) and not self._logged
+        facts.tell(system, "hypervisor", Told("z/vm" if virtual else "pr/sm", where))
+        pools = {row.cells.get("Pool", ""): row for row in self._rows(_PHYSLOG)}
+        shared = sum(row.whole("PU Num") for row in pools.values())
+        if shared and partitions:
+            own = sum(row.whole("#Proc") for row in partitions if row.cells.get("Weight") == "DED")
+            line = next(iter(pools.values())).line
+            facts.tell(system, "cores", Told(shared + own, self.source.at(line)))
+
+    @property
+    def _logged(self) -> bool:
+        return any(any(self._rows(number)) for number in (*_LOGS, _PRCLOG))
+
+    def _tell_partitions(self, rows: list[_Line], logged: str | None) -> None:
+        """Partitions of the machine; what one used is known better where it was logged."""
+        used = []
+        for row in rows:
+            name, where = row.cells.get("Partition", ""), self.source.at(row.line)
+            partition = self.facts.partition(self.key, name)
+            cores, weight = row.whole("#Proc"), row.whole("Weight")
+            if cores:
+                self.facts.tell(partition, "virtual", Told(cores, where))
+            if row.cells.get("Weight") == "DED":
+                self.facts.tell(partition, "mode", Told("dedicated", where))
+            elif weight:
+                self.facts.tell(partition, "mode", Told("shared", where))
+                self.facts.tell(partition, "weight", Told(weight, where))
+            if row.cells.get("Cap") in ("YES", "NO"):
+                self.facts.tell(partition, "capped", Told(row.cells["Cap"] == "YES", where))
+            self._tell_type(name, row)
+            for column in ("TypeCap", "GrpCapNm"):
+                if column in row.cells:
+                    text = f"{column} {row.cells[column]} of {name} is left out"
+                    self.facts.notices.append(Notice(text, where))
+            busy = row.number("%Busy")
+            if busy is not None and name != logged:
+                used.append((name, busy / 100.0 * cores, row.line))
+        self._add_whole(used, _LPAR, "physc", "%Busy of LPAR times its logical cores")
+
+    def _tell_type(self, name: str, row: _Line) -> None:
+        kind = row.cells.get("Type", "").lower()
+        if kind in _TYPES:
+            told: Told[object] = Told(kind, self.source.at(row.line))
+            self.facts.tell(self.facts.partition(self.key, name), "core_type", told)
+
+    def _log(self, partitions: list[_Line]) -> str | None:
+        """The partition with z/VM and its use by interval; its name, none if no report is on it."""
+        rows = {number: list(self._rows(number)) for number in (*_LOGS, _PRCLOG)}
+        processors = rows[_PRCLOG]
+        first = next((found[0] for found in rows.values() if found), None)
+        if first is None:
+            return None
+        online = [
+            found[0].whole(_LOGS[number][2])
+            for number, found in rows.items()
+            if found and number in _LOGS
+        ]
+        name = self._name_of_zvm(partitions, next(iter(online), len(processors)), first)
+        if name is None:
+            return None
+        partition = self.facts.partition(self.key, name)
+        self.facts.tell(partition, "os", Told("z/vm", self.source.at(first.line)))
+        for number, (_, of, count, _) in _LOGS.items():
+            for row in rows[number][:1]:
+                # SYSSUMLG counts logical processors, of which a core may have two.
+                what = "virtual" if of is None else "logical"
+                if row.whole(count):
+                    told: Told[object] = Told(row.whole(count), self.source.at(row.line))
+                    self.facts.tell(partition, what, told)
+                self._tell_type(name, row)
+        if processors:
+            where = self.source.at(processors[0].line)
+            self.facts.tell(partition, "logical", Told(len(processors), where))
+            self._tell_type(name, processors[0])
+            if {row.cells.get("PPD") for row in processors} == {"Ded"}:
+                self.facts.tell(partition, "mode", Told("dedicated", where))
+        self._add_log(name, rows)
+        return name
+
+    def _add_log(self, name: str, rows: Mapping[str, list[_Line]]) -> None:
+        """Use of the partition with z/VM, of the report that tells it best."""
+        for number, (percent, of, _, what) in _LOGS.items():
+            used: list[tuple[str, datetime, float, int]] = []
+            for row in rows[number]:
+                busy, many = row.number(percent), 1.0 if of is None else row.number(of)
+                moment = _moment(row.cells.get("Interval End Time", ""))
+                if busy is None or many is None or moment is None:
+                    self.dropped += 1
+                    continue
+                while used and moment < used[-1][1] - _DAY / 2:
+                    moment += _DAY
+                used.append((name, moment, busy * many / 100.0, row.line))
+            if used:
+                self._add(used, "used", what)
+                return
+        total = [(row.number("Total %") or 0.0) / 100.0 for row in rows[_PRCLOG]]
+        if total:
+            line = rows[_PRCLOG][0].line
+            self._add_whole([(name, sum(total), line)], _PRCLOG, "used", "Total % of PRCLOG")
+
+    def _name_of_zvm(self, partitions: list[_Line], count: int, row: _Line) -> str | None:
+        """Reports on a z/VM do not name its partition: the only one of that size, or where no
+        others are told the file; none if it could be several.
+        """
+        if not partitions:
+            return named_after(self.source.file)
+        alike = [
+            one.cells.get("Partition", "") for one in partitions if one.whole("#Proc") == count
+        ]
+        name = alike[0] if len(alike) == 1 else None
+        text = f"these are taken for the processors of {name}, the only partition with {count}"
+        if name is None:
+            text = f"{len(alike)} partitions have {count} processors; whose these are is not told"
+        self.facts.notices.append(Notice(text, self.source.at(row.line)))
+        return name
+
+    def _tell_machines(self) -> None:
+        """Virtual machines of one z/VM, which stands for their server."""
+        used = []
+        for row in self._rows(_USTAT):
+            name, count, busy = row.cells.get("Userid", ""), row.whole("CPUs"), row.number("%RUN")
+            partition = self.facts.partition(self.key, name)
+            if count:
+                self.facts.tell(partition, "virtual", Told(count, self.source.at(row.line)))
+            if busy is not None:
+                used.append((name, busy / 100.0 * count, row.line))
+        self._add_whole(used, _USTAT, "physc", "%RUN of USTAT times its processors")
+
+    def _add_whole(
+        self, used: list[tuple[str, float, int]], number: str, quantity: Quantity, what: str
+    ) -> None:
+        """Use over all of a report's time: one sample each."""
+        report = self._report(number)
+        begin, end = (_moment(text) for text in report["interval"]) if report else (None, None)
+        if begin is None or end is None:
+            if used:
+                self._notice("its interval is not told, what was used is left out", report)
+                self.dropped += len(used)
+            return
+        end += _DAY if end <= begin else timedelta()
+        length = (end - begin).total_seconds()
+        rows = [(name, end, cores, line) for name, cores, line in used]
+        self._add(rows, quantity, what, length)
+
+    def _add(
+        self,
+        rows: list[tuple[str, datetime, float, int]],
+        quantity: Quantity,
+        what: str,
+        seconds: float | None = None,
+    ) -> None:
+        import polars as pl
+
+        if not rows:
+            return
+        table = pl.DataFrame(rows, schema=["name", "time", "cores", "line"], orient="row")
+        table = table.with_columns(pl.col("time").cast(pl.Datetime("us")))
+        if seconds is not None:
+            table = table.with_columns(pl.lit(seconds).alias("seconds"))
+        added = add_use(self.facts, self.source, self.key, Use(table, quantity, what))
+        self.dropped += added.dropped
+
+
+def _moment(text: str) -> datetime | None:
+    """A time of day on the first day there is: reports tell no day."""
+    told = _CLOCK.search(text)
+    if told is None:
+        return None
+    hours, minutes, seconds = int(told[1]), int(told[2]), float(told[3])
+    return _EPOCH + timedelta(hours=hours, minutes=minutes, seconds=seconds)
+
+
+FORMATS: tuple[FileFormat, ...] = (PerformanceToolkit(),)

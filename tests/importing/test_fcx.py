@@ -1,0 +1,157 @@
+"""Reports of the Performance Toolkit: what `homenode fcx` prints is read back, and an excerpt as a
+performance report quotes it.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import frames
+import z_frames as z
+from homenode import _engine
+from homenode.records.importing.facts import Facts, PartitionFacts, SystemFacts
+from homenode.records.importing.front import read_paths
+from homenode.records.importing.tables import write_tables
+from homenode.simulate.runner import run_scenario
+from homenode.tools import fcx
+from homenode.tools.guestview import GuestView, view_of
+
+SEEDS = Path(__file__).resolve().parents[2] / "fuzz" / "seeds" / "fcx"
+OPENING = "FCX126      CPU 3906  SER 4E67  Interval 23:59:58 - 00:00:08    Perf. Monitor\n\n"
+
+
+def read(tmp_path: Path, text: str, name: str = "lab.txt") -> Facts:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    return read_paths([tmp_path / name])
+
+
+def told(of: PartitionFacts | SystemFacts) -> dict[str, Any]:
+    """Values of facts, by attribute."""
+    return {name: fact.value for name, fact in vars(of).items() if hasattr(fact, "where")}
+
+
+def notices(facts: Facts) -> list[str]:
+    return [f"{one.where.line if one.where else None}: {one.text}" for one in facts.notices]
+
+
+@pytest.fixture
+def view(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> GuestView:
+    monkeypatch.chdir(tmp_path)
+    z.install(monkeypatch)
+    spec = z.frame(z.partition(), frames.partition("aix", 1), name="tile")
+    return view_of(run_scenario(frames.Frozen(spec)))
+
+
+@pytest.mark.parametrize("report", fcx.REPORTS, ids=lambda one: one.name)
+@pytest.mark.parametrize("every", [False, True])
+def test_every_report_that_is_printed_is_read_back(
+    report: fcx.Report, every: bool, view: GuestView
+) -> None:
+    text = report.render(view, "zvm", every)
+    found = json.loads(_engine.read_fcx(text))
+    assert (found["dropped"], found["remarks"], found["found"]["outside"]) == (0, [], 0)
+    (back,) = found["found"]["reports"]
+    rows = report.rows(view, "zvm", every)
+    assert (back["number"], len(back["rows"])) == (report.number, len(rows))
+    if report.is_original:
+        return
+    for row, printed in zip(rows, back["rows"], strict=True):
+        assert back["columns"] == list(row)
+        for value, cell in zip(row.values(), printed["cells"], strict=True):
+            if isinstance(value, float):
+                assert float(cell) == pytest.approx(value, abs=0.5)
+            else:
+                assert cell == ("" if value is None else str(value))
+
+
+def test_reports_of_one_time_make_partitions_with_their_use(tmp_path: Path) -> None:
+    text = "".join((SEEDS / name).read_text() for name in ("reports.txt", "logs.txt", "ustat.txt"))
+    facts = read(tmp_path, text)
+    assert told(facts.system("lab")) == {
+        "model": "3906",
+        "architecture": "s390x",
+        "hypervisor": "pr/sm",
+        "cores": 18,
+    }
+    assert told(facts.partition("lab", "ZVM1")) == {
+        "os": "z/vm",
+        "virtual": 10,
+        "logical": 10,
+        "core_type": "ifl",
+        "mode": "dedicated",
+        "capped": False,
+    }
+    assert told(facts.partition("lab", "LINUX2")) == {
+        "virtual": 4,
+        "weight": 100,
+        "mode": "shared",
+        "capped": True,
+        "core_type": "ifl",
+    }
+    used = {one.partition: one for one in facts.series}
+    assert sorted(used) == ["LINUX1", "LINUX2", "ZVM1"]
+    assert used["ZVM1"].table["cores"].to_list() == pytest.approx([7.960, 7.937, 8.043, 8.001])
+    assert used["ZVM1"].table["line"].to_list() == [14, 15, 16, 17]
+    assert used["LINUX1"].table["cores"].to_list() == pytest.approx([4 * 0.5126])
+    assert used["LINUX1"].table["seconds"].to_list() == [8.0]
+    said = notices(facts)
+    for number in ("FCX102 SYSTEM", "FCX108 DEVICE", "FCX176 CTLUNIT", "FCX326 LOCKACT"):
+        assert any(f"{number} is only shown: no scenario" in one for one in said)
+    assert any("14: these are taken for the processors of ZVM1" in one for one in said)
+    assert any("virtual machines within a partition are left out" in one for one in said)
+
+
+def test_logs_alone_are_a_partition_named_after_the_file(tmp_path: Path) -> None:
+    facts = read(tmp_path, (SEEDS / "logs.txt").read_text(), "zvm1.txt")
+    (series,) = facts.series
+    assert (series.partition, series.quantity) == ("zvm1", "used")
+    assert series.table["cores"].to_list()[0] == pytest.approx(7.96)
+    known = told(facts.partition("zvm1", "zvm1"))
+    assert (known["logical"], known["mode"], known["os"]) == (10, "dedicated", "z/vm")
+
+
+def test_virtual_machines_alone_are_taken(tmp_path: Path) -> None:
+    facts = read(tmp_path, (SEEDS / "ustat.txt").read_text(), "zvm1.txt")
+    assert told(facts.system("zvm1"))["hypervisor"] == "z/vm"
+    first = facts.series[0]
+    assert (first.partition, first.quantity, first.table["seconds"][0]) == ("CLIENT1", "physc", 8)
+    assert first.table["cores"].to_list() == pytest.approx([2 * 0.8011])
+
+
+def test_partitions_of_one_size_are_not_told_apart(tmp_path: Path) -> None:
+    table = "Partition  Nr.  #Proc  Weight  %Busy\nA            1     10     100   50.0\n"
+    text = OPENING + table + table.splitlines()[1].replace("A", "B") + "\n"
+    facts = read(tmp_path, text + (SEEDS / "logs.txt").read_text())
+    assert [one.partition for one in facts.series] == ["A", "B"]
+    assert {one.system for one in facts.series} == {"4E67"}
+    # The time passes midnight.
+    assert facts.series[0].table["seconds"].to_list() == [10.0]
+    assert any("2 partitions have 10 processors; whose these are" in one for one in notices(facts))
+
+
+def test_an_excerpt_in_prose_is_shown_and_kept_as_a_table(tmp_path: Path) -> None:
+    facts = read(tmp_path, (SEEDS / "excerpt.txt").read_text())
+    (took,) = facts.took
+    assert (took.what, took.dropped) == ("2 rows of 1 report", 0)
+    assert not facts.partitions
+    (said,) = notices(facts)
+    assert said.startswith("3: FCX108 DEVICE is only shown: no scenario that is imported holds")
+    (file,) = write_tables([tmp_path / "lab.txt"], tmp_path / "kept")
+    table = pl.read_parquet(file)
+    assert table["Run"].to_list() == ["B1", "B2"]
+    assert table["Resp"].to_list() == [1.6, 6.7]
+    assert table["Links"].to_list() == [None, None]
+
+
+def test_damage_is_counted_and_named(tmp_path: Path) -> None:
+    text = (SEEDS / "reports.txt").read_text()
+    facts = read(tmp_path, text.replace("LINUX1       2 ", "LINUX1 ").replace("00:00:06 ", "x "))
+    (took,) = facts.took
+    assert took.dropped == 2
+    assert "7: 11 values under 12 headings" in notices(facts)
+    assert "LINUX1" not in {one.partition for one in facts.series}
