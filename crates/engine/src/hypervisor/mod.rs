@@ -9,6 +9,7 @@
 mod average;
 mod capacity;
 pub(crate) mod check;
+mod contest;
 mod excess;
 pub mod halt;
 mod host;
@@ -22,6 +23,7 @@ mod policy;
 mod pool;
 mod queues;
 mod share;
+mod stand;
 mod state;
 mod turns;
 mod windows;

@@ -2,12 +2,13 @@
 //! where.
 
 use super::capacity::Capacity;
-use super::excess::{Contest, Stand};
+use super::contest::Contest;
 use super::idle::CoreSets;
 use super::polarization::Kind;
 use super::pool::PoolBudget;
 use super::queues::Queues;
 use super::share::{Claim, Share};
+use super::stand::Stand;
 use super::state::State;
 use crate::ids::{ById, ChipId, CoreId, GroupId, PartitionId, PoolId, VpId};
 use crate::spec::{Eviction, Policy, Processors, Spec};

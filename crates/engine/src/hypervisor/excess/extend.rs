@@ -8,28 +8,11 @@
 //! that is behind by more than a window may go on at once, as long as what is left is enough for
 //! all that is entitled.
 
-use super::{contender, Contest};
 use crate::hypervisor::pool::LEAST_LOAN_NS;
-use crate::hypervisor::share::{Rule, Share};
+use crate::hypervisor::share::Rule;
 use crate::hypervisor::state::{Mode, State};
 use crate::hypervisor::windows::Windows;
 use crate::ids::{PartitionId, PoolId, VpId};
-use crate::kernel::real;
-
-impl Contest {
-    /// What one that competes is behind this mean by more than a window of all its virtual
-    /// processors with work is what its slices are extended by, in such a window at most. One that
-    /// has done its work now and then has had less because it wanted less.
-    pub(super) fn extend(&mut self, share: &Share, mean: f64, window_ns: u64) {
-        let window = f64::from(share.active_vps) * real(window_ns);
-        let claim = contender(share).filter(|it| self.competes && !self.ceded && !it.soft_cap);
-        let behind = claim.map_or(0.0, |it| {
-            let of_all = it.weight.max(1.0) * (mean - it.excess_age);
-            of_all.max(self.own_behind_ns)
-        });
-        self.extension_ns = (behind - window).clamp(0.0, window) as u64;
-    }
-}
 
 impl Windows {
     /// A window begins: what partitions that are behind need of a limit that they share is kept for

@@ -4,107 +4,14 @@
 //!
 //! - Who does not compete has nothing to catch up with: it starts from the mean.
 //! - Who competes and gets less than its weight says, since its virtual processors allow no more,
-//!   falls behind by [`MOST_BEHIND_WINDOWS`] at most, so that others do not starve when it can use
+//!   falls behind by some windows at most, so that others do not starve when it can use
 //!   more again. Those that one limit holds (a pool's maximum, a group's cap) fall behind together.
 
-use super::{contender, Contest};
+use crate::hypervisor::contest::Contest;
 use crate::hypervisor::pool::PoolBudget;
 use crate::hypervisor::share::Share;
+use crate::hypervisor::stand::{mean_of, Stand};
 use crate::hypervisor::windows::Windows;
-use crate::kernel::real;
-
-/// Windows of all its virtual processors with work by which a partition can be behind its weight.
-/// Assumed, 2 to 100.
-const MOST_BEHIND_WINDOWS: f64 = 5.0;
-
-/// Where one stands, or some under a limit together.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Stand {
-    /// Sum of their ages, by weight [ns].
-    ages: f64,
-    weight: f64,
-    /// Virtual processors with work.
-    vps: f64,
-    /// Whether they are behind by as much as they may be, or a limit keeps them from more.
-    last: bool,
-}
-
-impl Stand {
-    fn and(self, other: Self) -> Self {
-        Self {
-            ages: self.ages + other.ages,
-            weight: self.weight + other.weight,
-            vps: self.vps + other.vps,
-            last: false,
-        }
-    }
-
-    /// Where they stand on average [ns].
-    fn age(&self) -> f64 {
-        self.ages / self.weight
-    }
-
-    /// By how much they may be behind others, by weight [ns].
-    fn most_behind(&self, window_ns: u64) -> f64 {
-        self.vps * real(window_ns) * MOST_BEHIND_WINDOWS / self.weight.max(1.0)
-    }
-}
-
-/// Where they stand on average, when each is behind by what it may be at most; nobody stands
-/// anywhere. Who is kept from more by a limit of its own does not count [ns].
-fn mean_of(stands: &mut [Stand], window_ns: u64) -> Option<f64> {
-    let mut drag = 0.0;
-    loop {
-        let free = stands.iter().filter(|one| !one.last).copied();
-        let free = free.fold(Stand::default(), Stand::and);
-        if free.weight == 0.0 {
-            return None;
-        }
-        let (mean, mut some) = ((free.ages - drag) / free.weight, false);
-        for one in stands.iter_mut().filter(|one| !one.last) {
-            one.last = one.age() <= mean - one.most_behind(window_ns);
-            if one.last {
-                drag += one.weight * one.most_behind(window_ns);
-                some = true;
-            }
-        }
-        if !some {
-            return Some(mean);
-        }
-    }
-}
-
-impl Contest {
-    /// By how much a partition may be behind others, by weight: not at all if it does not compete
-    /// [ns].
-    pub(super) fn most_behind(&self, share: &Share, window_ns: u64) -> f64 {
-        match stand(share).filter(|_| self.competes) {
-            Some(own) => own.most_behind(window_ns),
-            None => 0.0,
-        }
-    }
-}
-
-/// Counts as used what a partition may not make up for, if that is anything [ns].
-fn bring_forward(share: &mut Share, by: f64) {
-    if let Some(claim) = share.claim_mut().filter(|_| by > 0.0) {
-        claim.excess_age += by;
-    }
-}
-
-/// Where one that may use excess stands.
-fn stand(share: &Share) -> Option<Stand> {
-    let claim = contender(share)?;
-    let (weight, vps) = (claim.weight.max(1.0), f64::from(share.active_vps));
-    let ages = weight * claim.excess_age;
-    let last = false;
-    Some(Stand {
-        ages,
-        weight,
-        vps,
-        last,
-    })
-}
 
 impl Windows {
     /// Brings those of a field forward that are too far behind: under each limit, then all.
@@ -140,10 +47,8 @@ impl Windows {
     /// Where those of a field that compete under a limit, or under none, stand.
     fn stands_of(&self, field: usize, limit: Option<usize>) -> impl Iterator<Item = Stand> + '_ {
         let each = self.shares.iter().zip(&self.contests);
-        let those = each.filter(move |(_, contest)| {
-            (contest.field, contest.limit) == (field, limit) && contest.competes
-        });
-        those.filter_map(|(share, _)| stand(share))
+        let those = each.filter(move |(_, of)| (of.field, of.limit) == (field, limit));
+        those.filter_map(|(share, contest)| contest.stand(share))
     }
 
     /// The same together.
@@ -204,34 +109,9 @@ impl Windows {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Of one with this age, weight and so many virtual processors; a window is 10 ns.
-    fn one(age: f64, weight: f64, vps: f64) -> Stand {
-        let ages = age * weight;
-        let last = false;
-        Stand {
-            ages,
-            weight,
-            vps,
-            last,
-        }
-    }
-
-    #[test]
-    fn nobody_drags_the_mean_back_by_more_than_it_may_be_behind() {
-        let mean = |stands: &[Stand]| mean_of(&mut stands.to_vec(), 10);
-        assert_eq!(mean(&[]), None);
-        assert_eq!(mean(&[one(10.0, 1.0, 9.0), one(2.0, 3.0, 9.0)]), Some(4.0));
-        // One virtual processor may be behind by five windows, 50 of the 900 that it is.
-        let small = one(100.0, 1.0, 1.0);
-        assert_eq!(mean(&[one(1000.0, 1.0, 9.0), small]), Some(950.0));
-        let limited = Stand {
-            last: true,
-            ..small
-        };
-        assert_eq!(mean(&[one(1000.0, 1.0, 9.0), limited]), Some(1000.0));
+/// Counts as used what a partition may not make up for, if that is anything [ns].
+fn bring_forward(share: &mut Share, by: f64) {
+    if let Some(claim) = share.claim_mut().filter(|_| by > 0.0) {
+        claim.excess_age += by;
     }
 }

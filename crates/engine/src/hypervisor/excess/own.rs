@@ -41,8 +41,8 @@ impl Windows {
         }
     }
 
-    /// Takes what a pool's partitions had of what it is entitled to itself off their ages: from none
-    /// more than it used, and so that over time each has had of it what its weight says.
+    /// Takes what a pool's partitions had of what it is entitled to itself off their ages: from
+    /// none more than it used, and so that over time each has had of it what its weight says.
     pub(super) fn give_own_excess_back(&mut self, pool: PoolId) {
         let all = real(self.pools[pool].own_excess_ns());
         let members = self.shares.iter().zip(&self.contests);
