@@ -151,7 +151,12 @@ def test_a_scenario_without_changes_has_none_in_its_spec() -> None:
         (("virtual = 2",), ("lpar1", "10 s"), 'at = "10 s"', "the run records 10 s"),
         ((), ("lpar1", "1 s"), "[[change]]", "write one of entitlement, virtual"),
         (("cores = 2",), ("lpar1", "1 s"), "cores = 2", "what can change of it is entitlement"),
-        (("virtual = 4",), ("own", "1 s"), "virtual = 4", "what can change of it is smt, running"),
+        (
+            ("virtual = 4",),
+            ("own", "1 s"),
+            "virtual = 4",
+            "what can change of it is smt, memory, running",
+        ),
         (("virtual = 9",), ("lpar1", "1 s"), "virtual = 9", "the maximum of lpar1 is 8"),
         (("virtual = 1",), ("lpar1", "1 s"), "virtual = 1", "1 can use 1 cores at most"),
         (("smt = 8",), ("lpar1", "1 s"), "smt = 8", "has 4 threads"),
@@ -159,7 +164,7 @@ def test_a_scenario_without_changes_has_none_in_its_spec() -> None:
         (("weight = -2",), ("lpar1", "1 s"), "weight = -2", "-1"),
         (("entitlement = 2.0",), ("test1", "1 s"), "entitlement = 2.0", "or another"),
         (("entitlement = 2.5", "virtual = 3"), ("test1", "1 s"), "entitlement = 2.5", "of dev's 3"),
-        (('memory = "4 GiB"',), ("lpar1", "1 s"), 'memory = "4 GiB"', "the keys here are"),
+        (('pool = "dev"',), ("lpar1", "1 s"), 'pool = "dev"', "the keys here are"),
     ],
 )
 def test_what_cannot_be_is_told_where_it_stands(
@@ -195,7 +200,7 @@ def test_cores_go_from_one_virtual_partition_to_another_but_never_the_one_it_boo
     assert (line, error.there) == ("cores = 1", "the minimum of shop is 2")
     error, line = refusal(VPARS, change("shop", "2 s", "smt = 2"))
     assert line == "smt = 2"
-    assert "what can change of it is cores, running" in str(error.there)
+    assert "what can change of it is cores, memory, running" in str(error.there)
 
 
 def test_weights_of_logical_partitions_give_their_entitlements_anew() -> None:
@@ -224,3 +229,33 @@ def test_a_partition_may_start_later_and_stop() -> None:
     starts = change("lpar1", "2 s", "running = true")
     spec = Scenario.from_toml(POWER + starts + change("own", "3 s", "running = false")).spec()
     assert [one["running"] for one in spec["changes"]] == [True, False]
+
+
+def test_floating_memory_moves_and_base_memory_does_not() -> None:
+    has = '[{ size = "6 GiB", on = "cell1" }, { size = "2 GiB", on = "cell0", use = "floating" }]'
+    local = VPARS.replace('"64 GiB"', '"64 GiB"\nclm = "24 GiB"')
+    first, second = local.split('name = "orders"')
+    base = first + 'name = "orders"' + second.replace('memory = "8 GiB"', f"memory = {has}")
+    follows = change("orders", "5 s", "memory = " + has.replace("cell0", "cell1"))
+    spec = Scenario.from_toml(base + follows).spec()
+    (moved,) = spec["changes"]
+    before = spec["partitions"][1]["memory"]
+    assert {tuple(part["domains"]) for part in before} == {(0,), (1,)}
+    assert {tuple(part["domains"]) for part in moved["memory"]} == {(1,)}
+    assert spec_at(spec)["partitions"][1]["memory"] == moved["memory"]
+    stays = change("orders", "5 s", "memory = " + has.replace("cell1", "cell0"))
+    error, line = refusal(base, stays)
+    assert "base memory stays" in str(error)
+    assert line.startswith("memory = ")
+    error, _ = refusal(
+        base, change("orders", "5 s", "memory = " + has.replace('"2 GiB"', '"90 GiB"'))
+    )
+    assert "by then cell0 has" in str(error)
+
+
+def test_memory_of_a_power_server_may_follow_its_partition() -> None:
+    text = POWER + change("own", "5 s", 'memory = [{ size = "8 GiB", on = "drawer0" }]')
+    spec = Scenario.from_toml(text).spec()
+    (moved,) = spec["changes"]
+    assert sum(part["bytes"] for part in moved["memory"]) == 8 << 30
+    assert moved["memory"] != spec["partitions"][-1]["memory"]

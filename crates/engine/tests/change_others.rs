@@ -5,7 +5,7 @@ mod common;
 use common::change::*;
 use common::*;
 use homenode_engine::sim;
-use homenode_engine::spec::{Change, Guest, LockKind, Processors, Profile, Workload};
+use homenode_engine::spec::{Change, Guest, LockKind, Processors, Profile, Spec, Workload};
 
 #[test]
 fn a_core_moves_from_one_vpar_to_another() {
@@ -40,6 +40,42 @@ fn a_core_moves_from_one_vpar_to_another() {
     assert_eq!(told.at, "/changes/0/cores");
     spec.changes = vec![to(1, vec![3, 2])];
     assert!(sim::check(&spec).unwrap_err().to_string().contains("twice"));
+}
+
+/// Memory that comes beside the cores is read at the speed that it would have had there from the
+/// start; before, nothing differs.
+#[test]
+fn memory_follows() {
+    let work = |domain: u16| {
+        let mut machine = machine("node:2 core:2");
+        machine.hypervisor.policy = homenode_engine::spec::Policy::Dedicated;
+        let mut one = partition("vpar1", dedicated(0..2, false), loops(2));
+        one.guest = Guest::Hpux(quiet_unix());
+        one.profile = missing_profile(1e5);
+        one.memory = vec![memory(&[domain], 16 << 30)];
+        one.data_bytes = 8 << 30;
+        spec(machine, vec![one])
+    };
+    let done = |spec: &Spec| {
+        let units = run(spec, 0).series("vpar1", "instructions");
+        let middle = units.len() / 2;
+        let after: i64 = units[middle + 1..].iter().sum();
+        (units[..middle].to_vec(), after as f64)
+    };
+    let (near, far, mut moved) = (work(0), work(1), work(1));
+    moved.changes = vec![Change {
+        memory: Some(near.partitions[0].memory.clone()),
+        ..change(0)
+    }];
+    let (near, far, moved) = (done(&near), done(&far), done(&moved));
+    assert!(near.1 > 1.03 * far.1, "{near:?} {far:?}");
+    assert_eq!(moved.0, far.0);
+    assert!(
+        (moved.1 / near.1 - 1.0).abs() < 0.01,
+        "{} of {}",
+        moved.1,
+        near.1
+    );
 }
 
 #[test]
@@ -219,6 +255,7 @@ fn what_cannot_be_is_told_at_its_place() {
             ..change(0)
         },
         "/changes/0/cores",
-        "what can here: entitlement, virtual, capped, weight, soft_cap, smt, running",
+        "what can here: entitlement, virtual, capped, weight, soft_cap, smt, memory, data_bytes, \
+         running",
     );
 }

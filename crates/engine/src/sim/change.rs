@@ -11,7 +11,7 @@
 use super::coming::apply;
 use super::system::System;
 use super::world::World;
-use crate::guest::filled;
+use crate::guest::{filled, memory::place};
 use crate::hypervisor::policies::entitle;
 use crate::ids::PartitionId;
 use crate::kernel::When;
@@ -32,10 +32,19 @@ impl<S: System> World<S> {
                 entitle(&mut self.spec);
             }
             S::reconfigure(self, of);
+            if change.memory.is_some() {
+                self.move_memory(of);
+            }
             concerned.push(of);
             self.goes_on.extend(change.running.map(|runs| (of, runs)));
         }
         concerned
+    }
+
+    /// Its data lie where its memory is now.
+    fn move_memory(&mut self, of: PartitionId) {
+        let reads = place(&self.spec.machine, &self.at.tree, self.spec_of(of));
+        self.table.spreads[of.index()].set_memory(reads);
     }
 
     /// Has on, of these partitions, the virtual processors and threads that their configuration

@@ -80,6 +80,8 @@ impl Changes {
 /// Makes a partition what a change says. What its kind of processors does not have stays as it is.
 pub fn apply(change: &Change, partition: &mut Partition) {
     set(&mut partition.smt, change.smt);
+    set(&mut partition.memory, change.memory.clone());
+    set(&mut partition.data_bytes, change.data_bytes);
     match &mut partition.processors {
         Processors::Shared {
             entitlement,

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::memory::MemoryPart;
+
 /// A partition's configuration from a time on; what is left out stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -25,6 +27,10 @@ pub struct Change {
     pub smt: Option<u8>,
     /// Dedicated cores, those kept first and in their order.
     pub cores: Option<Vec<u16>>,
+    /// Where its memory lies; how long it takes to copy it is not told.
+    pub memory: Option<Vec<MemoryPart>>,
+    /// How much of it its data are [bytes].
+    pub data_bytes: Option<u64>,
     /// Whether it runs from now on; one that stops loses what it had in hand. Where the first such
     /// change of a partition starts it, it did not run before.
     pub running: Option<bool>,

@@ -9,6 +9,7 @@ mod change;
 mod devices;
 mod linux;
 mod machine;
+mod memory;
 mod policy;
 mod profile;
 mod prsm;
@@ -25,6 +26,7 @@ pub use machine::{
     Accounting, ByDistance, Cache, CacheScope, Coherence, Eviction, Hypervisor, Machine,
     MemoryBeside, MemoryLoad, Smt, StorePath, StreamPath, Translation,
 };
+pub use memory::MemoryPart;
 pub(crate) use policy::host_policies;
 pub use policy::Policy;
 pub use profile::{LockKind, Profile};
@@ -117,16 +119,6 @@ pub struct Partition {
     pub workload: Workload,
     /// How the work behaves on a processor.
     pub profile: Profile,
-}
-
-/// Part of a partition's memory.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MemoryPart {
-    /// Its domain, or the domains over which its lines are interleaved, without repetition.
-    pub domains: Vec<u16>,
-    /// Size [bytes].
-    pub bytes: u64,
 }
 
 /// How a guest chooses among the parts of its memory.

@@ -23,7 +23,7 @@ from homenode.model.scenario.totals import entitled_beyond
 from homenode.model.spec import ChangeSpec
 from homenode.model.units import TIME
 
-_KEYS = ("entitlement", "virtual", "capped", "weight", "smt", "cores", "running")
+_KEYS = ("entitlement", "virtual", "capped", "weight", "smt", "cores", "memory", "running")
 
 
 @dataclass
@@ -99,13 +99,14 @@ def _changeable(one: _Then, machine: MachineDescription) -> tuple[str, ...]:
     """Keys that this platform changes of such a partition while it runs."""
     shared = isinstance(one.processors, Shared)
     if isinstance(machine.hypervisor, PowerVm):
-        return (*_KEYS[:5], "running") if shared else ("smt", "running")
+        return (*_KEYS[:5], "memory", "running") if shared else ("smt", "memory", "running")
     if one.placed.mainframe is not None and one.placed.mainframe.zvm is not None:
         return ("capped", "weight") if shared else ()
     if one.placed.mainframe is not None:
         return ("virtual", "capped", "weight", "running") if shared else ("running",)
     if one.placed.in_cells is not None:
-        return ("cores", "running") if one.placed.in_cells.npartition.vpars else ("running",)
+        vpars = one.placed.in_cells.npartition.vpars
+        return ("cores", "memory", "running") if vpars else ("running",)
     return ()
 
 

@@ -22,6 +22,7 @@ from homenode.model.scenario.host.refuse import check_host, refuse_host_words
 from homenode.model.scenario.mainframe.kinds import is_mainframe
 from homenode.model.scenario.mainframe.placing import Mainframe, divide_cores, place_in_mainframe
 from homenode.model.scenario.mainframe.refuse import refuse_words
+from homenode.model.scenario.moved import with_memory
 from homenode.model.scenario.naming import Named, spell_out
 from homenode.model.scenario.override import choose_machine
 from homenode.model.scenario.placed import PlacedPartition, Resolved
@@ -78,6 +79,10 @@ def resolve(file: ScenarioFile, document: Document, folder: FilePath) -> Resolve
         check_strict(machine, resolved.partitions, problems)
         changes = place_changes(file.change, resolved, file.run, problems)
         resolved = replace(resolved, changes=changes)
+        if not problems:
+            resolved = with_memory(
+                file, resolved, lambda then: resolve(then, document, folder).partitions, problems
+            )
     problems.raise_any()
     return resolved
 

@@ -61,4 +61,8 @@ def _weighed(spec: Spec) -> list[PartitionSpec]:
 def _changed(partition: PartitionSpec, change: ChangeSpec) -> PartitionSpec:
     new = {key: value for key, value in change.items() if key in _KEYS}
     processors = cast(ProcessorsSpec, {**partition["processors"], **new})
-    return {**partition, "smt": change.get("smt", partition["smt"]), "processors": processors}
+    found: PartitionSpec = {**partition, "processors": processors}
+    for key in ("smt", "memory", "data_bytes"):
+        if key in change:
+            found[key] = change[key]
+    return found

@@ -121,6 +121,8 @@ class ChangeSpec(TypedDict):
     soft_cap: NotRequired[bool]
     smt: NotRequired[int]
     cores: NotRequired[list[int]]
+    memory: NotRequired[list[MemoryPartSpec]]
+    data_bytes: NotRequired[int]
     running: NotRequired[bool]
 
 

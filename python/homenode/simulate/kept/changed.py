@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from homenode.model.spec import Spec
-from homenode.model.units import TIME
+from homenode.model.units import SIZE, TIME
 
 _NS_PER_S = 1e9
 _WORDS = {"virtual": "virtual processors"}
@@ -12,18 +12,20 @@ _SOFT_CAP = -1
 
 def changes_of(spec: Spec) -> list[dict[str, object]]:
     """Each change in order of time: `at_s`, `partition` by name, and the new values by the key of
-    the scenario; `cores` as their number.
+    the scenario; `cores` as their number, `memory` as its size [bytes].
     """
     found = []
     for change in sorted(spec.get("changes", ()), key=lambda change: change["at_ns"]):
         name = spec["partitions"][change["partition"]]["name"]
         row: dict[str, object] = {"at_s": change["at_ns"] / _NS_PER_S, "partition": name}
-        rest = ("at_ns", "partition", "soft_cap")
+        rest = ("at_ns", "partition", "soft_cap", "data_bytes")
         row |= {key: value for key, value in change.items() if key not in rest}
         if change.get("soft_cap"):
             row["weight"] = _SOFT_CAP
         if "cores" in change:
             row["cores"] = len(change["cores"])
+        if "memory" in change:
+            row["memory"] = sum(part["bytes"] for part in change["memory"])
         found.append(row)
     return found
 
@@ -44,4 +46,6 @@ def _told(key: str, value: object) -> str:
         return "started" if value else "stopped"
     if key == "capped":
         return "capped" if value else "uncapped"
+    if key == "memory":
+        return f"memory {SIZE.format(int(str(value)))}, placed anew"
     return f"{_WORDS.get(key, key)} {value}"

@@ -2,6 +2,7 @@
 //! a sound configuration behind.
 
 use crate::check::{range, Checked, Owner, Wrong};
+use crate::guest::check as guest;
 use crate::hypervisor::check as hypervisor;
 use crate::sim::coming::apply;
 use crate::spec::{Change, Guest, Partition, Policy, Processors, Spec};
@@ -70,7 +71,7 @@ fn check_kept(change: &Change, partition: &Partition, owner: &Owner) -> Checked 
 }
 
 /// Keys of a change by name, and whether they are given.
-fn keys(change: &Change) -> [(&'static str, bool); 8] {
+fn keys(change: &Change) -> [(&'static str, bool); 10] {
     [
         ("entitlement", change.entitlement.is_some()),
         ("virtual", change.r#virtual.is_some()),
@@ -79,6 +80,8 @@ fn keys(change: &Change) -> [(&'static str, bool); 8] {
         ("soft_cap", change.soft_cap.is_some()),
         ("smt", change.smt.is_some()),
         ("cores", change.cores.is_some()),
+        ("memory", change.memory.is_some()),
+        ("data_bytes", change.data_bytes.is_some()),
         ("running", change.running.is_some()),
     ]
 }
@@ -93,6 +96,7 @@ fn is_known(spec: &Spec, partition: &Partition, key: &str) -> bool {
         (Policy::Prsm, "weight" | "capped") => shared,
         (Policy::Prsm, "virtual") => shared && !zvm,
         (Policy::Dedicated, "cores") => true,
+        (Policy::Phyp | Policy::Dedicated, "memory" | "data_bytes") => !zvm,
         (policy, "running") => !policy.is_host() && !zvm,
         _ => false,
     }
@@ -116,6 +120,7 @@ fn check_partition(then: &Spec, partition: &Partition, owner: &Owner) -> Checked
         return Err(range(owner, "smt", f64::from(partition.smt), &wanted));
     }
     let all = Owner::new(format!("partition {}", partition.name), "");
+    told(guest::check_memory(then, partition, &all), owner)?;
     told(hypervisor::check_processors(then, partition, &all), owner)
 }
 

@@ -6,9 +6,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from homenode.model.document import Quantity, Table
-from homenode.model.scenario.file.amounts import VirtualProcessors
+from homenode.model.document import OrText, Quantity, Table
+from homenode.model.scenario.file.amounts import MEMORY, VirtualProcessors
 from homenode.model.scenario.file.mainframe import Name
+from homenode.model.scenario.file.partition import MemoryPart, one_part
 from homenode.model.units import TIME
 
 
@@ -37,6 +38,20 @@ class Change(Table):
     )
     cores: VirtualProcessors | None = Field(
         None, description="on a machine of cells, how many cores the virtual partition has"
+    )
+    memory: (
+        Annotated[
+            list[MemoryPart],
+            Field(min_length=1, max_length=256),
+            OrText(one_part, MEMORY.text_schema),
+        ]
+        | None
+    ) = Field(
+        None,
+        description=(
+            "under PowerVM and on a machine of cells, all of its memory from then on; of a virtual"
+            " partition only floating memory goes"
+        ),
     )
     running: bool | None = Field(
         None,

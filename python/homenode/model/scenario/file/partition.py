@@ -38,7 +38,8 @@ class MemoryPart(Table):
     )
 
 
-def _one_part(text: str) -> list[dict[str, str]]:
+def one_part(text: str) -> list[dict[str, str]]:
+    """Memory that is told by its size alone."""
     return [{"size": text}]
 
 
@@ -64,7 +65,7 @@ class Partition(Table):
     memory: Annotated[
         list[MemoryPart],
         Field(min_length=1, max_length=256),
-        OrText(_one_part, MEMORY.text_schema),
+        OrText(one_part, MEMORY.text_schema),
     ] = Field(description='write memory = "40 GiB"')
     home: (
         Annotated[
