@@ -251,15 +251,14 @@ impl World<Partitions> {
         }
         match self.sys.policy.renew(self.view(), vp) {
             Renewal::Stay => {
-                let ran = self.now - self.vp(vp).dispatched_at;
-                let counts = self.spec.machine.hypervisor.counts_redispatch;
-                if counts && slice_is_over(self.sys.windows.slices[vp].kind, ran) {
-                    self.redispatch(vp, reason);
-                }
+                self.go_on(vp, reason);
                 self.grant(vp);
             }
             Renewal::Extend(by_ns) => {
                 let partition = self.vp(vp).partition;
+                if !self.sys.windows.slices[vp].extended {
+                    self.go_on(vp, reason);
+                }
                 self.grant_for(vp, by_ns);
                 self.sys.windows.extend(partition, vp);
             }
@@ -276,6 +275,15 @@ impl World<Partitions> {
                 self.hand_on(core);
                 self.lost_core(vp);
             }
+        }
+    }
+
+    /// A slice is over: where that counts, who goes on is dispatched anew.
+    fn go_on(&mut self, vp: VpId, reason: Reason) {
+        let ran = self.now - self.vp(vp).dispatched_at;
+        let counts = self.spec.machine.hypervisor.counts_redispatch;
+        if counts && slice_is_over(self.sys.windows.slices[vp].kind, ran) {
+            self.redispatch(vp, reason);
         }
     }
 
