@@ -1,5 +1,5 @@
-"""Reports of `lparstat`, `mpstat`, `vmstat`, `sar` and `lssrad`, of AIX and of Linux, and `sar` of
-HP-UX, alone or one after another in the text of a session.
+"""Reports of `lparstat`, `mpstat`, `vmstat`, `sar`, `iostat` and `lssrad`, of AIX and of Linux, and
+`sar` of HP-UX, alone or one after another in the text of a session.
 
 A file belongs to the tool whose report comes first in it; all of them are read whichever that is.
 """
@@ -25,8 +25,8 @@ _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _MOST_WIDE = 64 << 20
 """UTF-16 has to be held whole; everything else is read in pieces."""
 HP_UX = "HP-UX"
-_TOOLS = ("lparstat", "mpstat", "vmstat", "sar", "lssrad")
-_PREFERENCE = ("lparstat", "mpstat", "sar", "vmstat")
+_TOOLS = ("lparstat", "mpstat", "vmstat", "sar", "iostat", "lssrad")
+_PREFERENCE = ("lparstat", "mpstat", "sar", "vmstat", "iostat")
 
 
 @lru_cache(maxsize=8)
@@ -131,6 +131,7 @@ class _Session:
             owner = self.owner(banner["line"])
             self.facts.tell(owner, "os", system)
             self._hpux_processors(banner, owner)
+            aixfacts.tell_architecture(banner, self.facts, self.source.at)
             if banner["processors"]:
                 processors = Told(banner["processors"], self.source.at(banner["line"]))
                 self.facts.tell(owner, "logical", processors)

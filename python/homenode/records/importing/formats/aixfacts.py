@@ -175,6 +175,15 @@ def tell_configuration(
         tell("pool_cores", pool, facts.system(key))
 
 
+def tell_architecture(banner: Mapping[str, Any], facts: Facts, at: At) -> None:
+    """Add the processors' architecture, which sysstat writes into its first line."""
+    told = banner["architecture"]
+    if told:
+        family = "power" if told.startswith("ppc") else told
+        where = at(banner["line"])
+        facts.tell(facts.system(NO_SERVER), "architecture", Told(family, where))
+
+
 def _mode_of(kind: str | None, text: str) -> bool | None:
     if kind is None:
         return None

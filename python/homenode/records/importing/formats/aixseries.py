@@ -116,6 +116,10 @@ _NAMES = {
 }
 
 
+_BESIDE_BUSY = ("%nice", "%irq", "%soft", "%guest", "%gnice")
+"""Shares that sysstat tells apart from user and system time where it prints them."""
+
+
 def _shares(values: Columns) -> dict[str, Sequence[float]]:
     """Percentages by state."""
     found = {}
@@ -160,9 +164,8 @@ def _of_shares(table: ReportTable, smt: int | None, processors: int | None) -> U
             "threads a core are not told: every logical processor is taken for a core;"
             " give lparstat -i beside it"
         )
-    names = [shares["user"], shares["sys"]]
-    if "%nice" in table.values:
-        names.append(table.values["%nice"])
+    beside = (table.values[name] for name in _BESIDE_BUSY if name in table.values)
+    names = [shares["user"], shares["sys"], *beside]
     busy = [sum(row) / 100 * cores for row in zip(*names, strict=True)]
     states = {state: [share / 100 * cores for share in column] for state, column in shares.items()}
     return Use("used", busy, states, note, doubt)
