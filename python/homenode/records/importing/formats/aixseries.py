@@ -15,7 +15,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from homenode.records.importing.facts import Quantity, Series
-from homenode.records.importing.formats.aixfacts import threads
+from homenode.records.importing.formats.aixfacts import counts_virtual, threads
 from homenode.records.importing.shared.words import counted, number, whole
 
 if TYPE_CHECKING:
@@ -156,7 +156,9 @@ def _of_shares(table: ReportTable, smt: int | None, processors: int | None) -> U
     linux = "swpd" in table.values or "%iowait" in table.values
     note = f"busy shares of {logical} logical processors"
     cores, doubt = float(logical), ""
-    if per_core is not None and not linux:
+    if counts_virtual(table.configuration):
+        note = f"busy shares of {counted(logical, 'core')}"
+    elif per_core is not None and not linux:
         cores = logical / per_core
         note = f"busy shares of {counted(round(cores), 'core')} of {counted(per_core, 'thread')}"
     elif not linux:
