@@ -64,6 +64,7 @@ def test_a_frame_with_its_partitions(tmp_path: Path) -> None:
     assert vios.donating.value is True
     texts = [notice.text for notice in facts.notices]
     assert "not running, so left out: old1" in texts
+    assert [n.where.line for n in facts.notices if "old1" in n.text and n.where] == [6]
     assert any("affinity score of web7, of 100: curr_lpar_score 87" in text for text in texts)
 
 
@@ -164,3 +165,17 @@ def test_raw_metrics_are_left_with_what_to_do(tmp_path: Path) -> None:
     facts = read_paths([path])
     assert facts.took == []
     assert "processed metrics" in facts.left[0].why
+
+
+def test_the_state_of_a_partition_holds_for_all_files(tmp_path: Path) -> None:
+    # A command a file, as they are saved; only one of them tells the state.
+    for number, line in enumerate(FRAME.splitlines(keepends=True)):
+        (tmp_path / f"{9 - number % 10}-{number}.txt").write_text(line)
+    old = sample(1, 100, 1, 1).replace("web7", "old1") + sample(2, 200, 2, 2).replace(
+        "web7", "old1"
+    )
+    (tmp_path / "use.txt").write_text(old)
+    facts = read_paths([tmp_path])
+    assert {name for _, name in facts.partitions} == {"web7", "vios1"}
+    assert not facts.series
+    assert "not running, so left out: old1" in [notice.text for notice in facts.notices]

@@ -12,6 +12,7 @@ from typing import Any
 import openpyxl
 import pytest
 
+from homenode.records.importing.assemble import AssembleOptions, assemble
 from homenode.records.importing.facts import Facts, PartitionFacts, SystemFacts
 from homenode.records.importing.front import read_paths
 from homenode.tools.hyptop import columns, structured
@@ -45,6 +46,11 @@ zhmc_partition_processor_mode_int{cpc="LAB",partition="LNX1"} 0.0
 zhmc_partition_ifl_processor_usage_ratio{cpc="LAB",partition="LNX1"} 0.25
 zhmc_partition_initial_memory_mib{cpc="LAB",partition="LNX1"} 512.0
 zhmc_partition_processor_usage_ratio{cpc="LAB",partition="OFF"} 0.0
+zhmc_partition_cp_processor_count{cpc="LAB",partition="STOP"} 2.0
+zhmc_partition_cp_current_processing_weight{cpc="LAB",partition="STOP"} 1.0
+zhmc_partition_processor_usage_ratio{cpc="LAB",partition="STOP"} 0.0
+zhmc_partition_lpar_status_int{cpc="LAB",partition="STOP"} 2.0
+zhmc_partition_lpar_status_int{cpc="LAB",partition="LNX1"} 0.0
 """
 VINFO = [
     ("VM", "Powerstate", "Template", "CPUs", "Memory", "Host", "OS according to the VMware Tools"),
@@ -165,6 +171,21 @@ def test_a_scrape_of_a_console(tmp_path: Path) -> None:
     texts = [notice.text for notice in facts.notices]
     assert any("LNX1 has 1 cp besides" in text for text in texts)
     assert any("the scrape tells no time" in text for text in texts)
+
+
+def test_what_a_console_counts_is_no_assumption_and_what_stopped_is_left(tmp_path: Path) -> None:
+    facts = read(tmp_path, {"lab.prom": SCRAPE})
+    assert {name for _, name in facts.partitions} == {"LNX1"}
+    texts = [notice.text for notice in facts.notices]
+    assert "not running, so left out: STOP" in texts
+    head = assemble(facts, AssembleOptions(convert=False)).text.split("[[partition]]")[0]
+    lines = head.splitlines()
+    file = tmp_path / "lab.prom"
+    # Each figure with the lines that tell it.
+    assert f"active_cores = 14  # {file}:4, {file}:3" in head or (
+        lines[lines.index("active_cores = 14") - 1] == f"# {file}:4, {file}:3"
+    )
+    assert lines[lines.index("characterized = { cp = 2, ifl = 12 }") - 1] == f"# {file}:4, {file}:3"
 
 
 def test_metrics_with_moments_are_a_series(tmp_path: Path) -> None:

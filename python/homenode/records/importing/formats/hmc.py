@@ -161,24 +161,15 @@ class RowsFormat:
         serials = {row.get("serial_num") for kind, _, row in rows if kind == "lssyscfg sys"}
         key = serials.pop() if len(serials) == 1 else None
         reader = _Reader(source, facts, key)
-        off = {row["name"] for kind, _, row in rows if kind == "lssyscfg lpar" and _is_off(row)}
         for kind, line, row in rows:
-            if row.get("lpar_name", row.get("name")) not in off or kind == "lssyscfg sys":
-                _ROWS[kind](reader, row, line)
+            _ROWS[kind](reader, row, line)
         _pools(reader, rows)
         counts = {one: sum(1 for kind, _, _ in rows if kind == one) for one in _ROWS}
         what = [f"{counted(count, 'row')} of {one}" for one, count in counts.items() if count]
         what += _series(reader, found["found"]["usage"], "lslparutil")
-        if off:
-            text = f"not running, so left out: {', '.join(sorted(off))}"
-            facts.notices.append(Notice(text, source.at()))
         for remark in found["remarks"]:
             facts.notices.append(Notice(remark["text"], source.at(remark["line"])))
         facts.took.append(Took(source.file, self.name, "; ".join(what), found["dropped"]))
-
-
-def _is_off(row: Mapping[str, str]) -> bool:
-    return row.get("state", "Running").lower() not in _RUNNING
 
 
 def _server_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
@@ -191,7 +182,9 @@ def _server_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
 def _partition_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
     name = row.get("lpar_name", row.get("name", ""))
     if name:
-        reader.partition(name, row, line)
+        of = reader.partition(name, row, line)
+        if "state" in row:
+            reader.tell(of, "running", row["state"].lower() in _RUNNING, line)
 
 
 def _profile_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
@@ -347,6 +340,8 @@ class MetricsFormat:
             if name in units:
                 reader.tell(system, attribute, round(units[name]), 1)
         what = _series(reader, document["usage"], "metrics")
+        for name, line in document["stopped"]:
+            reader.tell(facts.partition(key, name), "running", False, line)
         for remark in found["remarks"]:
             facts.notices.append(Notice(remark["text"], source.at(remark["line"])))
         text = "; ".join(what) or f"{counted(document['samples'], 'sample')} of a server only"
