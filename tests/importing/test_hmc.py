@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("homenode._engine", reason="the compiled engine is not installed")
 
+from homenode.records.importing.assemble import AssembleOptions, assemble
 from homenode.records.importing.facts import Facts
 from homenode.records.importing.front import read_paths
 
@@ -179,3 +180,25 @@ def test_the_state_of_a_partition_holds_for_all_files(tmp_path: Path) -> None:
     assert {name for _, name in facts.partitions} == {"web7", "vios1"}
     assert not facts.series
     assert "not running, so left out: old1" in [notice.text for notice in facts.notices]
+
+
+@pytest.mark.parametrize(
+    ("model", "level", "threads"),
+    [
+        ("9119-FHB", "AIX 7.1", 4),
+        ("9117-MMA", "AIX 6.1", 2),
+        ("9119-MHE", "AIX 7.2", 4),
+        ("9119-MHE", "Linux/SLES", 8),
+        ("9080-HEX", "AIX 7.3", 8),
+    ],
+)
+def test_threads_are_those_a_system_starts_with(
+    tmp_path: Path, model: str, level: str, threads: int
+) -> None:
+    frame = FRAME.replace("9119-FHB", model).replace("AIX 7.1 7100-05-07-2038", level)
+    facts = imported(tmp_path, "frame.txt", frame)
+    made = assemble(facts, AssembleOptions(convert=False))
+    web = made.text.split('name = "web7"')[1].split("[[partition]]")[0]
+    assert f"smt = {threads}  # assumed: as its system starts on this generation" in web
+    said = [one.text for one in made.notices if "threads a core" in one.text]
+    assert any("web7" in text and f"; {threads}, as their system" in text for text in said)

@@ -161,6 +161,11 @@ def real_topology(facts: Facts, system: SystemFacts) -> TopologyFacts | None:
     return next(iter([*own, *nameless]), None)
 
 
+def generation(system: SystemFacts | None, found: MachineDescription) -> Generation | None:
+    """Of the server as it is told, else of the machine that stands for it."""
+    return (None if system is None else _generation(system)) or _generation_of(found)
+
+
 def _generation(system: SystemFacts) -> Generation | None:
     told = (system.processor, system.model)
     return generation_of(*(one.value for one in told if one is not None))
