@@ -15,6 +15,7 @@ import pytest
 from homenode.records.importing.assemble import AssembleOptions, assemble
 from homenode.records.importing.facts import Facts, PartitionFacts, SystemFacts
 from homenode.records.importing.front import read_paths
+from homenode.records.importing.opening.sources import ListingError
 from homenode.tools.hyptop import columns, structured
 from homenode.tools.hyptop.systems import System
 
@@ -288,3 +289,26 @@ def test_one_sample_alone_is_said_to_be_of_assumed_length(tmp_path: Path) -> Non
     (note,) = [one for one in facts.notices if "300 s are assumed" in one.text]
     assert note.where is not None
     assert note.where.line == 2
+
+
+def test_machines_on_a_host_that_no_sheet_tells_are_guests_of_vsphere(tmp_path: Path) -> None:
+    stray = ("mail1", "poweredOn", "False", "2", "4096", "esx7", "Ubuntu Linux")
+    used = ("mail1", "poweredOn", "False", "2", "1", "500", "2000", "-1", "esx7")
+    sheets = {
+        "vInfo.csv": as_csv([*VINFO, stray], ","),
+        "vCPU.csv": as_csv([*VCPU, used], ","),
+        "vHost.csv": as_csv(VHOST, ","),
+    }
+    facts = read(tmp_path, sheets)
+    texts = [notice.text for notice in facts.notices]
+    told_of = "no sheet tells of host esx7: 1 virtual machines run on it; use of 1 in MHz"
+    assert any(text.startswith(told_of) for text in texts), texts
+    assert told(facts.system("esx7")) == {"hypervisor": "vmware", "architecture": "x86_64"}
+    with pytest.raises(ListingError, match="2 servers: esx1, esx7"):
+        assemble(facts, AssembleOptions(convert=False))
+    with pytest.raises(ListingError, match="there is esx1, esx7"):
+        assemble(facts, AssembleOptions(convert=False, system="esx9"))
+    made = assemble(facts, AssembleOptions(convert=False, system="esx7"))
+    # As the guest of an x86 server, not as cores of a Power one.
+    assert made.scenario.machine.name in ("intel-xeon-6240-2s", "amd-epyc-7742-2s")
+    assert "kvm = {}  # a guest of vmware" in made.text

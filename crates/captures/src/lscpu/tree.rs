@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::fields::Fields;
+use super::fields::{Cores, Fields};
 use super::found::Found;
 use super::table::Table;
 use crate::damage::Damage;
@@ -138,6 +138,21 @@ fn from_counts(fields: &Fields, damage: &mut Damage) -> Option<Topology> {
     let threads = count("Thread(s) per core").unwrap_or(1);
     let cores = count("Core(s) per socket").or_else(|| count("Core(s) per cluster"))?;
     let sockets = sockets(&mut count)?;
+    let first = Cores {
+        sockets,
+        each: cores,
+        threads,
+    };
+    let others = fields.other_kinds()?;
+    if !others.is_empty() {
+        return of_kinds(
+            fields,
+            &[&[first], &others[..]].concat(),
+            &online,
+            &order,
+            damage,
+        );
+    }
     let (all, told) = (order.len() as u64, threads * cores * sockets);
     if all != told {
         damage.remark(fields.line_of("CPU(s)"), || {
@@ -184,9 +199,61 @@ fn from_counts(fields: &Fields, damage: &mut Damage) -> Option<Topology> {
     Some(finished(parts, memory, offline, damage))
 }
 
+/// Cores of several kinds, as those of Arm's processors are: one package has all of them.
+fn of_kinds(
+    fields: &Fields,
+    kinds: &[Cores],
+    online: &Set,
+    order: &[u32],
+    damage: &mut Damage,
+) -> Option<Topology> {
+    let told: u64 = kinds.iter().map(|kind| kind.cores() * kind.threads).sum();
+    if told != order.len() as u64 {
+        let all = order.len();
+        damage.remark(fields.line_of("CPU(s)"), || {
+            format!("{all} processors are in use, the kinds of cores have {told}: no tree")
+        });
+        return None;
+    }
+    let why = || "which processors are of which kind is not said; they are taken in order".into();
+    damage.remark(fields.line_of("Model name"), why);
+    let mut parts = processors(online);
+    parts.extend(even(order, 1, Kind::Package));
+    let mut rest = order;
+    let mut number = 0;
+    for kind in kinds {
+        let of_kind = usize::try_from(kind.cores() * kind.threads).unwrap_or(rest.len());
+        let (mine, others) = rest.split_at(of_kind.min(rest.len()));
+        for mut core in even(mine, kind.cores(), Kind::Core) {
+            core.object.os_index = Some(number);
+            number += 1;
+            parts.push(core);
+        }
+        rest = others;
+    }
+    let cores = u64::from(number);
+    for (name, bytes, instances) in fields.caches(damage) {
+        let of_core = matches!(Kind::named(&name), Some(Kind::Cache(1 | 2, _)));
+        let count = instances.unwrap_or(if of_core { cores } else { 1 });
+        let Some(kind) = Kind::named(&name) else {
+            continue;
+        };
+        parts.extend(even(order, count, kind).into_iter().map(|mut part| {
+            part.object.bytes = Some(bytes);
+            part.object.os_index = None;
+            part
+        }));
+    }
+    with_model(&mut parts, fields);
+    let nodes = fields.nodes(damage).into_iter();
+    let memory = nodes.map(|(number, set)| node(number, set.and(online)));
+    let memory = memory.collect();
+    Some(finished(parts, memory, Vec::new(), damage))
+}
+
 /// Sockets, over books and drawers where there are any.
 fn sockets(count: &mut impl FnMut(&str) -> Option<u64>) -> Option<u64> {
-    if let Some(sockets) = count("Socket(s)") {
+    if let Some(sockets) = count("Socket(s)").or_else(|| count("Cluster(s)")) {
         return Some(sockets);
     }
     let books = match count("Book(s) per drawer") {
