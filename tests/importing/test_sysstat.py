@@ -57,3 +57,26 @@ def test_notes_of_one_kind_are_told_once() -> None:
         "note: a.txt:3: 4 values under 2 headings (and 39 more of this kind)",
         "note: a.txt:50: another",
     ]
+
+
+@pytest.mark.parametrize("name", ["sadf-d.txt", "sadf-dh.txt", "sadf-p.txt"])
+def test_sadf_counts_processors_by_their_rows(name: str) -> None:
+    facts = read(name)
+    (partition,), (series,) = facts.partitions.values(), facts.series
+    assert partition.name == "build3"
+    assert partition.logical is not None
+    assert partition.logical.value == 2
+    assert series.table["cores"].to_list() == pytest.approx([0.32, 0.07])
+    assert [str(time) for time in series.table["time"]] == [
+        "2026-05-11 10:10:00",
+        "2026-05-11 10:20:00",
+    ]
+    made = assemble(facts, AssembleOptions(convert=False))
+    # Nothing says that it is a partition of PowerVM, so that nothing is said of its threads.
+    assert "as its system starts" not in made.text
+
+
+def test_a_binary_recording_says_how_it_becomes_a_text(tmp_path: Path) -> None:
+    (tmp_path / "sa11").write_bytes(bytes.fromhex("96d575210c06010050010000"))
+    (left,) = read_paths([tmp_path / "sa11"]).left
+    assert "sadf -d FILE -- -u -w -P ALL" in left.why

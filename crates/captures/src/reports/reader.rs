@@ -6,6 +6,7 @@ use crate::heading::Heading;
 use crate::reports::listing;
 use crate::reports::model::{Affinity, Banner, Information, Recording, Table};
 use crate::reports::rows::{Open, Taken};
+use crate::reports::sadf::Sadf;
 use crate::reports::session;
 use crate::reports::tools;
 use crate::reports::words;
@@ -61,6 +62,7 @@ pub struct Reader {
     /// Headings of tables that are not taken, each once, and the line of the first.
     others: Vec<String>,
     first_other: usize,
+    sadf: Sadf,
 }
 
 /// The tool whose report comes first in the beginning of a text, if there is one.
@@ -89,6 +91,14 @@ impl Reader {
         if raw.len() > LONGEST_LINE {
             return self.lost(|| "longer than any line of a report".to_owned());
         }
+        match self.sadf.lines(raw) {
+            Some(lines) => lines.iter().for_each(|line| self.take(line)),
+            None => self.take(raw),
+        }
+    }
+
+    /// A line as it stands in a report.
+    fn take(&mut self, raw: &str) {
         let text = raw.trim_matches(|c: char| c.is_whitespace() || c.is_control());
         let gap = std::mem::replace(&mut self.gap, text.is_empty());
         if text.is_empty() {
@@ -133,6 +143,8 @@ impl Reader {
     /// # Errors
     /// Nothing of the text was a report.
     pub fn finish(mut self) -> Result<Lenient<Recording>, CaptureError> {
+        let rest = self.sadf.rest();
+        rest.iter().for_each(|line| self.take(line));
         self.close_table();
         if let Some(first) = self.others.first() {
             let count = self.others.len();

@@ -340,3 +340,49 @@ fn shares_of_iostat_have_the_time_above_them() {
     assert_eq!(table.times[1] - table.times[0], 10.0);
     assert_eq!(table.values[0], [20.0, 10.0]);
 }
+
+#[test]
+fn what_sadf_prints_is_what_sar_prints() {
+    let rows = |text: &str| {
+        let read = read(text).expect("a report");
+        assert_eq!(read.dropped, 0, "{:?}", read.remarks);
+        assert_eq!(read.found.banners[0].host, "build3");
+        let table = read
+            .found
+            .tables
+            .into_iter()
+            .find(|table| table.report == "sar");
+        let table = table.expect("shares of time");
+        assert_eq!(table.parts.len(), 2);
+        (table.times, table.columns, table.values)
+    };
+    let form = include_str!("../../../../fuzz/seeds/reports/sadf-d.txt");
+    let (times, columns, values) = rows(form);
+    assert_eq!(times[1] - times[0], 600.0);
+    assert_eq!((columns[0].as_str(), columns.len()), ("%user", 6));
+    assert_eq!(values[0], [12.5, 2.5]);
+    for other in [
+        include_str!("../../../../fuzz/seeds/reports/sadf-dh.txt"),
+        include_str!("../../../../fuzz/seeds/reports/sadf-p.txt"),
+    ] {
+        assert_eq!(
+            rows(other),
+            (times.clone(), columns.clone(), values.clone())
+        );
+    }
+    let restart = "build3;-1;2026-05-11 10:05:00 UTC;LINUX-RESTART\t(2 CPU)\n";
+    let cut = form.replacen(
+        "build3;600;2026-05-11 10:20",
+        &format!("{restart}build3;600;2026-05-11 10:20"),
+        1,
+    );
+    let read = read(&cut).expect("a report");
+    assert_eq!(read.found.banners[1].processors, Some(2));
+    let counts: Vec<usize> = read
+        .found
+        .tables
+        .iter()
+        .map(|table| table.lines.len())
+        .collect();
+    assert_eq!(counts, [1, 1, 2], "{:?}", read.remarks);
+}

@@ -162,8 +162,13 @@ def real_topology(facts: Facts, system: SystemFacts) -> TopologyFacts | None:
 
 
 def generation(system: SystemFacts | None, found: MachineDescription) -> Generation | None:
-    """Of the server as it is told, else of the machine that stands for it."""
-    return (None if system is None else _generation(system)) or _generation_of(found)
+    """Of a server that is told to be Power, by its own model or else that of the machine which
+    stands for it; None where nothing tells what it is.
+    """
+    told = None if system is None else system.architecture
+    if system is None or told is None or told.value != "power":
+        return None
+    return _generation(system) or _generation_of(found)
 
 
 def _generation(system: SystemFacts) -> Generation | None:

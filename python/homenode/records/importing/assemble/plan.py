@@ -208,8 +208,7 @@ def set_on_power(
             generation, "aix" if one.facts.os is None else one.facts.os.value, threads
         )
         for one in planned
-        # What is told of nothing but its use may be a virtual machine of any kind.
-        if (one.facts.os or one.facts.entitlement) and one.facts.logical is None
+        if (generation or _is_of_power(one.facts)) and one.facts.logical is None
     }
     _remark_threads(planned, started, notices)
     scaled_weights(planned, _MOST_WEIGHT["phyp"], notices)
@@ -325,6 +324,13 @@ def set_on_mainframe(planned: Sequence[Planned], threads: int, notices: list[Not
             found["type"] = Value(kind.value, str(kind.where))
         one.processors = found
         one.guest = guest_of(one.facts, runs_aix=False, notices=notices)
+
+
+def _is_of_power(facts: PartitionFacts) -> bool:
+    """Whether it is entitled to cores or runs AIX; any other may be a virtual machine of whatever
+    kind, set on Power because nothing says what it ran on.
+    """
+    return facts.entitlement is not None or (facts.os is not None and facts.os.value == "aix")
 
 
 def _remark_threads(
