@@ -128,12 +128,7 @@ fn from_counts(fields: &Fields, damage: &mut Damage) -> Option<Topology> {
         });
         return None;
     }
-    let mut order: Vec<u32> = Vec::new();
-    let mut rest: std::collections::BTreeSet<u32> = online.iter().collect();
-    for (_, set) in &nodes {
-        order.extend(set.and(&online).iter().filter(|cpu| rest.remove(cpu)));
-    }
-    order.extend(rest);
+    let order = by_nodes(&nodes, &online);
     let mut count = |label: &str| fields.count(label, damage);
     let threads = count("Thread(s) per core").unwrap_or(1);
     let cores = count("Core(s) per socket").or_else(|| count("Core(s) per cluster"))?;
@@ -168,25 +163,12 @@ fn from_counts(fields: &Fields, damage: &mut Damage) -> Option<Topology> {
     let mut parts = processors(&online);
     parts.extend(even(&order, sockets, Kind::Package));
     parts.extend(even(&order, sockets * cores, Kind::Core));
-    for (name, bytes, instances) in fields.caches(damage) {
-        let Some(kind) = Kind::named(&name) else {
-            continue;
-        };
-        let alone = if matches!(kind, Kind::Cache(1 | 2, _)) {
-            sockets * cores
-        } else {
-            sockets
-        };
-        parts.extend(
-            even(&order, instances.unwrap_or(alone), kind)
-                .into_iter()
-                .map(|mut part| {
-                    part.object.bytes = Some(bytes);
-                    part.object.os_index = None;
-                    part
-                }),
-        );
-    }
+    parts.extend(even_caches(
+        fields,
+        &order,
+        (sockets * cores, sockets),
+        damage,
+    ));
     with_model(&mut parts, fields);
     let memory: Vec<Part> = nodes
         .into_iter()
@@ -197,6 +179,42 @@ fn from_counts(fields: &Fields, damage: &mut Damage) -> Option<Topology> {
         .unwrap_or_default();
     let offline = offline.iter().collect();
     Some(finished(parts, memory, offline, damage))
+}
+
+/// The processors node by node, those of no node last.
+fn by_nodes(nodes: &[(u32, Set)], online: &Set) -> Vec<u32> {
+    let mut order: Vec<u32> = Vec::new();
+    let mut rest: std::collections::BTreeSet<u32> = online.iter().collect();
+    for (_, set) in nodes {
+        order.extend(set.and(online).iter().filter(|cpu| rest.remove(cpu)));
+    }
+    order.extend(rest);
+    order
+}
+
+/// Caches, as many as is said of them, else one a core, or one a socket from the third level on;
+/// `counts` are cores and sockets.
+fn even_caches(
+    fields: &Fields,
+    order: &[u32],
+    counts: (u64, u64),
+    damage: &mut Damage,
+) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for (name, bytes, instances) in fields.caches(damage) {
+        let Some(kind) = Kind::named(&name) else {
+            continue;
+        };
+        let of_core = matches!(kind, Kind::Cache(1 | 2, _));
+        let alone = if of_core { counts.0 } else { counts.1 };
+        let each = even(order, instances.unwrap_or(alone), kind);
+        parts.extend(each.into_iter().map(|mut part| {
+            part.object.bytes = Some(bytes);
+            part.object.os_index = None;
+            part
+        }));
+    }
+    parts
 }
 
 /// Cores of several kinds, as those of Arm's processors are: one package has all of them.
@@ -231,19 +249,8 @@ fn of_kinds(
         }
         rest = others;
     }
-    let cores = u64::from(number);
-    for (name, bytes, instances) in fields.caches(damage) {
-        let of_core = matches!(Kind::named(&name), Some(Kind::Cache(1 | 2, _)));
-        let count = instances.unwrap_or(if of_core { cores } else { 1 });
-        let Some(kind) = Kind::named(&name) else {
-            continue;
-        };
-        parts.extend(even(order, count, kind).into_iter().map(|mut part| {
-            part.object.bytes = Some(bytes);
-            part.object.os_index = None;
-            part
-        }));
-    }
+    let counts = (u64::from(number), 1);
+    parts.extend(even_caches(fields, order, counts, damage));
     with_model(&mut parts, fields);
     let nodes = fields.nodes(damage).into_iter();
     let memory = nodes.map(|(number, set)| node(number, set.and(online)));
