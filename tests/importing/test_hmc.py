@@ -202,3 +202,21 @@ def test_threads_are_those_a_system_starts_with(
     assert f"smt = {threads}  # assumed: as its system starts on this generation" in web
     said = [one.text for one in made.notices if "threads a core" in one.text]
     assert any("web7" in text and f"; {threads}, as their system" in text for text in said)
+
+
+def test_listings_that_name_no_server_are_of_the_only_one(tmp_path: Path) -> None:
+    # A command a file, profiles before what runs; its use is told by the server's own metrics.
+    listings = FRAME.replace("0278A1B2C", "78A1B2C").splitlines(keepends=True)
+    for number, line in enumerate(reversed(listings)):
+        (tmp_path / f"{number:02}.txt").write_text(line)
+    (tmp_path / "pcm.json").write_text(json.dumps(document([(0, 0.25), (30, 0.5)])))
+    facts = read_paths([tmp_path])
+    assert set(facts.partitions) == {("78A1B2C", "web7"), ("78A1B2C", "vios1")}
+    web = facts.partitions["78A1B2C", "web7"]
+    assert web.entitlement is not None
+    assert web.entitlement.value == 0.8
+    assert web.pool_maximum is not None
+    assert list(facts.systems) == ["78A1B2C"]
+    made = assemble(facts, AssembleOptions(convert=False))
+    assert [one.name for one in made.scenario.partitions] == ["web7", "vios1"]
+    assert made.text.count('kind = "trace"') == 1
