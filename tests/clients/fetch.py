@@ -88,6 +88,7 @@ CLIENTS = (
         "usr/bin/hwloc-info",
         (("hwloc-nox", ("usr/bin/hwloc-info",)), *_HWLOC),
     ),
+    Client("promtool", HOST, "usr/bin/promtool", (("prometheus", ("usr/bin/promtool",)),)),
     Client(
         "xmllint",
         HOST,

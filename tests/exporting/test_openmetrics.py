@@ -47,7 +47,14 @@ def test_what_a_partition_was_given_stands_beside(families: dict[str, Metric]) -
     }  # fmt: skip
     memory = families["homenode_partition_memory_bytes"].samples
     assert {s.labels["partition"]: s.value for s in memory}["shop"] == 16 * 2**30
-    assert [s.value for s in families["homenode_sample_seconds"].samples] == [0.5]
+    assert {s.value for s in families["homenode_sample_seconds"].samples} == {0.5}
+
+
+def test_every_point_has_a_time_and_all_families_the_same(families: dict[str, Metric]) -> None:
+    # Prometheus makes no blocks of a file in which one point has none.
+    times = [BEGINS + 0.5 * (1 + number) for number in range(8)]
+    for family in families.values():
+        assert sorted({float(s.timestamp) for s in family.samples}) == times, family.name
 
 
 def test_processors_and_pools_have_families(families: dict[str, Metric], kept: Run) -> None:

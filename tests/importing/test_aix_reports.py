@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("homenode._engine", reason="the compiled engine is not installed")
 
+from homenode.records.importing.assemble import AssembleOptions, assemble
 from homenode.records.importing.facts import Facts, PartitionFacts
 from homenode.records.importing.front import read_paths
 
@@ -272,3 +273,37 @@ def test_sar_of_linux_tells_how_many_processors_there_are(tmp_path: Path) -> Non
     assert partition.logical is not None
     assert partition.logical.value == 8
     assert series.table["cores"].to_list() == pytest.approx([2.4])
+
+
+LINUX = """\
+
+System Configuration
+type={type} mode={mode} smt=8 lcpu=4 mem=8250048 kB cpus=16 ent=4.00
+
+%user  %sys %wait    %idle {head}
+-----  ----- -----    ----- {rule}
+20.00   5.00  0.00    75.00 {row}
+10.00   2.50  0.00    87.50 {row}
+"""
+
+
+def test_linux_counts_virtual_processors_where_aix_counts_logical_ones(tmp_path: Path) -> None:
+    shared = {"type": "Shared", "mode": "Uncapped", "head": "   physc %entc", "rule": "----- -----",
+                  "row": "    0.80 20.00"}  # fmt: skip
+    facts = imported(tmp_path, "db.txt", LINUX.format(**shared))
+    partition, series = only(facts)
+    assert (partition.virtual.value, partition.smt.value) == (4, 8)
+    assert partition.logical is None
+    assert partition.entitlement.value == 4.0
+    assert partition.os.value == "linux"
+    made = assemble(facts, AssembleOptions(convert=False))
+    assert "entitlement = 4.0, virtual = 4" in made.text
+    assert series.table["cores"].to_list() == [0.8, 0.8]
+    # Dedicated cores are told in shares only, of as many cores.
+    own = {"type": "Dedicated", "mode": "Capped", "head": "", "rule": "", "row": ""}
+    partition, series = only(imported(tmp_path, "own.txt", LINUX.format(**own)))
+    assert series.table["cores"].to_list() == pytest.approx([1.0, 0.5])
+    # Asked for the legacy form, Linux counts as AIX does, and is no AIX for that.
+    legacy = LINUX.format(**shared).replace("lcpu=4 mem=8250048 kB", "lcpu=32 mem=8056 MB psize=16")
+    partition, _ = only(imported(tmp_path, "legacy.txt", legacy))
+    assert (partition.logical.value, partition.os.value) == (32, "linux")

@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("homenode._engine", reason="the compiled engine is not installed")
 
+from homenode.records.importing.assemble import AssembleOptions, assemble
 from homenode.records.importing.facts import Facts
 from homenode.records.importing.front import read_paths
 
@@ -64,6 +65,7 @@ def test_a_frame_with_its_partitions(tmp_path: Path) -> None:
     assert vios.donating.value is True
     texts = [notice.text for notice in facts.notices]
     assert "not running, so left out: old1" in texts
+    assert [n.where.line for n in facts.notices if "old1" in n.text and n.where] == [6]
     assert any("affinity score of web7, of 100: curr_lpar_score 87" in text for text in texts)
 
 
@@ -164,3 +166,57 @@ def test_raw_metrics_are_left_with_what_to_do(tmp_path: Path) -> None:
     facts = read_paths([path])
     assert facts.took == []
     assert "processed metrics" in facts.left[0].why
+
+
+def test_the_state_of_a_partition_holds_for_all_files(tmp_path: Path) -> None:
+    # A command a file, as they are saved; only one of them tells the state.
+    for number, line in enumerate(FRAME.splitlines(keepends=True)):
+        (tmp_path / f"{9 - number % 10}-{number}.txt").write_text(line)
+    old = sample(1, 100, 1, 1).replace("web7", "old1") + sample(2, 200, 2, 2).replace(
+        "web7", "old1"
+    )
+    (tmp_path / "use.txt").write_text(old)
+    facts = read_paths([tmp_path])
+    assert {name for _, name in facts.partitions} == {"web7", "vios1"}
+    assert not facts.series
+    assert "not running, so left out: old1" in [notice.text for notice in facts.notices]
+
+
+@pytest.mark.parametrize(
+    ("model", "level", "threads"),
+    [
+        ("9119-FHB", "AIX 7.1", 4),
+        ("9117-MMA", "AIX 6.1", 2),
+        ("9119-MHE", "AIX 7.2", 4),
+        ("9119-MHE", "Linux/SLES", 8),
+        ("9080-HEX", "AIX 7.3", 8),
+    ],
+)
+def test_threads_are_those_a_system_starts_with(
+    tmp_path: Path, model: str, level: str, threads: int
+) -> None:
+    frame = FRAME.replace("9119-FHB", model).replace("AIX 7.1 7100-05-07-2038", level)
+    facts = imported(tmp_path, "frame.txt", frame)
+    made = assemble(facts, AssembleOptions(convert=False))
+    web = made.text.split('name = "web7"')[1].split("[[partition]]")[0]
+    assert f"smt = {threads}  # assumed: as its system starts on this generation" in web
+    said = [one.text for one in made.notices if "threads a core" in one.text]
+    assert any("web7" in text and f"; {threads}, as their system" in text for text in said)
+
+
+def test_listings_that_name_no_server_are_of_the_only_one(tmp_path: Path) -> None:
+    # A command a file, profiles before what runs; its use is told by the server's own metrics.
+    listings = FRAME.replace("0278A1B2C", "78A1B2C").splitlines(keepends=True)
+    for number, line in enumerate(reversed(listings)):
+        (tmp_path / f"{number:02}.txt").write_text(line)
+    (tmp_path / "pcm.json").write_text(json.dumps(document([(0, 0.25), (30, 0.5)])))
+    facts = read_paths([tmp_path])
+    assert set(facts.partitions) == {("78A1B2C", "web7"), ("78A1B2C", "vios1")}
+    web = facts.partitions["78A1B2C", "web7"]
+    assert web.entitlement is not None
+    assert web.entitlement.value == 0.8
+    assert web.pool_maximum is not None
+    assert list(facts.systems) == ["78A1B2C"]
+    made = assemble(facts, AssembleOptions(convert=False))
+    assert [one.name for one in made.scenario.partitions] == ["web7", "vios1"]
+    assert made.text.count('kind = "trace"') == 1

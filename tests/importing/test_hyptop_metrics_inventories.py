@@ -12,8 +12,10 @@ from typing import Any
 import openpyxl
 import pytest
 
+from homenode.records.importing.assemble import AssembleOptions, assemble
 from homenode.records.importing.facts import Facts, PartitionFacts, SystemFacts
 from homenode.records.importing.front import read_paths
+from homenode.records.importing.opening.sources import ListingError
 from homenode.tools.hyptop import columns, structured
 from homenode.tools.hyptop.systems import System
 
@@ -45,6 +47,11 @@ zhmc_partition_processor_mode_int{cpc="LAB",partition="LNX1"} 0.0
 zhmc_partition_ifl_processor_usage_ratio{cpc="LAB",partition="LNX1"} 0.25
 zhmc_partition_initial_memory_mib{cpc="LAB",partition="LNX1"} 512.0
 zhmc_partition_processor_usage_ratio{cpc="LAB",partition="OFF"} 0.0
+zhmc_partition_cp_processor_count{cpc="LAB",partition="STOP"} 2.0
+zhmc_partition_cp_current_processing_weight{cpc="LAB",partition="STOP"} 1.0
+zhmc_partition_processor_usage_ratio{cpc="LAB",partition="STOP"} 0.0
+zhmc_partition_lpar_status_int{cpc="LAB",partition="STOP"} 2.0
+zhmc_partition_lpar_status_int{cpc="LAB",partition="LNX1"} 0.0
 """
 VINFO = [
     ("VM", "Powerstate", "Template", "CPUs", "Memory", "Host", "OS according to the VMware Tools"),
@@ -167,6 +174,18 @@ def test_a_scrape_of_a_console(tmp_path: Path) -> None:
     assert any("the scrape tells no time" in text for text in texts)
 
 
+def test_what_a_console_counts_is_no_assumption_and_what_stopped_is_left(tmp_path: Path) -> None:
+    facts = read(tmp_path, {"lab.prom": SCRAPE})
+    assert {name for _, name in facts.partitions} == {"LNX1"}
+    texts = [notice.text for notice in facts.notices]
+    assert "not running, so left out: STOP" in texts
+    head = assemble(facts, AssembleOptions(convert=False)).text.split("[[partition]]")[0]
+    where = f"{tmp_path / 'lab.prom'}:4, {tmp_path / 'lab.prom'}:3"
+    # Each figure with the lines that tell it.
+    for line in ("active_cores = 14", "characterized = { cp = 2, ifl = 12 }"):
+        assert f"{line}  # {where}" in head or f"# {where}\n{line}\n" in head
+
+
 def test_metrics_with_moments_are_a_series(tmp_path: Path) -> None:
     use = 'zhmc_partition_ifl_processor_usage_ratio{cpc="LAB",partition="LNX1"}'
     rows = [f"{use} 0.{number} 17000000{number}0" for number in range(1, 5)]
@@ -270,3 +289,26 @@ def test_one_sample_alone_is_said_to_be_of_assumed_length(tmp_path: Path) -> Non
     (note,) = [one for one in facts.notices if "300 s are assumed" in one.text]
     assert note.where is not None
     assert note.where.line == 2
+
+
+def test_machines_on_a_host_that_no_sheet_tells_are_guests_of_vsphere(tmp_path: Path) -> None:
+    stray = ("mail1", "poweredOn", "False", "2", "4096", "esx7", "Ubuntu Linux")
+    used = ("mail1", "poweredOn", "False", "2", "1", "500", "2000", "-1", "esx7")
+    sheets = {
+        "vInfo.csv": as_csv([*VINFO, stray], ","),
+        "vCPU.csv": as_csv([*VCPU, used], ","),
+        "vHost.csv": as_csv(VHOST, ","),
+    }
+    facts = read(tmp_path, sheets)
+    texts = [notice.text for notice in facts.notices]
+    told_of = "no sheet tells of host esx7: 1 virtual machines run on it; use of 1 in MHz"
+    assert any(text.startswith(told_of) for text in texts), texts
+    assert told(facts.system("esx7")) == {"hypervisor": "vmware", "architecture": "x86_64"}
+    with pytest.raises(ListingError, match="2 servers: esx1, esx7"):
+        assemble(facts, AssembleOptions(convert=False))
+    with pytest.raises(ListingError, match="there is esx1, esx7"):
+        assemble(facts, AssembleOptions(convert=False, system="esx9"))
+    made = assemble(facts, AssembleOptions(convert=False, system="esx7"))
+    # As the guest of an x86 server, not as cores of a Power one.
+    assert made.scenario.machine.name in ("intel-xeon-6240-2s", "amd-epyc-7742-2s")
+    assert "kvm = {}  # a guest of vmware" in made.text

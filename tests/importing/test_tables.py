@@ -199,3 +199,22 @@ def test_a_recorded_trace_of_fifty_machines(shared_captures: Path) -> None:
         assert known is not None
         # Turbo makes a processor faster than its nominal clock, by less than half.
         assert 0 <= one.table["cores"].max() <= 1.5 * known.value  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("columns", "what"),
+    [
+        (
+            ("id", "submission_time", "duration", "cpu_count", "cpu_capacity", "mem_capacity"),
+            "tasks",
+        ),
+        (("id", "duration", "cpu_count", "cpu_usage"), "fragments"),
+    ],
+)
+def test_workloads_of_opendc_are_no_older_trace(
+    tmp_path: Path, columns: tuple[str, ...], what: str
+) -> None:
+    pl.DataFrame({name: [1] for name in columns}).write_parquet(tmp_path / "x.parquet")
+    facts = read_paths([tmp_path / "x.parquet"])
+    assert not facts.took
+    assert facts.left[0].why.startswith(f"it holds {what} of an OpenDC workload")

@@ -276,3 +276,24 @@ def test_a_host_whose_hypervisor_nothing_tells_says_so() -> None:
     text = import_paths([seed], AssembleOptions(convert=False)).text
     assert "kvm = {}  # assumed: no hypervisor is told" in text
     assert "None" not in text
+
+
+def test_cores_of_several_kinds_are_a_host() -> None:
+    seed = Path(__file__).resolve().parents[2] / "fuzz" / "seeds" / "lscpu" / "kinds.txt"
+    made = import_paths([seed], AssembleOptions(convert=False))
+    assert made.scenario.machine.cores == 8
+
+
+def test_a_dump_whose_firmware_is_a_hypervisor_s_is_a_guest(tmp_path: Path) -> None:
+    # Flags of the processor say so only where proc/cpuinfo is whole.
+    files = host_files() | {
+        "sys/class/dmi/id/sys_vendor": "QEMU",
+        "sys/class/dmi/id/product_name": "Standard PC (Q35 + ICH9, 2009)",
+    }
+    facts = read_paths([folder_of(files, tmp_path / "guest")])
+    (topology,) = facts.topologies
+    assert topology.virtual
+    (system,) = facts.systems.values()
+    assert system.hypervisor is not None
+    assert system.hypervisor.value == "qemu"
+    assert "as a guest of QEMU sees it" in facts.took[0].what

@@ -1,4 +1,4 @@
-"""`study --picture`: what cases did over time."""
+"""`study --picture`: as the source of each draws it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 
 from homenode.cli import call
 from homenode.evidence.study import load_study, run_study
-from homenode.report.over_time import moments, study_over_time
+from homenode.report.study_pictures import moments, study_picture
 
+BASES = ("jbb-1a", "jbb-1b", "jbb-2b", "sap-1a", "sap-1b", "sap-2b")
 Capture = pytest.CaptureFixture[str]
 
 
@@ -45,7 +46,29 @@ def test_means_over_time_are_the_run_s_metrics(tmp_path: Path) -> None:
     assert idle >= 0
     assert mean("ilcs") == pytest.approx(run.metric("lpar1", "ilcs_per_s").mean)
     assert mean("vlcs") == pytest.approx(run.metric("lpar1", "vlcs_per_s").mean)
-    assert study_over_time(result).to_dict()["title"] == result.study.title
+    assert study_picture(result).to_dict()["title"] == result.study.title
+
+
+def test_ratios_stand_beside_those_that_were_published(tmp_path: Path) -> None:
+    result = run_study(load_study("hp-vpars"), replications=1, out=tmp_path)
+    drawn = study_picture(result).to_dict()
+    data = drawn["datasets"]
+    panels = {panel["title"]: data[panel["data"]["name"]] for panel in drawn["vconcat"]}
+    assert set(panels) == {f"etr_per_s, {to} = 1" for to in BASES}
+    shown = {(bar["label"], bar["kind"]): bar for bar in panels["etr_per_s, jbb-1a = 1"]}
+    # As the source's chart has it: the partition without vPars first, at 1.
+    assert next(iter(shown)) == ("jbb-1a", "published")
+    published = {
+        one.published.case.removesuffix("-to-1a"): one
+        for one in result.comparisons
+        if one.published.case.startswith("jbb") and one.published.case.endswith("-to-1a")
+    }
+    assert len(shown) == 2 * (1 + len(published))
+    for case, one in published.items():
+        assert shown[case, "published"]["value"] == one.published.value
+        assert shown[case, "simulated"]["value"] == one.simulated.mean
+    domains = [panel["layer"][0]["encoding"]["y"]["scale"]["domain"] for panel in drawn["vconcat"]]
+    assert all(one == domains[0] and one[0] == 0.0 for one in domains)
 
 
 @pytest.mark.parametrize(

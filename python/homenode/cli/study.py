@@ -57,7 +57,8 @@ def study(
 
     Prints published, simulated and deviation row by row; apart by what the rows are worth as
     evidence, how many come out, beside a null model that knows nothing of layouts. The picture has
-    user and system cores of every case over time, and ilcs and vlcs beside them.
+    what the source draws: published and simulated bars where all rows are ratios to one layout,
+    else user and system cores of every case over time, and ilcs and vlcs beside them.
     """
     if list_only:
         show_list(as_json=as_json)
@@ -79,10 +80,10 @@ def study(
         return
     compared = [run_one(one, replications, jobs, out) for one in studies]
     if picture is not None:
-        from homenode.report.over_time import study_over_time
         from homenode.report.pictures import save_picture
+        from homenode.report.study_pictures import study_picture
 
-        tell(f"drew {save_picture(study_over_time(compared[0]), picture)}")
+        tell(f"drew {save_picture(study_picture(compared[0]), picture)}")
     if as_json:
         answers = [result.as_json() for result in compared]
         show_json({"studies": answers} if every else answers[0])

@@ -11,6 +11,7 @@ from rich.table import Table
 from homenode.evidence.capability import CapabilityTable, Factor, Prediction, Size, Split
 from homenode.evidence.capability.partitions import counted
 from homenode.model.numbers import number, signed
+from homenode.report.charts import LOSS, QUIET, curves
 from homenode.report.tables import plain_table
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _CAUSES = {
 }
 _VENDORS = "the vendor's reference workloads reach"
 _SHOWN_NS = 0.0005
-_COLOURS = {_CURVE: "#c8553d", _LINEAR: "#8fa3b0"}
+_COLOURS = {_CURVE: LOSS, _LINEAR: QUIET}
 
 
 def size_table(table: CapabilityTable, sizes: Sequence[Size]) -> Table:
@@ -137,23 +138,12 @@ def capability_json(
 
 def capability_curve(table: CapabilityTable) -> alt.LayerChart:
     """Capability of a partition over its processors, with linear scaling beside it."""
-    import altair as alt
-
-    x = alt.X("processors:Q", title="processors of the partition")
-    chart = alt.Chart(alt.InlineData(values=curve_points(table))).encode(
-        x=x,
-        y=alt.Y("capability:Q", title="capability [processors that are alone]"),
-        color=alt.Color(
-            "kind:N",
-            title=None,
-            scale=alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values())),
-        ),
+    titles = (
+        f"Effective capability of a partition: {table.title}",
+        "processors of the partition",
+        "capability [processors that are alone]",
     )
-    points = chart.mark_point(filled=True).transform_filter(f"datum.kind == '{_CURVE}'")
-    layers: alt.LayerChart = (chart.mark_line() + points).properties(
-        title=f"Effective capability of a partition: {table.title}", width=560, height=360
-    )
-    return layers
+    return curves(curve_points(table), ("processors", "capability"), titles, _COLOURS)
 
 
 def curve_points(table: CapabilityTable) -> list[dict[str, object]]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from homenode.errors import HomenodeError, StoreError
+from homenode.report import charts
+from homenode.report.charts import Step
 from homenode.simulate.explain.explanation import Explanation
 from homenode.simulate.kept.store import dump_json
 from homenode.staging import write_whole
@@ -21,71 +23,32 @@ if TYPE_CHECKING:
 SUFFIXES = (".svg", ".png", ".json")
 _PNG_SCALE = 2.0
 _TOTAL, _PART, _MORE, _LESS = "total", "part", "more", "less"
-_COLOURS = {_TOTAL: "#5b6770", _PART: "#8fa3b0", _MORE: "#c8553d", _LESS: "#3f8f6b"}
+_COLOURS = {
+    _TOTAL: charts.DARK, _PART: charts.QUIET, _MORE: charts.LOSS, _LESS: charts.GAIN,
+}  # fmt: skip
 _MARGIN = 0.15
-_GAP = 0.15
-_LINE = "#2f363b"
 
 
 def waterfall(explanation: Explanation) -> alt.LayerChart:
     """From nothing, or from the base at equal work, to the partition, cause by cause."""
-    import altair as alt
-
-    steps = waterfall_steps(explanation)
-    order = [step["label"] for step in steps]
+    bars = waterfall_steps(explanation)
     measure = explanation.measure.title
     title = f"Where the {measure} of {explanation.breakdown.partition} went"
     if explanation.base is not None:
         first, last = _names(explanation)
         title = f"From {first} to {last}: what costs more, what less"
-    base = alt.Chart(alt.InlineData(values=steps)).encode(
-        x=alt.X(
-            "label:N",
-            sort=order,
-            title=None,
-            axis=alt.Axis(labelAngle=-35, labelLimit=240),
-            scale=alt.Scale(paddingInner=_GAP, paddingOuter=_GAP),
-        )
-    )
-    bars = base.mark_bar().encode(
-        y=alt.Y("start:Q", title=measure, scale=alt.Scale(domain=_domain(steps))),
-        y2="end:Q",
-        color=alt.Color(
-            "kind:N",
-            legend=None,
-            scale=alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values())),
-        ),
-    )
-    levels = (
-        alt.Chart(alt.InlineData(values=_links(steps)))
-        .mark_rule(color=_LINE)
-        .encode(x=alt.X("label:N", sort=order), x2="next:N", y="level:Q")
-    )
-    labels = base.mark_text(dy=-7).encode(y="top:Q", text="shown:N")
-    chart: alt.LayerChart = (levels + bars + labels).properties(title=title, width=640, height=320)
-    return chart
+    return charts.steps(bars, _links(bars), (title, measure), _COLOURS, _highest(bars))
 
 
 def waterfalls(explanations: Sequence[Explanation]) -> alt.TopLevelMixin:
     """One below the other, a waterfall for each explanation."""
     import altair as alt
 
-    charts = [waterfall(one) for one in explanations]
-    return charts[0] if len(charts) == 1 else alt.vconcat(*charts)
+    drawn = [waterfall(one) for one in explanations]
+    return drawn[0] if len(drawn) == 1 else alt.vconcat(*drawn)
 
 
-class Bar(TypedDict):
-    """A bar of a waterfall: where it starts and ends, its kind, the number that stands on it."""
-
-    label: str
-    start: float
-    end: float
-    top: float
-    kind: str
-    shown: str
-
-
-def waterfall_steps(explanation: Explanation) -> list[Bar]:
+def waterfall_steps(explanation: Explanation) -> list[Step]:
     """The bars: label, where each starts and ends, kind, text; causes that print as zero are left
     out.
     """
@@ -119,7 +82,7 @@ def _names(explanation: Explanation) -> tuple[str, str]:
     return f"{base.partition} of {base.run}", f"{mine.partition} of {mine.run}"
 
 
-def _links(steps: list[Bar]) -> list[dict[str, object]]:
+def _links(steps: list[Step]) -> list[dict[str, object]]:
     """From the end of each bar to the next one."""
     return [
         {"label": step["label"], "next": after["label"], "level": step["end"]}
@@ -127,7 +90,7 @@ def _links(steps: list[Bar]) -> list[dict[str, object]]:
     ]
 
 
-def _step(label: str, start: float, end: float, kind: str, digits: int) -> Bar:
+def _step(label: str, start: float, end: float, kind: str, digits: int) -> Step:
     sign = "+" if kind in (_MORE, _LESS) else ""
     return {
         "label": label,
@@ -139,9 +102,9 @@ def _step(label: str, start: float, end: float, kind: str, digits: int) -> Bar:
     }
 
 
-def _domain(steps: list[Bar]) -> list[float]:
-    """From zero: bars that stand for amounts must not be cut."""
-    return [0.0, max(step["top"] for step in steps) * (1.0 + _MARGIN) or 1.0]
+def _highest(steps: list[Step]) -> float:
+    """With room for the numbers above the bars."""
+    return max(step["top"] for step in steps) * (1.0 + _MARGIN) or 1.0
 
 
 def picture_path(path: str | Path) -> Path:

@@ -11,6 +11,7 @@ from homenode.evidence.scaling.capability import BETWEEN, PREDICTED
 from homenode.evidence.scaling.causes import KINDS
 from homenode.evidence.scaling.result import ScalingResult
 from homenode.model.numbers import NOTHING, number
+from homenode.report.charts import DARK, LOSS, PALE, curves
 from homenode.report.tables import plain_table
 
 if TYPE_CHECKING:
@@ -26,8 +27,7 @@ _ROWS = (
 )
 _MARKS = {BETWEEN: "~", PREDICTED: "*"}
 _ITR, _CURVE, _LINEAR = "ITR ratio", "capability ratio", "linear"
-_COLOURS = {_ITR: "#c8553d", _CURVE: "#5b6770", _LINEAR: "#c9d1d6"}
-_BEND = "#c8553d"
+_COLOURS = {_ITR: LOSS, _CURVE: DARK, _LINEAR: PALE}
 
 
 def scaling_tables(result: ScalingResult) -> list[Table]:
@@ -99,29 +99,11 @@ def scaling_picture(result: ScalingResult) -> alt.LayerChart:
     """ITR ratio over processors, the capability curve and linear scaling beside it, the step that
     bends shaded.
     """
-    import altair as alt
-
-    base = alt.Chart(alt.InlineData(values=picture_points(result))).encode(
-        x=alt.X("processors:Q", title="logical processors", scale=alt.Scale(zero=False)),
-        y=alt.Y("ratio:Q", title=f"ratio to {result.sizes[0].processors} processors"),
-        color=alt.Color(
-            "kind:N",
-            title=None,
-            scale=alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values())),
-        ),
-    )
-    points = base.mark_point(filled=True, size=60).transform_filter(f"datum.kind == '{_ITR}'")
-    layers = base.mark_line() + points
-    if result.bend is not None:
-        step = [{"from": result.bend.start.processors, "to": result.bend.end.processors}]
-        shade = (
-            alt.Chart(alt.InlineData(values=step))
-            .mark_rect(opacity=0.12, color=_BEND)
-            .encode(x="from:Q", x2="to:Q")
-        )
-        layers = shade + layers
-    chart: alt.LayerChart = layers.properties(title=_title(result), width=560, height=360)
-    return chart
+    bend = result.bend
+    step = None if bend is None else (bend.start.processors, bend.end.processors)
+    beside = f"ratio to {result.sizes[0].processors} processors"
+    titles = (_title(result), "logical processors", beside)
+    return curves(picture_points(result), ("processors", "ratio"), titles, _COLOURS, step)
 
 
 def _title(result: ScalingResult) -> str:

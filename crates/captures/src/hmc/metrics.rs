@@ -28,6 +28,8 @@ pub struct Processed {
     pub processors: Vec<(String, f64)>,
     /// Use of partitions and of Virtual I/O Servers.
     pub usage: Vec<PartitionUse>,
+    /// Partitions that ran in no sample, with the line of their last.
+    pub stopped: Vec<(String, usize)>,
     /// Samples that were read.
     pub samples: u64,
 }
@@ -155,6 +157,7 @@ struct Reader {
     average: usize,
     unprocessed: Option<String>,
     partitions: BTreeMap<String, PartitionUse>,
+    stopped: BTreeMap<String, usize>,
     /// Pieces that had no end; each was searched to the end of the text.
     cut_off: usize,
 }
@@ -264,7 +267,10 @@ impl Reader {
                 .damage
                 .drop_line(line, || "a partition without name".to_owned());
         };
-        if of["state"].as_str().is_some_and(|state| state != "Running") {
+        // A partition in Open Firmware holds its processors and uses them.
+        let runs = |state: &str| ["Running", "Open Firmware", "Starting"].contains(&state);
+        if of["state"].as_str().is_some_and(|state| !runs(state)) {
+            self.stopped.insert(name.to_owned(), line);
             return;
         }
         let processor = &of["processor"];
@@ -348,6 +354,9 @@ impl Reader {
                 tool: "an HMC's processed metrics",
             });
         }
+        let ran = &self.partitions;
+        self.stopped.retain(|name, _| !ran.contains_key(name));
+        self.found.stopped = self.stopped.into_iter().collect();
         self.found.usage = self.partitions.into_values().collect();
         Ok(self.damage.with(self.found))
     }
@@ -397,6 +406,15 @@ mod tests {
             .fields
             .contains(&("mode".to_owned(), "uncap".to_owned())));
         assert_eq!(read.found.server[1].1, "9009-42A*21F64EV");
+        assert_eq!(read.found.stopped, [("off".to_owned(), 3)]);
+        let firmware = text.replace(
+            "\"off\",\"state\":\"Not Activated\"",
+            "\"off\",\"state\":\"Open \
+             Firmware\",\"processor\":{\"utilizedProcUnits\":[0.0,0.0]}",
+        );
+        let read = processed(&firmware).expect("sound");
+        assert_eq!(read.found.usage.len(), 2);
+        assert!(read.found.stopped.is_empty());
     }
 
     #[test]

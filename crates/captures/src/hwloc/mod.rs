@@ -13,7 +13,7 @@ mod write;
 
 use crate::damage::{Damage, Lenient};
 use crate::error::CaptureError;
-use crate::topology::{CpuKind, Host, Kind, Set, Topology};
+use crate::topology::{virtual_hardware, CpuKind, Host, Kind, Set, Topology};
 use crate::xml::{self, Element};
 use object::infos;
 pub use write::write;
@@ -106,13 +106,21 @@ fn host(topology: Topology) -> Host {
         .chain(told.clone());
     let processor = said.find(|info| info.name == "CPUModel");
     let memory = topology.root.memory();
+    let power = find("PlatformName").as_deref() == Some("pSeries");
+    let dmi = ["DMISysVendor", "DMIProductName", "DMIBIOSVendor"];
+    let names: Vec<String> = dmi.iter().filter_map(|name| find(name)).collect();
+    let names = names.join(" ") + processor.map_or("", |info| info.value.as_str());
     Host {
         architecture: find("Architecture"),
         processor: processor.map(|info| info.value.trim().to_owned()),
         clock_mhz: None,
         model: find("PlatformModel").or_else(|| find("DMIProductName")),
         name: find("HostName"),
-        hypervisor: (find("PlatformName").as_deref() == Some("pSeries")).then(|| "PowerVM".into()),
+        hypervisor: if power {
+            Some("PowerVM".into())
+        } else {
+            virtual_hardware(&names)
+        },
         memory_bytes: Some(memory).filter(|bytes| *bytes > 0),
         topology: Some(topology),
         summary: String::new(),

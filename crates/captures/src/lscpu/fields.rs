@@ -15,13 +15,52 @@ const KNOWN: [&str; 5] = [
     "Core(s) per socket",
 ];
 
+/// More kinds of cores than any processor has.
+const MOST_KINDS: usize = 16;
+
 /// More parts of a kind than any host has.
 const MOST: u64 = 65_536;
+
+/// Labels that stand once for each kind of core, below its name.
+const OF_KIND: [&str; 13] = [
+    "Model",
+    "Thread(s) per core",
+    "Core(s) per socket",
+    "Core(s) per cluster",
+    "Socket(s)",
+    "Cluster(s)",
+    "Stepping",
+    "CPU(s) scaling MHz",
+    "CPU max MHz",
+    "CPU min MHz",
+    "BogoMIPS",
+    "Flags",
+    "Frequency boost",
+];
+const NAME: &str = "Model name";
+
+type Held = BTreeMap<String, (String, usize)>;
 
 /// Values by label, without the colon.
 #[derive(Debug, Default)]
 pub(super) struct Fields {
-    held: BTreeMap<String, (String, usize)>,
+    held: Held,
+    /// Of processors with cores of several kinds, those after the first.
+    kinds: Vec<Held>,
+}
+
+/// So many cores of a kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Cores {
+    pub(super) sockets: u64,
+    pub(super) each: u64,
+    pub(super) threads: u64,
+}
+
+impl Cores {
+    pub(super) const fn cores(self) -> u64 {
+        self.sockets * self.each
+    }
 }
 
 impl Fields {
@@ -37,6 +76,19 @@ impl Fields {
     pub(super) fn add(&mut self, label: &str, value: &str, line: usize, damage: &mut Damage) {
         let label = label.trim().trim_end_matches(':').trim();
         let value = value.trim().to_owned();
+        if label == NAME && self.held.get(NAME).is_some_and(|(name, _)| *name != value) {
+            if self.kinds.len() < MOST_KINDS {
+                self.kinds.push(Held::new());
+            }
+        } else if OF_KIND.contains(&label) {
+            if let Some(kind) = self.kinds.last_mut() {
+                kind.insert(label.to_owned(), (value, line));
+                return;
+            }
+        }
+        if label == NAME && !self.kinds.is_empty() {
+            return;
+        }
         match self.held.get(label) {
             None => {
                 self.held.insert(label.to_owned(), (value, line));
@@ -78,6 +130,26 @@ impl Fields {
             });
         }
         count
+    }
+
+    /// Cores of each kind but the first; none if one of them is not told whole.
+    pub(super) fn other_kinds(&self) -> Option<Vec<Cores>> {
+        let number = |held: &Held, labels: &[&str]| {
+            let text = labels.iter().find_map(|label| held.get(*label));
+            let count = text?.0.parse().ok();
+            count.filter(|count| (1..=MOST).contains(count))
+        };
+        let of = |held: &Held| {
+            Some(Cores {
+                sockets: number(held, &["Socket(s)"])
+                    .or_else(|| number(held, &["Cluster(s)"]))
+                    .unwrap_or(1),
+                each: number(held, &["Core(s) per socket"])
+                    .or_else(|| number(held, &["Core(s) per cluster"]))?,
+                threads: number(held, &["Thread(s) per core"]).unwrap_or(1),
+            })
+        };
+        self.kinds.iter().map(of).collect()
     }
 
     /// A list of processors.

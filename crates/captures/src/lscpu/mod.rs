@@ -116,6 +116,19 @@ NUMA node1 CPU(s):   2-3,6-7
     }
 
     #[test]
+    fn cores_of_several_kinds_are_all_counted() {
+        let text = include_str!("../../../../fuzz/seeds/lscpu/kinds.txt");
+        let read = read(text).expect("a summary");
+        assert_eq!(read.dropped, 0, "{:?}", read.remarks);
+        let host = read.found;
+        assert_eq!(host.processor.as_deref(), Some("Cortex-A55"));
+        assert_eq!(
+            host.summary,
+            "1 Package, 1 L3, 8 L2, 8 L1d, 8 L1i, 8 Core, 8 PU, 1 NUMANode"
+        );
+    }
+
+    #[test]
     fn json_says_the_same_also_cut_short() {
         let row = |line: &str| {
             let (field, data) = line.split_once(':').unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::fields::Fields;
+use super::fields::{Cores, Fields};
 use super::found::Found;
 use super::table::Table;
 use crate::damage::Damage;
@@ -128,16 +128,26 @@ fn from_counts(fields: &Fields, damage: &mut Damage) -> Option<Topology> {
         });
         return None;
     }
-    let mut order: Vec<u32> = Vec::new();
-    let mut rest: std::collections::BTreeSet<u32> = online.iter().collect();
-    for (_, set) in &nodes {
-        order.extend(set.and(&online).iter().filter(|cpu| rest.remove(cpu)));
-    }
-    order.extend(rest);
+    let order = by_nodes(&nodes, &online);
     let mut count = |label: &str| fields.count(label, damage);
     let threads = count("Thread(s) per core").unwrap_or(1);
     let cores = count("Core(s) per socket").or_else(|| count("Core(s) per cluster"))?;
     let sockets = sockets(&mut count)?;
+    let first = Cores {
+        sockets,
+        each: cores,
+        threads,
+    };
+    let others = fields.other_kinds()?;
+    if !others.is_empty() {
+        return of_kinds(
+            fields,
+            &[&[first], &others[..]].concat(),
+            &online,
+            &order,
+            damage,
+        );
+    }
     let (all, told) = (order.len() as u64, threads * cores * sockets);
     if all != told {
         damage.remark(fields.line_of("CPU(s)"), || {
@@ -153,25 +163,12 @@ fn from_counts(fields: &Fields, damage: &mut Damage) -> Option<Topology> {
     let mut parts = processors(&online);
     parts.extend(even(&order, sockets, Kind::Package));
     parts.extend(even(&order, sockets * cores, Kind::Core));
-    for (name, bytes, instances) in fields.caches(damage) {
-        let Some(kind) = Kind::named(&name) else {
-            continue;
-        };
-        let alone = if matches!(kind, Kind::Cache(1 | 2, _)) {
-            sockets * cores
-        } else {
-            sockets
-        };
-        parts.extend(
-            even(&order, instances.unwrap_or(alone), kind)
-                .into_iter()
-                .map(|mut part| {
-                    part.object.bytes = Some(bytes);
-                    part.object.os_index = None;
-                    part
-                }),
-        );
-    }
+    parts.extend(even_caches(
+        fields,
+        &order,
+        (sockets * cores, sockets),
+        damage,
+    ));
     with_model(&mut parts, fields);
     let memory: Vec<Part> = nodes
         .into_iter()
@@ -184,9 +181,86 @@ fn from_counts(fields: &Fields, damage: &mut Damage) -> Option<Topology> {
     Some(finished(parts, memory, offline, damage))
 }
 
+/// The processors node by node, those of no node last.
+fn by_nodes(nodes: &[(u32, Set)], online: &Set) -> Vec<u32> {
+    let mut order: Vec<u32> = Vec::new();
+    let mut rest: std::collections::BTreeSet<u32> = online.iter().collect();
+    for (_, set) in nodes {
+        order.extend(set.and(online).iter().filter(|cpu| rest.remove(cpu)));
+    }
+    order.extend(rest);
+    order
+}
+
+/// Caches, as many as is said of them, else one a core, or one a socket from the third level on;
+/// `counts` are cores and sockets.
+fn even_caches(
+    fields: &Fields,
+    order: &[u32],
+    counts: (u64, u64),
+    damage: &mut Damage,
+) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for (name, bytes, instances) in fields.caches(damage) {
+        let Some(kind) = Kind::named(&name) else {
+            continue;
+        };
+        let of_core = matches!(kind, Kind::Cache(1 | 2, _));
+        let alone = if of_core { counts.0 } else { counts.1 };
+        let each = even(order, instances.unwrap_or(alone), kind);
+        parts.extend(each.into_iter().map(|mut part| {
+            part.object.bytes = Some(bytes);
+            part.object.os_index = None;
+            part
+        }));
+    }
+    parts
+}
+
+/// Cores of several kinds, as those of Arm's processors are: one package has all of them.
+fn of_kinds(
+    fields: &Fields,
+    kinds: &[Cores],
+    online: &Set,
+    order: &[u32],
+    damage: &mut Damage,
+) -> Option<Topology> {
+    let told: u64 = kinds.iter().map(|kind| kind.cores() * kind.threads).sum();
+    if told != order.len() as u64 {
+        let all = order.len();
+        damage.remark(fields.line_of("CPU(s)"), || {
+            format!("{all} processors are in use, the kinds of cores have {told}: no tree")
+        });
+        return None;
+    }
+    let why = || "which processors are of which kind is not said; they are taken in order".into();
+    damage.remark(fields.line_of("Model name"), why);
+    let mut parts = processors(online);
+    parts.extend(even(order, 1, Kind::Package));
+    let mut rest = order;
+    let mut number = 0;
+    for kind in kinds {
+        let of_kind = usize::try_from(kind.cores() * kind.threads).unwrap_or(rest.len());
+        let (mine, others) = rest.split_at(of_kind.min(rest.len()));
+        for mut core in even(mine, kind.cores(), Kind::Core) {
+            core.object.os_index = Some(number);
+            number += 1;
+            parts.push(core);
+        }
+        rest = others;
+    }
+    let counts = (u64::from(number), 1);
+    parts.extend(even_caches(fields, order, counts, damage));
+    with_model(&mut parts, fields);
+    let nodes = fields.nodes(damage).into_iter();
+    let memory = nodes.map(|(number, set)| node(number, set.and(online)));
+    let memory = memory.collect();
+    Some(finished(parts, memory, Vec::new(), damage))
+}
+
 /// Sockets, over books and drawers where there are any.
 fn sockets(count: &mut impl FnMut(&str) -> Option<u64>) -> Option<u64> {
-    if let Some(sockets) = count("Socket(s)") {
+    if let Some(sockets) = count("Socket(s)").or_else(|| count("Cluster(s)")) {
         return Some(sockets);
     }
     let books = match count("Book(s) per drawer") {

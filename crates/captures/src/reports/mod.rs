@@ -12,6 +12,7 @@ mod listing;
 mod model;
 mod reader;
 mod rows;
+mod sadf;
 mod session;
 mod tools;
 mod words;

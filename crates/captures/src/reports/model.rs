@@ -47,6 +47,8 @@ pub struct Banner {
     pub day: Option<i64>,
     /// Logical processors.
     pub processors: Option<u32>,
+    /// Of the processors, as sysstat writes it between underlines: `x86_64`.
+    pub architecture: Option<String>,
 }
 
 /// A command that was typed.

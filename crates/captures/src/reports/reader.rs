@@ -4,8 +4,9 @@ use crate::damage::{Damage, Lenient};
 use crate::error::{quoted, CaptureError};
 use crate::heading::Heading;
 use crate::reports::listing;
-use crate::reports::model::{Affinity, Information, Recording, Table};
+use crate::reports::model::{Affinity, Banner, Information, Recording, Table};
 use crate::reports::rows::{Open, Taken};
+use crate::reports::sadf::Sadf;
 use crate::reports::session;
 use crate::reports::tools;
 use crate::reports::words;
@@ -16,6 +17,9 @@ pub(super) const LONGEST_LINE: usize = 16_384;
 
 /// More facts than `lparstat -i` has at any level.
 const MOST_FACTS: usize = 200;
+
+/// More headings than `sar -A` has.
+const MOST_OTHERS: usize = 100;
 
 /// What the lines that come next belong to.
 #[derive(Default)]
@@ -38,6 +42,8 @@ enum Mode {
     Counters,
     /// Means at the end of a report.
     Averages,
+    /// Rows of a table that is of no report taken here.
+    Other,
 }
 
 /// Takes the lines of a text one by one.
@@ -49,6 +55,14 @@ pub struct Reader {
     open: Option<Open>,
     found: Recording,
     damage: Damage,
+    /// Whether the line before was empty, as it is before every heading of sysstat's.
+    gap: bool,
+    /// Date and time on a line of their own, which hold for the headings that come.
+    clock: Stamp,
+    /// Headings of tables that are not taken, each once, and the line of the first.
+    others: Vec<String>,
+    first_other: usize,
+    sadf: Sadf,
 }
 
 /// The tool whose report comes first in the beginning of a text, if there is one.
@@ -77,7 +91,16 @@ impl Reader {
         if raw.len() > LONGEST_LINE {
             return self.lost(|| "longer than any line of a report".to_owned());
         }
+        match self.sadf.lines(raw) {
+            Some(lines) => lines.iter().for_each(|line| self.take(line)),
+            None => self.take(raw),
+        }
+    }
+
+    /// A line as it stands in a report.
+    fn take(&mut self, raw: &str) {
         let text = raw.trim_matches(|c: char| c.is_whitespace() || c.is_control());
+        let gap = std::mem::replace(&mut self.gap, text.is_empty());
         if text.is_empty() {
             return;
         }
@@ -94,7 +117,17 @@ impl Reader {
         let is_row = words
             .first()
             .is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()));
-        if !is_row && (self.heading(words, stamp) || self.listing_begins(text, words)) {
+        if words.is_empty() && !stamp.is_none() {
+            self.clock = stamp;
+            return;
+        }
+        let above = std::mem::take(&mut self.clock);
+        let at = if stamp.is_none() { above } else { stamp };
+        let is_heading = !is_row
+            && (self.heading(words, at)
+                || self.listing_begins(text, words)
+                || gap && self.other_begins(words, stamp));
+        if is_heading {
             return;
         }
         self.row(raw, words, stamp);
@@ -110,7 +143,19 @@ impl Reader {
     /// # Errors
     /// Nothing of the text was a report.
     pub fn finish(mut self) -> Result<Lenient<Recording>, CaptureError> {
+        let rest = self.sadf.rest();
+        rest.iter().for_each(|line| self.take(line));
         self.close_table();
+        if let Some(first) = self.others.first() {
+            let count = self.others.len();
+            let why = || {
+                format!(
+                    "{count} other tables are not taken, first {:?}",
+                    quoted(first)
+                )
+            };
+            self.damage.remark(self.first_other, why);
+        }
         let found = &self.found;
         let nothing = found.tables.is_empty()
             && found.information.is_empty()
@@ -223,6 +268,33 @@ impl Reader {
         true
     }
 
+    /// Headings of a table of sysstat's that is none of those taken, or the headings above means:
+    /// a time, or a word for the means, and words of which none is a number.
+    fn other_begins(&mut self, words: &[&str], stamp: Stamp) -> bool {
+        let of_linux = |banner: &Banner| banner.system == "Linux";
+        let (means, names) = match words {
+            [first, rest @ ..] if means_mean(first) => (true, rest),
+            _ => (false, words),
+        };
+        let sysstat = stamp.time.is_some() || self.found.banners.last().is_some_and(of_linux);
+        let all_names = !names.is_empty() && names.iter().all(|word| words::value(word).is_none());
+        if !(sysstat && all_names) {
+            return false;
+        }
+        if let (Mode::Rows, Some(open)) = (&self.mode, &mut self.open) {
+            open.close_interval(&mut self.damage);
+        }
+        self.mode = Mode::Other;
+        let heading = words::joined(names);
+        if !means && self.others.len() < MOST_OTHERS && !self.others.contains(&heading) {
+            if self.others.is_empty() {
+                self.first_other = self.number;
+            }
+            self.others.push(heading);
+        }
+        true
+    }
+
     fn begin(&mut self, heading: Heading, stamp: Stamp) {
         self.close_table();
         let last = |count: usize| count.checked_sub(1);
@@ -246,9 +318,11 @@ impl Reader {
         };
         open.close_interval(&mut self.damage);
         let mut table = open.table;
-        let since_boot = table.report == "vmstat"
-            && table.lines.len() > 1
-            && table.columns.iter().any(|name| name == "swpd");
+        let since_boot = table.lines.len() > 1
+            && match table.report {
+                "vmstat" => table.columns.iter().any(|name| name == "swpd"),
+                report => report == "iostat",
+            };
         if since_boot {
             let line = table.lines.remove(0) as usize;
             table.times.remove(0);
@@ -336,6 +410,7 @@ impl Reader {
                 self.mode = Mode::Rows;
                 self.table_row(raw, words, stamp);
             }
+            Mode::Other => self.mode = Mode::Other,
             Mode::Calls => {
                 self.mode = Mode::Calls;
                 self.table_row(raw, words, stamp);
@@ -447,10 +522,14 @@ fn is_average(words: &[&str]) -> bool {
     let Some((first, values)) = words.split_first() else {
         return false;
     };
-    let known = matches!(*first, "Average" | "Average:");
+    let enough = if first.starts_with("Average") { 1 } else { 3 };
+    means_mean(first) && values.len() >= enough && ends_in_value(words)
+}
+
+/// `Average`, `Average:` or what may be another language's word for it.
+fn means_mean(first: &str) -> bool {
     let likely = first.len() > 3 && first.ends_with(':') && !first.contains('=');
-    let enough = if known { 1 } else { 3 };
-    (known || likely) && values.len() >= enough && ends_in_value(words)
+    likely || first == "Average"
 }
 
 fn ends_in_value(words: &[&str]) -> bool {

@@ -4,8 +4,8 @@ use crate::reports::model::{Banner, Command, Configuration};
 use crate::stamp;
 
 /// Tools whose reports are read.
-const TOOLS: [&str; 9] = [
-    "lparstat", "mpstat", "vmstat", "sar", "lssrad", "schedo", "vmo", "ioo", "no",
+const TOOLS: [&str; 10] = [
+    "lparstat", "mpstat", "vmstat", "sar", "iostat", "lssrad", "schedo", "vmo", "ioo", "no",
 ];
 /// More words than any configuration line has; the rest is not kept.
 const MOST_WORDS: usize = 60;
@@ -55,7 +55,12 @@ pub(crate) fn banner(words: &[&str], line: usize) -> Option<Banner> {
     let day = words.iter().skip(3).find_map(|word| stamp::date(word));
     let count = words.windows(2).find(|pair| pair[1] == "CPU)");
     let processors = count.and_then(|pair| pair[0].strip_prefix('(')?.parse().ok());
+    let between = |word: &&str| {
+        let inner = word.strip_prefix('_')?.strip_suffix('_')?;
+        (!inner.is_empty()).then(|| inner.to_owned())
+    };
     Some(Banner {
+        architecture: words.iter().skip(3).find_map(between),
         processors,
         line,
         system: system.to_owned(),
@@ -136,6 +141,7 @@ mod tests {
         let found = banner(&words, 1).expect("a banner");
         assert_eq!((found.host.as_str(), found.day), ("db2", Some(18_576)));
         assert_eq!(found.processors, Some(4));
+        assert_eq!(found.architecture.as_deref(), Some("ppc64le"));
         assert_eq!(banner(&["AIX", "is", "fine"], 1), None);
     }
 

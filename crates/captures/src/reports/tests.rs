@@ -304,3 +304,85 @@ fn rows_of_another_width_and_words_are_dropped_with_their_line() {
     assert!(read.remarks[0].text.contains("\"x\" under %sys"));
     assert!(read.remarks[1].text.contains("2 values under 11 headings"));
 }
+
+#[test]
+fn tables_of_sysstat_that_are_not_taken_are_no_damage() {
+    let text = include_str!("../../../../fuzz/seeds/reports/sar-all.txt");
+    let read = read(text).expect("a report");
+    assert_eq!(read.dropped, 0, "{:?}", read.remarks);
+    let told: Vec<(&str, usize)> = read
+        .found
+        .tables
+        .iter()
+        .map(|table| (table.report, table.lines.len()))
+        .collect();
+    // Two columns of numbers are no switches because switches have two.
+    assert_eq!(told, [("sar", 2), ("sar -w", 2)]);
+    let texts: Vec<(usize, &str)> = read
+        .remarks
+        .iter()
+        .map(|remark| (remark.line, remark.text.as_str()))
+        .collect();
+    let first = "4 other tables are not taken, first \"INTR all CPU0 CPU1 CPU2 CPU3\"";
+    assert_eq!(texts, [(16, first)]);
+    let banner = &read.found.banners[0];
+    assert_eq!(banner.architecture.as_deref(), Some("x86_64"));
+}
+
+#[test]
+fn shares_of_iostat_have_the_time_above_them() {
+    let text = include_str!("../../../../fuzz/seeds/reports/iostat.txt");
+    let read = read(text).expect("a report");
+    assert_eq!(read.dropped, 0, "{:?}", read.remarks);
+    let table = &read.found.tables[0];
+    // The first report is the mean since the start of the system.
+    assert_eq!((table.report, &table.lines[..]), ("iostat", &[12, 19][..]));
+    assert_eq!(table.times[1] - table.times[0], 10.0);
+    assert_eq!(table.values[0], [20.0, 10.0]);
+}
+
+#[test]
+fn what_sadf_prints_is_what_sar_prints() {
+    let rows = |text: &str| {
+        let read = read(text).expect("a report");
+        assert_eq!(read.dropped, 0, "{:?}", read.remarks);
+        assert_eq!(read.found.banners[0].host, "build3");
+        let table = read
+            .found
+            .tables
+            .into_iter()
+            .find(|table| table.report == "sar");
+        let table = table.expect("shares of time");
+        assert_eq!(table.parts.len(), 2);
+        (table.times, table.columns, table.values)
+    };
+    let form = include_str!("../../../../fuzz/seeds/reports/sadf-d.txt");
+    let (times, columns, values) = rows(form);
+    assert_eq!(times[1] - times[0], 600.0);
+    assert_eq!((columns[0].as_str(), columns.len()), ("%user", 6));
+    assert_eq!(values[0], [12.5, 2.5]);
+    for other in [
+        include_str!("../../../../fuzz/seeds/reports/sadf-dh.txt"),
+        include_str!("../../../../fuzz/seeds/reports/sadf-p.txt"),
+    ] {
+        assert_eq!(
+            rows(other),
+            (times.clone(), columns.clone(), values.clone())
+        );
+    }
+    let restart = "build3;-1;2026-05-11 10:05:00 UTC;LINUX-RESTART\t(2 CPU)\n";
+    let cut = form.replacen(
+        "build3;600;2026-05-11 10:20",
+        &format!("{restart}build3;600;2026-05-11 10:20"),
+        1,
+    );
+    let read = read(&cut).expect("a report");
+    assert_eq!(read.found.banners[1].processors, Some(2));
+    let counts: Vec<usize> = read
+        .found
+        .tables
+        .iter()
+        .map(|table| table.lines.len())
+        .collect();
+    assert_eq!(counts, [1, 1, 2], "{:?}", read.remarks);
+}

@@ -3,7 +3,7 @@
 use super::cpuinfo::CpuInfo;
 use super::files::Files;
 use super::nodes;
-use crate::topology::{Host, Info, Topology};
+use crate::topology::{virtual_hardware, Host, Info, Topology};
 
 /// Lines of `proc/hwloc-nofile-info` that say what the system is.
 const SYSTEM: [&str; 5] = [
@@ -112,14 +112,12 @@ fn hypervisor(files: &Files<'_>, info: &CpuInfo) -> Option<String> {
         .first()
         .map(|first| first.flags.as_slice())
         .unwrap_or_default();
-    if !flags.iter().any(|flag| flag == "hypervisor") {
-        return None;
-    }
-    let words: Vec<String> = firmware(files).into_iter().map(|info| info.value).collect();
-    let words = words.join(" ");
-    let known = ["VMware", "KVM", "QEMU", "Virtual Machine"];
-    let found = known.into_iter().find(|name| words.contains(name));
-    Some(found.unwrap_or_default().to_owned())
+    let flagged = flags.iter().any(|flag| flag == "hypervisor");
+    // A dump without flags (no proc/cpuinfo, other architectures) still has its firmware's names.
+    let mut words: Vec<String> = firmware(files).into_iter().map(|info| info.value).collect();
+    words.extend(info.info("CPUModel").map(str::to_owned));
+    let found = virtual_hardware(&words.join(" "));
+    found.or_else(|| flagged.then(String::new))
 }
 
 fn firmware(files: &Files<'_>) -> Vec<Info> {

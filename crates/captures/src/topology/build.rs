@@ -43,7 +43,9 @@ pub(crate) fn build(
     damage: &mut Damage,
 ) -> Object {
     if distances.len() == memory.len() {
-        parts.extend(near(&memory, distances));
+        let known: HashSet<Set> = not_threads(&parts).cloned().collect();
+        let groups = near(&memory, distances).into_iter();
+        parts.extend(groups.filter(|part| !known.contains(&part.processors)));
     }
     parts.extend(beside(&parts, &memory));
     let nested = nest(parts, damage);
@@ -51,6 +53,12 @@ pub(crate) fn build(
     let mut root = object(&mut nodes.into_iter().map(Some).collect::<Vec<_>>(), 0);
     without_empty_levels(&mut root);
     root
+}
+
+/// Processors of each object that is none itself.
+fn not_threads(parts: &[Part]) -> impl Iterator<Item = &Set> {
+    let larger = parts.iter().filter(|part| part.object.kind != Kind::Pu);
+    larger.map(|part| &part.processors)
 }
 
 /// Groups of memory nodes that lie together.
@@ -64,11 +72,7 @@ fn near(memory: &[Part], distances: &[Vec<u64>]) -> Vec<Part> {
 
 /// A group for the processors of each memory node, where they are no object's alone.
 fn beside(parts: &[Part], memory: &[Part]) -> Vec<Part> {
-    let named: HashSet<&Set> = parts
-        .iter()
-        .filter(|part| part.object.kind != Kind::Pu)
-        .map(|part| &part.processors)
-        .collect();
+    let named: HashSet<&Set> = not_threads(parts).collect();
     let mut made = HashSet::new();
     let missing = memory.iter().map(|node| &node.processors);
     let missing = missing.filter(|set| !set.is_empty() && !named.contains(set));

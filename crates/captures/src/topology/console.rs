@@ -49,6 +49,9 @@ struct Page {
     printed: usize,
     /// How many of each level were printed.
     seen: HashMap<Level, usize>,
+    /// Logical numbers of memory, a list a kind in the order of the walk: hwloc counts what is
+    /// inside an object before the memory beside it.
+    memory_numbers: HashMap<Kind, Vec<usize>>,
     /// How many of each level there are, and how deep it lies at most.
     levels: Vec<(Level, usize)>,
     totals: HashMap<Level, usize>,
@@ -69,10 +72,22 @@ impl Page {
         let groups = levels.iter().filter(|((kind, _), _)| *kind == Kind::Group);
         let mut memory = Vec::new();
         tally(root, &mut memory);
+        let mut numbered = HashMap::new();
+        number(root, &mut HashMap::new(), &mut numbered);
+        let mut memory_numbers: HashMap<Kind, Vec<usize>> = HashMap::new();
+        root.walk(&mut |object| {
+            if let Some(logical) = numbered.get(&std::ptr::from_ref(object)) {
+                memory_numbers
+                    .entry(object.kind)
+                    .or_default()
+                    .push(*logical);
+            }
+        });
         Self {
             text: String::new(),
             memory,
             printed: 0,
+            memory_numbers,
             seen: HashMap::new(),
             many_groups: groups.count() > 1,
             totals: depths
@@ -90,7 +105,8 @@ impl Page {
     fn object(&mut self, object: &Object, depth: usize, groups: usize) {
         let level = (object.kind, group_level(object, groups));
         let number = self.seen.entry(level).or_insert(0);
-        let logical = *number;
+        let of_kind = self.memory_numbers.get(&object.kind);
+        let logical = of_kind.map_or(*number, |numbers| numbers[*number]);
         *number += 1;
         let total = self.memory.get(self.printed).copied().unwrap_or(0);
         self.printed += 1;
@@ -166,12 +182,18 @@ impl Page {
             .chain(matrix.objects.iter().map(|place| *place as u64))
             .max();
         let width = widest.unwrap_or(0).to_string().len().max(5);
+        let numbers = self.memory_numbers.get(&of);
+        let logical = |place: &usize| {
+            let number = numbers.and_then(|numbers| numbers.get(*place));
+            number.copied().unwrap_or(*place)
+        };
+        let places: Vec<usize> = matrix.objects.iter().map(logical).collect();
         let mut heading = format!(" {:>width$}", "index");
-        for place in &matrix.objects {
+        for place in &places {
             let _ = write!(heading, " {place:>width$}");
         }
         self.line(format_args!("{heading}"));
-        for (place, row) in matrix.objects.iter().zip(&matrix.rows) {
+        for (place, row) in places.iter().zip(&matrix.rows) {
             let mut words = format!(" {place:>width$}");
             for value in row {
                 let _ = write!(words, " {value:>width$}");
@@ -215,6 +237,26 @@ fn measure(
     let inner = groups + usize::from(object.kind == Kind::Group);
     for child in &object.children {
         measure(child, depth + 1, inner, depths);
+    }
+}
+
+/// Logical numbers of memory: of what is inside an object first, then of what is beside that.
+fn number(
+    object: &Object,
+    counts: &mut HashMap<Kind, usize>,
+    numbered: &mut HashMap<*const Object, usize>,
+) {
+    if object.kind.is_memory() {
+        let count = counts.entry(object.kind).or_insert(0);
+        numbered.insert(std::ptr::from_ref(object), *count);
+        *count += 1;
+    }
+    let (beside, inside): (Vec<_>, Vec<_>) = object
+        .children
+        .iter()
+        .partition(|child| child.kind.is_memory());
+    for child in inside.into_iter().chain(beside) {
+        number(child, counts, numbered);
     }
 }
 
@@ -308,6 +350,23 @@ mod tests {
         ] {
             assert_eq!(amount(bytes), text);
         }
+    }
+
+    #[test]
+    fn memory_beside_the_whole_is_counted_after_that_of_its_parts() {
+        let mut root = Object::new(Kind::Machine, Some(0));
+        let mut package = Object::new(Kind::Package, Some(0));
+        package.children = vec![
+            Object::new(Kind::NumaNode, Some(0)),
+            Object::new(Kind::Pu, Some(0)),
+        ];
+        root.children = vec![Object::new(Kind::NumaNode, Some(1)), package];
+        let text = console(&Topology {
+            root,
+            ..Topology::default()
+        });
+        assert!(text.contains("  NUMANode L#1 (P#1)"), "{text}");
+        assert!(text.contains("    NUMANode L#0 (P#0)"), "{text}");
     }
 
     #[test]

@@ -5,6 +5,13 @@ use serde::Serialize;
 use super::console::in_words;
 use super::model::Topology;
 
+/// Whose hardware it is that only a guest sees, by the names that its firmware and processor have.
+pub(crate) fn virtual_hardware(names: &str) -> Option<String> {
+    let known = ["VMware", "KVM", "QEMU", "Virtual Machine"];
+    let found = known.into_iter().find(|name| names.contains(name));
+    found.map(str::to_owned)
+}
+
 /// A host as its own operating system sees it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Host {

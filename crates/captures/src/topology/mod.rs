@@ -13,6 +13,7 @@ mod set;
 
 pub(crate) use build::{build, Part};
 pub use console::console;
+pub(crate) use host::virtual_hardware;
 pub use host::Host;
 pub use kind::{Kind, Share};
 pub use model::{CpuKind, Distances, Info, Object, Topology};

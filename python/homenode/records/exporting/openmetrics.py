@@ -1,7 +1,8 @@
 """A run as OpenMetrics text: every metric a family, every sample a point with its time.
 
 Families are gauges, for a figure is that of its sample and does not add up. What a partition was
-given stands beside them without a time.
+given stands beside them at every one of these times: Prometheus makes no block of a file in which
+any point lacks one, and forgets a series minutes after its last point.
 """
 
 from __future__ import annotations
@@ -65,37 +66,43 @@ class OpenMetrics:
 
 def _lines(run: Run, options: ExportOptions) -> Iterator[str]:
     began = options.begins.timestamp()
-    yield from _given(run, options)
+    found = dict(tables(run, options))
+    times = [began + time_s for time_s in found["partition"]["time_s"].unique().sort()]
+    yield from _given(run, options, times)
     shown = {c.name: f"{c.meaning} [{c.unit}]" if c.unit else c.meaning for c in COLUMNS}
     families: dict[str, tuple[dict[str, str], Sequence[str]]] = {
         "partition": (shown, ("partition",)),
         "cpu": (_CPU, ("partition", "cpu")),
         "pool": (_POOL, ("pool",)),
     }
-    for name, table in tables(run, options):
+    for name, table in found.items():
         if name in families:
             meanings, labels = families[name]
             yield from _points(f"homenode_{name}", table, meanings, labels, began)
     yield "# EOF"
 
 
-def _given(run: Run, options: ExportOptions) -> Iterator[str]:
-    """What each partition was given."""
+def _given(run: Run, options: ExportOptions, times: Sequence[float]) -> Iterator[str]:
+    """What each partition was given, at each of the times."""
+    ends = [f" {_number(time)}" for time in times]
     rows = configuration(Frames.of(run, options), options).to_dicts()
     yield "# HELP homenode_partition what a partition was given"
     yield "# TYPE homenode_partition info"
     for row in rows:
         facts = {name: row[name] for name in _INFO if row[name] is not None}
-        yield f"homenode_partition_info{_labels({'partition': row['partition'], **facts})} 1"
+        labels = _labels({"partition": row["partition"], **facts})
+        yield from (f"homenode_partition_info{labels} 1{end}" for end in ends)
     yield from _heading("homenode_sample_seconds", "length of a sample, which ends at its time")
-    yield f"homenode_sample_seconds {_number(sample_ns(run, options) / NS_PER_S)}"
+    seconds = _number(sample_ns(run, options) / NS_PER_S)
+    yield from (f"homenode_sample_seconds {seconds}{end}" for end in ends)
     for name, meaning in _GIVEN.items():
         yield from _heading(f"homenode_partition_{name}", meaning)
         for row in rows:
             value = row["memory_mb"] * _BYTES_PER_MB if name == "memory_bytes" else row[name]
             if value is not None:
                 labels = _labels({"partition": row["partition"]})
-                yield f"homenode_partition_{name}{labels} {_number(value)}"
+                known = f"homenode_partition_{name}{labels} {_number(value)}"
+                yield from (f"{known}{end}" for end in ends)
 
 
 def _points(

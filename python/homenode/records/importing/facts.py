@@ -50,6 +50,8 @@ class SystemFacts:
     cores: Count | None = None
     """Cores in use."""
     installed_cores: Count | None = None
+    types: dict[str, Told[int]] = field(default_factory=dict)
+    """On a mainframe: cores by type."""
     threads_per_core: Count | None = None
     pool_cores: Count | None = None
     """Cores of the shared processor pool."""
@@ -66,6 +68,8 @@ class PartitionFacts:
     system: str | None = None
     """Key of its server."""
     number: Count | None = None
+    running: Told[bool] | None = None
+    """Whether it ran when its state was listed; one that did not is left out of all files."""
     os: Text | None = None
     """aix, linux, hp-ux, z/vm, ibm-i, windows, other."""
     mode: Told[Literal["shared", "dedicated"]] | None = None

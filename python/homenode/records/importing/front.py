@@ -15,6 +15,7 @@ from homenode.records.importing.opening.gather import Gathered, reason
 from homenode.records.importing.opening.sources import Left, ListingError
 from homenode.records.importing.opening.trees import Tree
 from homenode.records.importing.recognise import file_formats, knows, recognise, recognise_tree
+from homenode.records.importing.shared.stopped import leave_out_stopped
 from homenode.records.importing.shared.words import unread
 
 Progress = Callable[[float, float | None], None]
@@ -46,6 +47,7 @@ def read_gathered(gathered: Gathered) -> Facts:
     for afterwards in facts.afterwards:
         afterwards()
     facts.afterwards.clear()
+    leave_out_stopped(facts)
     facts.left[:0] = gathered.left
     facts.notices[:0] = gathered.notices
     return facts

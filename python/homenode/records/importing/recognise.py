@@ -16,6 +16,8 @@ from homenode.records.importing.opening.trees import Tree
 from homenode.records.importing.shared.forms import FileFormat, TreeFormat
 
 _QUOTE = 60
+_SYSSTAT = b"\x96\xd5"
+"""With which every binary recording of sysstat begins, on hosts with the least byte first."""
 
 
 @cache
@@ -40,6 +42,12 @@ def recognise(source: Input) -> FileFormat:
             f"it could be {' or '.join(one.name for one in found)}",
             where=source.at(),
             next_step="give a longer piece of it, heading and all",
+        )
+    if source.head.startswith(_SYSSTAT):
+        raise ListingError(
+            "it is a binary recording of sysstat, which only its own sadf reads",
+            where=source.at(),
+            next_step="on a host with that sysstat: sadf -d FILE -- -u -w -P ALL > FILE.csv",
         )
     line, text = _first_line(source.head)
     asked = f'it begins "{text}"' if text else "it holds no text"

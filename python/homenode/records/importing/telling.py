@@ -27,10 +27,17 @@ def sentences(facts: Facts) -> Iterator[str]:
 
 
 def noted(notices: Sequence[Notice]) -> Iterator[str]:
-    """What to know, a line each, as far as someone would read on."""
-    for notice in notices[:MOST_NOTICES]:
-        yield f"note: {notice}"
-    yield from _more(len(notices) - MOST_NOTICES, "note", "note")
+    """What to know, a line each, as far as someone would read on; what is to be said of several
+    lines of a file is said of the first, with how many there are.
+    """
+    same: dict[tuple[str | None, str], list[Notice]] = {}
+    for notice in notices:
+        file = notice.where.file if notice.where else None
+        same.setdefault((file, notice.text), []).append(notice)
+    for first, *others in list(same.values())[:MOST_NOTICES]:
+        again = f" (and {len(others)} more of this kind)" if others else ""
+        yield f"note: {first}{again}"
+    yield from _more(len(same) - MOST_NOTICES, "note", "note")
 
 
 def _more(count: int, what: str, of: str) -> Iterator[str]:

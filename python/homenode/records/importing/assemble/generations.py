@@ -55,6 +55,18 @@ def generation_name(generation: Generation) -> str:
     return f"{'Power' if number >= 10 else 'POWER'}{int(number)}{plus}"
 
 
+def threads_started_with(generation: Generation | None, os: str, threads: int) -> int:
+    """Threads of a core that a partition of PowerVM uses if nobody sets them: all that the core has
+    (`threads`, of the machine that stands for it), which were two up to POWER6; AIX starts with
+    four of POWER8's eight.
+    """
+    if generation is None or generation[0] != "power":
+        return threads
+    if generation[1] < 7:
+        return min(threads, 2)
+    return min(threads, 4) if int(generation[1]) == 8 and os == "aix" else threads
+
+
 def _of(text: str) -> Generation | None:
     power = _POWER.search(text)
     if power is not None:

@@ -22,7 +22,7 @@ from homenode.records.importing.assemble.generations import (
     generation_of,
 )
 from homenode.records.importing.assemble.machine_file import machine_file
-from homenode.records.importing.facts import Facts, SystemFacts, TopologyFacts
+from homenode.records.importing.facts import Facts, SystemFacts, Told, TopologyFacts
 from homenode.records.importing.opening.sources import ListingError, Notice
 
 DEFAULT_MACHINE = "ibm-power-e1080"
@@ -69,6 +69,8 @@ class ChosenMachine:
     text: str | None = None
     """The machine file, if it was made here."""
     notices: tuple[Notice, ...] = ()
+    types: dict[str, Told[int]] = field(default_factory=dict)
+    """Cores by type, where they are told."""
 
     @property
     def power(self) -> PowerVm | None:
@@ -84,6 +86,13 @@ def choose_machine(
 
     Raises `NotFoundError` for a name that is none, `ListingError` where it cannot hold them.
     """
+    found = _choose(facts, system, asked, need)
+    return found if system is None else replace(found, types=system.types)
+
+
+def _choose(
+    facts: Facts, system: SystemFacts | None, asked: str | None, need: Need
+) -> ChosenMachine:
     if asked is not None:
         if not need.cells:
             _refuse_cells(machine(asked))
@@ -150,6 +159,16 @@ def real_topology(facts: Facts, system: SystemFacts) -> TopologyFacts | None:
     own = [one for one in real if one.system == system.key]
     nameless = [one for one in real if one.system is None]
     return next(iter([*own, *nameless]), None)
+
+
+def generation(system: SystemFacts | None, found: MachineDescription) -> Generation | None:
+    """Of a server that is told to be Power, by its own model or else that of the machine which
+    stands for it; None where nothing tells what it is.
+    """
+    told = None if system is None else system.architecture
+    if system is None or told is None or told.value != "power":
+        return None
+    return _generation(system) or _generation_of(found)
 
 
 def _generation(system: SystemFacts) -> Generation | None:
@@ -249,11 +268,22 @@ def _active(
     told = system.cores or system.installed_cores or system.pool_cores
     if told is None:
         return max(found.active_cores, need.cores), "assumed: all of them", ()
-    wanted = max(told.value, need.cores)
+    wanted, origin = max(told.value, need.cores), _told_cores(system, told)
+    if wanted > told.value:
+        origin = f"{origin}: {told.value}, but the partitions need more"
     if wanted <= found.cores:
-        return wanted, str(told.where), ()
+        return wanted, origin, ()
     text = f"{told.value} cores are in use, {found.title} has {found.cores}; those count"
     return found.cores, "all of them", (Notice(text, told.where),)
+
+
+def _told_cores(system: SystemFacts, told: Told[int]) -> str:
+    """The lines that tell the cores, with what they count where that is not those in use."""
+    if told is system.cores and system.types:
+        return ", ".join(str(one.where) for one in system.types.values())
+    if told is system.cores:
+        return str(told.where)
+    return f"{told.where}: {'installed' if told is system.installed_cores else 'of the pool'}"
 
 
 def _clock(found: MachineDescription, system: SystemFacts) -> dict[str, tuple[dict[str, str], str]]:

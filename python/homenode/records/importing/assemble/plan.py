@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from math import ceil, floor
 from typing import Generic, TypeVar
 
-from homenode.errors import Where
+from homenode.errors import Where, listed
 from homenode.records.importing.assemble.bursts import Switched
+from homenode.records.importing.assemble.generations import Generation, threads_started_with
 from homenode.records.importing.assemble.windows import Recorded
 from homenode.records.importing.facts import PartitionFacts, Told
 from homenode.records.importing.opening.sources import Notice
@@ -194,16 +195,29 @@ def _memory(facts: PartitionFacts) -> Value[int]:
 
 
 def set_on_power(
-    planned: Sequence[Planned], cores: int, least: float, threads: int, notices: list[Notice]
+    planned: Sequence[Planned],
+    cores: int,
+    least: float,
+    threads: int,
+    generation: Generation | None,
+    notices: list[Notice],
 ) -> None:
     """Processors as PowerVM has them: entitlement, virtual processors, weight, pool."""
+    started = {
+        one.name: threads_started_with(
+            generation, "aix" if one.facts.os is None else one.facts.os.value, threads
+        )
+        for one in planned
+        if (generation or _is_of_power(one.facts)) and one.facts.logical is None
+    }
+    _remark_threads(planned, started, notices)
     scaled_weights(planned, _MOST_WEIGHT["phyp"], notices)
     told = sum(one.entitlement for one in planned if one.shared)
     own = sum(one.virtual for one in planned if not one.shared)
     untold = [one for one in planned if one.shared and one.facts.entitlement is None]
     each = max(least, _each(untold, cores - own - told))
     for one in planned:
-        _set_threads(one, threads, notices)
+        _set_threads(one, threads, notices, started.get(one.name))
         if one.shared:
             one.processors = _shared(one, each, least, notices)
         else:
@@ -312,14 +326,40 @@ def set_on_mainframe(planned: Sequence[Planned], threads: int, notices: list[Not
         one.guest = guest_of(one.facts, runs_aix=False, notices=notices)
 
 
-def _set_threads(one: Planned, threads: int, notices: list[Notice]) -> None:
-    """Threads of a core that it uses; nothing where they are all of the machine's."""
+def _is_of_power(facts: PartitionFacts) -> bool:
+    """Whether it is entitled to cores or runs AIX; any other may be a virtual machine of whatever
+    kind, set on Power because nothing says what it ran on.
+    """
+    return facts.entitlement is not None or (facts.os is not None and facts.os.value == "aix")
+
+
+def _remark_threads(
+    planned: Sequence[Planned], started: Mapping[str, int], notices: list[Notice]
+) -> None:
+    """Say once for how many partitions threads of a core are those their system starts with."""
+    names: dict[int, list[str]] = {}
+    for one in planned:
+        if one.facts.smt is None and one.name in started:
+            names.setdefault(started[one.name], []).append(one.name)
+    for count, those in sorted(names.items()):
+        text = f"how many threads a core they use is not told of {listed(those, 4)}"
+        notices.append(Notice(f"{text}; {count}, as their system starts with, are assumed"))
+
+
+def _set_threads(
+    one: Planned, threads: int, notices: list[Notice], started: int | None = None
+) -> None:
+    """Threads of a core that it uses, `started` where nothing tells; nothing where they are all of
+    the machine's.
+    """
     facts = one.facts
     if facts.smt is not None:
         found = Value(facts.smt.value, str(facts.smt.where))
     elif facts.virtual is not None and facts.logical is not None:
         count = max(1, facts.logical.value // max(1, facts.virtual.value))
         found = Value(count, f"{facts.logical.where}: logical processors of each")
+    elif started is not None:
+        found = Value(started, "assumed: as its system starts on this generation")
     else:
         found = Value(1, "assumed: a virtual processor is a thread to its guest")
         if facts.logical is not None and facts.entitlement is not None:

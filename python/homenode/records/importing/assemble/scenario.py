@@ -29,12 +29,14 @@ from homenode.records.importing.assemble.convert import (
     shown,
     slopes,
 )
+from homenode.records.importing.assemble.generations import Generation
 from homenode.records.importing.assemble.hardware import (
     MACHINE_FILE,
     ChosenMachine,
     Need,
     chip_names,
     choose_machine,
+    generation,
     real_topology,
 )
 from homenode.records.importing.assemble.hosting import hosting, set_on_host
@@ -116,7 +118,7 @@ def assemble(
         set_on_host(planned, machine.description, under, topology, notices)
     tables: list[list[Line]] = []
     if machine.description.platform is None:
-        _set(planned, machine, notices)
+        _set(planned, machine, generation(system, machine.description), notices)
     else:
         tables = set_in_cells(planned, machine.description)
     windows, step_ns = _windows(planned, begin, chosen, _busy_with(facts, planned), notices)
@@ -142,12 +144,17 @@ def _need(planned: Sequence[Planned]) -> Need:
     return Need(max(1, cores), memory, any(one.shared for one in planned), threads=threads)
 
 
-def _set(planned: list[Planned], machine: ChosenMachine, notices: list[Notice]) -> None:
+def _set(
+    planned: list[Planned],
+    machine: ChosenMachine,
+    of: Generation | None,
+    notices: list[Notice],
+) -> None:
     described = machine.description
     threads = described.threads_per_core
     if machine.power is not None:
         least = machine.power.min_entitlement_per_vp.value
-        set_on_power(planned, machine.active_cores, least, threads, notices)
+        set_on_power(planned, machine.active_cores, least, threads, of, notices)
     elif described.hypervisor.policy == "prsm":
         set_on_mainframe(planned, threads, notices)
     elif described.hypervisor.policy not in HOST_POLICIES:

@@ -84,9 +84,14 @@ def _machine(machine: ChosenMachine, planned: Sequence[Planned]) -> Iterator[str
     yield _line(key, value, machine.reason)
     if machine.active_cores != machine.description.active_cores:
         yield _line("active_cores", machine.active_cores, machine.active_reason)
-    types = _types(planned)
-    if len(types) > 1:
-        yield _line("characterized", types, "assumed: as many of each type as are used at least")
+    used, told = _types(planned), machine.types
+    if len(used | told) > 1:
+        types = {kind: used.get(kind, 0) for kind in sorted(used | told)}
+        origin = "assumed: as many of each type as are used at least"
+        if told and all(told[kind].value >= types[kind] for kind in used if kind in told):
+            types |= {kind: one.value for kind, one in told.items()}
+            origin = ", ".join(str(one.where) for one in told.values())
+        yield _line("characterized", types, origin)
     for dotted, (number, origin) in machine.overrides.items():
         yield _line(dotted, number, origin)
 

@@ -1,5 +1,5 @@
-"""Reports of `lparstat`, `mpstat`, `vmstat`, `sar` and `lssrad`, of AIX and of Linux, and `sar` of
-HP-UX, alone or one after another in the text of a session.
+"""Reports of `lparstat`, `mpstat`, `vmstat`, `sar`, `iostat` and `lssrad`, of AIX and of Linux, and
+`sar` of HP-UX, alone or one after another in the text of a session.
 
 A file belongs to the tool whose report comes first in it; all of them are read whichever that is.
 """
@@ -25,8 +25,8 @@ _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _MOST_WIDE = 64 << 20
 """UTF-16 has to be held whole; everything else is read in pieces."""
 HP_UX = "HP-UX"
-_TOOLS = ("lparstat", "mpstat", "vmstat", "sar", "lssrad")
-_PREFERENCE = ("lparstat", "mpstat", "sar", "vmstat")
+_TOOLS = ("lparstat", "mpstat", "vmstat", "sar", "iostat", "lssrad")
+_PREFERENCE = ("lparstat", "mpstat", "sar", "vmstat", "iostat")
 
 
 @lru_cache(maxsize=8)
@@ -130,20 +130,21 @@ class _Session:
             system = Told(banner["system"].lower(), self.source.at(banner["line"]))
             owner = self.owner(banner["line"])
             self.facts.tell(owner, "os", system)
-            self._hpux_processors(banner, owner)
+            self._counted_processors(banner, owner)
+            aixfacts.tell_architecture(banner, self.facts, self.source.at)
             if banner["processors"]:
                 processors = Told(banner["processors"], self.source.at(banner["line"]))
                 self.facts.tell(owner, "logical", processors)
         return what
 
-    def _hpux_processors(self, banner: Mapping[str, Any], owner: PartitionFacts) -> None:
-        """HP-UX's sar tells of processors by their rows only; each is a core of its own unless
-        hyperthreads are switched on, of which it says nothing.
+    def _counted_processors(self, banner: Mapping[str, Any], owner: PartitionFacts) -> None:
+        """HP-UX's sar and Linux's sadf tell of processors by their rows only; of HP-UX each is a
+        core of its own unless hyperthreads are switched on, of which it says nothing.
         """
-        if banner["system"] != HP_UX:
+        if banner["processors"] or banner["system"] not in (HP_UX, "Linux"):
             return
-        where = self.source.at(banner["line"])
-        self.facts.tell(owner, "smt", Told(1, where))
+        if banner["system"] == HP_UX:
+            self.facts.tell(owner, "smt", Told(1, self.source.at(banner["line"])))
         for table in self.recording["tables"]:
             rows = [part for part in table["parts"] if part["name"].isdigit()]
             if rows and self.owner(table["line"]) is owner and table["report"] == "sar":
@@ -244,13 +245,13 @@ class _Session:
         return rows, seconds, bad
 
     def _processors(self, table: ReportTable) -> int | None:
-        """As the first line of the tool says; HP-UX, with `sar -M`, has a row for each."""
+        """As the first line of the tool says; sar -M of HP-UX and sadf have a row for each."""
         index = table.meta["banner"]
         if index is None:
             return None
         banner = self.recording["banners"][index]
         count: int | None = banner["processors"]
-        if count is None and banner["system"] == HP_UX and table.tool == "sar":
+        if count is None and table.tool == "sar":
             rows = [part for part in table.meta["parts"] if part["name"].isdigit()]
             return len(rows) or None
         return count

@@ -164,15 +164,29 @@ def tell_configuration(
     tell("smt", threads(values))
     memory = values.get("mem", "")
     tell("memory_bytes", size(memory))
-    # Only AIX's mpstat has such a line without the memory.
-    tell("os", _system(memory) if memory else "aix")
-    if _system(memory) != "linux":
-        # Linux prints virtual processors under this name unless it is asked for logical ones.
-        tell("logical", whole(values.get("lcpu", "")))
+    # Only AIX's mpstat has such a line without the memory; Linux sets the unit apart.
+    tell("os", ("linux" if " " in memory else _system(memory)) if memory else "aix")
+    tell("virtual" if counts_virtual(values) else "logical", whole(values.get("lcpu", "")))
     pool = whole(values.get("psize", ""))
     if pool is not None:
         key = partition.system if partition.system is not None else NO_SERVER
         tell("pool_cores", pool, facts.system(key))
+
+
+def tell_architecture(banner: Mapping[str, Any], facts: Facts, at: At) -> None:
+    """Add the processors' architecture, which sysstat writes into its first line."""
+    told = banner["architecture"]
+    if told:
+        family = "power" if told.startswith("ppc") else told
+        where = at(banner["line"])
+        facts.tell(facts.system(NO_SERVER), "architecture", Told(family, where))
+
+
+def counts_virtual(values: Mapping[str, str]) -> bool:
+    """Whether `lcpu` of a configuration line counts virtual processors or dedicated cores: Linux's
+    lparstat does, with memory in kB, unless it is asked for the legacy form (`-l`), which has MB.
+    """
+    return _system(values.get("mem", "")) == "linux"
 
 
 def _mode_of(kind: str | None, text: str) -> bool | None:

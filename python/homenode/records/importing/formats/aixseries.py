@@ -15,7 +15,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from homenode.records.importing.facts import Quantity, Series
-from homenode.records.importing.formats.aixfacts import threads
+from homenode.records.importing.formats.aixfacts import counts_virtual, threads
 from homenode.records.importing.shared.words import counted, number, whole
 
 if TYPE_CHECKING:
@@ -116,6 +116,10 @@ _NAMES = {
 }
 
 
+_BESIDE_BUSY = ("%nice", "%irq", "%soft", "%guest", "%gnice")
+"""Shares that sysstat tells apart from user and system time where it prints them."""
+
+
 def _shares(values: Columns) -> dict[str, Sequence[float]]:
     """Percentages by state."""
     found = {}
@@ -152,7 +156,9 @@ def _of_shares(table: ReportTable, smt: int | None, processors: int | None) -> U
     linux = "swpd" in table.values or "%iowait" in table.values
     note = f"busy shares of {logical} logical processors"
     cores, doubt = float(logical), ""
-    if per_core is not None and not linux:
+    if counts_virtual(table.configuration):
+        note = f"busy shares of {counted(logical, 'core')}"
+    elif per_core is not None and not linux:
         cores = logical / per_core
         note = f"busy shares of {counted(round(cores), 'core')} of {counted(per_core, 'thread')}"
     elif not linux:
@@ -160,9 +166,8 @@ def _of_shares(table: ReportTable, smt: int | None, processors: int | None) -> U
             "threads a core are not told: every logical processor is taken for a core;"
             " give lparstat -i beside it"
         )
-    names = [shares["user"], shares["sys"]]
-    if "%nice" in table.values:
-        names.append(table.values["%nice"])
+    beside = (table.values[name] for name in _BESIDE_BUSY if name in table.values)
+    names = [shares["user"], shares["sys"], *beside]
     busy = [sum(row) / 100 * cores for row in zip(*names, strict=True)]
     states = {state: [share / 100 * cores for share in column] for state, column in shares.items()}
     return Use("used", busy, states, note, doubt)

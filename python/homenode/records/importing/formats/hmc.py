@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from homenode import _engine
@@ -161,24 +162,17 @@ class RowsFormat:
         serials = {row.get("serial_num") for kind, _, row in rows if kind == "lssyscfg sys"}
         key = serials.pop() if len(serials) == 1 else None
         reader = _Reader(source, facts, key)
-        off = {row["name"] for kind, _, row in rows if kind == "lssyscfg lpar" and _is_off(row)}
         for kind, line, row in rows:
-            if row.get("lpar_name", row.get("name")) not in off or kind == "lssyscfg sys":
-                _ROWS[kind](reader, row, line)
-        _pools(reader, rows)
+            _ROWS[kind](reader, row, line)
+        facts.afterwards.append(lambda: _pools(reader, rows))
+        if key is None:
+            facts.afterwards.append(lambda: _to_the_only_server(facts))
         counts = {one: sum(1 for kind, _, _ in rows if kind == one) for one in _ROWS}
         what = [f"{counted(count, 'row')} of {one}" for one, count in counts.items() if count]
         what += _series(reader, found["found"]["usage"], "lslparutil")
-        if off:
-            text = f"not running, so left out: {', '.join(sorted(off))}"
-            facts.notices.append(Notice(text, source.at()))
         for remark in found["remarks"]:
             facts.notices.append(Notice(remark["text"], source.at(remark["line"])))
         facts.took.append(Took(source.file, self.name, "; ".join(what), found["dropped"]))
-
-
-def _is_off(row: Mapping[str, str]) -> bool:
-    return row.get("state", "Running").lower() not in _RUNNING
 
 
 def _server_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
@@ -191,17 +185,22 @@ def _server_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
 def _partition_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
     name = row.get("lpar_name", row.get("name", ""))
     if name:
-        reader.partition(name, row, line)
+        of = reader.partition(name, row, line)
+        if "state" in row:
+            reader.tell(of, "running", row["state"].lower() in _RUNNING, line)
 
 
 def _profile_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
     name = row.get("lpar_name", "")
     if not name:
         return
-    of = reader.facts.partition(reader.key, name)
-    reader.limits(of, row, line)
-    if of.mode is None:
-        # A profile says how the partition starts; how it runs is told by lshwres.
+    reader.limits(reader.facts.partition(reader.key, name), row, line)
+
+    def ask() -> None:
+        # A profile says how the partition starts; how it runs is told by lshwres, of any file.
+        same = (of for (_, known), of in reader.facts.partitions.items() if known == name)
+        if any(of.mode is not None for of in same):
+            return
         asked = {"curr_sharing_mode": row.get("sharing_mode", ""),
                  "curr_uncap_weight": row.get("uncap_weight", ""),
                  "curr_proc_units": row.get("desired_proc_units", ""),
@@ -209,6 +208,8 @@ def _profile_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
                  "curr_mem": row.get("desired_mem", ""),
                  "curr_shared_proc_pool_id": row.get("shared_proc_pool_id", "")}  # fmt: skip
         reader.partition(name, asked, line)
+
+    reader.facts.afterwards.append(ask)
 
 
 def _processors_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
@@ -269,6 +270,34 @@ def _pools(reader: _Reader, rows: Sequence[tuple[str, int, Mapping[str, str]]]) 
         for partition in reader.facts.partitions.values():
             if partition.pool is not None and partition.pool.value in names:
                 reader.tell(partition, "pool_maximum", most, line)
+
+
+def _to_the_only_server(facts: Facts) -> None:
+    """Rows that name no server are of the one that other files tell of, if it is the only one."""
+    servers = {key for key, _ in facts.partitions if key} | {key for key in facts.systems if key}
+    if len(servers) != 1:
+        return
+    (server,) = servers
+    if NO_SERVER in facts.systems:
+        _merge(facts, facts.systems.pop(NO_SERVER), facts.system(server))
+    for key, of in [(key, of) for key, of in facts.partitions.items() if key[0] is None]:
+        del facts.partitions[key]
+        _merge(facts, of, facts.partition(server, of.name))
+    for kind in (facts.series, facts.beside, facts.affinity):
+        owned = [replace(one, system=server) if one.system is None else one for one in kind]
+        kind[:] = owned  # type: ignore[assignment]  # of its own kind
+
+
+def _merge(
+    facts: Facts, source: SystemFacts | PartitionFacts, target: SystemFacts | PartitionFacts
+) -> None:
+    """Add what one tells to another of the same kind."""
+    for name, value in vars(source).items():
+        if isinstance(value, Told):
+            facts.tell(target, name, value)
+        elif isinstance(value, dict):
+            for of, told in value.items():
+                getattr(target, name).setdefault(of, told)
 
 
 def _series(reader: _Reader, usage: Sequence[Mapping[str, Any]], kind: str) -> list[str]:
@@ -347,6 +376,8 @@ class MetricsFormat:
             if name in units:
                 reader.tell(system, attribute, round(units[name]), 1)
         what = _series(reader, document["usage"], "metrics")
+        for name, line in document["stopped"]:
+            reader.tell(facts.partition(key, name), "running", False, line)
         for remark in found["remarks"]:
             facts.notices.append(Notice(remark["text"], source.at(remark["line"])))
         text = "; ".join(what) or f"{counted(document['samples'], 'sample')} of a server only"

@@ -119,6 +119,9 @@ class _Reading:
         types = looks[0]["cpu_types"]
         if types and not self.guests:
             self.facts.tell(host, "cores", Told(sum(types.values()), where))
+            of_types = {_TYPES[kind]: count for kind, count in types.items() if kind in _TYPES}
+            for name, count in of_types.items():
+                host.types.setdefault(name, Told(count, where))
         kinds = [_TYPES[kind] for kind in types if kind in _TYPES]
         told: set[str] = set()
         kind = kinds[0] if len(kinds) == len(types) == 1 else None

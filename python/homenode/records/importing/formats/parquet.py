@@ -46,12 +46,27 @@ class Parquet:
             if file.metadata.num_rows > _MOST_ROWS:
                 raise ListingError(f"it has more than {_MOST_ROWS:,} rows", where=source.at())
             names = file.schema_arrow.names
+            _refuse_tasks(source, names)
             if set(names) >= _TRACE:
                 _read_trace(source, facts, file)
             elif set(names) >= _META:
                 _read_meta(source, facts, file)
             else:
                 _read_table(source, facts, file)
+
+
+def _refuse_tasks(source: Input, names: list[str]) -> None:
+    """OpenDC's workloads since 2024 look like its older traces by some of their columns."""
+    tasks = "submission_time" in names and "cpu_count" in names
+    fragments = set(names) >= {"id", "duration", "cpu_usage"} and "timestamp" not in names
+    if tasks or fragments:
+        what = "tasks" if tasks else "fragments"
+        raise ListingError(
+            f"it holds {what} of an OpenDC workload, which are not read",
+            there=f"its columns are {listed(names)}; traces of meta and trace files are read",
+            where=source.at(),
+            next_step="give each task's use as CSV of samples: time, name, cores",
+        )
 
 
 def _read_table(source: Input, facts: Facts, file: Any) -> None:

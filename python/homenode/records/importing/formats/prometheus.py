@@ -33,6 +33,12 @@ _MARK = re.compile(r"^(?:# (?:HELP|TYPE|UNIT) )?(zhmc|homenode)_\w+[ {]", re.MUL
 _OTHER = re.compile(r"^# TYPE [A-Za-z_:][\w:]* (?:counter|gauge|histogram|summary)", re.MULTILINE)
 _TYPES = ("cp", "ifl", "icf", "iip")
 _KIND = {"cp": "cp", "ifl": "ifl", "icf": "icf", "iip": "ziip"}
+_OFF = {
+    "zhmc_partition_status_int": (10, 11, 12, 13, 20, 21),
+    "zhmc_partition_lpar_status_int": (2,),
+}
+"""Paused, stopped, starting, stopping, reservation-error, terminated; not-activated. A partition
+that is activated without an operating system holds its processors."""
 _MIB = 1 << 20
 _SCRAPE_S = 15.0
 """The shortest time over which the console averages [s]."""
@@ -112,7 +118,10 @@ def _homenode(source: Input, facts: Facts, table: pl.DataFrame) -> str | None:
     ).with_columns(pl.col("metric").str.strip_prefix(begin))
     if own.is_empty():
         return None
-    for row in own.filter(pl.col("metric").is_in([*_OWN, "info"])).iter_rows(named=True):
+    given = own.filter(pl.col("metric").is_in([*_OWN, "info"]))
+    # What a partition was given stands there once for every sample.
+    given = given.unique(["metric", "labels", "value"], keep="first", maintain_order=True)
+    for row in given.iter_rows(named=True):
         partition, where = facts.partition(None, row["partition"]), source.at(row["line"])
         if row["metric"] == "info":
             _tell_labels(facts, partition, row, where)
@@ -224,6 +233,10 @@ def _tell_machine(
         size, line = metrics["zhmc_cpc_total_memory_mib"]
         facts.tell(system, "memory_bytes", Told(round(size) * _MIB, source.at(line)))
     line = min(line for _, line in metrics.values())
+    for kind in _TYPES:
+        count, at = metrics.get(f"zhmc_cpc_{kind}_processor_count", (0.0, 0))
+        if count >= 1:
+            system.types.setdefault(_KIND[kind], Told(round(count), source.at(at)))
     facts.tell(system, "architecture", Told("s390x", source.at(line)))
     facts.tell(system, "hypervisor", Told("pr/sm", source.at(line)))
 
@@ -235,6 +248,11 @@ def _tell_partition(
     metrics: Mapping[str, tuple[float, int]],
 ) -> int:
     """Facts of a partition; 1 if it has processors, 0 if it is not active."""
+    for status, off in _OFF.items():
+        value, line = metrics.get(status, (0.0, 0))
+        if round(value) in off:
+            facts.tell(facts.partition(*key), "running", Told(False, source.at(line)))
+            return 0
     kinds = {
         kind: round(metrics[metric][0])
         for kind in _TYPES

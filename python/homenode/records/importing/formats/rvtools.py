@@ -112,6 +112,8 @@ def take(source: Input, facts: Facts, sheets: Mapping[str, Rows]) -> None:
         raise ListingError("it tells of no virtual machine that is on", where=source.at())
     for one in machines:
         _tell(facts, one, source.at(one.line))
+    if machines:
+        facts.afterwards.append(lambda: _tell_untold_hosts(source, facts, machines))
     _say_left(source, facts, inventory)
     if machines:
         facts.afterwards.append(lambda: _add_use(source, facts, machines))
@@ -188,6 +190,27 @@ def _tell(facts: Facts, one: _Machine, where: Where) -> None:
         facts.tell(partition, "os", Told(_os(one.os), where))
     facts.tell(partition, "mode", Told("shared", where))
     facts.tell(partition, "capped", Told(bool(one.limit_mhz and one.limit_mhz > 0), where))
+
+
+def _tell_untold_hosts(source: Input, facts: Facts, machines: list[_Machine]) -> None:
+    """What is known of hosts that no sheet describes: that they run these machines under vSphere.
+    Their clock is not, so that use in MHz says nothing of cores.
+    """
+    untold: dict[str, list[_Machine]] = {}
+    for one in machines:
+        if one.host is not None and facts.system(one.host).processor is None:
+            untold.setdefault(one.host, []).append(one)
+    clocks = facts.between.get("rvtools", {})
+    for host, of_host in untold.items():
+        system, where = facts.system(host), source.at(of_host[0].line)
+        if system.hypervisor is None:
+            facts.tell(system, "hypervisor", Told("vmware", where))
+            facts.tell(system, "architecture", Told("x86_64", where))
+        if host not in clocks:
+            count = sum(one.used_mhz is not None for one in of_host)
+            lost = f"; use of {count} in MHz is left out, for its clock is not told"
+            text = f"no sheet tells of host {host}: {len(of_host)} virtual machines run on it"
+            facts.notices.append(Notice(f"{text}{lost if count else ''}", where))
 
 
 def _os(text: str) -> str:
