@@ -274,6 +274,17 @@ fn an_idle_virtual_processor_polls_for_its_snooze_delay() {
 }
 
 #[test]
+fn a_daemon_that_wakes_by_the_clock_is_no_device_s_interrupt() {
+    let interrupts = |workload| {
+        let mut one = partition("a", shared(1.0, 2), workload);
+        (aix(&mut one).daemon_rate_per_s, aix(&mut one).daemon_ns) = (100.0, 100_000);
+        run(&spec(machine("core:2"), vec![one]), 0).total("a", "interrupts")
+    };
+    assert_eq!(interrupts(loops(1)), 0.0);
+    assert!(interrupts(transactions(100.0, Distribution::Constant)) > 0.0);
+}
+
+#[test]
 fn what_a_sibling_cedes_in_mid_window_is_not_lost_to_a_capped_partition() {
     // A daemon that wakes early in the window claims the idle sibling's slice and gives half of it
     // back 2 ms later, when the loop has used up its own.
