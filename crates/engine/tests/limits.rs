@@ -7,7 +7,7 @@ use common::{
     transactions, Outcome, MS, SECOND,
 };
 use homenode_engine::spec::{
-    Accounting, ByDistance, Distribution, Partition, Pool, Processors, Spec,
+    Accounting, ByDistance, Distribution, Guest, Partition, Pool, Processors, Spec,
 };
 
 fn assert_near(got: f64, wanted: f64, share: f64, what: &str) {
@@ -216,34 +216,72 @@ fn three_entitled_virtual_processors_on_two_cores_all_get_their_two_thirds() {
 }
 
 #[test]
-fn an_idle_sibling_keeps_a_sixteenth_until_it_snoozes() {
-    let instructions = |delay| {
+fn an_idle_sibling_keeps_a_sixteenth_unless_its_guest_cedes_threads() {
+    let instructions = |guest: Option<Guest>| {
         let mut machine = machine("core:1 pu:2");
         machine.accounting = Accounting::DecodeSlots;
         let mut one = partition("a", dedicated(0..1, false), loops(1));
         one.smt = 2;
-        aix(&mut one).snooze_delay_ns = delay;
+        one.guest = guest.unwrap_or(one.guest);
         let outcome = run(&spec(machine, vec![one]), 0);
         (
             outcome.total("a", "instructions"),
             outcome.total("a", "user_ns"),
         )
     };
-    let (slow, fast) = (instructions(None), instructions(Some(0)));
+    let linux = Guest::Linux(common::quiet_unix());
+    let (slow, fast) = (instructions(None), instructions(Some(linux)));
     assert_near(
         slow.0,
         1e9 * 15.0 / 16.0,
         1e-6,
-        "instructions beside a snoozing sibling",
+        "instructions beside a polling sibling",
     );
     assert_near(
         slow.1,
         1e9 * 15.0 / 16.0,
         1e-6,
-        "time charged beside a snoozing sibling",
+        "time charged beside a polling sibling",
     );
     assert_near(fast.0, 1e9, 1e-6, "instructions alone");
     assert_near(fast.1, 1e9, 1e-6, "time charged alone");
+}
+
+#[test]
+fn an_idle_virtual_processor_polls_for_its_snooze_delay() {
+    // 100 transactions a second of 1 ms each: what they leave of each second is idle.
+    let used = |delay| {
+        let work = transactions(100.0, Distribution::Constant);
+        let mut one = partition("a", shared(1.0, 1), work);
+        aix(&mut one).snooze_delay_ns = delay;
+        let spec = spec(machine("core:2"), vec![one]);
+        let outcome = run(&spec, 0);
+        let polled = outcome.total("a", "book_guest_idle") / spec.duration_ns as f64;
+        let done = outcome.total("a", "instructions");
+        (cores(&outcome, &spec, "a"), polled, done)
+    };
+    let delays = [Some(0), Some(200_000), Some(2 * MS), None].map(used);
+    assert_eq!(delays[0].1, 0.0, "ceded at once");
+    assert_near(delays[3].0, 1.0, 0.02, "never ceded once woken");
+    for pair in delays.windows(2) {
+        let (less, more) = (pair[0], pair[1]);
+        assert!(more.0 > less.0 && more.1 > less.1, "{less:?} {more:?}");
+        assert_near(more.2, less.2, 0.02, "work is the same");
+    }
+    for (cores, polled, _) in delays {
+        assert_near(cores - polled, delays[0].0, 0.02, "the rest is work");
+    }
+}
+
+#[test]
+fn a_daemon_that_wakes_by_the_clock_is_no_device_s_interrupt() {
+    let interrupts = |workload| {
+        let mut one = partition("a", shared(1.0, 2), workload);
+        (aix(&mut one).daemon_rate_per_s, aix(&mut one).daemon_ns) = (100.0, 100_000);
+        run(&spec(machine("core:2"), vec![one]), 0).total("a", "interrupts")
+    };
+    assert_eq!(interrupts(loops(1)), 0.0);
+    assert!(interrupts(transactions(100.0, Distribution::Constant)) > 0.0);
 }
 
 #[test]

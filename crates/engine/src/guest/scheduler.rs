@@ -11,8 +11,12 @@ use crate::spec::{Guest, Unix};
 pub struct Scheduler {
     /// Ticks, slices, balancing and daemons.
     pub unix: Unix,
-    /// How long an idle thread beside a busy one keeps its decode slots [ns]; none = for ever.
+    /// How long a virtual processor without work polls before it cedes [ns]; none = for ever.
     pub snooze_delay_ns: Option<u64>,
+    /// Whether an idle thread beside a busy one cedes by itself and leaves it the core. AIX cedes
+    /// virtual processors as a whole, and an idle thread polls at low priority while another works;
+    /// Linux cedes each ("dormant", arch/powerpc/platforms/pseries/setup.c of 2.6).
+    pub cedes_threads: bool,
     /// Whether a loop that starts again goes back to the logical processor it ended on; under AIX
     /// the order of filling decides anew.
     pub restarts_in_place: bool,
@@ -27,12 +31,14 @@ impl Scheduler {
             Guest::Aix(aix) => Self {
                 unix: guest.unix(),
                 snooze_delay_ns: aix.snooze_delay_ns,
+                cedes_threads: false,
                 restarts_in_place: false,
                 folding: Folding::of(aix),
             },
             Guest::Hpux(_) | Guest::Linux(_) | Guest::Zvm(_) => Self {
                 unix: guest.unix(),
                 snooze_delay_ns: Some(0),
+                cedes_threads: true,
                 restarts_in_place: true,
                 folding: None,
             },

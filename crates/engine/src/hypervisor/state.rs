@@ -91,8 +91,6 @@ pub struct Core {
     pub spin_from: When,
     /// When the present grant ends [ns].
     pub grant_end: When,
-    /// When an idle sibling gives up its decode slots [ns].
-    pub single_at: When,
     /// Core time used since the start [ns].
     pub clock: u64,
     /// Next event.
@@ -223,7 +221,6 @@ fn cores(tree: &Topology) -> ById<CoreId, Core> {
         stall_until: When::at(0),
         spin_from: When::NEVER,
         grant_end: When::at(0),
-        single_at: When::NEVER,
         clock: 0,
         key: Key::NONE,
         class: 0,

@@ -47,7 +47,6 @@ impl<S: System> World<S> {
         on.spin_from = When::at(on.settled_at + overhead);
         on.stall_until = on.spin_from;
         on.single = false;
-        on.single_at = When::NEVER;
     }
 
     /// Takes a virtual processor off its core, which the caller must hand on.

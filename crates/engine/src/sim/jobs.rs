@@ -11,7 +11,7 @@ use crate::kernel::{Key, When};
 use crate::machine::Distance;
 
 impl<S: System> World<S> {
-    /// The end of a wait, an arrival or a timer is an interrupt on the logical processor that then
+    /// The end of a wait or an arrival is a device's interrupt on the logical processor that then
     /// has the work.
     pub fn count_interrupt(&mut self, partition: PartitionId, cpu: u16) {
         let at = self.guests[partition].first_thread.plus(usize::from(cpu));

@@ -108,9 +108,7 @@ impl<S: System> World<S> {
         }
         if mask != 0 {
             self.set_rate(vp, core, mask);
-            next = next
-                .min(self.finish_times(vp, core, mask))
-                .min(self.at.cores[core].single_at);
+            next = next.min(self.finish_times(vp, core, mask));
         }
         // What it waited for until now need not be taken back: its key says that it is over.
         let key = if let Some(at) = next.before(self.window_end) {
@@ -124,7 +122,7 @@ impl<S: System> World<S> {
 
     fn set_rate(&mut self, vp: VpId, core: CoreId, mask: u8) {
         let threads = if self.at.tree.siblings == 1 {
-            self.snooze(vp, core, mask)
+            self.beside_idle(vp, core, mask)
         } else {
             self.threads_together(vp, core)
         };
@@ -133,33 +131,22 @@ impl<S: System> World<S> {
         on.rate = self.table.rate(&self.spec.partitions, on.class);
     }
 
-    /// Busy threads for the cost class, 0 if an idle sibling keeps its decode slots; sets when it
-    /// gives them up.
-    fn snooze(&mut self, vp: VpId, core: CoreId, mask: u8) -> u8 {
+    /// Busy threads for the cost class, 0 if an idle sibling keeps its decode slots.
+    fn beside_idle(&mut self, vp: VpId, core: CoreId, mask: u8) -> u8 {
         let busy = mask.count_ones() as u8;
         if self.spec.machine.accounting != Accounting::DecodeSlots {
             return self.crowd(vp, mask);
         }
         let partition = self.at.vps[vp].partition;
         let guest = &self.guests[partition];
+        let alone = busy == 1 && guest.queues.threads() > 1;
         let on = &mut self.at.cores[core];
-        if busy != 1 || guest.queues.threads() == 1 {
-            on.single = false;
-            on.single_at = When::NEVER;
-            return busy;
+        on.single = alone && guest.scheduler.cedes_threads;
+        if alone {
+            u8::from(on.single)
+        } else {
+            busy
         }
-        match guest.scheduler.snooze_delay_ns {
-            Some(0) => on.single = true,
-            Some(delay) if !on.single && !on.single_at.is_set() => {
-                on.single_at = When::at(self.now + delay);
-            }
-            Some(_) if on.single_at.has_come(self.now) => {
-                on.single = true;
-                on.single_at = When::NEVER;
-            }
-            _ => {}
-        }
-        u8::from(on.single)
     }
 
     /// Sets when each busy thread's burst ends and returns the first such time, or the end of a

@@ -281,7 +281,7 @@ pub struct Aix {
     /// `vpm_fold_threshold`: physical utilisation of virtual processors above which another one is
     /// needed [percent].
     pub fold_threshold_pct: f64,
-    /// `smt_snooze_delay`: how long an idle thread beside a busy one keeps its decode slots [ns];
+    /// `smt_snooze_delay`: how long a virtual processor without work polls before it cedes [ns];
     /// none = for ever.
     pub snooze_delay_ns: Option<u64>,
     /// Clock tick [ns].

@@ -1,9 +1,11 @@
 """`lparstat -i`: what the partition was given, one line a fact.
 
-`Unallocated Capacity` and `Unallocated Weight` are what is left in the partition's group. Groups
-of several are not modelled, so it is 0. The manual says the first is what the pool has left, but
-recordings print 0.00 beside pools with 0.70 to 2.00 cores that nobody is entitled to. Two facts of
-the manual stand in no recorded listing; `documented` has them for `--json`.
+`Unallocated Capacity` and `Unallocated Weight` are what the hypervisor's H_GET_PPP tells: what is
+left in the partition's group to raise its entitlement with (`lparcfg(5)` of powerpc-utils). Every
+partition is a group of its own, so it is 0. The manual of 5.3 says the first is what the pool has
+left, but recordings print 0.00 beside pools with 0.70 to 2.00 cores that nobody is
+entitled to. Two facts of the manual stand in no recorded listing; `documented` has them for
+`--json`.
 """
 
 from __future__ import annotations

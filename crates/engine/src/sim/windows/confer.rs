@@ -21,7 +21,8 @@ const SPIN_NS: u64 = 10_000;
 impl World<Partitions> {
     /// A virtual processor with work has lost its core, if it was not put on another one.
     pub(super) fn lost_core(&mut self, vp: VpId) {
-        if matches!(self.vp(vp).mode, Mode::Ready | Mode::Exhausted) {
+        let waits = matches!(self.vp(vp).mode, Mode::Ready | Mode::Exhausted);
+        if waits && self.mask(vp) != 0 {
             self.lost_with_lock(vp);
         }
     }

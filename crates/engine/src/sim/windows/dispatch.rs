@@ -171,6 +171,7 @@ impl World<Partitions> {
     /// A virtual processor has no work: what is left of its slice goes back to its partition.
     fn fall_idle(&mut self, vp: VpId) -> PartitionId {
         self.set_mode(vp, Mode::Inactive);
+        self.stop_polling(vp);
         let v = &mut self.at.vps[vp];
         v.ceded_at = self.now;
         let (partition, index) = (v.partition, v.index);

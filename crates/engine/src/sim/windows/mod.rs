@@ -7,6 +7,7 @@
 //! window        hands capacity out anew
 //! confer        a lock's holder lost its core: a sibling gives its own
 //! donate        idle dedicated cores go to the pool and come back
+//! snooze        who has no work left polls before it cedes
 //! sim::zvm      z/VM in such a partition
 //! ```
 
@@ -15,6 +16,7 @@ mod confer;
 mod dispatch;
 mod donate;
 mod rows;
+mod snooze;
 mod window;
 
 use super::meters::{Purr, Reason};
@@ -40,6 +42,8 @@ pub struct Partitions {
     share_check: bool,
     /// Who is without a core when a window begins.
     held: Held,
+    /// When each virtual processor that polls cedes; none if it polls for ever.
+    cedes: ById<VpId, Key>,
     /// Core time of each partition when it last decided to donate [ns].
     donated_from: ById<PartitionId, u64>,
 }
@@ -61,6 +65,8 @@ pub enum Alarm {
     LastChance(VpId),
     /// A virtual processor comes to a lock, or has spun for it long enough.
     Lock(VpId),
+    /// A virtual processor has polled for its snooze delay.
+    Snooze(VpId),
     /// Of a partition's z/VM.
     Zvm(PartitionId, zvm::Alarm),
 }
@@ -78,6 +84,7 @@ impl System for Partitions {
             cps: cps.map(|of| Cp::of(spec, state, of, replication)).collect(),
             share_check: false,
             held: Held::default(),
+            cedes: ById::of(Key::NONE, state.vps.len()),
             donated_from: ById::of(0, spec.partitions.len()),
         }
     }
@@ -97,11 +104,20 @@ impl System for Partitions {
     }
 
     fn cede(world: &mut World<Self>, vp: VpId) {
-        world.cede(vp);
+        if world.polls(vp) {
+            world.replan(vp);
+        } else {
+            world.cede(vp);
+        }
     }
 
     fn withdraw(world: &mut World<Self>, vp: VpId) {
         world.withdraw(vp);
+    }
+
+    #[inline]
+    fn found_work(world: &mut World<Self>, vp: VpId) {
+        world.stop_polling(vp);
     }
 
     fn due(world: &mut World<Self>, core: CoreId, vp: VpId) {
@@ -113,6 +129,7 @@ impl System for Partitions {
             Alarm::ShareCheck => world.check_shares(),
             Alarm::LastChance(vp) => world.last_chance(vp),
             Alarm::Lock(vp) => world.at_lock(vp, key),
+            Alarm::Snooze(vp) => world.end_polling(vp, key),
             Alarm::Zvm(partition, alarm) => world.cp_alarm(partition, alarm),
         }
     }
@@ -167,6 +184,9 @@ impl System for Partitions {
 
     #[inline]
     fn entered(world: &mut World<Self>, vp: VpId) {
+        if world.mask(vp) != 0 {
+            world.stop_polling(vp);
+        }
         world.runs_again(vp);
     }
 
@@ -247,7 +267,7 @@ impl World<Partitions> {
         if self.at.cores[core].running != Some(vp) {
             // Its own work woke a sibling that threw it off this core.
             self.drained(vp);
-        } else if self.mask(vp) == 0 {
+        } else if self.mask(vp) == 0 && !self.polls(vp) {
             self.cede(vp);
         } else if self.at.cores[core].grant_end.has_come(self.now) {
             self.end_grant(vp);

@@ -80,8 +80,8 @@ class Aix(Unix):
     )
     snooze_delay: TimeOrNever = Field(
         0,
-        description="smt_snooze_delay: how long an idle thread on POWER5 keeps its decode slots "
-        'beside a busy one, or "never" for no end',
+        description="smt_snooze_delay: how long a virtual processor without work polls, on its "
+        'core, before it cedes, or "never" if it does not cede',
     )
     tick: Tick = Field(10_000_000, description="clock tick")
     timeslice: TimeSlice = Field(10_000_000, description="time slice of threads of equal priority")
