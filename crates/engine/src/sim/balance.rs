@@ -31,8 +31,8 @@ impl<S: System> World<S> {
         self.guests[partition].scheduler.unix.daemon_ns as f64 * per_ns
     }
 
-    /// A daemon of the guest wakes on a logical processor of its own choice, by the clock: no device
-    /// interrupts anybody.
+    /// A daemon of the guest wakes on a logical processor of its own choice, by the clock: no
+    /// device interrupts anybody.
     pub fn wake_daemon(&mut self, partition: PartitionId) {
         if !self.runs(partition) {
             return self.next_daemon(partition);
