@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _MOST_BYTES = 1 << 26
 _HEADING = re.compile(r"^FCX\d{3} +CPU |\(From FCX\d{3}\b|<-- Device Descr\. -->", re.MULTILINE)
-_CLOCK = re.compile(r"(\d\d):(\d\d):(\d\d(?:\.\d+)?)$")
+_CLOCK = re.compile(r"(?<!\d)([01]?\d|2[0-3]):([0-5]\d):([0-5]\d(?:\.\d+)?)(?!\d)")
 _TYPES = ("cp", "ifl", "ziip", "icf")
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - reports tell no day, nor a zone
 _DAY = timedelta(days=1)
