@@ -1,9 +1,11 @@
 //! What a policy of windows is asked, and its answers: decisions as data, which the simulation
 //! carries out.
 
-use super::state::State;
+use std::cell::LazyCell;
+
+use super::state::{State, Vp};
 use super::windows::Windows;
-use crate::ids::{CoreId, VpId};
+use crate::ids::{CoreId, PoolId, VpId};
 
 /// What a policy sees.
 #[derive(Clone, Copy)]
@@ -14,6 +16,20 @@ pub struct View<'a> {
     pub windows: &'a Windows,
     /// What is left of the window [ns].
     pub left_ns: u64,
+}
+
+impl<'a> View<'a> {
+    /// Tells a core's runner, unless its slice was extended and there is enough beside it in its
+    /// pool; PowerVM's pools have no cores of their own, so that any of them will do.
+    pub fn evictable(self, pool: PoolId) -> impl Fn(CoreId) -> Option<&'a Vp> {
+        let (windows, state) = (self.windows, self.state);
+        let slack = LazyCell::new(move || windows.slack_ns(state, pool, self.left_ns));
+        move |core| {
+            let runner = state.cores[core].running?;
+            let stays = windows.slices[runner].extended && slack.is_some();
+            (!stays).then(|| &state.vps[runner])
+        }
+    }
 }
 
 /// What to do with a virtual processor that became ready.

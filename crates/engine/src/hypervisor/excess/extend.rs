@@ -1,12 +1,11 @@
 //! Extended slices: who has fallen behind keeps its core though entitled ones wait.
 //!
-//! "A virtual processor's time slice may be extended to allow it to use capacity unused by other
-//! partitions, or not needed to meet the Entitled Processor Capacity Percentage of the active
-//! partitions" (lparcfg.5 of powerpc-utils). Usually what is entitled is served first, and a slice
-//! that ends goes on only when nobody waits for that. A partition with few virtual processors can't
-//! make up for the wait: it would get less than its weight says, however much that is. Hence one
-//! that is behind by more than a window may go on at once, as long as what is left is enough for
-//! all that is entitled.
+//! PHYP may lengthen a slice by capacity that nobody uses or that active partitions do not need for
+//! what they are entitled to (lparcfg.5 of powerpc-utils). Usually what is entitled is served
+//! first, and a slice that ends goes on only when nobody waits for that. A partition with few
+//! virtual processors can't make up for the wait: it would get less than its weight says, however
+//! much that is. Hence one that is behind by more than a window may go on at once, as long as what
+//! is left is enough for all that is entitled.
 
 use crate::hypervisor::pool::LEAST_LOAN_NS;
 use crate::hypervisor::share::Rule;

@@ -25,6 +25,7 @@ impl Windows {
             }
             let wanted = contest.waited || share.excess_age() > contest.began_at;
             contest.competes = wanted && share.active_vps > 0;
+            contest.extension_ns = 0;
         }
         if self.has_levels {
             let pools = self.pools.ids();

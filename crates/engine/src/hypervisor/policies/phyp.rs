@@ -28,10 +28,9 @@
 //! `aix-micro-partitioning` and `p795-lpar-affinity`. The order of PHYP's internal queues is not
 //! published; ours is first come, first served.
 
-use std::cell::LazyCell;
 use std::collections::VecDeque;
 
-use crate::hypervisor::{Capacity, Placement, Policy, Renewal, Rule, View, Vp};
+use crate::hypervisor::{Capacity, Placement, Policy, Renewal, Rule, View};
 use crate::ids::{ChipId, CoreId, PartitionId, PoolId, VpId};
 use crate::spec::Eviction;
 
@@ -98,7 +97,7 @@ impl Policy for Phyp {
         // none can spare any, those that slept are in the way of one that had work all the window:
         // what they did not use then is gone, what it is entitled to is guaranteed. Extended slices
         // come last.
-        let (left_ns, evictable) = (view.left_ns, evictable(view));
+        let (left_ns, evictable) = (view.left_ns, view.evictable(PoolId::new(0)));
         let on_time = !view.windows.slices[vp].late;
         let need = |core: CoreId| {
             let it = &view.windows.slices[view.state.cores[core].running?];
@@ -117,7 +116,7 @@ impl Policy for Phyp {
     fn overdrawn(&self, view: View) -> Option<CoreId> {
         let behind = most_behind(view)?;
         let least = view.windows.shares[behind].excess_age();
-        let evictable = evictable(view);
+        let evictable = view.evictable(PoolId::new(0));
         let mut most: Option<(f64, CoreId)> = None;
         for core in excess_runners(view) {
             let Some(vp) = evictable(core) else {
@@ -216,7 +215,7 @@ fn emptiest(view: View, chips: impl IntoIterator<Item = ChipId>) -> Option<CoreI
 /// another partition. Among equals the one that has been on its core longest.
 fn victim_at_home(view: View, vp: VpId) -> Option<CoreId> {
     let requester = &view.state.vps[vp];
-    let evictable = evictable(view);
+    let evictable = view.evictable(PoolId::new(0));
     let evicts_others = view.windows.eviction == Eviction::OtherPartition;
     let mut best: Option<(bool, u64, CoreId)> = None;
     for chip in view.state.tree.chips_of(requester.home_node) {
@@ -240,7 +239,7 @@ fn victim_at_home(view: View, vp: VpId) -> Option<CoreId> {
 /// The guarantee of entitlement: any excess runner, another partition's before one's own.
 fn victim_anywhere(view: View, vp: VpId) -> Option<CoreId> {
     let partition = view.state.vps[vp].partition;
-    let (evictable, mut own) = (evictable(view), None);
+    let (evictable, mut own) = (view.evictable(PoolId::new(0)), None);
     for core in excess_runners(view) {
         match evictable(core) {
             Some(runner) if runner.partition != partition => return Some(core),
@@ -249,17 +248,6 @@ fn victim_anywhere(view: View, vp: VpId) -> Option<CoreId> {
         }
     }
     own
-}
-
-/// Tells a core's runner, unless its slice was extended and there is enough beside it.
-fn evictable<'a>(view: View<'a>) -> impl Fn(CoreId) -> Option<&'a Vp> {
-    let (windows, state) = (view.windows, view.state);
-    let slack = LazyCell::new(move || windows.slack_ns(state, PoolId::new(0), view.left_ns));
-    move |core| {
-        let runner = state.cores[core].running?;
-        let stays = windows.slices[runner].extended && slack.is_some();
-        (!stays).then(|| &state.vps[runner])
-    }
 }
 
 /// The waiting virtual processor that fits a core best: last on it, homed on its node, or the

@@ -43,10 +43,9 @@
 //! [`entitlements`]: crate::hypervisor::entitlements
 //! [`polarize`]: crate::hypervisor::polarize
 
-use std::cell::LazyCell;
 use std::collections::VecDeque;
 
-use crate::hypervisor::{Capacity, Kind, Placement, Policy, Renewal, View, Vp};
+use crate::hypervisor::{Capacity, Kind, Placement, Policy, Renewal, View};
 use crate::ids::{ChipId, CoreId, PartitionId, PoolId, Span, VpId};
 use crate::spec::{Processors, Spec};
 
@@ -177,7 +176,7 @@ impl Policy for Prsm {
         // whose partition has used most beyond its share, then who needs least. Never a
         // vertical-high core at home.
         let (pool, left_ns) = (pool_of(view, vp), view.left_ns);
-        let evictable = evictable(view, pool);
+        let evictable = view.evictable(pool);
         let need = |core: CoreId| {
             let (lot, running) = (&view.windows.lots[core], view.state.cores[core].running?);
             if lot.pool != Some(pool) || lot.high == Some(running) {
@@ -278,7 +277,7 @@ fn victim(view: View, vp: VpId) -> Option<CoreId> {
     let requester = &view.state.vps[vp];
     let pool = pool_of(view, vp);
     let (tree, home) = (&view.state.tree, requester.home_chip);
-    let evictable = evictable(view, pool);
+    let evictable = view.evictable(pool);
     let rank = |core: CoreId| {
         let runner = evictable(core)?;
         let own = runner.partition == requester.partition;
@@ -331,17 +330,6 @@ fn best_fit(view: View, queue: &VecDeque<VpId>, core: CoreId) -> Option<VpId> {
     fit.map(|(_, vp)| vp)
 }
 
-/// Tells a core's runner, unless its slice was extended and there is enough beside it.
-fn evictable<'a>(view: View<'a>, pool: PoolId) -> impl Fn(CoreId) -> Option<&'a Vp> {
-    let (windows, state) = (view.windows, view.state);
-    let slack = LazyCell::new(move || windows.slack_ns(state, pool, view.left_ns));
-    move |core| {
-        let runner = state.cores[core].running?;
-        let stays = windows.slices[runner].extended && slack.is_some();
-        (!stays).then(|| &state.vps[runner])
-    }
-}
-
 /// Whether one that is beyond its share has to leave at the end of its slice: for one that is
 /// within its share, or for a partition that has used less beyond its share, per weight.
 fn others_come_first(view: View, vp: VpId, pool: PoolId) -> bool {
@@ -359,7 +347,7 @@ fn others_come_first(view: View, vp: VpId, pool: PoolId) -> bool {
 fn most_ahead(view: View, pool: PoolId) -> Option<CoreId> {
     let behind = view.windows.queues.turns.next(pool)?;
     let least = view.windows.shares[behind].excess_age();
-    let evictable = evictable(view, pool);
+    let evictable = view.evictable(pool);
     let mut most: Option<(f64, CoreId)> = None;
     for core in excess_runners(view, pool, view.state.tree.chips()) {
         let Some(vp) = evictable(core) else {
