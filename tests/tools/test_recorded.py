@@ -96,7 +96,7 @@ def test_a_real_partition_s_cores_are_the_sum_of_its_processors(rows: Rows) -> N
                 cpu(number, number // 4, user_ns=user, sys_ns=sys, wait_ns=wait, idle_ns=idle)
             )
         whole = Sample(INTERVAL_NS, INTERVAL_NS, counted.partition, tuple(cpus))
-        consumed = sum(p.consumed_pct for p in mpstat.processors(whole)) / 100
+        consumed = sum(p.consumed_pct for p in mpstat.processors(configuration, whole)) / 100
         # 28 values of two digits each, and idle cores that this level does not keep by processor.
         assert consumed <= counted.partition["busy_ns"] / INTERVAL_NS + 0.14
 
