@@ -37,9 +37,7 @@ def text(said: str, duration: str = "24 s", processors: str = "") -> str:
 
 
 def cores(said: str, folder: Path = Path(), **how: str) -> tuple[float, ...]:
-    asked = Scenario.from_toml(text(said, **how), "f.toml", folder).partition("db").asked
-    assert asked is not None
-    return asked.cores
+    return Scenario.from_toml(text(said, **how), "f.toml", folder).resolved.asked["db"].cores
 
 
 def message(said: str, folder: Path = Path(), **how: str) -> str:
@@ -49,9 +47,7 @@ def message(said: str, folder: Path = Path(), **how: str) -> str:
 
 
 def lengths(said: str, duration: str) -> tuple[int, ...]:
-    made = Scenario.from_toml(text(said, duration), "f.toml").partition("db").asked
-    assert made is not None
-    return made.lengths_ns
+    return Scenario.from_toml(text(said, duration), "f.toml").resolved.asked["db"].lengths_ns
 
 
 @pytest.mark.parametrize(
@@ -80,8 +76,7 @@ def test_on_a_host_a_share_is_of_its_hardware_threads() -> None:
     memory = "8 GiB"
     workload = { kind = "cores", use = "10 %", profile = "oltp" }
     """
-    asked = Scenario.from_toml(host, "f.toml").partition("db").asked
-    assert asked is not None
+    asked = Scenario.from_toml(host, "f.toml").resolved.asked["db"]
     assert asked.cores == (pytest.approx(7.2),)  # of 72
 
 
@@ -127,7 +122,7 @@ workload = { kind = "cores", profile = "oltp", use = 0.5 }
 [run]""",
     )
     made = Scenario.from_toml(both, "f.toml")
-    found = {one.name: one.asked.cores for one in made.partitions if one.asked is not None}
+    found = {name: one.cores for name, one in made.resolved.asked.items()}
     # 00:00, 06:30, 09:00, 12:00, 18:00, audit
     assert found == {
         "db": (1.0, 1.0, 4.0, 4.0, 1.0, 5.0),
@@ -221,8 +216,7 @@ def test_a_kept_scenario_names_the_file_of_its_work(tmp_path: Path, *, lines: bo
     made = Scenario.from_toml(said, "f.toml", tmp_path)
     kept, files = stand_alone(made, b"{}")
     assert files == {"files/work.json": b"{}"}
-    again = Scenario.from_toml(kept, "f.toml", tmp_path).partition("db").asked
-    assert again is not None
+    again = Scenario.from_toml(kept, "f.toml", tmp_path).resolved.asked["db"]
     assert again.work == "files/work.json"
     assert stand_alone(made)[1] == {}
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from homenode.errors import ScenarioError
@@ -14,6 +15,7 @@ from homenode.simulate.kept.hours import by_hour
 from homenode.simulate.scenario import Scenario
 from homenode.simulate.settle import work
 from homenode.simulate.settle.solve import solve
+from homenode.simulate.settle.work import settled
 
 LAYOUT = """
 [machine]
@@ -161,9 +163,9 @@ def test_another_machine_as_reference(path: Path, tmp_path: Path) -> None:
         ('reference = "none.toml"', "there is no file"),
         ('reference = "ibm-power-999"', "did you mean ibm-power-795?"),
         ('reference = "lacks.toml"', 'lacks.toml has no partition "db"'),
-        ('work = "none.json"', "there is no file"),
-        ('work = "other.json"', "keeps the work of db for 2 cores, others are asked for"),
-        ('work = "empty.json"', "holds no work"),
+        ('work_file = "none.json"', "there is no file"),
+        ('work_file = "other.json"', "keeps the work of db for 2 cores, others are asked for"),
+        ('work_file = "empty.json"', "holds no work"),
     ],
 )
 def test_a_reference_that_does_not_fit_is_told_at_its_line(
@@ -216,3 +218,70 @@ def test_equal_steps_are_played_once(path: Path, monkeypatch: pytest.MonkeyPatch
     rates = found.rates["db"]
     assert rates[0] == rates[2] == rates[3] < rates[1]
     assert found.missed() == {}
+
+
+GUESTS = """
+[machine]
+model = "ibm-z15"
+active_cores = 4
+
+[[partition]]
+name = "vm"
+mode = "z/vm"
+guest = { os = "zvm" }
+processors = { mode = "shared", virtual = 3, weight = 300 }
+memory = "32 GiB"
+workload = { kind = "idle", profile = "oltp" }
+
+[[partition.virtual_machine]]
+name = "db"
+count = 2
+cpus = 2
+memory = "4 GiB"
+workload = { kind = "cores", use = "0.6" }
+
+[[partition.virtual_machine]]
+name = "desk"
+memory = "2 GiB"
+workload = { kind = "users", count = 10, think = "400 ms" }
+
+[run]
+warmup = "1 s"
+duration = "10 s"
+replications = 1
+"""
+
+
+def test_virtual_machines_take_the_processors_that_are_told(tmp_path: Path) -> None:
+    run = Scenario.from_toml(GUESTS, "f.toml").run(out=tmp_path / "runs")
+    rows = run.intervals("virtual_machine")
+    assert set(rows["virtual_machine"]) == {"db1", "db2", "desk"}
+    sums = rows.group_by("virtual_machine").agg(
+        pl.col("guest_ns", "chargeable_ns", "tx_done").sum()
+    )
+    for row in sums.iter_rows(named=True):
+        cores = (row["guest_ns"] + row["chargeable_ns"]) / 10e9
+        if row["virtual_machine"] != "desk":
+            assert cores == pytest.approx(0.6, rel=0.03)
+        else:  # ten users: at most one transaction each in the time that they think
+            assert 0 < row["tx_done"] <= 10 * 10 / 0.4 * 1.2
+
+
+def test_a_virtual_machine_s_work_stays_with_other_neighbours(tmp_path: Path) -> None:
+    told = Scenario.from_toml(GUESTS, "f.toml")
+    changed = told.with_({"partition.vm.virtual_machine.desk.workload.count": 40})
+    work = [settled(one).resolved.found for one in (told, changed)]
+    assert work[0] == work[1]
+
+
+def test_more_than_a_virtual_machine_has_is_told_at_its_line() -> None:
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.from_toml(GUESTS.replace('"0.6"', '"2.5"'), "f.toml")
+    assert str(caught.value).startswith("f.toml:19:")
+    assert "vm/db1 has 2 virtual processors, 2.5 are asked for" in str(caught.value)
+
+
+def test_a_kept_run_of_virtual_machines_stands_alone(tmp_path: Path) -> None:
+    run = Scenario.from_toml(GUESTS, "f.toml").run(out=tmp_path / "runs")
+    again = Scenario.load(run.path / "scenario.toml")
+    assert again.run(out=tmp_path / "again").id == run.id

@@ -6,7 +6,7 @@ mod common;
 use common::zvm::{alone, endless, free_cp, real_paths, served, switch, tile, web};
 use common::{run, Outcome, SECOND};
 use homenode_engine::sim::RunError;
-use homenode_engine::spec::{CpPaths, Distribution, Spec, VirtualMachine, Workload};
+use homenode_engine::spec::{CpPaths, Distribution, PlayedWork, Spec, VirtualMachine, Workload};
 
 /// Instructions of a transaction; each takes a nanosecond.
 const WORK: f64 = 100_000.0;
@@ -55,6 +55,50 @@ fn virtual_processors_of_a_machine_share_its_line() {
         (found / wanted - 1.0).abs() < 0.05,
         "{found} for {wanted} us"
     );
+}
+
+/// Users who think: a closed queue of one processor, by mean value analysis.
+#[test]
+fn users_who_think_are_a_closed_queue_of_known_throughput() {
+    for users in [1, 4, 12] {
+        let mut machine = served("s", 1, 1.0, WORK);
+        let work = machine.work.as_mut().expect("work");
+        (work.users, work.think_ns) = (users, 400_000);
+        work.work = Distribution::Exponential;
+        let outcome = run(&long(1, vec![machine]), 0);
+        let (mut inside, mut response) = (0.0, 0.0);
+        for count in 1..=users {
+            response = 100.0 * (1.0 + inside);
+            inside = f64::from(count) * response / (400.0 + response);
+        }
+        let per_s = f64::from(users) / (400.0 + response) * 1e6;
+        let done = outcome.total("zvm", "tx_done") / 20.0;
+        assert!((done / per_s - 1.0).abs() < 0.02, "{done} for {per_s}");
+        let found = response_us(&outcome);
+        assert!((found / response - 1.0).abs() < 0.03, "{found} {response}");
+    }
+}
+
+/// What is played comes in full, step by step, whatever is drawn.
+#[test]
+fn played_work_brings_its_sum() {
+    let mut machine = served("s", 2, 1.0, WORK);
+    machine.work.as_mut().expect("work").played = Some(PlayedWork {
+        lengths_ns: vec![10 * SECOND, 10 * SECOND],
+        instructions_per_s: vec![4e8, 1e8],
+    });
+    let mut spec = long(2, vec![machine]);
+    spec.interval_ns = 10 * SECOND;
+    let outcome = run(&spec, 0);
+    assert!((outcome.total("zvm", "tx_done") - 50_000.0).abs() < 10.0);
+    let busy = outcome.partition.series("partition", 0, "busy_ns");
+    let wanted = [0.4, 0.1].map(|cores| cores * 10.0 * SECOND as f64);
+    for (found, wanted) in busy.iter().zip(wanted) {
+        assert!(
+            (*found as f64 / wanted - 1.0).abs() < 0.005,
+            "{found} {wanted}"
+        );
+    }
 }
 
 /// So seldom that each finds its processor waiting: a dispatch, an interruption, the work, the

@@ -164,8 +164,6 @@ def _recorded(demand: Played) -> pl.DataFrame | None:
     """The rows of a partition as they were recorded; none where a table holds work only."""
     import polars as pl
 
-    if demand.file is None:
-        return None
     table = read_demand(demand.file)
     if not set(_RECORDED) <= set(table.columns):
         return None

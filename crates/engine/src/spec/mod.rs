@@ -33,7 +33,8 @@ pub use profile::{LockKind, Profile};
 pub use prsm::{DefinedCapacity, Group, LogicalCores, Polarization, PrSm};
 pub use workload::{Distribution, Spread, Workload};
 pub use zvm::{
-    CpLocks, CpPaths, CpShare, ExcessUse, GuestWork, Role, Unparking, VirtualMachine, Zvm,
+    CpLocks, CpPaths, CpShare, ExcessUse, GuestWork, PlayedWork, Role, Unparking, VirtualMachine,
+    Zvm,
 };
 
 use serde::{Deserialize, Serialize};

@@ -140,20 +140,47 @@ pub struct VirtualMachine {
     pub work: Option<GuestWork>,
 }
 
-/// Transactions that come to a virtual machine from outside the partition, at random and whether or
-/// not it keeps up (open Poisson arrivals). Each is done by one of its virtual processors, in one
-/// go, in the order in which they came.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// Transactions that come to a virtual machine from outside the partition: at random and whether
+/// or not it keeps up (open Poisson arrivals), or from users who think between two. Each is done by
+/// one of its virtual processors, in one go, in the order in which they came.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GuestWork {
-    /// Arrivals [1/s].
+    /// Arrivals [1/s]; of no meaning where there are users or work is played.
     pub rate_per_s: f64,
+    /// Users, each with one transaction at a time; 0 = open arrivals.
+    #[serde(default, skip_serializing_if = "no_users")]
+    pub users: u32,
+    /// Mean think time of a user (exponential) [ns].
+    #[serde(default, skip_serializing_if = "no_time")]
+    pub think_ns: u64,
     /// Mean of the guest's instructions for one.
     pub instructions: f64,
     /// Their distribution.
     pub work: Distribution,
     /// What it sends for one over its switch [bytes]; 0 = nothing.
     pub answer_bytes: u64,
+    /// Work that is played step by step, in transactions that come at random.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub played: Option<PlayedWork>,
+}
+
+/// Work of a virtual machine, step by step; the warm-up plays the first step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlayedWork {
+    /// Length of each step [ns].
+    pub lengths_ns: Vec<u64>,
+    /// Work that arrives in each step [instructions/s].
+    pub instructions_per_s: Vec<f64>,
+}
+
+fn no_users(users: &u32) -> bool {
+    *users == 0
+}
+
+fn no_time(ns: &u64) -> bool {
+    *ns == 0
 }
 
 /// What a virtual machine does.

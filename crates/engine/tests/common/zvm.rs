@@ -209,9 +209,12 @@ pub fn served(name: &str, cpus: u16, rate_per_s: f64, instructions: f64) -> Virt
         cpus,
         work: Some(GuestWork {
             rate_per_s,
+            users: 0,
+            think_ns: 0,
             instructions,
             work: Distribution::Constant,
             answer_bytes: 0,
+            played: None,
         }),
         ..virtual_machine(name, Role::Work, None)
     }

@@ -6,8 +6,8 @@ floor only says what is asked; `homenode.simulate.settle` finds the work.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 from homenode.errors import HomenodeError
@@ -18,6 +18,7 @@ from homenode.model.document.positions import Path
 from homenode.model.scenario.day import Day, day_of, fault_of, parts_of, used_at
 from homenode.model.scenario.day_file import read_day
 from homenode.model.scenario.file.cores import CoresTaken, Hours
+from homenode.model.scenario.file.mainframe import GuestCores
 from homenode.model.scenario.file.processors import Shared
 from homenode.model.scenario.file.scenario import Run, ScenarioFile
 from homenode.model.scenario.placed import PlacedPartition
@@ -29,13 +30,32 @@ _HOUR_NS = 1_000_000_000
 
 
 @dataclass(frozen=True)
+class _Holder:
+    """Who has such work: a partition, or a virtual machine."""
+
+    key: str
+    told: CoresTaken | GuestCores
+    place: Path
+    """Of the work in the file."""
+    virtual: int
+    """Virtual processors, or cores of its own."""
+    most: float
+    """The most it can use [cores], and what that is."""
+    what: str
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether another layout than this one is to carry it."""
+        return self.told.work_file is not None or getattr(self.told, "reference", None) is not None
+
+
+@dataclass(frozen=True)
 class _Wanted:
-    """What one partition's work is to take."""
+    """What its work is to take."""
 
     day: tuple[tuple[int, float], ...]
     """Cores by when they begin [minutes since midnight]."""
     extras: dict[str, float]
-    told: CoresTaken
 
     def at(self, day: Day) -> tuple[float, ...]:
         """In each step; what comes now and then for others alone finds it at its busiest hour."""
@@ -48,7 +68,12 @@ def has_day(file: ScenarioFile) -> Day | None:
     """How the day of a scenario is played, as far as the file alone says it; None if it has none.
     Cuts of days in files of their own are not in it.
     """
-    told = [one.workload for one in file.partition if isinstance(one.workload, CoresTaken)]
+    told = [
+        work
+        for one in file.partition
+        for work in (one.workload, *(machine.workload for machine in one.virtual_machine))
+        if isinstance(work, CoresTaken | GuestCores)
+    ]
     schedules = [one.schedule for one in told if one.schedule is not None]
     if not schedules:
         return None
@@ -66,72 +91,80 @@ def by_the_hour(file: ScenarioFile) -> ScenarioFile:
     return file.model_copy(update={"run": run})
 
 
-def with_asked(
+def asked_of(
     partitions: Sequence[PlacedPartition],
     machine: MachineDescription,
     folder: FilePath,
     file: ScenarioFile,
     problems: Problems,
-) -> tuple[PlacedPartition, ...]:
-    """The partitions with the cores that their work is to take, where it is told so."""
-    wanted: dict[str, _Wanted] = {}
-    for one in partitions:
-        if isinstance(one.table.workload, CoresTaken):
-            found = _wanted(one, one.table.workload, machine, folder, problems)
-            if found is not None:
-                wanted[one.name] = found
+) -> dict[str, Asked]:
+    """The cores that work is to take, where it is told so, by who has it."""
+    holders = [one for partition in partitions for one in _holders(partition)]
+    before = len(problems)
+    wanted = {one.key: _wanted(one, machine, folder, problems) for one in holders}
     day = has_day(file)
     if day is not None:
         _check_shortened(day, file.run, problems)
-        starts = [one.day for one in wanted.values() if one.told.schedule is not None]
+        starts = [wanted[one.key].day for one in holders if one.told.schedule is not None]
         day = day_of(starts, day.extras)
+    if len(problems) > before:
+        return {}
     lengths = (file.run.duration,) if day is None else day.lengths_ns(file.run.duration)
-    return tuple(
-        replace(
-            one,
-            asked=Asked(
-                (wanted[one.name].day[0][1],) if day is None else wanted[one.name].at(day),
-                lengths,
-                wanted[one.name].told.reference,
-                wanted[one.name].told.work,
-            ),
+    return {
+        one.key: Asked(
+            place=one.place,
+            cores=(wanted[one.key].day[0][1],) if day is None else wanted[one.key].at(day),
+            lengths_ns=lengths,
+            reference=getattr(one.told, "reference", None),
+            work=one.told.work_file,
         )
-        if one.name in wanted
-        else one
-        for one in partitions
-    )
+        for one in holders
+    }
+
+
+def _holders(partition: PlacedPartition) -> Iterator[_Holder]:
+    """Those of a partition whose work is told by cores."""
+    place: Path = ("partition", partition.row)
+    processors, told = partition.table.processors, partition.table.workload
+    if isinstance(told, CoresTaken):
+        most, what = float(partition.virtual), "virtual processors"
+        if not isinstance(processors, Shared):
+            what = "cores"
+        elif processors.capped and partition.entitlement < most:
+            most, what = partition.entitlement, "cores at most, for it is capped"
+        name, virtual = partition.name, partition.virtual
+        yield _Holder(name, told, (*place, "workload"), virtual, most, what)
+    system = None if partition.mainframe is None else partition.mainframe.zvm
+    for one in () if system is None else system.members.machines:
+        work, cpus = one.table.workload, one.table.cpus
+        if isinstance(work, GuestCores):
+            tables = partition.table.virtual_machine
+            row = next(at for at, table in enumerate(tables) if table is one.table)
+            here: Path = (*place, "virtual_machine", row, "workload")
+            key, what = f"{partition.name}/{one.name}", "virtual processors"
+            yield _Holder(key, work, here, cpus, float(cpus), what)
 
 
 def _wanted(
-    partition: PlacedPartition,
-    told: CoresTaken,
-    machine: MachineDescription,
-    folder: FilePath,
-    problems: Problems,
-) -> _Wanted | None:
-    path: Path = ("partition", partition.row, "workload")
-    before = len(problems)
-
-    def cores(one: CoresTaken | Hours, here: Path) -> float:
-        return _cores(one, here, partition, machine, problems)
-
+    holder: _Holder, machine: MachineDescription, folder: FilePath, problems: Problems
+) -> _Wanted:
+    told, path = holder.told, holder.place
     if told.schedule is None:
-        day, extras = [(0, cores(told, path))], {}
-    else:
-        here = (*path, "schedule")
-        rows = [
-            0.0 if hours.file else cores(hours, (*here, row))
-            for row, hours in enumerate(told.schedule)
-        ]
-        extras = {
-            hours.every: use
-            for hours, use in zip(told.schedule, rows, strict=True)
-            if hours.every is not None
-        }
-        day = _day(told.schedule, rows, here, folder, problems)
-        if any(hours.file for hours in told.schedule):
-            _fitting(max(use for _, use in day), here, partition, problems)
-    return _Wanted(tuple(day), extras, told) if len(problems) == before else None
+        return _Wanted(((0, _cores(told, path, holder, machine, problems)),), {})
+    here = (*path, "schedule")
+    rows = [
+        0.0 if hours.file else _cores(hours, (*here, row), holder, machine, problems)
+        for row, hours in enumerate(told.schedule)
+    ]
+    extras = {
+        hours.every: use
+        for hours, use in zip(told.schedule, rows, strict=True)
+        if hours.every is not None
+    }
+    day = _day(told.schedule, rows, here, folder, problems)
+    if any(hours.file for hours in told.schedule):
+        _fitting(max(use for _, use in day), here, holder, problems)
+    return _Wanted(tuple(day), extras)
 
 
 def _day(
@@ -163,20 +196,20 @@ def _day(
 
 
 def _cores(
-    told: CoresTaken | Hours,
+    told: CoresTaken | GuestCores | Hours,
     path: Path,
-    partition: PlacedPartition,
+    holder: _Holder,
     machine: MachineDescription,
     problems: Problems,
 ) -> float:
     """The cores that a table says."""
     if told.busy is not None:
-        return told.busy * partition.virtual
+        return told.busy * holder.virtual
     use = told.use
     if use is None:
         return 0.0
     share = 0.0 if use.machine is None else use.machine * processors_of(machine)
-    return _fitting(use.cores or share, (*path, "use"), partition, problems)
+    return _fitting(use.cores or share, (*path, "use"), holder, problems)
 
 
 def processors_of(machine: MachineDescription) -> int:
@@ -185,31 +218,13 @@ def processors_of(machine: MachineDescription) -> int:
     return machine.active_cores * (machine.threads_per_core if is_host else 1)
 
 
-def _fitting(
-    cores: float,
-    path: Path,
-    partition: PlacedPartition,
-    problems: Problems,
-) -> float:
-    """The cores, noted if the partition can't use so many whatever its neighbours do."""
-    processors, what = partition.table.processors, "virtual processors"
-    most = float(partition.virtual)
-    if not isinstance(processors, Shared):
-        what = "cores"
-    elif processors.capped and partition.entitlement < most:
-        most, what = partition.entitlement, "cores at most, for it is capped"
-    if cores > most + _SLACK:
-        there = f"{partition.name} has {most:g} {what}, {cores:g} are asked for"
+def _fitting(cores: float, path: Path, holder: _Holder, problems: Problems) -> float:
+    """The cores, noted if it can't use so many whatever its neighbours do."""
+    if cores > holder.most + _SLACK and not holder.is_elsewhere:
+        there = f"{holder.key} has {holder.most:g} {holder.what}, {cores:g} are asked for"
         step = "ask for less, give it more, or say in reference on which layout it takes so much"
-        if not _is_elsewhere(partition):
-            problems.add(path, there=there, next_step=step)
+        problems.add(path, there=there, next_step=step)
     return cores
-
-
-def _is_elsewhere(partition: PlacedPartition) -> bool:
-    """Whether another layout than this one is to carry it."""
-    told = partition.table.workload
-    return isinstance(told, CoresTaken) and (told.reference is not None or told.work is not None)
 
 
 def _check_shortened(day: Day, run: Run, problems: Problems) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import zip_longest
 from typing import cast
 
@@ -25,6 +26,7 @@ from homenode.model.spec import (
     SchedulerSpec,
     SharedSpec,
     Spec,
+    StepsSpec,
     ThinkSpec,
     WorkloadSpec,
 )
@@ -53,8 +55,17 @@ def flatten(name: str, run: Run, resolved: Resolved) -> Spec:
         "machine": machine_spec(resolved.machine, streams=streams),
         "pools": _pools(resolved),
         **limits,
-        "partitions": [_partition(partition, pools, groups) for partition in resolved.partitions],
+        "partitions": [_partition(one, resolved, pools, groups) for one in resolved.partitions],
     }
+
+
+def _steps(resolved: Resolved, key: str) -> StepsSpec | None:
+    """Work that is told by the cores it takes; none of it while it is not found."""
+    asked = resolved.asked.get(key)
+    if asked is None:
+        return None
+    rates = resolved.found.get(key, (0.0,) * len(asked.cores))
+    return {"lengths_ns": list(asked.lengths_ns), "instructions_per_s": list(rates)}
 
 
 def _pools(resolved: Resolved) -> list[PoolSpec]:
@@ -67,11 +78,14 @@ def _pools(resolved: Resolved) -> list[PoolSpec]:
 
 
 def _partition(
-    partition: PlacedPartition, pools: dict[str, int], groups: dict[str, int]
+    partition: PlacedPartition,
+    resolved: Resolved,
+    pools: dict[str, int],
+    groups: dict[str, int],
 ) -> PartitionSpec:
-    guest = partition.table.guest
+    guest, name = partition.table.guest, partition.name
     return {
-        "name": partition.name,
+        "name": name,
         "processors": _processors(partition, pools, groups),
         "smt": partition.smt,
         "memory": [{"domains": list(p.domains), "bytes": p.bytes} for p in partition.memory],
@@ -81,8 +95,8 @@ def _partition(
         "page_bytes": partition.page_bytes,
         "hypervisor_share": partition.hypervisor_share,
         "home": list(partition.home),
-        "guest": _guest(partition),
-        "workload": _workload(partition),
+        "guest": _guest(partition, lambda one: _steps(resolved, f"{name}/{one}")),
+        "workload": _workload(partition, _steps(resolved, name)),
         "profile": cast(ProfileSpec, partition.profile),
     }
 
@@ -116,14 +130,14 @@ def _processors(
     }
 
 
-def _guest(partition: PlacedPartition) -> GuestSpec:
+def _guest(partition: PlacedPartition, steps: Callable[[str], StepsSpec | None]) -> GuestSpec:
     guest, mainframe = partition.table.guest, partition.mainframe
     if not isinstance(guest, Unix):
         system = None if mainframe is None else mainframe.zvm
         if system is None:
             raise AssertionError("z/VM where no mainframe is: refused before")
         each = float(partition.profile["instructions_per_unit"])
-        return zvm_spec(guest, system, partition.table.paging, each)
+        return zvm_spec(guest, system, partition.table.paging, each, steps)
     scheduler: SchedulerSpec = {
         "tick_ns": guest.tick,
         "tick_cost_ns": guest.tick_cost,
@@ -149,17 +163,10 @@ def _guest(partition: PlacedPartition) -> GuestSpec:
     }
 
 
-def _workload(partition: PlacedPartition) -> WorkloadSpec:
+def _workload(partition: PlacedPartition, asked: StepsSpec | None) -> WorkloadSpec:
     workload, played = partition.table.workload, partition.demand
-    if partition.asked is not None:
-        asked = partition.asked
-        rates = (0.0,) * len(asked.cores) if played is None else played.instructions_per_s
-        return {
-            "kind": "trace",
-            "lengths_ns": list(asked.lengths_ns),
-            "instructions_per_s": list(rates),
-            "spread": "random",
-        }
+    if asked is not None:
+        return {"kind": "trace", "spread": "random", **asked}
     if played is not None:
         return {
             "kind": "trace",

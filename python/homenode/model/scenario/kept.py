@@ -64,16 +64,15 @@ def _named(document: Document) -> list[Path]:
         profile: Path = ("partition", row, "workload", "profile")
         places += [profile, (*profile, "base")]
         workload: Path = ("partition", row, "workload")
-        kind = document.value((*workload, "kind"))
-        if kind == "trace":
+        if document.value((*workload, "kind")) == "trace":
             places.append((*workload, "file"))
-        if kind == "cores":
-            places += _of_cores(document, workload)
+    for workload in _told_by_cores(document):
+        places += _of_cores(document, workload)
     return [
         place
         for place in places
         if isinstance(name := document.value(place), str)
-        and (place[-1] in ("file", "work", "schedule") or is_path(name))
+        and (place[-1] in ("file", "work_file", "schedule") or is_path(name))
     ]
 
 
@@ -84,19 +83,26 @@ def _of_cores(document: Document, workload: Path) -> list[Path]:
     schedule: Path = (*workload, "schedule")
     told = document.value(schedule)
     rows = range(len(told)) if isinstance(told, list) else ()
-    return [(*workload, "work"), schedule, *((*schedule, row, "file") for row in rows)]
+    return [(*workload, "work_file"), schedule, *((*schedule, row, "file") for row in rows)]
+
+
+def _told_by_cores(document: Document) -> list[Path]:
+    """Every workload that is told by the cores it takes, of partitions and virtual machines."""
+    found: list[Path] = []
+    for row, partition in enumerate(document.data.get("partition", ())):
+        here: Path = ("partition", row)
+        machines = partition.get("virtual_machine", ())
+        found += [
+            (*here, "workload"),
+            *((*here, "virtual_machine", one, "workload") for one in range(len(machines))),
+        ]
+    return [one for one in found if document.value((*one, "kind")) == "cores"]
 
 
 def _by_cores(document: Document) -> list[Path]:
     """The kind of every workload whose work was found."""
-    workloads: list[Path] = [
-        ("partition", row, "workload") for row in range(len(document.data.get("partition", ())))
-    ]
-    return [
-        (*place, "kind")
-        for place in workloads
-        if document.value((*place, "kind")) == "cores" and document.value((*place, "work")) is None
-    ]
+    told = _told_by_cores(document)
+    return [(*one, "kind") for one in told if document.value((*one, "work_file")) is None]
 
 
 def _with_work(document: Document, place: Path) -> str:
@@ -105,7 +111,7 @@ def _with_work(document: Document, place: Path) -> str:
     """
     spot = document.positions.spots[place]
     within = document.text[spot.end :].lstrip(" \t")[:1] in (",", "}")
-    return f'"cores"{", " if within else chr(10)}work = {json.dumps(WORK_FILE)}'
+    return f'"cores"{", " if within else chr(10)}work_file = {json.dumps(WORK_FILE)}'
 
 
 def _kept_names(names: dict[str, None]) -> dict[str, str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from homenode.model.catalog import MachineDescription
 from homenode.model.catalog.profile_model import Numbers
@@ -74,9 +75,7 @@ class PlacedPartition:
     host: OnHost | None = None
     """On a Linux or Xen host, what it knows of its threads."""
     demand: Played | None = None
-    """What its workload plays, if that is recorded demand or work that was found."""
-    asked: Asked | None = None
-    """The cores that its work is to take, if that is how it is told."""
+    """What its workload plays, if that is recorded demand."""
 
     @property
     def entitlement(self) -> float:
@@ -131,6 +130,12 @@ class Resolved:
     """Control groups of a Linux host, outer ones first."""
     changes: tuple[ChangeSpec, ...] = ()
     """What an operator changes during the run, in order of the file."""
+    asked: Mapping[str, Asked] = field(default_factory=dict)
+    """The cores that work is to take, where it is told so: by partition, or partition and virtual
+    machine (`lpar/guest`).
+    """
+    found: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """The work that takes them, step by step [instructions/s], where it was found."""
     pool_members: tuple[tuple[int, ...] | None, ...] = (None,)
     """Cores of each pool, where a pool has cores of its own; else None."""
 

@@ -1,10 +1,12 @@
-"""Demand as a partition's workload plays it: recorded, or found for the cores it is to take."""
+"""Demand as a partition's workload plays it, recorded or told by the cores that it is to take."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from homenode.model.document.positions import Path as Place
 
 Quantity = Literal["physc", "used"]
 """What cores are. `physc`: cores that its virtual processors were on, idle threads beside busy ones
@@ -16,8 +18,7 @@ included. `used`: time in which its logical processors were busy.
 class Played:
     """What a partition's workload plays."""
 
-    file: Path | None
-    """Where it stands; None if it was found for the cores that were asked for."""
+    file: Path
     series: str
     """Its name in the file."""
     lengths_ns: tuple[int, ...]
@@ -32,8 +33,10 @@ class Played:
 
 @dataclass(frozen=True)
 class Asked:
-    """The cores that a partition's work is to take, step by step."""
+    """The cores that work is to take, step by step."""
 
+    place: Place
+    """Where the file tells it."""
     cores: tuple[float, ...]
     lengths_ns: tuple[int, ...]
     reference: str | None

@@ -7,7 +7,7 @@ from __future__ import annotations
 import copy
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
@@ -31,7 +31,6 @@ from homenode.model.scenario.limits import check_limits
 from homenode.model.scenario.mainframe.kinds import check_threads_alike
 from homenode.model.scenario.paths import changed
 from homenode.model.scenario.placed import PlacedPartition, Resolved
-from homenode.model.scenario.played import Played
 from homenode.model.scenario.resolve import resolve
 from homenode.model.scenario.sought import check_find
 from homenode.model.spec import Spec
@@ -164,10 +163,10 @@ class Scenario:
         """The engine's input as a dictionary. Raises `ScenarioError` while work that is told by the
         cores it takes has not been found; see `homenode.simulate.settle`.
         """
-        open_ones = [one.name for one in self.partitions if one.asked and one.demand is None]
-        if open_ones:
+        not_found = [name for name in self.resolved.asked if name not in self.resolved.found]
+        if not_found:
             raise ScenarioError(
-                f"{self.name}: the work of {listed(open_ones)} is told by the cores it takes",
+                f"{self.name}: the work of {listed(not_found, 4)} is told by the cores it takes",
                 next_step="load it by homenode.load_scenario, which finds the work",
             )
         spec = self.layout_spec()
@@ -177,17 +176,11 @@ class Scenario:
         """The same to look at, not to simulate: work that is yet to be found is none."""
         return flatten(self.name, self.file.run, self.resolved)
 
-    def playing(self, work: Mapping[str, Sequence[float]]) -> Self:
-        """The same with the work of partitions [instructions/s], step by step, that is told by the
-        cores it takes.
+    def playing(self, work: Mapping[str, tuple[float, ...]]) -> Self:
+        """The same with the work [instructions/s], step by step, that is told by the cores it
+        takes, by the keys of `resolved.asked`.
         """
-        partitions = tuple(
-            replace(one, demand=Played(None, one.name, one.asked.lengths_ns, tuple(work[one.name])))
-            if one.asked is not None and one.name in work
-            else one
-            for one in self.partitions
-        )
-        return replace(self, resolved=replace(self.resolved, partitions=partitions))
+        return replace(self, resolved=replace(self.resolved, found=dict(work)))
 
     def spec_json(self, *, seed: int | None = None) -> str:
         """The engine's input as JSON."""

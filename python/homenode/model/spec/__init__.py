@@ -21,6 +21,7 @@ from homenode.model.spec.asking import (
 from homenode.model.spec.changing import spec_at, times_of_change
 from homenode.model.spec.guests import (
     AixSpec,
+    ArrivalsSpec,
     CpLocksSpec,
     CpPathsSpec,
     CpShareSpec,
@@ -75,6 +76,7 @@ from homenode.model.spec.work import (
     ProfileSpec,
     Shape,
     SpreadSpec,
+    StepsSpec,
     ThinkSpec,
     TraceSpec,
     TransactionsSpec,
@@ -86,6 +88,7 @@ from homenode.model.spec.work import (
 
 __all__ = [
     "AixSpec",
+    "ArrivalsSpec",
     "BalanceSpec",
     "BurstsSpec",
     "ByDistance",
@@ -128,6 +131,7 @@ __all__ = [
     "SmtSpec",
     "Spec",
     "SpreadSpec",
+    "StepsSpec",
     "StorageSpec",
     "StoresSpec",
     "StreamsSpec",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, NotRequired, TypedDict
 
 from homenode.model.spec.machine import ByDistance
+from homenode.model.spec.work import StepsSpec
 
 
 class SchedulerSpec(TypedDict):
@@ -69,10 +70,18 @@ class CpShareSpec(TypedDict, total=False):
     relative: int
 
 
-class GuestWorkSpec(TypedDict):
-    """Transactions that come to a virtual machine from outside."""
+class ArrivalsSpec(TypedDict):
+    """When transactions come to a virtual machine: at a rate, from users, or as work is played."""
 
     rate_per_s: float
+    users: NotRequired[int]
+    think_ns: NotRequired[int]
+    played: NotRequired[StepsSpec]
+
+
+class GuestWorkSpec(ArrivalsSpec):
+    """Transactions that come to a virtual machine from outside."""
+
     instructions: float
     work: Literal["constant", "exponential"]
     answer_bytes: int

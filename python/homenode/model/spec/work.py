@@ -85,12 +85,17 @@ class SpreadSpec(TypedDict, total=False):
     spread: Literal["random"]
 
 
-class TraceSpec(SpreadSpec):
+class StepsSpec(TypedDict):
+    """Work that arrives step by step."""
+
+    lengths_ns: list[int]
+    instructions_per_s: list[float]
+
+
+class TraceSpec(StepsSpec, SpreadSpec):
     """Recorded demand, step by step."""
 
     kind: Literal["trace"]
-    lengths_ns: list[int]
-    instructions_per_s: list[float]
 
 
 class IdleSpec(TypedDict):

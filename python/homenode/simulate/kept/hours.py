@@ -84,7 +84,8 @@ class ByHour:
 def by_hour(run: KeptRun) -> ByHour | None:
     """A run by the hour; None if no day was played in it."""
     if not any(
-        one["workload"]["kind"] == "trace" and "spread" in one["workload"]
+        one["guest"]["os"] == "zvm"
+        or (one["workload"]["kind"] == "trace" and "spread" in one["workload"])
         for one in run.spec["partitions"]
     ):
         return None
@@ -94,8 +95,12 @@ def by_hour(run: KeptRun) -> ByHour | None:
         return None
     hour_ns = scenario.timing.duration // day.hours
     rows = _summed(run, hour_ns)
-    told = {one.name: one.asked for one in scenario.partitions}
-    level = [name for name, asked in told.items() if asked is None or len(set(asked.cores)) == 1]
+    changing = {
+        key.partition("/")[0]
+        for key, asked in scenario.resolved.asked.items()
+        if len(set(asked.cores)) > 1
+    }
+    level = [name for name in run.partitions if name not in changing]
     count = len(run.partitions)
     return ByHour(
         partitions=tuple(run.partitions),

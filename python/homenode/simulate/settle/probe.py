@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from homenode.errors import HomenodeError
 from homenode.model.scenario.played import Quantity
-from homenode.model.spec import Spec, SpreadSpec, WorkloadSpec
+from homenode.model.spec import Spec, SpreadSpec, StepsSpec, WorkloadSpec
 from homenode.simulate.answers import Batch
 from homenode.simulate.engine import load_engine
 
@@ -27,6 +27,7 @@ _COLUMNS = (
     "ticks_sys",
     "tx_inside",
 )
+_OF_MACHINES = ("partition", "virtual_machine", "guest_ns", "chargeable_ns")
 _WARMUP_NS = 10_000_000_000
 
 
@@ -66,19 +67,21 @@ class Probe:
         """
         spec = self._with(rates, step_ns)
         found: dict[str, list[int]] = {name: [] for name in _COLUMNS}
+        machines: dict[str, list[int]] = {name: [] for name in _OF_MACHINES}
 
         def observe(batch: Batch) -> bool:
             if done is not None:
                 done(batch["now_ns"] / max(1, batch["end_ns"]))
-            for name, column in found.items():
-                column.extend(_integers(batch["tables"].get("partition", {}).get(name, b"")))
+            for table, columns in (("partition", found), ("virtual_machine", machines)):
+                for name, column in columns.items():
+                    column.extend(_integers(batch["tables"].get(table, {}).get(name, b"")))
             return True
 
         try:
             self._engine.simulate(json.dumps(spec), replication, observe)
         except (self._engine.SpecError, self._engine.Runaway) as error:
             raise HomenodeError(f"the recorded demand cannot be played: {error}") from error
-        return self._used(found, step_ns)
+        return {**self._used(found, step_ns), **self._used_by_machines(machines, step_ns)}
 
     def _with(self, rates: Rates, step_ns: int) -> Spec:
         steps = max(len(values) for values in rates.values())
@@ -89,14 +92,18 @@ class Probe:
             "warmup_ns": _WARMUP_NS,
             "record_dispatches": False,
         }
+
+        def played(name: str) -> StepsSpec:
+            return {"lengths_ns": [step_ns] * steps, "instructions_per_s": list(rates[name])}
+
         for partition in spec["partitions"]:
-            if partition["name"] in rates:
-                partition["workload"] = {
-                    **_spread(partition["workload"]),
-                    "kind": "trace",
-                    "lengths_ns": [step_ns] * steps,
-                    "instructions_per_s": list(rates[partition["name"]]),
-                }
+            name, guest = partition["name"], partition["guest"]
+            if name in rates:
+                spread = _spread(partition["workload"])
+                partition["workload"] = {**spread, "kind": "trace", **played(name)}
+            for machine in guest["machines"] if guest["os"] == "zvm" else []:
+                if f"{name}/{machine['name']}" in rates:
+                    machine["work"]["played"] = played(f"{name}/{machine['name']}")
         return spec
 
     def _used(self, found: Mapping[str, Sequence[int]], step_ns: int) -> dict[str, Used]:
@@ -113,6 +120,21 @@ class Probe:
             cores[names[index]].append(used / step_ns)
             waiting[names[index]].append(float(found["tx_inside"][row]))
         return {name: Used(tuple(cores[name]), tuple(waiting[name])) for name in names}
+
+    def _used_by_machines(
+        self, found: Mapping[str, Sequence[int]], step_ns: int
+    ) -> dict[str, Used]:
+        """Of virtual machines under z/VM, CP on their account among it; what is left waiting is
+        not known of them.
+        """
+        cores: dict[str, list[float]] = {}
+        for partition, machine, guest_ns, chargeable_ns in zip(*found.values(), strict=True):
+            one = self._spec["partitions"][partition]
+            guest = one["guest"]
+            if guest["os"] == "zvm":
+                key = f"{one['name']}/{guest['machines'][machine]['name']}"
+                cores.setdefault(key, []).append((guest_ns + chargeable_ns) / step_ns)
+        return {key: Used(tuple(used), (0.0,) * len(used)) for key, used in cores.items()}
 
 
 def _spread(told: WorkloadSpec) -> SpreadSpec:

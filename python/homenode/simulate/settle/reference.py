@@ -5,15 +5,19 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from homenode.errors import HomenodeError, NotFoundError, ScenarioError, nearest
 from homenode.model.document import to_toml
 from homenode.model.scenario import PlacedPartition, Scenario
-from homenode.model.spec import Spec
+from homenode.model.scenario.played import Asked
+from homenode.model.spec import PartitionSpec, Spec, VirtualMachineSpec
 from homenode.model.units import SIZE
 from homenode.simulate.settle.solve import Cores
 
+Asking = Mapping[str, Asked]
+"""Work told by the cores it takes, by partition or partition and virtual machine."""
+N = TypeVar("N", PartitionSpec, VirtualMachineSpec)
 _SEED = 1
 """Of the random numbers with which work is found, whatever a run draws."""
 
@@ -30,39 +34,54 @@ class Reference:
 
 def as_stated(scenario: Scenario) -> Reference:
     """The layout itself, with the work that is told of it."""
-    asked = [one for one in scenario.partitions if one.asked is not None]
-    return Reference(_still(scenario.layout_spec()), _aligned(asked), "the layout as stated")
+    spec = _still(scenario.layout_spec())
+    return Reference(spec, _aligned(scenario.resolved.asked), "the layout as stated")
 
 
-def elsewhere(
-    reference: Scenario, replaced: Sequence[PlacedPartition], specs: Spec, on: str
-) -> Reference:
-    """Another layout, with the work and the profile of some partitions of this one, which stands in
-    `specs`. Raises `NotFoundError` if it lacks one of them.
+def elsewhere(reference: Scenario, replaced: Asking, specs: Spec, on: str) -> Reference:
+    """Another layout, with the work and the profile of some of this one, which stands in `specs`.
+    Raises `NotFoundError` if it lacks one of them.
     """
     spec = _still(reference.layout_spec())
-    own = {one["name"]: one for one in specs["partitions"]}
-    there = {one["name"]: one for one in spec["partitions"]}
-    for one in replaced:
-        if one.name not in there:
-            problem = f'{on} has no partition "{one.name}"{nearest(one.name, list(there))}'
-            raise NotFoundError(problem, asked=one.name, next_step="give them the same names")
-        there[one.name]["profile"] = own[one.name]["profile"]
-        there[one.name]["workload"] = own[one.name]["workload"]
-    names = {one.name for one in replaced}
-    others = [one for one in reference.partitions if one.asked and one.name not in names]
-    return Reference(spec, _aligned([*others, *replaced]), on)
+    for key in replaced:
+        partition, _, machine = key.partition("/")
+        own, there = _partition(specs, partition, on), _partition(spec, partition, on)
+        there["profile"] = own["profile"]
+        if machine:
+            _machine(there, machine, on)["work"] = _machine(own, machine, on)["work"]
+        else:
+            there["workload"] = own["workload"]
+    return Reference(spec, _aligned({**reference.resolved.asked, **replaced}), on)
 
 
-def named(name: str, scenario: Scenario, partition: PlacedPartition) -> Scenario:
+def _partition(spec: Spec, name: str, on: str) -> PartitionSpec:
+    return _named(spec["partitions"], "partition", name, on)
+
+
+def _machine(partition: PartitionSpec, name: str, on: str) -> VirtualMachineSpec:
+    guest = partition["guest"]
+    machines = guest["machines"] if guest["os"] == "zvm" else []
+    return _named(machines, "virtual machine", name, on)
+
+
+def _named(ones: Sequence[N], kind: str, name: str, on: str) -> N:
+    for one in ones:
+        if one["name"] == name:
+            return one
+    names = [one["name"] for one in ones]
+    problem = f'{on} has no {kind} "{name}"{nearest(name, names)}'
+    raise NotFoundError(problem, asked=name, next_step="give them the same names")
+
+
+def named(name: str, scenario: Scenario, key: str) -> Scenario:
     """What `reference` names: a scenario file, or a machine. Raises `HomenodeError`."""
     if not name.endswith(".toml"):
-        return _alone(scenario, partition, name)
+        return _alone(scenario, scenario.partition(key), name)
     path = scenario.folder / name
     found = Scenario.load(path)
     if found.axes:
         raise ScenarioError(f"{path} is a sweep of several layouts", next_step="name one layout")
-    if any(one.asked is not None and one.asked.reference for one in found.partitions):
+    if any(one.reference is not None for one in found.resolved.asked.values()):
         problem = f"{path} names another reference itself"
         raise HomenodeError(problem, next_step="name that one")
     return found
@@ -101,23 +120,21 @@ def _still(spec: Spec) -> Spec:
     return found
 
 
-def _aligned(partitions: Sequence[PlacedPartition]) -> dict[str, tuple[float, ...]]:
-    """Cores by partition with as many steps for each: one that has no day takes as much always."""
-    asked = {one.name: one.asked.cores for one in partitions if one.asked is not None}
-    steps = max(map(len, asked.values()), default=0)
-    short = {name: len(cores) for name, cores in asked.items() if len(cores) not in (1, steps)}
-    if short:
+def _aligned(asking: Asking) -> dict[str, tuple[float, ...]]:
+    """Cores by key with as many steps for each: one that has no day takes as much always."""
+    steps = max((len(one.cores) for one in asking.values()), default=0)
+    if any(len(one.cores) not in (1, steps) for one in asking.values()):
         problem = "the days of the scenario and of its reference are cut at other hours"
         raise HomenodeError(problem, next_step="tell both days in the same parts")
-    return {name: cores * steps if len(cores) == 1 else cores for name, cores in asked.items()}
+    return {
+        key: one.cores * steps if len(one.cores) == 1 else one.cores for key, one in asking.items()
+    }
 
 
-def by_reference(
-    partitions: Sequence[PlacedPartition],
-) -> Mapping[str | None, list[PlacedPartition]]:
-    """Partitions whose work is to be found, by what they name as reference."""
-    found: dict[str | None, list[PlacedPartition]] = {}
-    for one in partitions:
-        if one.asked is not None and one.asked.work is None:
-            found.setdefault(one.asked.reference, []).append(one)
+def by_reference(asking: Asking) -> Mapping[str | None, Asking]:
+    """Work that is to be found, by what it names as reference."""
+    found: dict[str | None, dict[str, Asked]] = {}
+    for key, one in asking.items():
+        if one.work is None:
+            found.setdefault(one.reference, {})[key] = one
     return found

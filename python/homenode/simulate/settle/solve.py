@@ -8,11 +8,11 @@ is changed by how much its use is off, along the slope (of logarithms) that its 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, stdev
 
-from homenode.model.spec import Spec
+from homenode.model.spec import PartitionSpec, Spec
 from homenode.simulate.settle.probe import Probe, Used
 
 STEP_NS = 10_000_000_000
@@ -192,11 +192,21 @@ def _searched(spec: Spec, wanted: Cores, tell: ProgressFn) -> dict[str, list[_Se
 
 
 def _guesses(spec: Spec) -> dict[str, float]:
-    """Work of a core of each partition, as if its caches missed nothing [instructions/s]."""
+    """Work of a core, by who has it, as if its caches missed nothing [instructions/s]."""
     clock = spec["machine"]["clock_hz"]
-    return {one["name"]: clock / one["profile"]["eicpi"] for one in spec["partitions"]}
+    return {key: clock / one["profile"]["eicpi"] for key, one, _ in _all(spec)}
 
 
 def _units(spec: Spec) -> dict[str, float]:
-    """Instructions of a transaction."""
-    return {one["name"]: one["profile"]["instructions_per_unit"] for one in spec["partitions"]}
+    """Instructions of a transaction, by whose it is."""
+    return {key: instructions for key, _, instructions in _all(spec)}
+
+
+def _all(spec: Spec) -> Iterator[tuple[str, PartitionSpec, float]]:
+    """Partitions and virtual machines by their keys, with the instructions of a transaction."""
+    for one in spec["partitions"]:
+        name, guest = one["name"], one["guest"]
+        yield name, one, one["profile"]["instructions_per_unit"]
+        for machine in guest["machines"] if guest["os"] == "zvm" else []:
+            if "work" in machine:
+                yield f"{name}/{machine['name']}", one, machine["work"]["instructions"]

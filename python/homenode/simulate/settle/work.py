@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeVar
 
 from homenode.errors import HomenodeError, ScenarioError
 from homenode.model.document import Problems, parse_document
 from homenode.model.document.positions import Path as Place
 from homenode.model.scenario import PlacedPartition, Scenario
+from homenode.model.scenario.played import Asked
 from homenode.simulate.engine import load_engine
 from homenode.simulate.settle import kept
 from homenode.simulate.settle.reference import (
+    Asking,
     Reference,
     as_stated,
     by_reference,
@@ -29,7 +31,7 @@ _MOST_RECENT = 256
 
 def is_open(scenario: Scenario) -> bool:
     """Whether some of its work is told by cores and not found yet."""
-    return any(one.asked is not None and one.demand is None for one in scenario.partitions)
+    return any(key not in scenario.resolved.found for key in scenario.resolved.asked)
 
 
 def settled(scenario: S, progress: ShareFn | None = None) -> S:
@@ -49,10 +51,9 @@ def settled(scenario: S, progress: ShareFn | None = None) -> S:
 
 def work_of(scenario: Scenario) -> bytes | None:
     """The work of a settled scenario as a file; None if none of it was found."""
-    found = [one for one in scenario.partitions if one.asked is not None and one.demand is not None]
-    wanted = {one.name: one.asked.cores for one in found if one.asked is not None}
-    rates = {one.name: one.demand.instructions_per_s for one in found if one.demand is not None}
-    return kept.packed(wanted, rates) if found else None
+    asked, found = scenario.resolved.asked, scenario.resolved.found
+    wanted = {key: asked[key].cores for key in found}
+    return kept.packed(wanted, found) if found else None
 
 
 class _Finder:
@@ -61,36 +62,36 @@ class _Finder:
     def __init__(self, scenario: Scenario, tell: Callable[[float], None]) -> None:
         self.scenario = scenario
         self.tell = tell
+        self.asked = scenario.resolved.asked
         self.spec = scenario.layout_spec()
         origin = scenario.origin
         self.origin: Scenario = scenario if origin is None else origin
         self.place = kept.beside(self.origin.source)
 
     def found(self) -> kept.Rates:
-        """By partition, its work step by step."""
+        """By who has it, its work step by step."""
         rates: kept.Rates = {}
-        for one in self.scenario.partitions:
-            if one.asked is not None and one.asked.work is not None:
-                rates[one.name] = self._kept(one, one.asked.work)
-        for name, ones in by_reference(self.scenario.partitions).items():
+        for key, one in self.asked.items():
+            if one.work is not None:
+                rates[key] = self._kept(key, one, one.work)
+        for name, ones in by_reference(self.asked).items():
             rates |= self._stated(ones) if name is None else self._elsewhere(name, ones)
         return rates
 
-    def _kept(self, one: PlacedPartition, work: str) -> tuple[float, ...]:
-        cores = () if one.asked is None else one.asked.cores
+    def _kept(self, key: str, one: Asked, work: str) -> tuple[float, ...]:
         try:
-            return kept.read_work(self.scenario.folder / work, one.name, cores)
+            return kept.read_work(self.scenario.folder / work, key, one.cores)
         except HomenodeError as error:
-            raise self._at(one, "work", error) from error
+            raise self._at(one, "work_file", error) from error
 
-    def _stated(self, ones: Sequence[PlacedPartition]) -> kept.Rates:
+    def _stated(self, ones: Asking) -> kept.Rates:
         """On the layout as stated: of a changed scenario the one that it was changed from."""
         if self.origin is self.scenario:
             return self._solved(as_stated(self.scenario), ones)
-        before = {one.name: one for one in self.origin.partitions}
-        same = [one for one in ones if _is_same(before.get(one.name), one)]
-        others = [one for one in ones if one not in same and one.name in before]
-        new = [one for one in ones if one.name not in before]
+        before, held = self.origin.resolved.asked, _names(self.origin)
+        same = {key: one for key, one in ones.items() if self._is_same(key, before.get(key), one)}
+        others = {key: one for key, one in ones.items() if key not in same and key in held}
+        new = {key: one for key, one in ones.items() if key not in held}
         rates = self._solved(as_stated(self.origin), same) if same else {}
         if others:
             on = "the layout as stated"
@@ -99,21 +100,33 @@ class _Finder:
             rates |= self._solved(as_stated(self.scenario), new)
         return rates
 
-    def _elsewhere(self, name: str, ones: Sequence[PlacedPartition]) -> kept.Rates:
+    def _is_same(self, key: str, before: Asked | None, now: Asked) -> bool:
+        """Whether the same is asked of the same kind of work."""
+        if before is None or before.cores != now.cores:
+            return False
+        name, _, machine = key.partition("/")
+        one, other = self.origin.partition(name), self.scenario.partition(name)
+        if not machine:
+            return one.profile == other.profile
+        return one.profile == other.profile and _machine_of(one, machine) == _machine_of(
+            other, machine
+        )
+
+    def _elsewhere(self, name: str, ones: Asking) -> kept.Rates:
         """On what they name: together on another layout, each alone on a machine."""
-        groups = [list(ones)] if name.endswith(".toml") else [[one] for one in ones]
+        groups = [ones] if name.endswith(".toml") else [{key: one} for key, one in ones.items()]
         rates: kept.Rates = {}
         for group in groups:
+            key, one = next(iter(group.items()))
             try:
-                reference = named(name, self.scenario, group[0])
-                made = elsewhere(reference, group, self.spec, name)
+                made = elsewhere(named(name, self.scenario, key), group, self.spec, name)
             except HomenodeError as error:
-                raise self._at(group[0], "reference", error) from error
+                raise self._at(one, "reference", error) from error
             rates |= self._solved(made, group)
         return rates
 
-    def _solved(self, reference: Reference, ones: Sequence[PlacedPartition]) -> kept.Rates:
-        """The work of these partitions on a reference."""
+    def _solved(self, reference: Reference, ones: Asking) -> kept.Rates:
+        """The work of these on a reference."""
         engine = load_engine()
         key = kept.fingerprint(reference.spec, reference.wanted, engine.ENGINE_VERSION)
         rates = _RECENT.get(key) or kept.recall(self.place, key)
@@ -125,38 +138,36 @@ class _Finder:
         while len(_RECENT) >= _MOST_RECENT:
             _RECENT.pop(next(iter(_RECENT)))
         _RECENT[key] = rates
-        steps = {one.name: len(one.asked.cores) for one in ones if one.asked is not None}
-        return {one.name: rates[one.name][: steps[one.name]] for one in ones}
+        return {key: rates[key][: len(one.cores)] for key, one in ones.items()}
 
     def _refuse_missed(self, found: Found, reference: Reference) -> None:
         """Cores that no work takes there are a fault of the scenario."""
-        tables = {one.name: one for one in self.scenario.partitions}
         spec = reference.spec
         shared = f"{len(spec['partitions'])} partitions share"
         for name, step in found.missed().items():
             asked, got = reference.wanted[name][step], found.used[name][step]
             own = f"on {reference.on} it takes {got:.2f} at most"
             raise self._refused(
-                tables.get(name, self.scenario.partitions[0]),
+                self.asked.get(name, next(iter(self.asked.values()))),
                 f"{asked:g} cores are more than it gets",
                 there=f"{own}; {shared} its {spec['machine']['active_cores']} cores",
                 next_step="ask for less, or give it more processors, entitlement or weight there",
             )
 
-    def _at(self, one: PlacedPartition, key: str, error: HomenodeError) -> ScenarioError:
-        """An error at a key of a partition's workload."""
+    def _at(self, one: Asked, key: str, error: HomenodeError) -> ScenarioError:
+        """An error at a key of a workload."""
         return self._refused(one, None, key, there=error.problem, next_step=error.next_step)
 
     def _refused(
         self,
-        one: PlacedPartition,
+        one: Asked,
         problem: str | None,
         key: str | None = None,
         **facts: str | None,
     ) -> ScenarioError:
         document = parse_document(self.scenario.text, self.scenario.source, ScenarioError)
         problems = Problems(document, ScenarioError)
-        place: Place = ("partition", one.row, "workload", *([key] if key else []))
+        place: Place = (*one.place, key) if key else one.place
         problems.add(place, problem, at_key=key is None, **facts)
         try:
             problems.raise_any()
@@ -165,8 +176,19 @@ class _Finder:
         raise AssertionError("a problem was just added")
 
 
-def _is_same(before: PlacedPartition | None, now: PlacedPartition) -> bool:
-    """Whether the same is asked of the same kind of work."""
-    if before is None or before.asked is None or now.asked is None:
-        return False
-    return before.asked.cores == now.asked.cores and before.profile == now.profile
+def _names(scenario: Scenario) -> set[str]:
+    """Partitions, and virtual machines with theirs."""
+    found = set()
+    for one in scenario.partitions:
+        system = None if one.mainframe is None else one.mainframe.zvm
+        machines = () if system is None else system.members.machines
+        found |= {one.name, *(f"{one.name}/{machine.name}" for machine in machines)}
+    return found
+
+
+def _machine_of(partition: PlacedPartition, name: str) -> object:
+    """What the work of a virtual machine is, but for how much of it."""
+    system = None if partition.mainframe is None else partition.mainframe.zvm
+    machines = () if system is None else system.members.machines
+    work = next((one.table.workload for one in machines if one.name == name), None)
+    return None if work is None else (getattr(work, "instructions", None), work.work, work.answer)

@@ -4,4 +4,4 @@ mod memory;
 mod workload;
 
 pub(crate) use memory::{check as check_memory, check_room};
-pub(crate) use workload::{check as check_work, check_profile};
+pub(crate) use workload::{check as check_work, check_profile, check_steps};

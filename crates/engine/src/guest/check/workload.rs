@@ -193,12 +193,17 @@ const MOST_STEPS: usize = 10_000_000;
 fn check_trace(workload: &Workload, owner: &Owner) -> Checked {
     let Workload::Trace {
         lengths_ns,
-        instructions_per_s: per_s,
+        instructions_per_s,
         ..
     } = workload
     else {
         return Ok(());
     };
+    check_steps(lengths_ns, instructions_per_s, owner)
+}
+
+/// Work that is played step by step.
+pub(crate) fn check_steps(lengths_ns: &[u64], per_s: &[f64], owner: &Owner) -> Checked {
     let steps = lengths_ns.len();
     if steps == 0 || steps > MOST_STEPS {
         return Err(range(

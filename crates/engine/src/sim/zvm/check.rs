@@ -4,13 +4,16 @@
 
 use crate::check::{at_most, between, range, Checked, Owner, Wrong, LONGEST_NS};
 use crate::devices::check::{check_memory, check_paging, check_switches};
+use crate::guest::check::check_steps;
 use crate::guest::zvm::vectors::MOST_IN_VECTOR;
 use crate::spec::{
-    CpShare, Guest, Partition, Processors, Role, Spec, VirtualMachine, Workload, Zvm,
+    CpShare, Guest, GuestWork, Partition, Processors, Role, Spec, VirtualMachine, Workload, Zvm,
 };
 
 /// Most instructions of one operation of CP.
 const MOST_INSTRUCTIONS: f64 = 1e12;
+/// Most users of a machine.
+const MOST_USERS: f64 = 1e6;
 /// Most bytes of a message.
 const MOST_BYTES: u64 = 1 << 40;
 /// Most virtual processors of all virtual machines.
@@ -192,6 +195,20 @@ fn check_machine(zvm: &Zvm, machine: &VirtualMachine, owner: &Owner) -> Checked 
     }
 }
 
+/// Transactions come at a rate, or from users who think.
+fn check_arrivals(work: &GuestWork, owner: &Owner) -> Checked {
+    if let Some(played) = &work.played {
+        return check_steps(&played.lengths_ns, &played.instructions_per_s, owner);
+    }
+    if work.users == 0 {
+        let (rate, text) = (work.rate_per_s, "1e-6 to 1e9");
+        return between(owner, "rate_per_s", rate, 1e-6, 1e9, text);
+    }
+    let users = f64::from(work.users);
+    between(owner, "users", users, 1.0, MOST_USERS, "1 to 1000000")?;
+    at_most(owner, &[("think_ns", work.think_ns, LONGEST_NS)])
+}
+
 /// What comes to a machine from outside goes with its role, and answers with a switch.
 fn check_work(machine: &VirtualMachine, owner: &Owner) -> Checked {
     if (machine.role == Role::Work) != machine.work.is_some() {
@@ -216,14 +233,7 @@ fn check_work(machine: &VirtualMachine, owner: &Owner) -> Checked {
             format!("0 to {bytes}")
         };
         let owner = &owner.within("work");
-        between(
-            owner,
-            "rate_per_s",
-            work.rate_per_s,
-            1e-6,
-            1e9,
-            "1e-6 to 1e9",
-        )?;
+        check_arrivals(work, owner)?;
         let most = format!("1 to {MOST_INSTRUCTIONS:e}");
         between(
             owner,

@@ -4,8 +4,9 @@
 
 use super::message::KINDS;
 use crate::guest::zvm::ids::SwitchId;
+use crate::guest::Playback;
 use crate::kernel::Stream;
-use crate::spec::{Distribution, GuestWork, Zvm};
+use crate::spec::{Distribution, GuestWork, Spread, Zvm};
 use std::collections::VecDeque;
 
 /// What comes to a virtual machine.
@@ -17,38 +18,60 @@ pub struct Served {
     answer: Option<(SwitchId, usize)>,
     /// When those came that no virtual processor has taken yet [ns].
     pub waiting: VecDeque<u64>,
+    /// Work that is played, if it is.
+    pub playback: Option<Playback>,
+    /// What those are that came by it and were not begun yet [instructions]. All are alike by
+    /// chance, so it does not matter which of them takes which.
+    pub amounts: VecDeque<f64>,
 }
 
 /// Lengths of what machines on a switch send outside [bytes], in their order.
 pub fn answers(spec: &Zvm, switch: usize) -> impl Iterator<Item = u64> + '_ {
     let on = spec.machines.iter();
     on.filter(move |machine| machine.switch.map(usize::from) == Some(switch))
-        .filter_map(|machine| machine.work.map(|work| work.answer_bytes))
+        .filter_map(|machine| machine.work.as_ref().map(|work| work.answer_bytes))
 }
 
 impl Served {
     /// What comes to the machine of that number, if anything does.
-    pub fn of(spec: &Zvm, machine: usize) -> Option<Box<Self>> {
+    pub fn of(spec: &Zvm, machine: usize, warmup_ns: u64) -> Option<Box<Self>> {
         let (all, one) = (&spec.machines, &spec.machines[machine]);
-        let work = one.work?;
+        let work = one.work.clone()?;
         let before = all[..machine].iter();
         let before = before.filter(|other| other.switch == one.switch && other.work.is_some());
         let kind = KINDS + before.count();
         let answer = one.switch.filter(|_| work.answer_bytes > 0);
+        let playback = work.played.as_ref().map(|played| {
+            let (lengths, per_s) = (&played.lengths_ns, &played.instructions_per_s);
+            Playback::new(warmup_ns, lengths, per_s, work.instructions, Spread::Random)
+        });
         Some(Box::new(Self {
+            playback,
+            amounts: VecDeque::new(),
             work,
             answer: answer.map(|switch| (SwitchId::from(switch), kind)),
             waiting: VecDeque::new(),
         }))
     }
 
+    /// Mean time between two arrivals, or for which a user thinks [ns].
+    #[inline]
+    pub fn gap_ns(&self) -> f64 {
+        if self.work.users > 0 {
+            self.work.think_ns as f64
+        } else {
+            1e9 / self.work.rate_per_s
+        }
+    }
+
     /// Instructions of the next transaction, and how it is answered.
     #[inline]
-    pub fn draw(&self, chance: &mut Stream) -> (f64, Option<(SwitchId, usize)>) {
+    pub fn draw(&mut self, chance: &mut Stream) -> (f64, Option<(SwitchId, usize)>) {
         let mean = self.work.instructions;
-        let instructions = match self.work.work {
-            Distribution::Constant => mean,
-            Distribution::Exponential => chance.exponential(mean),
+        let instructions = match (self.amounts.pop_front(), self.work.work) {
+            (Some(amount), _) => amount,
+            (None, Distribution::Constant) => mean,
+            (None, Distribution::Exponential) => chance.exponential(mean),
         };
         (instructions, self.answer)
     }

@@ -32,7 +32,7 @@ impl Cp {
         let chips = places.iter().map(|place| place.chip).collect();
         let vectors = Vectors::new(&state.tree, &chips, spec.vertical, spec.steal_barrier);
         let lps: ById<LpId, Lp> = places.into_iter().map(Lp::new).collect();
-        let (vms, vcpus) = machines(&spec, lps.len());
+        let (vms, vcpus) = machines(&spec, lps.len(), all.warmup_ns);
         Some(Box::new(Self {
             ports: ports(&spec, &state.tree, &chips, &partition.workload),
             seen: vec![0; vectors.count() * lps.len()],
@@ -111,7 +111,7 @@ fn near(tree: &Topology, chips: &ById<LpId, ChipId>) -> ById<ChipId, Near> {
 }
 
 /// Virtual machines and their virtual processors, dealt out over the logical processors.
-fn machines(spec: &Zvm, lps: usize) -> (ById<VmId, Vm>, ById<VcpuId, Vcpu>) {
+fn machines(spec: &Zvm, lps: usize, warmup_ns: u64) -> (ById<VmId, Vm>, ById<VcpuId, Vcpu>) {
     let shares: Vec<_> = spec.machines.iter().map(|machine| machine.share).collect();
     let worth = share::weights(&shares);
     let (mut vms, mut vcpus) = (ById::new(), ById::new());
@@ -122,7 +122,7 @@ fn machines(spec: &Zvm, lps: usize) -> (ById<VmId, Vm>, ById<VcpuId, Vcpu>) {
         let cpus = Span::new(vcpus.len(), usize::from(machine.cpus));
         let limit = part.map_or(f64::INFINITY, |part| part * lps as f64);
         let vm = vms.push(Vm {
-            served: Served::of(spec, at),
+            served: Served::of(spec, at, warmup_ns),
             ..Vm::new(cpus, limit, machine.limit_hard)
         });
         for _ in cpus {

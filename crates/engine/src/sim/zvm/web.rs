@@ -33,7 +33,7 @@ impl World<Partitions> {
         }
         self.next_park(partition);
         for vm in self.cp(partition).vms.ids() {
-            self.await_work(partition, vm);
+            self.begin_work(partition, vm);
         }
         for connection in self.cp(partition).connections.ids() {
             self.think(partition, connection);
@@ -142,7 +142,7 @@ impl Cp {
                 if WOKEN {
                     into.execute(Owner::Chargeable, self.spec.paths.interruption);
                 }
-                let served = self.vms[v.vm].served.as_deref();
+                let served = self.vms[v.vm].served.as_deref_mut();
                 let (guest, answer) = served.expect("it has work").draw(work);
                 into.execute(Owner::Guest, guest);
                 v.refill(guest, near, into);

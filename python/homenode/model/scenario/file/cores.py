@@ -121,6 +121,13 @@ class Hours(Table):
         return self
 
 
+Schedule = Annotated[
+    list[Hours],
+    Field(min_length=1, max_length=1500),
+    OrText(_one_file, {"type": "string", "examples": ["day.csv"]}),
+]
+
+
 class CoresTaken(Table):
     """Work told by the cores it takes on the layout as stated, or on another one. What it comes to
     in instructions is found by playing it, once; on another layout the same work costs what it
@@ -137,14 +144,7 @@ class CoresTaken(Table):
     busy: Share | None = Field(
         None, description='in place of use: how busy its virtual processors are, such as "60 %"'
     )
-    schedule: (
-        Annotated[
-            list[Hours],
-            Field(min_length=1, max_length=1500),
-            OrText(_one_file, {"type": "string", "examples": ["day.csv"]}),
-        ]
-        | None
-    ) = Field(None, description="in place of use: a day, part by part")
+    schedule: Schedule | None = Field(None, description="in place of use: a day, part by part")
     reference: Annotated[str, Field(min_length=1)] | None = Field(
         None,
         description=(
@@ -152,7 +152,7 @@ class CoresTaken(Table):
             " if not given"
         ),
     )
-    work: Annotated[str, Field(min_length=1)] | None = Field(
+    work_file: Annotated[str, Field(min_length=1)] | None = Field(
         None, description="file in which its work was kept, so that it is not looked for again"
     )
     profile: Profile
@@ -160,12 +160,17 @@ class CoresTaken(Table):
     @model_validator(mode="after")
     def _says_how_much(self) -> CoresTaken:
         """Exactly one of the ways to say it."""
-        ways = ("use", "busy", "schedule")
-        said = [way for way in ways if getattr(self, way) is not None]
-        if len(said) != 1:
-            there = f"it has {' and '.join(said)}" if said else "it does not say how many"
-            raise _fact(there, 'write one of use = "8.5", busy = "60 %" or schedule')
+        check_said(self.use, self.busy, self.schedule)
         return self
+
+
+def check_said(use: Use | None, busy: float | None, schedule: list[Hours] | None) -> None:
+    """How much is taken is said in exactly one way."""
+    ways = {"use": use, "busy": busy, "schedule": schedule}
+    said = [name for name, value in ways.items() if value is not None]
+    if len(said) != 1:
+        there = f"it has {' and '.join(said)}" if said else "it does not say how many"
+        raise _fact(there, 'write one of use = "8.5", busy = "60 %" or schedule')
 
 
 def _fact(there: str, next_step: str) -> PydanticCustomError:

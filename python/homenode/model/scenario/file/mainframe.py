@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from homenode.model.catalog.profile_model import Share
 from homenode.model.document import Form, OrText, Quantity, Table
+from homenode.model.scenario.file.cores import Schedule, UseOrText, check_said
 from homenode.model.scenario.file.workload import BurstWork
 from homenode.model.units import RATE, SHARE, SIZE, TIME
 
@@ -121,6 +123,60 @@ class GuestTransactions(Table):
     )
 
 
+class GuestUsers(Table):
+    """Users of a virtual machine who think between two transactions."""
+
+    kind: Literal["users"] = Field(description="which kind of work it is")
+    count: Annotated[int, Field(ge=1, le=1_000_000)] = Field(description="users of each machine")
+    think: Annotated[int, Quantity(TIME, "0 ns", "1 d")] = Field(
+        description='mean think time, such as "5 s"'
+    )
+    instructions: Annotated[int, Field(ge=1, le=1_000_000_000_000)] | None = Field(
+        None, description="the guest's instructions for one, mean; the profile's if not given"
+    )
+    work: BurstWork = Field("exponential", description="distribution of these")
+    answer: Annotated[int, Quantity(SIZE, "0 B", "1 GiB")] = Field(
+        0, description="what it sends for one over its switch; nothing if not given"
+    )
+
+
+class GuestCores(Table):
+    """Transactions of a virtual machine told by the processors that they keep busy on the layout as
+    stated; how many come is found by playing it.
+    """
+
+    kind: Literal["cores"] = Field(description="which kind of work it is")
+    use: UseOrText | None = Field(
+        None, description='processors that it uses, such as "0.5", CP on its account among them'
+    )
+    busy: Share | None = Field(
+        None, description='in place of use: how busy its virtual processors are, such as "60 %"'
+    )
+    schedule: Schedule | None = Field(None, description="in place of use: a day, part by part")
+    work_file: Annotated[str, Field(min_length=1)] | None = Field(
+        None, description="file in which its work was kept, so that it is not looked for again"
+    )
+    instructions: Annotated[int, Field(ge=1, le=1_000_000_000_000)] | None = Field(
+        None, description="the guest's instructions for one, mean; the profile's if not given"
+    )
+    work: BurstWork = Field("exponential", description="distribution of these")
+    answer: Annotated[int, Quantity(SIZE, "0 B", "1 GiB")] = Field(
+        0, description="what it sends for one over its switch; nothing if not given"
+    )
+
+    @model_validator(mode="after")
+    def _says_how_much(self) -> GuestCores:
+        """Exactly one of the ways to say it."""
+        check_said(self.use, self.busy, self.schedule)
+        return self
+
+
+GuestWork = Annotated[
+    GuestTransactions | GuestUsers | GuestCores,
+    Discriminator("kind"),
+]
+
+
 class VirtualMachine(Table):
     """A virtual machine of z/VM, or `count` of the same kind."""
 
@@ -141,7 +197,7 @@ class VirtualMachine(Table):
             " end) or idle; not given where workload is"
         ),
     )
-    workload: GuestTransactions | None = Field(
+    workload: GuestWork | None = Field(
         None, description="transactions that come to it from outside, in place of a role"
     )
     switch: Name | None = Field(None, description="virtual switch it is coupled to")

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, cast
 
 from homenode.model.catalog.control_program import ControlProgram
 from homenode.model.scenario.file.guest import Zvm
-from homenode.model.scenario.file.mainframe import GuestShare, PagingSpace
+from homenode.model.scenario.file.mainframe import (
+    GuestCores,
+    GuestShare,
+    GuestTransactions,
+    GuestUsers,
+    PagingSpace,
+)
 from homenode.model.scenario.file.processors import Shared
 from homenode.model.scenario.file.workload import Web
 from homenode.model.scenario.mainframe.members import PlacedMachine, PlacedSwitch
 from homenode.model.scenario.mainframe.placing import InMainframe, VirtualSystem
 from homenode.model.spec import (
+    ArrivalsSpec,
     CpLocksSpec,
     CpPathsSpec,
     CpShareSpec,
     PagingSpec,
     SharedSpec,
+    StepsSpec,
     SwitchSpec,
     VirtualMachineSpec,
     WebSpec,
@@ -27,10 +36,14 @@ _LAYERS: dict[int, Literal["ethernet", "ip"]] = {2: "ethernet", 3: "ip"}
 
 
 def zvm_spec(
-    guest: Zvm, system: VirtualSystem, paging: PagingSpace | None, instructions: float
+    guest: Zvm,
+    system: VirtualSystem,
+    paging: PagingSpace | None,
+    instructions: float,
+    steps: Callable[[str], StepsSpec | None],
 ) -> ZvmSpec:
     """The `guest` part of a partition with z/VM; `instructions` are those of a transaction of which
-    none are told.
+    none are told, `steps` gives a machine's work where it is told by the cores it takes.
     """
     program, members = system.control_program, system.members
     dispatcher = program.dispatcher
@@ -49,7 +62,7 @@ def zvm_spec(
         },
         "paths": cast(CpPathsSpec, _values(program, "paths")),
         "locks": cast(CpLocksSpec, _values(program, "locks")),
-        "machines": [_machine(one, instructions) for one in members.machines],
+        "machines": [_machine(one, instructions, steps(one.name)) for one in members.machines],
         "switches": [_switch(one, program) for one in members.switches],
         "paging": None if paging is None else _paging(paging, program),
     }
@@ -96,7 +109,9 @@ def _values(program: ControlProgram, part: str) -> dict[str, float]:
     return {name: getattr(table, name).value for name in type(table).model_fields}
 
 
-def _machine(machine: PlacedMachine, instructions: float) -> VirtualMachineSpec:
+def _machine(
+    machine: PlacedMachine, instructions: float, steps: StepsSpec | None
+) -> VirtualMachineSpec:
     table = machine.table
     found: VirtualMachineSpec = {
         "name": machine.name,
@@ -111,12 +126,25 @@ def _machine(machine: PlacedMachine, instructions: float) -> VirtualMachineSpec:
     work = table.workload
     if work is not None:
         found["work"] = {
-            "rate_per_s": work.rate,
+            **_arrivals(work, steps),
             "instructions": work.instructions or instructions,
             "work": work.work,
             "answer_bytes": work.answer,
         }
     return found
+
+
+def _arrivals(
+    work: GuestTransactions | GuestUsers | GuestCores, steps: StepsSpec | None
+) -> ArrivalsSpec:
+    """When transactions come to a virtual machine."""
+    if isinstance(work, GuestTransactions):
+        return {"rate_per_s": work.rate}
+    if isinstance(work, GuestUsers):
+        return {"rate_per_s": 0.0, "users": work.count, "think_ns": work.think}
+    if steps is None:
+        raise AssertionError("what cores are told is resolved before")
+    return {"rate_per_s": 0.0, "played": steps}
 
 
 def _share(share: GuestShare) -> CpShareSpec:
