@@ -16,6 +16,7 @@ class Commands(Front):
     entries = (
         Entry("run", "run:run", "Simulate a layout or a sweep."),
         Entry("check", "check:check", "Check a scenario and show its layout; nothing is run."),
+        Entry("show", "show:show", "Show the machine as a map: who is where, what is free."),
         Entry("runs", "run:runs", "List kept runs, newest first."),
         Entry("explain", "explain:explain", "Where the cores went."),
         Entry("study", "study:study", "Compare with a published result."),

@@ -20,6 +20,14 @@ _WIDE, _HIGH = 560, 360
 _GAP = 0.15
 _PANEL_WIDTH, _PANEL_HEIGHT = 380, 150
 _BAR_WIDTH, _BARS_HEIGHT = 36, 240
+_LYING_WIDTH = 260
+_NARROWEST_PIECE = 0.05
+"""Share of the longest bar below which a piece has no room for its letter."""
+MANY = (
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#f0e442", "#7f5fb0",
+    "#8c564b", "#6b8e23", "#c0c0ff", "#ff9d9a",
+)  # fmt: skip
+"""Colours for things of one kind, taken in turn; the first seven tell apart those who see fewer."""
 
 
 def _colour(colours: Mapping[str, str], *, legend: bool = True) -> alt.Color:
@@ -223,4 +231,69 @@ def _over_time(name: str, points: Sequence[Moment], panel: Panel, top: float) ->
         # What comes first lies lowest.
         order=alt.Order("kind:N", sort="descending"),
     ).properties(title=name, width=_PANEL_WIDTH, height=_PANEL_HEIGHT)
+    return chart
+
+
+class Piece(TypedDict):
+    """Part of a bar that lies: where, whose, how long, what stands on it."""
+
+    place: str
+    kind: str
+    value: float
+    at: int
+    """Its order in the bar, from zero."""
+    shown: str
+
+
+def lying(
+    panels: Mapping[str, Sequence[Piece]], title: str, colours: Mapping[str, str]
+) -> alt.ConcatChart:
+    """Panels two a row, in each a bar a place made of pieces; a piece says whose it is where it is
+    wide enough for that, so that nothing rests on colour alone. Panels of the same places show all
+    that any of them has.
+    """
+    import altair as alt
+
+    first = _places(next(iter(panels.values()), ()))
+    drawn = [_lying(name, pieces, colours, first) for name, pieces in panels.items() if pieces]
+    chart: alt.ConcatChart = alt.concat(*drawn, columns=2).properties(title=title)
+    return chart
+
+
+def _places(pieces: Sequence[Piece]) -> list[str]:
+    return list(dict.fromkeys(piece["place"] for piece in pieces))
+
+
+def _lying(
+    name: str, pieces: Sequence[Piece], colours: Mapping[str, str], first: Sequence[str]
+) -> alt.LayerChart:
+    import altair as alt
+
+    ends: dict[str, float] = {}
+    values = []
+    for piece in sorted(pieces, key=lambda one: one["at"]):
+        start = ends.get(piece["place"], 0.0)
+        ends[piece["place"]] = start + piece["value"]
+        middle = start + piece["value"] / 2
+        values.append({**piece, "start": start, "end": ends[piece["place"]], "middle": middle})
+    places = _places(pieces)
+    places = [*first] if set(places) <= set(first) else places
+    most = max(ends.values(), default=0.0) or 1.0
+    base = alt.Chart(alt.InlineData(values=values)).encode(
+        y=alt.Y(
+            "place:N",
+            sort=places,
+            title=None,
+            axis=alt.Axis(labelLimit=240),
+            scale=alt.Scale(domain=places),
+        )
+    )
+    bars = base.mark_bar(stroke=_LINE, strokeWidth=0.4).encode(
+        x=alt.X("start:Q", title=name, scale=alt.Scale(domain=[0.0, most])),
+        x2="end:Q",
+        color=_colour(colours),
+    )
+    wide = f"datum.value >= {_NARROWEST_PIECE * most}"
+    names = base.mark_text(fontSize=9).encode(x="middle:Q", text="shown:N").transform_filter(wide)
+    chart: alt.LayerChart = (bars + names).properties(width=_LYING_WIDTH, height=alt.Step(18))
     return chart
