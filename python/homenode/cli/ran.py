@@ -19,6 +19,7 @@ def run_json(done: Run) -> dict[str, object]:
     """
     from homenode.report.scores import score_of
     from homenode.simulate.kept.changed import changes_of
+    from homenode.simulate.kept.frame import frame_of
 
     summary: Mapping[str, object] = done.summary
     told = {key: summary[key] for key in _JSON_KEYS if key in summary}
@@ -26,20 +27,25 @@ def run_json(done: Run) -> dict[str, object]:
     told |= {"changes": changes} if changes else {}
     scores = {name: score_of(done, name) for name in done.partitions}
     found = {name: {"unit": s[0], **s[1].as_json()} for name, s in scores.items() if s is not None}
+    told["frame"] = frame_of(done).as_json()
     return {**told, "scores": found} if found else told
 
 
 def show_run(done: Run, point: Mapping[str, Any], *, as_json: bool) -> None:
     """Print a run's figures."""
-    from homenode.report.runs import run_tables, unsteady_lines
+    from homenode.report.runs import frame_line, run_tables, unsteady_lines
     from homenode.simulate.kept.changed import changed_lines
+    from homenode.simulate.kept.frame import frame_of
 
     if as_json:
         show_json(run_json(done))
         return
     if point:
         show_text(", ".join(f"{axis} = {value}" for axis, value in point.items()))
-    show(*run_tables(done))
+    processors, *others = run_tables(done)
+    show(processors)
+    show_text([frame_line(frame_of(done)), ""])
+    show(*others)
     show_text(changed_lines(done.spec))
     show_text(unsteady_lines(done))
     plural = "s" if done.replications > 1 else ""

@@ -28,10 +28,10 @@ def show(
     out: OutOption = "runs",
     as_json: JsonOption = False,
 ) -> None:
-    """Show the machine as a map: whose cores, who is at home where, what is free.
+    """Show the machine as a map: who is where, what is free.
 
-    Of a scenario or of a run; of a run also the cores used on each chip, and how many dispatches
-    were at home, near it and far from it.
+    Whose each core is, who is at home on which chip, where memory lies; of a run also the cores
+    used on each chip, and how many dispatches were at home, near it and far from it.
     """
     from homenode.report.machine_map import map_of
     from homenode.simulate.kept.kept_run import KeptRun

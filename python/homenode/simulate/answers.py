@@ -239,6 +239,8 @@ class Origin(TypedDict):
     commit: str | None
     machine: Computer
     date: str
+    point: NotRequired[dict[str, object]]
+    """Of a sweep, its values by axis."""
 
 
 class Provenance(Origin):

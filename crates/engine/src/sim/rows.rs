@@ -322,7 +322,9 @@ impl<S: System> World<S> {
         reading.pools.extend(S::read_pools(self));
         S::read_tables(self, &mut reading);
         self.read_fabric(&mut reading.fabric);
-        reading.clocks.extend(self.at.cores.iter().map(|on| on.clock));
+        reading
+            .clocks
+            .extend(self.at.cores.iter().map(|on| on.clock));
         reading
     }
 
