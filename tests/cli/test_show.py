@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from homenode.cli import call
+from homenode.report.courses import bars
 from homenode.report.machine_map import KEYS, key_of
 from systems import FRAME, HOST, MAINFRAME
 
@@ -106,3 +107,68 @@ def test_what_is_not_there_is_told(capsys: pytest.CaptureFixture[str], tmp_path:
 
 def test_there_are_more_partitions_than_letters() -> None:
     assert [key_of(at) for at in (0, 25, 26, 61, 62)] == ["A", "Z", "a", "9", "#63"]
+
+
+def test_a_run_over_time_adds_up_to_its_metrics(ask: Ask) -> None:
+    told = json.loads(ask("show", "frame", "--over-time", "--replication", "1", "--json"))
+    assert told["capacity"] == 120
+    assert len(told["seconds"]) == 1
+    values = json.loads(ask("sql", BUSY, "-r", "frame", "--json"))
+    used = {one["partition"]: one["used"] for one in told["partitions"]}
+    for row in values:
+        assert sum(used[row["partition"]]) == pytest.approx(row["cores"])
+    entitled = {one["partition"]: one["entitled"] for one in told["partitions"]}
+    assert entitled["sapdb"] == [12.0]
+    assert {pool["pool"]: pool["limited"] for pool in told["pools"]} == {
+        "DefaultPool": False,
+        "sap": True,
+    }
+
+
+BUSY = (
+    "SELECT partition, sum(busy_ns) / 1e9 AS cores FROM partition_intervals WHERE replication = 1 "
+    "GROUP BY partition"
+)
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("which", SYSTEMS)
+def test_a_run_over_time_fits(
+    which: str, columns: int, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    shown = ask("show", which, "--over-time")
+    assert max(len(line) for line in shown.splitlines()) <= columns
+    assert "Response [ms]" in shown
+
+
+def test_a_run_is_drawn_over_time(ask: Ask, tmp_path: Path) -> None:
+    ask("run", "frame.toml", "--picture", str(tmp_path / "run.json"))
+    ask("show", "frame", "--over-time", "--picture", str(tmp_path / "show.json"))
+    drawn = json.loads((tmp_path / "run.json").read_text())
+    assert drawn == json.loads((tmp_path / "show.json").read_text())
+    panels = [panel["title"] for panel in drawn["vconcat"][1]["concat"]]
+    assert panels == ["oracle1", "sapdb", "sapapp1", "sapapp2", "web", "batch", "test"]
+    ask("show", "host", "--over-time", "--picture", str(tmp_path / "host.svg"))
+    assert (tmp_path / "host.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["show", "frame.toml", "--over-time"], "only a run goes on over time"),
+        (["show", "frame", "--over-time", "--replication", "7"], "no replication 7: it kept 0, 1"),
+        (["run", "frame.toml", "--picture", "x.gif"], ".svg, .png"),
+    ],
+)
+def test_what_cannot_be_drawn_is_told(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(words) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_bars_stand_for_parts_of_the_time() -> None:
+    assert bars([0.0, 1.0, 2.0, 4.0], 4.0, 10) == " ▂▄█"
+    assert bars([2.0, 2.0, 4.0, 4.0], 8.0, 2) == "▂▄"
+    assert bars([0.0], 0.0, 5) == " "

@@ -21,6 +21,11 @@ _GAP = 0.15
 _PANEL_WIDTH, _PANEL_HEIGHT = 380, 150
 _BAR_WIDTH, _BARS_HEIGHT = 36, 240
 _LYING_WIDTH = 260
+_SMALL_WIDTH, _PANELS_A_ROW = 260, 3
+LIMIT = "capacity"
+"""The kind that is a line above what is stacked."""
+_DASHES = ([1, 0], [6, 3], [2, 2])
+"""Lines are told apart by their dashes too."""
 _NARROWEST_PIECE = 0.05
 """Share of the longest bar below which a piece has no room for its letter."""
 MANY = (
@@ -296,4 +301,96 @@ def _lying(
     wide = f"datum.value >= {_NARROWEST_PIECE * most}"
     names = base.mark_text(fontSize=9).encode(x="middle:Q", text="shown:N").transform_filter(wide)
     chart: alt.LayerChart = (bars + names).properties(width=_LYING_WIDTH, height=alt.Step(18))
+    return chart
+
+
+def courses(
+    panels: Mapping[str, Sequence[Moment]],
+    about: Mapping[str, Panel],
+    colours: Mapping[str, str],
+) -> alt.ConcatChart:
+    """A panel a title, three a row: what is stacked as areas, all else as lines; of a stacked panel
+    `capacity` is a line above it.
+    """
+    import altair as alt
+
+    drawn = [_course(name, points, about[name], colours) for name, points in panels.items()]
+    chart: alt.ConcatChart = alt.concat(*drawn, columns=_PANELS_A_ROW)
+    return chart
+
+
+def _course(
+    name: str, points: Sequence[Moment], panel: Panel, colours: Mapping[str, str]
+) -> alt.LayerChart:
+    import altair as alt
+
+    ranks = {kind: rank for rank, kind in enumerate(colours)}
+    below = [
+        {**one, "rank": ranks[one["kind"]]}
+        for one in points
+        if panel["stacked"] and one["kind"] != LIMIT
+    ]
+    lines = [one for one in points if not panel["stacked"] or one["kind"] == LIMIT]
+    dashes = alt.Scale(domain=list(colours), range=_DASHES[: len(colours)])
+    # What is held for an interval is a step, drawn back from its end.
+    areas = alt.Chart(alt.InlineData(values=below)).mark_area(interpolate="step-before")
+    steps_of = alt.Chart(alt.InlineData(values=[*lines])).mark_line(interpolate="step-before")
+    height = alt.Y("value:Q", title=panel["title"], stack=False)
+    drawn = steps_of.encode(
+        x=alt.X("seconds:Q", title="s"),
+        y=height,
+        color=_colour(colours),
+        **(
+            {}
+            if panel["stacked"]
+            else {"strokeDash": alt.StrokeDash("kind:N", title=None, scale=dashes)}
+        ),
+    )
+    layers = [drawn]
+    if below:
+        on_each_other = alt.Y("value:Q", title=panel["title"], stack="zero")
+        order = alt.Order("rank:Q", sort="ascending")
+        areas = areas.encode(
+            x=alt.X("seconds:Q", title="s"), y=on_each_other, color=_colour(colours), order=order
+        )
+        layers = [areas, drawn]
+    wide = _PANELS_A_ROW * _SMALL_WIDTH if panel["stacked"] else _SMALL_WIDTH
+    chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
+        title=name, width=wide, height=_PANEL_HEIGHT
+    )
+    return chart
+
+
+class Spread(TypedDict):
+    """A distribution by some of its quantiles, and what is said of it."""
+
+    label: str
+    shown: str
+    p50: float
+    p95: float
+    p99: float
+    max: float
+
+
+def spreads(rows: Sequence[Spread], title: str) -> alt.LayerChart:
+    """A line a distribution on a scale of powers of ten: thick from the median to the 95th
+    percentile, thin to the longest, the median and the 99th percentile marked.
+    """
+    import altair as alt
+
+    order = [row["label"] for row in rows]
+    base = alt.Chart(alt.InlineData(values=[*rows])).encode(
+        y=alt.Y("label:N", sort=order, title=None, axis=alt.Axis(labelLimit=240))
+    )
+    across = alt.X("p50:Q", title=title, scale=alt.Scale(type="log"))
+    layers = [
+        base.mark_rule(color=QUIET).encode(x=across, x2="max:Q"),
+        base.mark_bar(color=QUIET, height=8).encode(x=across, x2="p95:Q"),
+        base.mark_tick(color=_LINE, thickness=2).encode(x=across),
+        base.mark_tick(color=LOSS, thickness=2).encode(x="p99:Q"),
+        base.mark_text(dx=6, align="left", fontSize=9).encode(x="max:Q", text="shown:N"),
+    ]
+    chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
+        title="median / p95 / p99 / longest", width=2 * _SMALL_WIDTH, height=alt.Step(20)
+    )
     return chart
