@@ -59,9 +59,50 @@ class Commands(Front):
             own_h=True,
             passes_on=True,
         ),
-        Entry("mpstat", "tools:mpstat", "Show a partition as mpstat would.", passes_on=True),
-        Entry("vmstat", "tools:vmstat", "Show a partition as vmstat would.", passes_on=True),
-        Entry("sar", "tools:sar", "Show a partition as sar would.", passes_on=True),
+        Entry(
+            "mpstat",
+            "tools:mpstat",
+            "Show a partition, or a host, as mpstat would.",
+            passes_on=True,
+        ),
+        Entry(
+            "vmstat",
+            "tools:vmstat",
+            "Show a partition, or a host, as vmstat would.",
+            passes_on=True,
+        ),
+        Entry("sar", "tools:sar", "Show a partition, or a host, as sar would.", passes_on=True),
+        Entry(
+            "pidstat",
+            "tools:pidstat",
+            "Show groups of a host as pidstat would.",
+            own_h=True,
+            passes_on=True,
+        ),
+        Entry(
+            "domstats",
+            "tools:domstats",
+            "Show the guests of a KVM host as virsh domstats would.",
+            passes_on=True,
+        ),
+        Entry(
+            "virt-top",
+            "tools:virt_top",
+            "Show the guests of a KVM host as virt-top would.",
+            passes_on=True,
+        ),
+        Entry(
+            "xentop",
+            "tools:xentop",
+            "Show the domains of a Xen host as xentop would.",
+            passes_on=True,
+        ),
+        Entry(
+            "numastat",
+            "tools:numastat",
+            "Show where memory lies on a host as numastat would.",
+            passes_on=True,
+        ),
         Entry("lssrad", "tools:lssrad", "Show a partition as lssrad would.", passes_on=True),
     )
 
