@@ -292,3 +292,8 @@ def test_a_sweep_that_is_stopped_says_what_it_kept(
     out, err = capsys.readouterr()
     (only,) = json.loads(out)["runs"]
     assert f"nothing to keep; complete before: {only['run']}" in err
+
+
+def test_what_is_looked_for_has_no_table_of_points(capsys: Capture) -> None:
+    told = refusal(capsys, "run", "apart.toml", "--find", "users", "--csv")
+    assert "have no meaning for what is looked for" in told

@@ -112,9 +112,9 @@ def run(
     if find is not None or response is not None or partition is not None or loaded.looks_for:
         from homenode.cli.find import run_find
 
-        if metrics is not None or form in (Form.CSV, Form.MARKDOWN):
+        if metrics or picture or form in (Form.CSV, Form.MARKDOWN):
             raise HomenodeError(
-                "--show, --csv and --markdown have no meaning for what is looked for",
+                "--show, --csv, --markdown and --picture have no meaning for what is looked for",
                 next_step="leave them out; `homenode compare RUN RUN...` takes the kept runs",
             )
         asked = {"of": find and find.value, "response": response, "partition": partition}

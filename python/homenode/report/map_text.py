@@ -64,7 +64,8 @@ def _node_line(node: NodeMap, told: MachineMap) -> str:
         _promised(node["dedicated"], node["entitlement"], free),
         *([f"{node['used']:.2f} used"] if node["used"] is not None else []),
     ]
-    memory = f"; {size_in_words(node['memory_bytes'])}"
+    size = node["memory_bytes"]
+    memory = f"; {size_in_words(size) if size else 'no memory given'}"
     if node["memory_room"] is not None:
         memory += f" of {size_in_words(node['memory_room'])}"
     keys = _keys(told)
