@@ -125,6 +125,17 @@ def test_a_host_tells_of_its_groups_what_they_used(ask: Ask) -> None:
     assert groups["batch"]["%guest"] == 0 < groups["batch"]["%usr"]
 
 
+def test_a_host_s_processors_are_known_where_dispatches_are(ask: Ask) -> None:
+    Path("told.toml").write_text(f"{KVM}record_dispatches = true\n".replace('"kvm"', '"told"'))
+    ask("run", "told.toml")
+    found = rows(ask, "mpstat", "-r", "told", "-P", "ALL", "1")
+    for whole, *each in (found[:5], found[5:]):
+        assert [row["CPU"] for row in (whole, *each)] == ["all", "0", "1", "2", "3"]
+        for name in ("%usr", "%sys", "%guest", "%idle"):
+            assert sum(row[name] for row in each) / 4 == pytest.approx(whole[name], abs=1e-6)
+    assert len(ask("mpstat", "-r", "told", "-P", "0", "1").splitlines()) == 10
+
+
 def test_a_guest_is_stolen_what_its_host_says(ask: Ask) -> None:
     (row,) = rows(ask, "mpstat", "-r", "kvm", "-p", "vm")
     assert row["%steal"] == pytest.approx(metric(ask, "kvm", "vm", "steal_pct"), abs=0.1)
@@ -189,7 +200,7 @@ def test_sar_of_hp_ux(ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("mpstat -r kvm -P ALL", "the sum of all processors is kept over time"),
+        ("mpstat -r kvm -P ALL", "record_dispatches = true"),
         ("mpstat -r kvm -p batch", "is a group of processes of the host"),
         ("mpstat -r kvm -p vm -P 7", "there are 0 to 2"),
         ("mpstat -r kvm -o XML", "-o knows JSON, not XML"),

@@ -46,10 +46,10 @@ def chosen(
     asked = request.flags.get("P")
     if asked is None:
         return [(EVERY, report.all)]
-    if system.kind == "host":
+    if system.kind == "host" and not report.cpus:
         raise grammar.refuse(
-            "of a host the sum of all processors is kept over time, not each; `homenode show` has "
-            "what each chip used"
+            "of a host the sum of all processors is kept, and each only where `[run]` says "
+            "record_dispatches = true; `homenode show` has what each chip used"
         )
     every = [(EVERY, report.all), *((str(n), one) for n, one in enumerate(report.cpus))]
     wanted = asked.lower().split(",")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from homenode.model.spec import shared_of
 from homenode.tools.intervals import Sample
 from homenode.tools.linux.switches import linux_switches
-from homenode.tools.linux.system import Group, LinuxSystem
+from homenode.tools.linux.system import Group, LinuxSystem, Places
 from homenode.tools.usage import Request
 
 _NS_PER_S = 1_000_000_000
@@ -41,7 +41,9 @@ class Reading:
     end_ns: int
     all: States
     cpus: tuple[States, ...]
-    """In order of their numbers; empty of a host, of which only the sum is kept."""
+    """In order of their numbers; of a host only if they are asked for and the run recorded its
+    dispatches, for over time the sum alone is kept.
+    """
     runnable: float
     """Threads that ran or waited for a processor, mean."""
     switches_per_s: float
@@ -82,7 +84,13 @@ def readings(system: LinuxSystem, request: Request) -> list[Reading]:
         found = system.samples(system.partition, *asked, "partition", "cpu")
         return [_of_guest(system, sample) for sample in found]
     by_group = [system.samples(group.name, *asked, "partition") for group in system.groups]
-    return [_of_host(system, parts) for parts in zip(*by_group, strict=True)]
+    windows = list(zip(*by_group, strict=True))
+    apart = "P" in request.flags and system.has_dispatches
+    places = system.dispatched(windows[0][0].elapsed_ns, len(windows)) if apart else {}
+    return [
+        _of_host(system, parts, places.get(window, {} if apart else None))
+        for window, parts in enumerate(windows)
+    ]
 
 
 def groups(system: LinuxSystem, request: Request) -> list[tuple[Sample, list[GroupReading]]]:
@@ -153,25 +161,38 @@ def _of_cpu(cpu: Counters, elapsed_ns: int, stolen_part: float) -> States:
     return States(busy - sys, sys, 0.0, rest * stolen_part, 0.0, rest * (1.0 - stolen_part))
 
 
-def _of_host(system: LinuxSystem, parts: tuple[Sample, ...]) -> Reading:
+def _of_host(system: LinuxSystem, parts: tuple[Sample, ...], places: Places | None) -> Reading:
     elapsed_ns = parts[0].elapsed_ns
     seconds = elapsed_ns / _NS_PER_S
     found = [_of_group(group, part) for group, part in zip(system.groups, parts, strict=True)]
     usr, sys, guest = (
         sum(getattr(one, name) for one in found) / system.cpus for name in ("usr", "sys", "guest")
     )
-    waiting = sum(part.partition["ready_ns"] for part in parts)
-    busy = sum(part.partition["busy_ns"] for part in parts)
+    counted = [part.partition for part in parts]
+    cpus = () if places is None else range(system.cpus)
     return Reading(
         start_ns=parts[0].start_ns,
         end_ns=parts[0].end_ns,
-        all=States(usr, sys, 0.0, 0.0, guest, max(FULL - usr - sys - guest, 0.0)),
-        cpus=(),
-        runnable=(busy + waiting) / elapsed_ns,
-        switches_per_s=sum(part.partition["nvcsw"] + part.partition["nivcsw"] for part in parts)
-        / seconds,
+        all=_host_states(usr, sys, guest),
+        cpus=tuple(_host_cpu(found, (places or {}).get(cpu, {}), elapsed_ns) for cpu in cpus),
+        runnable=sum(one["busy_ns"] + one["ready_ns"] for one in counted) / elapsed_ns,
+        switches_per_s=sum(one["nvcsw"] + one["nivcsw"] for one in counted) / seconds,
         interrupts_per_s=0.0,
     )
+
+
+def _host_cpu(groups: list[GroupReading], here: Mapping[int, int], elapsed_ns: int) -> States:
+    """A processor that groups used for so long [ns]: each as it spends all its time."""
+    times = dict.fromkeys(("usr", "sys", "guest"), 0.0)
+    for one in groups:
+        used = FULL * here.get(one.group.index, 0) / elapsed_ns
+        for name in times:
+            times[name] += used * getattr(one, name) / one.cpu if one.cpu else 0.0
+    return _host_states(**times)
+
+
+def _host_states(usr: float, sys: float, guest: float) -> States:
+    return States(usr, sys, 0.0, 0.0, guest, max(FULL - usr - sys - guest, 0.0))
 
 
 def _of_group(group: Group, sample: Sample) -> GroupReading:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.spec import PartitionSpec, Spec, processors_of, shared_of
+from homenode.simulate.kept.rows import select
+from homenode.simulate.kept.store import table_path
 from homenode.tools.errors import ToolError
 from homenode.tools.intervals import Sample, samples
 from homenode.tools.summing import Rows
@@ -37,9 +40,18 @@ class Counted(Protocol):
         ...
 
     @property
+    def path(self) -> Path:
+        """Its folder."""
+        ...
+
+    @property
     def details(self) -> Mapping[str, Mapping[str, Any]]:
         """Of each partition, what its own tools print but no simulation needs."""
         ...
+
+
+Places = dict[int, dict[int, int]]
+"""By processor, how long each partition, by index, used it [ns]."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +151,28 @@ class LinuxSystem:
     def interval_ns(self) -> int:
         """Length of a kept interval [ns]."""
         return self.view.interval_ns
+
+    @property
+    def has_dispatches(self) -> bool:
+        """Whether the run recorded when which thread was where."""
+        return table_path(self.run.path, "dispatches").exists()
+
+    def dispatched(self, window_ns: int, windows: int) -> dict[int, Places]:
+        """By number of the window, how long each processor of a host was used by whom."""
+        found = select(
+            "window_, core, partition, "
+            "sum(least(end_ns, (window_ + 1) * $window) - greatest(start_ns, window_ * $window))",
+            table_path(self.run.path, "dispatches"),
+            ", (SELECT unnest(range($windows)) AS window_) WHERE replication = $replication "
+            "AND start_ns < (window_ + 1) * $window AND end_ns > window_ * $window GROUP BY ALL",
+            window=window_ns,
+            windows=windows,
+            replication=self.view.replication,
+        )
+        places: dict[int, Places] = {}
+        for window, core, partition, used in found:
+            places.setdefault(int(window), {}).setdefault(int(core), {})[int(partition)] = int(used)
+        return places
 
     def rows(self, table: Table, partition: str) -> Rows:
         """Kept rows, as `RunView` has them."""
