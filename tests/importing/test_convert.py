@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from homenode.records.importing.assemble.convert import Target, by_factor, convert, deviation, shown
-from homenode.records.importing.assemble.probe import Probe, Used
+from homenode.simulate.settle.probe import Probe, Used
 
 STEP = 20_000_000_000
 Answer = Callable[[Mapping[str, float]], Mapping[str, float]]

@@ -14,7 +14,7 @@ from homenode.model import catalog
 from homenode.model.catalog.control_program import control_program
 from homenode.model.catalog.flatten import machine_spec
 from homenode.model.catalog.profile_model import PROFILE_NUMBERS
-from homenode.model.scenario.file.workload import ProfileChoice
+from homenode.model.scenario.file.profile import ProfileChoice
 from homenode.report.catalog import description_json, description_table
 
 SHIPPED = resources.files("homenode") / "data"

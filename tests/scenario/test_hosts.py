@@ -130,7 +130,8 @@ def test_xen_has_weights_and_caps_on_one_level(scenario: Scenario) -> None:
 def test_a_domain_gets_more_with_more_virtual_processors(scenario: Scenario) -> None:
     """Under credit2 each has the domain's weight: 4 of 512 beside 4 and 4 and 80 of 256."""
     xen = scenario.with_({**XEN, "partition.batch.processors": {"mode": "shared", "virtual": 4}})
-    xen = xen.with_({"partition.batch.processors.weight": 512, "machine.active_cores": 9})
+    xen = xen.with_({"partition.batch.processors.weight": 512})
+    xen = xen.with_({"machine.active_cores": 9, "machine.sockets": 1})
     told = {one.name: one.entitlement for one in xen.partitions}
     each = 18 / (4 * 2 + 4 + 4 + 80)
     assert told == pytest.approx(

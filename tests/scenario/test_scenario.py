@@ -187,3 +187,22 @@ def test_names(base: str, tmp_path: Path) -> None:
     assert Scenario.from_toml(base).partition("web").logical_cpus == 16
     with pytest.raises(NotFoundError, match=r"did you mean web\?"):
         Scenario.from_toml(base).partition("wep")
+
+
+def test_one_of_several_of_a_kind_is_named_in_a_path(base: str) -> None:
+    several = Scenario.from_toml(base.replace('name = "web"', 'name = "web"\ncount = 3'))
+    one = several.with_({"partition.web2.home": "book2", "partition.web3.smt": 2})
+    assert [part.name for part in one.partitions] == [part.name for part in several.partitions]
+    assert [part.number for part in one.partitions] == [part.number for part in several.partitions]
+    assert one.partition("web1").home == several.partition("web1").home
+    assert one.partition("web2").home != one.partition("web1").home
+    assert one.partition("web3").smt == 2
+    with pytest.raises(ScenarioError, match=r'names no partition; did you mean "?web'):
+        several.with_({"partition.web4.smt": 2})
+
+
+def test_one_of_several_of_a_kind_is_an_axis(base: str) -> None:
+    text = base.replace('name = "web"', 'name = "web"\ncount = 2')
+    sweep = text + '\n[sweep]\n"partition.web2.home" = ["book0", "book1"]\n'
+    homes = [point.partition("web2").home for point in Scenario.from_toml(sweep).expand()]
+    assert homes[0] != homes[1]

@@ -4,7 +4,7 @@ mod common;
 
 use common::change::*;
 use common::*;
-use homenode_engine::spec::{Change, Partition, Processors, Workload};
+use homenode_engine::spec::{Change, Partition, Processors, Spread, Workload};
 
 #[test]
 fn a_cap_follows_the_entitlement_from_the_window_of_the_change() {
@@ -208,6 +208,7 @@ fn a_soft_cap_leaves_what_others_want_and_takes_what_they_leave() {
     let trace = Workload::Trace {
         lengths_ns: vec![AT, AT],
         instructions_per_s: vec![2.5e9, 0.0],
+        spread: Spread::Even,
     };
     let other = partition("other", shared(1.0, 4), loops(4));
     let mut spec = spec(machine("core:4"), vec![one, other]);

@@ -4,7 +4,7 @@
 mod common;
 
 use common::*;
-use homenode_engine::spec::Workload;
+use homenode_engine::spec::{Spread, Workload};
 
 /// Why a dispatch ended: the time was another's, who could not wait any longer.
 const PREEMPTED: i64 = 4;
@@ -22,6 +22,7 @@ fn who_wakes_late_takes_nothing_from_who_was_there_all_the_window() {
     let burst = Workload::Trace {
         lengths_ns: vec![25 * MS, MS / 10],
         instructions_per_s: vec![0.0, 3e11],
+        spread: Spread::Even,
     };
     let mut late = partition("late", shared(1.0, 3), burst);
     late.profile.instructions_per_unit = 1e7;

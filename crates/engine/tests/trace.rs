@@ -8,7 +8,7 @@ use common::{
     SECOND,
 };
 use homenode_engine::sim::{check, RunError};
-use homenode_engine::spec::{Spec, Workload};
+use homenode_engine::spec::{Spec, Spread, Workload};
 use proptest::prelude::*;
 
 const UNIT: f64 = 1e5;
@@ -20,6 +20,7 @@ fn trace(lengths_ns: &[u64], per_s: &[f64]) -> Workload {
     Workload::Trace {
         lengths_ns: lengths_ns.to_vec(),
         instructions_per_s: per_s.to_vec(),
+        spread: Spread::Even,
     }
 }
 

@@ -9,8 +9,8 @@ use common::{
 };
 use homenode_engine::sim::{check, run, RunError, SpecFault};
 use homenode_engine::spec::{
-    Distribution, Guest, MemoryPolicy, Partition, Pool, Processors, Spec, StorePath, Translation,
-    Unix, Workload,
+    Distribution, Guest, MemoryPolicy, Partition, Pool, Processors, Spec, Spread, StorePath,
+    Translation, Unix, Workload,
 };
 use proptest::prelude::*;
 use serde_json::{json, Value};
@@ -63,6 +63,7 @@ fn full_spec() -> Spec {
     let played = Workload::Trace {
         lengths_ns: vec![5 * MS, 20 * MS],
         instructions_per_s: vec![1e8, 3e8],
+        spread: Spread::Even,
     };
     partitions.push(partition("f", shared(0.25, 1), played));
     place_memory(&mut partitions);

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from homenode.cli.output import JsonOption, show, show_json, show_text
 from homenode.cli.scenarios import ScenarioArgument, scenario_at
 from homenode.errors import ScenarioError
@@ -20,7 +22,7 @@ def check(scenario: ScenarioArgument, as_json: JsonOption = False) -> None:
     engine, first, points = load_engine(), found, 0
     for point in found.expand():
         try:
-            engine.check(point.spec_json())
+            engine.check(json.dumps(point.layout_spec()))
         except engine.SpecError as error:
             raise ScenarioError(f"scenario {found.name}: {error}") from error
         first = point if not points else first

@@ -20,6 +20,7 @@ def run_json(done: Run) -> dict[str, object]:
     from homenode.report.scores import score_of
     from homenode.simulate.kept.changed import changes_of
     from homenode.simulate.kept.frame import frame_of
+    from homenode.simulate.kept.hours import by_hour
 
     summary: Mapping[str, object] = done.summary
     told = {key: summary[key] for key in _JSON_KEYS if key in summary}
@@ -28,14 +29,18 @@ def run_json(done: Run) -> dict[str, object]:
     scores = {name: score_of(done, name) for name in done.partitions}
     found = {name: {"unit": s[0], **s[1].as_json()} for name, s in scores.items() if s is not None}
     told["frame"] = frame_of(done).as_json()
+    day = by_hour(done)
+    told |= {"day": day.as_json()} if day is not None else {}
     return {**told, "scores": found} if found else told
 
 
 def show_run(done: Run, point: Mapping[str, Any], *, as_json: bool) -> None:
     """Print a run's figures."""
+    from homenode.report.day import day_line, day_tables
     from homenode.report.runs import frame_line, run_tables, unsteady_lines
     from homenode.simulate.kept.changed import changed_lines
     from homenode.simulate.kept.frame import frame_of
+    from homenode.simulate.kept.hours import by_hour
 
     if as_json:
         show_json(run_json(done))
@@ -46,6 +51,10 @@ def show_run(done: Run, point: Mapping[str, Any], *, as_json: bool) -> None:
     show(processors)
     show_text([frame_line(frame_of(done)), ""])
     show(*others)
+    day = by_hour(done)
+    if day is not None:
+        show(*day_tables(day))
+        show_text(day_line(day))
     show_text(changed_lines(done.spec))
     show_text(unsteady_lines(done))
     plural = "s" if done.replications > 1 else ""

@@ -162,7 +162,7 @@ def _frozen(run: str, out: str) -> Spec:
     from homenode.simulate.kept.kept_run import KeptRun
 
     if Path(run).suffix == ".toml":
-        return scenario_at(Path(run)).spec()
+        return scenario_at(Path(run)).layout_spec()
     return KeptRun.load(run, out).spec
 
 

@@ -142,11 +142,11 @@ def replay(run: Run) -> Replay:
     Raises `NotFoundError` if none does, `RunError` if intervals and windows do not fit each other.
     """
     scenario = Scenario.load(run.path / "scenario.toml")
-    played = {one.name: one.demand for one in scenario.partitions if one.demand is not None}
+    demands = {one.name: one.demand for one in scenario.partitions if one.demand is not None}
     rows: list[Row] = []
     quantities: dict[str, Quantity] = {}
     figures: dict[str, tuple[Compared, ...]] = {}
-    for name, demand in played.items():
+    for name, demand in demands.items():
         told = _recorded(demand)
         if told is None:
             continue
@@ -164,6 +164,8 @@ def _recorded(demand: Played) -> pl.DataFrame | None:
     """The rows of a partition as they were recorded; none where a table holds work only."""
     import polars as pl
 
+    if demand.file is None:
+        return None
     table = read_demand(demand.file)
     if not set(_RECORDED) <= set(table.columns):
         return None

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from homenode.errors import RunError
 from homenode.model.units import TIME
-from homenode.records.importing.assemble.probe import counted
 from homenode.records.importing.facts import HOME_DISPATCHES, REDISPATCHES, Quantity
 from homenode.records.importing.figures import THREADS
+from homenode.simulate.settle.probe import counted
 from homenode.tools.linux.switches import linux_switches
 
 if TYPE_CHECKING:

@@ -101,7 +101,7 @@ class Layout(TypedDict):
 
 def layout_of(scenario: Scenario, points: int = 1) -> Layout:
     """What the scenario means."""
-    spec, machine = scenario.spec(), scenario.machine
+    spec, machine = scenario.layout_spec(), scenario.machine
     frame = Frame(scenario.resolved, spec) if has_score(machine) else None
     scores = frame.scores if frame is not None else [None] * len(spec["partitions"])
     pairs = zip(spec["partitions"], scores, strict=True)

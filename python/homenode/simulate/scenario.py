@@ -8,12 +8,14 @@ from typing import Any, cast
 
 from homenode.errors import ScenarioError
 from homenode.model import scenario as model
+from homenode.model.spec import Spec
 from homenode.simulate.run import Run
 from homenode.simulate.runner.running import run_scenario
 from homenode.simulate.runner.simulate import ProgressFn
 from homenode.simulate.seek.look import Found, look_for, sought_of
 from homenode.simulate.seek.users import UsersFound
 from homenode.simulate.seek.warehouses import ScoreFound
+from homenode.simulate.settle.work import settled
 
 
 class Scenario(model.Scenario):
@@ -48,6 +50,12 @@ class Scenario(model.Scenario):
             progress=progress,
             stop=stop,
         )
+
+    def spec(self, *, seed: int | None = None) -> Spec:
+        """The engine's input as a dictionary. Work that is told by the cores it takes is found
+        first, by simulating, unless it was kept.
+        """
+        return super(Scenario, settled(self)).spec(seed=seed)
 
     def find(self, **options: Any) -> Found:
         """What its table `[find]` asks for, with the options of `find_users`."""

@@ -304,11 +304,13 @@ fn playback(spec: &Spec, partition: &Partition) -> Option<Playback> {
         Workload::Trace {
             lengths_ns,
             instructions_per_s,
+            spread,
         } => Some(Playback::new(
             spec.warmup_ns,
             lengths_ns,
             instructions_per_s,
             unit,
+            *spread,
         )),
         _ => None,
     }

@@ -31,7 +31,7 @@ pub(crate) use policy::host_policies;
 pub use policy::Policy;
 pub use profile::{LockKind, Profile};
 pub use prsm::{DefinedCapacity, Group, LogicalCores, Polarization, PrSm};
-pub use workload::{Distribution, Workload};
+pub use workload::{Distribution, Spread, Workload};
 pub use zvm::{
     CpLocks, CpPaths, CpShare, ExcessUse, GuestWork, Role, Unparking, VirtualMachine, Zvm,
 };

@@ -89,6 +89,9 @@ pub enum Workload {
         lengths_ns: Vec<u64>,
         /// Work that arrives in each step [instructions/s].
         instructions_per_s: Vec<f64>,
+        /// How bursts are spread over a step.
+        #[serde(default, skip_serializing_if = "Spread::is_even")]
+        spread: Spread,
     },
     /// Nothing but the guest's own daemons.
     Idle,
@@ -96,6 +99,25 @@ pub enum Workload {
 
 fn exponential() -> Distribution {
     Distribution::Exponential
+}
+
+/// How the bursts of a step are spread over it, their sum being given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Spread {
+    /// One in each of as many equal parts, all of the same work: a recording tells no more.
+    #[default]
+    Even,
+    /// As independent transactions come: a Poisson process with exponential work, of which the
+    /// number and the sum are known.
+    Random,
+}
+
+impl Spread {
+    /// Whether it is the usual one.
+    pub fn is_even(&self) -> bool {
+        *self == Self::Even
+    }
 }
 
 /// Shape of a random amount of work with a given mean.

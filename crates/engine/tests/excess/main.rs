@@ -10,7 +10,7 @@ mod frames;
 use common::{aix, machine, partition, run, shared, spec, MS, SECOND};
 use due::excess;
 use frames::{Frame, Kind};
-use homenode_engine::spec::{Partition, Processors, Workload};
+use homenode_engine::spec::{Partition, Processors, Spread, Workload};
 
 /// Frames of each kind.
 const FRAMES: u64 = 24;
@@ -97,6 +97,7 @@ fn who_comes_back_has_nothing_to_catch_up_with() {
     let work = |lengths_ns: [u64; 2], per_s: [f64; 2]| Workload::Trace {
         lengths_ns: lengths_ns.to_vec(),
         instructions_per_s: per_s.to_vec(),
+        spread: Spread::Even,
     };
     let all = work([SECOND, 9 * SECOND], [8e9, 8e9]);
     let late = work([8 * SECOND, 2 * SECOND], [0.0, 8e9]);

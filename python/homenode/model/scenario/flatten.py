@@ -151,6 +151,15 @@ def _guest(partition: PlacedPartition) -> GuestSpec:
 
 def _workload(partition: PlacedPartition) -> WorkloadSpec:
     workload, played = partition.table.workload, partition.demand
+    if partition.asked is not None:
+        asked = partition.asked
+        rates = (0.0,) * len(asked.cores) if played is None else played.instructions_per_s
+        return {
+            "kind": "trace",
+            "lengths_ns": list(asked.lengths_ns),
+            "instructions_per_s": list(rates),
+            "spread": "random",
+        }
     if played is not None:
         return {
             "kind": "trace",

@@ -18,19 +18,30 @@ from homenode.model.scenario.scenario import Scenario
 
 FOLDER = "files"
 """Folder for files that a scenario names, below the run folder."""
+WORK_FILE = f"{FOLDER}/work.json"
+"""The work that was found for the cores it takes."""
 
 
-def stand_alone(scenario: Scenario) -> tuple[str, dict[str, bytes]]:
-    """The text to keep, and by path below the run folder the files it names."""
+def stand_alone(scenario: Scenario, work: bytes | None = None) -> tuple[str, dict[str, bytes]]:
+    """The text to keep, and by path below the run folder the files it names; `work` is what was
+    found for those partitions that tell it by the cores it takes.
+    """
     document = parse_document(scenario.text, scenario.source, ScenarioError)
     places = _named(document)
     names = _kept_names(dict.fromkeys(str(document.value(place)) for place in places))
     files = {kept: _content(scenario.folder / name) for name, kept in names.items()}
     text = document.text
-    spots = [(document.positions.spots[place], names[document.value(place)]) for place in places]
+    spots = document.positions.spots
+    edits = [
+        (spots[place], json.dumps(names[document.value(place)], ensure_ascii=False))
+        for place in places
+    ]
+    if work is not None:
+        files[WORK_FILE] = work
+        edits += [(spots[place], _with_work(document, place)) for place in _by_cores(document)]
     # From the end, so that what stands before keeps its place.
-    for spot, kept in sorted(spots, key=lambda pair: -(pair[0].value or 0)):
-        text = text[: spot.value] + json.dumps(kept, ensure_ascii=False) + text[spot.end :]
+    for spot, kept in sorted(edits, key=lambda pair: -(pair[0].value or 0)):
+        text = text[: spot.value] + kept + text[spot.end :]
     if scenario.file.name is None:
         text = f"name = {json.dumps(scenario.name)}\n{text}"
     return text, files
@@ -52,13 +63,49 @@ def _named(document: Document) -> list[Path]:
     for row in range(len(document.data.get("partition", ()))):
         profile: Path = ("partition", row, "workload", "profile")
         places += [profile, (*profile, "base")]
-        if document.value(("partition", row, "workload", "kind")) == "trace":
-            places.append(("partition", row, "workload", "file"))
+        workload: Path = ("partition", row, "workload")
+        kind = document.value((*workload, "kind"))
+        if kind == "trace":
+            places.append((*workload, "file"))
+        if kind == "cores":
+            places += _of_cores(document, workload)
     return [
         place
         for place in places
-        if isinstance(name := document.value(place), str) and (place[-1] == "file" or is_path(name))
+        if isinstance(name := document.value(place), str)
+        and (place[-1] in ("file", "work", "schedule") or is_path(name))
     ]
+
+
+def _of_cores(document: Document, workload: Path) -> list[Path]:
+    """Where work told by the cores it takes may name a file. Its reference is not needed any more,
+    for its work is kept.
+    """
+    schedule: Path = (*workload, "schedule")
+    told = document.value(schedule)
+    rows = range(len(told)) if isinstance(told, list) else ()
+    return [(*workload, "work"), schedule, *((*schedule, row, "file") for row in rows)]
+
+
+def _by_cores(document: Document) -> list[Path]:
+    """The kind of every workload whose work was found."""
+    workloads: list[Path] = [
+        ("partition", row, "workload") for row in range(len(document.data.get("partition", ())))
+    ]
+    return [
+        (*place, "kind")
+        for place in workloads
+        if document.value((*place, "kind")) == "cores" and document.value((*place, "work")) is None
+    ]
+
+
+def _with_work(document: Document, place: Path) -> str:
+    """The kind as it is written, followed by the file of its work: in the same line of a table
+    within a line, else in a line of its own.
+    """
+    spot = document.positions.spots[place]
+    within = document.text[spot.end :].lstrip(" \t")[:1] in (",", "}")
+    return f'"cores"{", " if within else chr(10)}work = {json.dumps(WORK_FILE)}'
 
 
 def _kept_names(names: dict[str, None]) -> dict[str, str]:

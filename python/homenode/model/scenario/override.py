@@ -16,9 +16,13 @@ from homenode.model.catalog.names import load_machine, machine, machine_document
 from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.document import Document, Problems, TomlTable, read_document, validate
 from homenode.model.document.positions import Path
+from homenode.model.scenario import sockets
 from homenode.model.scenario.file.machine import MachineChoice
 
-_NOT_OVERRIDES = ("model", "file", "policy", "active_cores", "placing", "characterized")
+_NOT_OVERRIDES = (
+    *("model", "file", "policy", "active_cores", "placing", "characterized"),
+    *sockets.WORDS,
+)
 _MAY_BE_ADDED: tuple[Path, ...] = (
     ("machine", "node_distance"),
     ("machine", "core_rate"),
@@ -41,11 +45,13 @@ def choose_machine(
     active = _active(choice, base, problems)
     if len(problems) > before:
         return None
-    if not replaced and active is None and choice.policy is None:
+    by_sockets = any(getattr(choice, word) is not None for word in sockets.WORDS)
+    if not replaced and active is None and choice.policy is None and not by_sockets:
         return machine(choice.model) if choice.model is not None else load_machine(base)
     load_machine(base)  # its own mistakes are reported as its own
     data = copy.deepcopy(base.data)
     _set_policy(data, choice)
+    active = sockets.set_sockets(data, choice, active, problems)
     if active is not None:
         data["topology"]["active_cores"] = {
             "value": active,

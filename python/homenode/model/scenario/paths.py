@@ -1,8 +1,8 @@
 """Changing a scenario's document by dotted paths: `partition.lpar1.processors.virtual`.
 
-Partitions, pools and cache levels are named in a path by their name (or their index); a name with a
-dot in it stands in quotes, as in TOML. A machine's number that is replaced gets the reason it needs
-by itself.
+Partitions, pools and cache levels are named in a path by their name (or their index), one of
+several partitions of a kind (`count`) by the name that it gets; a name with a dot in it stands in
+quotes, as in TOML. A machine's number that is replaced gets the reason it needs by itself.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from homenode.model.catalog.machine_model import MachineDescription
 from homenode.model.document.positions import split_key
 from homenode.model.document.table import Table
 
-_PLAIN_MACHINE_KEYS = ("model", "file", "policy", "active_cores", "placing", "characterized")
+_PLAIN_MACHINE_KEYS = (
+    *("model", "file", "policy", "active_cores", "placing", "characterized"),
+    *("sockets", "cores_per_socket", "threads", "nps"),
+)
 
 
 def changed(
@@ -114,11 +117,36 @@ def _index(tables: list[object], part: str, before: str, text: str) -> int:
         return names.index(part)
     if part.isdecimal() and int(part) < len(tables):
         return int(part)
+    if before == "partition" and _part_from_its_kind(tables, part):
+        return _index(tables, part, before, text)
     raise ScenarioError(
         f'the path "{text}" names no {before}{nearest(part, names)}',
         asked=part,
         there=f"there is {listed(names)}",
     )
+
+
+def _part_from_its_kind(tables: list[object], name: str) -> bool:
+    """Where a name is that of one of several of a kind (`count`), make each of them a table of its
+    own, with the name and the number that it has anyway.
+    """
+    for row, table in enumerate(tables):
+        count = table.get("count", 1) if isinstance(table, dict) else 1
+        if not isinstance(table, dict) or not isinstance(count, int) or count < 2:
+            continue
+        names = [f"{table.get('name')}{copy_number + 1}" for copy_number in range(count)]
+        if name not in names:
+            continue
+        tables[row : row + 1] = [_alone(table, one, at) for at, one in enumerate(names)]
+        return True
+    return False
+
+
+def _alone(table: dict[str, object], name: str, at: int) -> dict[str, object]:
+    found = {**copy.deepcopy(table), "name": name}
+    del found["count"]
+    number = table.get("number")
+    return {**found, "number": number + at} if isinstance(number, int) else found
 
 
 def _put(here: object, part: str, value: object, text: str) -> None:

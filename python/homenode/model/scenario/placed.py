@@ -15,7 +15,7 @@ from homenode.model.scenario.file.processors import Shared
 from homenode.model.scenario.file.scenario import Pool
 from homenode.model.scenario.host.groups import OnHost, PlacedCgroup
 from homenode.model.scenario.mainframe.placing import InMainframe
-from homenode.model.scenario.played import Played
+from homenode.model.scenario.played import Asked, Played
 from homenode.model.spec import ChangeSpec
 
 
@@ -74,7 +74,9 @@ class PlacedPartition:
     host: OnHost | None = None
     """On a Linux or Xen host, what it knows of its threads."""
     demand: Played | None = None
-    """What its workload plays, if that is recorded demand."""
+    """What its workload plays, if that is recorded demand or work that was found."""
+    asked: Asked | None = None
+    """The cores that its work is to take, if that is how it is told."""
 
     @property
     def entitlement(self) -> float:

@@ -17,7 +17,7 @@ from homenode.model.catalog.profile_model import (
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.file.partition import Partition
-from homenode.model.scenario.file.workload import ProfileChoice
+from homenode.model.scenario.file.profile import ProfileChoice
 
 
 def choose_profile(table: Partition, row: int, folder: FilePath, problems: Problems) -> Numbers:

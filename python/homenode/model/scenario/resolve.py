@@ -11,6 +11,7 @@ from homenode.model.catalog import MachineDescription
 from homenode.model.catalog.profile_model import Numbers
 from homenode.model.document import Document, Problems
 from homenode.model.scenario import checks, totals
+from homenode.model.scenario.asked import with_asked
 from homenode.model.scenario.cellular.hardware import PlacedNpartition, divide
 from homenode.model.scenario.cellular.refuse import refuse_cells, refuse_whole
 from homenode.model.scenario.changes import place_changes
@@ -67,6 +68,7 @@ def resolve(file: ScenarioFile, document: Document, folder: FilePath) -> Resolve
         problems.raise_any()  # where partitions go follows from what they are
     npartitions, partitions = _seat(file, entries, profiles, machine, mainframe, hosted, problems)
     partitions = with_demand(partitions, dict(rows), folder, file.run, problems)
+    partitions = with_asked(partitions, machine, folder, file, problems)
     cgroups = () if hosted is None else hosted.groups
     resolved = Resolved(machine, pools, partitions, npartitions, cgroups=cgroups)
     if mainframe is not None and mainframe.is_shared:

@@ -7,12 +7,12 @@ from __future__ import annotations
 import copy
 import itertools
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
-from homenode.errors import HomenodeError, NotFoundError, ScenarioError, nearest
+from homenode.errors import HomenodeError, NotFoundError, ScenarioError, listed, nearest
 from homenode.model.catalog import MachineDescription
 from homenode.model.document import (
     Document,
@@ -23,6 +23,7 @@ from homenode.model.document import (
     to_toml,
     validate,
 )
+from homenode.model.scenario.asked import by_the_hour
 from homenode.model.scenario.file.find import Find
 from homenode.model.scenario.file.scenario import Run, ScenarioFile
 from homenode.model.scenario.flatten import flatten
@@ -30,6 +31,7 @@ from homenode.model.scenario.limits import check_limits
 from homenode.model.scenario.mainframe.kinds import check_threads_alike
 from homenode.model.scenario.paths import changed
 from homenode.model.scenario.placed import PlacedPartition, Resolved
+from homenode.model.scenario.played import Played
 from homenode.model.scenario.resolve import resolve
 from homenode.model.scenario.sought import check_find
 from homenode.model.spec import Spec
@@ -58,6 +60,8 @@ class Scenario:
     """Its machine, pools and partitions with everything decided."""
     point: Mapping[str, object] = field(default_factory=dict, compare=False)
     """Values of the axes if it is one point of a sweep."""
+    origin: Self | None = field(default=None, compare=False, repr=False)
+    """The scenario that it was changed from, on which its work takes the cores that are told."""
 
     @classmethod
     def load(cls, path: str | Path, *, simulated: bool = True) -> Self:
@@ -94,14 +98,14 @@ class Scenario:
         simulated: bool = True,
     ) -> Self:
         document = parse_document(text, source, ScenarioError)
-        file = validate(ScenarioFile, document, ScenarioError)
+        file = by_the_hour(validate(ScenarioFile, document, ScenarioError))
         resolved = resolve(file, document, folder)
         _check_sweep(file, document)
         check_find(file.find, resolved.partitions, document)
         scenario = cls(text, source, folder, file, resolved, dict(point))
         if simulated and file.sweep is None:  # of a sweep only the points are simulated
             check_threads_alike(file.partition, document)
-            check_limits(scenario.spec(), resolved, document)
+            check_limits(scenario.layout_spec(), resolved, document)
         return scenario
 
     @property
@@ -157,9 +161,33 @@ class Scenario:
         return self.file.find
 
     def spec(self, *, seed: int | None = None) -> Spec:
-        """The engine's input as a dictionary."""
-        spec = flatten(self.name, self.file.run, self.resolved)
+        """The engine's input as a dictionary. Raises `ScenarioError` while work that is told by the
+        cores it takes has not been found; see `homenode.simulate.settle`.
+        """
+        open_ones = [one.name for one in self.partitions if one.asked and one.demand is None]
+        if open_ones:
+            raise ScenarioError(
+                f"{self.name}: the work of {listed(open_ones)} is told by the cores it takes",
+                next_step="load it by homenode.load_scenario, which finds the work",
+            )
+        spec = self.layout_spec()
         return spec if seed is None else {**spec, "seed": seed}
+
+    def layout_spec(self) -> Spec:
+        """The same to look at, not to simulate: work that is yet to be found is none."""
+        return flatten(self.name, self.file.run, self.resolved)
+
+    def playing(self, work: Mapping[str, Sequence[float]]) -> Self:
+        """The same with the work of partitions [instructions/s], step by step, that is told by the
+        cores it takes.
+        """
+        partitions = tuple(
+            replace(one, demand=Played(None, one.name, one.asked.lengths_ns, tuple(work[one.name])))
+            if one.asked is not None and one.name in work
+            else one
+            for one in self.partitions
+        )
+        return replace(self, resolved=replace(self.resolved, partitions=partitions))
 
     def spec_json(self, *, seed: int | None = None) -> str:
         """The engine's input as JSON."""
@@ -198,7 +226,8 @@ class Scenario:
         self, changes: Mapping[str, object], why: str, point: Mapping[str, object]
     ) -> Self:
         data = {"name": self.name, **changed(self.data, changes, why)}
-        return self._read(to_toml(data), f"{self.source} (changed)", self.folder, point)
+        made = self._read(to_toml(data), f"{self.source} (changed)", self.folder, point)
+        return replace(made, origin=self.origin or self)
 
     @property
     def axes(self) -> dict[str, list[object]]:

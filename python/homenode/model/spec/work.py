@@ -79,7 +79,13 @@ class WebSpec(TypedDict):
     work: Shape
 
 
-class TraceSpec(TypedDict):
+class SpreadSpec(TypedDict, total=False):
+    """How the bursts of a step are spread over it; evenly if not given."""
+
+    spread: Literal["random"]
+
+
+class TraceSpec(SpreadSpec):
     """Recorded demand, step by step."""
 
     kind: Literal["trace"]

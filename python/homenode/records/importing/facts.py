@@ -12,12 +12,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from homenode.errors import Where
+from homenode.model.scenario import played
 from homenode.records.importing.opening.sources import Left, ListingError, Notice
 
 if TYPE_CHECKING:
     import polars as pl
 
 T = TypeVar("T")
+Quantity = played.Quantity
 
 
 @dataclass(frozen=True)
@@ -106,12 +108,6 @@ class PartitionFacts:
     """Bytes by affinity domain (SRAD, NUMA node), with the domain's number as its guest sees it."""
     processors_by_node: dict[int, Told[int]] = field(default_factory=dict)
     """How many of its logical processors are in each of these domains."""
-
-
-Quantity = Literal["physc", "used"]
-"""What recorded cores are. `physc`: cores that its virtual processors were on, idle threads beside
-busy ones included. `used`: time in which its logical processors were busy.
-"""
 
 
 @dataclass(frozen=True)

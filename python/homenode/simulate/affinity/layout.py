@@ -63,7 +63,7 @@ class Layout:
                 there="it is the HMC's, for servers with PowerVM",
                 next_step="homenode check shows who lies where on any machine",
             )
-        return cls(scenario.resolved, scenario.spec())
+        return cls(scenario.resolved, scenario.layout_spec())
 
     @cached_property
     def tree(self) -> Tree:

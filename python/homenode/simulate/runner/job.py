@@ -22,6 +22,7 @@ from homenode.model.scenario.kept import stand_alone
 from homenode.model.spec import Spec
 from homenode.simulate.answers import Details, MachineFacts
 from homenode.simulate.runner.details import machine_facts, partition_details
+from homenode.simulate.settle.work import ShareFn, settled, work_of
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+]+")
 _HASH_DIGITS = 8
@@ -87,12 +88,18 @@ class Job:
 
 
 def freeze(
-    scenario: FrozenScenario | str | Path, replications: int | None, seed: int | None, version: str
+    scenario: FrozenScenario | str | Path,
+    replications: int | None,
+    seed: int | None,
+    version: str,
+    progress: ShareFn | None = None,
 ) -> Job:
     """Turn a scenario (or the path of one) into a job; `replications` and `seed` replace the
-    scenario's own.
+    scenario's own. Work that is told by the cores it takes is found; `progress` is told how far.
     """
     frozen = Scenario.load(scenario) if isinstance(scenario, str | Path) else scenario
+    if isinstance(frozen, Scenario):
+        frozen = settled(frozen, progress)
     count = frozen.replications if replications is None else replications
     refuse_replications(count)
     spec: Spec = json.loads(frozen.spec_json())
@@ -133,4 +140,6 @@ def whole(option: str, value: object) -> int:
 
 def _kept(scenario: FrozenScenario) -> tuple[str, dict[str, bytes]]:
     """What to keep of a scenario in its file's language: all it needs; of any other its text."""
-    return stand_alone(scenario) if isinstance(scenario, Scenario) else (scenario.text, {})
+    if not isinstance(scenario, Scenario):
+        return scenario.text, {}
+    return stand_alone(scenario, work_of(scenario))

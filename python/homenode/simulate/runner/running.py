@@ -70,7 +70,7 @@ def run_scenario(
     if jobs is not None and whole("jobs", jobs) < 1:
         raise HomenodeError(f"jobs = {jobs}: a run takes a thread at least")
     engine, root = load_engine(), runs_folder(out)
-    job = freeze(scenario, replications, seed, program_version())
+    job = freeze(scenario, replications, seed, program_version(), progress)
     asked = len(job.replications)
     with drafting(root) as folder:
         try:

@@ -180,10 +180,7 @@ fn check_workload(workload: &Workload, owner: &Owner) -> Checked {
             let field = ("warehouses", "count");
             Err(range(owner, field, f64::from(count), "1 to 100000"))
         }
-        Workload::Trace {
-            ref lengths_ns,
-            ref instructions_per_s,
-        } => check_trace(lengths_ns, instructions_per_s, owner),
+        Workload::Trace { .. } => check_trace(workload, owner),
         _ => Ok(()),
     }
 }
@@ -193,7 +190,15 @@ const MOST_PER_S: f64 = 1e15;
 /// Most steps of a recorded demand.
 const MOST_STEPS: usize = 10_000_000;
 
-fn check_trace(lengths_ns: &[u64], per_s: &[f64], owner: &Owner) -> Checked {
+fn check_trace(workload: &Workload, owner: &Owner) -> Checked {
+    let Workload::Trace {
+        lengths_ns,
+        instructions_per_s: per_s,
+        ..
+    } = workload
+    else {
+        return Ok(());
+    };
     let steps = lengths_ns.len();
     if steps == 0 || steps > MOST_STEPS {
         return Err(range(

@@ -1,7 +1,7 @@
 //! Random partitions: processors, guest, work.
 
 use homenode_engine::spec::{
-    Distribution, Guest, HostThreads, LogicalCores, Machine, Partition, Policy, Processors,
+    Distribution, Guest, HostThreads, LogicalCores, Machine, Partition, Policy, Processors, Spread,
     Workload,
 };
 
@@ -131,6 +131,11 @@ pub fn random_workload(dice: &mut Dice, threads: u32) -> Workload {
         8 => Workload::Trace {
             lengths_ns: vec![7 * MS, 30 * MS, 13 * MS],
             instructions_per_s: vec![rate_per_s * 1e6, 0.0, 3e8],
+            spread: if count % 2 == 0 {
+                Spread::Random
+            } else {
+                Spread::Even
+            },
         },
         _ => Workload::Warehouses {
             count: threads + count - 1,

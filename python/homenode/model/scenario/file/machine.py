@@ -31,7 +31,23 @@ class MachineChoice(Table):
         + "; ".join(f"{one.name} ({one.title})" for one in HOSTS.values()),
     )
     active_cores: Annotated[int, Field(ge=1, le=4096)] | None = Field(
-        None, description="how many cores are activated, from the first chip on"
+        None,
+        description=(
+            "how many cores are activated, from the first chip on; on an x86 server as many of"
+            " each socket"
+        ),
+    )
+    sockets: Annotated[int, Field(ge=1, le=64)] | None = Field(
+        None, description="on an x86 server, how many sockets are used; all if not given"
+    )
+    cores_per_socket: Annotated[int, Field(ge=1, le=1024)] | None = Field(
+        None, description="on an x86 server, cores of each socket; all if not given"
+    )
+    threads: Annotated[int, Field(ge=1, le=8)] | None = Field(
+        None, description="on an x86 server, threads used of each core; all if not given"
+    )
+    nps: Annotated[int, Field(ge=1, le=8)] | None = Field(
+        None, description="on an x86 server, memory domains of a socket; 1 is what is modelled"
     )
     placing: Literal["largest-first", "as-listed"] | None = Field(
         None,

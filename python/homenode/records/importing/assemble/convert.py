@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from homenode.records.importing.assemble.probe import Probe, Used
+from homenode.simulate.settle.probe import Probe, Used
 
 LEVELS = 24
 """Stairs up to the recorded peak."""

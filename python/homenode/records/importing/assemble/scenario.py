@@ -53,7 +53,6 @@ from homenode.records.importing.assemble.plan import (
     set_on_power,
     set_without_sharing,
 )
-from homenode.records.importing.assemble.probe import Probe
 from homenode.records.importing.assemble.windows import Recorded, Windows, put_together, recorded_of
 from homenode.records.importing.assemble.write import (
     DEMAND_FILE,
@@ -63,6 +62,7 @@ from homenode.records.importing.assemble.write import (
 )
 from homenode.records.importing.facts import Facts, Quantity, SystemFacts
 from homenode.records.importing.opening.sources import ListingError, Notice
+from homenode.simulate.settle.probe import Probe
 
 T = TypeVar("T")
 ProgressFn = Callable[[float, float | None], None]

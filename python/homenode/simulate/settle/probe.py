@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from homenode.errors import HomenodeError
-from homenode.model.spec import Spec
-from homenode.records.importing.facts import Quantity
+from homenode.model.scenario.played import Quantity
+from homenode.model.spec import Spec, SpreadSpec, WorkloadSpec
 from homenode.simulate.answers import Batch
 from homenode.simulate.engine import load_engine
 
@@ -92,6 +92,7 @@ class Probe:
         for partition in spec["partitions"]:
             if partition["name"] in rates:
                 partition["workload"] = {
+                    **_spread(partition["workload"]),
                     "kind": "trace",
                     "lengths_ns": [step_ns] * steps,
                     "instructions_per_s": list(rates[partition["name"]]),
@@ -112,6 +113,11 @@ class Probe:
             cores[names[index]].append(used / step_ns)
             waiting[names[index]].append(float(found["tx_inside"][row]))
         return {name: Used(tuple(cores[name]), tuple(waiting[name])) for name in names}
+
+
+def _spread(told: WorkloadSpec) -> SpreadSpec:
+    """How its bursts are spread over a step, as it was."""
+    return {"spread": told["spread"]} if told["kind"] == "trace" and "spread" in told else {}
 
 
 def _integers(packed: bytes) -> array[int]:

@@ -1,0 +1,218 @@
+"""Work told by the cores it takes: it takes them where it is told, and costs elsewhere what it
+costs there.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from homenode.errors import ScenarioError
+from homenode.simulate.kept.hours import by_hour
+from homenode.simulate.scenario import Scenario
+from homenode.simulate.settle import work
+from homenode.simulate.settle.solve import solve
+
+LAYOUT = """
+[machine]
+model = "ibm-power-770"
+active_cores = 16
+
+[[partition]]
+name = "db"
+processors = { mode = "shared", entitlement = 2.0, virtual = 6 }
+memory = "16 GiB"
+home = "drawer0"
+workload = { kind = "cores", profile = "oltp", use = "3.0" }
+
+[[partition]]
+name = "app"
+count = 2
+processors = { mode = "shared", entitlement = 1.0, virtual = 2 }
+memory = "8 GiB"
+workload = { kind = "transactions", rate = "100/s", profile = "oltp" }
+
+[run]
+warmup = "1 s"
+duration = "6 s"
+replications = 2
+"""
+
+
+@pytest.fixture(autouse=True)
+def _nothing_found_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "_RECENT", {})
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    place = tmp_path / "frame.toml"
+    place.write_text(LAYOUT, encoding="utf-8")
+    return place
+
+
+def rate(scenario: Scenario, name: str = "db") -> float:
+    """Its work [instructions/s]."""
+    told = next(one for one in scenario.spec()["partitions"] if one["name"] == name)["workload"]
+    assert told["kind"] == "trace"
+    return told["instructions_per_s"][0]
+
+
+def test_it_takes_the_cores_that_are_told(path: Path, tmp_path: Path) -> None:
+    run = Scenario.load(path).run(out=tmp_path / "runs")
+    assert run.metric("db", "physc").mean == pytest.approx(3.0, rel=0.02)
+    assert run.unsteady_reason("db") is None
+
+
+def test_what_was_found_is_kept_beside_and_not_looked_for_again(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = rate(Scenario.load(path))
+    beside = path.with_name("frame.work.json")
+    told = json.loads(beside.read_text(encoding="utf-8"))["found"][-1]
+    assert told["on"] == "the layout as stated"
+    assert told["partitions"]["db"] == {"cores": [3.0], "instructions_per_s": [first]}
+    monkeypatch.setattr(work, "_RECENT", {})
+    monkeypatch.setattr(work, "solve", None)  # nothing may be looked for
+    assert rate(Scenario.load(path)) == first
+
+
+def test_without_it_the_same_is_found(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = rate(Scenario.load(path))
+    path.with_name("frame.work.json").unlink()
+    monkeypatch.setattr(work, "_RECENT", {})
+    assert rate(Scenario.load(path)) == first
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"form": 1, "found": [{"key": 1}, 2]}'])
+def test_a_damaged_file_is_no_obstacle(path: Path, content: bytes) -> None:
+    path.with_name("frame.work.json").write_bytes(content)
+    assert rate(Scenario.load(path)) > 0
+
+
+def test_on_another_layout_the_work_stays_and_the_cores_change(path: Path, tmp_path: Path) -> None:
+    """Threads spread over more processors share fewer cores: the same work takes more of them."""
+    told = Scenario.load(path)
+    wide = told.with_({"partition.db.processors.virtual": 12})
+    assert rate(wide) == rate(told)
+    used = [one.run(out=tmp_path / "runs").metric("db", "physc").mean for one in (told, wide)]
+    assert used[0] is not None
+    assert used[1] is not None
+    assert used[1] > used[0] + 0.03
+
+
+def test_other_load_of_the_neighbours_leaves_the_work(path: Path) -> None:
+    told = Scenario.load(path)
+    assert rate(told.with_({"partition.app.workload.rate": "200/s"})) == rate(told)
+
+
+def test_more_cores_asked_for_are_found_on_the_layout_as_stated(path: Path) -> None:
+    told = Scenario.load(path)
+    more = told.with_({"partition.db.workload.use": 4, "partition.db.processors.virtual": 12})
+    alone = told.with_({"partition.db.workload.use": 4})
+    assert rate(more) == rate(alone)
+    assert rate(more) > 1.2 * rate(told)
+
+
+def test_every_point_of_a_sweep_has_the_work_of_the_layout_as_stated(path: Path) -> None:
+    sweep = LAYOUT + '[sweep]\n"partition.db.processors.virtual" = [6, 12]\n'
+    path.write_text(sweep, encoding="utf-8")
+    rates = [rate(point) for point in Scenario.load(path).expand()]
+    assert rates[0] == rates[1]
+
+
+def test_the_seed_of_a_run_leaves_the_work(path: Path) -> None:
+    told = Scenario.load(path)
+    assert rate(told.with_({"run.seed": 99})) == rate(told)
+
+
+def test_a_kept_run_stands_alone(path: Path, tmp_path: Path) -> None:
+    wide = Scenario.load(path).with_({"partition.db.processors.virtual": 12})
+    run = wide.run(out=tmp_path / "runs")
+    path.unlink()
+    path.with_name("frame.work.json").unlink()
+    again = Scenario.load(run.path / "scenario.toml")
+    assert rate(again) == rate(wide)
+    assert again.run(out=tmp_path / "again").id == run.id
+
+
+def test_another_layout_as_reference(path: Path, tmp_path: Path) -> None:
+    """The work that takes three cores in one layout, told in the scenario of another one."""
+    moved = LAYOUT.replace('use = "3.0"', 'use = "3.0", reference = "frame.toml"')
+    moved = moved.replace("virtual = 6", "virtual = 12")
+    other = tmp_path / "other.toml"
+    other.write_text(moved, encoding="utf-8")
+    assert rate(Scenario.load(other)) == rate(Scenario.load(path))
+
+
+def test_another_machine_as_reference(path: Path, tmp_path: Path) -> None:
+    """A core of POWER5 does less work in a second than one of POWER7."""
+    older = LAYOUT.replace('use = "3.0"', 'use = "3.0", reference = "ibm-p5-570"')
+    other = tmp_path / "other.toml"
+    other.write_text(older, encoding="utf-8")
+    assert rate(Scenario.load(other)) < 0.9 * rate(Scenario.load(path))
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ('reference = "none.toml"', "there is no file"),
+        ('reference = "ibm-power-999"', "did you mean ibm-power-795?"),
+        ('reference = "lacks.toml"', 'lacks.toml has no partition "db"'),
+        ('work = "none.json"', "there is no file"),
+        ('work = "other.json"', "keeps the work of db for 2 cores, others are asked for"),
+        ('work = "empty.json"', "holds no work"),
+    ],
+)
+def test_a_reference_that_does_not_fit_is_told_at_its_line(
+    path: Path, said: str, expected: str
+) -> None:
+    folder = path.parent
+    lacks = LAYOUT.replace('name = "db"', 'name = "web"').replace('use = "3.0"', "use = 1")
+    (folder / "lacks.toml").write_text(lacks, encoding="utf-8")
+    kept = {"db": {"cores": [2.0], "instructions_per_s": [1e9]}}
+    found = {"form": 1, "found": [{"key": "", "partitions": kept}]}
+    (folder / "other.json").write_text(json.dumps(found), encoding="utf-8")
+    (folder / "empty.json").write_text("{}", encoding="utf-8")
+    path.write_text(LAYOUT.replace('use = "3.0"', f'use = "3.0", {said}'), encoding="utf-8")
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.load(path).spec()
+    assert str(caught.value).startswith(f"{path}:11:")
+    assert expected in str(caught.value)
+
+
+def test_cores_that_the_machine_does_not_have_are_told(path: Path) -> None:
+    full = LAYOUT.replace("active_cores = 16", "active_cores = 4").replace("3.0", "5.9")
+    path.write_text(full, encoding="utf-8")
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.load(path).spec()
+    told = str(caught.value)
+    assert told.startswith(f"{path}:11:")
+    assert "partition db: workload: 5.9 cores are more than it gets" in told
+    assert "3 partitions share its 4 cores" in told
+
+
+def test_a_day_is_found_step_by_step(path: Path, tmp_path: Path) -> None:
+    day = 'schedule = [{ from = "08:00", use = "4" }, { from = "16:00", use = "1" }]'
+    said = LAYOUT.replace('use = "3.0"', day).replace('duration = "6 s"', 'duration = "24 s"')
+    path.write_text(said, encoding="utf-8")
+    run = Scenario.load(path).run(out=tmp_path / "runs", replications=1)
+    found = by_hour(run)
+    assert found is not None
+    db = found.partitions.index("db")
+    used = [hour.cores[db] for hour in found.hours]
+    for wanted, part in ((1.0, used[:8]), (4.0, used[8:16]), (1.0, used[16:])):
+        assert sum(part) / 8 == pytest.approx(wanted, rel=0.04)
+    assert "08:00" <= found.binding.label < "16:00"
+    assert found.as_json()["binding_of"]["db"] == found.binding_of(db).label
+
+
+def test_equal_steps_are_played_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = Scenario.load(path).layout_spec()
+    wanted = {"db": (1.0, 2.0, 1.0, 1.0)}
+    found = solve(spec, wanted, lambda _: None)
+    rates = found.rates["db"]
+    assert rates[0] == rates[2] == rates[3] < rates[1]
+    assert found.missed() == {}
