@@ -53,16 +53,19 @@ def test_run_prints_figures_and_keeps_the_run(capsys: Capture) -> None:
 
 def test_run_json_has_the_agreed_form(capsys: Capture) -> None:
     told = json.loads(answer(capsys, "run", "apart.toml", "--json", "--replications", "3"))
-    assert set(told) == {"run", "partitions", "machine", "steady"}
+    assert set(told) == {"run", "partitions", "machine", "steady", "frame"}
     physc = told["partitions"]["one"]["physc"]
     assert set(physc) == {"mean", "ci95"}
     assert told["machine"]["pools"]["DefaultPool"]["cores"] == 64
+    assert told["frame"]["used"]["mean"] == pytest.approx(
+        sum(one["physc"]["mean"] for one in told["partitions"].values())
+    )
 
 
 def test_no_steady_state_is_said_with_its_reason(capsys: Capture) -> None:
     out = answer(capsys, "run", "tipped.toml")
     assert "no steady state" in out
-    assert "two: no steady state: all 5 virtual processors are always busy." in out
+    assert "have no mean: two: all 5 virtual processors are always busy." in out
     assert "50.00" in out.splitlines()[-3]  # partition one still has its response
     told = json.loads(answer(capsys, "run", "tipped.toml", "--json"))
     assert told["partitions"]["two"]["etr_per_s"]["mean"] is None
@@ -289,3 +292,8 @@ def test_a_sweep_that_is_stopped_says_what_it_kept(
     out, err = capsys.readouterr()
     (only,) = json.loads(out)["runs"]
     assert f"nothing to keep; complete before: {only['run']}" in err
+
+
+def test_what_is_looked_for_has_no_table_of_points(capsys: Capture) -> None:
+    told = refusal(capsys, "run", "apart.toml", "--find", "users", "--csv")
+    assert "have no meaning for what is looked for" in told

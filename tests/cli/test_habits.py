@@ -86,7 +86,7 @@ def test_h_is_help_everywhere_but_where_it_is_the_tool_s_own(command: Command) -
     for entry in Commands.entries:
         words = [entry.name, "--help" if entry.own_h else "-h"]
         assert answer(command(*words)).startswith(f"Usage: homenode {entry.name}")
-    assert [entry.name for entry in Commands.entries if entry.own_h] == ["lparstat"]
+    assert [entry.name for entry in Commands.entries if entry.own_h] == ["lparstat", "pidstat"]
     assert "Usage: homenode measure list" in answer(command("measure", "list", "-h"))
     assert "Commands:" in answer(command("measure"))
 

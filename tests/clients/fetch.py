@@ -50,6 +50,10 @@ _XML = (
     ("liblzma5", ("*/liblzma.so.5*",)),
     ("zlib1g", ("*/libz.so.1*",)),
 )
+_PROCPS = (
+    ("libproc2-0", ("*/libproc2.so.0*",)),
+    ("libsystemd0", ("*/libsystemd.so.0*",)),
+)
 
 
 def _power(name: str) -> Client:
@@ -88,6 +92,17 @@ CLIENTS = (
         "usr/bin/hwloc-info",
         (("hwloc-nox", ("usr/bin/hwloc-info",)), *_HWLOC),
     ),
+    *(
+        Client(name, HOST, path, (("sysstat", (path,)),))
+        for name, path in (
+            ("mpstat", "usr/bin/mpstat"),
+            ("pidstat", "usr/bin/pidstat"),
+            ("sar.sysstat", "usr/bin/sar.sysstat"),
+            ("sadc", "usr/lib/sysstat/sadc"),
+        )
+    ),
+    Client("vmstat", HOST, "usr/bin/vmstat", (("procps", ("usr/bin/vmstat",)), *_PROCPS)),
+    Client("jc", HOST, "usr/bin/jc", (("jc", ("usr/bin/jc", "usr/lib/python3/*")),)),
     Client("promtool", HOST, "usr/bin/promtool", (("prometheus", ("usr/bin/promtool",)),)),
     Client(
         "xmllint",

@@ -118,8 +118,9 @@ def _way_in() -> tuple[str, ...]:
 
 def program(name: str) -> Program:
     """A program of this system: the fetched one, else the one on the path."""
-    fetched = _HOST / "usr" / "bin" / name
-    found = str(fetched) if fetched.is_file() else shutil.which(name)
+    places = [_HOST / "usr" / folder / name for folder in ("bin", "lib/sysstat")]
+    fetched = next((place for place in places if place.is_file()), None)
+    found = shutil.which(name) if fetched is None else str(fetched)
     if found is None:
         raise CannotRunError(_reason(name))
     return Program(Path(found))

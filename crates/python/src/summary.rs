@@ -12,6 +12,7 @@ pub fn to_json(summary: &Summary) -> String {
         "sim_ns": summary.sim_ns,
         "partitions": partitions,
         "pool_idle_ns": summary.pool_idle_ns,
+        "cores_ns": summary.cores_ns,
     })
     .to_string()
 }

@@ -16,7 +16,9 @@ class Commands(Front):
     entries = (
         Entry("run", "run:run", "Simulate a layout or a sweep."),
         Entry("check", "check:check", "Check a scenario and show its layout; nothing is run."),
+        Entry("show", "show:show", "Show the machine as a map: who is where, what is free."),
         Entry("runs", "run:runs", "List kept runs, newest first."),
+        Entry("compare", "points:compare", "Compare kept runs in one table."),
         Entry("explain", "explain:explain", "Where the cores went."),
         Entry("study", "study:study", "Compare with a published result."),
         Entry("calibrate", "calibrate:calibrate", "Fit a workload profile to a recorded run."),
@@ -57,9 +59,50 @@ class Commands(Front):
             own_h=True,
             passes_on=True,
         ),
-        Entry("mpstat", "tools:mpstat", "Show a partition as mpstat would.", passes_on=True),
-        Entry("vmstat", "tools:vmstat", "Show a partition as vmstat would.", passes_on=True),
-        Entry("sar", "tools:sar", "Show a partition as sar would.", passes_on=True),
+        Entry(
+            "mpstat",
+            "tools:mpstat",
+            "Show a partition, or a host, as mpstat would.",
+            passes_on=True,
+        ),
+        Entry(
+            "vmstat",
+            "tools:vmstat",
+            "Show a partition, or a host, as vmstat would.",
+            passes_on=True,
+        ),
+        Entry("sar", "tools:sar", "Show a partition, or a host, as sar would.", passes_on=True),
+        Entry(
+            "pidstat",
+            "tools:pidstat",
+            "Show groups of a host as pidstat would.",
+            own_h=True,
+            passes_on=True,
+        ),
+        Entry(
+            "domstats",
+            "tools:domstats",
+            "Show the guests of a KVM host as virsh domstats would.",
+            passes_on=True,
+        ),
+        Entry(
+            "virt-top",
+            "tools:virt_top",
+            "Show the guests of a KVM host as virt-top would.",
+            passes_on=True,
+        ),
+        Entry(
+            "xentop",
+            "tools:xentop",
+            "Show the domains of a Xen host as xentop would.",
+            passes_on=True,
+        ),
+        Entry(
+            "numastat",
+            "tools:numastat",
+            "Show where memory lies on a host as numastat would.",
+            passes_on=True,
+        ),
         Entry("lssrad", "tools:lssrad", "Show a partition as lssrad would.", passes_on=True),
     )
 

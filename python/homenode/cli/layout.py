@@ -126,7 +126,7 @@ def layout(which: str, out: str, *, simulated: bool = True) -> Scenario:
     from homenode.simulate.run import Run
     from homenode.simulate.scenario import Scenario
 
-    if which == "-" or Path(which).suffix == ".toml" or Path(which).is_file():
+    if names_file(which):
         return scenario_at(Path(which), simulated=simulated)
     try:
         run = Run.load(which, out)
@@ -134,3 +134,8 @@ def layout(which: str, out: str, *, simulated: bool = True) -> Scenario:
         step = "a scenario file, whose name ends in .toml, can be shown without a run"
         raise NotFoundError(error.problem, asked=which, next_step=step) from None
     return Scenario.load(run.path / "scenario.toml")
+
+
+def names_file(which: str) -> bool:
+    """Whether a word means a scenario file (or standard input) rather than a run."""
+    return which == "-" or Path(which).suffix == ".toml" or Path(which).is_file()

@@ -19,6 +19,7 @@ def run_json(done: Run) -> dict[str, object]:
     """
     from homenode.report.scores import score_of
     from homenode.simulate.kept.changed import changes_of
+    from homenode.simulate.kept.frame import frame_of
     from homenode.simulate.kept.hours import by_hour
 
     summary: Mapping[str, object] = done.summary
@@ -27,6 +28,7 @@ def run_json(done: Run) -> dict[str, object]:
     told |= {"changes": changes} if changes else {}
     scores = {name: score_of(done, name) for name in done.partitions}
     found = {name: {"unit": s[0], **s[1].as_json()} for name, s in scores.items() if s is not None}
+    told["frame"] = frame_of(done).as_json()
     day = by_hour(done)
     told |= {"day": day.as_json()} if day is not None else {}
     return {**told, "scores": found} if found else told
@@ -35,8 +37,9 @@ def run_json(done: Run) -> dict[str, object]:
 def show_run(done: Run, point: Mapping[str, Any], *, as_json: bool) -> None:
     """Print a run's figures."""
     from homenode.report.day import day_line, day_tables
-    from homenode.report.runs import run_tables, unsteady_lines
+    from homenode.report.runs import frame_line, run_tables, unsteady_lines
     from homenode.simulate.kept.changed import changed_lines
+    from homenode.simulate.kept.frame import frame_of
     from homenode.simulate.kept.hours import by_hour
 
     if as_json:
@@ -44,7 +47,10 @@ def show_run(done: Run, point: Mapping[str, Any], *, as_json: bool) -> None:
         return
     if point:
         show_text(", ".join(f"{axis} = {value}" for axis, value in point.items()))
-    show(*run_tables(done))
+    processors, *others = run_tables(done)
+    show(processors)
+    show_text([frame_line(frame_of(done)), ""])
+    show(*others)
     day = by_hour(done)
     if day is not None:
         show(*day_tables(day))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,13 +19,23 @@ from homenode.cli.output import (
     show_json,
     tell,
 )  # fmt: skip
+from homenode.cli.points import (
+    CsvOption,
+    Form,
+    MarkdownOption,
+    ShowOption,
+    form_of,
+    show_points,
+)  # fmt: skip
 from homenode.cli.progress import progress_bar
 from homenode.cli.ran import run_json, show_run
 from homenode.cli.scenarios import ScenarioArgument, scenario_at
-from homenode.errors import DamagedRunError
+from homenode.errors import DamagedRunError, HomenodeError
 
 if TYPE_CHECKING:
+    from homenode.simulate.kept.points import Point
     from homenode.simulate.run import Run
+    from homenode.simulate.scenario import Scenario
 
 
 class Find(enum.StrEnum):
@@ -66,17 +79,29 @@ def run(
     find: FindOption = None,
     response: LimitOption = None,
     partition: PartitionOption = None,
+    metrics: ShowOption = None,
+    as_csv: CsvOption = False,
+    as_markdown: MarkdownOption = False,
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            "-i", "--picture", help="Also draw the run over time (.svg or .png).", metavar="FILE"
+        ),
+    ] = None,
     jobs: JobsOption = None,
     out: OutOption = "runs",
     as_json: JsonOption = False,
 ) -> None:
     """Simulate a layout or a sweep.
 
-    Reports cores, throughput, response and locality of every partition, and keeps the run. What a
-    scenario looks for by its table [find], or --find, is found by several runs; all are kept.
+    Reports cores, throughput, response and locality of every partition, and keeps the run. A sweep
+    ends with one table of all points. What a scenario looks for by its table [find], or --find, is
+    found by several runs; all are kept.
     """
-    from homenode.simulate.runner import InterruptedRun, run_scenario
+    from homenode.simulate.kept.points import chosen_metrics
 
+    form = form_of(as_csv=as_csv, as_markdown=as_markdown, as_json=as_json)
+    wanted = chosen_metrics(metrics)
     loaded = scenario_at(scenario)
     options: dict[str, Any] = {
         "replications": replications,
@@ -87,34 +112,97 @@ def run(
     if find is not None or response is not None or partition is not None or loaded.looks_for:
         from homenode.cli.find import run_find
 
+        if metrics or picture or form in (Form.CSV, Form.MARKDOWN):
+            raise HomenodeError(
+                "--show, --csv, --markdown and --picture have no meaning for what is looked for",
+                next_step="leave them out; `homenode compare RUN RUN...` takes the kept runs",
+            )
         asked = {"of": find and find.value, "response": response, "partition": partition}
         run_find(loaded, asked, options, as_json=as_json)
         return
     points = list(loaded.expand())
+    if picture is not None:
+        _refuse_picture(picture, len(points))
+    _run_all(points, options, _Asked(scenario.name, wanted, metrics is not None, form, picture))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is to be shown of the runs of a scenario."""
+
+    name: str
+    metrics: tuple[str, ...]
+    named: bool
+    """Whether metrics were asked for: then there is a table of one point too."""
+    form: Form
+    picture: Path | None
+
+
+def _run_all(points: Sequence[Scenario], options: dict[str, Any], asked: _Asked) -> None:
+    """Run every point, show each and then all beside each other; Ctrl-C keeps what is complete."""
+    from homenode.simulate.kept.points import compared, point_of
+    from homenode.simulate.runner import InterruptedRun, run_scenario
+
     answers: list[dict[str, Any]] = []
-    kept: list[str] = []
+    kept: list[Point] = []
     stopped: InterruptedRun | None = None
     for number, point in enumerate(points, start=1):
         count = f" ({number} of {len(points)})" if len(points) > 1 else ""
         done: Run | None
         try:
-            with progress_bar(f"running {scenario.name}{count}") as progress:
+            with progress_bar(f"running {asked.name}{count}") as progress:
                 done = run_scenario(point, progress=progress, **options)
         except InterruptedRun as interruption:
             stopped, done = interruption, interruption.run
-            stopped.earlier = tuple(kept)
+            stopped.earlier = tuple(one.run for one in kept)
         if done is not None:
-            kept.append(done.id)
-            if as_json and len(points) > 1:
-                answers.append({"point": dict(point.point), **run_json(done)})
-            else:
-                show_run(done, point.point, as_json=as_json)
+            kept.append(point_of(done, asked.metrics))
+            answers += _show_one(done, point, asked, alone=len(points) == 1)
         if stopped is not None:
             break
     if answers:
-        show_json({"runs": answers})
+        show_json({"runs": answers, "table": compared(kept, asked.metrics).as_json()})
+    elif kept and _has_table(asked, len(points)):
+        show_points(compared(kept, asked.metrics), asked.form)
     if stopped is not None:
         raise stopped
+
+
+def _has_table(asked: _Asked, points: int) -> bool:
+    """Whether a table of all points follows; with JSON it has been printed."""
+    written = asked.form in (Form.CSV, Form.MARKDOWN)
+    return asked.form is not Form.JSON and (written or asked.named or points > 1)
+
+
+def _show_one(done: Run, point: Scenario, asked: _Asked, *, alone: bool) -> list[dict[str, Any]]:
+    """Show a run, unless only the table is wanted; of a sweep as JSON, its entry."""
+    if asked.picture is not None:
+        _draw(done, asked.picture)
+    if asked.form is Form.JSON and not alone:
+        return [{"point": dict(point.point), **run_json(done)}]
+    if asked.form in (Form.TABLE, Form.JSON):
+        show_run(done, point.point, as_json=asked.form is Form.JSON)
+    return []
+
+
+def _refuse_picture(picture: Path, points: int) -> None:
+    """Before anything is run: what cannot be drawn, or not written there."""
+    from homenode.report.pictures import picture_path
+
+    picture_path(picture)
+    if points > 1:
+        raise HomenodeError(
+            f"--picture draws one run over time, the sweep makes {points:,}",
+            next_step="leave it out, then draw one with `homenode show RUN --over-time --picture`",
+        )
+
+
+def _draw(done: Run, picture: Path) -> None:
+    from homenode.cli.show import draw
+    from homenode.report.course_pictures import course_picture
+    from homenode.simulate.kept.course import course_of
+
+    draw(course_picture(course_of(done, done.provenance["replications"][0])), picture)
 
 
 def runs(
@@ -131,7 +219,7 @@ def runs(
     if len(damaged) > _MOST_TOLD:
         tell(f"left out: {len(damaged) - _MOST_TOLD} more damaged folders of {out}")
     if as_json:
-        keys = ("run", "scenario", "seed", "replications", "date", "version")
+        keys = ("run", "scenario", "seed", "replications", "date", "version", "point")
         show_json([{key: kept.provenance.get(key) for key in keys} for kept in found])
     elif found:
         from homenode.report.runs import runs_table

@@ -6,7 +6,6 @@ mean what they mean there. `--out`, `--replication` and `--json` are homenode's 
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -36,16 +35,17 @@ def _command(about: str, tool: str) -> Callable[..., None]:
         as_json: JsonOption = False,
     ) -> None:
         from homenode.simulate.kept.kept_run import KeptRun
-        from homenode.tools.view import KeptRunView
+        from homenode.tools.choice import tool_of
 
         found = KeptRun.load(run, out)
-        view = KeptRunView.of(found, replication)
-        arguments = ["-p", chosen(found, partition, run), *context.args]
-        module = importlib.import_module(f"homenode.tools.{tool}")
+        module, shown, words = tool_of(
+            tool, found, replication, partition, lambda: chosen(found, partition, run)
+        )
+        arguments = [*words, *context.args]
         if as_json:
-            show_json(module.rows(view, arguments))
+            show_json(module.rows(shown, arguments))
         else:
-            typer.echo(module.render(view, arguments), nl=False)
+            typer.echo(module.render(shown, arguments), nl=False)
 
     show.__doc__ = about
     return show
@@ -59,25 +59,63 @@ lparstat = _command(
     "lparstat",
 )
 mpstat = _command(
-    """Show a partition as mpstat would.
+    """Show a partition, or a host, as mpstat would.
 
-    Default, -s, -d, -a; interval and count.
+    AIX: default, -s, -d, -a. Linux in a partition, or without -p the host of Linux: -P ALL, -o
+    JSON. Interval and count.
     """,
     "mpstat",
 )
 vmstat = _command(
-    """Show a partition as vmstat would.
+    """Show a partition, or a host, as vmstat would.
 
-    Interval and count.
+    Of AIX, of Linux, or without -p the host of Linux. Interval and count.
     """,
     "vmstat",
 )
 sar = _command(
-    """Show a partition as sar would.
+    """Show a partition, or a host, as sar would.
 
-    Default or -P ALL; interval and count.
+    AIX: default or -P ALL. Linux, or without -p the host of Linux: -u, -u ALL, -q, -w, -P ALL.
+    HP-UX: -u, -q, -M. Interval and count.
     """,
     "sar",
+)
+pidstat = _command(
+    """Show groups of a host as pidstat would.
+
+    A line a group, as of a process: -u, -w, -h, -H; interval and count. -p is one of the groups; -h
+    is the tool's own: --help shows this.
+    """,
+    "pidstat",
+)
+domstats = _command(
+    """Show the guests of a KVM host as virsh domstats would.
+
+    State, processor time and memory since the start. -p is one of them.
+    """,
+    "domstats",
+)
+virt_top = _command(
+    """Show the guests of a KVM host as virt-top would.
+
+    As with --stream; interval and count.
+    """,
+    "virt-top",
+)
+xentop = _command(
+    """Show the domains of a Xen host as xentop would.
+
+    As with -b; interval and count.
+    """,
+    "xentop",
+)
+numastat = _command(
+    """Show where memory lies on a host as numastat would.
+
+    As with -c and a group of threads for a process.
+    """,
+    "numastat",
 )
 
 

@@ -10,8 +10,8 @@ from homenode.errors import RunError
 from homenode.model.units import TIME
 from homenode.records.importing.facts import HOME_DISPATCHES, REDISPATCHES, Quantity
 from homenode.records.importing.figures import THREADS
-from homenode.records.switches import linux_switches
 from homenode.simulate.settle.probe import counted
+from homenode.tools.linux.switches import linux_switches
 
 if TYPE_CHECKING:
     import polars as pl

@@ -20,6 +20,19 @@ _WIDE, _HIGH = 560, 360
 _GAP = 0.15
 _PANEL_WIDTH, _PANEL_HEIGHT = 380, 150
 _BAR_WIDTH, _BARS_HEIGHT = 36, 240
+_LYING_WIDTH = 260
+_SMALL_WIDTH, _PANELS_A_ROW = 260, 3
+LIMIT = "capacity"
+"""The kind that is a line above what is stacked."""
+_DASHES = ([1, 0], [6, 3], [2, 2])
+"""Lines are told apart by their dashes too."""
+_NARROWEST_PIECE = 0.05
+"""Share of the longest bar below which a piece has no room for its letter."""
+MANY = (
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#f0e442", "#7f5fb0",
+    "#8c564b", "#6b8e23", "#c0c0ff", "#ff9d9a",
+)  # fmt: skip
+"""Colours for things of one kind, taken in turn; the first seven tell apart those who see fewer."""
 
 
 def _colour(colours: Mapping[str, str], *, legend: bool = True) -> alt.Color:
@@ -223,4 +236,161 @@ def _over_time(name: str, points: Sequence[Moment], panel: Panel, top: float) ->
         # What comes first lies lowest.
         order=alt.Order("kind:N", sort="descending"),
     ).properties(title=name, width=_PANEL_WIDTH, height=_PANEL_HEIGHT)
+    return chart
+
+
+class Piece(TypedDict):
+    """Part of a bar that lies: where, whose, how long, what stands on it."""
+
+    place: str
+    kind: str
+    value: float
+    at: int
+    """Its order in the bar, from zero."""
+    shown: str
+
+
+def lying(
+    panels: Mapping[str, Sequence[Piece]], title: str, colours: Mapping[str, str]
+) -> alt.ConcatChart:
+    """Panels two a row, in each a bar a place made of pieces; a piece says whose it is where it is
+    wide enough for that, so that nothing rests on colour alone. Panels of the same places show all
+    that any of them has.
+    """
+    import altair as alt
+
+    first = _places(next(iter(panels.values()), ()))
+    drawn = [_lying(name, pieces, colours, first) for name, pieces in panels.items() if pieces]
+    chart: alt.ConcatChart = alt.concat(*drawn, columns=2).properties(title=title)
+    return chart
+
+
+def _places(pieces: Sequence[Piece]) -> list[str]:
+    return list(dict.fromkeys(piece["place"] for piece in pieces))
+
+
+def _lying(
+    name: str, pieces: Sequence[Piece], colours: Mapping[str, str], first: Sequence[str]
+) -> alt.LayerChart:
+    import altair as alt
+
+    ends: dict[str, float] = {}
+    values = []
+    for piece in sorted(pieces, key=lambda one: one["at"]):
+        start = ends.get(piece["place"], 0.0)
+        ends[piece["place"]] = start + piece["value"]
+        middle = start + piece["value"] / 2
+        values.append({**piece, "start": start, "end": ends[piece["place"]], "middle": middle})
+    places = _places(pieces)
+    places = [*first] if set(places) <= set(first) else places
+    most = max(ends.values(), default=0.0) or 1.0
+    base = alt.Chart(alt.InlineData(values=values)).encode(
+        y=alt.Y(
+            "place:N",
+            sort=places,
+            title=None,
+            axis=alt.Axis(labelLimit=240),
+            scale=alt.Scale(domain=places),
+        )
+    )
+    bars = base.mark_bar(stroke=_LINE, strokeWidth=0.4).encode(
+        x=alt.X("start:Q", title=name, scale=alt.Scale(domain=[0.0, most])),
+        x2="end:Q",
+        color=_colour(colours),
+    )
+    wide = f"datum.value >= {_NARROWEST_PIECE * most}"
+    names = base.mark_text(fontSize=9).encode(x="middle:Q", text="shown:N").transform_filter(wide)
+    chart: alt.LayerChart = (bars + names).properties(width=_LYING_WIDTH, height=alt.Step(18))
+    return chart
+
+
+def courses(
+    panels: Mapping[str, Sequence[Moment]],
+    about: Mapping[str, Panel],
+    colours: Mapping[str, str],
+) -> alt.ConcatChart:
+    """A panel a title, three a row: what is stacked as areas, all else as lines; of a stacked panel
+    `capacity` is a line above it.
+    """
+    import altair as alt
+
+    drawn = [_course(name, points, about[name], colours) for name, points in panels.items()]
+    chart: alt.ConcatChart = alt.concat(*drawn, columns=_PANELS_A_ROW)
+    return chart
+
+
+def _course(
+    name: str, points: Sequence[Moment], panel: Panel, colours: Mapping[str, str]
+) -> alt.LayerChart:
+    import altair as alt
+
+    ranks = {kind: rank for rank, kind in enumerate(colours)}
+    below = [
+        {**one, "rank": ranks[one["kind"]]}
+        for one in points
+        if panel["stacked"] and one["kind"] != LIMIT
+    ]
+    lines = [one for one in points if not panel["stacked"] or one["kind"] == LIMIT]
+    dashes = alt.Scale(domain=list(colours), range=_DASHES[: len(colours)])
+    # What is held for an interval is a step, drawn back from its end.
+    areas = alt.Chart(alt.InlineData(values=below)).mark_area(interpolate="step-before")
+    steps_of = alt.Chart(alt.InlineData(values=[*lines])).mark_line(interpolate="step-before")
+    height = alt.Y("value:Q", title=panel["title"], stack=False)
+    drawn = steps_of.encode(
+        x=alt.X("seconds:Q", title="s"),
+        y=height,
+        color=_colour(colours),
+        **(
+            {}
+            if panel["stacked"]
+            else {"strokeDash": alt.StrokeDash("kind:N", title=None, scale=dashes)}
+        ),
+    )
+    layers = [drawn]
+    if below:
+        on_each_other = alt.Y("value:Q", title=panel["title"], stack="zero")
+        order = alt.Order("rank:Q", sort="ascending")
+        areas = areas.encode(
+            x=alt.X("seconds:Q", title="s"), y=on_each_other, color=_colour(colours), order=order
+        )
+        layers = [areas, drawn]
+    wide = _PANELS_A_ROW * _SMALL_WIDTH if panel["stacked"] else _SMALL_WIDTH
+    chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
+        title=name, width=wide, height=_PANEL_HEIGHT
+    )
+    return chart
+
+
+class Spread(TypedDict):
+    """A distribution by some of its quantiles, and what is said of it."""
+
+    label: str
+    shown: str
+    p50: float
+    p95: float
+    p99: float
+    max: float
+
+
+def spreads(rows: Sequence[Spread], title: str) -> alt.LayerChart:
+    """A line a distribution on a scale of powers of ten: thick from the median to the 95th
+    percentile, thin to the longest, the median and the 99th percentile marked.
+    """
+    import altair as alt
+
+    order = [row["label"] for row in rows]
+    base = alt.Chart(alt.InlineData(values=[*rows])).encode(
+        y=alt.Y("label:N", sort=order, title=None, axis=alt.Axis(labelLimit=240))
+    )
+    across = alt.X("p50:Q", title=title, scale=alt.Scale(type="log"))
+    layers = [
+        base.mark_rule(color=QUIET).encode(x=across, x2="max:Q"),
+        base.mark_bar(color=QUIET, height=8).encode(x=across, x2="p95:Q"),
+        base.mark_tick(color=_LINE, thickness=2).encode(x=across),
+        base.mark_tick(color=LOSS, thickness=2).encode(x="p99:Q"),
+        base.mark_text(dx=6, align="left", fontSize=9).encode(x="max:Q", text="shown:N"),
+    ]
+    chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
+        title="median / p95 / p99 / longest", width=2 * _SMALL_WIDTH, height=alt.Step(20)
+    )
     return chart

@@ -105,7 +105,7 @@ def layout_of(scenario: Scenario, points: int = 1) -> Layout:
     frame = Frame(scenario.resolved, spec) if has_score(machine) else None
     scores = frame.scores if frame is not None else [None] * len(spec["partitions"])
     pairs = zip(spec["partitions"], scores, strict=True)
-    rows = [_partition(one, score, spec, machine) for one, score in pairs]
+    rows = [partition_row(one, score, spec, machine) for one, score in pairs]
     return Layout(
         scenario=scenario.name,
         machine=str(spec["machine"]["name"]),
@@ -124,9 +124,10 @@ def layout_of(scenario: Scenario, points: int = 1) -> Layout:
     )
 
 
-def _partition(
+def partition_row(
     one: PartitionSpec, affinity: int | None, spec: Spec, machine: MachineDescription
 ) -> PartitionRow:
+    """What a partition of a spec comes to, with a score that is known elsewhere."""
     processors = one["processors"]
     shared = processors if processors["mode"] == "shared" else None
     own = [] if processors["mode"] == "shared" else list(processors["cores"])

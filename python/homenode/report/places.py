@@ -44,11 +44,11 @@ def home_in_words(chips: Sequence[int], machine: MachineDescription) -> str:
         if set(named) >= set(there):
             said.append(f"{word}{node}")
         else:
-            said += [f"{word}{node}.chip{part}" for part in _spans([c % each for c in named])]
+            said += [f"{word}{node}.chip{part}" for part in spans([c % each for c in named])]
     return ", ".join(said)
 
 
-def _spans(numbers: Sequence[int]) -> list[str]:
+def spans(numbers: Sequence[int]) -> list[str]:
     """Rising numbers, those that follow each other by their ends: `0-3`, `5`."""
     spans: list[list[int]] = []
     for number in numbers:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
 from rich.table import Table
 
-from homenode.model.numbers import NOTHING, with_interval
+from homenode.model.numbers import NOTHING, number, with_interval
 from homenode.report.mainframe import mainframe_tables
 from homenode.report.scores import score_of
 from homenode.report.tables import plain_table
+from homenode.simulate.kept.frame import frame_of, limit_of
+from homenode.simulate.kept.points import point_in_words
 
 if TYPE_CHECKING:
+    from homenode.simulate.kept.frame import Frame
     from homenode.simulate.kept.kept_run import KeptRun
     from homenode.simulate.run import Run
 
@@ -53,6 +57,11 @@ _HOST = [
     ("throttled %", "throttled_pct", 1),
     ("of periods %", "throttled_periods_pct", 0),
 ]
+_GROWTH = re.compile(
+    r"the backlog grew from (?P<before>\d+) to (?P<after>\d+) transactions "
+    r"while (?P<busy>\d+) % of the virtual processors had work"
+)
+"""As the engine says it of a replication."""
 _NEST = [
     ("CPI", "cpi", 3),
     ("EICPI", "eicpi", 3),
@@ -144,26 +153,57 @@ def _mean(run: Run, partition: str, name: str, digits: int) -> str:
     return NOTHING if mean is None else f"{mean:,.{digits}f}"
 
 
+def frame_line(frame: Frame) -> str:
+    """The frame or host as a whole, in one line."""
+    own = f"{frame.dedicated} dedicated, " if frame.dedicated else ""
+    return (
+        f"{frame.kind}: {with_interval(frame.used)} of {frame.capacity:g} {frame.unit} used, "
+        f"{number(frame.free.mean)} free; {own}{frame.entitlement:.2f} entitled"
+    )
+
+
 def unsteady_lines(run: Run) -> list[str]:
-    """One sentence for each partition without a steady state."""
-    return [
-        f"{partition}: no steady state: {reason}. Throughput and response have no mean."
-        for partition in run.partitions
-        if (reason := run.unsteady_reason(partition)) is not None
-    ]
+    """One line for all partitions without a steady state, each with its reason; none if all have
+    one.
+    """
+    names = [name for name in run.partitions if run.unsteady_reason(name) is not None]
+    if not names:
+        return []
+    frame = frame_of(run)
+    told = "; ".join(f"{name}: {_why(run, name, frame)}" for name in names)
+    return [f"No steady state, so throughput and response have no mean: {told}."]
+
+
+def _why(run: Run, name: str, frame: Frame) -> str:
+    """What grows, shortly, and what keeps the partition from doing more."""
+    reason = run.unsteady_reason(name) or ""
+    found = _GROWTH.search(reason)
+    if found is None:
+        return reason
+    limit = limit_of(run, name, frame)
+    busy = f"{found['busy']} % of its virtual processors had work"
+    rest = reason[found.end() :]
+    return (
+        f"backlog {int(found['before']):,} to {int(found['after']):,} transactions, "
+        f"{limit or busy}{rest}"
+    )
 
 
 def runs_table(runs: Iterable[KeptRun]) -> Table:
     """A list of kept runs."""
+    rows = list(runs)
+    pointed = any(run.point for run in rows)
     table = plain_table("run", "date (UTC)", "seed", "simulated")
-    table.add_column("partitions")
-    for run in runs:
+    for column in (*(["point"] if pointed else []), "partitions"):
+        table.add_column(column)
+    for run in rows:
         seconds = run.summary["machine"]["simulated_s"]
         table.add_row(
             escape(run.id),
             _minute(str(run.provenance.get("date", NOTHING))),
             str(run.seed),
             f"{run.replications} x {seconds:g} s",
+            *([escape(point_in_words(run.point))] if pointed else []),
             escape(", ".join(run.partitions[:4]) + (", ..." if len(run.partitions) > 4 else "")),
         )
     return table

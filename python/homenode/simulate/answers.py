@@ -73,6 +73,9 @@ class Answer(TypedDict):
     sim_ns: int
     partitions: list[PartitionAnswer]
     pool_idle_ns: int
+    cores_ns: NotRequired[list[int]]
+    """Of each core (of each hardware thread, where a host counts those) how long it was used [ns];
+    runs of earlier versions lack it."""
 
 
 class ChipPrice(TypedDict):
@@ -236,6 +239,8 @@ class Origin(TypedDict):
     commit: str | None
     machine: Computer
     date: str
+    point: NotRequired[dict[str, object]]
+    """Of a sweep, its values by axis."""
 
 
 class Provenance(Origin):

@@ -1,11 +1,12 @@
 """What the system's own tools would print of a run: lparstat, mpstat, vmstat, sar, lssrad.
 
-Entry points: `render` and `rows` for those five; `vparstatus`, `parstatus`, `hyptop`, `fcx`,
-`sysinfo`, `lsmemopt` and `frame` (lssrad of all partitions) are modules of their own. Each tool is
-a module with `render(view, argv)` for the text and `rows(view, argv)` for the same as numbers; both
-take the tool's own flags. What they show is a pure function of counters (`Sample`) and of what the
-partition knows of itself (`SystemConfiguration`); numbers are exact until the last step puts them
-into columns. Knows `model` and `simulate`.
+Entry points: `choice.tool_of` finds the tool of a partition's system; `render` and `rows` are those
+five as AIX has them, `linux` holds those of Linux and its hosts; `vparstatus`, `parstatus`,
+`hyptop`, `fcx`, `sysinfo`, `lsmemopt` and `frame` (lssrad of all partitions) are modules of their
+own. Each tool is a module with `render(view, argv)` for the text and `rows(view, argv)` for the
+same as numbers; both take the tool's own flags. What they show is a pure function of counters
+(`Sample`) and of what the partition knows of itself (`SystemConfiguration`); numbers are exact
+until the last step puts them into columns. Knows `model` and `simulate`.
 """
 
 from homenode.later import TYPE_CHECKING, later

@@ -49,6 +49,11 @@ class Kept(Protocol):
         ...
 
     @property
+    def path(self) -> Path:
+        """Its folder."""
+        ...
+
+    @property
     def spec(self) -> Spec:
         """The frozen scenario."""
         ...

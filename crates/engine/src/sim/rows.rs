@@ -119,6 +119,9 @@ pub struct Reading {
     pub volumes: Rows,
     /// One row a port of the fabric.
     pub fabric: Rows,
+    /// Of each core (of each hardware thread, where a host counts those) how long it was used since
+    /// the start [ns]; nothing of a difference.
+    pub clocks: Vec<u64>,
 }
 
 impl Default for Reading {
@@ -131,6 +134,7 @@ impl Default for Reading {
             switches: Rows::new(columns::SWITCH.len()),
             volumes: Rows::new(columns::VOLUME.len()),
             fabric: Rows::new(columns::FABRIC.len()),
+            clocks: Vec::new(),
         }
     }
 }
@@ -277,6 +281,7 @@ impl Reading {
             switches,
             volumes,
             fabric,
+            clocks: Vec::new(),
         }
     }
 }
@@ -317,6 +322,9 @@ impl<S: System> World<S> {
         reading.pools.extend(S::read_pools(self));
         S::read_tables(self, &mut reading);
         self.read_fabric(&mut reading.fabric);
+        reading
+            .clocks
+            .extend(self.at.cores.iter().map(|on| on.clock));
         reading
     }
 

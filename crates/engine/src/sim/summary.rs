@@ -21,6 +21,8 @@ pub struct Summary {
     pub partitions: Vec<PartitionSummary>,
     /// Idle time of the physical pool's cores [ns].
     pub pool_idle_ns: i64,
+    /// Of each core (of each hardware thread, where a host counts those) how long it was used [ns].
+    pub cores_ns: Vec<u64>,
 }
 
 /// Result of one partition.
@@ -153,6 +155,9 @@ impl<S: System> World<S> {
             sim_ns: self.now,
             partitions,
             pool_idle_ns: after.pools[0][4] - before.pools[0][4],
+            cores_ns: std::iter::zip(&after.clocks, &before.clocks)
+                .map(|(now, then)| now - then)
+                .collect(),
         }
     }
 }

@@ -239,7 +239,29 @@ class Scenario:
             return
         for values in itertools.product(*self.axes.values()):
             point = dict(zip(self.axes, values, strict=True))
-            yield self._changed({"sweep": None, **point}, "set by the sweep", point)
+            try:
+                changed_to = self._changed({"sweep": None, **point}, "set by the sweep", point)
+            except ScenarioError as error:
+                raise self._at_axis(point, error) from error
+            yield changed_to
+
+    def _at_axis(self, point: Mapping[str, object], error: ScenarioError) -> ScenarioError:
+        """What is wrong with a point, told at the axis whose value alone is wrong too; as it is
+        where the axes are wrong only together.
+        """
+        document = parse_document(self.text, self.source, ScenarioError)
+        for axis, value in point.items():
+            try:
+                self._changed({"sweep": None, axis: value}, "set by the sweep", {})
+            except ScenarioError as alone:
+                return ScenarioError(
+                    f'sweep: "{axis}" = {value}: {alone.problem}',
+                    asked=alone.asked,
+                    there=alone.there,
+                    where=document.where(("sweep", axis)),
+                    next_step=alone.next_step,
+                )
+        return error
 
 
 def _check_sweep(file: ScenarioFile, document: Document) -> None:

@@ -138,6 +138,11 @@ class KeptRun:
         return int(self.spec["seed"])
 
     @property
+    def point(self) -> dict[str, object]:
+        """Values of the axes by path, if it was made as a point of a sweep; else empty."""
+        return dict(self.provenance.get("point", {}))
+
+    @property
     def replications(self) -> int:
         """How many replications were kept."""
         return len(self.raw)

@@ -3,9 +3,10 @@ metric = 'physc'")`.
 
 Views: `partition_intervals`, `cpu_intervals`, `pool_intervals`, `fabric_intervals`, `dispatches`
 and, of z/VM, `virtual_machine_intervals`, `switch_intervals`, `volume_intervals` (the result tables
-with `run` and names beside the indices), `summary` (a row per run, partition and metric) and
-`runs`. They are read in place, by Arrow; the database itself can open no file, so that a statement
-that gets past the check of its kind still writes nothing.
+with `run` and names beside the indices), `summary` (a row per run, partition and metric), `points`
+(a row per run and axis, of sweeps) and `runs`. They are read in place, by Arrow; the database
+itself can open no file, so that a statement that gets past the check of its kind still writes
+nothing.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from homenode.simulate.engine import table_names
 from homenode.simulate.kept.fabric import PORTS
 from homenode.simulate.kept.guests import names_of
 from homenode.simulate.kept.kept_run import KeptRun
+from homenode.simulate.kept.points import point_in_words
 from homenode.simulate.kept.reading import reading
 from homenode.simulate.kept.statements import refuse_writing
 from homenode.simulate.kept.store import table_path
@@ -179,6 +181,8 @@ def _create_views(connection: duckdb.DuckDBPyConnection, runs: Sequence[KeptRun]
     _rows(connection, "runs", [_run_row(run) for run in runs])
     _rows(connection, "summary", [row for run in runs for row in _summary_rows(run)])
     _rows(connection, "names_", [row for run in runs for row in _name_rows(run)])
+    rows = [row for run in runs for row in _point_rows(run)]
+    _rows(connection, "points", rows, {"run": str, "axis": str, "value": str})
     _rows(connection, "guests_", [row for run in runs for row in _guest_rows(run)], _GUESTS)
     for view, table in VIEWS.items():
         there = [run for run in runs if table_path(run.path, table).exists()]
@@ -261,7 +265,13 @@ def _run_row(run: KeptRun) -> dict[str, object]:
         "date": run.provenance.get("date"),
         "version": run.provenance.get("version"),
         "commit": run.provenance.get("commit"),
+        "point": point_in_words(run.point),
     }
+
+
+def _point_rows(run: KeptRun) -> list[dict[str, object]]:
+    """A row an axis, values as text: those of different axes are of different kinds."""
+    return [{"run": run.id, "axis": axis, "value": str(value)} for axis, value in run.point.items()]
 
 
 def _summary_rows(run: KeptRun) -> list[dict[str, object]]:

@@ -63,6 +63,8 @@ class Job:
     """Of the machine, what reports say but the engine need not know."""
     files: dict[str, bytes] = field(default_factory=dict)
     """By path below the run folder, the files that the scenario names."""
+    point: dict[str, object] = field(default_factory=dict)
+    """Values of the axes, if it is a point of a sweep."""
 
     @property
     def name(self) -> str:
@@ -116,6 +118,7 @@ def freeze(
         version=version,
         details=partition_details(frozen),
         machine=machine_facts(frozen),
+        point=dict(getattr(frozen, "point", {})),
     )
 
 

@@ -130,7 +130,7 @@ def _write(folder: Path, job: Job, engine: Engine, summaries: dict[int, Answer])
 
 def _provenance(job: Job, engine: Engine) -> Origin:
     """Where the numbers come from; the only file of a run that differs when it is repeated."""
-    return {
+    found: Origin = {
         "run": job.id,
         "scenario": job.spec["name"],
         "seed": job.spec["seed"],
@@ -146,6 +146,9 @@ def _provenance(job: Job, engine: Engine) -> Origin:
         },
         "date": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
     }
+    if job.point:
+        found["point"] = job.point
+    return found
 
 
 def _commit() -> str | None:

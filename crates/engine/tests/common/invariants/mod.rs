@@ -29,7 +29,7 @@ pub struct Invariant {
 /// What can be seen of one run. What takes two stands in `pairs.rs` of the tests `invariants`, and
 /// what takes loops without end in their `shares.rs`.
 #[rustfmt::skip] // A table.
-pub const OF_A_RUN: [Invariant; 20] = [
+pub const OF_A_RUN: [Invariant; 21] = [
     Invariant { name: "books", on: &ALL, holds: books::rows_balance,
         why: "each nanosecond of core time has one cause, one account, one distance, one charge" },
     Invariant { name: "logical processors", on: &ALL, holds: books::processors_add_up,
@@ -68,6 +68,8 @@ pub const OF_A_RUN: [Invariant; 20] = [
         why: "each dispatch ends in a switch" },
     Invariant { name: "dispatch records", on: &ALL, holds: work::records_cover_the_busy_time,
         why: "who used a core was dispatched on it, and alone" },
+    Invariant { name: "used cores", on: &ALL, holds: work::cores_add_up_to_the_busy_time,
+        why: "a map of the machine shows by chip what partitions used" },
     Invariant { name: "homes", on: &[PrSm], holds: work::high_cores_stay_at_home,
         why: "a vertical-high core within its share is as good as dedicated" },
     Invariant { name: "no needless wait", on: &[PowerVm, PrSm, Linux, Credit2],

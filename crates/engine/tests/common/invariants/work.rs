@@ -176,6 +176,26 @@ pub fn records_cover_the_busy_time(spec: &Spec, outcome: &Outcome) {
     }
 }
 
+/// What cores were used is what partitions used; each as long as its dispatches say, where they are
+/// recorded.
+pub fn cores_add_up_to_the_busy_time(spec: &Spec, outcome: &Outcome) {
+    let used = &outcome.summary.cores_ns;
+    let names = outcome.summary.partitions.iter().map(|one| &one.name);
+    let busy: f64 = names.map(|name| outcome.total(name, "busy_ns")).sum();
+    assert_eq!(used.iter().sum::<u64>() as f64, busy, "of all cores");
+    if !spec.record_dispatches {
+        return;
+    }
+    let at = |column| outcome.dispatches.at(column);
+    for core in 0..cpus(spec) {
+        let rows = outcome.dispatches.only("core", core);
+        let recorded: i64 = rows
+            .map(|row| row[at("end_ns")] - row[at("start_ns")])
+            .sum();
+        assert_eq!(used[core as usize] as i64, recorded, "core {core}");
+    }
+}
+
 /// A vertical-high core within its share runs on one physical core only.
 pub fn high_cores_stay_at_home(spec: &Spec, outcome: &Outcome) {
     let at = |column| outcome.dispatches.at(column);

@@ -8,7 +8,7 @@ everything of memory but its size are not modelled: 0, or left out.
 from __future__ import annotations
 
 from homenode.records.exporting.linux_power.state import TIMEBASE_HZ, Counters, Partition, State
-from homenode.records.switches import linux_switches
+from homenode.tools.linux.switches import linux_switches
 
 _TICK_NS = 10_000_000
 _STATES = ("user", "sys", "wait", "idle")

@@ -11,10 +11,10 @@ from functools import partial
 from homenode.records.exporting.lparcfg import LPARCFG_VERSION, lparcfg_lines, on_power
 from homenode.records.exporting.nmon.recording import Recording, Section
 from homenode.records.exporting.ticks import tick_shares
-from homenode.records.switches import linux_switches
 from homenode.simulate.kept.totals import NS_PER_S
 from homenode.tools import Sample
 from homenode.tools.figures import cores, percent
+from homenode.tools.linux.switches import linux_switches
 
 _STATES = ("user", "sys", "wait", "idle")
 _FILE = "/proc/ppc64/lparcfg"

@@ -27,7 +27,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from homenode.records.importing.assemble.beside import Told, Values
-from homenode.records.switches import linux_switches_each
+from homenode.tools.linux.switches import linux_switches_each
 
 Seconds = tuple[float, ...]
 """Lengths of windows."""

@@ -1,0 +1,95 @@
+"""`homenode show`: a machine with its partitions as a map, or a run over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from homenode.cli.layout import LATEST, LayoutArgument, layout, names_file
+from homenode.cli.output import (
+    JsonOption,
+    OutOption,
+    PictureOption,
+    console,
+    show_json,
+    show_whole,
+    tell,
+)
+from homenode.cli.output import show as show_tables
+from homenode.errors import HomenodeError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import altair as alt
+
+    from homenode.simulate.kept.kept_run import KeptRun
+
+
+def show(
+    which: LayoutArgument = LATEST,
+    over_time: Annotated[
+        bool, typer.Option("--over-time", help="Of a run: cores over time, and responses.")
+    ] = False,
+    replication: Annotated[
+        int, typer.Option("--replication", help="With --over-time: which.", metavar="N")
+    ] = 0,
+    picture: PictureOption = None,
+    out: OutOption = "runs",
+    as_json: JsonOption = False,
+) -> None:
+    """Show the machine as a map: who is where, what is free.
+
+    Whose each core is, who is at home on which chip, where memory lies; of a run also the cores
+    used on each chip, and how many dispatches were at home, near it and far from it. With
+    --over-time what a run used in each interval, against entitlement, pool and capacity.
+    """
+    from homenode.simulate.kept.kept_run import KeptRun
+
+    if over_time:
+        if names_file(which):
+            raise HomenodeError(
+                f"{which} is a scenario: only a run goes on over time",
+                next_step=f"make one with `homenode run {which}` and name it",
+            )
+        _over_time(KeptRun.load(which, out), replication, picture, as_json=as_json)
+        return
+    from homenode.report.machine_map import map_of
+
+    scenario = next(iter(layout(which, out).expand()))
+    told = map_of(scenario, None if names_file(which) else KeptRun.load(which, out))
+    if picture is not None:
+        from homenode.report.map_pictures import map_picture
+
+        draw(map_picture(told), picture)
+    if as_json:
+        show_json(told)
+        return
+    from homenode.report.map_text import map_lines, map_tables
+
+    show_whole("\n".join([*map_lines(told, console().width), ""]))
+    show_tables(*map_tables(told))
+
+
+def _over_time(run: KeptRun, replication: int, picture: Path | None, *, as_json: bool) -> None:
+    from homenode.simulate.kept.course import course_of
+
+    told = course_of(run, replication)
+    if picture is not None:
+        from homenode.report.course_pictures import course_picture
+
+        draw(course_picture(told), picture)
+    if as_json:
+        show_json(told)
+        return
+    from homenode.report.courses import course_tables
+
+    show_tables(*course_tables(told, console().width))
+
+
+def draw(chart: alt.TopLevelMixin, picture: Path) -> None:
+    """Write a picture and say where it is."""
+    from homenode.report.pictures import save_picture
+
+    tell(f"drew {save_picture(chart, picture)}")

@@ -1,0 +1,96 @@
+"""A run over time as a picture: cores of all partitions on each other against the capacity, those
+of each against its entitlement and its pool, and the distribution of responses.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from homenode.model.numbers import significant
+from homenode.report import charts
+from homenode.report.charts import Moment, Panel, Spread
+from homenode.simulate.kept.course import QUANTILES
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from homenode.simulate.kept.course import Course
+
+USED, ENTITLED, POOL = "used", "entitled", "pool"
+_SHORTEST_MS = 1e-6
+"""A nanosecond: a scale of powers of ten has no zero."""
+_LINES = {USED: charts.MANY[0], ENTITLED: charts.LOSS, POOL: charts.GAIN}
+
+
+def course_picture(told: Course) -> alt.VConcatChart:
+    """All partitions stacked, each by itself, and their responses."""
+    import altair as alt
+
+    names = [one["partition"] for one in told["partitions"]]
+    colours = dict(zip(names, itertools.cycle(charts.MANY), strict=False))
+    stacked: dict[str, Panel] = {"all": {"title": told["unit"], "stacked": True}}
+    each: dict[str, Panel] = {name: {"title": told["unit"], "stacked": False} for name in names}
+    parts: list[alt.ConcatChart | alt.LayerChart] = [
+        charts.courses({"all": together(told)}, stacked, colours | {charts.LIMIT: charts.DARK}),
+        charts.courses({name: alone(told, name) for name in names}, each, _LINES),
+    ]
+    spreads = responses(told)
+    if spreads:
+        parts.append(charts.spreads(spreads, "response [ms]"))
+    title = f"{told['run']}, replication {told['replication']}"
+    whole = alt.vconcat(*parts).resolve_scale(color="independent", strokeDash="independent")
+    chart: alt.VConcatChart = whole.properties(title=title)
+    return chart
+
+
+def together(told: Course) -> list[Moment]:
+    """What all partitions used, and the capacity of the machine."""
+    found = [
+        moment
+        for one in told["partitions"]
+        for moment in _moments(told, one["partition"], one["used"])
+    ]
+    return found + _moments(told, charts.LIMIT, [told["capacity"]] * len(told["seconds"]))
+
+
+def alone(told: Course, name: str) -> list[Moment]:
+    """What a partition used, what it was entitled to, and its pool where that has a limit."""
+    one = next(one for one in told["partitions"] if one["partition"] == name)
+    lines = {USED: one["used"], ENTITLED: one["entitled"]}
+    for pool in told["pools"]:
+        if pool["limited"] and pool["pool"] == one["pool"]:
+            lines[POOL] = pool["cores"]
+    return [moment for kind, values in lines.items() for moment in _moments(told, kind, values)]
+
+
+def responses(told: Course) -> list[Spread]:
+    """From the median to the longest, of partitions that answer at all."""
+    found = []
+    for one in told["partitions"]:
+        spread = one["spread_ms"]
+        if not spread:
+            continue
+        shown = " / ".join(significant(spread[name], 3) for name in QUANTILES)
+        p50, p95, p99, longest = (max(spread[name], _SHORTEST_MS) for name in QUANTILES)
+        found.append(
+            Spread(
+                label=one["partition"],
+                shown=shown + ("" if one["steady"] else ", no steady state"),
+                p50=p50,
+                p95=p95,
+                p99=p99,
+                max=longest,
+            )
+        )
+    return found
+
+
+def _moments(told: Course, kind: str, values: Sequence[float]) -> list[Moment]:
+    """A value holds for the interval that ends with it; the first begins with the measurement."""
+    ends = [0.0, *told["seconds"]]
+    return [
+        {"seconds": second, "panel": "", "kind": kind, "value": value}
+        for second, value in zip(ends, [*values[:1], *values], strict=True)
+    ]

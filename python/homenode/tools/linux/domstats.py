@@ -1,0 +1,73 @@
+"""`virsh domstats`: counters of each KVM guest since the start.
+
+`domstats [ -p NAME ]`. Shown are state, processor time and memory; block devices, networks and
+the waits of single virtual processors are not kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from homenode.tools.linux.domains import Domain, moments
+from homenode.tools.linux.system import LinuxSystem, refuse_xen
+from homenode.tools.text_columns import page
+from homenode.tools.usage import Grammar
+
+GRAMMAR = Grammar(
+    tool="domstats", synopsis="[ -p domain ]", flags="", takes_interval=False, combine=True
+)
+_RUNNING, _BOOTED = 1, 1
+"""`VIR_DOMAIN_RUNNING`, reason `VIR_DOMAIN_RUNNING_BOOTED`; of a virtual processor `running`."""
+
+
+def figures(system: LinuxSystem, domain: Domain) -> dict[str, int]:
+    """Counters by libvirt's names; times are nanoseconds, memory KiB. Time in the guest counts as
+    the user's, as the kernel accounts it.
+    """
+    group = domain.reading.group
+    busy = domain.reading.cpu or 1.0
+    kernel = round(domain.total_ns * domain.reading.sys / busy)
+    found = {
+        "state.state": _RUNNING,
+        "state.reason": _BOOTED,
+        "cpu.time": domain.total_ns,
+        "cpu.user": domain.total_ns - kernel,
+        "cpu.system": kernel,
+        "balloon.current": domain.memory_kib,
+        "balloon.maximum": domain.memory_kib,
+        "vcpu.current": group.virtual,
+        "vcpu.maximum": group.virtual,
+    }
+    for number, used in _by_processor(system, group.name, domain.total_ns):
+        found |= {f"vcpu.{number}.state": _RUNNING, f"vcpu.{number}.time": used}
+    return found
+
+
+def _by_processor(system: LinuxSystem, name: str, total_ns: int) -> Iterator[tuple[int, int]]:
+    """Time of each virtual processor; what KVM itself took is spread like the guest's own."""
+    (sample,) = system.samples(name, None, None, "partition", "cpu")
+    charged = [cpu["user_ns"] + cpu["sys_ns"] for cpu in sample.cpus]
+    whole = sum(charged) or 1
+    for number, own in enumerate(charged):
+        yield number, total_ns * own // whole
+
+
+def render(system: LinuxSystem, argv: Sequence[str]) -> str:
+    """What the tool would print."""
+    lines: list[str] = []
+    for domain in _domains(system, argv):
+        lines.append(f"Domain: '{domain.name}'")
+        lines += [f"  {name}={value}" for name, value in figures(system, domain).items()]
+        lines.append("")
+    return page(lines)
+
+
+def rows(system: LinuxSystem, argv: Sequence[str]) -> list[dict[str, object]]:
+    """The same, a dict a domain."""
+    return [{"Domain": domain.name, **figures(system, domain)} for domain in _domains(system, argv)]
+
+
+def _domains(system: LinuxSystem, argv: Sequence[str]) -> list[Domain]:
+    refuse_xen(system, GRAMMAR.tool)
+    (moment,) = moments(GRAMMAR, system, argv)[1]
+    return moment.domains
