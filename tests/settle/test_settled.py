@@ -118,6 +118,21 @@ def test_more_cores_asked_for_are_found_on_the_layout_as_stated(path: Path) -> N
     assert rate(more) > 1.2 * rate(told)
 
 
+def test_a_share_is_that_of_the_layout_as_stated(path: Path) -> None:
+    """Half of twelve virtual processors is not half of six: the work is that of the file."""
+    path.write_text(LAYOUT.replace('use = "3.0"', 'busy = "50 %"'), encoding="utf-8")
+    told = Scenario.load(path)
+    assert rate(told.with_({"partition.db.processors.virtual": 12})) == rate(told)
+
+
+def test_what_no_longer_fits_is_overload_not_a_fault(path: Path, tmp_path: Path) -> None:
+    narrow = Scenario.load(path).with_(
+        {"partition.db.processors": {"mode": "dedicated", "cores": 1}}
+    )
+    run = narrow.run(out=tmp_path / "runs")
+    assert run.unsteady_reason("db") is not None
+
+
 def test_every_point_of_a_sweep_has_the_work_of_the_layout_as_stated(path: Path) -> None:
     sweep = LAYOUT + '[sweep]\n"partition.db.processors.virtual" = [6, 12]\n'
     path.write_text(sweep, encoding="utf-8")

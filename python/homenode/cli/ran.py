@@ -37,6 +37,7 @@ def run_json(done: Run) -> dict[str, object]:
 def show_run(done: Run, point: Mapping[str, Any], *, as_json: bool) -> None:
     """Print a run's figures."""
     from homenode.report.day import day_line, day_tables
+    from homenode.report.precision import wide_line
     from homenode.report.runs import frame_line, run_tables, unsteady_lines
     from homenode.simulate.kept.changed import changed_lines
     from homenode.simulate.kept.frame import frame_of
@@ -57,6 +58,7 @@ def show_run(done: Run, point: Mapping[str, Any], *, as_json: bool) -> None:
         show_text(day_line(day))
     show_text(changed_lines(done.spec))
     show_text(unsteady_lines(done))
+    show_text(wide_line(done))
     plural = "s" if done.replications > 1 else ""
     tell(
         f"run {done.id}: {done.replications} replication{plural} of "

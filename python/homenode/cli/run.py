@@ -76,6 +76,15 @@ def run(
         int | None,
         typer.Option("--seed", "-s", help="Seed, in place of the scenario's.", metavar="N"),
     ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            "--until",
+            help="Run with ever more replications until half of each interval of cores, throughput"
+            ' and response is at most this share of its mean, such as "5%".',
+            metavar="SHARE",
+        ),
+    ] = None,
     find: FindOption = None,
     response: LimitOption = None,
     partition: PartitionOption = None,
@@ -109,12 +118,14 @@ def run(
         "jobs": jobs,
         "out": out,
     }
+    narrow = None if until is None else _share(until)
     if find is not None or response is not None or partition is not None or loaded.looks_for:
         from homenode.cli.find import run_find
 
-        if metrics or picture or form in (Form.CSV, Form.MARKDOWN):
+        if metrics or picture or until or form in (Form.CSV, Form.MARKDOWN):
             raise HomenodeError(
-                "--show, --csv, --markdown and --picture have no meaning for what is looked for",
+                "--show, --csv, --markdown, --picture and --until have no meaning for what is"
+                " looked for",
                 next_step="leave them out; `homenode compare RUN RUN...` takes the kept runs",
             )
         asked = {"of": find and find.value, "response": response, "partition": partition}
@@ -123,7 +134,8 @@ def run(
     points = list(loaded.expand())
     if picture is not None:
         _refuse_picture(picture, len(points))
-    _run_all(points, options, _Asked(scenario.name, wanted, metrics is not None, form, picture))
+    asked_for = _Asked(scenario.name, wanted, metrics is not None, form, picture, narrow)
+    _run_all(points, options, asked_for)
 
 
 @dataclass(frozen=True)
@@ -136,12 +148,14 @@ class _Asked:
     """Whether metrics were asked for: then there is a table of one point too."""
     form: Form
     picture: Path | None
+    narrow: float | None
+    """How narrow intervals are to be, as a share of their means."""
 
 
 def _run_all(points: Sequence[Scenario], options: dict[str, Any], asked: _Asked) -> None:
     """Run every point, show each and then all beside each other; Ctrl-C keeps what is complete."""
     from homenode.simulate.kept.points import compared, point_of
-    from homenode.simulate.runner import InterruptedRun, run_scenario
+    from homenode.simulate.runner import InterruptedRun
 
     answers: list[dict[str, Any]] = []
     kept: list[Point] = []
@@ -151,7 +165,7 @@ def _run_all(points: Sequence[Scenario], options: dict[str, Any], asked: _Asked)
         done: Run | None
         try:
             with progress_bar(f"running {asked.name}{count}") as progress:
-                done = run_scenario(point, progress=progress, **options)
+                done = _run_one(point, asked.narrow, {"progress": progress, **options})
         except InterruptedRun as interruption:
             stopped, done = interruption, interruption.run
             stopped.earlier = tuple(one.run for one in kept)
@@ -166,6 +180,36 @@ def _run_all(points: Sequence[Scenario], options: dict[str, Any], asked: _Asked)
         show_points(compared(kept, asked.metrics), asked.form)
     if stopped is not None:
         raise stopped
+
+
+def _run_one(point: Scenario, narrow: float | None, options: dict[str, Any]) -> Run:
+    """The run of a point; with so many replications that it is narrow, if that is asked for."""
+    from homenode.simulate.runner import run_scenario
+
+    if narrow is None:
+        return run_scenario(point, **options)
+    from homenode.report.precision import missed_lines
+    from homenode.simulate.precision import run_until
+
+    done = run_until(point, narrow, **options)
+    for line in missed_lines(done, narrow):
+        tell(line)
+    return done
+
+
+def _share(text: str) -> float:
+    """A share such as `5%`."""
+    from homenode.model.units import SHARE, UnitError
+
+    try:
+        share = float(SHARE.parse(text))
+    except UnitError as error:
+        raise HomenodeError(f"--until {text}: {error}", next_step='write --until "5%"') from error
+    if not 0 < share < 1:
+        raise HomenodeError(
+            f"--until {text}: no interval can be that narrow", next_step="ask for 1% to 50%"
+        )
+    return share
 
 
 def _has_table(asked: _Asked, points: int) -> bool:

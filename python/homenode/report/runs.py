@@ -11,6 +11,7 @@ from rich.table import Table
 
 from homenode.model.numbers import NOTHING, number, with_interval
 from homenode.report.mainframe import mainframe_tables
+from homenode.report.precision import marked
 from homenode.report.scores import score_of
 from homenode.report.tables import plain_table
 from homenode.simulate.kept.frame import frame_of, limit_of
@@ -92,7 +93,7 @@ def _processor_table(run: Run) -> Table:
     for partition in run.partitions:
         metrics = run.metrics[partition]
         cells = [
-            with_interval(metrics[name], digits)
+            marked(metrics[name], digits)
             if name == "physc"
             else _mean(run, partition, name, digits)
             for _, name, digits in _PROCESSOR
@@ -131,7 +132,7 @@ def _work_table(run: Run) -> Table:
         if run.unsteady_reason(partition) is not None:
             cells = ["no steady state", *[NOTHING] * (len(shown) - 1)] if shown else []
         else:
-            cells = [with_interval(metrics[name], digits) for _, name, digits in shown]
+            cells = [marked(metrics[name], digits) for _, name, digits in shown]
         cells += [
             with_interval(score[1], 0) if score is not None and score[0] == unit else NOTHING
             for unit in units

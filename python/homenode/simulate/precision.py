@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -32,6 +32,8 @@ MOST: Final = 300
 """Replications that are run at most."""
 LOOKED_AT: Final = ("physc", "etr_per_s", "response_ms_mean")
 """Metrics that are to be narrow: what is used, done and waited for."""
+SHOWN: Final = (*LOOKED_AT, "cpu_per_tx_us", "response_ms_p95", "response_ms_p99")
+"""With what else tables show of them."""
 _MARGIN = 1.1
 """Of the replications that it takes: the scatter is an estimate too."""
 
@@ -75,13 +77,13 @@ def needed(estimate: Estimate, count: int, share: float, most: int = 100_000) ->
     return high
 
 
-def wide(run: KeptRun, share: float = WIDE) -> list[Wide]:
+def wide(run: KeptRun, share: float = WIDE, metrics: Sequence[str] = LOOKED_AT) -> list[Wide]:
     """The figures of a run that are not as narrow. Of a single replication, whose intervals come
     from parts of it, it is not said how many it takes.
     """
     found = []
     for partition in run.partitions:
-        for metric in LOOKED_AT:
+        for metric in metrics:
             told = run.metrics[partition][metric]
             now = width(told)
             if now is not None and now > share:

@@ -6,8 +6,9 @@ floor only says what is asked; `homenode.simulate.settle` finds the work.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 
 from homenode.errors import HomenodeError
@@ -97,9 +98,15 @@ def asked_of(
     folder: FilePath,
     file: ScenarioFile,
     problems: Problems,
+    *,
+    stated: bool,
 ) -> dict[str, Asked]:
-    """The cores that work is to take, where it is told so, by who has it."""
+    """The cores that work is to take, where it is told so, by who has it. On a layout as `stated`
+    who has it must have so many.
+    """
     holders = [one for partition in partitions for one in _holders(partition)]
+    if not stated:
+        holders = [replace(one, most=math.inf) for one in holders]
     before = len(problems)
     wanted = {one.key: _wanted(one, machine, folder, problems) for one in holders}
     day = has_day(file)

@@ -33,11 +33,14 @@ from homenode.model.scenario.seating_in_cells import seat_in_cells
 from homenode.model.scenario.strict import check_strict
 
 
-def resolve(file: ScenarioFile, document: Document, folder: FilePath) -> Resolved:
+def resolve(
+    file: ScenarioFile, document: Document, folder: FilePath, *, stated: bool = True
+) -> Resolved:
     """Decide everything the file leaves open, and check all of it.
 
     All that is wrong is raised at once, in the order of the file; `folder` is where files that the
-    scenario names are looked for.
+    scenario names are looked for. Unless it is `stated`, it was changed from another layout, whose
+    work need not fit here.
     """
     problems = Problems(document, ScenarioError)
     checks.check_run(file.run, problems)
@@ -68,7 +71,7 @@ def resolve(file: ScenarioFile, document: Document, folder: FilePath) -> Resolve
         problems.raise_any()  # where partitions go follows from what they are
     npartitions, partitions = _seat(file, entries, profiles, machine, mainframe, hosted, problems)
     partitions = with_demand(partitions, dict(rows), folder, file.run, problems)
-    asked = asked_of(partitions, machine, folder, file, problems)
+    asked = asked_of(partitions, machine, folder, file, problems, stated=stated)
     cgroups = () if hosted is None else hosted.groups
     resolved = Resolved(machine, pools, partitions, npartitions, cgroups=cgroups, asked=asked)
     if mainframe is not None and mainframe.is_shared:
@@ -82,9 +85,11 @@ def resolve(file: ScenarioFile, document: Document, folder: FilePath) -> Resolve
         changes = place_changes(file.change, resolved, file.run, problems)
         resolved = replace(resolved, changes=changes)
         if not problems:
-            resolved = with_memory(
-                file, resolved, lambda then: resolve(then, document, folder).partitions, problems
-            )
+
+            def later(then: ScenarioFile) -> tuple[PlacedPartition, ...]:
+                return resolve(then, document, folder, stated=stated).partitions
+
+            resolved = with_memory(file, resolved, later, problems)
     problems.raise_any()
     return resolved
 

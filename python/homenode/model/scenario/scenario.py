@@ -95,10 +95,11 @@ class Scenario:
         point: Mapping[str, object],
         *,
         simulated: bool = True,
+        stated: bool = True,
     ) -> Self:
         document = parse_document(text, source, ScenarioError)
         file = by_the_hour(validate(ScenarioFile, document, ScenarioError))
-        resolved = resolve(file, document, folder)
+        resolved = resolve(file, document, folder, stated=stated)
         _check_sweep(file, document)
         check_find(file.find, resolved.partitions, document)
         scenario = cls(text, source, folder, file, resolved, dict(point))
@@ -219,7 +220,8 @@ class Scenario:
         self, changes: Mapping[str, object], why: str, point: Mapping[str, object]
     ) -> Self:
         data = {"name": self.name, **changed(self.data, changes, why)}
-        made = self._read(to_toml(data), f"{self.source} (changed)", self.folder, point)
+        source = f"{self.source} (changed)"
+        made = self._read(to_toml(data), source, self.folder, point, stated=False)
         return replace(made, origin=self.origin or self)
 
     @property

@@ -34,8 +34,11 @@ _REACH = (0.4, 2.5)
 _MOVED = 0.1
 """Change of work below which its slope may be chance."""
 _NEIGHBOURS = (0.05, 0.15)
-"""Tries so near to what is wanted all say how much work it takes; their mean has least chance in
-it.
+"""If the last try is as near to what is wanted as the second, its word counts, and that of earlier
+ones as near as the first: their mean has less chance in it.
+"""
+_RECENT = 5
+"""Tries that are looked at: what neighbours did in older ones was something else.
 """
 _ALIKE = 0.03
 """Tries of work so near to each other are repetitions."""
@@ -136,11 +139,12 @@ class _Search:
             return
         rate, used = self.tries[-1]
         self._learn_slope()
-        for reach in _NEIGHBOURS:
-            near = [one for one in self.tries if abs(one[1] / self.more - 1) <= reach]
-            if near and not late:
-                self.rate = math.exp(fmean(map(self._estimate, near)))
-                return
+        narrow, wide = _NEIGHBOURS
+        if abs(used / self.more - 1) <= wide and not late:
+            before = self.tries[-_RECENT:-1]
+            near = [one for one in before if abs(one[1] / self.more - 1) <= narrow]
+            self.rate = math.exp(fmean(map(self._estimate, [*near, self.tries[-1]])))
+            return
         low, high = _REACH
         ratio = math.exp(self._estimate((rate, max(used, 1e-6)))) / rate
         self.rate = rate * min(1.0 if late else high, max(low, ratio))

@@ -89,7 +89,7 @@ class _Finder:
         if self.origin is self.scenario:
             return self._solved(as_stated(self.scenario), ones)
         before, held = self.origin.resolved.asked, _names(self.origin)
-        same = {key: one for key, one in ones.items() if self._is_same(key, before.get(key), one)}
+        same = {key: one for key, one in ones.items() if key in before and self._is_same(key)}
         others = {key: one for key, one in ones.items() if key not in same and key in held}
         new = {key: one for key, one in ones.items() if key not in held}
         rates = self._solved(as_stated(self.origin), same) if same else {}
@@ -100,17 +100,13 @@ class _Finder:
             rates |= self._solved(as_stated(self.scenario), new)
         return rates
 
-    def _is_same(self, key: str, before: Asked | None, now: Asked) -> bool:
-        """Whether the same is asked of the same kind of work."""
-        if before is None or before.cores != now.cores:
-            return False
+    def _is_same(self, key: str) -> bool:
+        """Whether the same is told of the same kind of work. What a share comes to in cores may
+        differ: it is that of the layout as stated.
+        """
         name, _, machine = key.partition("/")
         one, other = self.origin.partition(name), self.scenario.partition(name)
-        if not machine:
-            return one.profile == other.profile
-        return one.profile == other.profile and _machine_of(one, machine) == _machine_of(
-            other, machine
-        )
+        return one.profile == other.profile and _told(one, machine) == _told(other, machine)
 
     def _elsewhere(self, name: str, ones: Asking) -> kept.Rates:
         """On what they name: together on another layout, each alone on a machine."""
@@ -186,9 +182,10 @@ def _names(scenario: Scenario) -> set[str]:
     return found
 
 
-def _machine_of(partition: PlacedPartition, name: str) -> object:
-    """What the work of a virtual machine is, but for how much of it."""
+def _told(partition: PlacedPartition, machine: str) -> object:
+    """What is told of the work of a partition, or of one of its virtual machines."""
+    if not machine:
+        return partition.table.workload
     system = None if partition.mainframe is None else partition.mainframe.zvm
     machines = () if system is None else system.members.machines
-    work = next((one.table.workload for one in machines if one.name == name), None)
-    return None if work is None else (getattr(work, "instructions", None), work.work, work.answer)
+    return next((one.table.workload for one in machines if one.name == machine), None)
