@@ -220,3 +220,44 @@ def test_listings_that_name_no_server_are_of_the_only_one(tmp_path: Path) -> Non
     made = assemble(facts, AssembleOptions(convert=False))
     assert [one.name for one in made.scenario.partitions] == ["web7", "vios1"]
     assert made.text.count('kind = "trace"') == 1
+
+
+SEEDS = Path(__file__).resolve().parents[2] / "fuzz" / "seeds" / "hmc_rows"
+
+
+def test_a_session_names_servers_and_values_by_its_commands() -> None:
+    facts = read_paths([SEEDS / "session.txt"])
+    assert [(key, name) for key, name in facts.partitions] == [("78A1B2C", "db2")]
+    db2 = facts.partitions["78A1B2C", "db2"]
+    assert db2.entitlement is not None
+    assert (db2.entitlement.value, db2.entitlement.where.line) == (1.5, 11)
+    (series,) = facts.series
+    # Cells 4 and 5 of the two last rows, as awk -F, takes them.
+    cells = [
+        [float(cell) for cell in line.split(",")[2:5]]
+        for line in (SEEDS / "session.txt").read_text().splitlines()[12:14]
+    ]
+    passed, *used = (late - early for late, early in zip(*cells, strict=True))
+    assert series.table["cores"].to_list() == pytest.approx([sum(used) / passed])
+    assert facts.took[0].dropped == 0
+    assert "not running" in str(facts.notices[0])
+
+
+def test_several_servers_of_one_session_stay_apart(tmp_path: Path) -> None:
+    rows = (
+        "hscroot@hmc1:~> lssyscfg -r sys -F name,type_model,serial_num\n"
+        "a,9080-HEX,1111111\nb,9040-MR9,2222222\n"
+        "hscroot@hmc1:~> lssyscfg -r lpar -m a\nname=x,lpar_id=1,lpar_env=aixlinux\n"
+        "hscroot@hmc1:~> lssyscfg -r lpar -m 9040-MR9*2222222 -F name,lpar_id\nx,2\n"
+    )
+    facts = imported(tmp_path, "session.log", rows)
+    numbers = {key: of.number.value for key, of in facts.partitions.items() if of.number}
+    assert numbers == {("1111111", "x"): 1, ("2222222", "x"): 2}
+
+
+def test_values_without_names(tmp_path: Path) -> None:
+    (series,) = read_paths([SEEDS / "lslparutil-bare.txt"]).series
+    assert series.table["cores"].to_list() == [0.25, 0.5]
+    facts = imported(tmp_path, "a.txt", "06/01/2026 10:00:00,db2,12345678,1234567\n")
+    assert "the list behind -F" in facts.left[0].why
+    assert facts.left[0].line == 1

@@ -1,8 +1,9 @@
 """What a Hardware Management Console lists of the servers it manages: rows of `lssyscfg`,
 `lshwres`, `lslparutil` and `lsmemopt`, and processed metrics (JSON) of its performance monitor.
 
-Rows of partitions do not name their server. They belong to the one that a row of `lssyscfg -r sys`
-in the same file names, else to the only one that other files tell of.
+Rows of partitions do not name their server. They belong to the one that the command above them asks
+(`-m`, in a session), else to the one that a row of `lssyscfg -r sys` in the same file names, else to
+the only one that other files tell of.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from homenode import _engine
@@ -158,26 +160,66 @@ class RowsFormat:
     def read(self, source: Input, facts: Facts) -> None:
         """See `FileFormat.read`."""
         found = _parsed(source, "read_hmc_rows")
-        rows = [(row["kind"], row["line"], dict(row["fields"])) for row in found["found"]["rows"]]
-        serials = {row.get("serial_num") for kind, _, row in rows if kind == "lssyscfg sys"}
-        key = serials.pop() if len(serials) == 1 else None
-        reader = _Reader(source, facts, key)
-        for kind, line, row in rows:
-            _ROWS[kind](reader, row, line)
-        facts.afterwards.append(lambda: _pools(reader, rows))
-        if key is None:
-            facts.afterwards.append(lambda: _to_the_only_server(facts))
+        told = found["found"]["rows"]
+        rows = [(row["kind"], row["line"], dict(row["fields"])) for row in told]
+        servers = _Servers(source, facts, [row for kind, _, row in rows if kind == "lssyscfg sys"])
+        for (kind, line, row), one in zip(rows, told, strict=True):
+            _ROWS[kind](servers.reader(one["system"]), row, line)
+        for reader in servers.readers.values():
+            mine = [
+                row
+                for row, one in zip(rows, told, strict=True)
+                if servers.reader(one["system"]) is reader
+            ]
+            facts.afterwards.append(partial(_pools, reader, mine))
         counts = {one: sum(1 for kind, _, _ in rows if kind == one) for one in _ROWS}
         what = [f"{counted(count, 'row')} of {one}" for one, count in counts.items() if count]
-        what += _series(reader, found["found"]["usage"], "lslparutil")
+        for usage in found["found"]["usage"]:
+            what += _series(servers.reader(usage["system"]), [usage], "lslparutil")
+        if None in servers.readers:
+            facts.afterwards.append(lambda: _to_the_only_server(facts))
         for remark in found["remarks"]:
             facts.notices.append(Notice(remark["text"], source.at(remark["line"])))
         facts.took.append(Took(source.file, self.name, "; ".join(what), found["dropped"]))
 
 
+class _Servers:
+    """Whose rows are whose in one file."""
+
+    def __init__(
+        self, source: Input, facts: Facts, systems: Sequence[Mapping[str, str]]
+    ) -> None:
+        self.source, self.facts = source, facts
+        serials = {row["serial_num"] for row in systems if "serial_num" in row}
+        self.only = serials.pop() if len(serials) == 1 else None
+        self.named = {
+            name: row["serial_num"]
+            for row in systems
+            if "serial_num" in row
+            for name in (row.get("name"), _type_and_serial(row))
+            if name
+        }
+        self.readers: dict[str | None, _Reader] = {}
+
+    def reader(self, asked: str | None) -> _Reader:
+        """For rows of the server that a command asked by name, or by type, model and serial number;
+        one that no row describes has its name for a key.
+        """
+        key = self.only if asked is None else self.named.get(asked, asked)
+        if key not in self.readers:
+            self.readers[key] = _Reader(self.source, self.facts, key)
+        return self.readers[key]
+
+
+def _type_and_serial(row: Mapping[str, str]) -> str | None:
+    return f"{row['type_model']}*{row['serial_num']}" if "type_model" in row else None
+
+
 def _server_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
+    if "serial_num" not in row:
+        return
     system = reader.facts.system(row["serial_num"])
-    reader.tell(system, "model", row["type_model"], line)
+    reader.tell(system, "model", row.get("type_model"), line)
     reader.tell(system, "architecture", "power", line)
     reader.tell(system, "hypervisor", "powervm", line)
 
