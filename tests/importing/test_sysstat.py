@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from homenode.records.importing.opening.sources import Notice
 from homenode.records.importing.telling import noted
 
 SEEDS = Path(__file__).resolve().parents[2] / "fuzz" / "seeds" / "reports"
+XML = SEEDS.parent / "xml" / "sadf-x.xml"
+SAMPLES = Path(__file__).resolve().parent / "samples" / "sysstat"
 
 
 def read(name: str) -> Facts:
@@ -80,3 +83,54 @@ def test_a_binary_recording_says_how_it_becomes_a_text(tmp_path: Path) -> None:
     (tmp_path / "sa11").write_bytes(bytes.fromhex("96d575210c06010050010000"))
     (left,) = read_paths([tmp_path / "sa11"]).left
     assert "sadf -d FILE -- -u -w -P ALL" in left.why
+
+
+@pytest.mark.parametrize("path", [SAMPLES / "sadf.json", XML], ids=["json", "xml"])
+def test_forms_for_programs_tell_what_the_table_tells(path: Path) -> None:
+    facts, text = read_paths([path]), read("sadf-d.txt")
+    (series,), (same,) = facts.series, text.series
+    assert series.table["cores"].to_list() == pytest.approx(same.table["cores"].to_list())
+    assert series.table["time"].to_list() == same.table["time"].to_list()
+    assert series.table["seconds"].to_list() == [599.0, 600.0]
+    assert facts.beside[0].table["context_switches_per_s"].to_list() == [830.25, 210.0]
+    (partition,), (system,) = facts.partitions.values(), facts.systems.values()
+    assert partition.logical is not None
+    assert system.architecture is not None
+    lines = path.read_text().splitlines()
+    assert "number-of-cpus" in lines[partition.logical.where.line - 1]
+    assert "x86_64" in lines[system.architecture.where.line - 1]
+    assert all("timestamp" in "".join(lines[line - 1 : line + 1]) for line in series.table["line"])
+
+
+def test_json_holds_what_a_second_reader_finds() -> None:
+    """`json` and arithmetic of the file's own: all but idle, waiting and stolen time."""
+    told = json.loads((SAMPLES / "mpstat.json").read_text())["sysstat"]["hosts"][0]
+    rows = [one["cpu-load"][0] for one in told["statistics"]]
+    busy = [100 - row["idle"] - row["iowait"] - row["steal"] for row in rows]
+    (series,) = read_paths([SAMPLES / "mpstat.json"]).series
+    assert series.table["cores"].to_list() == pytest.approx([share / 100 * 4 for share in busy])
+    assert [str(time) for time in series.table["time"]] == [
+        "2026-05-11 23:59:55",
+        "2026-05-12 00:00:00",
+    ]
+
+
+def test_json_of_iostat_leaves_its_first_report_out() -> None:
+    facts = read_paths([SAMPLES / "iostat.json"])
+    assert facts.series[0].table["cores"].to_list() == pytest.approx([1.0, 0.6])
+    assert "since the system started" in str(facts.notices[0])
+    made = assemble(facts, AssembleOptions(convert=False))
+    assert "virtual = 4" in made.text
+
+
+def test_a_broken_sample_costs_only_itself(tmp_path: Path) -> None:
+    text = (SAMPLES / "sadf.json").read_text().replace('"user": 12.00', '"user": 12.00.00', 1)
+    (tmp_path / "a.json").write_text(text)
+    facts = read_paths([tmp_path / "a.json"])
+    assert facts.series[0].table["cores"].to_list() == pytest.approx([0.07])
+    assert facts.took[0].dropped == 1
+    assert facts.notices[0].where == Where(str(tmp_path / "a.json"), 13)
+    nothing = '{"sysstat": {"hosts": [{"nodename": "a", "statistics": []}]}}'
+    (tmp_path / "b.json").write_text(nothing)
+    (left,) = read_paths([tmp_path / "b.json"]).left
+    assert "sadf -j FILE -- -u -w -P ALL" in left.why

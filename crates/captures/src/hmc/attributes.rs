@@ -2,8 +2,8 @@
 //! rows of values under a line of names (`-F ... --header`).
 //!
 //! A field with a comma in it stands in quotes as a whole; a quote within is doubled. Which command
-//! a row is from is told by its keys, in a session also by the command above it. Counters of `lslparutil` become use by partition at once, so
-//! that a listing of weeks needs little memory.
+//! a row is from is told by its keys, in a session also by the command above it. Counters of
+//! `lslparutil` become use by partition at once, so that a listing of weeks needs little memory.
 
 use serde::Serialize;
 

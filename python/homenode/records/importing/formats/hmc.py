@@ -1,9 +1,9 @@
 """What a Hardware Management Console lists of the servers it manages: rows of `lssyscfg`,
 `lshwres`, `lslparutil` and `lsmemopt`, and processed metrics (JSON) of its performance monitor.
 
-Rows of partitions do not name their server. They belong to the one that the command above them asks
-(`-m`, in a session), else to the one that a row of `lssyscfg -r sys` in the same file names, else to
-the only one that other files tell of.
+Rows of partitions do not name their server. They belong to the one that the command above them
+asks (`-m`, in a session), else to the one that a row of `lssyscfg -r sys` in the same file names,
+else to the only one that other files tell of.
 """
 
 from __future__ import annotations
@@ -186,9 +186,7 @@ class RowsFormat:
 class _Servers:
     """Whose rows are whose in one file."""
 
-    def __init__(
-        self, source: Input, facts: Facts, systems: Sequence[Mapping[str, str]]
-    ) -> None:
+    def __init__(self, source: Input, facts: Facts, systems: Sequence[Mapping[str, str]]) -> None:
         self.source, self.facts = source, facts
         serials = {row["serial_num"] for row in systems if "serial_num" in row}
         self.only = serials.pop() if len(serials) == 1 else None
