@@ -134,3 +134,37 @@ def test_a_broken_sample_costs_only_itself(tmp_path: Path) -> None:
     (tmp_path / "b.json").write_text(nothing)
     (left,) = read_paths([tmp_path / "b.json"]).left
     assert "sadf -j FILE -- -u -w -P ALL" in left.why
+
+
+MPSTAT = """\
+Linux 6.1.0 (kvm1) \t05/11/26 \t_x86_64_\t(4 CPU)
+
+10:00:00     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle
+10:00:05     all   52.50    0.00    3.00    1.00    0.25    0.25    0.50    2.50    0.00   40.00
+10:00:10     all   10.00    0.00    5.00    0.00    0.00    0.00    0.00    0.00    0.00   85.00
+Average:     all   31.25    0.00    4.00    0.50    0.12    0.13    0.25    1.25    0.00   62.50
+"""
+
+
+def test_mpstat_alone_tells_its_processors(tmp_path: Path) -> None:
+    (tmp_path / "m.txt").write_text(MPSTAT)
+    facts = read_paths([tmp_path / "m.txt"], processors=64)
+    assert facts.series[0].table["cores"].to_list() == pytest.approx([2.34, 0.6])
+    assert facts.partitions[None, "kvm1"].logical is not None
+    assert facts.partitions[None, "kvm1"].logical.value == 4
+
+
+def test_vmstat_alone_is_told_its_processors() -> None:
+    (left,) = (one for one in read("vmstat-linux-t.txt").notices if "--cpus N" in one.text)
+    assert left.where is not None
+    assert left.where.line == 2
+    facts = read_paths([SEEDS / "vmstat-linux-t.txt"], processors=8)
+    (series,), (partition,) = facts.series, facts.partitions.values()
+    # us and sy of its second row, of eight processors; it is ten seconds after the first.
+    assert series.table["cores"].to_list() == [8 * 0.5]
+    assert series.table["seconds"].to_list() == [10.0]
+    assert str(series.table["time"][0]) == "2021-03-01 10:00:10"
+    assert partition.logical is not None
+    assert str(partition.logical.where) == "--cpus"
+    made = assemble(facts, AssembleOptions(convert=False, machine="intel-xeon-6240-2s"))
+    assert "virtual = 8" in made.text

@@ -1,5 +1,5 @@
-//! Commands as they were typed at a console, above what they printed: which rows come next, of which
-//! system, and under which names where only values were asked for (`-F`).
+//! Commands as they were typed at a console, above what they printed: which rows come next, of
+//! which system, and under which names where only values were asked for (`-F`).
 
 use crate::stamp::seconds;
 

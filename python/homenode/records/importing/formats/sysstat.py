@@ -72,7 +72,7 @@ class _Host:
     samples: list[_Sample] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
+@dataclass
 class SysstatFormat:
     """A form of these recordings."""
 
@@ -268,7 +268,10 @@ class _Reading:
         if not count:
             counted = max(samples, key=lambda one: one.rows, default=None)
             count, line = (counted.rows, counted.line) if counted else (0, line)
+        told_aside = self.facts.processors
         where = self.source.at(line)
+        if not count and told_aside is not None:
+            count, where = told_aside.value, told_aside.where
         self.facts.tell(self.partition, "os", Told("linux", where))
         if count:
             self.facts.tell(self.partition, "logical", Told(count, where))
