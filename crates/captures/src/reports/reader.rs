@@ -202,6 +202,11 @@ impl Reader {
             self.found.commands.push(command);
             return true;
         }
+        if session::is_prompt(words) {
+            self.close_table();
+            self.mode = Mode::Other;
+            return true;
+        }
         if words::is_ruler(words) {
             self.ruler();
             return true;

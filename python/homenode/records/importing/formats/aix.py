@@ -13,10 +13,10 @@ from typing import Any
 
 from homenode import _engine
 from homenode.records.importing.facts import Beside, Facts, PartitionFacts, Told, Took
-from homenode.records.importing.formats import aixaffinity, aixbeside, aixfacts, aixseries
+from homenode.records.importing.formats import aixaffinity, aixbeside, aixfacts, aixlists, aixseries
 from homenode.records.importing.formats.aixseries import ReportTable, Timed, Use
 from homenode.records.importing.opening.contents import Input
-from homenode.records.importing.opening.sources import ListingError, Notice
+from homenode.records.importing.opening.sources import ListingError, Notice, head_text
 from homenode.records.importing.shared.forms import FileFormat
 from homenode.records.importing.shared.words import counted, named_after, unread
 
@@ -61,6 +61,11 @@ class ReportFormat:
         what += uses + moves
         session.beside(tables)
         dropped += unsound
+        if aixlists.holds_lists(source.head):
+            text = head_text(source.head).replace("\r", "")
+            listed, lost = aixlists.tell_lists(source, facts, text, session.owner(1))
+            what.append(listed)
+            dropped += lost
         if recording["tunables"]:
             count = counted(len(recording["tunables"]), "tunable")
             what.append(f"{count}, of which nothing is made")
@@ -98,6 +103,8 @@ class _Session:
             for listing in recording["information"]
             if (name := _name(listing)) is not None
         ]
+        told = aixlists.name_of(head_text(source.head).replace("\r", ""))
+        self.named += [(1, told)] if told and not self.named else []
         self.hosts = [(banner["line"], banner["host"]) for banner in recording["banners"]]
         self.stem = named_after(source.file)
         self.said: set[str] = set()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -25,10 +24,10 @@ from homenode.records.importing.facts import (
     Took,
 )
 from homenode.records.importing.formats.aix import kind_of
-from homenode.records.importing.formats.aixfacts import NO_SERVER
 from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import Notice
 from homenode.records.importing.shared.forms import FileFormat
+from homenode.records.importing.shared.servers import NO_SERVER, to_the_only_server
 from homenode.records.importing.shared.words import counted, number, unread, unsound, whole
 
 _MOST = 1 << 30
@@ -177,7 +176,7 @@ class RowsFormat:
         for usage in found["found"]["usage"]:
             what += _series(servers.reader(usage["system"]), [usage], "lslparutil")
         if None in servers.readers:
-            facts.afterwards.append(lambda: _to_the_only_server(facts))
+            facts.afterwards.append(lambda: to_the_only_server(facts))
         for remark in found["remarks"]:
             facts.notices.append(Notice(remark["text"], source.at(remark["line"])))
         facts.took.append(Took(source.file, self.name, "; ".join(what), found["dropped"]))
@@ -310,34 +309,6 @@ def _pools(reader: _Reader, rows: Sequence[tuple[str, int, Mapping[str, str]]]) 
         for partition in reader.facts.partitions.values():
             if partition.pool is not None and partition.pool.value in names:
                 reader.tell(partition, "pool_maximum", most, line)
-
-
-def _to_the_only_server(facts: Facts) -> None:
-    """Rows that name no server are of the one that other files tell of, if it is the only one."""
-    servers = {key for key, _ in facts.partitions if key} | {key for key in facts.systems if key}
-    if len(servers) != 1:
-        return
-    (server,) = servers
-    if NO_SERVER in facts.systems:
-        _merge(facts, facts.systems.pop(NO_SERVER), facts.system(server))
-    for key, of in [(key, of) for key, of in facts.partitions.items() if key[0] is None]:
-        del facts.partitions[key]
-        _merge(facts, of, facts.partition(server, of.name))
-    for kind in (facts.series, facts.beside, facts.affinity):
-        owned = [replace(one, system=server) if one.system is None else one for one in kind]
-        kind[:] = owned  # type: ignore[assignment]  # of its own kind
-
-
-def _merge(
-    facts: Facts, source: SystemFacts | PartitionFacts, target: SystemFacts | PartitionFacts
-) -> None:
-    """Add what one tells to another of the same kind."""
-    for name, value in vars(source).items():
-        if isinstance(value, Told):
-            facts.tell(target, name, value)
-        elif isinstance(value, dict):
-            for of, told in value.items():
-                getattr(target, name).setdefault(of, told)
 
 
 def _series(reader: _Reader, usage: Sequence[Mapping[str, Any]], kind: str) -> list[str]:

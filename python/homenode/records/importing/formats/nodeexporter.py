@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from homenode.errors import listed
 from homenode.records.importing.facts import Beside, Facts, PartitionFacts, Told
-from homenode.records.importing.formats.aixfacts import NO_SERVER
 from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import Notice
 from homenode.records.importing.shared.samples import Use, add_use
+from homenode.records.importing.shared.servers import NO_SERVER
 
 if TYPE_CHECKING:
     import polars as pl

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 
 from homenode.errors import listed
 from homenode.records.importing.facts import Beside, Facts, Told, Took
-from homenode.records.importing.formats.aixfacts import NO_SERVER
 from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, Notice, head_text
 from homenode.records.importing.shared.forms import FileFormat
 from homenode.records.importing.shared.samples import PIECE, Use, add_use
+from homenode.records.importing.shared.servers import NO_SERVER
 from homenode.records.importing.shared.words import counted
 
 if TYPE_CHECKING:
