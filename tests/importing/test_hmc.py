@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -261,3 +262,43 @@ def test_values_without_names(tmp_path: Path) -> None:
     facts = imported(tmp_path, "a.txt", "06/01/2026 10:00:00,db2,12345678,1234567\n")
     assert "the list behind -F" in facts.left[0].why
     assert facts.left[0].line == 1
+
+
+FEED = SEEDS.parent / "xml" / "hmc-feed.xml"
+
+
+def test_feeds_of_the_rest_interface() -> None:
+    facts = read_paths([FEED])
+    texts = {
+        element.tag.rpartition("}")[2]: element.text
+        for element in ElementTree.parse(FEED).getroot().iter()
+        if element.tag.endswith(("ProcessorUnits", "ProcessingUnits", "SerialNumber", "Model"))
+    }
+    (serial,) = (key for key in facts.systems if key)
+    server, db2 = facts.systems[serial], facts.partitions[serial, "db2prod"]
+    assert server.cores is not None
+    assert server.model is not None
+    assert db2.entitlement is not None
+    assert (serial, server.model.value[5:]) == (texts["SerialNumber"], texts["Model"])
+    assert str(server.cores.value) == texts["ConfigurableSystemProcessorUnits"]
+    assert str(db2.entitlement.value) == texts["CurrentProcessingUnits"]
+    assert db2.maximum["memory_bytes"].value == 131072 << 20
+    line = FEED.read_text().splitlines()[db2.entitlement.where.line or 0]
+    assert "AssociatedManagedSystem" in line
+    vios = facts.partitions[serial, "vios1"]
+    assert vios.mode is not None
+    assert vios.donating is not None
+    assert (vios.mode.value, vios.donating.value) == ("dedicated", True)
+    assert list(facts.partitions) == [(serial, "db2prod"), (serial, "vios1")]
+
+
+def test_feeds_in_files_of_their_own_find_their_server(tmp_path: Path) -> None:
+    text = FEED.read_text()
+    entries = text.split("    <entry>")
+    for number, entry in enumerate(entries[1:]):
+        body = entry.removesuffix("</feed>\n")
+        (tmp_path / f"{9 - number}.xml").write_text(f"{entries[0]}    <entry>{body}</feed>")
+    assert list(read_paths([tmp_path]).partitions) == [
+        ("78A1B2C", "vios1"),
+        ("78A1B2C", "db2prod"),
+    ]

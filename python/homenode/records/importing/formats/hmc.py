@@ -31,7 +31,7 @@ from homenode.records.importing.shared.servers import NO_SERVER, to_the_only_ser
 from homenode.records.importing.shared.words import counted, number, unread, unsound, whole
 
 _MOST = 1 << 30
-_MB = 1 << 20
+MB = 1 << 20
 _RUNNING = ("running", "open firmware", "starting")
 _SYSTEMS = (("aix", "aix"), ("vios", "aix"), ("linux", "linux"), ("os/400", "ibm-i"),
             ("os400", "ibm-i"), ("ibm i", "ibm-i"))  # fmt: skip
@@ -46,8 +46,8 @@ def _parsed(source: Input, function: str) -> dict[str, Any]:
     return found
 
 
-class _Reader:
-    """Takes facts out of one file."""
+class HmcReader:
+    """Takes facts of one server out of one file."""
 
     def __init__(self, source: Input, facts: Facts, key: str | None) -> None:
         self.source, self.facts, self.key = source, facts, key
@@ -89,7 +89,7 @@ class _Reader:
         self.tell(of, "number", whole(values.get("id", "")), line)
         self.tell(of, "virtual", whole(values.get("procs", "")), line)
         memory = number(values.get("memory", ""))
-        self.tell(of, "memory_bytes", None if memory is None else round(memory * _MB), line)
+        self.tell(of, "memory_bytes", None if memory is None else round(memory * MB), line)
         self.tell(of, "os", _system(values.get("os", "")), line)
         self.limits(of, fields, line)
         return of
@@ -98,7 +98,7 @@ class _Reader:
         """Limits, of the partition as it runs or of its profile."""
         kinds = {"min": of.minimum, "max": of.maximum, "desired": of.desired, "pend": of.desired}
         quantities = (("entitlement", "proc_units", 1.0), ("virtual", "procs", 1.0),
-                      ("memory_bytes", "mem", float(_MB)))  # fmt: skip
+                      ("memory_bytes", "mem", float(MB)))  # fmt: skip
         for kind, limits in kinds.items():
             for quantity, suffix, unit in quantities:
                 text = fields.get(f"{kind}_{suffix}", fields.get(f"curr_{kind}_{suffix}", ""))
@@ -196,15 +196,15 @@ class _Servers:
             for name in (row.get("name"), _type_and_serial(row))
             if name
         }
-        self.readers: dict[str | None, _Reader] = {}
+        self.readers: dict[str | None, HmcReader] = {}
 
-    def reader(self, asked: str | None) -> _Reader:
+    def reader(self, asked: str | None) -> HmcReader:
         """For rows of the server that a command asked by name, or by type, model and serial number;
         one that no row describes has its name for a key.
         """
         key = self.only if asked is None else self.named.get(asked, asked)
         if key not in self.readers:
-            self.readers[key] = _Reader(self.source, self.facts, key)
+            self.readers[key] = HmcReader(self.source, self.facts, key)
         return self.readers[key]
 
 
@@ -212,7 +212,7 @@ def _type_and_serial(row: Mapping[str, str]) -> str | None:
     return f"{row['type_model']}*{row['serial_num']}" if "type_model" in row else None
 
 
-def _server_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
+def _server_row(reader: HmcReader, row: Mapping[str, str], line: int) -> None:
     if "serial_num" not in row:
         return
     system = reader.facts.system(row["serial_num"])
@@ -221,7 +221,7 @@ def _server_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
     reader.tell(system, "hypervisor", "powervm", line)
 
 
-def _partition_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
+def _partition_row(reader: HmcReader, row: Mapping[str, str], line: int) -> None:
     name = row.get("lpar_name", row.get("name", ""))
     if name:
         of = reader.partition(name, row, line)
@@ -229,7 +229,7 @@ def _partition_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
             reader.tell(of, "running", row["state"].lower() in _RUNNING, line)
 
 
-def _profile_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
+def _profile_row(reader: HmcReader, row: Mapping[str, str], line: int) -> None:
     name = row.get("lpar_name", "")
     if not name:
         return
@@ -251,7 +251,7 @@ def _profile_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
     reader.facts.afterwards.append(ask)
 
 
-def _processors_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
+def _processors_row(reader: HmcReader, row: Mapping[str, str], line: int) -> None:
     system = reader.server(line)
     cores = number(row.get("configurable_sys_proc_units", ""))
     installed = number(row.get("installed_sys_proc_units", ""))
@@ -259,19 +259,19 @@ def _processors_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
     reader.tell(system, "installed_cores", None if installed is None else round(installed), line)
 
 
-def _pool_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
+def _pool_row(reader: HmcReader, row: Mapping[str, str], line: int) -> None:
     cores = number(row.get("configurable_pool_proc_units", ""))
     value = None if cores is None else round(cores)
     reader.tell(reader.server(line), "pool_cores", value, line)
 
 
-def _memory_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
+def _memory_row(reader: HmcReader, row: Mapping[str, str], line: int) -> None:
     memory = number(row.get("configurable_sys_mem", row.get("installed_sys_mem", "")))
-    value = None if memory is None else round(memory * _MB)
+    value = None if memory is None else round(memory * MB)
     reader.tell(reader.server(line), "memory_bytes", value, line)
 
 
-def _score_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
+def _score_row(reader: HmcReader, row: Mapping[str, str], line: int) -> None:
     names = ("curr_lpar_score", "curr_sys_score", "predicted_lpar_score", "predicted_sys_score")
     scores = [f"{name} {row[name]}" for name in names if name in row]
     of = row.get("lpar_name", "the server")
@@ -279,7 +279,7 @@ def _score_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
     reader.facts.notices.append(Notice(text, reader.source.at(line)))
 
 
-def _nothing(reader: _Reader, row: Mapping[str, str], line: int) -> None:
+def _nothing(reader: HmcReader, row: Mapping[str, str], line: int) -> None:
     """Pools are put to their partitions when all of these are known."""
     del reader, row, line
 
@@ -299,7 +299,7 @@ _ROWS = {
 }
 
 
-def _pools(reader: _Reader, rows: Sequence[tuple[str, int, Mapping[str, str]]]) -> None:
+def _pools(reader: HmcReader, rows: Sequence[tuple[str, int, Mapping[str, str]]]) -> None:
     """The most that the partitions of a pool may use together."""
     for kind, line, row in rows:
         most = number(row.get("max_pool_proc_units", ""))
@@ -311,7 +311,7 @@ def _pools(reader: _Reader, rows: Sequence[tuple[str, int, Mapping[str, str]]]) 
                 reader.tell(partition, "pool_maximum", most, line)
 
 
-def _series(reader: _Reader, usage: Sequence[Mapping[str, Any]], kind: str) -> list[str]:
+def _series(reader: HmcReader, usage: Sequence[Mapping[str, Any]], kind: str) -> list[str]:
     """Add use over time; what it is, in words."""
     what = []
     for one in usage:
@@ -323,7 +323,7 @@ def _series(reader: _Reader, usage: Sequence[Mapping[str, Any]], kind: str) -> l
         sizes = zip(samples["memory_mb"], samples["lines"], strict=True)
         size, line = next((told for told in sizes if told[0] is not None), (None, 0))
         if of.memory_bytes is None and size is not None:
-            reader.tell(of, "memory_bytes", round(size * _MB), int(line or 0))
+            reader.tell(of, "memory_bytes", round(size * MB), int(line or 0))
         quantity: Quantity = "physc" if of.mode is None or of.mode.value == "shared" else "used"
         table = _table(samples)
         note = f"{kind}: " + _NOTES[kind]
@@ -349,7 +349,7 @@ def _table(samples: Mapping[str, Sequence[float | None]]) -> Any:
     between = times.diff()
     usual = between.median()
     lengths = lengths.fill_null(between).fill_null(usual if isinstance(usual, float) else 30.0)
-    memory = pl.Series(samples["memory_mb"], dtype=pl.Float64) * _MB
+    memory = pl.Series(samples["memory_mb"], dtype=pl.Float64) * MB
     return pl.DataFrame(
         {
             "time": (times * 1e6).round().cast(pl.Int64).cast(pl.Datetime("us")),
@@ -378,7 +378,7 @@ class MetricsFormat:
         server = dict(document["server"])
         model, _, serial = server.get("mtms", "").partition("*")
         key = serial or server.get("name")
-        reader = _Reader(source, facts, key)
+        reader = HmcReader(source, facts, key)
         system = reader.server(1)
         reader.tell(system, "model", model or None, 1)
         units = dict(document["processors"])

@@ -85,11 +85,9 @@ def _rename(recording: Mapping[str, Any]) -> None:
     for look in recording["looks"]:
         for one in look["systems"]:
             values = one["values"]
-            if "mgm" in values and look["cpu_types"].keys() & _TYPES and "cpu" in values:
-                if not any(name in values for name in _OF_GUESTS):
-                    one["values"] = {
-                        _CORES.get(name, name): value for name, value in values.items()
-                    }
+            told = bool(look["cpu_types"].keys() & _TYPES) and {"mgm", "cpu"} <= values.keys()
+            if told and not any(name in values for name in _OF_GUESTS):
+                one["values"] = {_CORES.get(name, name): word for name, word in values.items()}
         if any("core" in one["values"] for one in look["systems"]):
             look["units"] = {_CORES.get(name, name): unit for name, unit in look["units"].items()}
 
