@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -271,7 +271,7 @@ def test_feeds_of_the_rest_interface() -> None:
     facts = read_paths([FEED])
     texts = {
         element.tag.rpartition("}")[2]: element.text
-        for element in ElementTree.parse(FEED).getroot().iter()
+        for element in ET.parse(FEED).getroot().iter()
         if element.tag.endswith(("ProcessorUnits", "ProcessingUnits", "SerialNumber", "Model"))
     }
     (serial,) = (key for key in facts.systems if key)
