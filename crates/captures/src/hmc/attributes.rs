@@ -396,7 +396,7 @@ mod tests {
         assert_eq!(read.found.usage[0].samples.cores, [0.25, 0.5]);
         let some = "06/01/2026 10:00:00,db2,12345678,1234567\n";
         assert!(recognise(some));
-        let told = rows(some).err().expect("no names").to_string();
+        let told = rows(some).expect_err("no names").to_string();
         assert!(
             told.starts_with("line 1: the names of the values"),
             "{told}"

@@ -173,9 +173,9 @@ class _Session:
                 what.append(switches if told else f"{table.report}, which tells no use of cores")
                 if aixseries.has_shares(table):
                     text = f"{table.report} does not say how many processors there are: no cores"
-                    text = f"{text}; --cpus N tells, or a text of mpstat or lscpu beside it"
-                    if owner.os is not None and owner.os.value == HP_UX.lower():
-                        text = f"{text}; sar -M of HP-UX tells"
+                    is_hpux = owner.os is not None and owner.os.value == HP_UX.lower()
+                    of_linux = "--cpus N tells, or a text of mpstat or lscpu beside it"
+                    text = f"{text}; {'sar -M of HP-UX tells' if is_hpux else of_linux}"
                     self._say_once(table.meta["line"], text)
             else:
                 by_owner.setdefault(owner.name, []).append((table, use))
