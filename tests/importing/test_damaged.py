@@ -316,6 +316,7 @@ def test_deep_nesting_overflows_no_stack(tmp_path: Path) -> None:
         "e.xml": "<domain type='kvm'><name>a</name>" + "<cputune>" * deep,
         "f.json": '{"meta":{},"hyptop":' + "[" * deep,
         "g.json": '{"sysstat": {"hosts": [' + '{"timestamp":' * deep,
+        "i.json": '{"data":{"resultType":"matrix","result":[' + '{"metric":{"a":' * deep,
         "h.xml": "<sysstat><host nodename='a'>" + "<statistics>" * deep,
     }
     for name, text in texts.items():
