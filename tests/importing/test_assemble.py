@@ -275,6 +275,15 @@ def test_short_samples_are_played_for_as_long_as_they_were() -> None:
     assert assemble(facts, PLAIN).step_ns == 2_000_000_000
 
 
+@pytest.mark.parametrize(("os", "step_s"), [("linux", 2.5), ("aix", 10.0)])
+def test_only_guests_that_fold_need_long_steps(os: str, step_s: float) -> None:
+    facts = one_lpar([])
+    facts.series[:] = [series("lpar", [0.5] * 8_000)]
+    facts.partition("0123", "lpar").os = Told(os, at(3))
+    found = assemble(facts, PLAIN)
+    assert (found.windows, found.step_ns) == (8_000, round(step_s * 1e9))
+
+
 def test_so_much_that_a_run_would_take_hours_is_put_together() -> None:
     facts = Facts()
     lpar(facts, entitlement=14.0, virtual=16)

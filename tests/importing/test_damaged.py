@@ -1,8 +1,8 @@
 """Damaged files of every format and every kind of archive: something is taken or left, nothing is
 raised but an error for people, and what is taken can be reckoned with.
 
-The samples of each format are the seeds of the fuzzer. The same damage at the level of the parsers
-is in `crates/captures/tests/damaged_*.rs`.
+The samples of each format are the seeds of the fuzzer, or lie beside. The same damage at the level
+of the parsers is in `crates/captures/tests/damaged_*.rs`.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ from homenode.records.importing.facts import Facts, Series
 from homenode.records.importing.opening.bounds import Limits
 
 SEEDS = Path(__file__).resolve().parents[2] / "fuzz" / "seeds"
+SAMPLES = Path(__file__).resolve().parent / "samples"
+"""Of formats that are read in Python, which no fuzz target has."""
+FAMILIES = {path.name: path for folder in (SEEDS, SAMPLES) for path in folder.iterdir()}
 CASES = int(os.environ.get("DAMAGED_FILES", "60"))
 LIMITS = Limits(unpacked=64 << 20, free=16 << 20)
 LISTINGS = {"vparstatus", "parstatus"}
@@ -90,9 +93,9 @@ def check(path: Path, samples: Sequence[bytes], damages: Sequence[Damage], silen
         assert [one.name for one in path.parent.iterdir()] == [path.name]
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in SEEDS.iterdir()))
+@pytest.mark.parametrize("name", sorted(FAMILIES))
 def test_damaged_texts(name: str, tmp_path: Path) -> None:
-    seeds = sorted((SEEDS / name).iterdir())
+    seeds = sorted(FAMILIES[name].iterdir())
     samples = [path.read_bytes() for path in seeds]
     path = tmp_path / f"recording{seeds[0].suffix}"
     check(path, samples, TEXT_DAMAGES, silent=name in LISTINGS)
@@ -312,6 +315,9 @@ def test_deep_nesting_overflows_no_stack(tmp_path: Path) -> None:
         "d.xml": '<topology version="2.0"><object type="Machine">' + '<object type="Group">' * deep,
         "e.xml": "<domain type='kvm'><name>a</name>" + "<cputune>" * deep,
         "f.json": '{"meta":{},"hyptop":' + "[" * deep,
+        "g.json": '{"sysstat": {"hosts": [' + '{"timestamp":' * deep,
+        "i.json": '{"data":{"resultType":"matrix","result":[' + '{"metric":{"a":' * deep,
+        "h.xml": "<sysstat><host nodename='a'>" + "<statistics>" * deep,
     }
     for name, text in texts.items():
         path = tmp_path / name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -220,3 +221,84 @@ def test_listings_that_name_no_server_are_of_the_only_one(tmp_path: Path) -> Non
     made = assemble(facts, AssembleOptions(convert=False))
     assert [one.name for one in made.scenario.partitions] == ["web7", "vios1"]
     assert made.text.count('kind = "trace"') == 1
+
+
+SEEDS = Path(__file__).resolve().parents[2] / "fuzz" / "seeds" / "hmc_rows"
+
+
+def test_a_session_names_servers_and_values_by_its_commands() -> None:
+    facts = read_paths([SEEDS / "session.txt"])
+    assert [(key, name) for key, name in facts.partitions] == [("78A1B2C", "db2")]
+    db2 = facts.partitions["78A1B2C", "db2"]
+    assert db2.entitlement is not None
+    assert (db2.entitlement.value, db2.entitlement.where.line) == (1.5, 11)
+    (series,) = facts.series
+    # Cells 4 and 5 of the two last rows, as awk -F, takes them.
+    cells = [
+        [float(cell) for cell in line.split(",")[2:5]]
+        for line in (SEEDS / "session.txt").read_text().splitlines()[12:14]
+    ]
+    passed, *used = (late - early for late, early in zip(*cells, strict=True))
+    assert series.table["cores"].to_list() == pytest.approx([sum(used) / passed])
+    assert facts.took[0].dropped == 0
+    assert "not running" in str(facts.notices[0])
+
+
+def test_several_servers_of_one_session_stay_apart(tmp_path: Path) -> None:
+    rows = (
+        "hscroot@hmc1:~> lssyscfg -r sys -F name,type_model,serial_num\n"
+        "a,9080-HEX,1111111\nb,9040-MR9,2222222\n"
+        "hscroot@hmc1:~> lssyscfg -r lpar -m a\nname=x,lpar_id=1,lpar_env=aixlinux\n"
+        "hscroot@hmc1:~> lssyscfg -r lpar -m 9040-MR9*2222222 -F name,lpar_id\nx,2\n"
+    )
+    facts = imported(tmp_path, "session.log", rows)
+    numbers = {key: of.number.value for key, of in facts.partitions.items() if of.number}
+    assert numbers == {("1111111", "x"): 1, ("2222222", "x"): 2}
+
+
+def test_values_without_names(tmp_path: Path) -> None:
+    (series,) = read_paths([SEEDS / "lslparutil-bare.txt"]).series
+    assert series.table["cores"].to_list() == [0.25, 0.5]
+    facts = imported(tmp_path, "a.txt", "06/01/2026 10:00:00,db2,12345678,1234567\n")
+    assert "the list behind -F" in facts.left[0].why
+    assert facts.left[0].line == 1
+
+
+FEED = SEEDS.parent / "xml" / "hmc-feed.xml"
+
+
+def test_feeds_of_the_rest_interface() -> None:
+    facts = read_paths([FEED])
+    texts = {
+        element.tag.rpartition("}")[2]: element.text
+        for element in ET.parse(FEED).getroot().iter()
+        if element.tag.endswith(("ProcessorUnits", "ProcessingUnits", "SerialNumber", "Model"))
+    }
+    (serial,) = (key for key in facts.systems if key)
+    server, db2 = facts.systems[serial], facts.partitions[serial, "db2prod"]
+    assert server.cores is not None
+    assert server.model is not None
+    assert db2.entitlement is not None
+    assert (serial, server.model.value[5:]) == (texts["SerialNumber"], texts["Model"])
+    assert str(server.cores.value) == texts["ConfigurableSystemProcessorUnits"]
+    assert str(db2.entitlement.value) == texts["CurrentProcessingUnits"]
+    assert db2.maximum["memory_bytes"].value == 131072 << 20
+    line = FEED.read_text().splitlines()[db2.entitlement.where.line or 0]
+    assert "AssociatedManagedSystem" in line
+    vios = facts.partitions[serial, "vios1"]
+    assert vios.mode is not None
+    assert vios.donating is not None
+    assert (vios.mode.value, vios.donating.value) == ("dedicated", True)
+    assert list(facts.partitions) == [(serial, "db2prod"), (serial, "vios1")]
+
+
+def test_feeds_in_files_of_their_own_find_their_server(tmp_path: Path) -> None:
+    text = FEED.read_text()
+    entries = text.split("    <entry>")
+    for number, entry in enumerate(entries[1:]):
+        body = entry.removesuffix("</feed>\n")
+        (tmp_path / f"{9 - number}.xml").write_text(f"{entries[0]}    <entry>{body}</feed>")
+    assert list(read_paths([tmp_path]).partitions) == [
+        ("78A1B2C", "vios1"),
+        ("78A1B2C", "db2prod"),
+    ]

@@ -151,3 +151,10 @@ def test_sections_of_recordings_are_kept_as_tables(capsys: pytest.CaptureFixture
         "that can be kept as tables: those of Performance Toolkit, njmon, nmon have"
     )
     assert not Path("other").exists()
+
+
+@pytest.mark.parametrize("count", ["0", "65537", "-2"])
+def test_processors_that_no_host_has(capsys: pytest.CaptureFixture[str], count: str) -> None:
+    code, _, said = homenode(capsys, f"import recording.nmon --cpus {count}")
+    assert code == 2
+    assert f"--cpus: {count} is no number of processors" in " ".join(said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from homenode.records.importing.opening.sources import Notice
 from homenode.records.importing.telling import noted
 
 SEEDS = Path(__file__).resolve().parents[2] / "fuzz" / "seeds" / "reports"
+XML = SEEDS.parent / "xml" / "sadf-x.xml"
+SAMPLES = Path(__file__).resolve().parent / "samples" / "sysstat"
 
 
 def read(name: str) -> Facts:
@@ -80,3 +83,88 @@ def test_a_binary_recording_says_how_it_becomes_a_text(tmp_path: Path) -> None:
     (tmp_path / "sa11").write_bytes(bytes.fromhex("96d575210c06010050010000"))
     (left,) = read_paths([tmp_path / "sa11"]).left
     assert "sadf -d FILE -- -u -w -P ALL" in left.why
+
+
+@pytest.mark.parametrize("path", [SAMPLES / "sadf.json", XML], ids=["json", "xml"])
+def test_forms_for_programs_tell_what_the_table_tells(path: Path) -> None:
+    facts, text = read_paths([path]), read("sadf-d.txt")
+    (series,), (same,) = facts.series, text.series
+    assert series.table["cores"].to_list() == pytest.approx(same.table["cores"].to_list())
+    assert series.table["time"].to_list() == same.table["time"].to_list()
+    assert series.table["seconds"].to_list() == [599.0, 600.0]
+    assert facts.beside[0].table["context_switches_per_s"].to_list() == [830.25, 210.0]
+    (partition,), (system,) = facts.partitions.values(), facts.systems.values()
+    assert partition.logical is not None
+    assert system.architecture is not None
+    lines = path.read_text().splitlines()
+    assert "number-of-cpus" in lines[partition.logical.where.line - 1]
+    assert "x86_64" in lines[system.architecture.where.line - 1]
+    assert all("timestamp" in "".join(lines[line - 1 : line + 1]) for line in series.table["line"])
+
+
+def test_json_holds_what_a_second_reader_finds() -> None:
+    """`json` and arithmetic of the file's own: all but idle, waiting and stolen time."""
+    told = json.loads((SAMPLES / "mpstat.json").read_text())["sysstat"]["hosts"][0]
+    rows = [one["cpu-load"][0] for one in told["statistics"]]
+    busy = [100 - row["idle"] - row["iowait"] - row["steal"] for row in rows]
+    (series,) = read_paths([SAMPLES / "mpstat.json"]).series
+    assert series.table["cores"].to_list() == pytest.approx([share / 100 * 4 for share in busy])
+    assert [str(time) for time in series.table["time"]] == [
+        "2026-05-11 23:59:55",
+        "2026-05-12 00:00:00",
+    ]
+
+
+def test_json_of_iostat_leaves_its_first_report_out() -> None:
+    facts = read_paths([SAMPLES / "iostat.json"])
+    assert facts.series[0].table["cores"].to_list() == pytest.approx([1.0, 0.6])
+    assert "since the system started" in str(facts.notices[0])
+    made = assemble(facts, AssembleOptions(convert=False))
+    assert "virtual = 4" in made.text
+
+
+def test_a_broken_sample_costs_only_itself(tmp_path: Path) -> None:
+    text = (SAMPLES / "sadf.json").read_text().replace('"user": 12.00', '"user": 12.00.00', 1)
+    (tmp_path / "a.json").write_text(text)
+    facts = read_paths([tmp_path / "a.json"])
+    assert facts.series[0].table["cores"].to_list() == pytest.approx([0.07])
+    assert facts.took[0].dropped == 1
+    assert facts.notices[0].where == Where(str(tmp_path / "a.json"), 13)
+    nothing = '{"sysstat": {"hosts": [{"nodename": "a", "statistics": []}]}}'
+    (tmp_path / "b.json").write_text(nothing)
+    (left,) = read_paths([tmp_path / "b.json"]).left
+    assert "sadf -j FILE -- -u -w -P ALL" in left.why
+
+
+MPSTAT = """\
+Linux 6.1.0 (kvm1) \t05/11/26 \t_x86_64_\t(4 CPU)
+
+10:00:00     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle
+10:00:05     all   52.50    0.00    3.00    1.00    0.25    0.25    0.50    2.50    0.00   40.00
+10:00:10     all   10.00    0.00    5.00    0.00    0.00    0.00    0.00    0.00    0.00   85.00
+Average:     all   31.25    0.00    4.00    0.50    0.12    0.13    0.25    1.25    0.00   62.50
+"""
+
+
+def test_mpstat_alone_tells_its_processors(tmp_path: Path) -> None:
+    (tmp_path / "m.txt").write_text(MPSTAT)
+    facts = read_paths([tmp_path / "m.txt"], processors=64)
+    assert facts.series[0].table["cores"].to_list() == pytest.approx([2.34, 0.6])
+    assert facts.partitions[None, "kvm1"].logical is not None
+    assert facts.partitions[None, "kvm1"].logical.value == 4
+
+
+def test_vmstat_alone_is_told_its_processors() -> None:
+    (left,) = (one for one in read("vmstat-linux-t.txt").notices if "--cpus N" in one.text)
+    assert left.where is not None
+    assert left.where.line == 2
+    facts = read_paths([SEEDS / "vmstat-linux-t.txt"], processors=8)
+    (series,), (partition,) = facts.series, facts.partitions.values()
+    # us and sy of its second row, of eight processors; it is ten seconds after the first.
+    assert series.table["cores"].to_list() == [8 * 0.5]
+    assert series.table["seconds"].to_list() == [10.0]
+    assert str(series.table["time"][0]) == "2021-03-01 10:00:10"
+    assert partition.logical is not None
+    assert str(partition.logical.where) == "--cpus"
+    made = assemble(facts, AssembleOptions(convert=False, machine="intel-xeon-6240-2s"))
+    assert "virtual = 8" in made.text

@@ -201,20 +201,42 @@ def test_a_recorded_trace_of_fifty_machines(shared_captures: Path) -> None:
         assert 0 <= one.table["cores"].max() <= 1.5 * known.value  # type: ignore[operator]
 
 
-@pytest.mark.parametrize(
-    ("columns", "what"),
-    [
-        (
-            ("id", "submission_time", "duration", "cpu_count", "cpu_capacity", "mem_capacity"),
-            "tasks",
-        ),
-        (("id", "duration", "cpu_count", "cpu_usage"), "fragments"),
-    ],
-)
-def test_workloads_of_opendc_are_no_older_trace(
-    tmp_path: Path, columns: tuple[str, ...], what: str
-) -> None:
-    pl.DataFrame({name: [1] for name in columns}).write_parquet(tmp_path / "x.parquet")
-    facts = read_paths([tmp_path / "x.parquet"])
-    assert not facts.took
-    assert facts.left[0].why.startswith(f"it holds {what} of an OpenDC workload")
+def opendc(folder: Path) -> None:
+    """Two tasks and their fragments, of which the second file holds a stranger's too."""
+    begin = datetime(2026, 6, 1, 10)  # noqa: DTZ001
+    pl.DataFrame(
+        {
+            "id": [7, 8],
+            "submission_time": [begin, begin],
+            "duration": [900_000, 300_000],
+            "cpu_count": [4, 2],
+            "cpu_capacity": [10_000.0, 5_000.0],
+            "mem_capacity": [8_000, 4_000],
+        }
+    ).write_parquet(folder / "tasks.parquet")
+    pl.DataFrame(
+        {
+            "id": [7, 7, 8, 7, 9],
+            "duration": [300_000, 600_000, 300_000, 0, 300_000],
+            "cpu_usage": [5_000.0, 250.0, 2_500.0, 1.0, 1.0],
+        }
+    ).write_parquet(folder / "fragments.parquet")
+
+
+def test_workloads_of_opendc_are_tasks_with_fragments(tmp_path: Path) -> None:
+    opendc(tmp_path)
+    facts = read_paths([tmp_path])
+    first, second = facts.series
+    # 5,000 MHz of processors of 2,500 MHz each.
+    assert first.table["cores"].to_list() == [2.0, 0.1]
+    assert first.table["seconds"].to_list() == [300.0, 600.0]
+    assert [str(time)[11:] for time in first.table["time"]] == ["10:05:00", "10:15:00"]
+    assert second.table["cores"].to_list() == [1.0]
+    task = facts.partitions[None, "7"]
+    assert task.virtual is not None
+    assert task.memory_bytes is not None
+    assert (task.virtual.value, task.memory_bytes.value) == (4, 8_000_000_000)
+    # A fragment without a length, and one of a task that nothing tells of.
+    assert [one.dropped for one in facts.took] == [0, 2]
+    alone = read_paths([tmp_path / "fragments.parquet"])
+    assert "give the file of tasks too" in alone.left[0].why

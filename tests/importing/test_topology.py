@@ -297,3 +297,37 @@ def test_a_dump_whose_firmware_is_a_hypervisor_s_is_a_guest(tmp_path: Path) -> N
     assert system.hypervisor is not None
     assert system.hypervisor.value == "qemu"
     assert "as a guest of QEMU sees it" in facts.took[0].what
+
+
+CPUINFO = Path(__file__).resolve().parent / "samples" / "cpuinfo"
+
+
+@pytest.mark.parametrize(
+    ("name", "architecture", "shape"),
+    [
+        ("x86", "x86_64", (2, 4, 8)),
+        ("power", "power", (0, 0, 16)),
+        ("z", "s390x", (2, 4, 8)),
+        ("arm", "aarch64", (0, 0, 4)),
+    ],
+)
+def test_cpuinfo_alone_is_a_host(name: str, architecture: str, shape: tuple[int, int, int]) -> None:
+    facts = read_paths([CPUINFO / name])
+    every = list(facts.topologies[0].root.walk())
+    kinds = ("Package", "Core", "PU")
+    assert tuple(sum(one.kind == kind for one in every) for kind in kinds) == shape
+    told = facts.systems[name].architecture
+    assert told is not None
+    assert told.value == architecture
+    said = any("threads of one core" in one.text for one in facts.notices)
+    assert said == (shape[1] == 0)
+    # As awk counts them: '/^processor[ \t]*:/', and on Z the numbers of processors.
+    lines = (CPUINFO / name).read_text().splitlines()
+    starts = ("cpu number",) if name == "z" else ("processor\t:",)
+    assert sum(line.startswith(starts) for line in lines) == shape[2]
+
+
+def test_cpuinfo_makes_a_machine_of_its_own() -> None:
+    made = import_paths([CPUINFO / "x86"])
+    assert 'file = "machine.toml"' in made.text
+    assert made.scenario.machine.threads_per_core == 2

@@ -50,7 +50,7 @@ pub mod topology;
 pub mod traces;
 mod vmstat;
 pub mod vparstatus;
-mod xml;
+pub mod xml;
 
 pub use capture::{Capture, Report, Section, Table, Value};
 pub use damage::Lenient;

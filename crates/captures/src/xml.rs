@@ -6,16 +6,17 @@
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::Reader;
+use serde::Serialize;
 
-use crate::damage::Damage;
-use crate::error::quoted;
+use crate::damage::{Damage, Lenient};
+use crate::error::{quoted, CaptureError};
 
 /// Elements deeper than this are left out.
 pub(crate) const DEEPEST: usize = 100;
 
 /// A tag with its attributes, its text and what is inside.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Element {
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Element {
     /// Its name as written.
     pub(crate) name: String,
     /// Attributes in their order.
@@ -55,6 +56,19 @@ impl Element {
     pub(crate) fn text_of(&self, name: &str) -> Option<&str> {
         self.first(name).map(|child| child.text.as_str())
     }
+}
+
+/// Reads all of a text as trees: the root elements of the documents in it.
+///
+/// # Errors
+/// There is no element in it.
+pub fn read(text: &str) -> Result<Lenient<Vec<Element>>, CaptureError> {
+    let mut damage = Damage::default();
+    let roots = parse_all(text, &mut damage);
+    if roots.is_empty() {
+        return Err(CaptureError::Empty { tool: "any tool" });
+    }
+    Ok(damage.with(roots))
 }
 
 /// The root element of a text, none if there is no element at all; further documents in the same

@@ -4,13 +4,14 @@ mod damaging;
 
 use damaging::{answers_whatever_the_damage, readers::named, work_grows_with_the_text};
 
-const NAMES: [&str; 6] = [
+const NAMES: [&str; 7] = [
     "hwloc",
     "lscpu",
     "libvirt_capabilities",
     "libvirt_domain",
     "sysfs",
     "sysinfo",
+    "xml",
 ];
 
 #[test]

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use homenode_captures::topology::{console, Topology};
-use homenode_captures::{hwloc, libvirt, lscpu, sysfs, sysinfo, CaptureError as Fault, Lenient};
+use homenode_captures::{
+    hwloc, libvirt, lscpu, sysfs, sysinfo, xml, CaptureError as Fault, Lenient,
+};
 use pyo3::prelude::*;
 use serde::Serialize;
 
@@ -56,6 +58,13 @@ fn read_sysinfo(py: Python<'_>, text: &str) -> PyResult<String> {
     py.detach(|| read(sysinfo::read(text)))
 }
 
+/// Reads any XML as trees (JSON): `name`, `attributes` as pairs, `children`, `text`, `line`; raises
+/// `CaptureError` if there is no element.
+#[pyfunction]
+fn read_xml(py: Python<'_>, text: &str) -> PyResult<String> {
+    py.detach(|| read(xml::read(text)))
+}
+
 /// Writes a tree (JSON) as `lstopo -v` prints it on a console.
 #[pyfunction]
 fn topology_console(topology_json: &str) -> PyResult<String> {
@@ -72,6 +81,7 @@ fn topology_xml(topology_json: &str) -> PyResult<String> {
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read_hwloc, module)?)?;
     module.add_function(wrap_pyfunction!(read_sysfs, module)?)?;
+    module.add_function(wrap_pyfunction!(read_xml, module)?)?;
     module.add_function(wrap_pyfunction!(read_lscpu, module)?)?;
     module.add_function(wrap_pyfunction!(read_capabilities, module)?)?;
     module.add_function(wrap_pyfunction!(read_domains, module)?)?;

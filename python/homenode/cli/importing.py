@@ -43,6 +43,14 @@ SystemOption = Annotated[
     str | None,
     typer.Option("--system", help="Server to take, if several were recorded.", metavar="KEY"),
 ]
+CpusOption = Annotated[
+    int | None,
+    typer.Option(
+        "--cpus",
+        help="Logical processors of the host, if no recording tells (vmstat).",
+        metavar="N",
+    ),
+]
 StepOption = Annotated[
     str | None,
     typer.Option("--step", help="Simulated time for which a window is played.", metavar="TIME"),
@@ -79,6 +87,7 @@ def import_recordings(
     output: OutputOption = None,
     machine: MachineOption = None,
     system: SystemOption = None,
+    cpus: CpusOption = None,
     profile: Annotated[
         str,
         typer.Option(
@@ -109,10 +118,16 @@ def import_recordings(
     scenario if no file is named.
     """
     from homenode.records.importing import import_paths, read_paths
+    from homenode.records.importing.front import MOST_PROCESSORS
 
     limits = _limits(unpacked)
+    if cpus is not None and not 0 < cpus <= MOST_PROCESSORS:
+        raise InputError(
+            f"--cpus: {cpus} is no number of processors of a host",
+            next_step=f"give one from 1 to {MOST_PROCESSORS}",
+        )
     if look:
-        _tell_reading(read_paths(paths, limits), as_json=as_json)
+        _tell_reading(read_paths(paths, limits, cpus), as_json=as_json)
         return
     if tables is not None:
         _keep_tables(paths, tables, limits, force=force, as_json=as_json)
@@ -123,6 +138,7 @@ def import_recordings(
             paths,
             options,
             limits=limits,
+            processors=cpus,
             progress=progress,
             reading=None if as_json else _tell_facts,
         )

@@ -289,6 +289,7 @@ impl Reader {
             .partitions
             .entry(name.to_owned())
             .or_insert_with(|| PartitionUse {
+                system: None,
                 name: name.to_owned(),
                 line,
                 fields: Vec::new(),

@@ -3,6 +3,7 @@
 
 mod attributes;
 mod metrics;
+mod session;
 mod usage;
 
 pub use attributes::{recognise, rows, Listing, Row};

@@ -12,6 +12,8 @@ use crate::stamp::seconds;
 pub struct PartitionUse {
     /// As the console calls the partition.
     pub name: String,
+    /// Its managed system, where the command above its samples names one.
+    pub system: Option<String>,
     /// Line of its first sample.
     pub line: usize,
     /// Names and values of its latest sample, without counters.
@@ -67,7 +69,8 @@ struct Partition {
 /// Samples while a listing is read.
 #[derive(Default)]
 pub(crate) struct Usage {
-    partitions: BTreeMap<String, Partition>,
+    /// By system and name.
+    partitions: BTreeMap<(Option<String>, String), Partition>,
 }
 
 /// Ends of names of counters.
@@ -75,7 +78,13 @@ const COUNTERS: [&str; 4] = ["_cycles", "_instructions", "_active", "time"];
 
 impl Usage {
     /// Take a row of `lslparutil`; rows of pools, systems and events are none of a partition's use.
-    pub(crate) fn take(&mut self, row: &[(String, String)], line: usize, damage: &mut Damage) {
+    pub(crate) fn take(
+        &mut self,
+        system: Option<&str>,
+        row: &[(String, String)],
+        line: usize,
+        damage: &mut Damage,
+    ) {
         let value = |name: &str| {
             let found = row.iter().find(|(known, _)| known == name);
             found.map(|(_, value)| value.as_str())
@@ -99,7 +108,10 @@ impl Usage {
             let why = || "a sample without time, time_cycles, capped_cycles or uncapped_cycles";
             return damage.drop_line(line, || why().to_owned());
         };
-        let partition = self.partitions.entry(name.to_owned()).or_default();
+        let partition = self
+            .partitions
+            .entry((system.map(str::to_owned), name.to_owned()))
+            .or_default();
         if partition.counted.is_empty() {
             partition.line = line;
         }
@@ -123,26 +135,30 @@ impl Usage {
 
     /// Use between samples; the listing may have the latest first.
     pub(crate) fn differences(self, damage: &mut Damage) -> Vec<PartitionUse> {
-        let each = self.partitions.into_iter().map(|(name, mut partition)| {
-            let order = |one: &Counted, next: &Counted| one.passed.cmp(&next.passed);
-            partition.counted.sort_by(order);
-            let mut samples = Samples::default();
-            for pair in partition.counted.windows(2) {
-                between(
-                    &pair[0],
-                    &pair[1],
-                    partition.dedicated,
-                    &mut samples,
-                    damage,
-                );
-            }
-            PartitionUse {
-                name,
-                line: partition.line,
-                fields: partition.fields,
-                samples,
-            }
-        });
+        let each = self
+            .partitions
+            .into_iter()
+            .map(|((system, name), mut partition)| {
+                let order = |one: &Counted, next: &Counted| one.passed.cmp(&next.passed);
+                partition.counted.sort_by(order);
+                let mut samples = Samples::default();
+                for pair in partition.counted.windows(2) {
+                    between(
+                        &pair[0],
+                        &pair[1],
+                        partition.dedicated,
+                        &mut samples,
+                        damage,
+                    );
+                }
+                PartitionUse {
+                    name,
+                    system,
+                    line: partition.line,
+                    fields: partition.fields,
+                    samples,
+                }
+            });
         each.collect()
     }
 }

@@ -52,7 +52,8 @@ impl State {
 
     fn line(&mut self, line: &str, number: usize) -> Result<(), String> {
         let words: Vec<&str> = line.split_whitespace().collect();
-        if words.is_empty() || is_ruler(line) {
+        let is_command = self.look.is_none() && words.iter().any(|word| word.ends_with("hyptop"));
+        if words.is_empty() || is_ruler(line) || is_command {
             return Ok(());
         }
         let Some(look) = self.look.as_mut() else {
@@ -95,17 +96,28 @@ impl State {
     }
 }
 
-/// The first line of a look: the time, and processors by type.
+const TYPES: &str = "cpu-t:";
+
+/// The first line of a look: the time, and processors by type; newer levels have no bar between
+/// them, older ones write the types' heading in capitals.
 fn head(line: &str, number: usize) -> Option<Look> {
-    let (time, rest) = line.split_once('|')?;
-    let time = time.trim();
-    if time.len() != 8 || time.bytes().filter(|byte| *byte == b':').count() != 2 {
+    let (time, rest) = line
+        .trim_start()
+        .split_once(|c: char| c == '|' || c.is_whitespace())?;
+    let rest = rest.trim_start().trim_start_matches('|').trim_start();
+    let named = rest
+        .get(..TYPES.len())
+        .filter(|word| word.eq_ignore_ascii_case(TYPES));
+    if !(line.contains('|') || named.is_some())
+        || time.len() != 8
+        || time.bytes().filter(|byte| *byte == b':').count() != 2
+    {
         return None;
     }
     let mut look = Look::beginning(number);
     time.clone_into(&mut look.time);
-    if let Some((_, types)) = rest.split_once("cpu-t:") {
-        for word in types.split_whitespace() {
+    if named.is_some() {
+        for word in rest[TYPES.len()..].split_whitespace() {
             let told = word.strip_suffix(')').and_then(|word| word.split_once('('));
             if let Some((kind, Ok(count))) = told.map(|(kind, count)| (kind, count.parse())) {
                 look.cpu_types.insert(kind.to_owned(), count);

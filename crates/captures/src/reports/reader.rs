@@ -202,6 +202,11 @@ impl Reader {
             self.found.commands.push(command);
             return true;
         }
+        if session::is_prompt(words) {
+            self.close_table();
+            self.mode = Mode::Other;
+            return true;
+        }
         if words::is_ruler(words) {
             self.ruler();
             return true;
@@ -325,7 +330,9 @@ impl Reader {
             };
         if since_boot {
             let line = table.lines.remove(0) as usize;
-            table.times.remove(0);
+            let end = table.times.remove(0);
+            // The next interval begins where this one ends.
+            table.start = table.start.or(Some(end).filter(|end| !end.is_nan()));
             table.values.iter_mut().for_each(|column| {
                 column.remove(0);
             });

@@ -84,6 +84,7 @@ impl Open {
                 Some(now) => self.now = now,
                 None => return Taken::Back,
             }
+            self.table.dated |= stamp.day.is_some();
         }
         // A logical processor is set in and has no time base of its own.
         let logical = indented || values.last().is_some_and(|value| value.is_nan());

@@ -96,6 +96,20 @@ pub(crate) fn command(words: &[&str], line: usize) -> Option<Command> {
     })
 }
 
+/// Whether a line is a prompt with a command behind it; what others print is no report's.
+pub(crate) fn is_prompt(words: &[&str]) -> bool {
+    let ends = |word: &str| word.ends_with(['#', '$', '>', '%']);
+    match words {
+        ["#" | "$", first, ..] => first
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || b"/_.-0123456789".contains(&byte)),
+        [user, rest @ ..] if user.contains('@') => {
+            ends(user) || rest.first().is_some_and(|word| ends(word))
+        }
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,6 +157,22 @@ mod tests {
         assert_eq!(found.processors, Some(4));
         assert_eq!(found.architecture.as_deref(), Some("ppc64le"));
         assert_eq!(banner(&["AIX", "is", "fine"], 1), None);
+    }
+
+    #[test]
+    fn prompts_have_a_user_or_stand_alone() {
+        for line in [
+            "root@db2:/# prtconf",
+            "[me@db2 ~]$ ls -l",
+            "# lsattr -El sys0",
+        ] {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            assert!(is_prompt(&words), "{line}");
+        }
+        for line in ["# hostname;interval", "# CPU", "user@host says", "5 6 7"] {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            assert!(!is_prompt(&words), "{line}");
+        }
     }
 
     #[test]

@@ -86,6 +86,7 @@ fn architecture(files: &Files<'_>, info: &CpuInfo) -> Option<String> {
             ),
             (text.contains("IA-64"), "ia64"),
             (flags.iter().any(|flag| flag == "lm"), "x86_64"),
+            (flags.iter().any(|flag| flag == "asimd"), "aarch64"),
         ];
         let found = known.into_iter().find(|(is, _)| *is);
         found.map(|(_, name)| name.to_owned())

@@ -16,6 +16,8 @@ pub(super) struct CpuInfo {
 /// What `/proc/cpuinfo` says of one processor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Processor {
+    pub(super) drawer: Option<u32>,
+    pub(super) book: Option<u32>,
     pub(super) package: Option<u32>,
     pub(super) core: Option<u32>,
     pub(super) clock_mhz: Option<f64>,
@@ -44,7 +46,8 @@ impl CpuInfo {
                 .find(|(key, _)| *key == name)
                 .map(|(_, value)| *value)
         };
-        let number = get("processor").and_then(|text| text.parse().ok());
+        let number = get("processor").or_else(|| get("cpu number"));
+        let number = number.and_then(|text| text.parse().ok());
         match number.filter(|number| *number <= HIGHEST) {
             Some(number) => {
                 self.processors.insert(number, processor(&get));
@@ -95,10 +98,14 @@ impl CpuInfo {
 
 fn processor<'a>(get: &impl Fn(&str) -> Option<&'a str>) -> Processor {
     let number = |name: &str| get(name).and_then(|text| text.parse().ok());
-    let clock = get("clock").or_else(|| get("cpu MHz"));
+    let names = ["clock", "cpu MHz", "cpu MHz static"];
+    let clock = names.iter().find_map(|name| get(name));
     let clock = clock.and_then(|text| text.trim_end_matches("MHz").trim().parse().ok());
-    let flags = get("flags").or_else(|| get("features")).unwrap_or("");
+    let names = ["flags", "features", "Features"];
+    let flags = names.iter().find_map(|name| get(name)).unwrap_or("");
     Processor {
+        drawer: number("drawer id"),
+        book: number("book id"),
         package: number("physical id"),
         core: number("core id"),
         clock_mhz: clock.filter(|clock: &f64| clock.is_finite() && *clock > 0.0),
@@ -150,5 +157,11 @@ mod tests {
         let info = CpuInfo::read(z);
         assert_eq!(info.machine("machine type"), Some("9"));
         assert_eq!(info.processors.keys().collect::<Vec<_>>(), [&3]);
+        let newer = "cpu number : 5\nphysical id : 1\ncore id : 2\nbook id : 3\ndrawer id : 4\n\
+                     cpu MHz dynamic : 5000\ncpu MHz static : 5200\n";
+        let fifth = CpuInfo::read(newer).processors[&5].clone();
+        let place = (fifth.drawer, fifth.book, fifth.package, fifth.core);
+        assert_eq!(place, (Some(4), Some(3), Some(1), Some(2)));
+        assert_eq!(fifth.clock_mhz, Some(5200.0));
     }
 }

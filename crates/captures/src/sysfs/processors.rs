@@ -206,29 +206,38 @@ fn with_infos(mut part: Part, info: &CpuInfo) -> Part {
 
 /// Packages and cores by their numbers in `proc/cpuinfo`.
 fn from_cpuinfo(info: &CpuInfo, online: &Set) -> Vec<Part> {
-    let mut packages: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    let mut cores: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
+    let mut places: [BTreeMap<Place, Vec<u32>>; 4] = Default::default();
     for cpu in online.iter() {
         let Some(said) = info.processors.get(&cpu) else {
             continue;
         };
-        if let Some(package) = said.package {
-            packages.entry(package).or_default().push(cpu);
-            if let Some(core) = said.core {
-                cores.entry((package, core)).or_default().push(cpu);
+        // Numbers count anew in what is around; without that they are no places.
+        let levels = [said.drawer, said.book, said.package, said.core];
+        for (depth, level) in levels.into_iter().enumerate() {
+            if level.is_some() && (depth < 3 || said.package.is_some()) {
+                let mut place = levels;
+                place[depth + 1..].fill(None);
+                places[depth].entry(place).or_default().push(cpu);
             }
         }
     }
-    let part = |kind: Kind, number: u32, cpus: Vec<u32>| Part {
-        object: Object::new(kind, Some(number)),
-        processors: Set::of(cpus),
-    };
-    let packages = packages
-        .into_iter()
-        .map(|(number, cpus)| part(Kind::Package, number, cpus));
-    let packages: Vec<Part> = packages.map(|part| with_infos(part, info)).collect();
-    let cores = cores
-        .into_iter()
-        .map(|((_, number), cpus)| part(Kind::Core, number, cpus));
-    packages.into_iter().chain(cores).collect()
+    let kinds = [
+        (Kind::Group, Some("Drawer")),
+        (Kind::Group, Some("Book")),
+        (Kind::Package, None),
+        (Kind::Core, None),
+    ];
+    let mut parts = Vec::new();
+    for (depth, (found, (kind, subtype))) in places.into_iter().zip(kinds).enumerate() {
+        for (place, cpus) in found {
+            let mut object = Object::new(kind, place[depth]);
+            object.subtype = subtype.map(str::to_owned);
+            let processors = Set::of(cpus);
+            parts.push(with_infos(Part { object, processors }, info));
+        }
+    }
+    parts
 }
+
+/// Numbers of drawer, book, package and core.
+type Place = [Option<u32>; 4];

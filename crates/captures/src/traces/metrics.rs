@@ -1,4 +1,5 @@
-//! What Prometheus scrapes from an exporter, and OpenMetrics: `name{label="value"} 1.5 timestamp`.
+//! What Prometheus scrapes from an exporter, and OpenMetrics: `name{label="value"} 1.5 timestamp`;
+//! and what `promtool tsdb dump` prints, in which the name is a label, `__name__`.
 
 use std::collections::HashMap;
 
@@ -205,10 +206,17 @@ fn split(text: &str) -> Option<Parts<'_>> {
     let named = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':');
     let end = text.bytes().position(|byte| !named(&byte))?;
     let (name, after) = text.split_at(end);
-    if name.is_empty() || name.as_bytes()[0].is_ascii_digit() {
+    let trimmed = after.trim_start();
+    if name.is_empty() {
+        let inside = trimmed.strip_prefix('{')?;
+        let close = closing(inside)?;
+        let (labels, rest) = (inside[..close].trim(), &inside[close + 1..]);
+        let name = own_name(labels)?;
+        return Some(Parts { name, labels, rest });
+    }
+    if name.as_bytes()[0].is_ascii_digit() {
         return None;
     }
-    let trimmed = after.trim_start();
     let Some(inside) = trimmed.strip_prefix('{') else {
         let rest = after.starts_with(char::is_whitespace).then_some(after)?;
         return Some(Parts {
@@ -220,6 +228,14 @@ fn split(text: &str) -> Option<Parts<'_>> {
     let close = closing(inside)?;
     let (labels, rest) = (inside[..close].trim(), &inside[close + 1..]);
     Some(Parts { name, labels, rest })
+}
+
+/// The value of the label that is a name; names need no escapes.
+fn own_name(labels: &str) -> Option<&str> {
+    let (before, after) = labels.split_once("__name__=\"")?;
+    let begins = before.is_empty() || before.ends_with([',', ' ']);
+    let (name, _) = after.split_once('"')?;
+    (begins && !name.is_empty()).then_some(name)
 }
 
 /// Where the brace is that ends the labels.
@@ -313,6 +329,19 @@ mod tests {
         assert_eq!(reader.passed(), 1);
         let rest = reader.finish();
         assert_eq!((rest.dropped, rest.remarks.len()), (0, 0));
+    }
+
+    #[test]
+    fn a_dump_has_names_as_labels() {
+        let text = "{__name__=\"lab_use\", cpu=\"0\"} 4.5 1717200000000\n{cpu=\"0\"} 1 2\n";
+        let (batch, mut reader) = read(text);
+        assert_eq!(reader.names(), ["lab_use"]);
+        assert_eq!(reader.labels()[0][1], ("cpu".to_owned(), "0".to_owned()));
+        assert_eq!(
+            (batch.value.len(), batch.time_us[0]),
+            (1, 1_717_200_000_000_000)
+        );
+        assert_eq!(reader.finish().dropped, 1);
     }
 
     #[test]

@@ -324,6 +324,8 @@ class Facts:
     left: list[Left] = field(default_factory=list)
     afterwards: list[Callable[[], None]] = field(default_factory=list)
     """What readers do once all files are read: one file may tell what another needs."""
+    processors: Count | None = None
+    """Logical processors of a host whose recordings do not tell, as someone says."""
     between: dict[str, dict[str, float]] = field(default_factory=dict)
     """What files of one format tell each other, by the name of the format."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from homenode._engine import CaptureError
 from homenode.errors import Where
 from homenode.records.importing.assemble import Assembled, AssembleOptions, assemble
-from homenode.records.importing.facts import Facts
+from homenode.records.importing.facts import Facts, Told
 from homenode.records.importing.opening.bounds import Limits
 from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.gather import Gathered, reason
@@ -19,23 +19,32 @@ from homenode.records.importing.shared.stopped import leave_out_stopped
 from homenode.records.importing.shared.words import unread
 
 Progress = Callable[[float, float | None], None]
+TOLD_BY = "--cpus"
+"""Where processors are from that no recording tells."""
+MOST_PROCESSORS = 65_536
+"""That a host can have."""
 _MOST_TOLD = 10
 
 
-def read_paths(paths: Sequence[str | Path], limits: Limits | None = None) -> Facts:
+def read_paths(
+    paths: Sequence[str | Path], limits: Limits | None = None, processors: int | None = None
+) -> Facts:
     """What files, folders and archives say; nothing is made of it yet.
 
-    A file that is left out stands in `left` of the result, with the reason. Raises `NotFoundError`
-    for a path where nothing is.
+    `processors` is how many logical ones a host has whose recordings do not tell. A file that is
+    left out stands in `left` of the result, with the reason. Raises `NotFoundError` for a path
+    where nothing is.
     """
     with Gathered(limits or Limits()) as gathered:
         gathered.add_all([Path(path) for path in paths])
-        return read_gathered(gathered)
+        facts = Facts()
+        if processors is not None:
+            facts.processors = Told(processors, Where(TOLD_BY))
+        return read_gathered(gathered, facts)
 
 
-def read_gathered(gathered: Gathered) -> Facts:
-    """What gathered files and dumps say."""
-    facts = Facts()
+def read_gathered(gathered: Gathered, facts: Facts) -> Facts:
+    """What gathered files and dumps say, added to what is known."""
     for tree in gathered.trees:
         formats = recognise_tree(tree)
         for tree_format in formats:
@@ -87,15 +96,17 @@ def import_paths(
     options: AssembleOptions | None = None,
     *,
     limits: Limits | None = None,
+    processors: int | None = None,
     progress: Progress | None = None,
     reading: Callable[[Facts], None] | None = None,
 ) -> Assembled:
     """Make a scenario of recordings and listings; nothing is written.
 
-    `reading` is given what was found before the scenario is made. Raises `ListingError` if nothing
+    `processors` as for `read_paths`; `reading` is given what was found before the scenario is made.
+    Raises `ListingError` if nothing
     was taken, or what was makes no scenario.
     """
-    facts = read_paths(paths, limits)
+    facts = read_paths(paths, limits, processors)
     if not facts.took and not facts.of_cells:
         raise nothing_taken(facts)
     if reading is not None and not facts.unsound:

@@ -4,7 +4,7 @@
 mod streams;
 
 use homenode_captures::{fcx, hmc, hwloc, hyptop, libvirt, lparcfg, lparstat, lscpu, mpstat};
-use homenode_captures::{parstatus, reports, sysfs, sysinfo, vparstatus};
+use homenode_captures::{parstatus, reports, sysfs, sysinfo, vparstatus, xml};
 use homenode_captures::{Capture, CaptureError, Lenient, Reading, Remark};
 use serde::Serialize;
 
@@ -63,6 +63,7 @@ pub const READERS: &[Reader] = &[
     reader("libvirt_domain", |bytes| {
         lenient(libvirt::read_domains(&text(bytes)))
     }),
+    reader("xml", |bytes| lenient(xml::read(&text(bytes)))),
     topology("libvirt_capabilities", |bytes| {
         lenient(libvirt::read_capabilities(&text(bytes)))
     }),

@@ -70,6 +70,8 @@ _S = 1_000_000_000
 STEP_S = 20.0
 """Simulated time of a window: long enough for folding, which takes one step a second, to follow."""
 _LEAST_STEP_S = 10.0
+_LEAST_UNFOLDED_S = 2.5
+"""The same of guests that fold nothing, in bursts of the profile, which are thousands by then."""
 _BUDGET = 110_000.0
 """Simulated time of the run times the cores in use [core-seconds]: about a minute or two of
 computing.
@@ -187,7 +189,8 @@ def _windows(
         return windows, options.step_ns
     length = min(STEP_S, max(windows.seconds))
     if windows.count * length * cores > _BUDGET:
-        length = min(length, _LEAST_STEP_S)
+        folds = any(one.guest.value == "aix" for one in planned)
+        length = min(length, _LEAST_STEP_S if folds or switches_per_s else _LEAST_UNFOLDED_S)
     return windows, max(1_000_000, round(length * 1000) * 1_000_000)
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from homenode import _engine
 from homenode.records.importing.facts import Beside, Facts, PartitionFacts, Told, Took
-from homenode.records.importing.formats import aixaffinity, aixbeside, aixfacts, aixseries
+from homenode.records.importing.formats import aixaffinity, aixbeside, aixfacts, aixlists, aixseries
 from homenode.records.importing.formats.aixseries import ReportTable, Timed, Use
 from homenode.records.importing.opening.contents import Input
-from homenode.records.importing.opening.sources import ListingError, Notice
+from homenode.records.importing.opening.sources import ListingError, Notice, head_text
 from homenode.records.importing.shared.forms import FileFormat
 from homenode.records.importing.shared.words import counted, named_after, unread
 
@@ -61,6 +61,11 @@ class ReportFormat:
         what += uses + moves
         session.beside(tables)
         dropped += unsound
+        if aixlists.holds_lists(source.head):
+            text = head_text(source.head).replace("\r", "")
+            listed, lost = aixlists.tell_lists(source, facts, text, session.owner(1))
+            what.append(listed)
+            dropped += lost
         if recording["tunables"]:
             count = counted(len(recording["tunables"]), "tunable")
             what.append(f"{count}, of which nothing is made")
@@ -98,6 +103,8 @@ class _Session:
             for listing in recording["information"]
             if (name := _name(listing)) is not None
         ]
+        told = aixlists.name_of(head_text(source.head).replace("\r", ""))
+        self.named += [(1, told)] if told and not self.named else []
         self.hosts = [(banner["line"], banner["host"]) for banner in recording["banners"]]
         self.stem = named_after(source.file)
         self.said: set[str] = set()
@@ -166,8 +173,9 @@ class _Session:
                 what.append(switches if told else f"{table.report}, which tells no use of cores")
                 if aixseries.has_shares(table):
                     text = f"{table.report} does not say how many processors there are: no cores"
-                    if owner.os is not None and owner.os.value == HP_UX.lower():
-                        text = f"{text}; sar -M of HP-UX tells"
+                    is_hpux = owner.os is not None and owner.os.value == HP_UX.lower()
+                    of_linux = "--cpus N tells, or a text of mpstat or lscpu beside it"
+                    text = f"{text}; {'sar -M of HP-UX tells' if is_hpux else of_linux}"
                     self._say_once(table.meta["line"], text)
             else:
                 by_owner.setdefault(owner.name, []).append((table, use))
@@ -239,7 +247,7 @@ class _Session:
             last = done.frame["time"].to_physical()[-1] / 1e6
             told = aixseries.series(owner.name, None, use, done.frame, self.source.file)
             self.facts.series.append(told)
-        if rows == 1:
+        if rows == 1 and all(table.meta["start"] is None for table, _ in mine):
             text = f"one row of {owner.name} only: it may be the mean since the system started"
             self.facts.notices.append(Notice(text, self.source.at(int(mine[0][0].lines[0]))))
         return rows, seconds, bad
@@ -247,14 +255,22 @@ class _Session:
     def _processors(self, table: ReportTable) -> int | None:
         """As the first line of the tool says; sar -M of HP-UX and sadf have a row for each."""
         index = table.meta["banner"]
-        if index is None:
-            return None
-        banner = self.recording["banners"][index]
-        count: int | None = banner["processors"]
-        if count is None and table.tool == "sar":
+        if index is not None:
+            count: int | None = self.recording["banners"][index]["processors"]
             rows = [part for part in table.meta["parts"] if part["name"].isdigit()]
-            return len(rows) or None
-        return count
+            if count is None and table.tool == "sar":
+                count = len(rows) or None
+            if count is not None:
+                return count
+        if "swpd" in table.values:
+            here = self.source.at(table.meta["line"])
+            self.facts.tell(self.owner(table.meta["line"]), "os", Told("linux", here))
+        told = self.facts.processors
+        if told is None or not aixseries.has_shares(table) or table.configuration:
+            return None
+        logical: Told[object] = Told(told.value, told.where)
+        self.facts.tell(self.owner(table.meta["line"]), "logical", logical)
+        return told.value
 
 
 def _name(listing: Mapping[str, Any]) -> str | None:

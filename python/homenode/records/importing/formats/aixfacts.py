@@ -12,10 +12,9 @@ from typing import Any
 
 from homenode.errors import Where
 from homenode.records.importing.facts import Facts, PartitionFacts, SystemFacts, Told
+from homenode.records.importing.shared.servers import NO_SERVER
 from homenode.records.importing.shared.words import number, size, unsound, whole
 
-NO_SERVER = ""
-"""Key of the server that is meant where no serial number is told."""
 At = Callable[[int], Where]
 
 _MB = 1 << 20

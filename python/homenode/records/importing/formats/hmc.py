@@ -1,15 +1,16 @@
 """What a Hardware Management Console lists of the servers it manages: rows of `lssyscfg`,
 `lshwres`, `lslparutil` and `lsmemopt`, and processed metrics (JSON) of its performance monitor.
 
-Rows of partitions do not name their server. They belong to the one that a row of `lssyscfg -r sys`
-in the same file names, else to the only one that other files tell of.
+Rows of partitions do not name their server. They belong to the one that the command above them
+asks (`-m`, in a session), else to the one that a row of `lssyscfg -r sys` in the same file names,
+else to the only one that other files tell of.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from homenode import _engine
@@ -23,14 +24,14 @@ from homenode.records.importing.facts import (
     Took,
 )
 from homenode.records.importing.formats.aix import kind_of
-from homenode.records.importing.formats.aixfacts import NO_SERVER
 from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import Notice
 from homenode.records.importing.shared.forms import FileFormat
+from homenode.records.importing.shared.servers import NO_SERVER, to_the_only_server
 from homenode.records.importing.shared.words import counted, number, unread, unsound, whole
 
 _MOST = 1 << 30
-_MB = 1 << 20
+MB = 1 << 20
 _RUNNING = ("running", "open firmware", "starting")
 _SYSTEMS = (("aix", "aix"), ("vios", "aix"), ("linux", "linux"), ("os/400", "ibm-i"),
             ("os400", "ibm-i"), ("ibm i", "ibm-i"))  # fmt: skip
@@ -45,8 +46,8 @@ def _parsed(source: Input, function: str) -> dict[str, Any]:
     return found
 
 
-class _Reader:
-    """Takes facts out of one file."""
+class HmcReader:
+    """Takes facts of one server out of one file."""
 
     def __init__(self, source: Input, facts: Facts, key: str | None) -> None:
         self.source, self.facts, self.key = source, facts, key
@@ -88,7 +89,7 @@ class _Reader:
         self.tell(of, "number", whole(values.get("id", "")), line)
         self.tell(of, "virtual", whole(values.get("procs", "")), line)
         memory = number(values.get("memory", ""))
-        self.tell(of, "memory_bytes", None if memory is None else round(memory * _MB), line)
+        self.tell(of, "memory_bytes", None if memory is None else round(memory * MB), line)
         self.tell(of, "os", _system(values.get("os", "")), line)
         self.limits(of, fields, line)
         return of
@@ -97,7 +98,7 @@ class _Reader:
         """Limits, of the partition as it runs or of its profile."""
         kinds = {"min": of.minimum, "max": of.maximum, "desired": of.desired, "pend": of.desired}
         quantities = (("entitlement", "proc_units", 1.0), ("virtual", "procs", 1.0),
-                      ("memory_bytes", "mem", float(_MB)))  # fmt: skip
+                      ("memory_bytes", "mem", float(MB)))  # fmt: skip
         for kind, limits in kinds.items():
             for quantity, suffix, unit in quantities:
                 text = fields.get(f"{kind}_{suffix}", fields.get(f"curr_{kind}_{suffix}", ""))
@@ -158,31 +159,69 @@ class RowsFormat:
     def read(self, source: Input, facts: Facts) -> None:
         """See `FileFormat.read`."""
         found = _parsed(source, "read_hmc_rows")
-        rows = [(row["kind"], row["line"], dict(row["fields"])) for row in found["found"]["rows"]]
-        serials = {row.get("serial_num") for kind, _, row in rows if kind == "lssyscfg sys"}
-        key = serials.pop() if len(serials) == 1 else None
-        reader = _Reader(source, facts, key)
-        for kind, line, row in rows:
-            _ROWS[kind](reader, row, line)
-        facts.afterwards.append(lambda: _pools(reader, rows))
-        if key is None:
-            facts.afterwards.append(lambda: _to_the_only_server(facts))
+        told = found["found"]["rows"]
+        rows = [(row["kind"], row["line"], dict(row["fields"])) for row in told]
+        servers = _Servers(source, facts, [row for kind, _, row in rows if kind == "lssyscfg sys"])
+        for (kind, line, row), one in zip(rows, told, strict=True):
+            _ROWS[kind](servers.reader(one["system"]), row, line)
+        for reader in servers.readers.values():
+            mine = [
+                row
+                for row, one in zip(rows, told, strict=True)
+                if servers.reader(one["system"]) is reader
+            ]
+            facts.afterwards.append(partial(_pools, reader, mine))
         counts = {one: sum(1 for kind, _, _ in rows if kind == one) for one in _ROWS}
         what = [f"{counted(count, 'row')} of {one}" for one, count in counts.items() if count]
-        what += _series(reader, found["found"]["usage"], "lslparutil")
+        for usage in found["found"]["usage"]:
+            what += _series(servers.reader(usage["system"]), [usage], "lslparutil")
+        if None in servers.readers:
+            facts.afterwards.append(lambda: to_the_only_server(facts))
         for remark in found["remarks"]:
             facts.notices.append(Notice(remark["text"], source.at(remark["line"])))
         facts.took.append(Took(source.file, self.name, "; ".join(what), found["dropped"]))
 
 
-def _server_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
+class _Servers:
+    """Whose rows are whose in one file."""
+
+    def __init__(self, source: Input, facts: Facts, systems: Sequence[Mapping[str, str]]) -> None:
+        self.source, self.facts = source, facts
+        serials = {row["serial_num"] for row in systems if "serial_num" in row}
+        self.only = serials.pop() if len(serials) == 1 else None
+        self.named = {
+            name: row["serial_num"]
+            for row in systems
+            if "serial_num" in row
+            for name in (row.get("name"), _type_and_serial(row))
+            if name
+        }
+        self.readers: dict[str | None, HmcReader] = {}
+
+    def reader(self, asked: str | None) -> HmcReader:
+        """For rows of the server that a command asked by name, or by type, model and serial number;
+        one that no row describes has its name for a key.
+        """
+        key = self.only if asked is None else self.named.get(asked, asked)
+        if key not in self.readers:
+            self.readers[key] = HmcReader(self.source, self.facts, key)
+        return self.readers[key]
+
+
+def _type_and_serial(row: Mapping[str, str]) -> str | None:
+    return f"{row['type_model']}*{row['serial_num']}" if "type_model" in row else None
+
+
+def _server_row(reader: HmcReader, row: Mapping[str, str], line: int) -> None:
+    if "serial_num" not in row:
+        return
     system = reader.facts.system(row["serial_num"])
-    reader.tell(system, "model", row["type_model"], line)
+    reader.tell(system, "model", row.get("type_model"), line)
     reader.tell(system, "architecture", "power", line)
     reader.tell(system, "hypervisor", "powervm", line)
 
 
-def _partition_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
+def _partition_row(reader: HmcReader, row: Mapping[str, str], line: int) -> None:
     name = row.get("lpar_name", row.get("name", ""))
     if name:
         of = reader.partition(name, row, line)
@@ -190,7 +229,7 @@ def _partition_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
             reader.tell(of, "running", row["state"].lower() in _RUNNING, line)
 
 
-def _profile_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
+def _profile_row(reader: HmcReader, row: Mapping[str, str], line: int) -> None:
     name = row.get("lpar_name", "")
     if not name:
         return
@@ -212,7 +251,7 @@ def _profile_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
     reader.facts.afterwards.append(ask)
 
 
-def _processors_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
+def _processors_row(reader: HmcReader, row: Mapping[str, str], line: int) -> None:
     system = reader.server(line)
     cores = number(row.get("configurable_sys_proc_units", ""))
     installed = number(row.get("installed_sys_proc_units", ""))
@@ -220,19 +259,19 @@ def _processors_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
     reader.tell(system, "installed_cores", None if installed is None else round(installed), line)
 
 
-def _pool_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
+def _pool_row(reader: HmcReader, row: Mapping[str, str], line: int) -> None:
     cores = number(row.get("configurable_pool_proc_units", ""))
     value = None if cores is None else round(cores)
     reader.tell(reader.server(line), "pool_cores", value, line)
 
 
-def _memory_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
+def _memory_row(reader: HmcReader, row: Mapping[str, str], line: int) -> None:
     memory = number(row.get("configurable_sys_mem", row.get("installed_sys_mem", "")))
-    value = None if memory is None else round(memory * _MB)
+    value = None if memory is None else round(memory * MB)
     reader.tell(reader.server(line), "memory_bytes", value, line)
 
 
-def _score_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
+def _score_row(reader: HmcReader, row: Mapping[str, str], line: int) -> None:
     names = ("curr_lpar_score", "curr_sys_score", "predicted_lpar_score", "predicted_sys_score")
     scores = [f"{name} {row[name]}" for name in names if name in row]
     of = row.get("lpar_name", "the server")
@@ -240,7 +279,7 @@ def _score_row(reader: _Reader, row: Mapping[str, str], line: int) -> None:
     reader.facts.notices.append(Notice(text, reader.source.at(line)))
 
 
-def _nothing(reader: _Reader, row: Mapping[str, str], line: int) -> None:
+def _nothing(reader: HmcReader, row: Mapping[str, str], line: int) -> None:
     """Pools are put to their partitions when all of these are known."""
     del reader, row, line
 
@@ -260,7 +299,7 @@ _ROWS = {
 }
 
 
-def _pools(reader: _Reader, rows: Sequence[tuple[str, int, Mapping[str, str]]]) -> None:
+def _pools(reader: HmcReader, rows: Sequence[tuple[str, int, Mapping[str, str]]]) -> None:
     """The most that the partitions of a pool may use together."""
     for kind, line, row in rows:
         most = number(row.get("max_pool_proc_units", ""))
@@ -272,35 +311,7 @@ def _pools(reader: _Reader, rows: Sequence[tuple[str, int, Mapping[str, str]]]) 
                 reader.tell(partition, "pool_maximum", most, line)
 
 
-def _to_the_only_server(facts: Facts) -> None:
-    """Rows that name no server are of the one that other files tell of, if it is the only one."""
-    servers = {key for key, _ in facts.partitions if key} | {key for key in facts.systems if key}
-    if len(servers) != 1:
-        return
-    (server,) = servers
-    if NO_SERVER in facts.systems:
-        _merge(facts, facts.systems.pop(NO_SERVER), facts.system(server))
-    for key, of in [(key, of) for key, of in facts.partitions.items() if key[0] is None]:
-        del facts.partitions[key]
-        _merge(facts, of, facts.partition(server, of.name))
-    for kind in (facts.series, facts.beside, facts.affinity):
-        owned = [replace(one, system=server) if one.system is None else one for one in kind]
-        kind[:] = owned  # type: ignore[assignment]  # of its own kind
-
-
-def _merge(
-    facts: Facts, source: SystemFacts | PartitionFacts, target: SystemFacts | PartitionFacts
-) -> None:
-    """Add what one tells to another of the same kind."""
-    for name, value in vars(source).items():
-        if isinstance(value, Told):
-            facts.tell(target, name, value)
-        elif isinstance(value, dict):
-            for of, told in value.items():
-                getattr(target, name).setdefault(of, told)
-
-
-def _series(reader: _Reader, usage: Sequence[Mapping[str, Any]], kind: str) -> list[str]:
+def _series(reader: HmcReader, usage: Sequence[Mapping[str, Any]], kind: str) -> list[str]:
     """Add use over time; what it is, in words."""
     what = []
     for one in usage:
@@ -312,7 +323,7 @@ def _series(reader: _Reader, usage: Sequence[Mapping[str, Any]], kind: str) -> l
         sizes = zip(samples["memory_mb"], samples["lines"], strict=True)
         size, line = next((told for told in sizes if told[0] is not None), (None, 0))
         if of.memory_bytes is None and size is not None:
-            reader.tell(of, "memory_bytes", round(size * _MB), int(line or 0))
+            reader.tell(of, "memory_bytes", round(size * MB), int(line or 0))
         quantity: Quantity = "physc" if of.mode is None or of.mode.value == "shared" else "used"
         table = _table(samples)
         note = f"{kind}: " + _NOTES[kind]
@@ -338,7 +349,7 @@ def _table(samples: Mapping[str, Sequence[float | None]]) -> Any:
     between = times.diff()
     usual = between.median()
     lengths = lengths.fill_null(between).fill_null(usual if isinstance(usual, float) else 30.0)
-    memory = pl.Series(samples["memory_mb"], dtype=pl.Float64) * _MB
+    memory = pl.Series(samples["memory_mb"], dtype=pl.Float64) * MB
     return pl.DataFrame(
         {
             "time": (times * 1e6).round().cast(pl.Int64).cast(pl.Datetime("us")),
@@ -367,7 +378,7 @@ class MetricsFormat:
         server = dict(document["server"])
         model, _, serial = server.get("mtms", "").partition("*")
         key = serial or server.get("name")
-        reader = _Reader(source, facts, key)
+        reader = HmcReader(source, facts, key)
         system = reader.server(1)
         reader.tell(system, "model", model or None, 1)
         units = dict(document["processors"])

@@ -21,7 +21,12 @@ from homenode.records.importing.shared.forms import FileFormat, text_of
 from homenode.records.importing.shared.samples import Use, add_use
 
 _MOST_BYTES = 1 << 28
-_TABLE = re.compile(r"\s*\d\d:\d\d:\d\d \|(?: cpu-t:|.*\?=help)")
+_TABLE = re.compile(
+    r"(?:(?:\S+[#$>%] |[#$] )?\S*hyptop .*\n|\s)*"
+    r"\d\d:\d\d:\d\d (?:\| (?i:cpu-t:)|\|.*\?=help|(?i:cpu-t:))"
+)
+"""Behind the command, where it was copied too."""
+_OF_GUESTS = ("memuse", "memmax", "wcur", "wmax", "cpuop", "#cpuop")
 _OBJECTS = re.compile(r'[\s\x1e]*\{\s*"(?:meta|hyptop|iteration)"')
 _TOLD_OF_TOOL = re.compile(r'"hyptop"\s*:|"iteration"\s*:|hyptop')
 _PAIRS = re.compile(r"(?:meta\.\w+=.*\r?\n)*hyptop\[\d+\]\.")
@@ -32,6 +37,7 @@ _PERCENT = {"us": 1e6, "ms": 1e3, "%": 1e2, "s": 1.0}
 """Units of time a second, as parts of a core."""
 _SIZES = {"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
 _DAY = timedelta(days=1)
+_CORES = {"cpu": "core", "#cpu": "#core"}
 _TYPES = {"CP": "cp", "IFL": "ifl"}
 
 
@@ -51,6 +57,7 @@ class Hyptop:
         """See `FileFormat`."""
         found = json.loads(_engine.read_hyptop(text_of(source, _MOST_BYTES, facts)))
         recording = found["found"]
+        _rename(recording)
         guests = any("cpu" in one["values"] for one in _systems(recording))
         reading = _Reading(source, facts, recording, guests=guests)
         table, dropped = reading.table()
@@ -69,6 +76,20 @@ class Hyptop:
 def _systems(recording: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for look in recording["looks"]:
         yield from look["systems"]
+
+
+def _rename(recording: Mapping[str, Any]) -> None:
+    """Older levels call cores of partitions processors, as all levels do those of guests, of which
+    memory and weight are told besides.
+    """
+    for look in recording["looks"]:
+        for one in look["systems"]:
+            values = one["values"]
+            told = bool(look["cpu_types"].keys() & _TYPES) and {"mgm", "cpu"} <= values.keys()
+            if told and not any(name in values for name in _OF_GUESTS):
+                one["values"] = {_CORES.get(name, name): word for name, word in values.items()}
+        if any("core" in one["values"] for one in look["systems"]):
+            look["units"] = {_CORES.get(name, name): unit for name, unit in look["units"].items()}
 
 
 @dataclass

@@ -13,11 +13,11 @@ from homenode import _engine
 from homenode.errors import Where
 from homenode.records.importing.facts import Facts, PartitionFacts, Series, SystemFacts, Told, Took
 from homenode.records.importing.formats.aix import kind_of
-from homenode.records.importing.formats.aixfacts import NO_SERVER
 from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, Notice
 from homenode.records.importing.opening.trees import Tree
 from homenode.records.importing.shared.forms import FileFormat, TreeFormat
+from homenode.records.importing.shared.servers import NO_SERVER
 from homenode.records.importing.shared.words import counted, named_after, number, unsound, whole
 
 _MOST = 64 << 20

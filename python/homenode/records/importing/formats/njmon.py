@@ -22,7 +22,6 @@ from homenode.records.importing.facts import (
     Told,
 )
 from homenode.records.importing.formats import lparcfg
-from homenode.records.importing.formats.aixfacts import NO_SERVER
 from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import Notice
 from homenode.records.importing.shared import columns
@@ -36,6 +35,7 @@ from homenode.records.importing.shared.recorded import (
     tell_threads,
     timed,
 )
+from homenode.records.importing.shared.servers import NO_SERVER
 from homenode.records.importing.shared.words import counted, named_after
 
 if TYPE_CHECKING:

@@ -25,7 +25,6 @@ from homenode.records.importing.facts import (
 )
 from homenode.records.importing.formats import aixaffinity, aixseries, lparcfg, nmonbeside
 from homenode.records.importing.formats.aixfacts import (
-    NO_SERVER,
     tell_configuration,
     tell_information,
     tell_srads,
@@ -43,6 +42,7 @@ from homenode.records.importing.shared.recorded import (
     tell_threads,
     timed,
 )
+from homenode.records.importing.shared.servers import NO_SERVER
 from homenode.records.importing.shared.words import counted, named_after, number, whole
 
 if TYPE_CHECKING:

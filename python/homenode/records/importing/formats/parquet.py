@@ -1,7 +1,9 @@
 """Parquet files of samples: the two files of an OpenDC trace, and tables with a moment and a use.
 
-The layout of OpenDC is that of its traces up to 2024: `meta` with a row a virtual machine, `trace`
-with a row a sample. Its memory is taken as KiB, as in the Bitbrains traces it is made of.
+OpenDC's traces up to 2024 are `meta` with a row a virtual machine and `trace` with a row a sample,
+whose memory is taken as KiB, as in the Bitbrains traces they are made of. Since then they are
+`tasks`, whose memory is in MB, and `fragments`, of which each begins where the one before of its
+task ends.
 """
 
 from __future__ import annotations
@@ -26,7 +28,10 @@ if TYPE_CHECKING:
 
 _META = {"id", "cpu_count", "cpu_capacity", "mem_capacity"}
 _TRACE = {"id", "timestamp", "duration", "cpu_count", "cpu_usage"}
+_TASKS = {"id", "submission_time", "cpu_count", "cpu_capacity"}
+_FRAGMENTS = {"id", "duration", "cpu_usage"}
 _KIB = 1024
+_MB = 1_000_000
 _MOST_BYTES = 1 << 30
 _MOST_ROWS = 200_000_000
 
@@ -46,8 +51,11 @@ class Parquet:
             if file.metadata.num_rows > _MOST_ROWS:
                 raise ListingError(f"it has more than {_MOST_ROWS:,} rows", where=source.at())
             names = file.schema_arrow.names
-            _refuse_tasks(source, names)
-            if set(names) >= _TRACE:
+            if set(names) >= _TASKS:
+                _read_tasks(source, facts, file)
+            elif set(names) >= _FRAGMENTS and "timestamp" not in names:
+                _read_fragments(source, facts, file)
+            elif set(names) >= _TRACE:
                 _read_trace(source, facts, file)
             elif set(names) >= _META:
                 _read_meta(source, facts, file)
@@ -55,18 +63,77 @@ class Parquet:
                 _read_table(source, facts, file)
 
 
-def _refuse_tasks(source: Input, names: list[str]) -> None:
-    """OpenDC's workloads since 2024 look like its older traces by some of their columns."""
-    tasks = "submission_time" in names and "cpu_count" in names
-    fragments = set(names) >= {"id", "duration", "cpu_usage"} and "timestamp" not in names
-    if tasks or fragments:
-        what = "tasks" if tasks else "fragments"
-        raise ListingError(
-            f"it holds {what} of an OpenDC workload, which are not read",
-            there=f"its columns are {listed(names)}; traces of meta and trace files are read",
-            where=source.at(),
-            next_step="give each task's use as CSV of samples: time, name, cores",
+def _read_tasks(source: Input, facts: Facts, file: Any) -> None:
+    """Processors, memory, clock and begin of each task."""
+    import polars as pl
+
+    wanted = [*sorted(_TASKS), "mem_capacity"]
+    table = _table(source, file, [name for name in wanted if name in file.schema_arrow.names])
+    moment = pl.col("submission_time")
+    if table.schema["submission_time"].is_integer():
+        moment = moment.cast(pl.Datetime("ms"))
+    told = table.select(moment.alias("time"))
+    begins = told.select(_moment(told))["time"].cast(pl.Int64) / 1e6
+    clocks = facts.between.setdefault("opendc", {})
+    starts = facts.between.setdefault("opendc starts", {})
+    taken = 0
+    for row, (one, begin) in enumerate(zip(table.iter_rows(named=True), begins, strict=True), 1):
+        name, count, capacity = str(one["id"]), one["cpu_count"], one["cpu_capacity"]
+        if one["id"] is None or begin is None or not count or count < 1 or not capacity:
+            text = f"row {row} has no processors or no begin; it is left out"
+            facts.notices.append(Notice(text, source.at()))
+            continue
+        partition = facts.partition(None, name)
+        facts.tell(partition, "virtual", Told(int(count), source.at()))
+        if one.get("mem_capacity") and one["mem_capacity"] > 0:
+            size: Told[object] = Told(int(one["mem_capacity"]) * _MB, source.at())
+            facts.tell(partition, "memory_bytes", size)
+        clocks.setdefault(name, float(capacity) / int(count))
+        starts.setdefault(name, begin)
+        taken += 1
+    if not taken:
+        raise ListingError("no task in it has processors and a begin", where=source.at())
+    what = f"{taken} tasks: processors, memory (taken as MB), clock, begin"
+    facts.took.append(Took(source.file, "OpenDC tasks", what, table.height - taken))
+
+
+def _read_fragments(source: Input, facts: Facts, file: Any) -> None:
+    """Use of tasks, fragment after fragment in the order of the file."""
+    import polars as pl
+
+    table = _table(source, file, sorted(_FRAGMENTS))
+    table = table.select(
+        pl.col("id").cast(pl.String).alias("name"),
+        pl.col("duration").cast(pl.Float64, strict=False),
+        pl.col("cpu_usage").cast(pl.Float64, strict=False).alias("cores"),
+        pl.lit(0, dtype=pl.Int64).alias("line"),
+    )
+    sound = table.filter((pl.col("duration") > 0) & (pl.col("cores") >= 0))
+    if sound.is_empty():
+        raise ListingError("no fragment in it has a length and a use", where=source.at())
+    dropped = table.height - sound.height
+
+    def add() -> None:
+        starts = facts.between.get("opendc starts", {})
+        known = pl.DataFrame(
+            {"name": list(starts), "start": list(starts.values())},
+            schema={"name": pl.String, "start": pl.Float64},
         )
+        if not starts:
+            why = "fragments do not say when they begin; give the file of tasks too"
+            facts.left.append(Left(source.file, why))
+            return
+        passed = pl.col("duration").cum_sum().over("name") / 1000
+        timed = sound.join(known, on="name", how="inner", maintain_order="left")
+        end = ((pl.col("start") + passed) * 1e6).round().cast(pl.Int64).cast(pl.Datetime("us"))
+        rows = timed.with_columns(end.alias("time")).drop("start")
+        lost = sound.height - rows.height
+        if lost:
+            text = f"no file of tasks tells of the tasks of {lost} fragments: they are left out"
+            facts.notices.append(Notice(text, source.at()))
+        _add_trace(source, facts, rows, dropped + lost, "OpenDC fragments")
+
+    facts.afterwards.append(add)
 
 
 def _read_table(source: Input, facts: Facts, file: Any) -> None:
@@ -221,7 +288,9 @@ def _read_trace(source: Input, facts: Facts, file: Any) -> None:
     facts.afterwards.append(lambda: _add_trace(source, facts, sound, dropped))
 
 
-def _add_trace(source: Input, facts: Facts, table: pl.DataFrame, dropped: int) -> None:
+def _add_trace(
+    source: Input, facts: Facts, table: pl.DataFrame, dropped: int, form: str = "OpenDC trace"
+) -> None:
     """Cores from MHz, once it is known how fast the processors are."""
     import polars as pl
 
@@ -250,7 +319,7 @@ def _add_trace(source: Input, facts: Facts, table: pl.DataFrame, dropped: int) -
     note = "MHz used, by MHz of each processor"
     added = add_use(facts, source, None, Use(rows, "used", note))
     dropped += table.height - kept.height + added.dropped
-    facts.took.append(Took(source.file, "OpenDC trace", str(added), dropped))
+    facts.took.append(Took(source.file, form, str(added), dropped))
 
 
 FORMATS: tuple[FileFormat, ...] = (Parquet(),)

@@ -1,4 +1,5 @@
-"""Metrics as Prometheus scrapes them, and OpenMetrics: those of the zhmc exporter and homenode's.
+"""Metrics as Prometheus scrapes them, OpenMetrics, `promtool tsdb dump`, and answers of its
+`query_range`: those of the zhmc exporter, of node_exporter and homenode's.
 
 The zhmc exporter tells what a mainframe's management console knows: partitions with their
 processors, weights, memory and use. Names are those of its documentation (zhmc-prometheus-exporter,
@@ -8,15 +9,17 @@ docs/usage.rst). A scrape without moments tells the use of one time only.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from homenode._engine import MetricReader
 from homenode.records.importing.facts import Beside, Facts, Told, Took
 from homenode.records.importing.figures import NAMES
+from homenode.records.importing.formats.nodeexporter import LABELS, RATES, WANTED, tell_hosts
 from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, Notice, head_text
-from homenode.records.importing.shared.forms import FileFormat
+from homenode.records.importing.shared.forms import FileFormat, text_of
+from homenode.records.importing.shared.objects import Objects, amount
 from homenode.records.importing.shared.samples import (
     Use,
     add_use,
@@ -31,6 +34,11 @@ if TYPE_CHECKING:
 
 _MARK = re.compile(r"^(?:# (?:HELP|TYPE|UNIT) )?(zhmc|homenode)_\w+[ {]", re.MULTILINE)
 _OTHER = re.compile(r"^# TYPE [A-Za-z_:][\w:]* (?:counter|gauge|histogram|summary)", re.MULTILINE)
+_DUMP = re.compile(r'^\{__name__="', re.MULTILINE)
+_ANSWER = re.compile(r'\A\s*\{(?=[^{]*"(?:status|data)")', re.DOTALL)
+_KIND_OF_ANSWER = re.compile(r'"resultType"\s*:\s*"(matrix|vector|scalar|string|streams)"')
+_SERIES = re.compile(r'\{\s*"metric"\s*:\s*\{')
+_MOST_BYTES = 1 << 28
 _TYPES = ("cp", "ifl", "icf", "iip")
 _KIND = {"cp": "cp", "ifl": "ifl", "icf": "icf", "iip": "ziip"}
 _OFF = {
@@ -62,30 +70,102 @@ class Prometheus:
     def recognises(self, head: bytes, name: str) -> bool:  # noqa: ARG002 - the content tells
         """See `FileFormat`."""
         text = head_text(head)
-        return _MARK.search(text) is not None or _OTHER.search(text) is not None
+        return any(mark.search(text) is not None for mark in (_MARK, _OTHER, _DUMP))
 
     def read(self, source: Input, facts: Facts) -> None:
         """See `FileFormat`."""
-        reader = MetricReader(["zhmc_cpc_", "zhmc_partition_", "homenode_"])
+        reader = MetricReader(list(_WANTED))
         batches, rest = read_pieces(source, reader)
         table = _frame(batches, rest)
         if table.is_empty():
             if not rest["passed"]:
                 raise nothing_sound(source, "metric", rest)
-            raise ListingError(
-                f"its {rest['passed']} metrics are of no exporter that is known",
-                there="those of zhmc-prometheus-exporter and of homenode are",
-                where=source.at(),
-            )
-        made = [
-            part
-            for part in (_homenode(source, facts, table), _zhmc(source, facts, table))
-            if part is not None
-        ]
-        if not made:
-            raise ListingError("it tells of no partition", where=source.at())
+            raise _unknown(source, rest["passed"])
+        _take(source, facts, self.name, table, rest["dropped"])
         remark_all(facts, source, rest["remarks"])
-        facts.took.append(Took(source.file, self.name, "; ".join(made), rest["dropped"]))
+
+
+class RangeAnswer:
+    """The answer to a query of a range of time, or several of them one after another."""
+
+    name = "Prometheus query_range"
+
+    def recognises(self, head: bytes, name: str) -> bool:  # noqa: ARG002 - the content tells
+        """See `FileFormat`."""
+        text = head_text(head)
+        return bool(_ANSWER.match(text) and _KIND_OF_ANSWER.search(text))
+
+    def read(self, source: Input, facts: Facts) -> None:
+        """See `FileFormat`."""
+        text = text_of(source, _MOST_BYTES, facts)
+        kinds = set(_KIND_OF_ANSWER.findall(text))
+        if "matrix" not in kinds:
+            raise ListingError(
+                f"it answers with a {', '.join(sorted(kinds))}, which is of one moment",
+                where=source.at(),
+                next_step="ask /api/v1/query_range with start, end and step",
+            )
+        series = Objects(text, _SERIES)
+        columns, sets, passed, dropped = _series_of(series)
+        broken = "a series that is no sound JSON is left out"
+        facts.notices.extend(Notice(broken, source.at(line)) for line in series.broken)
+        if not columns["metric"]:
+            if passed:
+                raise _unknown(source, passed)
+            raise ListingError("it holds no series with samples", where=source.at())
+        table = _labelled(columns, columns.pop("labels"), sets)
+        _take(source, facts, self.name, table, dropped + len(series.broken))
+
+
+def _series_of(series: Objects) -> tuple[dict[str, list[Any]], list[dict[str, str]], int, int]:
+    """Columns of all wanted samples, the label sets, how many series are of others, and how many
+    samples are not sound.
+    """
+    columns: dict[str, list[Any]] = {
+        name: [] for name in ("metric", "labels", "value", "time_us", "line")
+    }
+    sets: list[dict[str, str]] = []
+    passed = dropped = 0
+    for _, line, one in series:
+        told, values = one["metric"], one.get("values")
+        labels = {str(key): str(value) for key, value in told.items()}  # type: ignore[attr-defined]
+        name = labels.get("__name__", RATES if "mode" in labels else "")
+        if not (name == RATES or name.startswith(_WANTED)) or not isinstance(values, list):
+            passed += 1
+            continue
+        sets.append(labels)
+        for pair in values:
+            both = pair if isinstance(pair, list) and len(pair) == 2 else (None, None)
+            time, value = amount(both[0]), amount(both[1])
+            if time is None or value is None:
+                dropped += 1
+                continue
+            row = (name, len(sets) - 1, value, round(time * 1e6), line)
+            for column_of, cell in zip(columns.values(), row, strict=True):
+                column_of.append(cell)
+    return columns, sets, passed, dropped
+
+
+def _unknown(source: Input, count: int) -> ListingError:
+    return ListingError(
+        f"its {count} metrics are of no exporter that is known",
+        there="those of zhmc-prometheus-exporter, of node_exporter and of homenode are",
+        where=source.at(),
+    )
+
+
+def _take(source: Input, facts: Facts, form: str, table: pl.DataFrame, dropped: int) -> None:
+    """Add what any of the exporters tells."""
+    hosts = tell_hosts(source, facts, table)
+    parts = (_homenode(source, facts, table), _zhmc(source, facts, table), hosts and hosts[0])
+    made = [part for part in parts if part]
+    if not made:
+        raise ListingError("it tells of no partition", where=source.at())
+    lost = hosts[1] if hosts else 0
+    facts.took.append(Took(source.file, form, "; ".join(made), dropped + lost))
+
+
+_WANTED = ("zhmc_cpc_", "zhmc_partition_", "homenode_", *WANTED)
 
 
 def _frame(batches: list[dict[str, Any]], rest: Mapping[str, Any]) -> pl.DataFrame:
@@ -94,18 +174,26 @@ def _frame(batches: list[dict[str, Any]], rest: Mapping[str, Any]) -> pl.DataFra
 
     sets = [dict(labels) for labels in rest["label_sets"]]
     names = pl.Series("metric", rest["names"] or [""], dtype=pl.String)
-    of_labels = column(batches, "labels", "<u4")
     data: dict[str, Any] = {
         "metric": names.gather(column(batches, "metric", "<u4")),
-        "labels": of_labels,
         "value": column(batches, "value", "<f8"),
         "time_us": column(batches, "time_us", "<i8"),
         "line": column(batches, "line", "<u8").astype("i8"),
     }
-    for label in ("cpc", "partition", *_LABELS, *_FLAGS, "host"):
+    return _labelled(data, column(batches, "labels", "<u4"), sets)
+
+
+def _labelled(
+    data: Mapping[str, Any], of_labels: Sequence[int], sets: Sequence[Mapping[str, str]]
+) -> pl.DataFrame:
+    """Columns of samples, with a column for each label that matters."""
+    import polars as pl
+
+    columns = dict(data) | {"labels": pl.Series("labels", of_labels, dtype=pl.UInt32)}
+    for label in dict.fromkeys(("cpc", "partition", *_LABELS, *_FLAGS, "host", *LABELS)):
         told = pl.Series(label, [one.get(label) for one in sets] or [None], dtype=pl.String)
-        data[label] = told.gather(of_labels)
-    return pl.DataFrame(data).filter(pl.col("value").is_finite())
+        columns[label] = told.gather(columns["labels"])
+    return pl.DataFrame(columns).filter(pl.col("value").is_finite())
 
 
 def _homenode(source: Input, facts: Facts, table: pl.DataFrame) -> str | None:
@@ -335,4 +423,4 @@ def _add_zhmc_use(
     return samples
 
 
-FORMATS: tuple[FileFormat, ...] = (Prometheus(),)
+FORMATS: tuple[FileFormat, ...] = (Prometheus(), RangeAnswer())

@@ -1,4 +1,5 @@
-"""Topologies of hosts: hwloc XML, dumps of `/sys` and `/proc`, `lscpu`, `virsh capabilities`.
+"""Topologies of hosts: hwloc XML, dumps of `/sys` and `/proc`, `lscpu`, `/proc/cpuinfo` alone,
+`virsh capabilities`.
 
 What a guest sees of its processors says little of the hardware: such a topology is marked as
 virtual, and where the guest is named it is told as a partition instead.
@@ -39,6 +40,13 @@ _SUMMARY = tuple(
     re.compile(rf"^ *(?:{label}): +\d", re.MULTILINE)
     for label in (r"CPU\(s\)", r"(?:Thread|Core)\(s\) per \w+|On-line CPU\(s\) list")
 )
+_CPUINFO = "cpuinfo"
+_PROCESSOR = re.compile(r"^processor\s*: \d+\s*$", re.MULTILINE)
+_KERNELS = re.compile(
+    r"^(?:vendor_id|cpu family|model name|cpu|BogoMIPS|CPU implementer|arch|bogomips)\s*: ",
+    re.MULTILINE,
+)
+_IBM_Z = re.compile(r"^vendor_id\s*: IBM/S390", re.MULTILINE)
 _CPU_FOLDER = re.compile(r"sys/devices/system/cpu/cpu\d+/")
 _NEEDED = (
     "sys/devices/system/cpu/",
@@ -94,8 +102,8 @@ class HostFormat:
 
     name: str
     recogniser: Callable[[str], bool]
-    reader: str
-    """Name of the compiled reader."""
+    reader: Callable[[str], str]
+    """The compiled reader."""
 
     def recognises(self, head: bytes, name: str) -> bool:
         """See `FileFormat.recognises`."""
@@ -106,7 +114,7 @@ class HostFormat:
         """The host; notices about the text's encoding go to `facts`."""
         text = text_of(source, MOST_BYTES, facts)
         try:
-            answer = getattr(_engine, self.reader)(text)
+            answer = self.reader(text)
         except _engine.CaptureError as fault:
             raise unread(fault, source.at) from fault
         return Loaded(*load_json(answer, source.at))
@@ -181,6 +189,9 @@ def _tell(
     """Add a host to the facts; `source` is the format and the file."""
     host = loaded.host
     form, file = source
+    if form == _CPUINFO and not _tells_cores(host):
+        text = "it does not say which processors are threads of one core: each counts as a core"
+        facts.notices.append(Notice(f"{text}; lscpu beside it tells", where))
     facts.notices.extend(loaded.notices)
     topology = topology_facts(host, owner.system, where)
     if topology is not None:
@@ -239,6 +250,10 @@ def _tell_host(
         cores = sum(one.kind == "Core" for one in topology.root.walk())
         if cores:
             facts.tell(facts.system(owner.system or ""), "cores", Told(cores, where))
+
+
+def _tells_cores(host: Mapping[str, Any]) -> bool:
+    return "Core" in str(host["summary"])
 
 
 def topology_facts(
@@ -341,15 +356,30 @@ def _processors_by_node(root: TopologyObject) -> dict[int, int]:
     return found
 
 
+def _is_cpuinfo(text: str) -> bool:
+    """Processors with what only the kernel says of them; on IBM Z they stand in one line each."""
+    return bool(_IBM_Z.search(text) or (_PROCESSOR.search(text) and _KERNELS.search(text)))
+
+
+def _read_cpuinfo(text: str) -> str:
+    try:
+        return _engine.read_sysfs({"proc/cpuinfo": text.encode()})
+    except _engine.CaptureError as fault:
+        raise ListingError("it names no processor", next_step="copy /proc/cpuinfo whole") from fault
+
+
 def _is_lscpu(text: str) -> bool:
     return bool(_LSCPU.search(text)) or all(part.search(text) for part in _SUMMARY)
 
 
 FORMATS: tuple[FileFormat, ...] = (
-    HostFormat("hwloc XML", lambda text: bool(_HWLOC.match(text)), "read_hwloc"),
-    HostFormat("lscpu", _is_lscpu, "read_lscpu"),
+    HostFormat("hwloc XML", lambda text: bool(_HWLOC.match(text)), _engine.read_hwloc),
+    HostFormat("lscpu", _is_lscpu, _engine.read_lscpu),
+    HostFormat(_CPUINFO, _is_cpuinfo, _read_cpuinfo),
     HostFormat(
-        "virsh capabilities", lambda text: bool(_CAPABILITIES.match(text)), "read_capabilities"
+        "virsh capabilities",
+        lambda text: bool(_CAPABILITIES.match(text)),
+        _engine.read_capabilities,
     ),
 )
 TREE_FORMATS: tuple[TreeFormat, ...] = (DumpFormat(),)
