@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from homenode.errors import HomenodeError
 from homenode.model.estimate import Estimate, estimate, student_t
-from homenode.simulate import precision
-from homenode.simulate.precision import needed, run_until, wide, width
+from homenode.simulate import until
+from homenode.simulate.precision import needed, wide, width
 from homenode.simulate.scenario import Scenario
+from homenode.simulate.until import run_until
 
 TEXT = """
 [machine]
@@ -65,7 +66,7 @@ def test_it_runs_until_the_intervals_are_narrow(tmp_path: Path) -> None:
     told: list[int] = []
     run = run_until(Scenario.from_toml(TEXT), 0.1, out=tmp_path, doing=told.append)
     assert wide(run, 0.1) == []
-    assert told[0] == precision.LEAST
+    assert told[0] == until.LEAST
     assert run.replications == told[-1] > told[0]
     assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == [run.id]
 
@@ -77,7 +78,7 @@ def test_what_was_there_before_is_left(tmp_path: Path) -> None:
 
 
 def test_it_ends_at_the_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(precision, "MOST", 4)
+    monkeypatch.setattr(until, "MOST", 4)
     run = run_until(Scenario.from_toml(TEXT), 0.001, out=tmp_path)
     assert run.replications == 4
     assert wide(run, 0.001)

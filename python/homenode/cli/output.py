@@ -86,8 +86,9 @@ def _columns() -> int:
     return int(told)
 
 
-def show(*tables: Table) -> None:
-    """Print tables, each below its title, an empty line between them.
+def show(*tables: Table | str) -> None:
+    """Print tables, each below its title, an empty line between them; a sentence stands right below
+    the table before it.
 
     A table that is wider than the terminal is printed in parts, each with the columns that name its
     rows: nothing is cut off or left out.
@@ -99,6 +100,9 @@ def show(*tables: Table) -> None:
     out = console()
     asked = 0
     for number, table in enumerate(tables):
+        if isinstance(table, str):
+            out.print(Text(table))
+            continue
         if number:
             out.print()
         # A title of its own line: rich would break it to the width of the table.

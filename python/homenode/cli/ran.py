@@ -49,13 +49,9 @@ def show_run(done: Run, point: Mapping[str, Any], *, as_json: bool) -> None:
     if point:
         show_text(", ".join(f"{axis} = {value}" for axis, value in point.items()))
     processors, *others = run_tables(done)
-    show(processors)
-    show_text([frame_line(frame_of(done)), ""])
-    show(*others)
     day = by_hour(done)
-    if day is not None:
-        show(*day_tables(day))
-        show_text(day_line(day))
+    by_the_hour: list[Any] = [] if day is None else [*day_tables(day), day_line(day)]
+    show(processors, frame_line(frame_of(done)), *others, *by_the_hour)
     show_text(changed_lines(done.spec))
     show_text(unsteady_lines(done))
     show_text(wide_line(done))

@@ -189,7 +189,7 @@ def _run_one(point: Scenario, narrow: float | None, options: dict[str, Any]) -> 
     if narrow is None:
         return run_scenario(point, **options)
     from homenode.report.precision import missed_lines
-    from homenode.simulate.precision import run_until
+    from homenode.simulate.until import run_until
 
     done = run_until(point, narrow, **options)
     for line in missed_lines(done, narrow):
