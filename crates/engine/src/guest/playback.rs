@@ -11,13 +11,14 @@ use crate::kernel::Stream;
 struct Step {
     length_ns: u64,
     instructions: f64,
+    /// Bursts in which it comes, more than nanoseconds not counted.
+    bursts: f64,
 }
 
 /// Where a partition is in its recorded demand.
 #[derive(Clone, Debug)]
 pub struct Playback {
     steps: Vec<Step>,
-    unit: f64,
     /// Next step.
     next: usize,
     /// When the present step began [ns].
@@ -34,15 +35,30 @@ impl Playback {
     /// Demand of steps of these lengths [ns] with these rates [instructions/s], in bursts of about
     /// `unit` instructions. It begins at time 0 with `warmup_ns` at the first step's rate.
     pub fn new(warmup_ns: u64, lengths_ns: &[u64], per_s: &[f64], unit: f64) -> Self {
-        let step = |(length_ns, per_s): (u64, f64)| Step {
-            length_ns,
-            instructions: per_s * length_ns as f64 * 1e-9,
+        let bursts = |_: u64, instructions: f64| (instructions / unit).round();
+        Self::of(warmup_ns, lengths_ns, per_s, bursts)
+    }
+
+    /// The same in as many `bursts` as follow from a step's length [ns] and its work
+    /// [instructions], one at least.
+    pub fn of(
+        warmup_ns: u64,
+        lengths_ns: &[u64],
+        per_s: &[f64],
+        bursts: impl Fn(u64, f64) -> f64,
+    ) -> Self {
+        let step = |(length_ns, per_s): (u64, f64)| {
+            let instructions = per_s * length_ns as f64 * 1e-9;
+            Step {
+                length_ns,
+                instructions,
+                bursts: bursts(length_ns, instructions),
+            }
         };
         let recorded = lengths_ns.iter().copied().zip(per_s.iter().copied());
         let warmup = per_s.first().map(|first| (warmup_ns, *first));
         Self {
             steps: warmup.into_iter().chain(recorded).map(step).collect(),
-            unit,
             next: 0,
             start_ns: 0,
             end_ns: 0,
@@ -78,7 +94,7 @@ impl Playback {
         let works = step.instructions > 0.0 && step.length_ns > 0;
         self.bursts = if works {
             // No more than nanoseconds, so that each has a moment of its own.
-            ((step.instructions / self.unit).round() as u64).clamp(1, step.length_ns)
+            (step.bursts as u64).clamp(1, step.length_ns)
         } else {
             0
         };

@@ -21,6 +21,8 @@ pub enum JobKind {
     Loop,
     /// The guest's own housekeeping.
     Daemon,
+    /// A thread of one of its daemons that woke with others.
+    Gang,
 }
 
 /// A software thread with work.

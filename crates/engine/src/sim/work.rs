@@ -23,6 +23,7 @@ impl<S: System> World<S> {
             }
             S::start_partition(self, partition);
             self.next_daemon(partition);
+            self.start_gangs(partition);
             self.next_balance(partition);
         }
     }
@@ -246,9 +247,13 @@ impl<S: System> World<S> {
                 self.jobs.remove(id);
                 self.restart_loop(partition, last_cpu);
             }
-            JobKind::Daemon => {
+            JobKind::Daemon | JobKind::Gang => {
+                let instructions = match kind {
+                    JobKind::Gang => self.end_of_gang_thread(id),
+                    _ => self.daemon_instructions(partition),
+                };
                 let core = self.vp(vp).core.expect("who ends a burst is on a core");
-                let ran = self.daemon_instructions(partition) * self.at.cores[core].rate.ns;
+                let ran = instructions * self.at.cores[core].rate.ns;
                 self.meters.cpus[at].daemon_ns += (now - arrived).min(ran as u64);
                 self.jobs.remove(id);
             }

@@ -2,6 +2,7 @@
 
 use super::coming::{Before, Changes};
 use super::event::{Event, OTHERS};
+use super::gangs::Gang;
 use super::meters::Meters;
 use super::system::System;
 use crate::cost::{core_ns, Spread, Table};
@@ -70,6 +71,9 @@ pub struct GuestState {
     pub folded_from_ns: Vec<u64>,
     /// Random daemons.
     pub daemons: Stream,
+    /// Daemons of which several threads wake at once, and when they do.
+    pub gangs: Vec<Gang>,
+    pub gang_times: Stream,
     /// Random lock holders.
     pub locks: Stream,
     /// Random choices of the balancer.
@@ -326,6 +330,19 @@ fn mutex(spec: &Spec, partition: &Partition) -> Option<Box<Mutex>> {
     Mutex::of(profile, core_ns(&spec.machine, profile), burst)
 }
 
+/// Instructions that a core does by itself in a nanosecond, misses left out.
+pub(super) fn per_ns(spec: &Spec, partition: &Partition) -> f64 {
+    let machine = &spec.machine;
+    machine.core_rate * machine.clock_hz * 1e-9 / partition.profile.eicpi
+}
+
+fn gangs(spec: &Spec, partition: &Partition) -> Vec<Gang> {
+    let per_ns = per_ns(spec, partition);
+    let gangs = partition.guest.unix().gangs;
+    let of = |gang| Gang::of(gang, spec.warmup_ns, per_ns);
+    gangs.iter().map(of).collect()
+}
+
 fn guest(spec: &Spec, partition: &Partition, vps: &[Vp], replication: u64) -> GuestState {
     let places = vps.iter().map(|vp| (vp.home_chip, vp.home_node));
     let filling = Filling::of(
@@ -347,6 +364,8 @@ fn guest(spec: &Spec, partition: &Partition, vps: &[Vp], replication: u64) -> Gu
         work: stream("work"),
         waits: stream("waits"),
         daemons: stream("daemons"),
+        gangs: gangs(spec, partition),
+        gang_times: stream("gangs"),
         locks: stream("locks"),
         moves: stream("moves"),
         mutex: mutex(spec, partition),

@@ -6,7 +6,7 @@ from itertools import zip_longest
 from typing import cast
 
 from homenode.model.catalog.flatten import machine_spec
-from homenode.model.scenario.file.guest import Aix, Linux, Unix
+from homenode.model.scenario.file.guest import Aix, Gang, Linux, Unix
 from homenode.model.scenario.file.processors import DEFAULT_WEIGHT, SOFT_CAP, Shared
 from homenode.model.scenario.file.scenario import Run
 from homenode.model.scenario.file.workload import Loops, Pairs, Transactions, Users, Warehouses, Web
@@ -14,8 +14,10 @@ from homenode.model.scenario.host.placing import host_threads_spec
 from homenode.model.scenario.mainframe.flatten import shared_spec, web_spec, zvm_spec
 from homenode.model.scenario.mainframe.placing import pool_name
 from homenode.model.scenario.placed import PlacedPartition, Resolved
+from homenode.model.scenario.played import Played
 from homenode.model.spec import (
     BurstsSpec,
+    GangSpec,
     GuestSpec,
     LimitsSpec,
     PartitionSpec,
@@ -132,6 +134,9 @@ def _guest(partition: PlacedPartition) -> GuestSpec:
         "daemon_rate_per_s": guest.daemons.rate,
         "daemon_ns": guest.daemons.work,
     }
+    if guest.daemons.gangs:
+        gangs = enumerate(guest.daemons.gangs)
+        scheduler["gangs"] = [_gang(gang, partition.gangs.get(at)) for at, gang in gangs]
     if not isinstance(guest, Aix):
         packing = isinstance(guest, Linux) and guest.packing
         return {
@@ -147,6 +152,18 @@ def _guest(partition: PlacedPartition) -> GuestSpec:
         "snooze_delay_ns": guest.snooze_delay,
         **scheduler,
     }
+
+
+def _gang(gang: Gang, played: Played | None) -> GangSpec:
+    spec: GangSpec = {
+        "threads": gang.threads,
+        "every_ns": gang.every,
+        "work_ns": gang.work or 0,
+    }
+    if played is not None:
+        spec["lengths_ns"] = list(played.lengths_ns)
+        spec["instructions_per_s"] = list(played.instructions_per_s)
+    return spec
 
 
 def _workload(partition: PlacedPartition) -> WorkloadSpec:

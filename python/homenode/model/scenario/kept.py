@@ -54,6 +54,8 @@ def _named(document: Document) -> list[Path]:
         places += [profile, (*profile, "base")]
         if document.value(("partition", row, "workload", "kind")) == "trace":
             places.append(("partition", row, "workload", "file"))
+        gangs: Path = ("partition", row, "guest", "daemons", "gangs")
+        places += [(*gangs, at, "file") for at in range(len(document.value(gangs) or ()))]
     return [
         place
         for place in places

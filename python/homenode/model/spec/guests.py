@@ -7,6 +7,16 @@ from typing import Literal, NotRequired, TypedDict
 from homenode.model.spec.machine import ByDistance
 
 
+class GangSpec(TypedDict):
+    """A daemon of which several threads wake at once."""
+
+    threads: int
+    every_ns: int
+    work_ns: int
+    lengths_ns: NotRequired[list[int]]
+    instructions_per_s: NotRequired[list[float]]
+
+
 class SchedulerSpec(TypedDict):
     """What the scheduler of every guest but z/VM has."""
 
@@ -16,6 +26,7 @@ class SchedulerSpec(TypedDict):
     rebalance_ns: int | None
     daemon_rate_per_s: float
     daemon_ns: int
+    gangs: NotRequired[list[GangSpec]]
 
 
 class UnixSpec(SchedulerSpec):

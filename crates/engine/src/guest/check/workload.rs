@@ -2,9 +2,9 @@
 
 #![allow(clippy::neg_cmp_op_on_partial_ord)] // `!(x <= y)` refuses NaN, which is meant
 
-use crate::check::{at_most, range, Checked, Owner, LONGEST_NS};
+use crate::check::{at_most, range, within, Checked, Owner, LONGEST_NS};
 use crate::guest::Scheduler;
-use crate::spec::{Aix, Guest, Partition, Profile, Spec, Workload};
+use crate::spec::{Aix, Gang, Guest, Partition, Profile, Spec, Workload};
 
 pub(crate) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     check_guest(partition, &owner.within("guest"))?;
@@ -34,6 +34,7 @@ fn check_guest(partition: &Partition, owner: &Owner) -> Checked {
         let most = "0, or 1e-8 to 1e6";
         return Err(range(owner, "daemon_rate_per_s", rate, most));
     }
+    check_gangs(&guest.unix.gangs, &owner.within("gangs"))?;
     let (snooze, rebalance) = (guest.snooze_delay_ns, guest.unix.rebalance_ns);
     let times = [
         ("snooze_delay_ns", snooze.unwrap_or(0), LONGEST_NS),
@@ -44,6 +45,29 @@ fn check_guest(partition: &Partition, owner: &Owner) -> Checked {
         ("daemon_ns", guest.unix.daemon_ns, LONGEST_NS),
     ];
     at_most(owner, &times)
+}
+
+/// Most threads of a gang.
+const MOST_THREADS: u64 = 4096;
+
+fn check_gangs(gangs: &[Gang], owner: &Owner) -> Checked {
+    within(
+        owner,
+        ("gangs", ""),
+        gangs.len() as u64,
+        0,
+        u64::from(u8::MAX),
+    )?;
+    for (number, gang) in gangs.iter().enumerate() {
+        let owner = &owner.part(&format!("gang {number}"), &number.to_string());
+        within(owner, "threads", u64::from(gang.threads), 1, MOST_THREADS)?;
+        within(owner, "every_ns", gang.every_ns, 1_000_000, LONGEST_NS)?;
+        at_most(owner, &[("work_ns", gang.work_ns, LONGEST_NS)])?;
+        if !gang.lengths_ns.is_empty() || !gang.instructions_per_s.is_empty() {
+            check_trace(&gang.lengths_ns, &gang.instructions_per_s, owner)?;
+        }
+    }
+    Ok(())
 }
 
 fn check_aix(aix: &Aix, owner: &Owner) -> Checked {

@@ -1,7 +1,7 @@
 //! Random partitions: processors, guest, work.
 
 use homenode_engine::spec::{
-    Distribution, Guest, HostThreads, LogicalCores, Machine, Partition, Policy, Processors,
+    Distribution, Gang, Guest, HostThreads, LogicalCores, Machine, Partition, Policy, Processors,
     Workload,
 };
 
@@ -80,7 +80,18 @@ fn random_guest(dice: &mut Dice, partition: &mut Partition) {
     guest.rebalance_ns = dice.pick(&[None, Some(10 * MS), Some(3 * MS)]);
     guest.daemon_rate_per_s = dice.pick(&[0.0, 20.0, 300.0]);
     guest.daemon_ns = dice.pick(&[100_000, 2 * MS]);
+    if guest.daemon_rate_per_s > 20.0 {
+        // No draw of its own: what else is drawn stays as it was.
+        guest.gangs = vec![Gang {
+            threads: 6,
+            every_ns: 20 * MS,
+            work_ns: 50_000,
+            lengths_ns: vec![],
+            instructions_per_s: vec![],
+        }];
+    }
     let mut unix = quiet_unix();
+    unix.gangs = guest.gangs.clone();
     unix.tick_cost_ns = guest.tick_cost_ns;
     unix.timeslice_ns = guest.timeslice_ns;
     unix.rebalance_ns = guest.rebalance_ns;

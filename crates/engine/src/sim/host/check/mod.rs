@@ -134,6 +134,9 @@ fn check_pairs(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     let instead = "set the rate of the daemons to 0";
     let rate = &guest.within("daemon_rate_per_s");
     refuse_if(spec, rate, daemons, what, instead)?;
+    let (gangs, instead) = (&guest.within("gangs"), "leave them out");
+    let any = !partition.guest.unix().gangs.is_empty();
+    refuse_if(spec, gangs, any, what, instead)?;
     let name = "number of virtual processors, two for each pair,";
     let (there, threads) = (u64::from(*r#virtual), 2 * u64::from(count));
     let field = (name, "processors.virtual");
