@@ -91,6 +91,7 @@ fn guest(policy: Policy, at: u16, chip: u16) -> Partition {
         rebalance_ns: None,
         daemon_rate_per_s: 20.0,
         daemon_ns: 50_000,
+        gangs: Vec::new(),
         packing: false,
     });
     guest.profile.instructions_per_unit = 2.15e6;

@@ -179,6 +179,7 @@ fn aix() -> Guest {
         rebalance_ns: Some(1_000 * MS),
         daemon_rate_per_s: 20.0,
         daemon_ns: 50_000,
+        gangs: Vec::new(),
     })
 }
 

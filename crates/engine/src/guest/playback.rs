@@ -4,8 +4,6 @@
 //! equal parts as it has bursts, and one burst arrives in each part, at a moment left to chance:
 //! what a step brings is exact, whatever is drawn.
 
-use crate::kernel::Stream;
-
 /// A stretch of the recording with its amount of work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Step {
@@ -73,13 +71,14 @@ impl Playback {
         self.instructions
     }
 
-    /// When the next burst arrives [ns]; none after the last.
-    pub fn next(&mut self, chance: &mut Stream) -> Option<u64> {
+    /// When the next burst arrives [ns]; none after the last. `place` says where in its part of the
+    /// step [0..1).
+    pub fn next(&mut self, place: impl FnOnce() -> f64) -> Option<u64> {
         while self.come == self.bursts {
             self.begin_step()?;
         }
         let length = self.end_ns - self.start_ns;
-        let share = (self.come as f64 + chance.uniform()) / self.bursts as f64;
+        let share = (self.come as f64 + place()) / self.bursts as f64;
         self.come += 1;
         let within = (share * length as f64) as u64;
         Some(self.start_ns + within.min(length - 1))
@@ -106,11 +105,12 @@ impl Playback {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::Stream;
 
     fn all(mut playback: Playback) -> Vec<(u64, f64)> {
         let mut chance = Stream::new(1, 0, "a/arrivals");
         std::iter::from_fn(|| {
-            let at = playback.next(&mut chance)?;
+            let at = playback.next(|| chance.uniform())?;
             Some((at, playback.instructions()))
         })
         .collect()

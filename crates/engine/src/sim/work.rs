@@ -158,7 +158,7 @@ impl<S: System> World<S> {
     fn next_recorded(&mut self, partition: PartitionId) {
         let guest = &mut self.guests[partition];
         let playback = guest.playback.as_mut();
-        if let Some(at) = playback.and_then(|playback| playback.next(&mut guest.arrivals)) {
+        if let Some(at) = playback.and_then(|playback| playback.next(|| guest.arrivals.uniform())) {
             self.schedule(at, Event::Recorded(partition));
         }
     }

@@ -2,13 +2,12 @@
 
 use super::coming::{Before, Changes};
 use super::event::{Event, OTHERS};
-use super::gangs::Gang;
 use super::meters::Meters;
 use super::system::System;
 use crate::cost::{core_ns, Spread, Table};
 use crate::guest::mutex::Mutex;
 use crate::guest::workload::{JobId, JobTable, Shape};
-use crate::guest::{memory, Cpu, Filling, Playback, RunQueues, Scheduler};
+use crate::guest::{memory, Cpu, Filling, Gang, Playback, RunQueues, Scheduler};
 use crate::hypervisor::policies::in_effect;
 use crate::hypervisor::{State, Vp};
 use crate::ids::{ById, CoreId, PartitionId, ThreadId, VpId};
@@ -71,9 +70,8 @@ pub struct GuestState {
     pub folded_from_ns: Vec<u64>,
     /// Random daemons.
     pub daemons: Stream,
-    /// Daemons of which several threads wake at once, and when they do.
+    /// Daemons of which several threads wake at once.
     pub gangs: Vec<Gang>,
-    pub gang_times: Stream,
     /// Random lock holders.
     pub locks: Stream,
     /// Random choices of the balancer.
@@ -336,10 +334,10 @@ pub(super) fn per_ns(spec: &Spec, partition: &Partition) -> f64 {
     machine.core_rate * machine.clock_hz * 1e-9 / partition.profile.eicpi
 }
 
-fn gangs(spec: &Spec, partition: &Partition) -> Vec<Gang> {
+fn gangs(spec: &Spec, partition: &Partition, mut chance: Stream) -> Vec<Gang> {
     let per_ns = per_ns(spec, partition);
     let gangs = partition.guest.unix().gangs;
-    let of = |gang| Gang::of(gang, spec.warmup_ns, per_ns);
+    let of = |gang| Gang::of(gang, spec.warmup_ns, per_ns, chance.uniform());
     gangs.iter().map(of).collect()
 }
 
@@ -364,8 +362,7 @@ fn guest(spec: &Spec, partition: &Partition, vps: &[Vp], replication: u64) -> Gu
         work: stream("work"),
         waits: stream("waits"),
         daemons: stream("daemons"),
-        gangs: gangs(spec, partition),
-        gang_times: stream("gangs"),
+        gangs: gangs(spec, partition, stream("gangs")),
         locks: stream("locks"),
         moves: stream("moves"),
         mutex: mutex(spec, partition),

@@ -319,7 +319,7 @@ pub struct Gang {
     /// read where its work was recorded.
     pub work_ns: u64,
     /// Length of each recorded step [ns], none if nothing was recorded. A step has at least one
-    /// wake-up, at a moment that is left to chance.
+    /// wake-up.
     #[serde(default)]
     pub lengths_ns: Vec<u64>,
     /// Work of all its threads in each step [instructions/s].

@@ -29,6 +29,7 @@ from homenode.records.importing.assemble.convert import (
     shown,
     slopes,
 )
+from homenode.records.importing.assemble.gangs import set_gangs, set_work
 from homenode.records.importing.assemble.generations import Generation
 from homenode.records.importing.assemble.hardware import (
     MACHINE_FILE,
@@ -254,9 +255,13 @@ def _converted(
     targets = [] if windows is None else _targets(planned, windows)
     text, made = scenario(by_factor(targets), ())
     counted = {} if windows is None else _counted(planned, windows, beside)
-    for _ in range(_ROUNDS if counted else 0):
+    has_gangs = windows is not None and set_gangs(facts, planned, windows, beside)
+    for _ in range(_ROUNDS if counted or has_gangs else 0):
+        guess = {one.name: (0.0, one.guess) for one in targets}
         per_core = _per_core(targets, planned, made) if options.convert else {}
         _set_bursts(planned, counted, per_core)
+        if windows is not None:
+            set_work(planned, windows, per_core or guess)
         text, made = scenario(by_factor(targets), ())
     residuals: dict[str, Residual] = {}
     if targets and options.convert:
