@@ -277,23 +277,26 @@ CASES: dict[str, tuple[str, str, str]] = {
         "processors =",
         "virtual = 3: number of virtual processors, two for each pair, is 3, it must be 2 to 2",
     ),
-    "pairs in a guest": (
-        host(workload=pairs(), keys="kvm = {}"),
-        "kvm =",
-        (
-            "kvm = {}: pairs of threads in a guest is not to be had on the host intel-xeon-6240-2s;"
-            " they are plain processes: leave kvm out"
-        ),
-    ),
     "pairs beside daemons": (
         host(workload=pairs(), keys='guest = { os = "linux", daemons = { rate = "5/s" } }'),
         "guest =",
-        'guest.daemons.rate = "5/s": pairs of threads beside a guest\'s daemons is not to be had',
+        'guest.daemons.rate = "5/s": pairs of processes beside a guest\'s daemons is not to be had',
     ),
-    "pairs without a host": (
-        power(workload=pairs()),
+    "gangs beside pairs": (
+        host(
+            workload=pairs(),
+            keys=(
+                'guest = { os = "linux", daemons = { rate = "0/s", gangs ='
+                ' [{ name = "flush", threads = 2, work = "1 ms" }] } }'
+            ),
+        ),
+        "guest =",
+        "pairs of processes beside a guest's daemons is not to be had",
+    ),
+    "threads of programs": (
+        power(workload='{ kind = "barriers", count = 100, threads = 4000, profile = "compute" }'),
         "workload =",
-        "pairs of threads are processes of a Linux host, which machine ibm-power-795 is not",
+        "threads of all programs is 400000, it must be 1 to 100000",
     ),
     "scans of memory": (
         host(

@@ -49,7 +49,8 @@ impl<S: System> World<S> {
         for thread in 0..if self.runs(partition) { threads } else { 0 } {
             let job = self.jobs.add(Job {
                 last_cpu: self.guests[partition].gangs[number].last_cpus[thread],
-                bursts_left: (number as u32) << 16 | thread as u32,
+                member: thread as u16,
+                bursts_left: number as u32,
                 ..Job::new(partition, JobKind::Gang, each, self.now)
             });
             self.meters.integrate(partition, self.now).runnable += 1;
@@ -61,9 +62,8 @@ impl<S: System> World<S> {
     /// A thread of a gang sleeps again; what it had to do [instructions].
     pub fn end_of_gang_thread(&mut self, id: JobId) -> f64 {
         let job = self.jobs.get(id);
-        let (number, thread) = (job.bursts_left >> 16, job.bursts_left & 0xffff);
-        let gang = &mut self.guests[job.partition].gangs[number as usize];
-        gang.last_cpus[thread as usize] = job.last_cpu;
+        let gang = &mut self.guests[job.partition].gangs[job.bursts_left as usize];
+        gang.last_cpus[usize::from(job.member)] = job.last_cpu;
         gang.each
     }
 }

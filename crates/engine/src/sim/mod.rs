@@ -6,6 +6,7 @@
 
 mod amend;
 mod balance;
+mod barriers;
 mod change;
 mod check;
 pub mod columns;

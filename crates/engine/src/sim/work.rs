@@ -40,8 +40,9 @@ impl<S: System> World<S> {
             Workload::Users { count, .. } => {
                 (0..count).for_each(|user| self.start_user(partition, user))
             }
-            Workload::Pairs { count, .. } => {
-                (0..count).for_each(|pair| self.start_pair(partition, pair as u16))
+            Workload::Pairs { count, .. } => self.start_pairs(partition, count),
+            Workload::Barriers { count, threads, .. } => {
+                self.start_programs(partition, count, threads)
             }
             Workload::Warehouses { count } => {
                 (0..count).for_each(|_| self.start_warehouse(partition))
@@ -124,13 +125,18 @@ impl<S: System> World<S> {
     }
 
     fn draw_burst(&mut self, job: JobId) {
-        let job = self.jobs.get(job);
-        let guest = &mut self.guests[job.partition];
-        let mean = guest.shape.burst_instructions;
-        job.instructions = match guest.shape.work {
+        let partition = self.jobs.get(job).partition;
+        let mean = self.guests[partition].shape.burst_instructions;
+        self.jobs.get(job).instructions = self.draw_work(partition, mean);
+    }
+
+    /// A random amount of work with this mean, distributed as the workload says [instructions].
+    pub fn draw_work(&mut self, partition: PartitionId, mean: f64) -> f64 {
+        let guest = &mut self.guests[partition];
+        match guest.shape.work {
             Distribution::Constant => mean,
             Distribution::Exponential => guest.work.exponential(mean),
-        };
+        }
     }
 
     /// A transaction arrives.
@@ -238,8 +244,8 @@ impl<S: System> World<S> {
                     self.start_user(partition, user);
                 }
             }
-            JobKind::Warehouse | JobKind::Exchange => {
-                unreachable!("warehouses and pairs end their bursts otherwise")
+            JobKind::Warehouse | JobKind::Exchange | JobKind::Member => {
+                unreachable!("warehouses, pairs and programs end their bursts otherwise")
             }
             JobKind::Loop => {
                 let last_cpu = job.last_cpu;

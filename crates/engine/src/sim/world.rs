@@ -72,6 +72,10 @@ pub struct GuestState {
     pub daemons: Stream,
     /// Daemons of which several threads wake at once.
     pub gangs: Vec<Gang>,
+    /// Logical processor each thread of its pairs or programs last ran on.
+    pub last_cpus: Vec<u16>,
+    /// Threads of each program that have not come to the barrier.
+    pub at_work: Vec<u16>,
     /// Random lock holders.
     pub locks: Stream,
     /// Random choices of the balancer.
@@ -362,6 +366,8 @@ fn guest(spec: &Spec, partition: &Partition, vps: &[Vp], replication: u64) -> Gu
         work: stream("work"),
         waits: stream("waits"),
         daemons: stream("daemons"),
+        last_cpus: Vec::new(),
+        at_work: Vec::new(),
         gangs: gangs(spec, partition, stream("gangs")),
         locks: stream("locks"),
         moves: stream("moves"),

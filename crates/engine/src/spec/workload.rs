@@ -47,8 +47,8 @@ pub enum Workload {
         count: u32,
     },
     /// Pairs of threads, a client and a server each: the client asks and sleeps, the server works,
-    /// answers and sleeps, so that each wakes the other. Closed; plain processes of a Linux host,
-    /// two threads a pair, of which virtual processor `2 * pair` is the client.
+    /// answers and sleeps, so that each wakes the other. Closed. As plain processes of a Linux host
+    /// they are two threads a pair, of which virtual processor `2 * pair` is the client.
     Pairs {
         /// Pairs.
         count: u32,
@@ -62,6 +62,16 @@ pub enum Workload {
         #[serde(default = "exponential")]
         think: Distribution,
         /// Distribution of the work between two messages.
+        burst_work: Distribution,
+    },
+    /// Parallel programs: all threads of one do their part of a step, wait for each other at a
+    /// barrier, and begin the next step together. A step is a transaction. Closed.
+    Barriers {
+        /// Programs.
+        count: u32,
+        /// Threads of each.
+        threads: u16,
+        /// Distribution of a thread's part of a step.
         burst_work: Distribution,
     },
     /// Virtual machines that send requests to others over virtual switches and get files back;

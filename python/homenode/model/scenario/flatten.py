@@ -9,7 +9,15 @@ from homenode.model.catalog.flatten import machine_spec
 from homenode.model.scenario.file.guest import Aix, Gang, Linux, Unix
 from homenode.model.scenario.file.processors import DEFAULT_WEIGHT, SOFT_CAP, Shared
 from homenode.model.scenario.file.scenario import Run
-from homenode.model.scenario.file.workload import Loops, Pairs, Transactions, Users, Warehouses, Web
+from homenode.model.scenario.file.workload import (
+    Barriers,
+    Loops,
+    Pairs,
+    Transactions,
+    Users,
+    Warehouses,
+    Web,
+)
 from homenode.model.scenario.host.placing import host_threads_spec
 from homenode.model.scenario.mainframe.flatten import shared_spec, web_spec, zvm_spec
 from homenode.model.scenario.mainframe.placing import pool_name
@@ -197,6 +205,13 @@ def _workload(partition: PlacedPartition) -> WorkloadSpec:
             "think_ns": workload.think,
             "burst_work": workload.burst_work,
             **_constant_think(workload),
+        }
+    if isinstance(workload, Barriers):
+        return {
+            "kind": "barriers",
+            "count": workload.count,
+            "threads": workload.threads,
+            "burst_work": workload.burst_work,
         }
     if isinstance(workload, Web):
         return web_spec(workload)

@@ -68,6 +68,7 @@ from homenode.model.spec.sharing import (
     SharedSpec,
 )
 from homenode.model.spec.work import (
+    BarriersSpec,
     BurstsSpec,
     CountedSpec,
     IdleSpec,
@@ -87,6 +88,7 @@ from homenode.model.spec.work import (
 __all__ = [
     "AixSpec",
     "BalanceSpec",
+    "BarriersSpec",
     "BurstsSpec",
     "ByDistance",
     "CacheSpec",

@@ -67,6 +67,14 @@ class PairsSpec(CountedSpec, ThinkSpec):
     burst_work: Shape
 
 
+class BarriersSpec(CountedSpec):
+    """Parallel programs whose threads wait for each other."""
+
+    kind: Literal["barriers"]
+    threads: int
+    burst_work: Shape
+
+
 class WebSpec(TypedDict):
     """Virtual machines that ask others for files."""
 
@@ -99,6 +107,7 @@ WorkloadSpec = (
     | LoopsSpec
     | WarehousesSpec
     | PairsSpec
+    | BarriersSpec
     | WebSpec
     | TraceSpec
     | IdleSpec

@@ -178,11 +178,13 @@ fn check_workload(workload: &Workload, owner: &Owner) -> Checked {
             check_bursts(bursts, owner)
         }
         Workload::Pairs {
+            count,
             exchanges,
             client_share,
             think_ns,
             ..
         } => {
+            within(owner, ("pairs", "count"), count.into(), 1, 16_000)?;
             if !(1..=10_000).contains(&exchanges) {
                 return Err(range(
                     owner,
@@ -195,6 +197,18 @@ fn check_workload(workload: &Workload, owner: &Owner) -> Checked {
                 return Err(range(owner, "client_share", client_share, "0.01 to 0.99"));
             }
             at_most(owner, &[("think_ns", think_ns, LONGEST_NS)])
+        }
+        Workload::Barriers { count, threads, .. } => {
+            within(owner, ("programs", "count"), count.into(), 1, 10_000)?;
+            within(owner, "threads", threads.into(), 1, MOST_THREADS)?;
+            let all = ("threads of all programs", "count");
+            within(
+                owner,
+                all,
+                u64::from(count) * u64::from(threads),
+                1,
+                100_000,
+            )
         }
         Workload::Loops { count, .. } if count == 0 || count > 100_000 => {
             let field = ("loops", "count");
@@ -268,6 +282,7 @@ fn check_burst(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
             client_share,
             ..
         } => (f64::from(exchanges) + 1.0) / client_share.min(1.0 - client_share),
+        Workload::Barriers { threads, .. } => f64::from(threads),
         Workload::Loops { .. }
         | Workload::Warehouses { .. }
         | Workload::Web { .. }

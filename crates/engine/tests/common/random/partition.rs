@@ -111,9 +111,14 @@ pub fn random_workload(dice: &mut Dice, threads: u32) -> Workload {
     let count = u32::from(dice.between(1, 12));
     let rate_per_s = dice.real(10.0, 1_000.0);
     match dice.next() % 10 {
-        0 | 6 => Workload::Loops {
+        0 => Workload::Loops {
             count: threads + count - 1,
             endless: true,
+        },
+        6 => Workload::Barriers {
+            count: count.div_ceil(4),
+            threads: threads.min(64) as u16,
+            burst_work,
         },
         1 => Workload::Loops {
             count,

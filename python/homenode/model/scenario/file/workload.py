@@ -185,13 +185,14 @@ class Warehouses(Table):
 
 
 class Pairs(Table):
-    """Pairs of processes of a Linux host, a client and a server: the client asks and sleeps, the
-    server works, answers and sleeps, and each message wakes the other.
+    """Pairs of threads, a client and a server: the client asks and sleeps, the server works,
+    answers and sleeps, and each message wakes the other. On a Linux host they are plain processes
+    without `kvm`.
     """
 
     kind: Literal["pairs"] = Field(description="which kind of work it is")
     count: Annotated[int, Field(ge=1, le=16_000)] = Field(
-        description="how many pairs there are; two virtual processors each"
+        description="how many pairs there are; two virtual processors each, as processes of a host"
     )
     exchanges: Annotated[int, Field(ge=1, le=10_000)] = Field(
         description="requests of a transaction, each with its answer"
@@ -205,6 +206,20 @@ class Pairs(Table):
     )
     burst_work: BurstWork = Field(
         "exponential", description="distribution of the work between two messages"
+    )
+    profile: Profile
+
+
+class Barriers(Table):
+    """Parallel programs: the threads of one do their parts of a step, wait for each other and begin
+    the next step together. A step is a transaction.
+    """
+
+    kind: Literal["barriers"] = Field(description="which kind of work it is")
+    count: Annotated[int, Field(ge=1, le=10_000)] = Field(1, description="how many programs run")
+    threads: Annotated[int, Field(ge=1, le=4096)] = Field(description="threads of a program")
+    burst_work: BurstWork = Field(
+        "exponential", description="distribution of a thread's part of a step"
     )
     profile: Profile
 
@@ -268,5 +283,6 @@ class Idle(Table):
 
 
 Workload = Annotated[
-    Transactions | Users | Loops | Warehouses | Pairs | Web | Trace | Idle, Discriminator("kind")
+    Transactions | Users | Loops | Warehouses | Pairs | Barriers | Web | Trace | Idle,
+    Discriminator("kind"),
 ]
