@@ -18,7 +18,15 @@ SOURCES = Path(__file__).resolve().parents[1] / "crates/engine/src/spec"
 TAGS = frozenset({"kind", "mode", "os"})
 """Keys that tell which variant of an enum stands there; in Rust they are no field."""
 PARTS = frozenset(
-    {"BurstsSpec", "CountedSpec", "LimitsSpec", "LockSpec", "StreamSpec", "ThinkSpec"}
+    {
+        "BurstsSpec",
+        "CountedSpec",
+        "LimitsSpec",
+        "LockSpec",
+        "StreamSpec",
+        "ThinkSpec",
+        "WorkingSetSpec",
+    }
 )
 """What several dictionaries have in common; the engine never sees one of these by itself."""
 

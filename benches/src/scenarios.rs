@@ -194,6 +194,8 @@ pub fn oltp() -> Profile {
         miss_m0: 0.05,
         miss_c0_bytes: 32_768.0,
         miss_exponent: 0.5,
+        working_set_bytes: 0.0,
+        working_set_touches: 0.0,
         sharing: 0.3,
         footprint_bytes: 512 << 10,
         footprint_common: 0.75,

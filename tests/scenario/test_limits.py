@@ -265,6 +265,16 @@ CASES: dict[str, tuple[str, str, str]] = {
         "workload =",
         'workload.profile.private_data = "60 %": private_data + io_data is 1.2, it must be 0 to 1',
     ),
+    "a working set that nobody touches": (
+        loops(working_set='"8 MiB"'),
+        "workload =",
+        "working_set_touches is 0, it must be above 0 beside a working set",
+    ),
+    "touches of no working set": (
+        loops(working_set_touches="0.01"),
+        "workload =",
+        "working_set_bytes is 0, it must be above 0 where its lines are touched",
+    ),
     "work between two messages": (
         host(
             workload=pairs(exchanges=10_000, work=profile(instructions="5e3")),

@@ -5,9 +5,9 @@
 //! thread 2  work ...       wait | work ......
 //! thread 3  work ............   | work .
 //! ```
-//! A step is a transaction: it lasts until the last thread has done its part. That one goes on where
-//! it is, and wakes the others, which slept. So what holds up one thread holds up all: a step takes
-//! as long as its largest part, or as the thread that had no processor.
+//! A step is a transaction: it lasts until the last thread has done its part. That one goes on
+//! where it is, and wakes the others, which slept. So what holds up one thread holds up all: a step
+//! takes as long as its largest part, or as the thread that had no processor.
 
 use super::system::System;
 use super::world::World;

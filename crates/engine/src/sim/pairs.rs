@@ -5,9 +5,9 @@
 //! server            work  answer              work  answer
 //! ```
 //! A transaction is one job that goes to and fro between the two threads; who has it works, the
-//! other sleeps. Of plain processes each message wakes the other thread while its sender still runs,
-//! as a socket does. In a guest the sender sleeps as its message goes out, so that the other may
-//! have its logical processor; where it runs is the guest's order of filling.
+//! other sleeps. Of plain processes each message wakes the other thread while its sender still
+//! runs, as a socket does. In a guest the sender sleeps as its message goes out, so that the other
+//! may have its logical processor; where it runs is the guest's order of filling.
 
 use super::event::Event;
 use super::system::System;

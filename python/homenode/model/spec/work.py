@@ -127,7 +127,14 @@ class StreamSpec(TypedDict, total=False):
     stream_bytes: float
 
 
-class ProfileSpec(LockSpec, StreamSpec):
+class WorkingSetSpec(TypedDict, total=False):
+    """What fits into a cache or does not, if there is something."""
+
+    working_set_bytes: float
+    working_set_touches: float
+
+
+class ProfileSpec(LockSpec, StreamSpec, WorkingSetSpec):
     """How work behaves on a processor."""
 
     name: str

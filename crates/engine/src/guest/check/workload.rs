@@ -95,6 +95,8 @@ pub(crate) fn check_profile(profile: &Profile, owner: &Owner) -> Checked {
         ("miss_c0_bytes", profile.miss_c0_bytes, 1.0, 1e15),
         ("miss_m0", profile.miss_m0, 0.0, 10.0),
         ("miss_exponent", profile.miss_exponent, 0.0, 10.0),
+        ("working_set_bytes", profile.working_set_bytes, 0.0, 1e15),
+        ("working_set_touches", profile.working_set_touches, 0.0, 1.0),
         ("issue_share", profile.issue_share, 0.0, 1.0),
         ("system_share", profile.system_share, 0.0, 1.0),
         ("sharing", profile.sharing, 0.0, 1.0),
@@ -123,6 +125,22 @@ pub(crate) fn check_profile(profile: &Profile, owner: &Owner) -> Checked {
         if !(value >= least && value <= most) {
             return Err(range(owner, field, value, &format!("{least} to {most}")));
         }
+    }
+    let (set, touches) = (profile.working_set_bytes, profile.working_set_touches);
+    if (set > 0.0) != (touches > 0.0) {
+        let (field, value, least) = match set > 0.0 {
+            true => (
+                "working_set_touches",
+                touches,
+                "above 0 beside a working set",
+            ),
+            false => (
+                "working_set_bytes",
+                set,
+                "above 0 where its lines are touched",
+            ),
+        };
+        return Err(range(owner, field, value, least));
     }
     let both = profile.private_data + profile.io_data;
     if both <= 1.0 {
@@ -162,14 +180,7 @@ fn check_workload(workload: &Workload, owner: &Owner) -> Checked {
             wait_ns,
             ..
         } => {
-            if count == 0 || count > 1_000_000 {
-                return Err(range(
-                    owner,
-                    ("users", "count"),
-                    f64::from(count),
-                    "1 to 1000000",
-                ));
-            }
+            within(owner, ("users", "count"), count.into(), 1, 1_000_000)?;
             let waits = [
                 ("wait_ns", wait_ns, LONGEST_NS),
                 ("think_ns", think_ns, LONGEST_NS),
@@ -185,14 +196,7 @@ fn check_workload(workload: &Workload, owner: &Owner) -> Checked {
             ..
         } => {
             within(owner, ("pairs", "count"), count.into(), 1, 16_000)?;
-            if !(1..=10_000).contains(&exchanges) {
-                return Err(range(
-                    owner,
-                    "exchanges",
-                    f64::from(exchanges),
-                    "1 to 10000",
-                ));
-            }
+            within(owner, "exchanges", exchanges.into(), 1, 10_000)?;
             if !(0.01..=0.99).contains(&client_share) {
                 return Err(range(owner, "client_share", client_share, "0.01 to 0.99"));
             }
@@ -210,13 +214,11 @@ fn check_workload(workload: &Workload, owner: &Owner) -> Checked {
                 100_000,
             )
         }
-        Workload::Loops { count, .. } if count == 0 || count > 100_000 => {
-            let field = ("loops", "count");
-            Err(range(owner, field, f64::from(count), "1 to 100000"))
+        Workload::Loops { count, .. } => {
+            within(owner, ("loops", "count"), count.into(), 1, 100_000)
         }
-        Workload::Warehouses { count } if count == 0 || count > 100_000 => {
-            let field = ("warehouses", "count");
-            Err(range(owner, field, f64::from(count), "1 to 100000"))
+        Workload::Warehouses { count } => {
+            within(owner, ("warehouses", "count"), count.into(), 1, 100_000)
         }
         Workload::Trace {
             ref lengths_ns,
