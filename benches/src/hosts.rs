@@ -74,6 +74,8 @@ fn guest(policy: Policy, at: u16, chip: u16) -> Partition {
         Workload::Loops {
             count: u32::from(VCPUS),
             endless: true,
+            busy_ns: 0,
+            rest_ns: 0,
         }
     };
     let linux = policy == Policy::Linux;

@@ -58,6 +58,8 @@ pub fn w2_partition(i: u16, vps: u16) -> Partition {
         Workload::Loops {
             count: u32::from(vps),
             endless: true,
+            busy_ns: 0,
+            rest_ns: 0,
         }
     };
     let mut partition = partition(format!("w2-{i}"), 0.4 * f64::from(vps), vps, workload);

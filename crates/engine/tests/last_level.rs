@@ -143,7 +143,7 @@ fn strangers_lose_more_to_each_other_than_those_who_share_data() {
 fn with_set(mib: f64, common: f64) -> Profile {
     Profile {
         working_set_bytes: mib * 1_048_576.0,
-        working_set_touches: 0.01,
+        working_set_touches: if mib > 0.0 { 0.01 } else { 0.0 },
         footprint_common: common,
         ..plain_profile(1e6)
     }
@@ -156,8 +156,8 @@ fn a_working_set_fits_or_does_not() {
     assert_eq!(alone(0.0), ns(&[(&[0], 4.0, plain_profile(1e6))]));
     let [inside, chip, half, beyond] = [0.01, 24.0, 64.0, 6_400.0].map(alone);
     assert!(inside < chip && chip < half && half < beyond);
-    // A hundred times what there is: nearly all its touches go to memory, of which half of the lines
-    // of a set twice as large as there is room for are spared.
+    // A hundred times what there is: nearly all its touches go to memory, of which half are spared
+    // where there is room for half of the lines.
     let memory = 0.01 * 100.0;
     assert!((beyond - 1.0) / memory > 0.9, "{beyond}");
     assert!(chip - 1.0 < 0.5 * (half - 1.0), "{chip} {half}");
@@ -228,7 +228,7 @@ proptest! {
             miss_exponent: exponent,
             sharing: 0.0,
             working_set_bytes: set,
-            working_set_touches: 0.01,
+            working_set_touches: if set > 0.0 { 0.01 } else { 0.0 },
             ..commercial()
         };
         let other = Profile { miss_m0: m0, ..work.clone() };

@@ -81,12 +81,16 @@ impl<S: System> World<S> {
         self.schedule(self.now + think, Event::Wake(job));
     }
 
-    fn start_loop(&mut self, partition: PartitionId, last_cpu: u16) {
+    fn new_loop(&self, partition: PartitionId, last_cpu: u16) -> Job {
         let instructions = self.spec_of(partition).profile.instructions_per_unit;
-        let job = self.jobs.add(Job {
+        Job {
             last_cpu,
             ..Job::new(partition, JobKind::Loop, instructions, self.now)
-        });
+        }
+    }
+
+    fn start_loop(&mut self, partition: PartitionId, last_cpu: u16) {
+        let job = self.jobs.add(self.new_loop(partition, last_cpu));
         self.meters.integrate(partition, self.now).runnable += 1;
         self.make_runnable(job);
     }
@@ -105,12 +109,24 @@ impl<S: System> World<S> {
 
     /// An endless loop starts again when it is done.
     fn restart_loop(&mut self, partition: PartitionId, last_cpu: u16) {
-        let workload = &self.spec_of(partition).workload;
-        if matches!(workload, Workload::Loops { endless: true, .. }) {
-            let guest = &self.guests[partition];
-            let in_place = guest.scheduler.restarts_in_place;
-            self.start_loop(partition, if in_place { last_cpu } else { NO_CPU });
+        let Workload::Loops {
+            endless: true,
+            busy_ns,
+            rest_ns,
+            ..
+        } = self.spec_of(partition).workload
+        else {
+            return;
+        };
+        let in_place = self.guests[partition].scheduler.restarts_in_place;
+        let last_cpu = if in_place { last_cpu } else { NO_CPU };
+        let period = busy_ns + rest_ns;
+        let within = if busy_ns > 0 { self.now % period } else { 0 };
+        if within < busy_ns || busy_ns == 0 {
+            return self.start_loop(partition, last_cpu);
         }
+        let job = self.jobs.add(self.new_loop(partition, last_cpu));
+        self.schedule(self.now - within + period, Event::Wake(job));
     }
 
     fn new_transaction(&mut self, partition: PartitionId) -> JobId {
@@ -187,11 +203,17 @@ impl<S: System> World<S> {
         if When::at(job.arrived_at) < self.guests[partition].runs_from {
             return self.jobs.remove(id); // Its partition was stopped.
         }
-        if thought {
+        let rested = job.kind == JobKind::Loop;
+        if thought || rested {
             job.arrived_at = now;
         }
         let meter = self.meters.integrate(partition, now);
         meter.runnable += 1;
+        if rested {
+            // By the clock: no device interrupts anybody.
+            self.make_runnable(id);
+            return;
+        }
         if thought {
             meter.tx_arrived += 1;
             meter.inside += 1;

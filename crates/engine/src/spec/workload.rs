@@ -40,6 +40,13 @@ pub enum Workload {
         count: u32,
         /// Whether a finished job starts again at once.
         endless: bool,
+        /// How long endless ones are busy at a time, by the clock and from time 0 on; 0 = always
+        /// [ns]. Each ends the loop that it is at.
+        #[serde(default)]
+        busy_ns: u64,
+        /// How long they rest then [ns].
+        #[serde(default)]
+        rest_ns: u64,
     },
     /// A fixed number of threads that do transaction after transaction without a pause.
     Warehouses {

@@ -169,6 +169,8 @@ pub fn loops(count: u32) -> Workload {
     Workload::Loops {
         count,
         endless: true,
+        busy_ns: 0,
+        rest_ns: 0,
     }
 }
 

@@ -28,6 +28,7 @@ from homenode.model.spec import (
     GangSpec,
     GuestSpec,
     LimitsSpec,
+    LoopsSpec,
     PartitionSpec,
     PoolSpec,
     ProcessorsSpec,
@@ -193,7 +194,14 @@ def _workload(partition: PlacedPartition) -> WorkloadSpec:
             **_bursts(workload),
         }
     if isinstance(workload, Loops):
-        return {"kind": "loops", "count": workload.count, "endless": workload.endless}
+        loops: LoopsSpec = {
+            "kind": "loops",
+            "count": workload.count,
+            "endless": workload.endless,
+        }
+        if workload.busy is not None and workload.rest is not None:
+            loops |= {"busy_ns": workload.busy, "rest_ns": workload.rest}
+        return loops
     if isinstance(workload, Warehouses):
         return {"kind": "warehouses", "count": workload.count}
     if isinstance(workload, Pairs):

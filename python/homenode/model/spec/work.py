@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 Shape = Literal["constant", "exponential"]
 """How a random amount of a given mean is distributed."""
@@ -49,6 +49,8 @@ class LoopsSpec(CountedSpec):
 
     kind: Literal["loops"]
     endless: bool
+    busy_ns: NotRequired[int]
+    rest_ns: NotRequired[int]
 
 
 class WarehousesSpec(CountedSpec):

@@ -214,8 +214,14 @@ fn check_workload(workload: &Workload, owner: &Owner) -> Checked {
                 100_000,
             )
         }
-        Workload::Loops { count, .. } => {
-            within(owner, ("loops", "count"), count.into(), 1, 100_000)
+        Workload::Loops {
+            count,
+            endless,
+            busy_ns,
+            rest_ns,
+        } => {
+            within(owner, ("loops", "count"), count.into(), 1, 100_000)?;
+            check_phases(endless, busy_ns, rest_ns, owner)
         }
         Workload::Warehouses { count } => {
             within(owner, ("warehouses", "count"), count.into(), 1, 100_000)
@@ -226,6 +232,18 @@ fn check_workload(workload: &Workload, owner: &Owner) -> Checked {
         } => check_trace(lengths_ns, instructions_per_s, owner),
         _ => Ok(()),
     }
+}
+
+fn check_phases(endless: bool, busy_ns: u64, rest_ns: u64, owner: &Owner) -> Checked {
+    if (busy_ns > 0) != (rest_ns > 0) || (busy_ns > 0 && !endless) {
+        let wanted = "of endless loops, beside a rest, or 0";
+        return Err(range(owner, "busy_ns", busy_ns as f64, wanted));
+    }
+    let times = [
+        ("busy_ns", busy_ns, LONGEST_NS),
+        ("rest_ns", rest_ns, LONGEST_NS),
+    ];
+    at_most(owner, &times)
 }
 
 /// Greatest recorded demand [instructions/s]: that of all cores that a machine may have.

@@ -114,6 +114,8 @@ pub fn random_workload(dice: &mut Dice, threads: u32) -> Workload {
         0 => Workload::Loops {
             count: threads + count - 1,
             endless: true,
+            busy_ns: 0,
+            rest_ns: 0,
         },
         6 => Workload::Barriers {
             count: count.div_ceil(4),
@@ -123,10 +125,14 @@ pub fn random_workload(dice: &mut Dice, threads: u32) -> Workload {
         1 => Workload::Loops {
             count,
             endless: true,
+            busy_ns: if count > 6 { 12 * MS } else { 0 },
+            rest_ns: if count > 6 { 7 * MS } else { 0 },
         },
         2 => Workload::Loops {
             count,
             endless: false,
+            busy_ns: 0,
+            rest_ns: 0,
         },
         3 => Workload::Users {
             count,

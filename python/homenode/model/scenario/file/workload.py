@@ -27,6 +27,7 @@ from homenode.model.document import OrText, Quantity, Table
 from homenode.model.units import RATE, SIZE, TIME
 
 Wait = Annotated[int, Quantity(TIME, "0 ns", "1 d")]
+Phase = Annotated[int, Quantity(TIME, "1 ms", "1 d")]
 BurstWork = Literal["exponential", "constant"]
 
 
@@ -177,7 +178,21 @@ class Loops(Table):
         description="how many jobs start together"
     )
     endless: bool = Field(False, description="whether a finished job starts again at once")
+    busy: Phase | None = Field(
+        None,
+        description="how long endless ones are busy at a time, by the clock; each ends its loop",
+    )
+    rest: Phase | None = Field(None, description="how long they rest then, all at once")
     profile: Profile
+
+    @model_validator(mode="after")
+    def _rests_endlessly(self) -> Loops:
+        """Phases are of loops that go on, and both are told."""
+        if (self.busy is None) != (self.rest is None) or (self.busy and not self.endless):
+            there = "phases need both busy and rest, and loops that start again"
+            step = 'write endless = true, busy = "5 s", rest = "5 s"'
+            raise PydanticCustomError("fact", "loops", {"there": there, "next_step": step})
+        return self
 
 
 class Warehouses(Table):
