@@ -202,18 +202,7 @@ fn check_workload(workload: &Workload, owner: &Owner) -> Checked {
             }
             at_most(owner, &[("think_ns", think_ns, LONGEST_NS)])
         }
-        Workload::Barriers { count, threads, .. } => {
-            within(owner, ("programs", "count"), count.into(), 1, 10_000)?;
-            within(owner, "threads", threads.into(), 1, MOST_THREADS)?;
-            let all = ("threads of all programs", "count");
-            within(
-                owner,
-                all,
-                u64::from(count) * u64::from(threads),
-                1,
-                100_000,
-            )
-        }
+        Workload::Barriers { count, threads, .. } => check_programs(count, threads, owner),
         Workload::Loops {
             count,
             endless,
@@ -232,6 +221,13 @@ fn check_workload(workload: &Workload, owner: &Owner) -> Checked {
         } => check_trace(lengths_ns, instructions_per_s, owner),
         _ => Ok(()),
     }
+}
+
+fn check_programs(count: u32, threads: u16, owner: &Owner) -> Checked {
+    within(owner, ("programs", "count"), count.into(), 1, 10_000)?;
+    within(owner, "threads", threads.into(), 1, MOST_THREADS)?;
+    let all = u64::from(count) * u64::from(threads);
+    within(owner, ("threads of all programs", "count"), all, 1, 100_000)
 }
 
 fn check_phases(endless: bool, busy_ns: u64, rest_ns: u64, owner: &Owner) -> Checked {
