@@ -42,7 +42,7 @@ def test_a_daemon_does_the_share_of_the_work_that_it_has_of_the_busy_time() -> N
     found = assemble(recorded([0.0, 0.4, 1.2]), PLAIN)
     guest = found.scenario.spec()["partitions"][0]["guest"]
     (gang,) = guest["gangs"]  # type: ignore[typeddict-item]
-    assert (gang["threads"], gang["every_ns"]) == (51, 2_000_000_000)
+    assert (gang["threads"], gang["every_ns"]) == (51, 1_000_000_000)
     shares = [0.0, 0.4 / 1.6, 1.2 / 2.4]
     wanted = [share * cores * WORK_OF_A_CORE for share, cores in zip(shares, CORES, strict=True)]
     assert gang["instructions_per_s"] == pytest.approx(wanted)

@@ -80,8 +80,6 @@ class PlannedGang:
     """Which section of which file lists it."""
     shares: tuple[float, ...]
     """Of the busy time of each window."""
-    rates: tuple[float, ...] = ()
-    """Work in each window [instructions/s]; none before it is known what a core does."""
 
 
 @dataclass

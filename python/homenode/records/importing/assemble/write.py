@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from homenode.model.document.write import toml_value
 from homenode.model.units import TIME
 from homenode.records.importing.assemble.beside import Values
-from homenode.records.importing.assemble.gangs import WAKE_UPS
+from homenode.records.importing.assemble.gangs import WAKE_UPS, split
 from homenode.records.importing.assemble.hardware import ChosenMachine
 from homenode.records.importing.assemble.plan import MB, Line, Planned, PlannedGang, pool_of
 from homenode.records.importing.assemble.windows import Windows
@@ -318,13 +318,14 @@ def demand_table(
         if one.recorded is None:
             continue
         told = windows.partitions[one.recorded.partition]
+        rest, gangs = split(one, rates[one.name])
         part = {
             "step": list(range(windows.count)),
             "time": ends,
             "seconds": list(windows.seconds),
             "cores": [window.cores for window in told],
             "folded": [window.folded for window in told],
-            "instructions_per_s": list(rates[one.name]),
+            "instructions_per_s": rest,
         }
         schema: dict[str, pl.DataType | type[pl.DataType]] = {
             "step": pl.Int64,
@@ -342,8 +343,8 @@ def demand_table(
             for column, values in beside.get(one.name, {}).items()
         ]
         parts.append(frame.select(name, pl.all(), quantity, *more))
-        for gang in one.gangs:
-            work = pl.Series("instructions_per_s", list(gang.rates), dtype=pl.Float64)
+        for gang, of_gang in zip(one.gangs, gangs, strict=True):
+            work = pl.Series("instructions_per_s", of_gang, dtype=pl.Float64)
             series = pl.lit(_series(one, gang)).alias("partition")
             parts.append(frame.select(series, "step", "time", "seconds", work))
     return pl.concat(parts, how="diagonal")
