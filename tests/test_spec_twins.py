@@ -27,6 +27,7 @@ PARTS = frozenset(
         "SpreadSpec",
         "StreamSpec",
         "ThinkSpec",
+        "WorkingSetSpec",
     }
 )
 """What several dictionaries have in common; the engine never sees one of these by itself."""

@@ -102,6 +102,7 @@ fn partition(
             rebalance_ns: Some(1_000 * MS),
             daemon_rate_per_s: 0.0,
             daemon_ns: 0,
+            gangs: Vec::new(),
             packing: false,
         }),
         profile: Profile {

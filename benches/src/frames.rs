@@ -54,6 +54,8 @@ fn mixed(i: u16, vps: u16, nodes: u16) -> Partition {
         8 => Workload::Loops {
             count: 3,
             endless: true,
+            busy_ns: 0,
+            rest_ns: 0,
         },
         _ => Workload::Idle,
     };

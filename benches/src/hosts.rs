@@ -74,6 +74,8 @@ fn guest(policy: Policy, at: u16, chip: u16) -> Partition {
         Workload::Loops {
             count: u32::from(VCPUS),
             endless: true,
+            busy_ns: 0,
+            rest_ns: 0,
         }
     };
     let linux = policy == Policy::Linux;
@@ -91,6 +93,7 @@ fn guest(policy: Policy, at: u16, chip: u16) -> Partition {
         rebalance_ns: None,
         daemon_rate_per_s: 20.0,
         daemon_ns: 50_000,
+        gangs: Vec::new(),
         packing: false,
     });
     guest.profile.instructions_per_unit = 2.15e6;

@@ -58,6 +58,8 @@ pub fn w2_partition(i: u16, vps: u16) -> Partition {
         Workload::Loops {
             count: u32::from(vps),
             endless: true,
+            busy_ns: 0,
+            rest_ns: 0,
         }
     };
     let mut partition = partition(format!("w2-{i}"), 0.4 * f64::from(vps), vps, workload);
@@ -179,6 +181,7 @@ fn aix() -> Guest {
         rebalance_ns: Some(1_000 * MS),
         daemon_rate_per_s: 20.0,
         daemon_ns: 50_000,
+        gangs: Vec::new(),
     })
 }
 
@@ -193,6 +196,8 @@ pub fn oltp() -> Profile {
         miss_m0: 0.05,
         miss_c0_bytes: 32_768.0,
         miss_exponent: 0.5,
+        working_set_bytes: 0.0,
+        working_set_touches: 0.0,
         sharing: 0.3,
         footprint_bytes: 512 << 10,
         footprint_common: 0.75,

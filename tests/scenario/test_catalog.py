@@ -153,6 +153,10 @@ def test_a_profile_of_an_earlier_version_still_reads(tmp_path: Path) -> None:
     }
 
 
+WORKING_SET = {"working_set", "working_set_touches"}
+"""Numbers that no shipped profile has: of no shipped work a knee is known."""
+
+
 @pytest.mark.parametrize("name", catalog.profiles())
 def test_shipped_profiles_are_sound(name: str) -> None:
     profile = catalog.profile(name)
@@ -161,12 +165,24 @@ def test_shipped_profiles_are_sound(name: str) -> None:
     for place, figure in profile.figures():
         assert figure.reason, place
     places = {place for place, _ in profile.figures() if not place.startswith("score")}
-    assert places == set(PROFILE_NUMBERS)
+    assert places == set(PROFILE_NUMBERS) - WORKING_SET
 
 
 def test_a_scenario_can_replace_every_number_of_a_profile() -> None:
     numbers = {name for name, _ in catalog.profile("oltp").figures()}
-    assert numbers == set(ProfileChoice.model_fields) - {"base", "name", "why"}
+    assert numbers | WORKING_SET == set(ProfileChoice.model_fields) - {"base", "name", "why"}
+
+
+def test_a_working_set_reaches_the_engine_where_it_is_told(tmp_path: Path) -> None:
+    text = shipped("profiles", "oltp.toml")
+    assert "working_set_bytes" not in catalog.profile("oltp").spec()
+    told = """
+working_set = { value = "24 MiB", assumed = "a knee", range = ["16 MiB", "32 MiB"] }
+working_set_touches = { value = 0.01, assumed = "its height", range = [0.005, 0.02] }
+"""
+    (tmp_path / "knee.toml").write_text(text + told, encoding="utf-8")
+    spec = catalog.profile(tmp_path / "knee.toml").spec()
+    assert (spec["working_set_bytes"], spec["working_set_touches"]) == (24 << 20, 0.01)
 
 
 def described_in(folder: str) -> list[Any]:

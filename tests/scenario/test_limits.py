@@ -265,6 +265,16 @@ CASES: dict[str, tuple[str, str, str]] = {
         "workload =",
         'workload.profile.private_data = "60 %": private_data + io_data is 1.2, it must be 0 to 1',
     ),
+    "a working set that nobody touches": (
+        loops(working_set='"8 MiB"'),
+        "workload =",
+        "working_set_touches is 0, it must be above 0 beside a working set",
+    ),
+    "touches of no working set": (
+        loops(working_set_touches="0.01"),
+        "workload =",
+        "working_set_bytes is 0, it must be above 0 where its lines are touched",
+    ),
     "work between two messages": (
         host(
             workload=pairs(exchanges=10_000, work=profile(instructions="5e3")),
@@ -277,23 +287,26 @@ CASES: dict[str, tuple[str, str, str]] = {
         "processors =",
         "virtual = 3: number of virtual processors, two for each pair, is 3, it must be 2 to 2",
     ),
-    "pairs in a guest": (
-        host(workload=pairs(), keys="kvm = {}"),
-        "kvm =",
-        (
-            "kvm = {}: pairs of threads in a guest is not to be had on the host intel-xeon-6240-2s;"
-            " they are plain processes: leave kvm out"
-        ),
-    ),
     "pairs beside daemons": (
         host(workload=pairs(), keys='guest = { os = "linux", daemons = { rate = "5/s" } }'),
         "guest =",
-        'guest.daemons.rate = "5/s": pairs of threads beside a guest\'s daemons is not to be had',
+        'guest.daemons.rate = "5/s": pairs of processes beside a guest\'s daemons is not to be had',
     ),
-    "pairs without a host": (
-        power(workload=pairs()),
+    "gangs beside pairs": (
+        host(
+            workload=pairs(),
+            keys=(
+                'guest = { os = "linux", daemons = { rate = "0/s", gangs ='
+                ' [{ name = "flush", threads = 2, work = "1 ms" }] } }'
+            ),
+        ),
+        "guest =",
+        "pairs of processes beside a guest's daemons is not to be had",
+    ),
+    "threads of programs": (
+        power(workload='{ kind = "barriers", count = 100, threads = 4000, profile = "compute" }'),
         "workload =",
-        "pairs of threads are processes of a Linux host, which machine ibm-power-795 is not",
+        "threads of all programs is 400000, it must be 1 to 100000",
     ),
     "scans of memory": (
         host(

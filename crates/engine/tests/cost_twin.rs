@@ -34,7 +34,30 @@ impl Plain<'_> {
     /// Misses of so many bytes.
     fn misses(&self, bytes: f64) -> f64 {
         let profile = &self.partition.profile;
-        profile.miss_m0 * (1.0 + bytes / profile.miss_c0_bytes).powf(-profile.miss_exponent)
+        let law = |held: f64| {
+            profile.miss_m0 * (1.0 + held / profile.miss_c0_bytes).powf(-profile.miss_exponent)
+        };
+        if profile.working_set_bytes == 0.0 {
+            return law(bytes);
+        }
+        // By halving an interval: after so many instructions that much is in.
+        let (mut low, mut high) = (0.0, 1e18);
+        for _ in 0..400 {
+            let middle = 0.5 * (low + high);
+            if self.brought(middle) < bytes {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        law(self.brought_by_law(low)) + profile.working_set_touches * self.untouched(low)
+    }
+
+    /// Share of the working set that was not touched in so many instructions.
+    fn untouched(&self, instructions: f64) -> f64 {
+        let profile = &self.partition.profile;
+        let lines = instructions * f64::from(self.machine.line_bytes);
+        (-profile.working_set_touches * lines / profile.working_set_bytes).exp()
     }
 
     /// What a line waits at ports: as part of its latency, and whatever hides that.
@@ -111,6 +134,16 @@ impl Plain<'_> {
 
     /// Bytes that a thread alone has brought in after so many instructions.
     fn brought(&self, instructions: f64) -> f64 {
+        let set = self.partition.profile.working_set_bytes;
+        let touched = if set > 0.0 {
+            1.0 - self.untouched(instructions)
+        } else {
+            0.0
+        };
+        self.brought_by_law(instructions) + set * touched
+    }
+
+    fn brought_by_law(&self, instructions: f64) -> f64 {
         let profile = &self.partition.profile;
         let (c0, power) = (profile.miss_c0_bytes, 1.0 + profile.miss_exponent);
         let lines = instructions * f64::from(self.machine.line_bytes);
@@ -415,6 +448,10 @@ proptest! {
             partition.profile.sharing = profile.sharing;
             partition.profile.miss_m0 = profile.miss_m0;
             partition.profile.miss_exponent = exponent;
+            if loads[5] % 3 == 0 {
+                partition.profile.working_set_bytes = 1e4 + 1e3 * f64::from(loads[6]);
+                partition.profile.working_set_touches = 0.02;
+            }
             let placed = place(machine, &tree, partition);
             let mut spread = Spread::new(&tree, placed.clone());
             let cores = ById::from(numbers(&loads[3..], chips, 5.0));

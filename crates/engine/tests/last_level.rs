@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{dedicated, loops, machine, memory, partition, plain_profile, spec, GIB};
+use common::{dedicated, loops, machine, memory, partition, plain_profile, run, spec, GIB};
 use homenode_engine::spec::{Machine, Partition, Profile};
 use homenode_engine::steady::price;
 use proptest::prelude::*;
@@ -139,6 +139,72 @@ fn strangers_lose_more_to_each_other_than_those_who_share_data() {
     assert!(loss(0.0) > loss(0.5) && loss(0.5) > loss(1.0));
 }
 
+/// Nothing but a working set that is touched evenly.
+fn with_set(mib: f64, common: f64) -> Profile {
+    Profile {
+        working_set_bytes: mib * 1_048_576.0,
+        working_set_touches: if mib > 0.0 { 0.01 } else { 0.0 },
+        footprint_common: common,
+        ..plain_profile(1e6)
+    }
+}
+
+#[test]
+fn a_working_set_fits_or_does_not() {
+    let alone = |mib| ns(&[(&[0], 4.0, with_set(mib, 0.0))]);
+    // A core's own caches hold it.
+    assert_eq!(alone(0.0), ns(&[(&[0], 4.0, plain_profile(1e6))]));
+    let [inside, chip, half, beyond] = [0.01, 24.0, 64.0, 6_400.0].map(alone);
+    assert!(inside < chip && chip < half && half < beyond);
+    // A hundred times what there is: nearly all its touches go to memory, of which half are spared
+    // where there is room for half of the lines.
+    let memory = 0.01 * 100.0;
+    assert!((beyond - 1.0) / memory > 0.9, "{beyond}");
+    assert!(chip - 1.0 < 0.5 * (half - 1.0), "{chip} {half}");
+}
+
+#[test]
+fn sets_of_ones_own_push_each_other_out_and_a_common_one_does_not() {
+    let grows = |common| {
+        let of = |cores| ns(&[(&[0], cores, with_set(24.0, common))]);
+        of(32.0) / of(4.0)
+    };
+    assert!(grows(0.0) > 1.2, "{}", grows(0.0));
+    assert!((grows(1.0) - 1.0).abs() < 1e-6, "{}", grows(1.0));
+}
+
+#[test]
+fn who_brings_much_in_pushes_a_set_out_the_more_the_more_it_does() {
+    let alone = ns(&[(&[0], 4.0, with_set(24.0, 0.0))]);
+    let mut last = alone;
+    for cores in [2.0, 8.0, 16.0, 28.0] {
+        let here = ns(&[
+            (&[0], 4.0, with_set(24.0, 0.0)),
+            (&[0], cores, commercial()),
+        ]);
+        assert!(here > last, "{cores}: {here} {last}");
+        last = here;
+    }
+    let apart = ns(&[(&[0], 4.0, with_set(24.0, 0.0)), (&[1], 28.0, commercial())]);
+    assert!((apart / alone - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_set_that_just_does_not_fit_settles() {
+    let mut one = partition("a", dedicated(0..4, false), loops(4));
+    one.profile = with_set(12.0, 0.0);
+    let mut two = partition("b", dedicated(4..8, false), loops(4));
+    two.profile = commercial();
+    let mut spec = spec(machine("core:8"), vec![one, two]);
+    spec.warmup_ns = 500_000_000;
+    let outcome = run(&spec, 0);
+    for of in [0, 1] {
+        let done = outcome.partition.series("partition", of, "instructions");
+        let (most, least) = (done.iter().max().unwrap(), done.iter().min().unwrap());
+        assert!((*most as f64) < 1.01 * *least as f64, "{least} to {most}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 60,
@@ -155,11 +221,14 @@ proptest! {
         common in 0.0..1.0_f64,
         exponent in 0.3..0.7_f64,
         m0 in 0.001..0.1_f64,
+        set in prop::sample::select(vec![0.0, 8e6, 64e6]),
     ) {
         let work = Profile {
             footprint_common: common,
             miss_exponent: exponent,
             sharing: 0.0,
+            working_set_bytes: set,
+            working_set_touches: if set > 0.0 { 0.01 } else { 0.0 },
             ..commercial()
         };
         let other = Profile { miss_m0: m0, ..work.clone() };

@@ -3,9 +3,7 @@
 
 mod common;
 
-use common::host::{
-    cgroup, group, host_machine, host_spec, of_cgroup, of_kvm, plain_kvm, share, threads,
-};
+use common::host::{cgroup, group, host_machine, host_spec, of_cgroup, share, threads};
 use common::{loops, quiet_guest, run, Outcome, SECOND};
 use homenode_engine::sim::check;
 use homenode_engine::spec::{
@@ -194,19 +192,13 @@ fn refused(spec: &Spec) -> String {
 }
 
 #[test]
-fn pairs_are_two_processes_each_of_a_linux_host() {
+fn pairs_of_plain_processes_are_two_each() {
     let mut odd = pairs("a", 0, 1);
     if let Processors::Shared { r#virtual, .. } = &mut odd.processors {
         *r#virtual = 3;
     }
     let told = refused(&host("core:2", waking(0, 0), vec![odd]));
     assert!(told.contains("two for each pair"), "{told}");
-    let mut guest = pairs("a", 0, 1);
-    if let Processors::Shared { host, .. } = &mut guest.processors {
-        *host = of_kvm(plain_kvm());
-    }
-    let told = refused(&host("core:2", waking(0, 0), vec![guest]));
-    assert!(told.contains("plain processes"), "{told}");
     let mut folding = pairs("a", 0, 1);
     folding.guest = Guest::Aix(quiet_guest());
     let told = refused(&host("core:2", waking(0, 0), vec![folding]));

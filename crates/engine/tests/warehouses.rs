@@ -110,6 +110,8 @@ fn three_on_two(guest: Guest) -> [f64; 2] {
     let work = Workload::Loops {
         count: 3,
         endless: false,
+        busy_ns: 0,
+        rest_ns: 0,
     };
     let mut spec = alone(2, guest, work);
     spec.partitions[0].profile.instructions_per_unit = 1e9;

@@ -139,15 +139,6 @@ pub enum Wrong {
         /// Name of the one with another hypervisor.
         machine: String,
     },
-    /// Processes of a host on a machine that has none.
-    #[error(
-        "pairs of threads are processes of a Linux host, which machine {machine} is not; choose a \
-         Linux host or another kind of work"
-    )]
-    NotProcesses {
-        /// The machine as its description calls it.
-        machine: String,
-    },
     /// Something of other hypervisors on a host.
     #[error("{what} is not to be had on the host {machine}; {instead}")]
     NotOnHost {

@@ -16,6 +16,9 @@
 //! ```text
 //! sum over partitions of  (1 - f) n K(v T / n) + f K(v T)  =  capacity
 //! ```
+//! A working set that is touched evenly adds W (1 - e^(-q line x / W)) to K and q e^(-q line x / W)
+//! to m (see [`MissCurve`]).
+//!
 //! So neighbours take by what they bring in and not by being busy, threads that share data lose
 //! less to each other than strangers do, and data that many cores of a chip use lie there once.
 
@@ -70,25 +73,14 @@ impl Working {
 
     /// Bytes brought in by so many instructions.
     pub fn brought(&self, instructions: f64) -> f64 {
-        let MissCurve {
-            m0,
-            c0_bytes,
-            exponent,
-        } = self.curve;
-        let grown = 1.0 + (1.0 + exponent) * m0 * self.line_bytes * instructions / c0_bytes;
-        let capacities = if exponent == 0.5 {
-            let root = grown.cbrt();
-            root * root
-        } else {
-            grown.powf(1.0 / (1.0 + exponent))
-        };
-        c0_bytes * (capacities - 1.0)
+        self.curve.brought(self.line_bytes * instructions)
     }
 
     /// What each of so many threads of a partition finds in a cache that is theirs alone: of its
     /// own and in common [bytes].
     pub(super) fn divided(&self, bytes: f64, threads: f64) -> (f64, f64) {
-        if threads <= 1.0 || self.curve.m0 <= 0.0 {
+        let most = ((1.0 - self.common) * threads + self.common) * self.curve.most();
+        if threads <= 1.0 || self.curve.is_nothing() || most <= bytes {
             return (bytes, bytes);
         }
         let mut done = 0.0;
@@ -193,6 +185,9 @@ fn add(streams: &mut Vec<Stream>, partition: usize, threads: f64, per_ns: f64) {
     }
 }
 
+/// Power of what is missing of a cache by which an age may grow: above that of all laws of misses.
+const STEEPEST: f64 = 16.0;
+
 /// A step from the last age towards that at which the streams fill a cache [ns]; the next window
 /// goes on. It goes by logarithms, in which what has come in is almost a straight line over time: a
 /// cache that lay idle is soon as full as it will be, and no step goes below nothing.
@@ -204,7 +199,8 @@ fn next_age(bytes: f64, last: f64, streams: &[Stream], working: &[Working]) -> f
     let known = last.is_finite() && last > 0.0;
     let age = if known { last } else { bytes / empty };
     let (held, fills) = filled(age, streams, working);
-    age * (bytes / held).powf(held / (age * fills))
+    // A set that is in as a whole brings in nothing more: it takes a few windows to see that.
+    age * (bytes / held).powf((held / (age * fills)).min(STEEPEST))
 }
 
 /// What streams have brought into an empty cache after a time, and bring in then, each nanosecond
@@ -237,6 +233,7 @@ mod tests {
                 m0,
                 c0_bytes: 262_144.0,
                 exponent: 0.5,
+                set: None,
             },
             common,
             line_bytes: 128.0,

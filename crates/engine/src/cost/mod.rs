@@ -42,7 +42,7 @@ pub use class::Class;
 pub use fabric::Fabric;
 pub use fixed::{core_ns, Fixed};
 pub use lines::{Lines, Source, LINE_COUNT, LINE_NAMES};
-pub use miss::MissCurve;
+pub use miss::{MissCurve, WorkingSet};
 pub use occupancy::{Occupancy, Spent};
 pub use place::Place;
 pub use port::{memory_delay_ns, Toll, Wants, PORT_NAMES};

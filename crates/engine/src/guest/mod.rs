@@ -7,6 +7,7 @@
 pub mod aix;
 mod charge;
 pub(crate) mod check;
+mod gang;
 mod loads;
 pub mod memory;
 pub mod mutex;
@@ -20,6 +21,7 @@ pub mod workload;
 pub mod zvm;
 
 pub use charge::{charge, Charge, Gain};
+pub use gang::Gang;
 pub use loads::Loads;
 pub use playback::Playback;
 pub use queues::{Cpu, Filling, RunQueues};

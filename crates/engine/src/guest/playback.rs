@@ -15,13 +15,14 @@ use crate::spec::Spread;
 struct Step {
     length_ns: u64,
     instructions: f64,
+    /// Bursts in which it comes, more than nanoseconds not counted.
+    bursts: f64,
 }
 
 /// Where a partition is in its recorded demand.
 #[derive(Clone, Debug)]
 pub struct Playback {
     steps: Vec<Step>,
-    unit: f64,
     /// Next step.
     next: usize,
     /// When the present step began [ns].
@@ -48,22 +49,40 @@ impl Playback {
         unit: f64,
         spread: Spread,
     ) -> Self {
-        let step = |(length_ns, per_s): (u64, f64)| Step {
-            length_ns,
-            instructions: per_s * length_ns as f64 * 1e-9,
+        let bursts = |_: u64, instructions: f64| (instructions / unit).round();
+        Self {
+            spread,
+            ..Self::of(warmup_ns, lengths_ns, per_s, bursts)
+        }
+    }
+
+    /// The same in as many `bursts` as follow from a step's length [ns] and its work
+    /// [instructions], one at least.
+    pub fn of(
+        warmup_ns: u64,
+        lengths_ns: &[u64],
+        per_s: &[f64],
+        bursts: impl Fn(u64, f64) -> f64,
+    ) -> Self {
+        let step = |(length_ns, per_s): (u64, f64)| {
+            let instructions = per_s * length_ns as f64 * 1e-9;
+            Step {
+                length_ns,
+                instructions,
+                bursts: bursts(length_ns, instructions),
+            }
         };
         let recorded = lengths_ns.iter().copied().zip(per_s.iter().copied());
         let warmup = per_s.first().map(|first| (warmup_ns, *first));
         Self {
             steps: warmup.into_iter().chain(recorded).map(step).collect(),
-            unit,
             next: 0,
             start_ns: 0,
             end_ns: 0,
             bursts: 0,
             come: 0,
             instructions: 0.0,
-            spread,
+            spread: Spread::Even,
             at_ns: 0.0,
             left: 0.0,
         }
@@ -74,19 +93,29 @@ impl Playback {
         self.instructions
     }
 
-    /// When the next burst arrives [ns]; none after the last.
-    pub fn next(&mut self, chance: &mut Stream) -> Option<u64> {
+    /// When the next burst arrives [ns]; none after the last. `place` says where in its part of the
+    /// step [0..1).
+    pub fn next(&mut self, place: impl FnOnce() -> f64) -> Option<u64> {
         while self.come == self.bursts {
             self.begin_step()?;
         }
         let length = self.end_ns - self.start_ns;
-        let within = match self.spread {
-            Spread::Even => {
-                let share = (self.come as f64 + chance.uniform()) / self.bursts as f64;
-                (share * length as f64) as u64
-            }
-            Spread::Random => self.next_of_the_rest(length as f64, chance),
-        };
+        let share = (self.come as f64 + place()) / self.bursts as f64;
+        self.come += 1;
+        let within = (share * length as f64) as u64;
+        Some(self.start_ns + within.min(length - 1))
+    }
+
+    /// When the next burst arrives [ns], as its spread says; none after the last.
+    pub fn draw(&mut self, chance: &mut Stream) -> Option<u64> {
+        if self.spread == Spread::Even {
+            return self.next(|| chance.uniform());
+        }
+        while self.come == self.bursts {
+            self.begin_step()?;
+        }
+        let length = self.end_ns - self.start_ns;
+        let within = self.next_of_the_rest(length as f64, chance);
         self.come += 1;
         Some(self.start_ns + within.min(length - 1))
     }
@@ -113,7 +142,7 @@ impl Playback {
         let works = step.instructions > 0.0 && step.length_ns > 0;
         self.bursts = if works {
             // No more than nanoseconds, so that each has a moment of its own.
-            ((step.instructions / self.unit).round() as u64).clamp(1, step.length_ns)
+            (step.bursts as u64).clamp(1, step.length_ns)
         } else {
             0
         };
@@ -136,7 +165,7 @@ mod tests {
     fn all(mut playback: Playback) -> Vec<(u64, f64)> {
         let mut chance = Stream::new(1, 0, "a/arrivals");
         std::iter::from_fn(|| {
-            let at = playback.next(&mut chance)?;
+            let at = playback.draw(&mut chance)?;
             Some((at, playback.instructions()))
         })
         .collect()

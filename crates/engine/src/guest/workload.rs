@@ -17,10 +17,14 @@ pub enum JobKind {
     Warehouse,
     /// A transaction of a pair of threads, with the one whose turn it is.
     Exchange,
+    /// A thread of a parallel program, which waits for the others when its part is done.
+    Member,
     /// A processor-bound loop.
     Loop,
     /// The guest's own housekeeping.
     Daemon,
+    /// A thread of one of its daemons that woke with others.
+    Gang,
 }
 
 /// A software thread with work.
@@ -33,7 +37,9 @@ pub struct Job {
     pub last_cpu: u16,
     /// What it does when a burst ends.
     pub kind: JobKind,
-    /// Bursts left after this one.
+    /// Which of its workload's pairs, or of its program's or gang's threads it is.
+    pub member: u16,
+    /// Bursts left after this one; of a program or gang, its number.
     pub bursts_left: u32,
     /// Instructions left of this burst.
     pub instructions: f64,
@@ -50,6 +56,7 @@ impl Job {
             partition,
             last_cpu: NO_CPU,
             kind,
+            member: 0,
             bursts_left: 0,
             instructions,
             thinks: false,
@@ -159,6 +166,11 @@ impl Shape {
                     None,
                 )
             },
+            Workload::Barriers {
+                threads,
+                burst_work,
+                ..
+            } => tx(f64::from(threads), 0, burst_work, None, None),
             Workload::Warehouses { .. }
             | Workload::Loops { .. }
             | Workload::Web { .. }

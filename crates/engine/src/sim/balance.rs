@@ -3,7 +3,7 @@
 use super::event::Event;
 use super::system::System;
 use super::window::SECOND_NS;
-use super::world::{Task, World};
+use super::world::{per_ns, Task, World};
 use crate::guest::aix::{FoldStep, Used};
 use crate::guest::workload::{Job, JobId, JobKind};
 use crate::guest::Cpu;
@@ -25,9 +25,7 @@ impl<S: System> World<S> {
     }
 
     pub fn daemon_instructions(&self, partition: PartitionId) -> f64 {
-        let profile = &self.spec_of(partition).profile;
-        let machine = &self.spec.machine;
-        let per_ns = machine.core_rate * machine.clock_hz * 1e-9 / profile.eicpi;
+        let per_ns = per_ns(&self.spec, self.spec_of(partition));
         self.guests[partition].scheduler.unix.daemon_ns as f64 * per_ns
     }
 

@@ -28,6 +28,8 @@ pub enum Event<A> {
     Recorded(PartitionId),
     /// A guest's daemon wakes.
     Daemon(PartitionId),
+    /// The threads of one of a guest's gangs wake.
+    Gang(PartitionId, u8),
     /// A guest balances its run queues.
     Balance(PartitionId),
     /// The system asked to be told.

@@ -236,9 +236,9 @@ impl<S: System> World<S> {
                 self.lay_out_in_place(id, vp, at);
             }
             JobKind::Exchange => {
-                self.end_turn(id, vp, at);
-                self.lay_out_in_place(id, vp, at);
+                self.end_turn(id, vp, at, thread);
             }
+            JobKind::Member => self.end_step(id, vp, at, thread),
             _ => {
                 self.leave_thread(vp, at, thread);
                 self.finish(id, vp, at);

@@ -6,6 +6,7 @@
 
 mod amend;
 mod balance;
+mod barriers;
 mod change;
 mod check;
 pub mod columns;
@@ -14,6 +15,7 @@ mod convoy;
 mod counting;
 mod dispatch;
 mod event;
+mod gangs;
 mod host;
 mod jobs;
 mod meters;
@@ -322,6 +324,7 @@ impl<S: System> World<S> {
             Event::Recorded(partition) => self.arrive_recorded(partition),
             Event::Window => self.open_window(),
             Event::Daemon(partition) => self.wake_daemon(partition),
+            Event::Gang(partition, gang) => self.wake_gang(partition, usize::from(gang)),
             Event::Balance(partition) => self.balance(partition),
             Event::Alarm(alarm) => S::alarm(self, key, alarm),
         }

@@ -40,7 +40,7 @@ impl<S: System> World<S> {
         let (partition, kind, burst) = (job.partition, job.kind, job.instructions);
         let (mutex, stream) = self.lock_of(partition);
         let piece = match mutex.phase(id) {
-            Phase::Apart if kind == JobKind::Daemon => return,
+            Phase::Apart if matches!(kind, JobKind::Daemon | JobKind::Gang) => return,
             Phase::Apart => mutex.begin(id, burst, stream),
             Phase::Spins => 0.0,
             _ => return,

@@ -5,12 +5,14 @@
 //! server            work  answer              work  answer
 //! ```
 //! A transaction is one job that goes to and fro between the two threads; who has it works, the
-//! other sleeps. Each message wakes the other thread while its sender still runs, as a socket does.
+//! other sleeps. Of plain processes each message wakes the other thread while its sender still
+//! runs, as a socket does. In a guest the sender sleeps as its message goes out, so that the other
+//! may have its logical processor; where it runs is the guest's order of filling.
 
 use super::event::Event;
 use super::system::System;
 use super::world::World;
-use crate::guest::workload::{Job, JobId, JobKind};
+use crate::guest::workload::{Job, JobId, JobKind, NO_CPU};
 use crate::guest::Cpu;
 use crate::ids::{PartitionId, ThreadId, VpId};
 use crate::kernel::Time;
@@ -37,10 +39,20 @@ impl<S: System> World<S> {
         }
     }
 
+    /// Starts a partition's pairs. Of plain processes, each thread has a virtual processor.
+    pub fn start_pairs(&mut self, partition: PartitionId, count: u32) {
+        let processes = self.sys.is_processes(&self.spec, partition);
+        let own = |thread: u32| if processes { thread as u16 } else { NO_CPU };
+        self.guests[partition].last_cpus = (0..2 * count).map(own).collect();
+        (0..count).for_each(|pair| self.start_pair(partition, pair as u16));
+    }
+
     /// The client of a pair thinks, then has something to ask.
-    pub fn start_pair(&mut self, partition: PartitionId, pair: u16) {
+    fn start_pair(&mut self, partition: PartitionId, pair: u16) {
+        let client = 2 * usize::from(pair);
         let id = self.jobs.add(Job {
-            last_cpu: 2 * pair,
+            last_cpu: self.guests[partition].last_cpus[client],
+            member: pair,
             bursts_left: 2 * self.pair(partition).exchanges,
             thinks: true,
             ..Job::new(partition, JobKind::Exchange, 0.0, self.now)
@@ -66,35 +78,42 @@ impl<S: System> World<S> {
         } else {
             unit * (1.0 - pair.client_share) / asked
         };
-        let guest = &mut self.guests[partition];
-        let drawn = match guest.shape.work {
-            Distribution::Constant => mean,
-            Distribution::Exponential => guest.work.exponential(mean),
-        };
-        self.jobs.get(id).instructions = drawn;
+        self.jobs.get(id).instructions = self.draw_work(partition, mean);
     }
 
     /// A thread of a pair has done its turn: a message wakes the other, or the transaction is done.
-    pub fn end_turn(&mut self, id: JobId, vp: VpId, at: ThreadId) {
+    pub fn end_turn(&mut self, id: JobId, vp: VpId, at: ThreadId, thread: u8) {
         let job = self.jobs.get(id);
         let (partition, left) = (job.partition, job.bursts_left);
         if left > 0 {
             job.bursts_left -= 1;
             self.draw_turn(id);
-            self.leave_thread(vp, at, 0);
+            self.leave_thread(vp, at, thread);
+            self.meters.integrate(partition, self.now);
+            if !self.sys.is_processes(&self.spec, partition) {
+                return self.wake_other(id);
+            }
             let cpu = Cpu {
                 vp: self.vp(vp).index ^ 1,
                 thread: 0,
             };
-            self.meters.integrate(partition, self.now);
-            S::pass_on(self, id, vp, cpu);
-            return;
+            return S::pass_on(self, id, vp, cpu);
         }
-        self.end_exchange(id, vp, at);
+        self.end_exchange(id, vp, at, thread);
+    }
+
+    /// A message in a guest: the other thread of the pair wakes.
+    fn wake_other(&mut self, id: JobId) {
+        let job = self.jobs.get(id);
+        let (client, turn) = (2 * usize::from(job.member), (job.bursts_left % 2) as usize);
+        let last_cpus = &mut self.guests[job.partition].last_cpus;
+        last_cpus[client + (1 - turn)] = job.last_cpu;
+        job.last_cpu = last_cpus[client + turn];
+        self.make_runnable(id);
     }
 
     /// The client has the last answer: it goes on with the next transaction, or thinks.
-    fn end_exchange(&mut self, id: JobId, vp: VpId, at: ThreadId) {
+    fn end_exchange(&mut self, id: JobId, vp: VpId, at: ThreadId, thread: u8) {
         let (now, partition) = (self.now, self.vp(vp).partition);
         let thinks = self.guests[partition].shape.think_ns > Some(0.0);
         let response = now - self.jobs.get(id).arrived_at;
@@ -106,10 +125,11 @@ impl<S: System> World<S> {
             let meter = &mut self.meters.partitions[partition];
             meter.inside -= 1;
             meter.runnable -= 1;
-            self.leave_thread(vp, at, 0);
+            self.leave_thread(vp, at, thread);
+            let (pair, last) = (self.jobs.get(id).member, self.jobs.get(id).last_cpu);
+            self.guests[partition].last_cpus[2 * usize::from(pair)] = last;
             self.jobs.remove(id);
-            self.start_pair(partition, self.vp(vp).index / 2);
-            return;
+            return self.start_pair(partition, pair);
         }
         self.meters.partitions[partition].tx_arrived += 1;
         let turns = 2 * self.pair(partition).exchanges;
@@ -118,5 +138,6 @@ impl<S: System> World<S> {
         job.bursts_left = turns;
         self.draw_turn(id);
         self.threads[at].instructions += self.jobs.get(id).instructions;
+        self.lay_out_in_place(id, vp, at);
     }
 }

@@ -23,6 +23,7 @@ impl<S: System> World<S> {
             }
             S::start_partition(self, partition);
             self.next_daemon(partition);
+            self.start_gangs(partition);
             self.next_balance(partition);
         }
     }
@@ -39,8 +40,9 @@ impl<S: System> World<S> {
             Workload::Users { count, .. } => {
                 (0..count).for_each(|user| self.start_user(partition, user))
             }
-            Workload::Pairs { count, .. } => {
-                (0..count).for_each(|pair| self.start_pair(partition, pair as u16))
+            Workload::Pairs { count, .. } => self.start_pairs(partition, count),
+            Workload::Barriers { count, threads, .. } => {
+                self.start_programs(partition, count, threads)
             }
             Workload::Warehouses { count } => {
                 (0..count).for_each(|_| self.start_warehouse(partition))
@@ -79,12 +81,16 @@ impl<S: System> World<S> {
         self.schedule(self.now + think, Event::Wake(job));
     }
 
-    fn start_loop(&mut self, partition: PartitionId, last_cpu: u16) {
+    fn new_loop(&self, partition: PartitionId, last_cpu: u16) -> Job {
         let instructions = self.spec_of(partition).profile.instructions_per_unit;
-        let job = self.jobs.add(Job {
+        Job {
             last_cpu,
             ..Job::new(partition, JobKind::Loop, instructions, self.now)
-        });
+        }
+    }
+
+    fn start_loop(&mut self, partition: PartitionId, last_cpu: u16) {
+        let job = self.jobs.add(self.new_loop(partition, last_cpu));
         self.meters.integrate(partition, self.now).runnable += 1;
         self.make_runnable(job);
     }
@@ -103,12 +109,24 @@ impl<S: System> World<S> {
 
     /// An endless loop starts again when it is done.
     fn restart_loop(&mut self, partition: PartitionId, last_cpu: u16) {
-        let workload = &self.spec_of(partition).workload;
-        if matches!(workload, Workload::Loops { endless: true, .. }) {
-            let guest = &self.guests[partition];
-            let in_place = guest.scheduler.restarts_in_place;
-            self.start_loop(partition, if in_place { last_cpu } else { NO_CPU });
+        let Workload::Loops {
+            endless: true,
+            busy_ns,
+            rest_ns,
+            ..
+        } = self.spec_of(partition).workload
+        else {
+            return;
+        };
+        let in_place = self.guests[partition].scheduler.restarts_in_place;
+        let last_cpu = if in_place { last_cpu } else { NO_CPU };
+        let period = busy_ns + rest_ns;
+        let within = if busy_ns > 0 { self.now % period } else { 0 };
+        if within < busy_ns || busy_ns == 0 {
+            return self.start_loop(partition, last_cpu);
         }
+        let job = self.jobs.add(self.new_loop(partition, last_cpu));
+        self.schedule(self.now - within + period, Event::Wake(job));
     }
 
     fn new_transaction(&mut self, partition: PartitionId) -> JobId {
@@ -123,13 +141,18 @@ impl<S: System> World<S> {
     }
 
     fn draw_burst(&mut self, job: JobId) {
-        let job = self.jobs.get(job);
-        let guest = &mut self.guests[job.partition];
-        let mean = guest.shape.burst_instructions;
-        job.instructions = match guest.shape.work {
+        let partition = self.jobs.get(job).partition;
+        let mean = self.guests[partition].shape.burst_instructions;
+        self.jobs.get(job).instructions = self.draw_work(partition, mean);
+    }
+
+    /// A random amount of work with this mean, distributed as the workload says [instructions].
+    pub fn draw_work(&mut self, partition: PartitionId, mean: f64) -> f64 {
+        let guest = &mut self.guests[partition];
+        match guest.shape.work {
             Distribution::Constant => mean,
             Distribution::Exponential => guest.work.exponential(mean),
-        };
+        }
     }
 
     /// A transaction arrives.
@@ -157,7 +180,7 @@ impl<S: System> World<S> {
     fn next_recorded(&mut self, partition: PartitionId) {
         let guest = &mut self.guests[partition];
         let playback = guest.playback.as_mut();
-        if let Some(at) = playback.and_then(|playback| playback.next(&mut guest.arrivals)) {
+        if let Some(at) = playback.and_then(|playback| playback.draw(&mut guest.arrivals)) {
             self.schedule(at, Event::Recorded(partition));
         }
     }
@@ -180,11 +203,17 @@ impl<S: System> World<S> {
         if When::at(job.arrived_at) < self.guests[partition].runs_from {
             return self.jobs.remove(id); // Its partition was stopped.
         }
-        if thought {
+        let rested = job.kind == JobKind::Loop;
+        if thought || rested {
             job.arrived_at = now;
         }
         let meter = self.meters.integrate(partition, now);
         meter.runnable += 1;
+        if rested {
+            // By the clock: no device interrupts anybody.
+            self.make_runnable(id);
+            return;
+        }
         if thought {
             meter.tx_arrived += 1;
             meter.inside += 1;
@@ -237,8 +266,8 @@ impl<S: System> World<S> {
                     self.start_user(partition, user);
                 }
             }
-            JobKind::Warehouse | JobKind::Exchange => {
-                unreachable!("warehouses and pairs end their bursts otherwise")
+            JobKind::Warehouse | JobKind::Exchange | JobKind::Member => {
+                unreachable!("warehouses, pairs and programs end their bursts otherwise")
             }
             JobKind::Loop => {
                 let last_cpu = job.last_cpu;
@@ -246,9 +275,13 @@ impl<S: System> World<S> {
                 self.jobs.remove(id);
                 self.restart_loop(partition, last_cpu);
             }
-            JobKind::Daemon => {
+            JobKind::Daemon | JobKind::Gang => {
+                let instructions = match kind {
+                    JobKind::Gang => self.end_of_gang_thread(id),
+                    _ => self.daemon_instructions(partition),
+                };
                 let core = self.vp(vp).core.expect("who ends a burst is on a core");
-                let ran = self.daemon_instructions(partition) * self.at.cores[core].rate.ns;
+                let ran = instructions * self.at.cores[core].rate.ns;
                 self.meters.cpus[at].daemon_ns += (now - arrived).min(ran as u64);
                 self.jobs.remove(id);
             }

@@ -7,7 +7,7 @@ use super::system::System;
 use crate::cost::{core_ns, Spread, Table};
 use crate::guest::mutex::Mutex;
 use crate::guest::workload::{JobId, JobTable, Shape};
-use crate::guest::{memory, Cpu, Filling, Playback, RunQueues, Scheduler};
+use crate::guest::{memory, Cpu, Filling, Gang, Playback, RunQueues, Scheduler};
 use crate::hypervisor::policies::in_effect;
 use crate::hypervisor::{State, Vp};
 use crate::ids::{ById, CoreId, PartitionId, ThreadId, VpId};
@@ -70,6 +70,12 @@ pub struct GuestState {
     pub folded_from_ns: Vec<u64>,
     /// Random daemons.
     pub daemons: Stream,
+    /// Daemons of which several threads wake at once.
+    pub gangs: Vec<Gang>,
+    /// Logical processor each thread of its pairs or programs last ran on.
+    pub last_cpus: Vec<u16>,
+    /// Threads of each program that have not come to the barrier.
+    pub at_work: Vec<u16>,
     /// Random lock holders.
     pub locks: Stream,
     /// Random choices of the balancer.
@@ -328,6 +334,19 @@ fn mutex(spec: &Spec, partition: &Partition) -> Option<Box<Mutex>> {
     Mutex::of(profile, core_ns(&spec.machine, profile), burst)
 }
 
+/// Instructions that a core does by itself in a nanosecond, misses left out.
+pub(super) fn per_ns(spec: &Spec, partition: &Partition) -> f64 {
+    let machine = &spec.machine;
+    machine.core_rate * machine.clock_hz * 1e-9 / partition.profile.eicpi
+}
+
+fn gangs(spec: &Spec, partition: &Partition, mut chance: Stream) -> Vec<Gang> {
+    let per_ns = per_ns(spec, partition);
+    let gangs = partition.guest.unix().gangs;
+    let of = |gang| Gang::of(gang, spec.warmup_ns, per_ns, chance.uniform());
+    gangs.iter().map(of).collect()
+}
+
 fn guest(spec: &Spec, partition: &Partition, vps: &[Vp], replication: u64) -> GuestState {
     let places = vps.iter().map(|vp| (vp.home_chip, vp.home_node));
     let filling = Filling::of(
@@ -349,6 +368,9 @@ fn guest(spec: &Spec, partition: &Partition, vps: &[Vp], replication: u64) -> Gu
         work: stream("work"),
         waits: stream("waits"),
         daemons: stream("daemons"),
+        last_cpus: Vec::new(),
+        at_work: Vec::new(),
+        gangs: gangs(spec, partition, stream("gangs")),
         locks: stream("locks"),
         moves: stream("moves"),
         mutex: mutex(spec, partition),

@@ -216,6 +216,9 @@ pub struct Unix {
     pub daemon_rate_per_s: f64,
     /// Processor time of one such wake-up [ns of a core at its single-thread speed].
     pub daemon_ns: u64,
+    /// Daemons of which several threads wake at once.
+    #[serde(default)]
+    pub gangs: Vec<Gang>,
     /// Whether threads are packed on few virtual processors, one in each part of a core, rather
     /// than spread over all.
     #[serde(default)]
@@ -232,6 +235,7 @@ impl Unix {
             rebalance_ns: None,
             daemon_rate_per_s: 0.0,
             daemon_ns: 0,
+            gangs: Vec::new(),
             packing: false,
         }
     }
@@ -248,6 +252,7 @@ impl Guest {
                 rebalance_ns: aix.rebalance_ns,
                 daemon_rate_per_s: aix.daemon_rate_per_s,
                 daemon_ns: aix.daemon_ns,
+                gangs: aix.gangs.clone(),
                 packing: false,
             },
             Guest::Hpux(unix) | Guest::Linux(unix) => unix.clone(),
@@ -298,4 +303,27 @@ pub struct Aix {
     pub daemon_rate_per_s: f64,
     /// Processor time of one such wake-up [ns of a core at its single-thread speed].
     pub daemon_ns: u64,
+    /// Daemons of which several threads wake at once.
+    #[serde(default)]
+    pub gangs: Vec<Gang>,
+}
+
+/// A daemon of which several threads wake at once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gang {
+    /// Threads that wake.
+    pub threads: u16,
+    /// Time from one wake-up to the next [ns].
+    pub every_ns: u64,
+    /// Processor time of a thread in one wake-up [ns of a core at its single-thread speed]; not
+    /// read where its work was recorded.
+    pub work_ns: u64,
+    /// Length of each recorded step [ns], none if nothing was recorded. A step has at least one
+    /// wake-up.
+    #[serde(default)]
+    pub lengths_ns: Vec<u64>,
+    /// Work of all its threads in each step [instructions/s].
+    #[serde(default)]
+    pub instructions_per_s: Vec<f64>,
 }

@@ -23,6 +23,12 @@ pub struct Profile {
     pub miss_c0_bytes: f64,
     /// `a` of the miss curve.
     pub miss_exponent: f64,
+    /// Size of a working set that fits into a cache or does not, beside that curve [bytes].
+    #[serde(default)]
+    pub working_set_bytes: f64,
+    /// Touches of its lines per instruction, those that the first level serves left out.
+    #[serde(default)]
+    pub working_set_touches: f64,
     /// Share of the misses of a 2 MiB cache that go to lines last written by another core
     /// (communication) [0..1].
     pub sharing: f64,
@@ -93,6 +99,8 @@ impl Profile {
             miss_m0: 0.0,
             miss_c0_bytes: 1.0,
             miss_exponent: 0.5,
+            working_set_bytes: 0.0,
+            working_set_touches: 0.0,
             sharing: 0.0,
             footprint_bytes: 0,
             footprint_common: 0.0,

@@ -40,6 +40,13 @@ pub enum Workload {
         count: u32,
         /// Whether a finished job starts again at once.
         endless: bool,
+        /// How long endless ones are busy at a time, by the clock and from time 0 on; 0 = always
+        /// [ns]. Each ends the loop that it is at.
+        #[serde(default)]
+        busy_ns: u64,
+        /// How long they rest then [ns].
+        #[serde(default)]
+        rest_ns: u64,
     },
     /// A fixed number of threads that do transaction after transaction without a pause.
     Warehouses {
@@ -47,8 +54,8 @@ pub enum Workload {
         count: u32,
     },
     /// Pairs of threads, a client and a server each: the client asks and sleeps, the server works,
-    /// answers and sleeps, so that each wakes the other. Closed; plain processes of a Linux host,
-    /// two threads a pair, of which virtual processor `2 * pair` is the client.
+    /// answers and sleeps, so that each wakes the other. Closed. As plain processes of a Linux host
+    /// they are two threads a pair, of which virtual processor `2 * pair` is the client.
     Pairs {
         /// Pairs.
         count: u32,
@@ -62,6 +69,16 @@ pub enum Workload {
         #[serde(default = "exponential")]
         think: Distribution,
         /// Distribution of the work between two messages.
+        burst_work: Distribution,
+    },
+    /// Parallel programs: all threads of one do their part of a step, wait for each other at a
+    /// barrier, and begin the next step together. A step is a transaction. Closed.
+    Barriers {
+        /// Programs.
+        count: u32,
+        /// Threads of each.
+        threads: u16,
+        /// Distribution of a thread's part of a step.
         burst_work: Distribution,
     },
     /// Virtual machines that send requests to others over virtual switches and get files back;

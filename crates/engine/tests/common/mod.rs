@@ -73,6 +73,7 @@ pub fn quiet_guest() -> Aix {
         rebalance_ns: None,
         daemon_rate_per_s: 0.0,
         daemon_ns: 0,
+        gangs: Vec::new(),
     }
 }
 
@@ -86,6 +87,7 @@ pub fn quiet_unix() -> Unix {
         rebalance_ns: aix.rebalance_ns,
         daemon_rate_per_s: aix.daemon_rate_per_s,
         daemon_ns: aix.daemon_ns,
+        gangs: aix.gangs.clone(),
         packing: false,
     }
 }
@@ -167,6 +169,8 @@ pub fn loops(count: u32) -> Workload {
     Workload::Loops {
         count,
         endless: true,
+        busy_ns: 0,
+        rest_ns: 0,
     }
 }
 

@@ -63,6 +63,8 @@ fn ticks_of_many_intervals() {
     let ends = Workload::Loops {
         count: 4,
         endless: false,
+        busy_ns: 0,
+        rest_ns: 0,
     };
     let mut one = partition("p", dedicated(0..1, false), ends);
     one.guest = Guest::Hpux(Unix {

@@ -29,11 +29,14 @@ Numbers = dict[str, float | int | str]
 ENGINE_NAMES = {
     "instructions": "instructions_per_unit",
     "miss_c0": "miss_c0_bytes",
+    "working_set": "working_set_bytes",
     "footprint": "footprint_bytes",
     "stream": "stream_bytes",
 }
 """What the engine calls those numbers that it calls otherwise."""
 NOT_TOLD: dict[str, float | str] = {
+    "working_set": 0.0,
+    "working_set_touches": 0.0,
     "dirty_share": 0.0,
     "stream": 0.0,
     "lock_hold_instructions": 1000.0,
@@ -45,8 +48,9 @@ NOT_TOLD: dict[str, float | str] = {
     "store_run": 1.0,
 }
 """Numbers that files may leave out, since earlier ones do not have them, and what is then taken:
-lines that are only read, nothing gone through in order, a lock held for a short routine, whose
-waiters stand in a queue as in today's kernels, all data common, and stores that cost nothing."""
+no working set beside the miss curve, lines that are only read, nothing gone through in order, a
+lock held for a short routine, whose waiters stand in a queue as in today's kernels, all data
+common, and stores that cost nothing."""
 
 
 LEFT_OUT: Numbers = {ENGINE_NAMES.get(name, name): value for name, value in NOT_TOLD.items()}
@@ -86,6 +90,15 @@ class ProfileDescription(Table):
         description="capacity from which on misses fall: m(C) = m0 (1 + C/C0)^-a"
     )
     miss_exponent: Figure[Exponent] = Field(description="a of the miss curve")
+    working_set: Figure[Bytes] | None = Field(
+        None,
+        description="lines that are touched again and again, each with equal chance: they fit into"
+        " a cache or do not",
+    )
+    working_set_touches: Figure[Misses] | None = Field(
+        None,
+        description="touches of them per instruction, without those that the first level serves",
+    )
     sharing: Figure[Share] = Field(
         description="share of a 2 MiB cache's misses that go to lines last written by another core"
     )
@@ -168,6 +181,8 @@ def worth_telling(numbers: Numbers) -> Numbers:
         left_out.add("lock_kind")
     if not numbers["stream_bytes"]:
         left_out.add("stream_bytes")
+    if not (numbers["working_set_bytes"] or numbers["working_set_touches"]):
+        left_out |= {"working_set_bytes", "working_set_touches"}
     return {name: value for name, value in numbers.items() if name not in left_out}
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from homenode.errors import HomenodeError, NotFoundError, ScenarioError, listed, nearest
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
+from homenode.model.scenario.file.guest import Gang, Unix
 from homenode.model.scenario.file.partition import Partition
 from homenode.model.scenario.file.scenario import Run
 from homenode.model.scenario.file.workload import Trace
@@ -39,7 +40,7 @@ class Demands:
     def __init__(self) -> None:
         self._read: dict[FilePath, pl.DataFrame] = {}
 
-    def played(self, path: FilePath, workload: Trace, names: Sequence[str]) -> Played:
+    def played(self, path: FilePath, workload: Trace | Gang, names: Sequence[str]) -> Played:
         """What a workload plays: the rows of the first of `names` that is in the file.
 
         Raises `NotFoundError` if none is, `ScenarioError` for what cannot be played.
@@ -142,19 +143,27 @@ def _with(
     demands: Demands,
     problems: Problems,
 ) -> PlacedPartition:
-    workload = tables[partition.row].workload
-    if not isinstance(workload, Trace):
-        return partition
-    own = [partition.name, partition.table.name]
-    names = own if workload.series is None else [workload.series]
-    try:
-        played = demands.played(folder / workload.file, workload, names)
-    except HomenodeError as error:
-        key = "series" if workload.series is not None and error.asked is not None else "file"
-        path: Path = ("partition", partition.row, "workload", key)
-        problems.add(path, there=error.problem, next_step=error.next_step)
-        return partition
-    return replace(partition, demand=played)
+    table = tables[partition.row]
+    top: Path = ("partition", partition.row)
+
+    def played(of: Trace | Gang, own: Sequence[str], at: Path) -> Played | None:
+        names = own if of.series is None else [of.series]
+        try:
+            return demands.played(folder / str(of.file), of, names)
+        except HomenodeError as error:
+            key = "series" if of.series is not None and error.asked is not None else "file"
+            problems.add((*top, *at, key), there=error.problem, next_step=error.next_step)
+            return None
+
+    if isinstance(table.workload, Trace):
+        own = [partition.name, partition.table.name]
+        partition = replace(partition, demand=played(table.workload, own, ("workload",)))
+    gangs: dict[int, Played] = {}
+    for at, gang in enumerate(table.guest.daemons.gangs if isinstance(table.guest, Unix) else ()):
+        if gang.file is not None:
+            found = played(gang, [gang.name], ("guest", "daemons", "gangs", at))
+            gangs.update({} if found is None else {at: found})
+    return replace(partition, gangs=gangs) if gangs else partition
 
 
 def _check_length(played: Sequence[PlacedPartition], run: Run, problems: Problems) -> None:

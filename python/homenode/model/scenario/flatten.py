@@ -7,18 +7,29 @@ from itertools import zip_longest
 from typing import cast
 
 from homenode.model.catalog.flatten import machine_spec
-from homenode.model.scenario.file.guest import Aix, Linux, Unix
+from homenode.model.scenario.file.guest import Aix, Gang, Linux, Unix
 from homenode.model.scenario.file.processors import DEFAULT_WEIGHT, SOFT_CAP, Shared
 from homenode.model.scenario.file.scenario import Run
-from homenode.model.scenario.file.workload import Loops, Pairs, Transactions, Users, Warehouses, Web
+from homenode.model.scenario.file.workload import (
+    Barriers,
+    Loops,
+    Pairs,
+    Transactions,
+    Users,
+    Warehouses,
+    Web,
+)
 from homenode.model.scenario.host.placing import host_threads_spec
 from homenode.model.scenario.mainframe.flatten import shared_spec, web_spec, zvm_spec
 from homenode.model.scenario.mainframe.placing import pool_name
 from homenode.model.scenario.placed import PlacedPartition, Resolved
+from homenode.model.scenario.played import Played
 from homenode.model.spec import (
     BurstsSpec,
+    GangSpec,
     GuestSpec,
     LimitsSpec,
+    LoopsSpec,
     PartitionSpec,
     PoolSpec,
     ProcessorsSpec,
@@ -146,6 +157,9 @@ def _guest(partition: PlacedPartition, steps: Callable[[str], StepsSpec | None])
         "daemon_rate_per_s": guest.daemons.rate,
         "daemon_ns": guest.daemons.work,
     }
+    if guest.daemons.gangs:
+        gangs = enumerate(guest.daemons.gangs)
+        scheduler["gangs"] = [_gang(gang, partition.gangs.get(at)) for at, gang in gangs]
     if not isinstance(guest, Aix):
         packing = isinstance(guest, Linux) and guest.packing
         return {
@@ -161,6 +175,18 @@ def _guest(partition: PlacedPartition, steps: Callable[[str], StepsSpec | None])
         "snooze_delay_ns": guest.snooze_delay,
         **scheduler,
     }
+
+
+def _gang(gang: Gang, played: Played | None) -> GangSpec:
+    spec: GangSpec = {
+        "threads": gang.threads,
+        "every_ns": gang.every,
+        "work_ns": gang.work or 0,
+    }
+    if played is not None:
+        spec["lengths_ns"] = list(played.lengths_ns)
+        spec["instructions_per_s"] = list(played.instructions_per_s)
+    return spec
 
 
 def _workload(partition: PlacedPartition, asked: StepsSpec | None) -> WorkloadSpec:
@@ -184,7 +210,14 @@ def _workload(partition: PlacedPartition, asked: StepsSpec | None) -> WorkloadSp
             **_bursts(workload),
         }
     if isinstance(workload, Loops):
-        return {"kind": "loops", "count": workload.count, "endless": workload.endless}
+        loops: LoopsSpec = {
+            "kind": "loops",
+            "count": workload.count,
+            "endless": workload.endless,
+        }
+        if workload.busy is not None and workload.rest is not None:
+            loops |= {"busy_ns": workload.busy, "rest_ns": workload.rest}
+        return loops
     if isinstance(workload, Warehouses):
         return {"kind": "warehouses", "count": workload.count}
     if isinstance(workload, Pairs):
@@ -196,6 +229,13 @@ def _workload(partition: PlacedPartition, asked: StepsSpec | None) -> WorkloadSp
             "think_ns": workload.think,
             "burst_work": workload.burst_work,
             **_constant_think(workload),
+        }
+    if isinstance(workload, Barriers):
+        return {
+            "kind": "barriers",
+            "count": workload.count,
+            "threads": workload.threads,
+            "burst_work": workload.burst_work,
         }
     if isinstance(workload, Web):
         return web_spec(workload)

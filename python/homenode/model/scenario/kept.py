@@ -66,6 +66,8 @@ def _named(document: Document) -> list[Path]:
         workload: Path = ("partition", row, "workload")
         if document.value((*workload, "kind")) == "trace":
             places.append((*workload, "file"))
+        gangs: Path = ("partition", row, "guest", "daemons", "gangs")
+        places += [(*gangs, at, "file") for at in range(len(document.value(gangs) or ()))]
     for workload in _told_by_cores(document):
         places += _of_cores(document, workload)
     return [

@@ -37,6 +37,7 @@ _PARTITION: dict[Path, Path] = {
     ("guest",): ("guest",),
     ("guest", "daemon_ns"): ("guest", "daemons", "work"),
     ("guest", "daemon_rate_per_s"): ("guest", "daemons", "rate"),
+    ("guest", "gangs"): ("guest", "daemons", "gangs"),
     ("guest", "locks"): ("cp", "locks"),
     ("guest", "minor_slice_ns"): ("cp", "dispatcher", "minor_slice"),
     ("guest", "paging"): ("cp", "paging"),

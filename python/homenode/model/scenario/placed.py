@@ -76,6 +76,8 @@ class PlacedPartition:
     """On a Linux or Xen host, what it knows of its threads."""
     demand: Played | None = None
     """What its workload plays, if that is recorded demand."""
+    gangs: Mapping[int, Played] = field(default_factory=dict)
+    """What gangs of its guest's daemons play, by their place in the table."""
 
     @property
     def entitlement(self) -> float:

@@ -25,6 +25,7 @@ from homenode.model.spec.guests import (
     CpLocksSpec,
     CpPathsSpec,
     CpShareSpec,
+    GangSpec,
     GuestSpec,
     GuestWorkSpec,
     PagingSpec,
@@ -68,6 +69,7 @@ from homenode.model.spec.sharing import (
     SharedSpec,
 )
 from homenode.model.spec.work import (
+    BarriersSpec,
     BurstsSpec,
     CountedSpec,
     IdleSpec,
@@ -90,6 +92,7 @@ __all__ = [
     "AixSpec",
     "ArrivalsSpec",
     "BalanceSpec",
+    "BarriersSpec",
     "BurstsSpec",
     "ByDistance",
     "CacheSpec",
@@ -102,6 +105,7 @@ __all__ = [
     "Credit2Spec",
     "DedicatedSpec",
     "DefinedCapacitySpec",
+    "GangSpec",
     "GroupSpec",
     "GuestSpec",
     "GuestWorkSpec",

@@ -57,7 +57,7 @@ def scheduler_of(partition: PartitionSpec) -> SchedulerSpec | None:
 
 
 def count_of(workload: WorkloadSpec) -> int:
-    """Users, jobs, threads or pairs of a workload that has a number of them; else 0."""
+    """Users, jobs, threads, pairs or programs of a workload that has a number of them; else 0."""
     told: Mapping[str, object] = workload
     count = told.get("count")
     return count if isinstance(count, int) else 0

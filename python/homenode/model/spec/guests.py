@@ -8,6 +8,16 @@ from homenode.model.spec.machine import ByDistance
 from homenode.model.spec.work import StepsSpec
 
 
+class GangSpec(TypedDict):
+    """A daemon of which several threads wake at once."""
+
+    threads: int
+    every_ns: int
+    work_ns: int
+    lengths_ns: NotRequired[list[int]]
+    instructions_per_s: NotRequired[list[float]]
+
+
 class SchedulerSpec(TypedDict):
     """What the scheduler of every guest but z/VM has."""
 
@@ -17,6 +27,7 @@ class SchedulerSpec(TypedDict):
     rebalance_ns: int | None
     daemon_rate_per_s: float
     daemon_ns: int
+    gangs: NotRequired[list[GangSpec]]
 
 
 class UnixSpec(SchedulerSpec):

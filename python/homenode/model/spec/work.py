@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 Shape = Literal["constant", "exponential"]
 """How a random amount of a given mean is distributed."""
@@ -49,6 +49,8 @@ class LoopsSpec(CountedSpec):
 
     kind: Literal["loops"]
     endless: bool
+    busy_ns: NotRequired[int]
+    rest_ns: NotRequired[int]
 
 
 class WarehousesSpec(CountedSpec):
@@ -64,6 +66,14 @@ class PairsSpec(CountedSpec, ThinkSpec):
     exchanges: int
     client_share: float
     think_ns: int
+    burst_work: Shape
+
+
+class BarriersSpec(CountedSpec):
+    """Parallel programs whose threads wait for each other."""
+
+    kind: Literal["barriers"]
+    threads: int
     burst_work: Shape
 
 
@@ -110,6 +120,7 @@ WorkloadSpec = (
     | LoopsSpec
     | WarehousesSpec
     | PairsSpec
+    | BarriersSpec
     | WebSpec
     | TraceSpec
     | IdleSpec
@@ -129,7 +140,14 @@ class StreamSpec(TypedDict, total=False):
     stream_bytes: float
 
 
-class ProfileSpec(LockSpec, StreamSpec):
+class WorkingSetSpec(TypedDict, total=False):
+    """What fits into a cache or does not, if there is something."""
+
+    working_set_bytes: float
+    working_set_touches: float
+
+
+class ProfileSpec(LockSpec, StreamSpec, WorkingSetSpec):
     """How work behaves on a processor."""
 
     name: str

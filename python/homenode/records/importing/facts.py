@@ -144,6 +144,23 @@ class Beside:
     """Which report or section of the file tells it."""
 
 
+@dataclass(frozen=True)
+class Gang:
+    """A daemon of several threads that writes files out, as its processes were listed."""
+
+    partition: str
+    system: str | None
+    name: str
+    threads: Count
+    """The most that it had."""
+    table: pl.DataFrame
+    """Columns `time` (Datetime, microseconds; end of the sample), `seconds` (its length), `cores`
+    (processor time as user and kernel time are counted; 0 where it was not listed); a row a sample.
+    """
+    report: str
+    """Which section of which file lists it."""
+
+
 REDISPATCHES = ("s0rd", "s1rd", "s2rd", "s3rd", "s4rd", "s5rd")
 """Shares of the redispatches of software threads by how far the logical processor is from the one
 before: the same, of the same core, module, chip, node, another node [0..1].
@@ -308,6 +325,7 @@ class Facts:
     series: list[Series] = field(default_factory=list)
     affinity: list[Affinity] = field(default_factory=list)
     beside: list[Beside] = field(default_factory=list)
+    gangs: list[Gang] = field(default_factory=list)
     topologies: list[TopologyFacts] = field(default_factory=list)
     virtual_partitions: list[VirtualPartitionFacts] = field(default_factory=list)
     """Once for each listing that has it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from homenode.model.spec import PartitionSpec
 from homenode.simulate.kept.books import Work
 
-_CLOSED = ("users", "loops", "warehouses", "pairs", "web")
+_CLOSED = ("users", "loops", "warehouses", "pairs", "barriers", "web")
 """Workloads that ask for more only when something is done."""
 
 

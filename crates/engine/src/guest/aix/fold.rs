@@ -80,6 +80,7 @@ mod tests {
             rebalance_ns: None,
             daemon_rate_per_s: 0.0,
             daemon_ns: 0,
+            gangs: Vec::new(),
         };
         let used = Used { cores, most };
         Folding::of(&aix).map(|folding| folding.needed(used, vps))

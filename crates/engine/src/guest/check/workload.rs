@@ -2,9 +2,9 @@
 
 #![allow(clippy::neg_cmp_op_on_partial_ord)] // `!(x <= y)` refuses NaN, which is meant
 
-use crate::check::{at_most, range, Checked, Owner, LONGEST_NS};
+use crate::check::{at_most, range, within, Checked, Owner, LONGEST_NS};
 use crate::guest::Scheduler;
-use crate::spec::{Aix, Guest, Partition, Profile, Spec, Workload};
+use crate::spec::{Aix, Gang, Guest, Partition, Profile, Spec, Workload};
 
 pub(crate) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     check_guest(partition, &owner.within("guest"))?;
@@ -34,6 +34,7 @@ fn check_guest(partition: &Partition, owner: &Owner) -> Checked {
         let most = "0, or 1e-8 to 1e6";
         return Err(range(owner, "daemon_rate_per_s", rate, most));
     }
+    check_gangs(&guest.unix.gangs, &owner.within("gangs"))?;
     let (snooze, rebalance) = (guest.snooze_delay_ns, guest.unix.rebalance_ns);
     let times = [
         ("snooze_delay_ns", snooze.unwrap_or(0), LONGEST_NS),
@@ -44,6 +45,29 @@ fn check_guest(partition: &Partition, owner: &Owner) -> Checked {
         ("daemon_ns", guest.unix.daemon_ns, LONGEST_NS),
     ];
     at_most(owner, &times)
+}
+
+/// Most threads of a gang.
+const MOST_THREADS: u64 = 4096;
+
+fn check_gangs(gangs: &[Gang], owner: &Owner) -> Checked {
+    within(
+        owner,
+        ("gangs", ""),
+        gangs.len() as u64,
+        0,
+        u64::from(u8::MAX),
+    )?;
+    for (number, gang) in gangs.iter().enumerate() {
+        let owner = &owner.part(&format!("gang {number}"), &number.to_string());
+        within(owner, "threads", u64::from(gang.threads), 1, MOST_THREADS)?;
+        within(owner, "every_ns", gang.every_ns, 1_000_000, LONGEST_NS)?;
+        at_most(owner, &[("work_ns", gang.work_ns, LONGEST_NS)])?;
+        if !gang.lengths_ns.is_empty() || !gang.instructions_per_s.is_empty() {
+            check_steps(&gang.lengths_ns, &gang.instructions_per_s, owner)?;
+        }
+    }
+    Ok(())
 }
 
 fn check_aix(aix: &Aix, owner: &Owner) -> Checked {
@@ -71,6 +95,8 @@ pub(crate) fn check_profile(profile: &Profile, owner: &Owner) -> Checked {
         ("miss_c0_bytes", profile.miss_c0_bytes, 1.0, 1e15),
         ("miss_m0", profile.miss_m0, 0.0, 10.0),
         ("miss_exponent", profile.miss_exponent, 0.0, 10.0),
+        ("working_set_bytes", profile.working_set_bytes, 0.0, 1e15),
+        ("working_set_touches", profile.working_set_touches, 0.0, 1.0),
         ("issue_share", profile.issue_share, 0.0, 1.0),
         ("system_share", profile.system_share, 0.0, 1.0),
         ("sharing", profile.sharing, 0.0, 1.0),
@@ -99,6 +125,22 @@ pub(crate) fn check_profile(profile: &Profile, owner: &Owner) -> Checked {
         if !(value >= least && value <= most) {
             return Err(range(owner, field, value, &format!("{least} to {most}")));
         }
+    }
+    let (set, touches) = (profile.working_set_bytes, profile.working_set_touches);
+    if (set > 0.0) != (touches > 0.0) {
+        let (field, value, least) = match set > 0.0 {
+            true => (
+                "working_set_touches",
+                touches,
+                "above 0 beside a working set",
+            ),
+            false => (
+                "working_set_bytes",
+                set,
+                "above 0 where its lines are touched",
+            ),
+        };
+        return Err(range(owner, field, value, least));
     }
     let both = profile.private_data + profile.io_data;
     if both <= 1.0 {
@@ -138,14 +180,7 @@ fn check_workload(workload: &Workload, owner: &Owner) -> Checked {
             wait_ns,
             ..
         } => {
-            if count == 0 || count > 1_000_000 {
-                return Err(range(
-                    owner,
-                    ("users", "count"),
-                    f64::from(count),
-                    "1 to 1000000",
-                ));
-            }
+            within(owner, ("users", "count"), count.into(), 1, 1_000_000)?;
             let waits = [
                 ("wait_ns", wait_ns, LONGEST_NS),
                 ("think_ns", think_ns, LONGEST_NS),
@@ -154,35 +189,54 @@ fn check_workload(workload: &Workload, owner: &Owner) -> Checked {
             check_bursts(bursts, owner)
         }
         Workload::Pairs {
+            count,
             exchanges,
             client_share,
             think_ns,
             ..
         } => {
-            if !(1..=10_000).contains(&exchanges) {
-                return Err(range(
-                    owner,
-                    "exchanges",
-                    f64::from(exchanges),
-                    "1 to 10000",
-                ));
-            }
+            within(owner, ("pairs", "count"), count.into(), 1, 16_000)?;
+            within(owner, "exchanges", exchanges.into(), 1, 10_000)?;
             if !(0.01..=0.99).contains(&client_share) {
                 return Err(range(owner, "client_share", client_share, "0.01 to 0.99"));
             }
             at_most(owner, &[("think_ns", think_ns, LONGEST_NS)])
         }
-        Workload::Loops { count, .. } if count == 0 || count > 100_000 => {
-            let field = ("loops", "count");
-            Err(range(owner, field, f64::from(count), "1 to 100000"))
+        Workload::Barriers { count, threads, .. } => check_programs(count, threads, owner),
+        Workload::Loops {
+            count,
+            endless,
+            busy_ns,
+            rest_ns,
+        } => {
+            within(owner, ("loops", "count"), count.into(), 1, 100_000)?;
+            check_phases(endless, busy_ns, rest_ns, owner)
         }
-        Workload::Warehouses { count } if count == 0 || count > 100_000 => {
-            let field = ("warehouses", "count");
-            Err(range(owner, field, f64::from(count), "1 to 100000"))
+        Workload::Warehouses { count } => {
+            within(owner, ("warehouses", "count"), count.into(), 1, 100_000)
         }
         Workload::Trace { .. } => check_trace(workload, owner),
         _ => Ok(()),
     }
+}
+
+fn check_programs(count: u32, threads: u16, owner: &Owner) -> Checked {
+    within(owner, ("programs", "count"), count.into(), 1, 10_000)?;
+    within(owner, "threads", threads.into(), 1, MOST_THREADS)?;
+    let all = u64::from(count) * u64::from(threads);
+    within(owner, ("threads of all programs", "count"), all, 1, 100_000)
+}
+
+fn check_phases(endless: bool, busy_ns: u64, rest_ns: u64, owner: &Owner) -> Checked {
+    if (busy_ns > 0) != (rest_ns > 0) || (busy_ns > 0 && !endless) {
+        let wanted = "of endless loops, beside a rest, or 0";
+        return Err(range(owner, "busy_ns", busy_ns as f64, wanted));
+    }
+    let times = [
+        ("busy_ns", busy_ns, LONGEST_NS),
+        ("rest_ns", rest_ns, LONGEST_NS),
+    ];
+    at_most(owner, &times)
 }
 
 /// Greatest recorded demand [instructions/s]: that of all cores that a machine may have.
@@ -254,6 +308,7 @@ fn check_burst(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
             client_share,
             ..
         } => (f64::from(exchanges) + 1.0) / client_share.min(1.0 - client_share),
+        Workload::Barriers { threads, .. } => f64::from(threads),
         Workload::Loops { .. }
         | Workload::Warehouses { .. }
         | Workload::Web { .. }

@@ -27,7 +27,7 @@ impl World<Partitions> {
             return;
         };
         let at = match &mut served.playback {
-            Some(playback) => playback.next(chance),
+            Some(playback) => playback.draw(chance),
             None => Some(self.now + chance.exponential(served.gap_ns()) as u64),
         };
         if let Some(at) = at {

@@ -68,6 +68,8 @@ pub fn is_always_busy(partition: &Partition) -> bool {
         Workload::Loops {
             count,
             endless: true,
+            rest_ns: 0,
+            ..
         }
         | Workload::Warehouses { count } => count >= threads,
         _ => false,

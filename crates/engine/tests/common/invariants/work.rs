@@ -59,7 +59,9 @@ pub fn transactions_are_kept(spec: &Spec, outcome: &Outcome) {
 fn clients(partition: &Partition) -> Option<(i64, bool)> {
     match &partition.workload {
         Workload::Users { count, .. } => Some((i64::from(*count), true)),
-        Workload::Warehouses { count } => Some((i64::from(*count), false)),
+        Workload::Warehouses { count } | Workload::Barriers { count, .. } => {
+            Some((i64::from(*count), false))
+        }
         Workload::Web { think_ns, .. } => {
             let machines = &partition.guest.zvm()?.machines;
             let on = |role, switch| {
@@ -87,6 +89,7 @@ fn response_is_work_at_least(spec: &Spec, partition: &Partition, index: usize, o
         Workload::Web { .. } => of_clients_and_servers(partition, index, outcome),
         Workload::Loops { .. } | Workload::Trace { .. } | Workload::Idle => 0.0,
         _ if partition.guest.unix().daemon_rate_per_s > 0.0 => 0.0,
+        Workload::Barriers { threads, .. } => total("instructions") / rate / f64::from(*threads),
         _ => total("instructions") / rate,
     };
     let rounding = 1.0 + 1e-6 * work;

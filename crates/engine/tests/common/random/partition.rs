@@ -1,8 +1,8 @@
 //! Random partitions: processors, guest, work.
 
 use homenode_engine::spec::{
-    Distribution, Guest, HostThreads, LogicalCores, Machine, Partition, Policy, Processors, Spread,
-    Workload,
+    Distribution, Gang, Guest, HostThreads, LogicalCores, Machine, Partition, Policy, Processors,
+    Spread, Workload,
 };
 
 use super::super::{aix, dedicated, missing_profile, partition, quiet_unix, MS};
@@ -80,7 +80,18 @@ fn random_guest(dice: &mut Dice, partition: &mut Partition) {
     guest.rebalance_ns = dice.pick(&[None, Some(10 * MS), Some(3 * MS)]);
     guest.daemon_rate_per_s = dice.pick(&[0.0, 20.0, 300.0]);
     guest.daemon_ns = dice.pick(&[100_000, 2 * MS]);
+    if guest.daemon_rate_per_s > 20.0 {
+        // No draw of its own: what else is drawn stays as it was.
+        guest.gangs = vec![Gang {
+            threads: 6,
+            every_ns: 20 * MS,
+            work_ns: 50_000,
+            lengths_ns: vec![],
+            instructions_per_s: vec![],
+        }];
+    }
     let mut unix = quiet_unix();
+    unix.gangs = guest.gangs.clone();
     unix.tick_cost_ns = guest.tick_cost_ns;
     unix.timeslice_ns = guest.timeslice_ns;
     unix.rebalance_ns = guest.rebalance_ns;
@@ -100,17 +111,28 @@ pub fn random_workload(dice: &mut Dice, threads: u32) -> Workload {
     let count = u32::from(dice.between(1, 12));
     let rate_per_s = dice.real(10.0, 1_000.0);
     match dice.next() % 10 {
-        0 | 6 => Workload::Loops {
+        0 => Workload::Loops {
             count: threads + count - 1,
             endless: true,
+            busy_ns: 0,
+            rest_ns: 0,
+        },
+        6 => Workload::Barriers {
+            count: count.div_ceil(4),
+            threads: threads.min(64) as u16,
+            burst_work,
         },
         1 => Workload::Loops {
             count,
             endless: true,
+            busy_ns: if count > 6 { 12 * MS } else { 0 },
+            rest_ns: if count > 6 { 7 * MS } else { 0 },
         },
         2 => Workload::Loops {
             count,
             endless: false,
+            busy_ns: 0,
+            rest_ns: 0,
         },
         3 => Workload::Users {
             count,

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Discriminator, Field
+from pydantic import Discriminator, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from homenode.model.document import Form, Quantity, Table, TagDefault
 from homenode.model.units import RATE, SHARE, SIZE, TIME
@@ -28,6 +29,44 @@ _HOSTNAME = "a host name has letters, digits, . and -, a letter or digit first a
 _POLICY = "by which rule data goes into the parts of the partition's memory"
 
 
+class Gang(Table):
+    """A daemon of which several threads wake at once, as those that write files out: the work of a
+    thread in one wake-up, or a file with what all of them did by time.
+    """
+
+    name: str = Field(min_length=1, max_length=64, description="what it is called, such as j2pg")
+    threads: Annotated[int, Field(ge=1, le=4096)] = Field(description="threads that wake at once")
+    every: Annotated[int, Quantity(TIME, "1 ms", "1 d")] = Field(
+        60_000_000_000,
+        description="time from one wake-up to the next; a step of a file has one at least",
+    )
+    work: LongTime | None = Field(
+        None, description="processor time of a thread in one wake-up; without a file only"
+    )
+    file: str | None = Field(
+        None,
+        min_length=1,
+        description="table of its steps, as that of recorded demand, for all threads together",
+    )
+    series: str | None = Field(
+        None,
+        min_length=1,
+        description="its name in the file's column partition; its own name if not given",
+    )
+    step: Annotated[int, Quantity(TIME, "1 ms", "365 d")] | None = Field(
+        None, description="simulated time for which each step is played; as recorded if not given"
+    )
+
+    @model_validator(mode="after")
+    def _has_work(self) -> Gang:
+        """What it does stands in one place."""
+        if (self.work is None) == (self.file is None):
+            there = "it says what a gang does twice" if self.file else "it says nothing of its work"
+            step = 'give either work = "2 ms" or file = "demand.parquet"'
+            raise PydanticCustomError("fact", "gang", {"there": there, "next_step": step})
+        return self
+
+
 class Daemons(Table):
     """Background work of the operating system."""
 
@@ -35,6 +74,9 @@ class Daemons(Table):
         20.0, description="wake-ups in the whole partition"
     )
     work: LongTime = Field(50_000, description="processor time of one wake-up")
+    gangs: Annotated[list[Gang], Field(max_length=255)] = Field(
+        default_factory=list, description="daemons of which several threads wake at once"
+    )
 
 
 class System(Table):

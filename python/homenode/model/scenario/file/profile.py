@@ -49,6 +49,12 @@ class ProfileChoice(Table):
     miss_m0: Misses | None = Field(None, description="misses per instruction of an empty cache")
     miss_c0: CurveBytes | None = Field(None, description="capacity at which the miss curve bends")
     miss_exponent: Exponent | None = Field(None, description="how fast misses fall with capacity")
+    working_set: Bytes | None = Field(
+        None, description="lines touched again and again: they fit into a cache or do not"
+    )
+    working_set_touches: Misses | None = Field(
+        None, description="touches of them per instruction, without those of the first level"
+    )
     sharing: Share | None = Field(
         None, description="share of misses to lines that another core wrote"
     )

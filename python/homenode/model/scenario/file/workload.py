@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Discriminator, Field
+from pydantic import Discriminator, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from homenode.model.catalog.profile_model import Share
 from homenode.model.document import Quantity, Table
@@ -13,6 +14,7 @@ from homenode.model.scenario.file.profile import Profile, ProfileChoice
 from homenode.model.units import RATE, SIZE, TIME
 
 Wait = Annotated[int, Quantity(TIME, "0 ns", "1 d")]
+Phase = Annotated[int, Quantity(TIME, "1 ms", "1 d")]
 BurstWork = Literal["exponential", "constant"]
 
 
@@ -56,7 +58,21 @@ class Loops(Table):
         description="how many jobs start together"
     )
     endless: bool = Field(False, description="whether a finished job starts again at once")
+    busy: Phase | None = Field(
+        None,
+        description="how long endless ones are busy at a time, by the clock; each ends its loop",
+    )
+    rest: Phase | None = Field(None, description="how long they rest then, all at once")
     profile: Profile
+
+    @model_validator(mode="after")
+    def _rests_endlessly(self) -> Loops:
+        """Phases are of loops that go on, and both are told."""
+        if (self.busy is None) != (self.rest is None) or (self.busy and not self.endless):
+            there = "phases need both busy and rest, and loops that start again"
+            step = 'write endless = true, busy = "5 s", rest = "5 s"'
+            raise PydanticCustomError("fact", "loops", {"there": there, "next_step": step})
+        return self
 
 
 class Warehouses(Table):
@@ -70,13 +86,14 @@ class Warehouses(Table):
 
 
 class Pairs(Table):
-    """Pairs of processes of a Linux host, a client and a server: the client asks and sleeps, the
-    server works, answers and sleeps, and each message wakes the other.
+    """Pairs of threads, a client and a server: the client asks and sleeps, the server works,
+    answers and sleeps, and each message wakes the other. On a Linux host they are plain processes
+    without `kvm`.
     """
 
     kind: Literal["pairs"] = Field(description="which kind of work it is")
     count: Annotated[int, Field(ge=1, le=16_000)] = Field(
-        description="how many pairs there are; two virtual processors each"
+        description="how many pairs there are; two virtual processors each, as processes of a host"
     )
     exchanges: Annotated[int, Field(ge=1, le=10_000)] = Field(
         description="requests of a transaction, each with its answer"
@@ -90,6 +107,20 @@ class Pairs(Table):
     )
     burst_work: BurstWork = Field(
         "exponential", description="distribution of the work between two messages"
+    )
+    profile: Profile
+
+
+class Barriers(Table):
+    """Parallel programs: the threads of one do their parts of a step, wait for each other and begin
+    the next step together. A step is a transaction.
+    """
+
+    kind: Literal["barriers"] = Field(description="which kind of work it is")
+    count: Annotated[int, Field(ge=1, le=10_000)] = Field(1, description="how many programs run")
+    threads: Annotated[int, Field(ge=1, le=4096)] = Field(description="threads of a program")
+    burst_work: BurstWork = Field(
+        "exponential", description="distribution of a thread's part of a step"
     )
     profile: Profile
 
@@ -153,6 +184,6 @@ class Idle(Table):
 
 
 Workload = Annotated[
-    Transactions | Users | Loops | Warehouses | Pairs | Web | Trace | CoresTaken | Idle,
+    Transactions | Users | Loops | Warehouses | Pairs | Barriers | Web | Trace | CoresTaken | Idle,
     Discriminator("kind"),
 ]

@@ -78,6 +78,12 @@ def told_beside(facts: Facts, key: Key, windows: Windows) -> Told:
     return Told(ordered, reports, since)
 
 
+def by_window(table: pl.DataFrame, column: str, windows: Windows) -> Values:
+    """A column of recorded rows (`time`, `seconds`), in the mean of each window."""
+    rows = table.select("time", "seconds", column).iter_rows()
+    return tuple(_means(_rows(rows, windows.begin), windows))
+
+
 def mean_rate(facts: Facts, key: Key, name: str) -> float:
     """Mean of a figure over all rows of the first report that tells it; 0 where none does."""
     for one in facts.beside:

@@ -70,6 +70,18 @@ class Bursts:
     switched: Switched
 
 
+@dataclass(frozen=True)
+class PlannedGang:
+    """A daemon of which several threads wake at once."""
+
+    name: str
+    threads: Told[int]
+    report: str
+    """Which section of which file lists it."""
+    shares: tuple[float, ...]
+    """Of the busy time of each window."""
+
+
 @dataclass
 class Planned:
     """A partition of the scenario."""
@@ -96,6 +108,8 @@ class Planned:
     guest: Value[str] = field(default_factory=lambda: Value("linux", "assumed"))
     workload: Value[object] | None = None
     """What it runs, where that is not what was recorded."""
+    gangs: tuple[PlannedGang, ...] = ()
+    """Its daemons of several threads, where they were listed."""
     bursts: Bursts | None = None
     """How long its threads ran at a time, where recorded switches tell it."""
 

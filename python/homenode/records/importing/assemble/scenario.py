@@ -29,6 +29,7 @@ from homenode.records.importing.assemble.convert import (
     shown,
     slopes,
 )
+from homenode.records.importing.assemble.gangs import SplitProbe, own_share, set_gangs
 from homenode.records.importing.assemble.generations import Generation
 from homenode.records.importing.assemble.hardware import (
     MACHINE_FILE,
@@ -243,6 +244,8 @@ def _converted(
     sources = list(dict.fromkeys(one.file for one in facts.took)) or ["facts"]
 
     beside = {} if windows is None else _beside(facts, planned, windows)
+    if windows is not None:
+        set_gangs(facts, planned, windows, beside)
     figures = {name: columns(told, step_count) for name, told in beside.items()}
 
     def scenario(rates: Mapping[str, Sequence[float]], told: Sequence[str]) -> tuple[str, Scenario]:
@@ -320,7 +323,7 @@ def _set_bursts(
         told = counted.get(one.name)
         if told is not None:
             idle, of_a_core = per_core.get(one.name, (0.0, _GUESS))
-            work = max(told.cores - idle, _LEAST_SHARE * told.cores) * of_a_core
+            work = max(told.cores - idle, _LEAST_SHARE * told.cores) * of_a_core * own_share(one)
             length = min(_LONGEST_BURST_S * of_a_core, work / told.per_s)
             one.bursts = Bursts(length, told)
 
@@ -329,7 +332,7 @@ def _per_core(
     targets: Sequence[Target], planned: Sequence[Planned], scenario: Scenario
 ) -> dict[str, tuple[float, float]]:
     """Cores used when idle and work of a further core, as the scenario has them now."""
-    return _asking(lambda: slopes(targets, Probe(scenario.spec(), _quantities(planned))))
+    return _asking(lambda: slopes(targets, _probe(scenario, planned)))
 
 
 def _targets(planned: Sequence[Planned], windows: Windows) -> list[Target]:
@@ -351,9 +354,13 @@ def _convert(
     step_ns: int,
     progress: ProgressFn | None,
 ) -> Converted:
-    probe = Probe(scenario.spec(), _quantities(planned))
+    probe = _probe(scenario, planned)
     tell = None if progress is None else lambda share: progress(share, None)
     return _asking(lambda: convert(targets, probe, step_ns, tell))
+
+
+def _probe(scenario: Scenario, planned: Sequence[Planned]) -> Probe:
+    return SplitProbe(scenario.spec(), _quantities(planned), planned)
 
 
 def _quantities(planned: Sequence[Planned]) -> dict[str, Quantity]:

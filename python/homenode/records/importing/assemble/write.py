@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from homenode.model.document.write import toml_value
 from homenode.model.units import TIME
 from homenode.records.importing.assemble.beside import Values
+from homenode.records.importing.assemble.gangs import WAKE_UPS, split
 from homenode.records.importing.assemble.hardware import ChosenMachine
-from homenode.records.importing.assemble.plan import MB, Line, Planned, pool_of
+from homenode.records.importing.assemble.plan import MB, Line, Planned, PlannedGang, pool_of
 from homenode.records.importing.assemble.windows import Windows
 
 if TYPE_CHECKING:
@@ -148,12 +149,7 @@ def _partition(one: Planned, step_ns: int, profile: str) -> Iterator[str]:
         yield _line("home", list(one.home), one.home_origin)
     if one.kvm is not None:
         yield _line("kvm", {}, one.kvm.origin)
-    guest: dict[str, object] = {"os": one.guest.value}
-    origin = one.guest.origin
-    if one.is_quiet:
-        guest["daemons"] = {"rate": "0/s"}
-        origin = f"{origin}; so little was recorded that its daemons are part of it"
-    yield _line("guest", guest, origin)
+    yield from _guest(one, step_ns)
     if one.workload is not None:
         yield _line("workload", one.workload.value, one.workload.origin)
     elif one.recorded is None:
@@ -161,6 +157,38 @@ def _partition(one: Planned, step_ns: int, profile: str) -> Iterator[str]:
     else:
         yield from _recorded(one, step_ns, profile)
     yield from _bounds(one)
+
+
+def _guest(one: Planned, step_ns: int) -> Iterator[str]:
+    """The guest, with the daemons that were recorded of it."""
+    daemons: dict[str, object] = {"rate": "0/s"} if one.is_quiet else {}
+    origin = one.guest.origin
+    if one.is_quiet:
+        origin = f"{origin}; so little was recorded that its daemons are part of it"
+    if one.gangs:
+        step = TIME.format(step_ns)
+        daemons["gangs"] = [
+            {
+                "name": gang.name,
+                "threads": gang.threads.value,
+                "every": TIME.format(step_ns // WAKE_UPS),
+                "file": DEMAND_FILE,
+                "series": _series(one, gang),
+                "step": step,
+            }
+            for gang in one.gangs
+        ]
+    for gang in one.gangs:
+        told = f"{gang.name}: {gang.threads.value} threads ({gang.threads.where}), of the work of a"
+        told += f" window as much as of its busy time ({gang.report}); that all wake at once, and"
+        yield from _wrapped(f"{told} how often, is assumed")
+    guest = {"os": one.guest.value, **({"daemons": daemons} if daemons else {})}
+    yield _line("guest", guest, origin)
+
+
+def _series(one: Planned, gang: PlannedGang) -> str:
+    """What a daemon's work is called in the table of demand."""
+    return f"{one.name}/{gang.name}"
 
 
 def _recorded(one: Planned, step_ns: int, profile: str) -> Iterator[str]:
@@ -279,7 +307,8 @@ def demand_table(
 ) -> pl.DataFrame:
     """A row a window and partition: `partition`, `step`, `time` (end of the window), `seconds`
     (recorded), `cores` (as recorded), `folded`, `instructions_per_s` (the work), `quantity` (what
-    the cores are, as `Series` says), and what was recorded `beside`, by partition and column.
+    the cores are, as `Series` says), and what was recorded `beside`, by partition and column. A
+    daemon of several threads has rows of its own, with its work alone.
     """
     import polars as pl
 
@@ -289,13 +318,14 @@ def demand_table(
         if one.recorded is None:
             continue
         told = windows.partitions[one.recorded.partition]
+        rest, gangs = split(one, rates[one.name])
         part = {
             "step": list(range(windows.count)),
             "time": ends,
             "seconds": list(windows.seconds),
             "cores": [window.cores for window in told],
             "folded": [window.folded for window in told],
-            "instructions_per_s": list(rates[one.name]),
+            "instructions_per_s": rest,
         }
         schema: dict[str, pl.DataType | type[pl.DataType]] = {
             "step": pl.Int64,
@@ -313,6 +343,10 @@ def demand_table(
             for column, values in beside.get(one.name, {}).items()
         ]
         parts.append(frame.select(name, pl.all(), quantity, *more))
+        for gang, of_gang in zip(one.gangs, gangs, strict=True):
+            work = pl.Series("instructions_per_s", of_gang, dtype=pl.Float64)
+            series = pl.lit(_series(one, gang)).alias("partition")
+            parts.append(frame.select(series, "step", "time", "seconds", work))
     return pl.concat(parts, how="diagonal")
 
 

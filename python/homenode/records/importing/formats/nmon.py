@@ -17,6 +17,7 @@ from homenode.errors import Where
 from homenode.records.importing.facts import (
     Beside,
     Facts,
+    Gang,
     PartitionFacts,
     Quantity,
     Series,
@@ -389,6 +390,11 @@ class _Recording:
         for section, table in nmonbeside.beside(self.found, self.index, clock, smt):
             told = Beside(of.name, self.server.key or None, table, self.source.file, section)
             self.facts.beside.append(told)
+        for name, threads, line, table in nmonbeside.writers(self.found, self.index, clock):
+            report = f"TOP of {self.source.file}"
+            most = Told(threads, self.source.at(line))
+            gang = Gang(of.name, self.server.key or None, name, most, table, report)
+            self.facts.gangs.append(gang)
 
     def _begun(self) -> float | None:
         """When the recorder began, in seconds since 1970."""

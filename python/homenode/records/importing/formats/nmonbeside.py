@@ -1,4 +1,4 @@
-"""What nmon records of a partition beside its cores: the sections `PROC` and `PCPU`.
+"""What nmon records of a partition beside its cores: the sections `PROC`, `PCPU` and `TOP`.
 
 Its figures are rates of the interval. nmon of Linux knows none in its first interval and writes 0,
 nmon of AIX writes -1 for what its level does not count.
@@ -16,7 +16,9 @@ from homenode.records.importing.shared.recorded import Clock, Recorded
 if TYPE_CHECKING:
     import polars as pl
 
-SECTIONS = ("PROC", "PCPU")
+SECTIONS = ("PROC", "PCPU", "TOP")
+_WRITERS = ("j2pg", "syncd")
+"""Processes of AIX whose threads write files out: the pager of JFS2, and who wakes it."""
 _PROC = {"context_switches_per_s": "pswitch", "runnable_threads": "Runnable"}
 _UP = re.compile(r"\bup +(?:(\d+) +days?,? +)?(?:(\d+):(\d+)|(\d+) +hrs?|(\d+) +mins?)")
 _DAY, _HOUR, _MINUTE = 86_400.0, 3_600.0, 60.0
@@ -32,6 +34,32 @@ def beside(
     threads = found.table(recording, "PCPU")
     if threads is not None and smt is not None and {"cpu", "User", "Sys"} <= set(threads.columns):
         yield "PCPU", _timed(clock, _threads(threads, smt))
+
+
+def writers(
+    found: Recorded, recording: int, clock: Clock
+) -> Iterator[tuple[str, int, int, pl.DataFrame]]:
+    """Daemons of several threads that write files out: name, threads, line that told them first,
+    and rows of `time`, `seconds`, `cores`. nmon of Linux tells no threads.
+    """
+    import polars as pl
+
+    top = found.table(recording, "TOP")
+    if top is None or not {"%CPU", "Threads", "Command"} <= set(top.columns):
+        return
+    for name in _WRITERS:
+        own = top.filter(
+            (pl.col("Command") == name) & (pl.col("%CPU") >= 0) & (pl.col("Threads") >= 1)
+        )
+        if own.is_empty():
+            continue
+        cores = own.group_by("snapshot").agg((pl.col("%CPU") / 100).sum().alias("cores"))
+        table = clock.table.join(cores, on="snapshot", how="left").with_columns(
+            pl.col("cores").fill_null(0.0)
+        )
+        most = own.sort("Threads", "line", descending=[True, False]).row(0, named=True)
+        rows = table.sort("time").drop("snapshot")
+        yield name, int(most["Threads"]), int(most["line"]), rows
 
 
 def _timed(clock: Clock, rows: pl.DataFrame) -> pl.DataFrame:

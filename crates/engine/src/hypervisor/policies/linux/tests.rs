@@ -69,6 +69,7 @@ fn partition(name: &str, threads: u16, cgroup: Option<u16>) -> Partition {
             rebalance_ns: None,
             daemon_rate_per_s: 0.0,
             daemon_ns: 0,
+            gangs: Vec::new(),
             packing: false,
         }),
         workload: Workload::Idle,

@@ -11,7 +11,7 @@ use crate::check::{range, within, Checked, Owner};
 use crate::spec::{
     Guest, HostThreads, LogicalCores, Partition, Policy, Pool, Processors, Spec, Workload,
 };
-use refusal::{not_host, not_processes, refuse_if};
+use refusal::{not_host, refuse_if};
 
 /// Most logical processors of a chip: sets of them are words of 64 bits.
 const MOST_PER_CHIP: u64 = 64;
@@ -107,7 +107,7 @@ fn check_shared(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     }
 }
 
-/// Pairs of threads are processes of a Linux host, two for each pair, with nothing in between.
+/// Pairs that are plain processes of a Linux host have two threads each, with nothing in between.
 fn check_pairs(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     let Workload::Pairs { count, .. } = partition.workload else {
         return Ok(());
@@ -116,24 +116,23 @@ fn check_pairs(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
         r#virtual, host, ..
     } = &partition.processors
     else {
-        return Err(not_processes(spec, owner));
+        return Ok(());
     };
-    if !spec.machine.hypervisor.policy.runs_processes() {
-        return Err(not_processes(spec, owner));
+    if host.kvm.is_some() || !spec.machine.hypervisor.policy.runs_processes() {
+        return Ok(());
     }
-    let instead = "they are plain processes: leave kvm out";
-    let what = "pairs of threads in a guest";
-    let kvm = &owner.within("processors/host/kvm");
-    refuse_if(spec, kvm, host.kvm.is_some(), what, instead)?;
     let aix = matches!(partition.guest, Guest::Aix(_));
-    let what = "pairs of threads under AIX, which decides at each wake-up where they run";
+    let what = "pairs of processes under AIX, which decides at each wake-up where they run";
     let guest = &owner.within("guest");
     refuse_if(spec, guest, aix, what, "choose another guest")?;
     let daemons = partition.guest.unix().daemon_rate_per_s > 0.0;
-    let what = "pairs of threads beside a guest's daemons";
+    let what = "pairs of processes beside a guest's daemons";
     let instead = "set the rate of the daemons to 0";
     let rate = &guest.within("daemon_rate_per_s");
     refuse_if(spec, rate, daemons, what, instead)?;
+    let (gangs, instead) = (&guest.within("gangs"), "leave them out");
+    let any = !partition.guest.unix().gangs.is_empty();
+    refuse_if(spec, gangs, any, what, instead)?;
     let name = "number of virtual processors, two for each pair,";
     let (there, threads) = (u64::from(*r#virtual), 2 * u64::from(count));
     let field = (name, "processors.virtual");

@@ -21,12 +21,6 @@ pub fn refuse_if(spec: &Spec, owner: &Owner, there: bool, what: &str, instead: &
     }))
 }
 
-pub fn not_processes(spec: &Spec, owner: &Owner) -> SpecFault {
-    owner.within("workload").refuse(Wrong::NotProcesses {
-        machine: spec.machine.name.clone(),
-    })
-}
-
 pub fn not_host(spec: &Spec, owner: &Owner) -> SpecFault {
     owner.refuse(Wrong::NotHost {
         machine: spec.machine.name.clone(),

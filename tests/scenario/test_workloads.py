@@ -1,0 +1,81 @@
+"""Threads that wait for each other, and loops that rest, as a scenario says them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from homenode.errors import ScenarioError
+from homenode.model.scenario import Scenario
+from homenode.simulate.runner import run_scenario
+
+TEXT = """
+[machine]
+model = "ibm-power-770"
+
+[[partition]]
+name = "db"
+processors = { mode = "dedicated", cores = 4 }
+memory = "8 GiB"
+guest = { os = "linux", tick_cost = "0 us", daemons = { rate = "0/s" } }
+workload = WORKLOAD
+
+[run]
+warmup = "1 s"
+duration = "4 s"
+replications = 1
+"""
+BARRIERS = '{ kind = "barriers", threads = 4, burst_work = "constant", profile = "compute" }'
+PAIRS = '{ kind = "pairs", count = 2, exchanges = 4, profile = "oltp" }'
+RESTING = '{ kind = "loops", count = 4, endless = true, busy = "1 s", rest = "1 s", profile = P }'
+SHORT = '{ base = "compute", why = "short", instructions = 1e6 }'
+
+
+def load(workload: str) -> Scenario:
+    return Scenario.from_toml(TEXT.replace("WORKLOAD", workload), "mine.toml")
+
+
+def workload_of(text: str) -> object:
+    return load(text).spec()["partitions"][0]["workload"]
+
+
+def test_they_reach_the_engine() -> None:
+    assert workload_of(BARRIERS) == {
+        "kind": "barriers",
+        "count": 1,
+        "threads": 4,
+        "burst_work": "constant",
+    }
+    assert workload_of(RESTING.replace("P }", f"{SHORT} }}")) == {
+        "kind": "loops",
+        "count": 4,
+        "endless": True,
+        "busy_ns": 1_000_000_000,
+        "rest_ns": 1_000_000_000,
+    }
+    plain = '{ kind = "loops", count = 1, endless = true, profile = "compute" }'
+    assert workload_of(plain) == {"kind": "loops", "count": 1, "endless": True}
+
+
+@pytest.mark.parametrize("keys", ['busy = "5 s"', 'rest = "5 s"', 'busy = "5 s", rest = "5 s"'])
+def test_phases_are_whole_and_of_loops_that_go_on(keys: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        load(f'{{ kind = "loops", count = 1, {keys}, profile = "compute" }}')
+    assert "mine.toml:10:" in str(caught.value)
+    assert "phases need both busy and rest" in str(caught.value)
+
+
+def test_what_they_do_is_told(tmp_path: Path) -> None:
+    """Pairs keep a core each busy, loops half of the time all; a program's steps are counted."""
+    pairs = run_scenario(load(PAIRS), out=tmp_path)
+    assert pairs.metric("db", "physc").mean == pytest.approx(2.0, rel=0.02)
+    resting = run_scenario(load(RESTING.replace("P }", f"{SHORT} }}")), out=tmp_path)
+    assert resting.metric("db", "physc").mean == pytest.approx(2.0, rel=0.02)
+    short = BARRIERS.replace('"compute"', SHORT)
+    together = run_scenario(load(short), out=tmp_path)
+    apart = '{ kind = "warehouses", count = 4, profile = P }'.replace("P }", f"{SHORT} }}")
+    alone = run_scenario(load(apart), out=tmp_path)
+    rate = together.metric("db", "etr_per_s").mean / alone.metric("db", "etr_per_s").mean
+    # Equal parts on cores of their own: nobody waits long, but each comes back to its caches.
+    assert 0.8 < rate < 1.0
