@@ -16,6 +16,7 @@ def check(scenario: ScenarioArgument, as_json: JsonOption = False) -> None:
     what, and who lies where. Whatever is wrong with the file is told with its line.
     """
     from homenode.report.layout import layout_lines, layout_of, layout_tables
+    from homenode.report.told_work import asked_lines
     from homenode.simulate.engine import load_engine
 
     found = scenario_at(scenario)
@@ -32,4 +33,4 @@ def check(scenario: ScenarioArgument, as_json: JsonOption = False) -> None:
         show_json(layout)
         return
     show(*layout_tables(layout, first.machine))
-    show_text(["", *layout_lines(layout)])
+    show_text(["", *layout_lines(layout), *asked_lines(first)])

@@ -39,6 +39,7 @@ def show_run(done: Run, point: Mapping[str, Any], *, as_json: bool) -> None:
     from homenode.report.day import day_line, day_tables
     from homenode.report.precision import wide_line
     from homenode.report.runs import frame_line, run_tables, unsteady_lines
+    from homenode.report.told_work import found_lines
     from homenode.simulate.kept.changed import changed_lines
     from homenode.simulate.kept.frame import frame_of
     from homenode.simulate.kept.hours import by_hour
@@ -52,6 +53,7 @@ def show_run(done: Run, point: Mapping[str, Any], *, as_json: bool) -> None:
     day = by_hour(done)
     by_the_hour: list[Any] = [] if day is None else [*day_tables(day), day_line(day)]
     show(processors, frame_line(frame_of(done)), *others, *by_the_hour)
+    show_text(found_lines(done))
     show_text(changed_lines(done.spec))
     show_text(unsteady_lines(done))
     show_text(wide_line(done))
