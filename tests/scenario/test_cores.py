@@ -163,6 +163,12 @@ def test_a_day_in_a_file(tmp_path: Path) -> None:
             "another part begins at 09:00 too",
         ),
         ('schedule = "none.csv"', "there is no file"),
+        ('schedule = [{ from = "24:00", use = 1 }]', "a day ends then"),
+        (
+            'schedule = [{ from = "09:00", use = 1 }, { every = "m", busy = "1 %" }, '
+            '{ every = "m", use = 2 }]',
+            "another part has the same name",
+        ),
     ],
 )
 def test_what_cannot_be_is_said_with_its_line(said: str, expected: str, tmp_path: Path) -> None:
@@ -188,6 +194,8 @@ def test_a_day_is_played_in_whole_hours() -> None:
         ("cores\n" + "1\n" * 7, "7 rows are no equal parts of a day"),
         ("cores\n" + "1\n" * 5 + "x\n", "day.csv:7"),
         ("from,cores\n09:00,1\n08:00,2\n", "its time is not after that of the row before"),
+        ("from,to,cores\n08:00,09:00,1\n", "its columns are from, to, cores"),
+        ("cores,cores\n1,2\n", "its columns are cores, cores"),
         ("from,cores\nnoon,1\n", 'from = "noon" is no time of day'),
     ],
 )

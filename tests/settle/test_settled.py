@@ -16,6 +16,7 @@ from homenode.simulate.scenario import Scenario
 from homenode.simulate.settle import work
 from homenode.simulate.settle.solve import solve
 from homenode.simulate.settle.work import settled
+from homenode.simulate.trials import tried
 
 LAYOUT = """
 [machine]
@@ -300,3 +301,123 @@ def test_a_kept_run_of_virtual_machines_stands_alone(tmp_path: Path) -> None:
     run = Scenario.from_toml(GUESTS, "f.toml").run(out=tmp_path / "runs")
     again = Scenario.load(run.path / "scenario.toml")
     assert again.run(out=tmp_path / "again").id == run.id
+
+
+DAYS = """
+[machine]
+model = "ibm-power-770"
+active_cores = 16
+
+[[partition]]
+name = "web"
+processors = { mode = "shared", entitlement = 2.0, virtual = 6 }
+memory = "8 GiB"
+[partition.workload]
+kind = "cores"
+profile = "oltp"
+schedule = [
+  { from = "08:00", use = 4 },
+  { from = "18:00", use = 0.5 },
+  { every = "audit", use = 3 },
+]
+
+[[partition]]
+name = "db"
+processors = { mode = "shared", entitlement = 1.0, virtual = 3 }
+memory = "8 GiB"
+[partition.workload]
+kind = "cores"
+profile = "oltp"
+schedule = [{ from = "10:00", use = 2 }, { from = "20:00", use = 1 }]
+
+[run]
+warmup = "1 s"
+duration = "25 s"
+"""
+
+
+def hourly(scenario: Scenario, name: str) -> dict[int | str, float]:
+    """Its work by the minute at which it begins [instructions/s]."""
+    found = settled(scenario).resolved
+    asked, rates = found.asked[name], found.found[name]
+    return dict(zip([*asked.cuts, *asked.extras], rates, strict=True))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"kind": "idle", "profile": "oltp"},
+        {"kind": "cores", "profile": "oltp", "use": 1},
+        {
+            "kind": "cores",
+            "profile": "oltp",
+            "schedule": [{"from": "02:00", "use": 2}, {"from": "04:00", "use": 1}],
+        },
+    ],
+)
+def test_work_keeps_its_hours_however_the_others_days_are_cut(other: dict[str, object]) -> None:
+    told = Scenario.from_toml(DAYS, "f.toml")
+    before = hourly(told, "web")
+    after = hourly(told.with_({"partition.db.workload": other}), "web")
+    assert after["audit"] == before["audit"]
+    for minute, rate in after.items():
+        if isinstance(minute, int):
+            earlier = [cut for cut in before if isinstance(cut, int) and cut <= minute]
+            assert rate == before[max(earlier)]
+
+
+def test_copies_of_a_table_all_have_its_work(path: Path) -> None:
+    said = LAYOUT.replace('name = "db"', 'name = "db"\ncount = 2').replace("3.0", "1.0")
+    path.write_text(said, encoding="utf-8")
+    told = Scenario.load(path)
+    work = settled(told.with_({"partition.db.count": 4})).resolved.found
+    assert set(work) == {"db1", "db2", "db3", "db4"}
+    assert work["db3"] == work["db4"] == settled(told).resolved.found["db1"]
+
+
+def test_transactions_that_are_too_long_to_tell_are_refused(path: Path) -> None:
+    path.write_text(LAYOUT.replace('"oltp", use', '"compute", use'), encoding="utf-8")
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.load(path).spec()
+    assert str(caught.value).startswith(f"{path}:11:")
+    assert "of a core or more" in str(caught.value)
+    assert "instructions = 2e8" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "partitions",
+    [
+        {},
+        [],
+        {"db": {"cores": [3.0], "instructions_per_s": [1e9, 1e9]}},
+        {"db": {"cores": [3.0], "instructions_per_s": [-1.0]}},
+        {"db": {"cores": [3.0], "instructions_per_s": [1e300]}},
+        {"db": {"cores": [3.0], "instructions_per_s": [float("nan")]}},
+        {"db": {"cores": [3.0], "instructions_per_s": []}},
+        {"other": {"cores": [3.0], "instructions_per_s": [1e9]}},
+    ],
+)
+def test_what_is_unusable_is_found_again(
+    path: Path, partitions: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = rate(Scenario.load(path))
+    beside = path.with_name("frame.work.json")
+    kept = json.loads(beside.read_text(encoding="utf-8"))
+    kept["found"][0]["partitions"] = partitions
+    beside.write_text(json.dumps(kept), encoding="utf-8")
+    monkeypatch.setattr(work, "_RECENT", {})
+    assert rate(Scenario.load(path)) == first
+
+
+def test_a_value_of_an_axis_that_cannot_be_is_told_before_anything_runs(path: Path) -> None:
+    path.write_text(LAYOUT + '[sweep]\n"partition.db.workload.use" = [1, 9]\n', encoding="utf-8")
+    with pytest.raises(ScenarioError) as caught:
+        list(Scenario.load(path).expand())
+    assert "sweep" in str(caught.value)
+    assert "db has 6 virtual processors, 9 are asked for" in str(caught.value)
+
+
+def test_trials_of_a_day_play_all_of_it(tmp_path: Path) -> None:
+    run = Scenario.from_toml(DAYS, "f.toml").run(out=tmp_path / "runs", replications=1)
+    as_it_is = tried(run, "web")[0]
+    assert as_it_is.physc == pytest.approx(run.metric("web", "physc").mean, rel=0.05)

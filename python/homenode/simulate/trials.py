@@ -99,9 +99,22 @@ def tried(
 def _shortened(spec: Spec) -> Spec:
     short: Spec = copy.deepcopy(spec)
     short["warmup_ns"] = min(spec["warmup_ns"], WARMUP_NS)
-    short["duration_ns"] = min(spec["duration_ns"], DURATION_NS)
+    if not _goes_by_time(spec):
+        short["duration_ns"] = min(spec["duration_ns"], DURATION_NS)
     short["record_dispatches"] = False
     return short
+
+
+def _goes_by_time(spec: Spec) -> bool:
+    """Whether its first seconds are not like the others: work is played step by step, or an
+    operator changes something.
+    """
+    steps = [
+        len(one["workload"]["lengths_ns"])
+        for one in spec["partitions"]
+        if one["workload"]["kind"] == "trace"
+    ]
+    return max(steps, default=0) > 1 or "changes" in spec
 
 
 def _changes(spec: Spec, index: int) -> Iterator[tuple[str, Spec]]:

@@ -99,16 +99,22 @@ def asked_of(
     file: ScenarioFile,
     problems: Problems,
     *,
-    stated: bool,
+    held: Sequence[object],
 ) -> dict[str, Asked]:
-    """The cores that work is to take, where it is told so, by who has it. On a layout as `stated`
-    who has it must have so many.
+    """The cores that work is to take, where it is told so, by who has it. Who has it must have so
+    many, but for what is told as in `held`: the work of the layout that this one was changed from.
     """
-    holders = [one for partition in partitions for one in _holders(partition)]
-    if not stated:
-        holders = [replace(one, most=math.inf) for one in holders]
+    holders = [
+        replace(one, most=math.inf) if one.told in held else one
+        for partition in partitions
+        for one in _holders(partition)
+    ]
     before = len(problems)
-    wanted = {one.key: _wanted(one, machine, folder, problems) for one in holders}
+    by_place: dict[Path, _Wanted] = {}
+    for one in holders:  # what several of a kind are told is looked at once
+        if one.place not in by_place:
+            by_place[one.place] = _wanted(one, machine, folder, problems)
+    wanted = {one.key: by_place[one.place] for one in holders}
     day = has_day(file)
     if day is not None:
         _check_shortened(day, file.run, problems)
@@ -120,6 +126,9 @@ def asked_of(
     return {
         one.key: Asked(
             place=one.place,
+            told=one.told,
+            cuts=(0,) if day is None else day.cuts,
+            extras=() if day is None else day.extras,
             cores=(wanted[one.key].day[0][1],) if day is None else wanted[one.key].at(day),
             lengths_ns=lengths,
             reference=getattr(one.told, "reference", None),
@@ -163,11 +172,13 @@ def _wanted(
         0.0 if hours.file else _cores(hours, (*here, row), holder, machine, problems)
         for row, hours in enumerate(told.schedule)
     ]
-    extras = {
-        hours.every: use
-        for hours, use in zip(told.schedule, rows, strict=True)
-        if hours.every is not None
-    }
+    extras: dict[str, float] = {}
+    for row, (hours, use) in enumerate(zip(told.schedule, rows, strict=True)):
+        if hours.every in extras:
+            there = "another part has the same name"
+            problems.add((*here, row, "every"), there=there, next_step="name each but once")
+        if hours.every is not None:
+            extras[hours.every] = use
     day = _day(told.schedule, rows, here, folder, problems)
     if any(hours.file for hours in told.schedule):
         _fitting(max(use for _, use in day), here, holder, problems)
@@ -229,7 +240,9 @@ def _fitting(cores: float, path: Path, holder: _Holder, problems: Problems) -> f
     """The cores, noted if it can't use so many whatever its neighbours do."""
     if cores > holder.most + _SLACK and not holder.is_elsewhere:
         there = f"{holder.key} has {holder.most:g} {holder.what}, {cores:g} are asked for"
-        step = "ask for less, give it more, or say in reference on which layout it takes so much"
+        step = "ask for less, or give it more"
+        if isinstance(holder.told, CoresTaken):
+            step = "ask for less, give it more, or say in reference where it takes so much"
         problems.add(path, there=there, next_step=step)
     return cores
 

@@ -31,6 +31,10 @@ def read_day(path: FilePath) -> list[tuple[int, float]]:
     if "cores" not in columns or not rows:
         there = f"its columns are {listed(list(columns))}, it has {len(rows)} rows"
         raise ScenarioError(f"{path} is no day", there=there, next_step=_STEP)
+    others = [name for name in columns if name not in ("from", "cores")]
+    if others or len(set(columns)) < len(columns):
+        there = f"its columns are {listed(list(columns))}"
+        raise ScenarioError(f"{path} is no day", there=there, next_step=_STEP)
     if "from" not in columns:
         if MINUTES % len(rows):
             there = f"{len(rows)} rows are no equal parts of a day of {MINUTES} minutes"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -37,9 +38,25 @@ class Asked:
 
     place: Place
     """Where the file tells it."""
+    told: object
+    """What it tells."""
+    cuts: tuple[int, ...]
+    """When steps begin [minutes since midnight]; one for what takes as much always."""
+    extras: tuple[str, ...]
+    """What comes now and then, a step each behind those of the day."""
     cores: tuple[float, ...]
     lengths_ns: tuple[int, ...]
     reference: str | None
     """Scenario file or machine on which it takes them; None for the layout as stated."""
     work: str | None
     """File in which its work was kept."""
+
+    def step_at(self, minute: int) -> int:
+        """The step that a minute of the day lies in."""
+        return max(0, bisect_right(self.cuts, minute) - 1)
+
+    def step_of(self, extra: str) -> int:
+        """The step of what comes now and then; of what it does not know, its busiest."""
+        if extra in self.extras:
+            return len(self.cuts) + self.extras.index(extra)
+        return max(range(len(self.cuts)), key=lambda step: self.cores[step])

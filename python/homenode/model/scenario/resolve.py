@@ -34,13 +34,13 @@ from homenode.model.scenario.strict import check_strict
 
 
 def resolve(
-    file: ScenarioFile, document: Document, folder: FilePath, *, stated: bool = True
+    file: ScenarioFile, document: Document, folder: FilePath, *, held: Sequence[object] = ()
 ) -> Resolved:
     """Decide everything the file leaves open, and check all of it.
 
     All that is wrong is raised at once, in the order of the file; `folder` is where files that the
-    scenario names are looked for. Unless it is `stated`, it was changed from another layout, whose
-    work need not fit here.
+    scenario names are looked for. `held` is what is told of work of the layout that this one was
+    changed from, which need not fit here.
     """
     problems = Problems(document, ScenarioError)
     checks.check_run(file.run, problems)
@@ -71,7 +71,7 @@ def resolve(
         problems.raise_any()  # where partitions go follows from what they are
     npartitions, partitions = _seat(file, entries, profiles, machine, mainframe, hosted, problems)
     partitions = with_demand(partitions, dict(rows), folder, file.run, problems)
-    asked = asked_of(partitions, machine, folder, file, problems, stated=stated)
+    asked = asked_of(partitions, machine, folder, file, problems, held=held)
     cgroups = () if hosted is None else hosted.groups
     resolved = Resolved(machine, pools, partitions, npartitions, cgroups=cgroups, asked=asked)
     if mainframe is not None and mainframe.is_shared:
@@ -87,7 +87,7 @@ def resolve(
         if not problems:
 
             def later(then: ScenarioFile) -> tuple[PlacedPartition, ...]:
-                return resolve(then, document, folder, stated=stated).partitions
+                return resolve(then, document, folder, held=held).partitions
 
             resolved = with_memory(file, resolved, later, problems)
     problems.raise_any()

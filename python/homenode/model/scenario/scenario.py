@@ -7,7 +7,7 @@ from __future__ import annotations
 import copy
 import itertools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
@@ -95,11 +95,11 @@ class Scenario:
         point: Mapping[str, object],
         *,
         simulated: bool = True,
-        stated: bool = True,
+        held: Sequence[object] = (),
     ) -> Self:
         document = parse_document(text, source, ScenarioError)
         file = by_the_hour(validate(ScenarioFile, document, ScenarioError))
-        resolved = resolve(file, document, folder, stated=stated)
+        resolved = resolve(file, document, folder, held=held)
         _check_sweep(file, document)
         check_find(file.find, resolved.partitions, document)
         scenario = cls(text, source, folder, file, resolved, dict(point))
@@ -221,8 +221,10 @@ class Scenario:
     ) -> Self:
         data = {"name": self.name, **changed(self.data, changes, why)}
         source = f"{self.source} (changed)"
-        made = self._read(to_toml(data), source, self.folder, point, stated=False)
-        return replace(made, origin=self.origin or self)
+        origin = self.origin or self
+        held = [one.told for one in origin.resolved.asked.values()]
+        made = self._read(to_toml(data), source, self.folder, point, held=held)
+        return replace(made, origin=origin)
 
     @property
     def axes(self) -> dict[str, list[object]]:

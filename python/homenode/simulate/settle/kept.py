@@ -3,7 +3,7 @@
 `NAME.work.json` lies beside `NAME.toml` and holds, by a fingerprint of all that decides it (the
 frozen reference, what is wanted, the engine), the work of every partition. It may be deleted: what
 is not there is found again, with the same result. A run folder keeps the work of its own scenario
-in the same form, and a scenario may name such a file (`work = "FILE"`).
+in the same form, and a scenario may name such a file (`work_file = "FILE"`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ _FORM = 1
 """Of the file, and of how work is found."""
 _MOST = 64
 """References of a file that are kept, the latest."""
-_STEP = "name a file that homenode wrote, or leave work out"
+_MOST_PER_S = 1e15
+"""As in a table of demand [instructions/s]."""
+_STEP = "name a file that homenode wrote, or leave work_file out"
 Rates = dict[str, tuple[float, ...]]
 
 
@@ -42,12 +44,15 @@ def beside(source: str) -> Path | None:
     return path.with_name(f"{path.stem}{SUFFIX}") if path.is_file() else None
 
 
-def recall(path: Path | None, key: str) -> Rates | None:
-    """What was found before, if it was."""
+def recall(path: Path | None, key: str, wanted: Cores) -> Rates | None:
+    """What was found before, if it was and is sound."""
     for entry in _entries(path):
         if entry.get("key") == key:
-            with contextlib.suppress(KeyError, TypeError, ValueError):
-                return _rates(entry)
+            with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):
+                rates = _rates(entry)
+                lengths = {name: len(one) for name, one in rates.items()}
+                if lengths == {name: len(cores) for name, cores in wanted.items()}:
+                    return rates
     return None
 
 
@@ -82,12 +87,12 @@ def read_work(path: Path, name: str, cores: Sequence[float]) -> tuple[float, ...
         raise ScenarioError(f"{path} has no work of {name}", there=told, next_step=_STEP)
     try:
         kept, rates = list(map(float, there[name]["cores"])), _rates(entries[-1])[name]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ScenarioError(f"{path} is damaged", next_step=_STEP) from error
     if kept != list(cores) or len(rates) != len(kept):
         told = listed([f"{one:g}" for one in kept[:4]])
         problem = f"{path} keeps the work of {name} for {told} cores, others are asked for"
-        raise ScenarioError(problem, next_step="leave work out, and it is found anew")
+        raise ScenarioError(problem, next_step="leave work_file out, and it is found anew")
     return rates
 
 
@@ -97,17 +102,21 @@ def _entries(path: Path | None) -> list[dict[str, Any]]:
         return []
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return []
     entries = data.get("found") if isinstance(data, dict) and data.get("form") == _FORM else None
     return [one for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
 
 
 def _rates(entry: Mapping[str, Any]) -> Rates:
-    return {
+    """Raises `ValueError` for what can't be played."""
+    found = {
         name: tuple(float(rate) for rate in one["instructions_per_s"])
         for name, one in entry["partitions"].items()
     }
+    if not all(0.0 <= rate <= _MOST_PER_S for rates in found.values() for rate in rates):
+        raise ValueError("a rate that cannot be played")
+    return found
 
 
 def _written(wanted: Cores, rates: Mapping[str, Sequence[float]]) -> dict[str, Any]:

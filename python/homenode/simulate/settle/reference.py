@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from homenode.errors import HomenodeError, NotFoundError, ScenarioError, nearest
@@ -28,6 +28,8 @@ class Reference:
 
     spec: Spec
     wanted: Cores
+    day: Asked | None
+    """How its steps are cut; None if nothing is asked."""
     on: str
     """What it is, in words."""
 
@@ -35,7 +37,7 @@ class Reference:
 def as_stated(scenario: Scenario) -> Reference:
     """The layout itself, with the work that is told of it."""
     spec = _still(scenario.layout_spec())
-    return Reference(spec, _aligned(scenario.resolved.asked), "the layout as stated")
+    return Reference(spec, *_aligned(scenario.resolved.asked), "the layout as stated")
 
 
 def elsewhere(reference: Scenario, replaced: Asking, specs: Spec, on: str) -> Reference:
@@ -51,7 +53,7 @@ def elsewhere(reference: Scenario, replaced: Asking, specs: Spec, on: str) -> Re
             _machine(there, machine, on)["work"] = _machine(own, machine, on)["work"]
         else:
             there["workload"] = own["workload"]
-    return Reference(spec, _aligned({**reference.resolved.asked, **replaced}), on)
+    return Reference(spec, *_aligned({**reference.resolved.asked, **replaced}), on)
 
 
 def _partition(spec: Spec, name: str, on: str) -> PartitionSpec:
@@ -120,15 +122,18 @@ def _still(spec: Spec) -> Spec:
     return found
 
 
-def _aligned(asking: Asking) -> dict[str, tuple[float, ...]]:
-    """Cores by key with as many steps for each: one that has no day takes as much always."""
-    steps = max((len(one.cores) for one in asking.values()), default=0)
-    if any(len(one.cores) not in (1, steps) for one in asking.values()):
-        problem = "the days of the scenario and of its reference are cut at other hours"
-        raise HomenodeError(problem, next_step="tell both days in the same parts")
-    return {
-        key: one.cores * steps if len(one.cores) == 1 else one.cores for key, one in asking.items()
+def _aligned(asking: Asking) -> tuple[dict[str, tuple[float, ...]], Asked | None]:
+    """Cores by key, in the steps of a day that is cut wherever one of them is; and that day."""
+    cuts = tuple(sorted({cut for one in asking.values() for cut in one.cuts}))
+    extras = tuple(dict.fromkeys(name for one in asking.values() for name in one.extras))
+    wanted = {
+        key: tuple(one.cores[step] for step in (*map(one.step_at, cuts), *map(one.step_of, extras)))
+        for key, one in asking.items()
     }
+    some = next(iter(asking.values()), None)
+    steps = len(cuts) + len(extras)
+    day = some and replace(some, cuts=cuts, extras=extras, cores=(0.0,) * steps)
+    return wanted, day
 
 
 def by_reference(asking: Asking) -> Mapping[str | None, Asking]:

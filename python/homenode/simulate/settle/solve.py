@@ -16,7 +16,12 @@ from homenode.model.spec import PartitionSpec, Spec
 from homenode.simulate.settle.probe import Probe, Used
 
 STEP_NS = 10_000_000_000
-"""Simulated time for which a step is played in one try."""
+"""Simulated time for which a step is played in one try, at least."""
+_LONGEST_NS = 30_000_000_000
+_EDGE = 0.01
+"""Of what is wanted, transactions that begin or end beyond a step may be so much."""
+_EDGE_CORES = 0.2
+"""Fewer cores than these are not looked at as closely."""
 _TRIES = 9
 _NEAR = 0.004
 """Deviation that is let be, as a share of the cores asked for."""
@@ -167,6 +172,7 @@ class _Search:
 def _searched(spec: Spec, wanted: Cores, tell: ProgressFn) -> dict[str, list[_Search]]:
     """The work of steps that all differ."""
     probe, guess, unit = Probe(spec, {}), _guesses(spec), _units(spec)
+    step_ns = _step_ns(wanted, {name: unit[name] / guess[name] for name in wanted})
     searches = {
         name: [_Search(one, _CAUTION * guess[name] * one) for one in cores]
         for name, cores in wanted.items()
@@ -174,7 +180,7 @@ def _searched(spec: Spec, wanted: Cores, tell: ProgressFn) -> dict[str, list[_Se
 
     def play(attempt: int, before: Sequence[float]) -> dict[str, Used]:
         rates = {name: [*before, *(one.rate for one in found)] for name, found in searches.items()}
-        return probe(rates, STEP_NS, attempt, lambda share: tell((attempt + share) / _TRIES))
+        return probe(rates, step_ns, attempt, lambda share: tell((attempt + share) / _TRIES))
 
     for attempt in range(_TRIES):
         got = play(attempt, [] if attempt else [0.0])  # the first with a step without work
@@ -186,13 +192,37 @@ def _searched(spec: Spec, wanted: Cores, tell: ProgressFn) -> dict[str, list[_Se
             if attempt == _TRIES - 1:
                 continue
             for one, left in zip(found, waiting[-len(found) :], strict=True):
-                arrived = one.rate * STEP_NS / 1e9 / unit[name]
+                arrived = one.rate * step_ns / 1e9 / unit[name]
                 if not one.is_near:
                     one.correct(late=left > max(20.0, _LATE * arrived))
         if all(one.is_near for found in searches.values() for one in found):
             break
     tell(1.0)
     return searches
+
+
+def _step_ns(wanted: Cores, transaction_s: Mapping[str, float]) -> int:
+    """For how long a step is played: what is done of transactions that begin before it or end after
+    it must be little beside what is wanted. Raises `LongTransactionError` where that is too long.
+    """
+    longest = float(STEP_NS)
+    for name, cores in wanted.items():
+        for one in cores:
+            edge_s = transaction_s[name] * math.sqrt(one + 1.0)
+            step_ns = 1e9 * edge_s / (_EDGE * max(one, _EDGE_CORES))
+            if one > 0.0 and step_ns > _LONGEST_NS:
+                raise LongTransactionError(name, transaction_s[name])
+            longest = max(longest, step_ns if one > 0.0 else 0.0)
+    return math.ceil(longest)
+
+
+class LongTransactionError(Exception):
+    """Transactions so long that a day would have to be played to tell the cores they take."""
+
+    def __init__(self, key: str, seconds: float) -> None:
+        self.key = key
+        self.seconds = seconds
+        super().__init__(f"a transaction of {key} takes {seconds:.2g} s")
 
 
 def _guesses(spec: Spec) -> dict[str, float]:

@@ -8,7 +8,7 @@ from typing import TypeVar
 from homenode.errors import HomenodeError, ScenarioError
 from homenode.model.document import Problems, parse_document
 from homenode.model.document.positions import Path as Place
-from homenode.model.scenario import PlacedPartition, Scenario
+from homenode.model.scenario import Scenario
 from homenode.model.scenario.played import Asked
 from homenode.simulate.engine import load_engine
 from homenode.simulate.settle import kept
@@ -20,7 +20,7 @@ from homenode.simulate.settle.reference import (
     elsewhere,
     named,
 )
-from homenode.simulate.settle.solve import Found, solve
+from homenode.simulate.settle.solve import Found, LongTransactionError, solve
 
 S = TypeVar("S", bound=Scenario)
 ShareFn = Callable[[float, float | None], None]
@@ -88,25 +88,36 @@ class _Finder:
         """On the layout as stated: of a changed scenario the one that it was changed from."""
         if self.origin is self.scenario:
             return self._solved(as_stated(self.scenario), ones)
-        before, held = self.origin.resolved.asked, _names(self.origin)
+        before, held = self.origin.resolved.asked, _tables(self.origin)
         same = {key: one for key, one in ones.items() if key in before and self._is_same(key)}
         others = {key: one for key, one in ones.items() if key not in same and key in held}
         new = {key: one for key, one in ones.items() if key not in held}
+        found = {key: self._model(key) for key in new}
+        models = {key: model for key, model in found.items() if model in same}
+        new = {key: one for key, one in new.items() if key not in models}
         rates = self._solved(as_stated(self.origin), same) if same else {}
         if others:
             on = "the layout as stated"
             rates |= self._solved(elsewhere(self.origin, others, self.spec, on), others)
         if new:
             rates |= self._solved(as_stated(self.scenario), new)
-        return rates
+        return rates | {key: rates[model] for key, model in models.items()}
 
     def _is_same(self, key: str) -> bool:
         """Whether the same is told of the same kind of work. What a share comes to in cores may
         differ: it is that of the layout as stated.
         """
-        name, _, machine = key.partition("/")
+        name = key.partition("/")[0]
         one, other = self.origin.partition(name), self.scenario.partition(name)
-        return one.profile == other.profile and _told(one, machine) == _told(other, machine)
+        told = self.origin.resolved.asked[key].told
+        return one.profile == other.profile and told == self.asked[key].told
+
+    def _model(self, key: str) -> str | None:
+        """One that the layout as stated has of the same table: copies all have the same work."""
+        tables = _tables(self.origin)
+        table = _tables(self.scenario)[key]
+        same = [other for other, name in tables.items() if name == table]
+        return next((one for one in same if one in self.origin.resolved.asked), None)
 
     def _elsewhere(self, name: str, ones: Asking) -> kept.Rates:
         """On what they name: together on another layout, each alone on a machine."""
@@ -125,23 +136,41 @@ class _Finder:
         """The work of these on a reference."""
         engine = load_engine()
         key = kept.fingerprint(reference.spec, reference.wanted, engine.ENGINE_VERSION)
-        rates = _RECENT.get(key) or kept.recall(self.place, key)
+        rates = _RECENT.get(key) or kept.recall(self.place, key, reference.wanted)
         if rates is None:
-            found = solve(reference.spec, reference.wanted, self.tell)
+            found = self._looked_for(reference)
             self._refuse_missed(found, reference)
             rates = found.rates
             kept.remember(self.place, key, reference.wanted, rates, reference.on)
         while len(_RECENT) >= _MOST_RECENT:
             _RECENT.pop(next(iter(_RECENT)))
         _RECENT[key] = rates
-        return {key: rates[key][: len(one.cores)] for key, one in ones.items()}
+        return {key: _in_steps(one, reference, rates[key]) for key, one in ones.items()}
+
+    def _looked_for(self, reference: Reference) -> Found:
+        try:
+            return solve(reference.spec, reference.wanted, self.tell)
+        except LongTransactionError as error:
+            raise self._refused(
+                self.asked.get(error.key, next(iter(self.asked.values()))),
+                f"a transaction takes {error.seconds:.2g} s of a core or more",
+                there="too long to tell by playing how many it takes",
+                next_step='write shorter ones: profile = { base = "...", instructions = 2e8 }',
+            ) from error
 
     def _refuse_missed(self, found: Found, reference: Reference) -> None:
         """Cores that no work takes there are a fault of the scenario."""
         spec = reference.spec
-        shared = f"{len(spec['partitions'])} partitions share"
+        count = len(spec["partitions"])
+        shared = f"{count} partitions share" if count > 1 else "it has"
         for name, step in found.missed().items():
             asked, got = reference.wanted[name][step], found.used[name][step]
+            if got >= asked:
+                raise self._refused(
+                    self.asked.get(name, next(iter(self.asked.values()))),
+                    f"{asked:g} cores are not met: {got:.2f} come out, which hangs on chance",
+                    next_step="ask for less than all it has, or for shorter transactions",
+                )
             own = f"on {reference.on} it takes {got:.2f} at most"
             raise self._refused(
                 self.asked.get(name, next(iter(self.asked.values()))),
@@ -172,20 +201,28 @@ class _Finder:
         raise AssertionError("a problem was just added")
 
 
-def _names(scenario: Scenario) -> set[str]:
-    """Partitions, and virtual machines with theirs."""
-    found = set()
+def _in_steps(one: Asked, reference: Reference, rates: tuple[float, ...]) -> tuple[float, ...]:
+    """Work found in the steps of a reference, in its own: by the time of day, and by name."""
+    day = reference.day
+    if day is None:
+        raise AssertionError("a reference of which nothing is asked has no work")
+    steps = (*map(day.step_at, one.cuts), *(_extra(day, name, rates) for name in one.extras))
+    return tuple(rates[step] for step in steps)
+
+
+def _extra(day: Asked, name: str, rates: tuple[float, ...]) -> int:
+    """The step of what comes now and then; where the reference does not know it, its busiest."""
+    if name in day.extras:
+        return day.step_of(name)
+    return max(range(len(day.cuts)), key=lambda step: rates[step])
+
+
+def _tables(scenario: Scenario) -> dict[str, str]:
+    """Partitions, and virtual machines with theirs, each with the name of its table."""
+    found = {}
     for one in scenario.partitions:
         system = None if one.mainframe is None else one.mainframe.zvm
         machines = () if system is None else system.members.machines
-        found |= {one.name, *(f"{one.name}/{machine.name}" for machine in machines)}
+        found[one.name] = one.table.name
+        found |= {f"{one.name}/{m.name}": f"{one.table.name}/{m.table.name}" for m in machines}
     return found
-
-
-def _told(partition: PlacedPartition, machine: str) -> object:
-    """What is told of the work of a partition, or of one of its virtual machines."""
-    if not machine:
-        return partition.table.workload
-    system = None if partition.mainframe is None else partition.mainframe.zvm
-    machines = () if system is None else system.members.machines
-    return next((one.table.workload for one in machines if one.name == machine), None)

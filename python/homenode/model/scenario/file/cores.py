@@ -51,6 +51,15 @@ def _time(said: str) -> str:
     return said
 
 
+def _beginning(said: str) -> str:
+    """A time of day at which something can begin."""
+    if clock_of(_time(said)) == MINUTES:
+        there = "a day ends then"
+        facts = {"there": there, "next_step": 'write "00:00", with which the next one begins'}
+        raise PydanticCustomError("fact", "time", facts)
+    return said
+
+
 def clock_of(said: str) -> int | None:
     """Minutes since midnight of a time of day such as `9:00`; None if it is none."""
     found = _CLOCK.fullmatch(said.strip())
@@ -78,12 +87,13 @@ UseOrText = Annotated[
     ),
 ]
 TimeOfDay = Annotated[str, AfterValidator(_time)]
+Beginning = Annotated[str, AfterValidator(_beginning)]
 
 
 class Hours(Table):
     """Part of a day, or what comes now and then."""
 
-    since: TimeOfDay | None = Field(
+    since: Beginning | None = Field(
         None, alias="from", description='when it begins, such as "09:00"'
     )
     to: TimeOfDay | None = Field(
