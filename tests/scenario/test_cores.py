@@ -29,6 +29,7 @@ workload = {{ kind = "cores", profile = "oltp", {said} }}
 warmup = "1 s"
 duration = "{duration}"
 """
+TWICE = ', { every = "m", use = 1 }, { every = "m", use = 2 }'
 DAY = '[{ from = "09:00", use = 4 }, { from = "18:00", use = 1 }%s]'
 
 
@@ -165,8 +166,7 @@ def test_a_day_in_a_file(tmp_path: Path) -> None:
         ('schedule = "none.csv"', "there is no file"),
         ('schedule = [{ from = "24:00", use = 1 }]', "a day ends then"),
         (
-            'schedule = [{ from = "09:00", use = 1 }, { every = "m", busy = "1 %" }, '
-            '{ every = "m", use = 2 }]',
+            f"schedule = {DAY % TWICE}",
             "another part has the same name",
         ),
     ],
