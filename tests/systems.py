@@ -175,3 +175,51 @@ warmup = "500 ms"
 duration = "1 s"
 replications = 2
 """
+
+BUSY_HOST = """
+name = "%s"
+
+[machine]
+model = "intel-xeon-6240-2s"
+active_cores = 2
+
+[[partition]]
+name = "vm"
+processors = { mode = "shared", virtual = 3 }
+kvm = {}
+memory = "8 GiB"
+
+[partition.workload]
+kind = "transactions"
+rate = "%d/s"
+profile = { base = "oltp", instructions = 4e6 }
+
+[[partition]]
+name = "batch"
+processors = { mode = "shared", virtual = 3 }
+memory = "4 GiB"
+workload = { kind = "loops", count = 3, endless = true, profile = "compute" }
+
+[run]
+warmup = "500 ms"
+duration = "%d s"
+replications = 1
+"""
+"""Name, arrivals [1/s] and seconds are to be filled in; a guest beside processes."""
+
+SHORT = """
+[machine]
+model = "ibm-power-770"
+
+[[partition]]
+name = "web"
+processors = { mode = "shared", entitlement = 1.0, virtual = 2 }
+memory = "8 GiB"
+workload = { kind = "transactions", rate = "100/s", profile = "oltp" }
+
+[run]
+warmup = "200 ms"
+duration = "1 s"
+replications = 2
+"""
+"""So short that its intervals are wide."""

@@ -9,22 +9,7 @@ from pathlib import Path
 import pytest
 
 from homenode.cli import call
-
-TEXT = """
-[machine]
-model = "ibm-power-770"
-
-[[partition]]
-name = "web"
-processors = { mode = "shared", entitlement = 1.0, virtual = 2 }
-memory = "8 GiB"
-workload = { kind = "transactions", rate = "100/s", profile = "oltp" }
-
-[run]
-warmup = "200 ms"
-duration = "1 s"
-replications = 2
-"""
+from systems import SHORT
 
 
 @pytest.fixture
@@ -32,7 +17,7 @@ def scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "160")
     path = tmp_path / "web.toml"
-    path.write_text(TEXT, encoding="utf-8")
+    path.write_text(SHORT, encoding="utf-8")
     return path
 
 

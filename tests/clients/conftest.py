@@ -10,6 +10,7 @@ import pytest
 
 from homenode import Run, load_scenario
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
 
 from programs import CannotRunError, PowerProgram, Program, power_program, program

@@ -16,38 +16,11 @@ from programs import Program
 
 from homenode import Run, load_scenario
 from homenode.tools.choice import tool_of
+from systems import BUSY_HOST
 
 Client = Callable[[str], Program]
 
-HOST = """
-name = "host"
-
-[machine]
-model = "intel-xeon-6240-2s"
-active_cores = 2
-
-[[partition]]
-name = "vm"
-processors = { mode = "shared", virtual = 3 }
-kvm = {}
-memory = "8 GiB"
-
-[partition.workload]
-kind = "transactions"
-rate = "400/s"
-profile = { base = "oltp", instructions = 4e6 }
-
-[[partition]]
-name = "batch"
-processors = { mode = "shared", virtual = 3 }
-memory = "4 GiB"
-workload = { kind = "loops", count = 3, endless = true, profile = "compute" }
-
-[run]
-warmup = "500 ms"
-duration = "3 s"
-replications = 1
-"""
+HOST = BUSY_HOST % ("host", 400, 3)
 
 
 @pytest.fixture(scope="module")

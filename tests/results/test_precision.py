@@ -15,22 +15,7 @@ from homenode.simulate import until
 from homenode.simulate.precision import needed, wide, width
 from homenode.simulate.scenario import Scenario
 from homenode.simulate.until import run_until
-
-TEXT = """
-[machine]
-model = "ibm-power-770"
-
-[[partition]]
-name = "web"
-processors = { mode = "shared", entitlement = 1.0, virtual = 2 }
-memory = "8 GiB"
-workload = { kind = "transactions", rate = "100/s", profile = "oltp" }
-
-[run]
-warmup = "200 ms"
-duration = "1 s"
-replications = 2
-"""
+from systems import SHORT
 
 
 @given(st.integers(2, 60), st.floats(0.001, 5.0), st.floats(0.005, 0.5))
@@ -64,7 +49,7 @@ def test_one_replication_says_nothing_of_others() -> None:
 
 def test_it_runs_until_the_intervals_are_narrow(tmp_path: Path) -> None:
     told: list[int] = []
-    run = run_until(Scenario.from_toml(TEXT), 0.1, out=tmp_path, doing=told.append)
+    run = run_until(Scenario.from_toml(SHORT), 0.1, out=tmp_path, doing=told.append)
     assert wide(run, 0.1) == []
     assert told[0] == until.LEAST
     assert run.replications == told[-1] > told[0]
@@ -72,14 +57,14 @@ def test_it_runs_until_the_intervals_are_narrow(tmp_path: Path) -> None:
 
 
 def test_what_was_there_before_is_left(tmp_path: Path) -> None:
-    earlier = Scenario.from_toml(TEXT).run(out=tmp_path, replications=3)
-    run = run_until(Scenario.from_toml(TEXT), 0.1, out=tmp_path)
+    earlier = Scenario.from_toml(SHORT).run(out=tmp_path, replications=3)
+    run = run_until(Scenario.from_toml(SHORT), 0.1, out=tmp_path)
     assert {path.name for path in tmp_path.iterdir() if path.is_dir()} == {earlier.id, run.id}
 
 
 def test_it_ends_at_the_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(until, "MOST", 4)
-    run = run_until(Scenario.from_toml(TEXT), 0.001, out=tmp_path)
+    run = run_until(Scenario.from_toml(SHORT), 0.001, out=tmp_path)
     assert run.replications == 4
     assert wide(run, 0.001)
 
@@ -87,4 +72,4 @@ def test_it_ends_at_the_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("share", [0.0, 1.0, -0.1])
 def test_a_share_that_cannot_be(share: float, tmp_path: Path) -> None:
     with pytest.raises(HomenodeError, match="cannot be aimed at"):
-        run_until(Scenario.from_toml(TEXT), share, out=tmp_path)
+        run_until(Scenario.from_toml(SHORT), share, out=tmp_path)

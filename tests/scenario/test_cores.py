@@ -79,6 +79,9 @@ def test_on_a_host_a_share_is_of_its_hardware_threads() -> None:
     """
     asked = Scenario.from_toml(host, "f.toml").resolved.asked["db"]
     assert asked.cores == (pytest.approx(7.2),)  # of 72
+    alone = host.replace('-2s"', '-2s"\n    threads = 1')
+    asked = Scenario.from_toml(alone, "f.toml").resolved.asked["db"]
+    assert asked.cores == (pytest.approx(3.6),)  # of 36
 
 
 def test_a_part_of_a_day_holds_over_midnight() -> None:

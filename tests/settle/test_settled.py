@@ -156,6 +156,15 @@ def test_a_kept_run_stands_alone(path: Path, tmp_path: Path) -> None:
     assert again.run(out=tmp_path / "again").id == run.id
 
 
+def test_a_kept_layout_can_be_changed(path: Path, tmp_path: Path) -> None:
+    """What it kept is the work of its own layout, whatever a share comes to on the changed one."""
+    path.write_text(LAYOUT.replace('use = "3.0"', 'busy = "50 %"'), encoding="utf-8")
+    run = Scenario.load(path).run(out=tmp_path / "runs")
+    again = Scenario.load(run.path / "scenario.toml")
+    wide = again.with_({"partition.db.processors.virtual": 12})
+    assert rate(wide) == rate(again)
+
+
 def test_another_layout_as_reference(path: Path, tmp_path: Path) -> None:
     """The work that takes three cores in one layout, told in the scenario of another one."""
     moved = LAYOUT.replace('use = "3.0"', 'use = "3.0", reference = "frame.toml"')

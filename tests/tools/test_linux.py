@@ -10,39 +10,12 @@ from typing import Any
 import pytest
 
 from homenode.cli import call
+from systems import BUSY_HOST
 
 pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-KVM = """
-name = "kvm"
-
-[machine]
-model = "intel-xeon-6240-2s"
-active_cores = 2
-
-[[partition]]
-name = "vm"
-processors = { mode = "shared", virtual = 3 }
-kvm = {}
-memory = "8 GiB"
-
-[partition.workload]
-kind = "transactions"
-rate = "800/s"
-profile = { base = "oltp", instructions = 4e6 }
-
-[[partition]]
-name = "batch"
-processors = { mode = "shared", virtual = 3 }
-memory = "4 GiB"
-workload = { kind = "loops", count = 3, endless = true, profile = "compute" }
-
-[run]
-warmup = "500 ms"
-duration = "2 s"
-replications = 1
-"""
+KVM = BUSY_HOST % ("kvm", 800, 2)
 POWER = """
 name = "power"
 

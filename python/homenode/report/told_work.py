@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from homenode.errors import listed
 from homenode.model.scenario import Scenario
+from homenode.simulate.kept.hours import told_rates
 
 if TYPE_CHECKING:
-    from homenode.model.spec import Spec
     from homenode.simulate.kept.kept_run import KeptRun
 
 _MOST = 6
@@ -26,7 +25,7 @@ def asked_lines(scenario: Scenario) -> list[str]:
 
 def found_lines(run: KeptRun) -> list[str]:
     """What was found, in billions of instructions a second."""
-    rates = dict(_rates(run.spec))
+    rates = dict(told_rates(run.spec))
     if not rates:
         return []
     asked = Scenario.load(run.path / "scenario.toml").resolved.asked
@@ -36,17 +35,6 @@ def found_lines(run: KeptRun) -> list[str]:
         if key in rates
     ]
     return [f"work told in cores, billion instructions/s: {listed(told, _MOST)}"] if told else []
-
-
-def _rates(spec: Spec) -> Iterator[tuple[str, list[float]]]:
-    for one in spec["partitions"]:
-        workload, guest = one["workload"], one["guest"]
-        if workload["kind"] == "trace" and "spread" in workload:
-            yield one["name"], workload["instructions_per_s"]
-        for machine in guest["machines"] if guest["os"] == "zvm" else []:
-            played = machine["work"].get("played") if "work" in machine else None
-            if played is not None:
-                yield f"{one['name']}/{machine['name']}", played["instructions_per_s"]
 
 
 def _span(values: tuple[float, ...] | list[float]) -> str:

@@ -13,7 +13,6 @@ from pathlib import Path as FilePath
 
 from homenode.errors import HomenodeError
 from homenode.model.catalog import MachineDescription
-from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.day import Day, day_of, fault_of, parts_of, used_at
@@ -27,7 +26,7 @@ from homenode.model.scenario.played import Asked
 from homenode.model.units import TIME
 
 _SLACK = 1e-9
-_HOUR_NS = 1_000_000_000
+_SECOND_NS = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -150,8 +149,7 @@ def _holders(partition: PlacedPartition) -> Iterator[_Holder]:
             most, what = partition.entitlement, "cores at most, for it is capped"
         name, virtual = partition.name, partition.virtual
         yield _Holder(name, told, (*place, "workload"), virtual, most, what)
-    system = None if partition.mainframe is None else partition.mainframe.zvm
-    for one in () if system is None else system.members.machines:
+    for one in partition.machines:
         work, cpus = one.table.workload, one.table.cpus
         if isinstance(work, GuestCores):
             tables = partition.table.virtual_machine
@@ -226,14 +224,8 @@ def _cores(
     use = told.use
     if use is None:
         return 0.0
-    share = 0.0 if use.machine is None else use.machine * processors_of(machine)
+    share = 0.0 if use.machine is None else use.machine * machine.host_cpus
     return _fitting(use.cores or share, (*path, "use"), holder, problems)
-
-
-def processors_of(machine: MachineDescription) -> int:
-    """What a share of a machine is of: its active cores, on a host its hardware threads."""
-    is_host = machine.hypervisor.policy in HOST_POLICIES
-    return machine.active_cores * (machine.threads_per_core if is_host else 1)
 
 
 def _fitting(cores: float, path: Path, holder: _Holder, problems: Problems) -> float:
@@ -251,7 +243,7 @@ def _check_shortened(day: Day, run: Run, problems: Problems) -> None:
     """An hour of the day is so much simulated time, and that is whole intervals."""
     each, rest = divmod(run.duration, day.hours)
     if rest or each % run.interval_ns:
-        length = _HOUR_NS * max(1, round(each / _HOUR_NS))
+        length = _SECOND_NS * max(1, round(each / _SECOND_NS))
         there = f"{day.hours} hours are played in {TIME.format(run.duration)}"
         step = f'write duration = "{TIME.format(length * day.hours)}" and leave interval out'
         problems.add(("run", "duration"), there=there, next_step=step)

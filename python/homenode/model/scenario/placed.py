@@ -15,6 +15,7 @@ from homenode.model.scenario.file.partition import Partition
 from homenode.model.scenario.file.processors import Shared
 from homenode.model.scenario.file.scenario import Pool
 from homenode.model.scenario.host.groups import OnHost, PlacedCgroup
+from homenode.model.scenario.mainframe.members import PlacedMachine
 from homenode.model.scenario.mainframe.placing import InMainframe
 from homenode.model.scenario.played import Asked, Played
 from homenode.model.spec import ChangeSpec
@@ -108,14 +109,19 @@ class PlacedPartition:
         return self.virtual * self.smt
 
     @property
+    def machines(self) -> tuple[PlacedMachine, ...]:
+        """Its virtual machines under z/VM."""
+        system = None if self.mainframe is None else self.mainframe.zvm
+        return () if system is None else system.members.machines
+
+    @property
     def result_rows(self) -> int:
         """Rows of all result tables for one interval: its own, its processors', under z/VM those
         of virtual machines, switches and paging volumes.
         """
         rows = 1 + self.logical_cpus
         if self.mainframe is not None and self.mainframe.zvm is not None:
-            members = self.mainframe.zvm.members
-            rows += len(members.machines) + len(members.switches)
+            rows += len(self.machines) + len(self.mainframe.zvm.members.switches)
         return rows + (0 if self.table.paging is None else self.table.paging.volumes)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -51,12 +52,11 @@ class Asked:
     work: str | None
     """File in which its work was kept."""
 
-    def step_at(self, minute: int) -> int:
-        """The step that a minute of the day lies in."""
-        return max(0, bisect_right(self.cuts, minute) - 1)
-
-    def step_of(self, extra: str) -> int:
-        """The step of what comes now and then; of what it does not know, its busiest."""
-        if extra in self.extras:
-            return len(self.cuts) + self.extras.index(extra)
-        return max(range(len(self.cuts)), key=lambda step: self.cores[step])
+    def steps_of(self, cuts: Sequence[int], extras: Sequence[str]) -> list[int]:
+        """The steps that hold where another day is cut, and for what comes now and then in it: the
+        busiest one for what is not known here.
+        """
+        within = [max(0, bisect_right(self.cuts, minute) - 1) for minute in cuts]
+        busiest = max(range(len(self.cuts)), key=lambda step: self.cores[step])
+        known = {name: len(self.cuts) + at for at, name in enumerate(self.extras)}
+        return [*within, *(known.get(name, busiest) for name in extras)]

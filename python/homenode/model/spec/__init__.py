@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from homenode.model.spec.asking import (
     aix_of,
+    capacity_of,
     chips_of,
     cores_of,
     count_of,
+    machines_of,
     processors_of,
     scheduler_of,
     shared_of,
@@ -152,9 +154,11 @@ __all__ = [
     "WorkloadSpec",
     "ZvmSpec",
     "aix_of",
+    "capacity_of",
     "chips_of",
     "cores_of",
     "count_of",
+    "machines_of",
     "processors_of",
     "scheduler_of",
     "shared_of",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from homenode.model.spec.guests import AixSpec, SchedulerSpec, ZvmSpec
+from homenode.model.spec.guests import AixSpec, SchedulerSpec, VirtualMachineSpec, ZvmSpec
 from homenode.model.spec.layout import PartitionSpec
+from homenode.model.spec.machine import MachineSpec
 from homenode.model.spec.sharing import SharedSpec
 from homenode.model.spec.work import WorkloadSpec
 
@@ -48,6 +49,17 @@ def zvm_of(partition: PartitionSpec) -> ZvmSpec | None:
     """z/VM in a partition; None where another guest runs."""
     guest = partition["guest"]
     return guest if guest["os"] == "zvm" else None
+
+
+def machines_of(partition: PartitionSpec) -> list[VirtualMachineSpec]:
+    """Virtual machines of z/VM in a partition; none where another guest runs."""
+    zvm = zvm_of(partition)
+    return [] if zvm is None else zvm["machines"]
+
+
+def capacity_of(machine: MachineSpec) -> int:
+    """Processors that there are to give: active cores, on a host their hardware threads."""
+    return machine["active_cores"] * machine["hypervisor"].get("siblings", 1)
 
 
 def scheduler_of(partition: PartitionSpec) -> SchedulerSpec | None:

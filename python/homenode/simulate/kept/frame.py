@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.estimate import Estimate, Told, estimate
-from homenode.model.spec import cores_of, shared_of
+from homenode.model.spec import capacity_of, cores_of, shared_of
 
 if TYPE_CHECKING:
     from homenode.simulate.kept.kept_run import KeptRun
@@ -50,7 +50,7 @@ def frame_of(run: KeptRun) -> Frame:
     """The frame of a run, with 95 % intervals over its replications."""
     machine, scale = run.spec["machine"], run.spec["duration_ns"]
     hosted = machine["hypervisor"]["policy"] in HOST_POLICIES
-    capacity = float(machine["active_cores"] * machine["hypervisor"].get("siblings", 1))
+    capacity = float(capacity_of(machine))
     used = [
         math.fsum(one["totals"]["busy_ns"] for one in summary["partitions"]) / scale
         for summary in run.raw

@@ -7,14 +7,13 @@ machine the one in which most cores are used.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from homenode.model.scenario import Scenario
 from homenode.model.scenario.asked import has_day
-from homenode.model.scenario.asked import processors_of as processors_of_machine
-from homenode.model.spec import processors_of
+from homenode.model.spec import Spec, capacity_of, machines_of, processors_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,13 +80,23 @@ class ByHour:
         }
 
 
+def told_rates(spec: Spec) -> Iterator[tuple[str, list[float]]]:
+    """Work that was told by the cores it takes, step by step [instructions/s], by partition or
+    partition and virtual machine.
+    """
+    for one in spec["partitions"]:
+        workload = one["workload"]
+        if workload["kind"] == "trace" and "spread" in workload:
+            yield one["name"], workload["instructions_per_s"]
+        for machine in machines_of(one):
+            played = machine["work"].get("played") if "work" in machine else None
+            if played is not None:
+                yield f"{one['name']}/{machine['name']}", played["instructions_per_s"]
+
+
 def by_hour(run: KeptRun) -> ByHour | None:
     """A run by the hour; None if no day was played in it."""
-    if not any(
-        one["guest"]["os"] == "zvm"
-        or (one["workload"]["kind"] == "trace" and "spread" in one["workload"])
-        for one in run.spec["partitions"]
-    ):
+    if not any(told_rates(run.spec)):
         return None
     scenario = Scenario.load(run.path / "scenario.toml")
     day = has_day(scenario.file)
@@ -105,7 +114,7 @@ def by_hour(run: KeptRun) -> ByHour | None:
     return ByHour(
         partitions=tuple(run.partitions),
         processors=tuple(processors_of(one) for one in run.spec["partitions"]),
-        active_cores=processors_of_machine(scenario.machine),
+        active_cores=capacity_of(run.spec["machine"]),
         hour_ns=hour_ns,
         hours=tuple(
             _hour(label, rows.get(number, {}), range(count), hour_ns * run.replications)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from homenode.errors import HomenodeError
 from homenode.model.scenario.played import Quantity
-from homenode.model.spec import Spec, SpreadSpec, StepsSpec, WorkloadSpec
+from homenode.model.spec import Spec, SpreadSpec, StepsSpec, WorkloadSpec, machines_of
 from homenode.simulate.answers import Batch
 from homenode.simulate.engine import load_engine
 
@@ -97,11 +97,11 @@ class Probe:
             return {"lengths_ns": [step_ns] * steps, "instructions_per_s": list(rates[name])}
 
         for partition in spec["partitions"]:
-            name, guest = partition["name"], partition["guest"]
+            name = partition["name"]
             if name in rates:
                 spread = _spread(partition["workload"])
                 partition["workload"] = {**spread, "kind": "trace", **played(name)}
-            for machine in guest["machines"] if guest["os"] == "zvm" else []:
+            for machine in machines_of(partition):
                 if f"{name}/{machine['name']}" in rates:
                     machine["work"]["played"] = played(f"{name}/{machine['name']}")
         return spec
@@ -130,10 +130,8 @@ class Probe:
         cores: dict[str, list[float]] = {}
         for partition, machine, guest_ns, chargeable_ns in zip(*found.values(), strict=True):
             one = self._spec["partitions"][partition]
-            guest = one["guest"]
-            if guest["os"] == "zvm":
-                key = f"{one['name']}/{guest['machines'][machine]['name']}"
-                cores.setdefault(key, []).append((guest_ns + chargeable_ns) / step_ns)
+            key = f"{one['name']}/{machines_of(one)[machine]['name']}"
+            cores.setdefault(key, []).append((guest_ns + chargeable_ns) / step_ns)
         return {key: Used(tuple(used), (0.0,) * len(used)) for key, used in cores.items()}
 
 

@@ -11,7 +11,7 @@ from homenode.errors import HomenodeError, NotFoundError, ScenarioError, nearest
 from homenode.model.document import to_toml
 from homenode.model.scenario import PlacedPartition, Scenario
 from homenode.model.scenario.played import Asked
-from homenode.model.spec import PartitionSpec, Spec, VirtualMachineSpec
+from homenode.model.spec import PartitionSpec, Spec, VirtualMachineSpec, machines_of
 from homenode.model.units import SIZE
 from homenode.simulate.settle.solve import Cores
 
@@ -27,17 +27,21 @@ class Reference:
     """A frozen layout and the cores that its partitions' work is to take there."""
 
     spec: Spec
-    wanted: Cores
-    day: Asked | None
-    """How its steps are cut; None if nothing is asked."""
+    asking: Asking
+    """All that is asked there, in the steps of one day."""
     on: str
     """What it is, in words."""
+
+    @property
+    def wanted(self) -> Cores:
+        """The cores, step by step."""
+        return {key: one.cores for key, one in self.asking.items()}
 
 
 def as_stated(scenario: Scenario) -> Reference:
     """The layout itself, with the work that is told of it."""
     spec = _still(scenario.layout_spec())
-    return Reference(spec, *_aligned(scenario.resolved.asked), "the layout as stated")
+    return Reference(spec, _aligned(scenario.resolved.asked), "the layout as stated")
 
 
 def elsewhere(reference: Scenario, replaced: Asking, specs: Spec, on: str) -> Reference:
@@ -53,7 +57,7 @@ def elsewhere(reference: Scenario, replaced: Asking, specs: Spec, on: str) -> Re
             _machine(there, machine, on)["work"] = _machine(own, machine, on)["work"]
         else:
             there["workload"] = own["workload"]
-    return Reference(spec, *_aligned({**reference.resolved.asked, **replaced}), on)
+    return Reference(spec, _aligned({**reference.resolved.asked, **replaced}), on)
 
 
 def _partition(spec: Spec, name: str, on: str) -> PartitionSpec:
@@ -61,9 +65,7 @@ def _partition(spec: Spec, name: str, on: str) -> PartitionSpec:
 
 
 def _machine(partition: PartitionSpec, name: str, on: str) -> VirtualMachineSpec:
-    guest = partition["guest"]
-    machines = guest["machines"] if guest["os"] == "zvm" else []
-    return _named(machines, "virtual machine", name, on)
+    return _named(machines_of(partition), "virtual machine", name, on)
 
 
 def _named(ones: Sequence[N], kind: str, name: str, on: str) -> N:
@@ -122,18 +124,16 @@ def _still(spec: Spec) -> Spec:
     return found
 
 
-def _aligned(asking: Asking) -> tuple[dict[str, tuple[float, ...]], Asked | None]:
-    """Cores by key, in the steps of a day that is cut wherever one of them is; and that day."""
+def _aligned(asking: Asking) -> Asking:
+    """All of them in the steps of a day that is cut wherever one of them is."""
     cuts = tuple(sorted({cut for one in asking.values() for cut in one.cuts}))
     extras = tuple(dict.fromkeys(name for one in asking.values() for name in one.extras))
-    wanted = {
-        key: tuple(one.cores[step] for step in (*map(one.step_at, cuts), *map(one.step_of, extras)))
-        for key, one in asking.items()
-    }
-    some = next(iter(asking.values()), None)
-    steps = len(cuts) + len(extras)
-    day = some and replace(some, cuts=cuts, extras=extras, cores=(0.0,) * steps)
-    return wanted, day
+
+    def aligned(one: Asked) -> Asked:
+        cores = tuple(one.cores[step] for step in one.steps_of(cuts, extras))
+        return replace(one, cuts=cuts, extras=extras, cores=cores)
+
+    return {key: aligned(one) for key, one in asking.items()}
 
 
 def by_reference(asking: Asking) -> Mapping[str | None, Asking]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, stdev
 
-from homenode.model.spec import PartitionSpec, Spec
+from homenode.model.spec import PartitionSpec, Spec, machines_of
 from homenode.simulate.settle.probe import Probe, Used
 
 STEP_NS = 10_000_000_000
@@ -43,11 +43,11 @@ _NEIGHBOURS = (0.05, 0.15)
 ones as near as the first: their mean has less chance in it.
 """
 _RECENT = 5
-"""Tries that are looked at: what neighbours did in older ones was something else.
-"""
+"""Tries that are looked at: what neighbours did in older ones was something else."""
 _ALIKE = 0.03
 """Tries of work so near to each other are repetitions."""
 _SEVERAL = 4
+"""Repetitions whose mean says more than the last one."""
 _LATE = 0.02
 """Share of a step's transactions that are left at its end where work piles up."""
 Cores = Mapping[str, Sequence[float]]
@@ -239,8 +239,8 @@ def _units(spec: Spec) -> dict[str, float]:
 def _all(spec: Spec) -> Iterator[tuple[str, PartitionSpec, float]]:
     """Partitions and virtual machines by their keys, with the instructions of a transaction."""
     for one in spec["partitions"]:
-        name, guest = one["name"], one["guest"]
+        name = one["name"]
         yield name, one, one["profile"]["instructions_per_unit"]
-        for machine in guest["machines"] if guest["os"] == "zvm" else []:
+        for machine in machines_of(one):
             if "work" in machine:
                 yield f"{name}/{machine['name']}", one, machine["work"]["instructions"]

@@ -79,10 +79,14 @@ class _Finder:
         return rates
 
     def _kept(self, key: str, one: Asked, work: str) -> tuple[float, ...]:
+        """In a file, as the layout has it that this one was changed from."""
+        before = self.origin.resolved.asked.get(key)
+        stated = before if before is not None and self._is_same(key) else one
         try:
-            return kept.read_work(self.scenario.folder / work, key, one.cores)
+            rates = kept.read_work(self.scenario.folder / work, key, stated.cores)
         except HomenodeError as error:
             raise self._at(one, "work_file", error) from error
+        return _in_steps(one, stated, rates)
 
     def _stated(self, ones: Asking) -> kept.Rates:
         """On the layout as stated: of a changed scenario the one that it was changed from."""
@@ -145,14 +149,14 @@ class _Finder:
         while len(_RECENT) >= _MOST_RECENT:
             _RECENT.pop(next(iter(_RECENT)))
         _RECENT[key] = rates
-        return {key: _in_steps(one, reference, rates[key]) for key, one in ones.items()}
+        return {key: _in_steps(one, reference.asking[key], rates[key]) for key, one in ones.items()}
 
     def _looked_for(self, reference: Reference) -> Found:
         try:
             return solve(reference.spec, reference.wanted, self.tell)
         except LongTransactionError as error:
             raise self._refused(
-                self.asked.get(error.key, next(iter(self.asked.values()))),
+                self._one(error.key),
                 f"a transaction takes {error.seconds:.2g} s of a core or more",
                 there="too long to tell by playing how many it takes",
                 next_step='write shorter ones: profile = { base = "...", instructions = 2e8 }',
@@ -167,17 +171,21 @@ class _Finder:
             asked, got = reference.wanted[name][step], found.used[name][step]
             if got >= asked:
                 raise self._refused(
-                    self.asked.get(name, next(iter(self.asked.values()))),
+                    self._one(name),
                     f"{asked:g} cores are not met: {got:.2f} come out, which hangs on chance",
                     next_step="ask for less than all it has, or for shorter transactions",
                 )
             own = f"on {reference.on} it takes {got:.2f} at most"
             raise self._refused(
-                self.asked.get(name, next(iter(self.asked.values()))),
+                self._one(name),
                 f"{asked:g} cores are more than it gets",
                 there=f"{own}; {shared} its {spec['machine']['active_cores']} cores",
                 next_step="ask for less, or give it more processors, entitlement or weight there",
             )
+
+    def _one(self, key: str) -> Asked:
+        """Who has it here; of one that only the reference has, the first of those here."""
+        return self.asked.get(key, next(iter(self.asked.values())))
 
     def _at(self, one: Asked, key: str, error: HomenodeError) -> ScenarioError:
         """An error at a key of a workload."""
@@ -201,28 +209,15 @@ class _Finder:
         raise AssertionError("a problem was just added")
 
 
-def _in_steps(one: Asked, reference: Reference, rates: tuple[float, ...]) -> tuple[float, ...]:
-    """Work found in the steps of a reference, in its own: by the time of day, and by name."""
-    day = reference.day
-    if day is None:
-        raise AssertionError("a reference of which nothing is asked has no work")
-    steps = (*map(day.step_at, one.cuts), *(_extra(day, name, rates) for name in one.extras))
-    return tuple(rates[step] for step in steps)
-
-
-def _extra(day: Asked, name: str, rates: tuple[float, ...]) -> int:
-    """The step of what comes now and then; where the reference does not know it, its busiest."""
-    if name in day.extras:
-        return day.step_of(name)
-    return max(range(len(day.cuts)), key=lambda step: rates[step])
+def _in_steps(one: Asked, found: Asked, rates: tuple[float, ...]) -> tuple[float, ...]:
+    """Work that was found in other steps, in its own: by the time of day, and by name."""
+    return tuple(rates[step] for step in found.steps_of(one.cuts, one.extras))
 
 
 def _tables(scenario: Scenario) -> dict[str, str]:
     """Partitions, and virtual machines with theirs, each with the name of its table."""
     found = {}
     for one in scenario.partitions:
-        system = None if one.mainframe is None else one.mainframe.zvm
-        machines = () if system is None else system.members.machines
         found[one.name] = one.table.name
-        found |= {f"{one.name}/{m.name}": f"{one.table.name}/{m.table.name}" for m in machines}
+        found |= {f"{one.name}/{m.name}": f"{one.table.name}/{m.table.name}" for m in one.machines}
     return found

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from homenode.model.catalog.policies import HOST_POLICIES
-from homenode.model.spec import PartitionSpec, Spec, processors_of, shared_of
+from homenode.model.spec import PartitionSpec, Spec, capacity_of, processors_of, shared_of
 from homenode.simulate.kept.rows import select
 from homenode.simulate.kept.store import table_path
 from homenode.tools.errors import ToolError
@@ -139,7 +139,7 @@ class LinuxSystem:
         if self.partition is not None:
             return self.own.virtual * int(self.own.spec["smt"])
         machine = self.run.spec["machine"]
-        return int(machine["active_cores"] * machine["hypervisor"].get("siblings", 1))
+        return capacity_of(machine)
 
     def samples(
         self, name: str, interval_ns: int | None, count: int | None, *tables: Table
