@@ -153,6 +153,23 @@ def test_a_run_is_drawn_over_time(ask: Ask, tmp_path: Path) -> None:
     assert (tmp_path / "host.svg").read_text().startswith("<svg")
 
 
+def test_a_sweep_is_drawn_a_panel_a_point(ask: Ask, tmp_path: Path) -> None:
+    swept = _unnamed(FRAME) + '\n[sweep]\n"partition.web.processors.virtual" = [3, 4]\n'
+    Path("swept.toml").write_text(f'name = "swept"\n{swept}', encoding="utf-8")
+    kept = json.loads(ask("run", "swept.toml", "--json", "--picture", str(tmp_path / "s.json")))
+    drawn = json.loads((tmp_path / "s.json").read_text())
+    points, below = drawn["vconcat"]
+    assert [panel["title"] for panel in points["concat"]] == ["virtual = 3", "virtual = 4"]
+    assert points["resolve"]["scale"] == {"x": "shared", "y": "shared"}
+    values = drawn["datasets"]
+    for panel, run in zip(points["concat"], kept["runs"], strict=True):
+        used = [one["value"] for one in values[panel["layer"][0]["data"]["name"]]]
+        told = json.loads(ask("show", run["run"], "--over-time", "--json"))
+        # An interval is drawn by its begin and its end; there is one.
+        assert sum(used) / 2 == pytest.approx(sum(sum(one["used"]) for one in told["partitions"]))
+    assert all(len(values[one["data"]["name"]]) == 2 for one in below["vconcat"])
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -33,6 +33,7 @@ from homenode.cli.scenarios import ScenarioArgument, scenario_at
 from homenode.errors import DamagedRunError, HomenodeError
 
 if TYPE_CHECKING:
+    from homenode.simulate.kept.course import Course
     from homenode.simulate.kept.points import Point
     from homenode.simulate.run import Run
     from homenode.simulate.scenario import Scenario
@@ -94,7 +95,10 @@ def run(
     picture: Annotated[
         Path | None,
         typer.Option(
-            "-i", "--picture", help="Also draw the run over time (.svg or .png).", metavar="FILE"
+            "-i",
+            "--picture",
+            help="Also draw the run over time, of a sweep a panel a point (.svg or .png).",
+            metavar="FILE",
         ),
     ] = None,
     jobs: JobsOption = None,
@@ -154,11 +158,13 @@ class _Asked:
 
 def _run_all(points: Sequence[Scenario], options: dict[str, Any], asked: _Asked) -> None:
     """Run every point, show each and then all beside each other; Ctrl-C keeps what is complete."""
-    from homenode.simulate.kept.points import compared, point_of
+    from homenode.simulate.kept.course import course_of
+    from homenode.simulate.kept.points import compared, point_in_words, point_of
     from homenode.simulate.runner import InterruptedRun
 
     answers: list[dict[str, Any]] = []
     kept: list[Point] = []
+    courses: dict[str, Course] = {}
     stopped: InterruptedRun | None = None
     for number, point in enumerate(points, start=1):
         count = f" ({number} of {len(points)})" if len(points) > 1 else ""
@@ -172,8 +178,13 @@ def _run_all(points: Sequence[Scenario], options: dict[str, Any], asked: _Asked)
         if done is not None:
             kept.append(point_of(done, asked.metrics))
             answers += _show_one(done, point, asked, alone=len(points) == 1)
+            if asked.picture is not None:
+                first = done.provenance["replications"][0]
+                courses[point_in_words(point.point)] = course_of(done, first)
         if stopped is not None:
             break
+    if asked.picture is not None and courses:
+        _draw(courses, asked.picture)
     if answers:
         show_json({"runs": answers, "table": compared(kept, asked.metrics).as_json()})
     elif kept and _has_table(asked, len(points)):
@@ -220,8 +231,6 @@ def _has_table(asked: _Asked, points: int) -> bool:
 
 def _show_one(done: Run, point: Scenario, asked: _Asked, *, alone: bool) -> list[dict[str, Any]]:
     """Show a run, unless only the table is wanted; of a sweep as JSON, its entry."""
-    if asked.picture is not None:
-        _draw(done, asked.picture)
     if asked.form is Form.JSON and not alone:
         return [{"point": dict(point.point), **run_json(done)}]
     if asked.form in (Form.TABLE, Form.JSON):
@@ -231,22 +240,25 @@ def _show_one(done: Run, point: Scenario, asked: _Asked, *, alone: bool) -> list
 
 def _refuse_picture(picture: Path, points: int) -> None:
     """Before anything is run: what cannot be drawn, or not written there."""
+    from homenode.report.course_pictures import MOST_POINTS
     from homenode.report.pictures import picture_path
 
     picture_path(picture)
-    if points > 1:
+    if points > MOST_POINTS:
         raise HomenodeError(
-            f"--picture draws one run over time, the sweep makes {points:,}",
+            f"--picture draws at most {MOST_POINTS} points of a sweep, this one makes {points:,}",
             next_step="leave it out, then draw one with `homenode show RUN --over-time --picture`",
         )
 
 
-def _draw(done: Run, picture: Path) -> None:
+def _draw(courses: dict[str, Course], picture: Path) -> None:
+    """A run alone with all its panels, several side by side."""
     from homenode.cli.show import draw
-    from homenode.report.course_pictures import course_picture
-    from homenode.simulate.kept.course import course_of
+    from homenode.report.course_pictures import course_picture, sweep_picture
 
-    draw(course_picture(course_of(done, done.provenance["replications"][0])), picture)
+    told = list(courses.values())
+    title = f"{told[0]['run']} to {told[-1]['run']}, replication {told[0]['replication']}"
+    draw(course_picture(told[0]) if len(told) == 1 else sweep_picture(courses, title), picture)
 
 
 def runs(

@@ -310,11 +310,13 @@ def courses(
     colours: Mapping[str, str],
 ) -> alt.ConcatChart:
     """A panel a title, three a row: what is stacked as areas, all else as lines; of a stacked panel
-    `capacity` is a line above it.
+    `capacity` is a line above it, and one alone takes the whole row.
     """
     import altair as alt
 
     drawn = [_course(name, points, about[name], colours) for name, points in panels.items()]
+    if len(drawn) == 1 and all(one["stacked"] for one in about.values()):
+        drawn = [drawn[0].properties(width=_PANELS_A_ROW * _SMALL_WIDTH)]
     chart: alt.ConcatChart = alt.concat(*drawn, columns=_PANELS_A_ROW)
     return chart
 
@@ -354,9 +356,8 @@ def _course(
             x=alt.X("seconds:Q", title="s"), y=on_each_other, color=_colour(colours), order=order
         )
         layers = [areas, drawn]
-    wide = _PANELS_A_ROW * _SMALL_WIDTH if panel["stacked"] else _SMALL_WIDTH
     chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
-        title=name, width=wide, height=_PANEL_HEIGHT
+        title=name, width=_SMALL_WIDTH, height=_PANEL_HEIGHT
     )
     return chart
 
@@ -372,9 +373,9 @@ class Spread(TypedDict):
     max: float
 
 
-def spreads(rows: Sequence[Spread], title: str) -> alt.LayerChart:
+def spreads(rows: Sequence[Spread], title: str, of: str = "") -> alt.LayerChart:
     """A line a distribution on a scale of powers of ten: thick from the median to the 95th
-    percentile, thin to the longest, the median and the 99th percentile marked.
+    percentile, thin to the longest, the median and the 99th percentile marked; `of` says of what.
     """
     import altair as alt
 
@@ -390,7 +391,8 @@ def spreads(rows: Sequence[Spread], title: str) -> alt.LayerChart:
         base.mark_tick(color=LOSS, thickness=2).encode(x="p99:Q"),
         base.mark_text(dx=6, align="left", fontSize=9).encode(x="max:Q", text="shown:N"),
     ]
+    told = "median / p95 / p99 / longest"
     chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
-        title="median / p95 / p99 / longest", width=2 * _SMALL_WIDTH, height=alt.Step(20)
+        title=f"{of}: {told}" if of else told, width=2 * _SMALL_WIDTH, height=alt.Step(20)
     )
     return chart

@@ -1,11 +1,12 @@
 """A run over time as a picture: cores of all partitions on each other against the capacity, those
-of each against its entitlement and its pool, and the distribution of responses.
+of each against its entitlement and its pool, and the distribution of responses. Of a sweep a panel
+a point, all to one scale.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from homenode.model.numbers import significant
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 USED, ENTITLED, POOL = "used", "entitled", "pool"
 _SHORTEST_MS = 1e-6
 """A nanosecond: a scale of powers of ten has no zero."""
+MOST_POINTS = 48
+"""Of a sweep: sixteen rows of three panels; more are no picture any more."""
 _LINES = {USED: charts.MANY[0], ENTITLED: charts.LOSS, POOL: charts.GAIN}
 
 
@@ -29,11 +32,11 @@ def course_picture(told: Course) -> alt.VConcatChart:
     import altair as alt
 
     names = [one["partition"] for one in told["partitions"]]
-    colours = dict(zip(names, itertools.cycle(charts.MANY), strict=False))
+    colours = _colours(names)
     stacked: dict[str, Panel] = {"all": {"title": told["unit"], "stacked": True}}
     each: dict[str, Panel] = {name: {"title": told["unit"], "stacked": False} for name in names}
     parts: list[alt.ConcatChart | alt.LayerChart] = [
-        charts.courses({"all": together(told)}, stacked, colours | {charts.LIMIT: charts.DARK}),
+        charts.courses({"all": together(told)}, stacked, colours),
         charts.courses({name: alone(told, name) for name in names}, each, _LINES),
     ]
     spreads = responses(told)
@@ -43,6 +46,41 @@ def course_picture(told: Course) -> alt.VConcatChart:
     whole = alt.vconcat(*parts).resolve_scale(color="independent", strokeDash="independent")
     chart: alt.VConcatChart = whole.properties(title=title)
     return chart
+
+
+def sweep_picture(points: Mapping[str, Course], title: str) -> alt.VConcatChart:
+    """A panel a point, by what tells it from the others: its partitions on each other. Below, of
+    each partition that answers, its responses at all points.
+    """
+    import altair as alt
+
+    names = dict.fromkeys(
+        one["partition"] for told in points.values() for one in told["partitions"]
+    )
+    about: dict[str, Panel] = {
+        point: {"title": told["unit"], "stacked": True} for point, told in points.items()
+    }
+    panels = {point: together(told) for point, told in points.items()}
+    drawn = charts.courses(panels, about, _colours(names)).resolve_scale(x="shared", y="shared")
+    spreads = {
+        name: [
+            Spread(**{**one, "label": point})
+            for point, told in points.items()
+            for one in responses(told)
+            if one["label"] == name
+        ]
+        for name in names
+    }
+    below = [charts.spreads(rows, "response [ms]", name) for name, rows in spreads.items() if rows]
+    parts = [drawn, alt.vconcat(*below).resolve_scale(x="shared")] if below else [drawn]
+    chart: alt.VConcatChart = alt.vconcat(*parts).properties(title=title)
+    return chart
+
+
+def _colours(names: Iterable[str]) -> dict[str, str]:
+    """Of partitions, and of the capacity that is a line above them."""
+    found = dict(zip(names, itertools.cycle(charts.MANY), strict=False))
+    return found | {charts.LIMIT: charts.DARK}
 
 
 def together(told: Course) -> list[Moment]:
