@@ -148,6 +148,8 @@ def test_a_day_in_a_file(tmp_path: Path) -> None:
     [
         ('use = "7"', "db has 6 virtual processors, 7 are asked for"),
         ('use = "much"', '"much" is no amount of cores'),
+        ("use = [1]", 'text such as "8.5" or "30 %", or a table, is needed here'),
+        ("use = {}", "it needs one of cores and machine"),
         ('use = 1, busy = "60 %"', "it has use and busy"),
         ('schedule = [{ from = "09:00", use = 7 }]', "db has 6 virtual processors"),
         ('schedule = [{ from = "25:00", use = 1 }]', "it is no time of day"),

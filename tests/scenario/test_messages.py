@@ -403,6 +403,47 @@ def test_each_mistake_has_its_message(
     assert caught.value.exit_code == 2
 
 
+KEYS = [
+    ("processors", 'a table is needed here; write processors = { mode = "shared"'),
+    ("guest", 'a table is needed here; write guest = { os = "linux" }'),
+    ("workload", 'a table is needed here; write workload = { kind = "transactions"'),
+    ("memory", 'text such as "40 GiB", or a list in brackets, is needed here'),
+    ("home", 'text such as "book5" or "book5.chip2", or a list in brackets, is needed here'),
+    ("kvm", "a table is needed here; its keys are halt_poll"),
+    ("smt", "a whole number is needed here"),
+    ("workload.profile", 'text such as "oltp", or a table, is needed here'),
+    ("workload.use", 'text such as "8.5" or "30 %", or a table, is needed here'),
+    ("workload.schedule", 'text such as "day.csv", or a list in brackets, is needed here'),
+    ("workload.busy", 'is not a share; write it as text with its unit, like "49 %"'),
+    ("workload.reference", "text in quotes is needed here"),
+]
+
+
+@pytest.mark.parametrize("given", ["true", "2026-01-01", "07:30:00"])
+@pytest.mark.parametrize(("key", "needed"), KEYS, ids=[key for key, _ in KEYS])
+def test_what_nothing_is_made_of_is_answered_with_what_may_stand_there(
+    base: str, key: str, needed: str, given: str
+) -> None:
+    head, _, rest = base.partition("smt = 4\n")
+    lines = [line for line in rest.splitlines() if not line.startswith(f"{key} = ")]
+    if key.startswith("workload."):
+        said = {"kind": '"cores"', "profile": '"oltp"', key.split(".")[1]: given}
+        taken = f"workload = {{ {', '.join(f'{one} = {text}' for one, text in said.items())} }}"
+        lines = [taken if line.startswith("workload") else line for line in lines]
+    else:
+        head = "\n".join(line for line in head.splitlines() if not line.startswith(f"{key} = "))
+        lines = [f"{key} = {given}", *lines]
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.from_toml("\n".join([head, *lines]), "s.toml")
+    told = str(caught.value).splitlines()[0]
+    where = caught.value.where
+    assert where is not None
+    assert where.line is not None
+    assert where.column is not None
+    assert f"partition web: {key} = {given}: " in told
+    assert needed in told
+
+
 def test_pools_are_limits(base: str) -> None:
     pools = '[[pool]]\nname = "dev"\nmaximum = 2\nreserved = 1\n'
     text = base.replace("virtual = 4 }", 'virtual = 4, pool = "dev" }') + pools

@@ -69,7 +69,7 @@ def test_what_is_printed(kind: Kind, base: float | Fraction, text: str) -> None:
         (SIZE, "40 GB", "write GiB (2^30 bytes)"),
         (SIZE, "40 s", "the units of a size are B, KiB, MiB, GiB, TiB"),
         (TIME, "ten ms", 'write a number and a unit, like "10 ms"'),
-        (TIME, True, "True is not a time"),
+        (TIME, True, "true is not a time"),
         (TIME, [1], "[1] is not a time"),
         (RATE, "5 Hz", "write /s"),
         (TIME, "1" * 41 + " s", "more digits than any time needs"),

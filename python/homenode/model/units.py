@@ -135,7 +135,8 @@ def _decimal(number: Fraction) -> str | None:
 
 def _shown(text: object) -> str:
     """A value as it was written, cut if it is long."""
-    shown = f'"{text}"' if isinstance(text, str) else repr(text)
+    shown = f'"{text}"' if isinstance(text, str) else str(text)
+    shown = shown.lower() if isinstance(text, bool) else shown
     return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 3] + "..."
 
 

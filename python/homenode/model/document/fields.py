@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import get_args
+from typing import get_args, get_origin
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
@@ -117,7 +118,8 @@ class Form:
 class OrText:
     """A value that may be given as a text in place of its full form: `memory = "40 GiB"`.
 
-    A number is spelled out as well, so that what it lacks (a unit) is told, not the full form.
+    A number is spelled out as well, so that what it lacks (a unit) is told, not the full form. What
+    is neither text nor of the full form's kind is answered with the text.
     """
 
     spell_out: Callable[[object], object]
@@ -127,10 +129,16 @@ class OrText:
         self, source: object, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         """Spell texts and numbers out before anything else."""
+        full = list if get_origin(source) is list else (dict, BaseModel)
 
         def before(value: object) -> object:
-            is_one = isinstance(value, (str, int, float)) and not isinstance(value, bool)
-            return self.spell_out(value) if is_one else value
+            if isinstance(value, (str, int, float)) and not isinstance(value, bool):
+                return self.spell_out(value)
+            if not isinstance(value, full):
+                form = "a list in brackets" if full is list else "a table"
+                there = f"{self._examples}, or {form}, is needed here"
+                raise PydanticCustomError("fact", "form", {"there": there, "next_step": ""})
+            return value
 
         return core_schema.no_info_before_validator_function(before, handler(source))
 
@@ -139,6 +147,13 @@ class OrText:
     ) -> JsonSchemaValue:
         """Either the text or the full form."""
         return {"anyOf": [self.text_schema, handler(schema)]}
+
+    @property
+    def _examples(self) -> str:
+        """What may stand there, for messages: `text such as "8.5" or "30 %"`."""
+        given = " or ".join(json.dumps(one) for one in self.text_schema.get("examples", ()))
+        kind = "a number" if self.text_schema.get("type") == "number" else "text in quotes"
+        return f"text such as {given}" if given else kind
 
 
 @dataclass(frozen=True)

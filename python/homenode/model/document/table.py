@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, model_validator
 from pydantic_core import PydanticCustomError
 
 
@@ -20,10 +20,14 @@ class Table(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _keys_are_known(cls, data: object) -> object:
-        """Refuse unknown and missing keys with what is needed for a message that helps."""
-        if not isinstance(data, dict):
+        """Refuse unknown and missing keys, and what is no table, with what is needed for a message
+        that helps.
+        """
+        if isinstance(data, BaseModel):
             return data
         fields = {field.alias or name: field for name, field in cls.model_fields.items()}
+        if not isinstance(data, dict):
+            raise PydanticCustomError("no_table", "no table", {"known": list(fields)})
         for key in data:
             if key not in fields:
                 raise PydanticCustomError(
@@ -33,4 +37,11 @@ class Table(BaseModel):
             if field.is_required() and name not in data:
                 hint = field.description or ""
                 raise PydanticCustomError("missing_key", "missing key", {"key": name, "hint": hint})
+        for name, field in fields.items():
+            kinds = any(isinstance(one, Discriminator) for one in field.metadata)
+            # Which of several kinds of table it is would be asked of what has no key.
+            if kinds and name in data and not isinstance(data[name], (dict, BaseModel)):
+                _, write, example = (field.description or "").partition("write ")
+                facts = {"key": name, "hint": write + example}
+                raise PydanticCustomError("no_tagged_table", "no table", facts)
         return data

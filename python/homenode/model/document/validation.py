@@ -70,6 +70,13 @@ def _translate(problems: Problems, detail: ErrorDetails, path: Path) -> None:
         problems.add(
             path, f"{key} is missing", next_step=hint or f"give {table} a {key}", at_key=True
         )
+    elif kind == "no_table":
+        step = f"its keys are {listed(list(context['known']), 20)}"
+        problems.add(path, there="a table is needed here", next_step=step)
+    elif kind == "no_tagged_table":
+        path = (*path, str(context["key"]))
+        step = str(context["hint"])
+        problems.add(path, there="a table is needed here", next_step=step or None)
     elif kind in ("literal_error", "union_tag_invalid"):
         _not_one_of(problems, path, detail)
     elif kind == "quantity":

@@ -25,6 +25,13 @@ class Use(Table):
     )
     machine: Share | None = Field(None, description="share of all active processors of the machine")
 
+    @model_validator(mode="after")
+    def _says_one_amount(self) -> Use:
+        """Cores or a share."""
+        if (self.cores is None) == (self.machine is None):
+            raise _fact("it needs one of cores and machine", 'write use = "8.5" or use = "30 %"')
+        return self
+
 
 def _spelled_out(said: object) -> object:
     """`8.5`, `"8.5"`, `"8.5 cores"`, `"30 %"`."""

@@ -83,7 +83,9 @@ class Partition(Table):
     io: str | None = Field(
         None, min_length=1, description="on a machine of cells, the cell its I/O hangs on"
     )
-    guest: Guest = Field(default_factory=Aix, description="its operating system")
+    guest: Guest = Field(
+        default_factory=Aix, description='its operating system; write guest = { os = "linux" }'
+    )
     workload: Workload = Field(
         description='write workload = { kind = "transactions", rate = "100/s", profile = "oltp" }'
     )
