@@ -176,6 +176,11 @@ def test_a_sweep_is_drawn_a_panel_a_point(ask: Ask, tmp_path: Path) -> None:
         (["show", "frame.toml", "--over-time"], "only a run goes on over time"),
         (["show", "frame", "--over-time", "--replication", "7"], "no replication 7: it kept 0, 1"),
         (["run", "frame.toml", "--picture", "x.gif"], ".svg, .png"),
+        (
+            ["run", "frame.toml", "--picture", f"{'x' * 300}.svg"],
+            "too long: name another",
+        ),
+        (["run", "frame.toml", "--picture", "runs"], "runs is a folder: name a file in it"),
     ],
 )
 def test_what_cannot_be_drawn_is_told(

@@ -491,6 +491,39 @@ def test_files_that_are_not_there_or_no_text(tmp_path: Path, base: str) -> None:
         load_scenario(tmp_path / "long.toml")
 
 
+TOO_LONG = "x" * 300
+"""No file system takes such a name."""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ('model = "ibm-power-795"', f'file = "{TOO_LONG}.toml"', "4:8: machine.file"),
+        (
+            'kind = "loops", count = 3',
+            f'kind = "trace", file = "{TOO_LONG}.csv"',
+            "19:37: partition batch: workload.file",
+        ),
+        (
+            'kind = "loops", count = 3',
+            f'kind = "cores", schedule = "{TOO_LONG}.csv"',
+            "19:41: partition batch: workload.schedule",
+        ),
+        (
+            'profile = "compute"',
+            f'profile = "{TOO_LONG}.toml"',
+            "19:51: partition batch: workload.profile",
+        ),
+    ],
+)
+def test_names_that_no_file_can_have(base: str, old: str, new: str, place: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.from_toml(base.replace(old, new, 1), "s.toml")
+    told = str(caught.value)
+    assert told.startswith(f"s.toml:{place} = ")
+    assert "... is too long for the name of a file; " in told
+
+
 def test_a_text_with_a_byte_order_mark_and_carriage_returns_is_taken(base: str) -> None:
     windows = "\ufeff" + base.replace("\n", "\r\n")
     assert Scenario.from_toml(windows).spec() == Scenario.from_toml(base).spec()

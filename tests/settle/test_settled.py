@@ -10,8 +10,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from homenode.cli import call
 from homenode.errors import ScenarioError
 from homenode.simulate.kept.hours import by_hour
+from homenode.simulate.runner.ready import all_ready
 from homenode.simulate.scenario import Scenario
 from homenode.simulate.settle import work
 from homenode.simulate.settle.solve import solve
@@ -424,6 +426,43 @@ def test_a_value_of_an_axis_that_cannot_be_is_told_before_anything_runs(path: Pa
         list(Scenario.load(path).expand())
     assert "sweep" in str(caught.value)
     assert "db has 6 virtual processors, 9 are asked for" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("axis", "told"),
+    [
+        ('"partition.db.workload.use" = [1, 6]', "at use = 6: partition db: workload: 6 cores are"),
+        (
+            '"partition.db.workload.reference" = ["ibm-power-770", "none.toml"]',
+            'at reference = none.toml: partition db: workload.reference = "none.toml"',
+        ),
+    ],
+)
+def test_all_points_are_looked_at_before_the_first_is_simulated(
+    path: Path, axis: str, told: str, tmp_path: Path
+) -> None:
+    text = LAYOUT.replace("entitlement = 2.0", "entitlement = 0.6").replace(
+        "active_cores = 16", "active_cores = 3"
+    )
+    path.write_text(f"{text}[sweep]\n{axis}\n", encoding="utf-8")
+    points = list(Scenario.load(path).expand())
+    with pytest.raises(ScenarioError) as caught:
+        all_ready(points)
+    assert f"frame.toml:11:1: {told}" in str(caught.value)
+    assert "(changed)" not in str(caught.value)
+    assert call(["run", str(path), "--out", str(tmp_path / "runs")]) == 2
+    assert not list(tmp_path.glob("runs/frame*"))
+
+
+def test_points_that_are_ready_are_what_they_were(path: Path) -> None:
+    path.write_text(LAYOUT + '[sweep]\n"partition.db.workload.use" = [1, 2]\n', encoding="utf-8")
+    shares: list[float] = []
+    points = list(Scenario.load(path).expand())
+    ready = all_ready(points, lambda share, _: shares.append(share))
+    assert [rate(one) for one in ready] == [rate(one) for one in points]
+    assert [one.point for one in ready] == [one.point for one in points]
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(1.0)
 
 
 def test_trials_of_a_day_play_all_of_it(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from homenode.cli.progress import progress_bar
 from homenode.cli.ran import run_json, show_run
 from homenode.errors import HomenodeError, ScenarioError
 from homenode.simulate.runner import InterruptedRun
+from homenode.simulate.runner.ready import all_ready
 from homenode.simulate.scenario import Scenario
 from homenode.simulate.seek.look import Found
 
@@ -22,7 +23,7 @@ def run_find(
     as_json: bool,
 ) -> None:
     """Find what is asked for, at each point of a sweep; print the way, and the run it leads to."""
-    points = list(_asking(scenario, asked).expand())
+    points = all_ready(list(_asking(scenario, asked).expand()))
     answers: list[dict[str, object]] = []
     kept: list[str] = []
     for number, point in enumerate(points, start=1):

@@ -161,11 +161,15 @@ def _run_all(points: Sequence[Scenario], options: dict[str, Any], asked: _Asked)
     from homenode.simulate.kept.course import course_of
     from homenode.simulate.kept.points import compared, point_in_words, point_of
     from homenode.simulate.runner import InterruptedRun
+    from homenode.simulate.runner.ready import all_ready
 
     answers: list[dict[str, Any]] = []
     kept: list[Point] = []
     courses: dict[str, Course] = {}
     stopped: InterruptedRun | None = None
+    if len(points) > 1:
+        with progress_bar(f"finding the work of {asked.name}") as progress:
+            points = all_ready(points, progress)
     for number, point in enumerate(points, start=1):
         count = f" ({number} of {len(points)})" if len(points) > 1 else ""
         done: Run | None

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from homenode.errors import HomenodeError, StoreError
+from homenode.model.document.read import cut
 from homenode.report import charts
 from homenode.report.charts import Step
 from homenode.simulate.explain.explanation import Explanation
@@ -108,10 +109,16 @@ def _highest(steps: list[Step]) -> float:
 
 
 def picture_path(path: str | Path) -> Path:
-    """Where a picture is to be written; refused with a suffix that names no known kind, or in a
-    folder that is not there.
+    """Where a picture is to be written; refused with a suffix that names no known kind, in a folder
+    that is not there, or by a name that no file can have.
     """
     path = Path(path)
+    try:
+        if path.is_dir():
+            raise HomenodeError(f"{path} is a folder", next_step="name a file in it")
+    except OSError as error:
+        problem = f"cannot write {cut(str(path))}: {error.strerror or error}"
+        raise HomenodeError(problem, next_step="name another file") from error
     if not path.parent.is_dir():
         raise HomenodeError(f"{path}: there is no folder {path.parent}")
     if path.suffix not in SUFFIXES:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import tomllib
 from dataclasses import dataclass
@@ -92,16 +93,31 @@ def read_bytes(
     except FileNotFoundError:
         raise _not_there(path, suffix) from None
     except (OSError, ValueError) as failure:
-        reason = getattr(failure, "strerror", None) or str(failure)
-        raise error(
-            f"{path} cannot be read: {reason}", next_step="name a file you may read"
-        ) from failure
+        step = "name a file you may read"
+        raise error(_unreadable(path, failure), next_step=step) from failure
     if len(raw) > MOST_BYTES:
         raise error(
             f"{path} is larger than {MOST_BYTES // 2**20} MiB",
             next_step=too_long,
         )
     return raw
+
+
+def need_file(path: FilePath, next_step: str) -> None:
+    """Raises `NotFoundError` where there is no file, and for a name that none can have."""
+    try:
+        if path.is_file():
+            return
+    except (OSError, ValueError) as failure:
+        raise NotFoundError(_unreadable(path, failure), next_step=next_step) from failure
+    raise NotFoundError(f"there is no file {path}", next_step=next_step)
+
+
+def _unreadable(path: FilePath, failure: Exception) -> str:
+    """Why a file cannot be read; a name that no file can have is cut."""
+    if getattr(failure, "errno", None) == errno.ENAMETOOLONG:
+        return f"{cut(str(path))} is too long for the name of a file"
+    return f"{path} cannot be read: {getattr(failure, 'strerror', None) or failure}"
 
 
 def _not_there(path: FilePath, suffix: str | None) -> NotFoundError:

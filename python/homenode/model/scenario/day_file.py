@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 from pathlib import Path as FilePath
 
-from homenode.errors import NotFoundError, ScenarioError, Where, listed
+from homenode.errors import ScenarioError, Where, listed
+from homenode.model.document.read import need_file
 from homenode.model.scenario.file.cores import MINUTES, clock_of
 
 _MOST_BYTES = 1 << 20
@@ -17,8 +18,7 @@ def read_day(path: FilePath) -> list[tuple[int, float]]:
 
     Raises `NotFoundError` where there is no file, `ScenarioError` with the line for what is no day.
     """
-    if not path.is_file():
-        raise NotFoundError(f"there is no file {path}", next_step=_STEP)
+    need_file(path, _STEP)
     if path.stat().st_size > _MOST_BYTES:
         raise ScenarioError(f"{path} is too large for a day", next_step=_STEP)
     try:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from homenode.errors import HomenodeError, NotFoundError, ScenarioError, listed, nearest
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
+from homenode.model.document.read import need_file
 from homenode.model.scenario.file.guest import Gang, Unix
 from homenode.model.scenario.file.partition import Partition
 from homenode.model.scenario.file.scenario import Run
@@ -71,8 +72,7 @@ def read_demand(path: FilePath) -> pl.DataFrame:
     """
     import polars as pl
 
-    if not path.is_file():
-        raise NotFoundError(f"there is no file {path}", next_step=_FORMS)
+    need_file(path, _FORMS)
     if path.stat().st_size > _MOST_BYTES:
         raise ScenarioError(f"{path} is larger than {_MOST_BYTES >> 30} GiB", next_step=_FORMS)
     read = pl.read_csv if path.suffix.lower() == ".csv" else pl.read_parquet

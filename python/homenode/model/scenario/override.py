@@ -8,7 +8,7 @@ import copy
 from pathlib import Path as FilePath
 from typing import Any
 
-from homenode.errors import MachineError, NotFoundError, ScenarioError, listed, suggestion
+from homenode.errors import HomenodeError, MachineError, ScenarioError, listed, suggestion
 from homenode.model.catalog import MachineDescription, machines
 from homenode.model.catalog.check import check_machine
 from homenode.model.catalog.hosts import OPTIONAL, completed
@@ -105,7 +105,9 @@ def _base_document(choice: MachineChoice, folder: FilePath, problems: Problems) 
         return None
     try:
         return read_document(folder / str(choice.file), MachineError)
-    except NotFoundError as error:
+    except HomenodeError as error:
+        if error.where is not None:
+            raise
         problems.add(("machine", "file"), there=error.problem, next_step=error.next_step)
         return None
 

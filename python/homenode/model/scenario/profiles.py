@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path as FilePath
 
-from homenode.errors import NotFoundError, listed, suggestion
+from homenode.errors import HomenodeError, listed, suggestion
 from homenode.model.catalog import ProfileDescription, profile, profiles
 from homenode.model.catalog.names import is_path
 from homenode.model.catalog.profile_model import (
@@ -48,7 +48,9 @@ def score_of(choice: ProfileChoice, folder: FilePath) -> Score | None:
 def _base(name: str, folder: FilePath, path: Path, problems: Problems) -> ProfileDescription | None:
     try:
         return profile(folder / name if is_path(name) else name)
-    except NotFoundError as error:
+    except HomenodeError as error:
+        if error.where is not None:
+            raise
         if is_path(name):
             problems.add(path, there=error.problem, next_step=error.next_step)
         else:

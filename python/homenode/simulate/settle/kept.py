@@ -15,7 +15,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from homenode.errors import NotFoundError, ScenarioError, listed
+from homenode.errors import ScenarioError, listed
+from homenode.model.document.read import need_file
 from homenode.model.spec import Spec
 from homenode.simulate.settle.solve import Cores
 from homenode.staging import write_whole
@@ -76,8 +77,7 @@ def read_work(path: Path, name: str, cores: Sequence[float]) -> tuple[float, ...
 
     Raises `NotFoundError` where there is no file, `ScenarioError` where it says something else.
     """
-    if not path.is_file():
-        raise NotFoundError(f"there is no file {path}", next_step=_STEP)
+    need_file(path, _STEP)
     entries = _entries(path)
     if not entries:
         raise ScenarioError(f"{path} holds no work", next_step=_STEP)
