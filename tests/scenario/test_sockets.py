@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from homenode.errors import ScenarioError
 from homenode.model.scenario import Scenario
+from homenode.model.shipped import shipped_text
+from homenode.simulate.scenario import Scenario as Runnable
 
 PARTITION = """
 [[partition]]
@@ -78,7 +82,9 @@ def test_threads_are_switched_off() -> None:
         (EPYC, "cores_per_socket = 30", "a socket has 16 chips of 4 cores"),
         (XEON, "cores_per_socket = 16\nactive_cores = 36", "2 sockets of 16 cores make 32"),
         (XEON, "threads = 4", "a core of it has 2"),
-        (EPYC, "nps = 4", "one memory domain a socket"),
+        (EPYC, "nps = 3", "one memory domain, two or four"),
+        (EPYC, "cores_per_socket = 24\nnps = 4", "a socket has 6 chips; write nps = 2"),
+        (XEON, "nps = 2", "a socket is one chip with all of its memory"),
     ],
 )
 def test_what_does_not_fit_is_told_with_its_line(model: str, said: str, expected: str) -> None:
@@ -92,3 +98,54 @@ def test_what_does_not_fit_is_told_with_its_line(model: str, said: str, expected
 def test_other_machines_are_not_told_by_sockets() -> None:
     with pytest.raises(ScenarioError, match="only x86 servers are told by sockets"):
         scenario(POWER, "sockets = 2")
+
+
+DIVIDED = "sockets = 2\ncores_per_socket = 16\nthreads = 2\nnps = {}"
+
+
+def test_an_undivided_socket_is_what_it_was() -> None:
+    assert scenario(EPYC, "nps = 1").spec()["machine"] == scenario(EPYC, "").spec()["machine"]
+
+
+@pytest.mark.parametrize("parts", [2, 4])
+def test_a_divided_socket_adds_up_to_the_whole_one(parts: int) -> None:
+    whole = scenario(EPYC, DIVIDED.format(1)).spec()["machine"]
+    spec = scenario(EPYC, DIVIDED.format(parts)).spec()["machine"]
+    assert (spec["nodes"], spec["chips_per_node"]) == (2 * parts, 4 // parts)
+    assert spec["memory_bytes_per_s"] * parts == pytest.approx(whole["memory_bytes_per_s"])
+    assert spec["memory_load"]["channels"] * parts == whole["memory_load"]["channels"]
+    rows = [spec["node_distance"][at :: 2 * parts] for at in range(2 * parts)]
+    own, far = spec["memory_ns"]["local"], spec["memory_ns"]["far"]
+    for node, row in enumerate(rows):
+        ns = [own if to == node else far * factor for to, factor in enumerate(row)]
+        socket = node // parts
+        inside = ns[socket * parts :][:parts]
+        outside = [one for to, one in enumerate(ns) if to // parts != socket]
+        # Spread over all parts alike, a line is as far as in the undivided socket.
+        assert sum(inside) / parts == pytest.approx(whole["memory_ns"]["local"], rel=1e-6)
+        assert own < sorted(inside)[1] < min(outside) == whole["memory_ns"]["far"]
+
+
+def test_memory_of_the_own_part_is_nearer_than_that_of_the_neighbour(tmp_path: Path) -> None:
+    found = []
+    for node in (0, 1, 4):
+        text = f'[machine]\nmodel = "{EPYC}"\n{DIVIDED.format(4)}\n{PARTITION}home = "node0"\n'
+        memory = f'memory = [{{ size = "4 GiB", on = "node{node}" }}]'
+        text = text.replace('memory = "4 GiB"', memory).replace("virtual = 2", "virtual = 1")
+        timing = '[run]\nwarmup = "100 ms"\nduration = "1 s"\nreplications = 1\n'
+        work = text.replace("10/s", "400/s") + timing
+        run = Runnable.from_toml(work, "f.toml").run(out=tmp_path)
+        found.append(run.metric("vm", "memory_wait_ns").mean)
+    assert found[0] < found[1] < found[2]
+
+
+def test_a_machine_without_the_figure_says_which_it_needs(tmp_path: Path) -> None:
+    text = shipped_text("machines", EPYC)
+    own = "".join(line for line in text.splitlines(True) if not line.startswith("quarter."))
+    (tmp_path / "own.toml").write_text(own, encoding="utf-8")
+    said = '[machine]\nfile = "own.toml"\nnps = 4\n'
+    with pytest.raises(ScenarioError, match=r"is known: memory\.quarter; write nps = 1, or in a"):
+        Scenario.from_toml(said + PARTITION, "f.toml", tmp_path)
+    given = 'memory.quarter = { value = "110 ns", why = "measured" }\n'
+    found = Scenario.from_toml(said + given + PARTITION, "f.toml", tmp_path)
+    assert found.spec()["machine"]["memory_ns"]["local"] == 110

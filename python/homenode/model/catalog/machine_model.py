@@ -111,6 +111,13 @@ class Memory(Distances):
     beside: Literal["chip", "node"] = Field(
         "chip", description="whether it hangs beside each chip, or beside each node"
     )
+    quarter: Figure[Latency] | None = Field(
+        None,
+        description=(
+            "latency to the memory of a chip's own quarter of a node, where a scenario's nps"
+            " divides it; such nodes are not divided if not given"
+        ),
+    )
     bandwidth: Figure[Bandwidth] = Field(
         description="what the memory controllers of one chip (or node) deliver to reads"
     )

@@ -17,6 +17,7 @@ from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.document import Document, Problems, TomlTable, read_document, validate
 from homenode.model.document.positions import Path
 from homenode.model.scenario import sockets
+from homenode.model.scenario.domains import divide
 from homenode.model.scenario.file.machine import MachineChoice
 
 _NOT_OVERRIDES = (
@@ -26,6 +27,7 @@ _NOT_OVERRIDES = (
 _MAY_BE_ADDED: tuple[Path, ...] = (
     ("machine", "node_distance"),
     ("machine", "core_rate"),
+    ("machine", "memory", "quarter"),
     ("machine", "hypervisor", "run_time"),
     *(("machine", "hypervisor", name) for name in OPTIONAL),
 )
@@ -61,6 +63,9 @@ def choose_machine(
     if len(problems) > before:
         return None
     described = validate(MachineDescription, document, ScenarioError, data, ("machine",))
+    if choice.nps not in (None, 1):
+        divide(data, described, choice.nps, problems)
+        described = validate(MachineDescription, document, ScenarioError, data, ("machine",))
     check_machine(described, problems, ("machine",))
     return described if len(problems) == before else None
 

@@ -58,10 +58,6 @@ def set_sockets(
             problems.add_key(("machine", word), "only x86 servers are told by sockets", step)
         return active
     there = Sockets.of(data)
-    if choice.nps not in (None, 1):
-        step = "write nps = 1, or the nodes, their memory and distances under [machine.topology]"
-        one = "one memory domain a socket is what is known of these machines"
-        problems.add(("machine", "nps"), there=one, next_step=step)
     _set_threads(hypervisor, choice, there, problems)
     return _set_cores(data, choice, active, there, problems)
 

@@ -47,7 +47,11 @@ class MachineChoice(Table):
         None, description="on an x86 server, threads used of each core; all if not given"
     )
     nps: Annotated[int, Field(ge=1, le=8)] | None = Field(
-        None, description="on an x86 server, memory domains of a socket; 1 is what is modelled"
+        None,
+        description=(
+            "on an x86 server, memory domains of a socket: 1 (if not given), or 2 or 4 where the"
+            " machine's memory.quarter is known"
+        ),
     )
     placing: Literal["largest-first", "as-listed"] | None = Field(
         None,
