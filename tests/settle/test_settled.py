@@ -314,6 +314,39 @@ def test_a_kept_run_of_virtual_machines_stands_alone(tmp_path: Path) -> None:
     assert again.run(out=tmp_path / "again").id == run.id
 
 
+def recorded(folder: Path, rates: list[float]) -> Scenario:
+    """Two virtual machines that play what is recorded of both, in steps of five seconds."""
+    rows = {"partition": "db", "seconds": 300.0, "instructions_per_s": rates}
+    pl.DataFrame(rows).write_csv(folder / "demand.csv")
+    play = 'kind = "trace", file = "demand.csv", step = "5 s"'
+    text = GUESTS.replace('kind = "cores", use = "0.6"', play)
+    assert play in text
+    return Scenario.from_toml(text, "f.toml", folder)
+
+
+def test_virtual_machines_play_what_is_recorded(tmp_path: Path) -> None:
+    run = recorded(tmp_path, [4e8, 8e8]).run(out=tmp_path / "runs")
+    rows = run.intervals("virtual_machine").filter(pl.col("virtual_machine") != "desk")
+    done = rows.group_by("virtual_machine", pl.col("time_ns") > 5e9).agg(pl.col("tx_done").sum())
+    by_half = done.group_by("time_ns").agg(pl.col("tx_done").mean()).sort("time_ns")["tx_done"]
+    # What arrives in a step is exact but for its last transaction; transactions differ in length.
+    assert by_half[1] / by_half[0] == pytest.approx(2.0, rel=0.15)
+    assert Scenario.load(run.path / "scenario.toml").run(out=tmp_path / "again").id == run.id
+
+
+def test_what_virtual_machines_play_is_looked_at_first(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="the recorded demand ends after 5 s"):
+        recorded(tmp_path, [4e8])
+    scenario = recorded(tmp_path, [4e8, 8e8])
+    other = scenario.text.replace('"demand.csv"', '"demand.csv", series = "dv"')
+    with pytest.raises(ScenarioError, match=r"f\.toml:19:.*vm.*no partition \"dv\""):
+        Scenario.from_toml(other, "f.toml", tmp_path)
+    (tmp_path / "demand.csv").unlink()
+    with pytest.raises(ScenarioError, match=r"f\.toml:19:.*vm.*there is no file") as caught:
+        Scenario.from_toml(scenario.text, "f.toml", tmp_path)
+    assert str(caught.value).count("there is no file") == 1
+
+
 DAYS = """
 [machine]
 model = "ibm-power-770"

@@ -17,9 +17,10 @@ from homenode.model.document import Problems
 from homenode.model.document.positions import Path
 from homenode.model.document.read import need_file
 from homenode.model.scenario.file.guest import Gang, Unix
+from homenode.model.scenario.file.mainframe import GuestTrace
 from homenode.model.scenario.file.partition import Partition
 from homenode.model.scenario.file.scenario import Run
-from homenode.model.scenario.file.workload import Trace
+from homenode.model.scenario.file.workload import Recorded, Trace
 from homenode.model.scenario.placed import PlacedPartition
 from homenode.model.scenario.played import Played
 from homenode.model.units import TIME
@@ -41,7 +42,7 @@ class Demands:
     def __init__(self) -> None:
         self._read: dict[FilePath, pl.DataFrame] = {}
 
-    def played(self, path: FilePath, workload: Trace | Gang, names: Sequence[str]) -> Played:
+    def played(self, path: FilePath, workload: Recorded | Gang, names: Sequence[str]) -> Played:
         """What a workload plays: the rows of the first of `names` that is in the file.
 
         Raises `NotFoundError` if none is, `ScenarioError` for what cannot be played.
@@ -132,7 +133,11 @@ def with_demand(
     """The partitions with what their workloads play; `tables` are those of the file by row."""
     demands = Demands()
     found = [_with(partition, tables, folder, demands, problems) for partition in partitions]
-    _check_length([one for one in found if one.demand is not None], run, problems)
+    _check_length(
+        [played for one in found for played in (one.demand, *one.guest_demand.values()) if played],
+        run,
+        problems,
+    )
     return tuple(found)
 
 
@@ -146,7 +151,7 @@ def _with(
     table = tables[partition.row]
     top: Path = ("partition", partition.row)
 
-    def played(of: Trace | Gang, own: Sequence[str], at: Path) -> Played | None:
+    def played(of: Recorded | Gang, own: Sequence[str], at: Path) -> Played | None:
         names = own if of.series is None else [of.series]
         try:
             return demands.played(folder / str(of.file), of, names)
@@ -163,12 +168,23 @@ def _with(
         if gang.file is not None:
             found = played(gang, [gang.name], ("guest", "daemons", "gangs", at))
             gangs.update({} if found is None else {at: found})
-    return replace(partition, gangs=gangs) if gangs else partition
+    partition = replace(partition, gangs=gangs) if gangs else partition
+    guests: dict[str, Played] = {}
+    for machine in partition.machines:
+        work, rows = machine.table.workload, partition.table.virtual_machine
+        if isinstance(work, GuestTrace):
+            row = next(at for at, one in enumerate(rows) if one is machine.table)
+            own = [machine.name, machine.table.name]
+            found = played(work, own, ("virtual_machine", row, "workload"))
+            if found is None:  # what is wrong of one is wrong of its copies
+                break
+            guests[machine.name] = found
+    return replace(partition, guest_demand=guests) if guests else partition
 
 
-def _check_length(played: Sequence[PlacedPartition], run: Run, problems: Problems) -> None:
+def _check_length(played: Sequence[Played], run: Run, problems: Problems) -> None:
     """The run is not longer than what is played in it."""
-    longest = max((one.demand.total_ns for one in played if one.demand), default=run.duration)
+    longest = max((one.total_ns for one in played), default=run.duration)
     if run.duration > longest:
         there = f"the recorded demand ends after {TIME.format(longest)}"
         step = f'write duration = "{TIME.format(longest)}" or a longer step'

@@ -79,6 +79,15 @@ def _steps(resolved: Resolved, key: str) -> StepsSpec | None:
     return {"lengths_ns": list(asked.lengths_ns), "instructions_per_s": list(rates)}
 
 
+def _guest_steps(resolved: Resolved, partition: PlacedPartition, one: str) -> StepsSpec | None:
+    """What a virtual machine plays."""
+    played = partition.guest_demand.get(one)
+    if played is None:
+        return _steps(resolved, f"{partition.name}/{one}")
+    rates = list(played.instructions_per_s)
+    return {"lengths_ns": list(played.lengths_ns), "instructions_per_s": rates}
+
+
 def _pools(resolved: Resolved) -> list[PoolSpec]:
     """Shared pools; their cores only where each pool has its own."""
     found: list[PoolSpec] = []
@@ -106,7 +115,7 @@ def _partition(
         "page_bytes": partition.page_bytes,
         "hypervisor_share": partition.hypervisor_share,
         "home": list(partition.home),
-        "guest": _guest(partition, lambda one: _steps(resolved, f"{name}/{one}")),
+        "guest": _guest(partition, lambda one: _guest_steps(resolved, partition, one)),
         "workload": _workload(partition, _steps(resolved, name)),
         "profile": cast(ProfileSpec, partition.profile),
     }

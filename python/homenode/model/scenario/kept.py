@@ -66,6 +66,10 @@ def _named(document: Document) -> list[Path]:
         workload: Path = ("partition", row, "workload")
         if document.value((*workload, "kind")) == "trace":
             places.append((*workload, "file"))
+        machines: Path = ("partition", row, "virtual_machine")
+        for one in range(len(document.value(machines) or ())):
+            if document.value((*machines, one, "workload", "kind")) == "trace":
+                places.append((*machines, one, "workload", "file"))
         gangs: Path = ("partition", row, "guest", "daemons", "gangs")
         places += [(*gangs, at, "file") for at in range(len(document.value(gangs) or ()))]
     for workload in _told_by_cores(document):

@@ -79,6 +79,8 @@ class PlacedPartition:
     """What its workload plays, if that is recorded demand."""
     gangs: Mapping[int, Played] = field(default_factory=dict)
     """What gangs of its guest's daemons play, by their place in the table."""
+    guest_demand: Mapping[str, Played] = field(default_factory=dict)
+    """What its virtual machines play, by name, where that is recorded demand."""
 
     @property
     def entitlement(self) -> float:

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 from homenode.model.catalog.profile_model import Share
 from homenode.model.document import Form, OrText, Quantity, Table
 from homenode.model.scenario.file.cores import Schedule, UseOrText, check_said
-from homenode.model.scenario.file.workload import BurstWork
+from homenode.model.scenario.file.workload import BurstWork, Recorded
 from homenode.model.units import RATE, SHARE, SIZE, TIME
 
 CoreType = Literal["cp", "ifl", "ziip", "icf"]
@@ -171,8 +171,22 @@ class GuestCores(Table):
         return self
 
 
+class GuestTrace(Recorded):
+    """Recorded demand of a virtual machine, the guest's own instructions, played step by step in
+    transactions.
+    """
+
+    instructions: Annotated[int, Field(ge=1, le=1_000_000_000_000)] | None = Field(
+        None, description="the guest's instructions for one, mean; the profile's if not given"
+    )
+    work: BurstWork = Field("exponential", description="distribution of these")
+    answer: Annotated[int, Quantity(SIZE, "0 B", "1 GiB")] = Field(
+        0, description="what it sends for one over its switch; nothing if not given"
+    )
+
+
 GuestWork = Annotated[
-    GuestTransactions | GuestUsers | GuestCores,
+    GuestTransactions | GuestUsers | GuestCores | GuestTrace,
     Discriminator("kind"),
 ]
 

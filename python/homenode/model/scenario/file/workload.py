@@ -148,10 +148,8 @@ class Web(Table):
     profile: Profile
 
 
-class Trace(Table):
-    """Recorded demand, played step by step: what arrives in a step is exact, when it arrives within
-    the step is left to chance. It comes in bursts of about the profile's instructions.
-    """
+class Recorded(Table):
+    """Where recorded demand is, and how long its steps are played."""
 
     kind: Literal["trace"] = Field(description="which kind of work it is")
     file: str = Field(
@@ -171,6 +169,13 @@ class Trace(Table):
         description="simulated time for which each step is played; as long as it was recorded"
         " if not given",
     )
+
+
+class Trace(Recorded):
+    """Recorded demand, played step by step: what arrives in a step is exact, when it arrives within
+    the step is left to chance. It comes in bursts of about the profile's instructions.
+    """
+
     profile: Profile
 
 

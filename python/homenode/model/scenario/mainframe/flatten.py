@@ -8,10 +8,10 @@ from typing import Literal, cast
 from homenode.model.catalog.control_program import ControlProgram
 from homenode.model.scenario.file.guest import Zvm
 from homenode.model.scenario.file.mainframe import (
-    GuestCores,
     GuestShare,
     GuestTransactions,
     GuestUsers,
+    GuestWork,
     PagingSpace,
 )
 from homenode.model.scenario.file.processors import Shared
@@ -43,7 +43,8 @@ def zvm_spec(
     steps: Callable[[str], StepsSpec | None],
 ) -> ZvmSpec:
     """The `guest` part of a partition with z/VM; `instructions` are those of a transaction of which
-    none are told, `steps` gives a machine's work where it is told by the cores it takes.
+    none are told, `steps` gives a machine's work where that is recorded or told by the cores that
+    it takes.
     """
     program, members = system.control_program, system.members
     dispatcher = program.dispatcher
@@ -134,16 +135,14 @@ def _machine(
     return found
 
 
-def _arrivals(
-    work: GuestTransactions | GuestUsers | GuestCores, steps: StepsSpec | None
-) -> ArrivalsSpec:
+def _arrivals(work: GuestWork, steps: StepsSpec | None) -> ArrivalsSpec:
     """When transactions come to a virtual machine."""
     if isinstance(work, GuestTransactions):
         return {"rate_per_s": work.rate}
     if isinstance(work, GuestUsers):
         return {"rate_per_s": 0.0, "users": work.count, "think_ns": work.think}
     if steps is None:
-        raise AssertionError("what cores are told is resolved before")
+        raise AssertionError("what is told by cores or recorded is resolved before")
     return {"rate_per_s": 0.0, "played": steps}
 
 
