@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
@@ -86,6 +87,48 @@ def test_less_than_an_idle_guest_takes_is_no_work() -> None:
     done = convert(alone([0.05, 1.0]), probe, STEP)
     assert done.rates["a"][0] == 0.0
     assert done.residuals["a"].beyond == 1
+
+
+def noisy(passes: list[tuple[int, Sequence[float]]], chance: float) -> Probe:
+    """A curve, seen through chance that is less the longer a step is played."""
+    drawn = random.Random(1)
+
+    def probe(
+        rates: Mapping[str, Sequence[float]], step_ns: int, _replication: int, _done: Any = None
+    ) -> dict[str, Used]:
+        passes.append((step_ns, rates["a"]))
+        spread = chance * (STEP / step_ns) ** 0.5
+        used = [curve(work) * drawn.gauss(1.0, spread) for work in rates["a"]]
+        return {"a": Used(tuple(used), (0.0,) * len(used))}
+
+    return cast(Probe, probe)
+
+
+def curve(work: float) -> float:
+    return (work / 1e9) ** 0.8
+
+
+def test_what_takes_its_time_is_played_briefly_first() -> None:
+    """Passes that are over sooner; what they say is put together."""
+    passes: list[tuple[int, Sequence[float]]] = []
+    wanted = [4.0 + (at % 40) / 20 for at in range(400)]
+    done = convert(alone(wanted), noisy(passes, 0.004), STEP)
+    lengths = [length for length, _ in passes[2:]]
+    assert lengths[:2] == [STEP // 4] * 2
+    assert set(lengths[2:]) == {STEP}
+    # Chance is twice that of a pass of four times the length; two that count alike have less.
+    played = next(rates for length, rates in passes[2:] if length == STEP)
+    assert _spread(played, wanted) < 2 * 0.004 / 2**0.5
+    assert _spread(done.rates["a"], wanted) <= _spread(played, wanted)
+    quick: list[tuple[int, Sequence[float]]] = []
+    convert(alone(wanted[:40]), noisy(quick, 0.004), STEP)
+    assert {length for length, _ in quick[2:]} == {STEP}
+
+
+def _spread(rates: Sequence[float], wanted: Sequence[float]) -> float:
+    """How far what work takes is from what is wanted, as a share."""
+    off = [curve(work) / cores - 1 for work, cores in zip(rates, wanted, strict=True)]
+    return float((sum(one * one for one in off) / len(off)) ** 0.5)
 
 
 def test_one_factor_without_asking() -> None:

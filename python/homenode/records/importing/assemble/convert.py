@@ -4,8 +4,10 @@ How much work makes a partition use a core depends on machine, guest and neighbo
 itself is asked. First a staircase: all partitions climb together from idle to their recorded peak
 and beyond, and the work of a window is read off where the stairs reach its cores. Then the whole
 recording is played, with other random numbers than the scenario's own, and windows that came out
-wrong are corrected by their own ratio, a few times. Nothing of this is in the engine: the result is
-a table of work, which is played as it is.
+wrong are corrected by their own ratio, a few times. Where playing it takes its time, it is played
+for a quarter of the time at first: what is systematically wrong shows, and the mean of what several
+passes say of a window has less chance in it. Nothing of this is in the engine: the result is a
+table of work, which is played as it is.
 """
 
 from __future__ import annotations
@@ -28,6 +30,12 @@ be.
 """
 _FEW = 0.03
 """How many misses, as a share of all windows."""
+_BRIEF, _BRIEF_PASSES = 4, 2
+"""Of such a recording, so many passes take this part of the time before it is played in full."""
+_BRIEFEST_NS = 5_000_000_000
+"""Windows that are played for less tell chance."""
+_NEIGHBOUR = 0.15
+"""A pass that was that near to what is wanted says what others say too, but for chance."""
 _GOOD_PCT = 0.5
 """Windows that are nearer than this are left as they are."""
 _TOLERANCE = 0.02
@@ -130,31 +138,44 @@ def _refined(
 ) -> tuple[dict[str, tuple[float, ...]], dict[str, Used]]:
     """The rates of the best of a few passes over all windows, and what was used in it."""
     best: tuple[tuple[int, float], dict[str, tuple[float, ...]], dict[str, Used]] | None = None
+    before: tuple[int, float] | None = None
     few = _few(targets, step_ns)
-    for attempt in range(_PASSES):
-        base = 0.1 + 0.9 * attempt / _PASSES
+    lengths = _lengths(step_ns, brief=few > 0)
+    for attempt, length in enumerate(lengths):
+        base = 0.1 + 0.9 * sum(lengths[:attempt]) / sum(lengths)
 
-        def part(share: float, base: float = base) -> None:
-            tell(base + 0.9 / _PASSES * share)
+        def part(share: float, base: float = base, length: int = length) -> None:
+            tell(base + 0.9 * length / sum(lengths) * share)
 
-        used = probe(rates, step_ns, _FIRST_REPLICATION + 1 + attempt, part)
+        used = probe(rates, length, _FIRST_REPLICATION + 1 + attempt, part)
         misses = _misses(targets, used)
-        before = best
-        if best is None or misses < best[0]:
-            best = (misses, rates, used)
         worth = before is None or any(
-            now < _WORTH * then for now, then in zip(misses, before[0], strict=True)
+            now < _WORTH * then for now, then in zip(misses, before, strict=True)
         )
-        if misses[0] <= few or not worth:
-            break
+        if length == step_ns:
+            if best is None or misses < best[0]:
+                best = (misses, rates, used)
+            if misses[0] <= few or not worth:
+                break
+        before = misses if before is None else min(before, misses)
+        # Of passes that all are near, each counts by its length.
+        trust = length / sum(lengths[: attempt + 1]) if lengths[0] < step_ns else 1.0
         rates = {
-            one.name: _corrected(one, rates[one.name], used[one.name], floors[one.name])
+            one.name: _corrected(one, rates[one.name], used[one.name], floors[one.name], trust)
             for one in targets
         }
     tell(1.0)
     if best is None:
         raise AssertionError("there is at least one pass")
     return best[1], best[2]
+
+
+def _lengths(step_ns: int, *, brief: bool) -> list[int]:
+    """How long a window is played in each pass [ns]."""
+    short = max(_BRIEFEST_NS, step_ns // _BRIEF)
+    if not brief or short >= step_ns:
+        return [step_ns] * _PASSES
+    return [short] * _BRIEF_PASSES + [step_ns] * (_PASSES - 1)
 
 
 def _few(targets: Sequence[Target], step_ns: int) -> float:
@@ -219,10 +240,10 @@ def _misses(targets: Sequence[Target], used: Mapping[str, Used]) -> tuple[int, f
 
 
 def _corrected(
-    target: Target, rates: Sequence[float], used: Used, idle: float
+    target: Target, rates: Sequence[float], used: Used, idle: float, trust: float
 ) -> tuple[float, ...]:
     """Work changed by how much more or less than recorded was used, but for what is near enough
-    and what is not done in time anyway.
+    and what is not done in time anyway; by a part of it for what is near, for the rest is chance.
     """
     found = []
     for cores, rate, got, waiting in zip(
@@ -234,6 +255,8 @@ def _corrected(
             continue
         ratio = max(0.0, wanted - idle) / max(got - idle, 1e-9)
         late = waiting > 2 * max(1.0, target.peak)
+        if abs(ratio - 1.0) <= _NEIGHBOUR:
+            ratio **= trust
         found.append(rate * min(1.0 if late else 1.5, max(0.5, ratio)))
     return tuple(found)
 
