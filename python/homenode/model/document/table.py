@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from pydantic import BaseModel, ConfigDict, Discriminator, model_validator
 from pydantic_core import PydanticCustomError
 
@@ -37,11 +39,20 @@ class Table(BaseModel):
             if field.is_required() and name not in data:
                 hint = field.description or ""
                 raise PydanticCustomError("missing_key", "missing key", {"key": name, "hint": hint})
-        for name, field in fields.items():
-            kinds = any(isinstance(one, Discriminator) for one in field.metadata)
+        for name, example in _tagged(cls).items():
             # Which of several kinds of table it is would be asked of what has no key.
-            if kinds and name in data and not isinstance(data[name], (dict, BaseModel)):
-                _, write, example = (field.description or "").partition("write ")
-                facts = {"key": name, "hint": write + example}
+            if name in data and not isinstance(data[name], (dict, BaseModel)):
+                facts = {"key": name, "hint": example}
                 raise PydanticCustomError("no_tagged_table", "no table", facts)
         return data
+
+
+@functools.cache
+def _tagged(model: type[Table]) -> dict[str, str]:
+    """Fields that are tables of several kinds, each with an example from its description."""
+    found = {}
+    for name, field in model.model_fields.items():
+        if any(isinstance(one, Discriminator) for one in field.metadata):
+            _, write, example = (field.description or "").partition("write ")
+            found[field.alias or name] = write + example
+    return found
