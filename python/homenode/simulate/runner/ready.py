@@ -9,9 +9,10 @@ from homenode.errors import HomenodeError, ScenarioError, Where
 from homenode.model.document import parse_document
 from homenode.model.scenario import Scenario
 from homenode.simulate.kept.points import point_in_words
+from homenode.simulate.runner.job import FrozenScenario
 from homenode.simulate.settle.work import settled
 
-S = TypeVar("S", bound=Scenario)
+S = TypeVar("S", bound=FrozenScenario)
 
 
 def all_ready(
@@ -29,6 +30,9 @@ def all_ready(
             if progress is not None:
                 progress((at + share) / len(points), left)
 
+        if not isinstance(point, Scenario):
+            found.append(point)  # another front's, of which nothing is open
+            continue
         try:
             found.append(settled(point, tell))
         except HomenodeError as error:
