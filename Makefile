@@ -35,7 +35,7 @@ export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup build demo test clients check lint fmt bench bench-peers fuzz studies fingerprints \
+.PHONY: help setup build demo test clients check lint fmt bench bench-peers fuzz studies fingerprints validate-steady \
 	docs lock clean
 
 help: ## list the targets
@@ -87,6 +87,9 @@ bench: build ## the engine against the bare loop, a run's other parts, a command
 	cargo run --release --locked --quiet -p homenode-benches
 	$(BIN)/python benches/front.py
 	$(BIN)/python benches/start.py
+
+validate-steady: build ## solved layouts against simulated ones: random scenarios of each platform (COUNT=N of each)
+	$(BIN)/python benches/steady/validate.py $(if $(COUNT),--count $(COUNT)) $(PLATFORMS)
 
 bench-peers: $(PEERS_READY) build ## other simulators, and another reader of nmon, on the same work
 	.tools/peers/bin/python benches/peers/run.py

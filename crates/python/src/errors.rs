@@ -1,6 +1,7 @@
 //! Errors that Python meets.
 
 use homenode_engine::sim::{SpecFault, Wrong};
+use homenode_engine::spec::Spec;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -34,6 +35,11 @@ create_exception!(
     PyValueError,
     "A tool's output that is not what it should be; names the line."
 );
+
+/// A frozen spec of its text.
+pub(crate) fn parse(spec_json: &str) -> PyResult<Spec> {
+    serde_json::from_str(spec_json).map_err(|fault| SpecError::new_err(format!("spec: {fault}")))
+}
 
 /// The engine's refusal, with the place in the spec for who tells it in other words.
 pub(crate) fn refused(py: Python<'_>, fault: &SpecFault) -> PyErr {

@@ -8,18 +8,15 @@ mod listings;
 mod others;
 mod price;
 mod recordings;
+mod solve;
 mod summary;
 mod texts;
 mod topology;
 mod walk;
 
-use errors::{refused, CaptureError, Runaway, SpecError, Stopped};
-use homenode_engine::{cost, hypervisor::policies, sim, spec::Spec};
+use errors::{parse, refused, CaptureError, Runaway, SpecError, Stopped};
+use homenode_engine::{cost, hypervisor::policies, sim};
 use pyo3::prelude::*;
-
-fn parse(spec_json: &str) -> PyResult<Spec> {
-    serde_json::from_str(spec_json).map_err(|fault| SpecError::new_err(format!("spec: {fault}")))
-}
 
 fn raise(py: Python<'_>, fault: sim::RunError) -> PyErr {
     let text = fault.to_string();
@@ -91,6 +88,16 @@ fn price_layout(spec_json: &str, busy_json: &str) -> PyResult<String> {
     price::price(&spec, &busy).map_err(|fault| SpecError::new_err(fault.to_string()))
 }
 
+/// Solves a layout without simulating it: what each partition does in the steady state (JSON).
+/// Raises `SpecError`, also for what only a simulation can tell.
+#[pyfunction]
+#[pyo3(name = "solve")]
+fn solve_layout(py: Python<'_>, spec_json: &str) -> PyResult<String> {
+    let spec = parse(spec_json)?;
+    py.detach(|| solve::solve(&spec))
+        .map_err(|fault| solve::raised(py, &fault))
+}
+
 fn captured(
     found: Result<homenode_captures::Capture, homenode_captures::CaptureError>,
 ) -> PyResult<String> {
@@ -143,6 +150,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate, module)?)?;
     module.add_function(wrap_pyfunction!(polarize, module)?)?;
     module.add_function(wrap_pyfunction!(price_layout, module)?)?;
+    module.add_function(wrap_pyfunction!(solve_layout, module)?)?;
+    module.add_class::<solve::Layouts>()?;
     module.add_function(wrap_pyfunction!(walk::walk, module)?)?;
     module.add_function(wrap_pyfunction!(parse_lparstat, module)?)?;
     module.add_function(wrap_pyfunction!(parse_mpstat, module)?)?;

@@ -47,7 +47,7 @@ fn books(books: &Books) -> Value {
     named(&BOOK_NAMES, &books.0)
 }
 
-fn named(names: &[&str], values: &[f64]) -> Value {
+pub(super) fn named(names: &[&str], values: &[f64]) -> Value {
     let pairs = names.iter().zip(values);
     let object: Map<String, Value> = pairs.map(|(k, v)| (k.to_string(), json!(v))).collect();
     Value::Object(object)

@@ -1,0 +1,157 @@
+"""One scenario solved and simulated: what comes of both, partition by partition."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+from scenarios import PLATFORMS, Table, toml
+
+from homenode import _engine
+from homenode.errors import HomenodeError
+from homenode.simulate.scenario import Scenario
+
+SECOND = 1_000_000_000
+_FULL = 0.9
+"""Share of a node's cores from which on it counts as full."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A partition both ways, each pair solved first."""
+
+    number: int
+    """Of its scenario."""
+    name: str
+    kind: str
+    """Of its workload."""
+    processors: int
+    cores: tuple[float, float]
+    instructions: tuple[float, float]
+    """In a second."""
+    response_ns: tuple[float | None, float | None]
+    steady: tuple[bool, bool]
+    crowded: bool
+    """Whether a node at home is full."""
+
+    @property
+    def deviation(self) -> float:
+        """Of the cores for the same work: how much came by chance is in both."""
+        (solved, simulated), by_chance = self.instructions, 1.0
+        if self.kind == "transactions" and solved > 0:
+            by_chance = simulated / solved
+        return self.cores[0] * by_chance / self.cores[1] - 1.0
+
+    @property
+    def response_deviation(self) -> float | None:
+        """None where one of them has none."""
+        solved, simulated = self.response_ns
+        return solved / simulated - 1.0 if solved and simulated else None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A scenario both ways, or why it was refused."""
+
+    number: int
+    rows: list[Row] = field(default_factory=list)
+    refused: str = ""
+
+
+def pair(job: tuple[str, int, float]) -> Pair | None:
+    """The scenario of a platform and a number, so many seconds of it simulated; None where the dice
+    made none.
+    """
+    platform, number, seconds = job
+    data, shares = PLATFORMS[platform](random.Random(f"{platform} {number}"))
+    if not data["partition"]:
+        return None
+    try:
+        spec = _scaled(data, shares)
+    except (HomenodeError, _engine.SpecError) as fault:
+        return Pair(number, refused=str(fault))
+    spec["warmup_ns"], spec["duration_ns"] = SECOND, int(seconds * SECOND)
+    spec["interval_ns"] = spec["duration_ns"]
+    text = json.dumps(spec)
+    solved = json.loads(_engine.solve(text))["partitions"]
+    simulated = json.loads(_engine.simulate(text, 0, lambda _: True))["partitions"]
+    full = _full_nodes(spec, simulated)
+    both = zip(spec["partitions"], solved, simulated, strict=True)
+    return Pair(number, [_row(number, spec, full, one, of, by) for one, of, by in both])
+
+
+def _row(
+    number: int,
+    spec: dict[str, Any],
+    full: set[int],
+    one: dict[str, Any],
+    of: dict[str, Any],
+    by: dict[str, Any],
+) -> Row:
+    totals, duration = by["totals"], spec["duration_ns"]
+    return Row(
+        number=number,
+        name=one["name"],
+        kind=one["workload"]["kind"],
+        processors=_processors(one),
+        cores=(of["cores"], totals["busy_ns"] / duration),
+        instructions=(of["instructions"], totals["instructions"] / duration * SECOND),
+        response_ns=(of["response_ns"], by["response_ns"]["mean"]),
+        steady=(of["steady"], by["steady"]["is_steady"]),
+        crowded=any(chip // spec["machine"]["chips_per_node"] in full for chip in one["home"]),
+    )
+
+
+def _processors(one: dict[str, Any]) -> int:
+    processors = one["processors"]
+    return int(processors.get("virtual", len(processors.get("cores", []))))
+
+
+def _full_nodes(spec: dict[str, Any], simulated: list[dict[str, Any]]) -> set[int]:
+    """Nodes of which those at home there together take nearly all cores."""
+    machine = spec["machine"]
+    chips, cores = machine["chips_per_node"], machine["cores_per_chip"]
+    used = [0.0] * machine["nodes"]
+    for one, by in zip(spec["partitions"], simulated, strict=True):
+        for chip in one["home"]:
+            share = by["totals"]["busy_ns"] / spec["duration_ns"] / len(one["home"])
+            used[chip // chips] += share
+    return {node for node, of in enumerate(used) if of > _FULL * chips * cores}
+
+
+def _scaled(data: Table, shares: list[float]) -> dict[str, Any]:
+    """The spec with rates and users that keep so much of the virtual processors busy, by solving
+    it: what is simulated then is independent of it.
+    """
+    partitions: Any = data["partition"]
+    for one in partitions:
+        work = one["workload"]
+        if "rate" in work:
+            work["rate"] = "0.001/s"
+        if work.get("count") == 0:
+            work["count"] = 1
+    spec: dict[str, Any] = json.loads(json.dumps(Scenario.from_toml(toml(data)).spec()))
+    alone = json.loads(_engine.solve(json.dumps(spec)))["partitions"]
+    for one, of, share in zip(spec["partitions"], alone, shares, strict=True):
+        if share:
+            _load(one, of["response_ns"], share)
+    return spec
+
+
+def _load(one: dict[str, Any], response_ns: float, share: float) -> None:
+    """Gives a partition as much to do as keeps this share of its processors busy, if a transaction
+    that is alone takes so long.
+    """
+    processors, work = one["processors"], one["workload"]
+    wanted = share * _processors(one)
+    if processors.get("capped"):
+        wanted = min(wanted, 0.8 * processors["entitlement"])
+    waits_ns = (work["bursts"] - 1) * work["wait_ns"]
+    each_s = (response_ns - waits_ns) / SECOND
+    if work["kind"] == "transactions":
+        work["rate_per_s"] = wanted / each_s
+    else:
+        away_s = 0.2 + waits_ns / SECOND + 1.5 * each_s
+        work["count"] = max(1, round(wanted / each_s * away_s))

@@ -1,0 +1,173 @@
+"""Random scenarios, a platform each, that are like those people write: shipped machines and
+profiles, loads from a tenth to all of what the processors can do.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+
+Table = dict[str, object]
+
+PROFILES = ("oltp", "java", "database-mix", "specjbb", "integer-suite")
+POWER = {
+    "ibm-power-795": ("book", 8, 32, 4),
+    "ibm-power-770": ("drawer", 4, 12, 4),
+    "ibm-power-e880": ("node", 4, 32, 8),
+    "ibm-power-e1080": ("node", 4, 60, 8),
+    "ibm-p5-570": ("building block", 4, 4, 2),
+}
+"""Node's name, nodes, cores of each, threads of a core."""
+
+
+def toml(data: Table) -> str:
+    """The document: JSON's scalars and inline arrays are TOML's, tables are written inline."""
+    lines = [f"{key} = {_value(value)}" for key, value in data.items() if not _nested(value)]
+    for key, value in data.items():
+        if isinstance(value, dict):
+            lines += [f"[{key}]", *(f"{k} = {_value(v)}" for k, v in value.items())]
+        elif _nested(value):
+            for table in value:  # type: ignore[attr-defined]
+                lines += [f"[[{key}]]", *(f"{k} = {_value(v)}" for k, v in table.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _nested(value: object) -> bool:
+    return isinstance(value, dict) or (
+        isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+    )
+
+
+def _value(value: object) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{k} = {_value(v)}" for k, v in value.items()) + " }"
+    return json.dumps(value)
+
+
+def workload(dice: random.Random, processors: int, threads: int) -> tuple[Table, float]:
+    """A workload, and the share of its processors that it is to keep busy (0: all it can)."""
+    kind = dice.choice(["transactions", "transactions", "users", "warehouses", "loops"])
+    profile = {
+        "base": dice.choice(PROFILES),
+        "instructions": dice.choice([1e5, 1e6, 5e6, 22e6, 1e8]),
+    }
+    share = dice.choice([0.1, 0.25, 0.4, 0.55, 0.7, 0.8, 0.9])
+    if kind == "loops":
+        most = max(1, processors * threads)
+        count = dice.choice([1, processors, max(1, processors // 2), most])
+        return {"kind": kind, "count": count, "endless": True, "profile": profile}, 0.0
+    if kind == "warehouses":
+        return {"kind": kind, "count": dice.randint(1, 2 * processors), "profile": profile}, 0.0
+    bursts: Table = {}
+    if dice.random() < 0.6:
+        bursts = {"bursts": dice.choice([4, 20, 100]), "wait": dice.choice(["1 ms", "5 ms"])}
+    if kind == "users":
+        return {"kind": kind, "count": 0, "think": "200 ms", "profile": profile, **bursts}, share
+    return {"kind": kind, "rate": "0/s", "profile": profile, **bursts}, share
+
+
+def powervm(dice: random.Random, *, dedicated: bool = False) -> tuple[Table, list[float]]:
+    """Partitions of a Power machine; with homes that collide in every other scenario."""
+    model = dice.choice(list(POWER))
+    node, nodes, cores, threads = POWER[model]
+    left = nodes * cores if not dedicated else (nodes - 1) * cores
+    partitions: list[Table] = []
+    shares: list[float] = []
+    collide = dice.random() < 0.5
+    entitled = 0.0
+    for at in range(dice.randint(1, 8)):
+        virtual = min(dice.choice([1, 2, 4, 6, 8, 12, 16, 30]), nodes * cores)
+        one: Table = {"name": f"p{at}"}
+        if dedicated:
+            virtual = min(virtual, left, cores)
+            if virtual < 1:
+                break
+            left -= virtual
+            one["processors"] = {"mode": "dedicated", "cores": virtual}
+        else:
+            entitlement = round(virtual * dice.choice([0.1, 0.3, 0.5, 0.8]), 2)
+            if entitled + entitlement > 0.9 * nodes * cores:
+                break
+            entitled += entitlement
+            one["processors"] = {
+                "mode": "shared",
+                "entitlement": entitlement,
+                "virtual": virtual,
+                "weight": dice.choice([64, 128, 200]),
+                "capped": dice.random() < 0.15,
+            }
+            if collide:
+                one["home"] = f"{node.replace(' ', '')}{dice.randrange(min(2, nodes))}"
+        smt = dice.choice([t for t in (1, 2, 4, 8) if t <= threads])
+        one["smt"] = smt
+        one["memory"] = "16 GiB"
+        guest: Table = {"os": "aix", "throughput_mode": dice.choice([0, 0, 1, 2, 4])}
+        guest["folding"] = dice.random() < 0.5
+        if dice.random() < 0.3:
+            guest = {"os": "linux"}
+        one["guest"] = guest
+        one["workload"], share = workload(dice, virtual, smt)
+        partitions.append(one)
+        shares.append(share)
+    data: Table = {"machine": {"model": model}, "partition": partitions}
+    return data, shares
+
+
+def prsm(dice: random.Random) -> tuple[Table, list[float]]:
+    """Linux partitions of a Z machine, by weight in both polarizations."""
+    model = dice.choice(["ibm-z10", "ibm-z196", "ibm-zec12", "ibm-z13", "ibm-z14", "ibm-z15"])
+    cores = dice.choice([4, 8, 16, 32])
+    partitions: list[Table] = []
+    shares: list[float] = []
+    for at in range(dice.randint(1, 6)):
+        virtual = min(cores, dice.choice([1, 2, 4, 8, 12, 16]))
+        processors: Table = {
+            "mode": "shared",
+            "virtual": virtual,
+            "weight": dice.choice([50, 100, 300]),
+            "polarization": dice.choice(["vertical", "horizontal"]),
+        }
+        if dice.random() < 0.15:
+            processors["capped"] = True
+        work, share = workload(dice, virtual, 1)
+        partitions.append(
+            {
+                "name": f"p{at}",
+                "processors": processors,
+                "memory": "16 GiB",
+                "guest": {"os": "linux"},
+                "workload": work,
+            }
+        )
+        shares.append(share)
+    return {"machine": {"model": model, "active_cores": cores}, "partition": partitions}, shares
+
+
+def host(dice: random.Random, policy: str) -> tuple[Table, list[float]]:
+    """Virtual machines of a host with two sockets."""
+    model = dice.choice(["intel-xeon-6240-2s", "intel-xeon-6140-2s", "amd-epyc-7742-2s"])
+    partitions: list[Table] = []
+    shares: list[float] = []
+    for at in range(dice.randint(1, 10)):
+        virtual = dice.choice([1, 2, 4, 8, 16])
+        processors: Table = {"mode": "shared", "virtual": virtual}
+        if policy == "credit2" or dice.random() < 0.5:
+            processors["weight"] = dice.choice([100, 200, 400])
+        work, share = workload(dice, virtual, 1)
+        one: Table = {"name": f"p{at}", "processors": processors, "memory": "8 GiB"}
+        if policy == "linux":
+            one["kvm"] = {}
+        partitions.append({**one, "workload": work})
+        shares.append(share)
+    machine: Table = {"model": model, "policy": policy, "threads": dice.choice([1, 2])}
+    return {"machine": machine, "partition": partitions}, shares
+
+
+PLATFORMS: dict[str, Callable[[random.Random], tuple[Table, list[float]]]] = {
+    "powervm": powervm,
+    "dedicated": lambda dice: powervm(dice, dedicated=True),
+    "prsm": prsm,
+    "linux": lambda dice: host(dice, "linux"),
+    "credit2": lambda dice: host(dice, "credit2"),
+}

@@ -1,0 +1,97 @@
+"""How far solved layouts are from simulated ones: random scenarios of each platform, both ways.
+
+The same scenarios come each time; `--first` takes others. Deviations are those of partitions that
+are steady in both; `--worst` lists the largest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import statistics
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+
+from pairs import Pair, Row, pair
+from scenarios import PLATFORMS
+
+_LITTLE = 0.01
+"""Cores below which a partition is not compared."""
+_MOST_REFUSED = 3
+
+
+def told(values: Sequence[float]) -> str:
+    """Median, 95th percentile and worst of their sizes, their mean with its sign, how many."""
+    if not values:
+        return "-"
+    sizes = sorted(abs(value) for value in values)
+    at = sizes[min(len(sizes) - 1, math.ceil(0.95 * len(sizes)) - 1)]
+    return (
+        f"{statistics.median(sizes):6.1%} {at:6.1%} {sizes[-1]:7.1%} "
+        f"{statistics.fmean(values):+6.1%} {len(values):5d}"
+    )
+
+
+def figures(pairs: Sequence[Pair]) -> Iterator[tuple[str, list[float]]]:
+    """What is compared, and its deviations."""
+    whole = [one.rows for one in pairs if one.rows and all(all(row.steady) for row in one.rows)]
+    sums = [[math.fsum(row.cores[way] for row in rows) for way in (0, 1)] for rows in whole]
+    yield "cores, frame", [solved / simulated - 1.0 for solved, simulated in sums]
+    rows = [row for row in compared(pairs) if all(row.steady)]
+    yield "cores", [row.deviation for row in rows]
+    yield "home has room", [row.deviation for row in rows if not row.crowded]
+    yield "home is full", [row.deviation for row in rows if row.crowded]
+    for kind in sorted({row.kind for row in rows}):
+        yield kind, [row.deviation for row in rows if row.kind == kind]
+    responses = [row.response_deviation for row in rows]
+    yield "response", [one for one in responses if one is not None]
+
+
+def compared(pairs: Sequence[Pair]) -> list[Row]:
+    """Partitions that use anything."""
+    return [row for one in pairs for row in one.rows if row.cores[1] > _LITTLE]
+
+
+def report(platform: str, pairs: Sequence[Pair], worst: int) -> None:
+    """Prints what came of a platform's scenarios."""
+    refused = [one for one in pairs if one.refused]
+    print(f"{platform}: {len(pairs) - len(refused)} scenarios, {len(refused)} refused")
+    for one in refused[:_MOST_REFUSED]:
+        print("   refused:", one.number, one.refused)
+    print(f"   {'':14s} median    95th   worst   mean    n")
+    for name, deviations in figures(pairs):
+        print(f"   {name:14s} {told(deviations)}")
+    rows = compared(pairs)
+    differ = sum(row.steady[0] != row.steady[1] for row in rows)
+    print(f"   steady or not: {differ} of {len(rows)} differ")
+    steady = [row for row in rows if all(row.steady)]
+    for row in sorted(steady, key=lambda row: -abs(row.deviation))[:worst]:
+        print(
+            f"      {row.number:4d} {row.name} {row.kind:12s} vps {row.processors:3d} "
+            f"{row.cores[0]:8.3f} {row.cores[1]:8.3f} {row.deviation:+6.1%}"
+            f"{' home is full' if row.crowded else ''}"
+        )
+
+
+def main() -> int:
+    """Compare the platforms that are named, all if none is."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("platforms", nargs="*", choices=[[], *PLATFORMS])
+    parser.add_argument("--count", type=int, default=500, help="scenarios of each")
+    parser.add_argument("--first", type=int, default=0, help="number of the first")
+    parser.add_argument("--seconds", type=float, default=4.0, help="simulated time of each")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
+    parser.add_argument("--worst", type=int, default=0, help="partitions to list")
+    asked = parser.parse_args()
+    numbers = range(asked.first, asked.first + asked.count)
+    for platform in asked.platforms or PLATFORMS:
+        with ProcessPoolExecutor(asked.jobs) as pool:
+            jobs = [(platform, number, asked.seconds) for number in numbers]
+            report(platform, [one for one in pool.map(pair, jobs) if one], asked.worst)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

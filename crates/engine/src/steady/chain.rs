@@ -1,0 +1,248 @@
+//! How many of a partition's software threads are runnable, and what its virtual processors do
+//! then.
+//!
+//! Bursts come at a rate that may fall with those that are there, and go at one that grows with the
+//! busy threads until all logical processors are. So the number of runnable threads is a chain of
+//! births and deaths:
+//!
+//! ```text
+//! p(n+1) / p(n) = arrivals(n) / departures(n+1)
+//! ```
+//! For exponential bursts this is exact, waits and think times of any kind included: where
+//! customers only wait for a time of their own, a network has a product form in which all such
+//! stations are one (Baskett, Chandy, Muntz, Palacios, Open, closed, and mixed networks of queues
+//! with different classes of customers, 1975). Other bursts change the queues, not the means of
+//! what is used. By Little's law the mean number and the throughput give the response.
+
+use super::demand::Arrivals;
+use super::filling::Filled;
+
+/// Most threads of a core.
+pub(super) const THREADS: usize = 9;
+
+/// What a partition's virtual processors do, means over time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Load {
+    /// Virtual processors with so many busy threads; entry 0 is not used.
+    pub with: [f64; THREADS],
+    /// Virtual processors with work, and the variance of their number.
+    pub vps: f64,
+    pub vps_variance: f64,
+    /// Runnable software threads, those that wait for a logical processor included.
+    pub runnable: f64,
+    /// Bursts done in a nanosecond.
+    pub bursts_per_ns: f64,
+    /// Times in a nanosecond that a burst finds its virtual processor without work.
+    pub wakes_per_ns: f64,
+    /// Share of the bursts that find all virtual processors at work.
+    pub full: f64,
+    /// Whether more comes than can go.
+    pub overrun: bool,
+}
+
+/// Share of the probability below which what may still come is of no account.
+const TAIL: f64 = 1e-9;
+
+/// Works a chain out. `rates[k]` are bursts that a virtual processor with `k` busy threads does in
+/// a nanosecond; `filled` says how many have how many.
+pub(super) fn load(arrivals: Arrivals, rates: &[f64; THREADS], filled: Filled) -> Load {
+    match arrivals {
+        Arrivals::Never => Load::default(),
+        Arrivals::Always(threads, duty) => always(threads, duty, rates, filled),
+        Arrivals::Open(per_ns) => {
+            let most = departures(rates, filled, filled.threads());
+            if per_ns >= most {
+                let mut all = always(f64::from(filled.threads()), 1.0, rates, filled);
+                (all.overrun, all.runnable) = (true, f64::INFINITY);
+                return all;
+            }
+            walk(|_| per_ns, rates, filled, None)
+        }
+        Arrivals::Closed(count, away_ns) if away_ns <= 0.0 => always(count, 1.0, rates, filled),
+        Arrivals::Closed(count, away_ns) => {
+            walk(|n| (count - n) / away_ns, rates, filled, Some(count))
+        }
+    }
+}
+
+fn departures(rates: &[f64; THREADS], filled: Filled, threads: u32) -> f64 {
+    let mut all = 0.0;
+    filled.each(threads, |busy, vps| all += vps * rates[busy]);
+    all
+}
+
+/// A fixed number of threads that are there for a share of the time.
+fn always(threads: f64, duty: f64, rates: &[f64; THREADS], filled: Filled) -> Load {
+    let running = (threads as u32).min(filled.threads());
+    let mut load = Load::default();
+    filled.each(running, |busy, vps| {
+        load.with[busy] += duty * vps;
+        load.vps += vps;
+        load.bursts_per_ns += duty * vps * rates[busy];
+    });
+    load.vps_variance = load.vps * load.vps * duty * (1.0 - duty);
+    load.vps *= duty;
+    load.runnable = duty * threads;
+    load
+}
+
+/// Goes through the states from none on; probabilities are scaled by that of state 0, and all sums
+/// again where they would leave what a number can hold.
+fn walk(
+    arrivals: impl Fn(f64) -> f64,
+    rates: &[f64; THREADS],
+    filled: Filled,
+    count: Option<f64>,
+) -> Load {
+    let most = filled.threads();
+    let mut sums = Sums::default();
+    let (mut p, mut n) = (1.0_f64, 0_u32);
+    loop {
+        let coming = arrivals(f64::from(n)).max(0.0);
+        sums.add(p, n, coming, rates, filled);
+        let next = departures(rates, filled, (n + 1).min(most));
+        let ratio = coming / next;
+        if n >= most && count.is_none() {
+            sums.add_tail(p * ratio, n + 1, ratio);
+            break;
+        }
+        p *= ratio;
+        n += 1;
+        let is_small = ratio < 0.9 && p < TAIL * sums.all * (1.0 - ratio);
+        if coming <= 0.0 || count.is_some_and(|count| f64::from(n) > count) || is_small {
+            break;
+        }
+        if p > 1e200 {
+            sums.scale(1e-200);
+            p *= 1e-200;
+        }
+    }
+    sums.load()
+}
+
+#[derive(Default)]
+struct Sums {
+    all: f64,
+    load: Load,
+    squares: f64,
+    coming: f64,
+    /// Virtual processors with work in the last state, by their busy threads.
+    last: [f64; THREADS],
+    last_vps: f64,
+    last_rate: f64,
+}
+
+impl Sums {
+    fn add(&mut self, p: f64, n: u32, coming: f64, rates: &[f64; THREADS], filled: Filled) {
+        let running = n.min(filled.threads());
+        if n <= filled.threads() {
+            (self.last, self.last_vps, self.last_rate) = ([0.0; THREADS], 0.0, 0.0);
+            filled.each(running, |busy, vps| {
+                self.last[busy] += vps;
+                self.last_vps += vps;
+                self.last_rate += vps * rates[busy];
+            });
+        }
+        self.add_last(p, f64::from(n));
+        self.load.wakes_per_ns += p * coming * filled.wakes(n);
+        if filled.returns {
+            self.coming += p * coming;
+            self.load.full += p * coming * filled.full(n);
+        }
+    }
+
+    fn add_last(&mut self, p: f64, n: f64) {
+        self.all += p;
+        for (sum, vps) in self.load.with.iter_mut().zip(self.last) {
+            *sum += p * vps;
+        }
+        self.load.vps += p * self.last_vps;
+        self.squares += p * self.last_vps * self.last_vps;
+        self.load.runnable += p * n;
+        self.load.bursts_per_ns += p * self.last_rate;
+    }
+
+    /// States from `n` on, in which all logical processors are busy and each has `ratio` times the
+    /// probability of the one before it.
+    fn add_tail(&mut self, p: f64, n: u32, ratio: f64) {
+        let all = p / (1.0 - ratio);
+        self.add_last(all, f64::from(n) + ratio / (1.0 - ratio));
+    }
+
+    fn scale(&mut self, by: f64) {
+        self.all *= by;
+        self.squares *= by;
+        self.coming *= by;
+        self.load.with.iter_mut().for_each(|sum| *sum *= by);
+        for sum in [
+            &mut self.load.vps,
+            &mut self.load.runnable,
+            &mut self.load.bursts_per_ns,
+            &mut self.load.wakes_per_ns,
+            &mut self.load.full,
+        ] {
+            *sum *= by;
+        }
+    }
+
+    fn load(mut self) -> Load {
+        let all = self.all;
+        self.scale(1.0 / all);
+        self.load.full /= self.coming.max(1e-300);
+        self.load.vps_variance = (self.squares - self.load.vps * self.load.vps).max(0.0);
+        self.load
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Virtual processors of one thread that each do a burst in a nanosecond.
+    fn single(vps: u16) -> (Filled, [f64; THREADS]) {
+        let mut rates = [0.0; THREADS];
+        rates[1] = 1.0;
+        (Filled::single(vps), rates)
+    }
+
+    #[test]
+    fn one_processor_is_the_queue_of_textbooks() {
+        let (filled, rates) = single(1);
+        for load in [0.1, 0.5, 0.9, 0.99] {
+            let found = super::load(Arrivals::Open(load), &rates, filled);
+            assert!((found.vps - load).abs() < 1e-9);
+            assert!((found.runnable - load / (1.0 - load)).abs() < 1e-6 / (1.0 - load));
+            assert!((found.wakes_per_ns - load * (1.0 - load)).abs() < 1e-9);
+        }
+        assert!(super::load(Arrivals::Open(1.0), &rates, filled).overrun);
+    }
+
+    #[test]
+    fn several_processors_are_erlangs_queue() {
+        // M/M/3 with an offered load of 2: chance to wait 4/9, mean queue 8/9.
+        let (filled, rates) = single(3);
+        let found = super::load(Arrivals::Open(2.0), &rates, filled);
+        assert!((found.vps - 2.0).abs() < 1e-9);
+        assert!((found.runnable - 26.0 / 9.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_few_customers_are_the_machine_repairman() {
+        // Two customers who are away for as long as a burst takes: p = 1, 2, 2 fifths.
+        let (filled, rates) = single(1);
+        let found = super::load(Arrivals::Closed(2.0, 1.0), &rates, filled);
+        assert!((found.runnable - 1.2).abs() < 1e-12);
+        assert!((found.bursts_per_ns - 0.8).abs() < 1e-12);
+        let many = super::load(Arrivals::Closed(5_000.0, 1.0), &rates, filled);
+        assert!((many.bursts_per_ns - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn who_is_always_there_keeps_as_many_busy() {
+        let (filled, rates) = single(4);
+        let found = super::load(Arrivals::Always(3.0, 0.5), &rates, filled);
+        assert_eq!((found.vps, found.bursts_per_ns), (1.5, 1.5));
+        let all = super::load(Arrivals::Always(9.0, 1.0), &rates, filled);
+        assert_eq!((all.vps, all.runnable), (4.0, 9.0));
+    }
+}

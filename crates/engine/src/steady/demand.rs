@@ -1,0 +1,116 @@
+//! What asks for a partition's processors: bursts of work, and where they come from.
+
+use crate::guest::workload::Shape;
+use crate::spec::{Partition, Workload};
+
+/// Where bursts come from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Arrivals {
+    /// From outside, so many in a nanosecond.
+    Open(f64),
+    /// From so many who are away for a while after each [ns].
+    Closed(f64, f64),
+    /// So many threads always have one, for this share of the time [0..1].
+    Always(f64, f64),
+    /// There are none.
+    Never,
+}
+
+/// What a partition's work asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Demand {
+    pub arrivals: Arrivals,
+    /// Mean instructions of a burst.
+    pub burst: f64,
+    /// Mean bursts of a transaction.
+    pub bursts: f64,
+    /// What a transaction waits elsewhere, its think time apart [ns].
+    pub wait_ns: f64,
+    /// Wake-ups of the guest's daemons in a nanosecond.
+    pub daemons_per_ns: f64,
+    /// Processor time of each [ns].
+    pub daemon_ns: f64,
+    /// Whether it was recorded: how it came within a step is not known.
+    pub recorded: bool,
+}
+
+impl Demand {
+    /// Of a partition; none where its workload has no steady state that could be known without
+    /// playing it.
+    pub fn of(partition: &Partition) -> Option<Self> {
+        let shape = Shape::of(&partition.workload, &partition.profile);
+        let unix = partition.guest.unix();
+        let gangs = unix.gangs.iter().filter(|gang| gang.lengths_ns.is_empty());
+        let (wakes, work) = gangs.fold(
+            (
+                unix.daemon_rate_per_s * 1e-9,
+                unix.daemon_rate_per_s * 1e-9 * unix.daemon_ns as f64,
+            ),
+            |(wakes, work), gang| {
+                let each = f64::from(gang.threads) / gang.every_ns as f64;
+                (wakes + each, work + each * gang.work_ns as f64)
+            },
+        );
+        let (arrivals, recorded) = arrivals_of(&partition.workload, &partition.profile, &shape)?;
+        Some(Self {
+            arrivals,
+            burst: shape.burst_instructions,
+            bursts: shape.bursts,
+            wait_ns: (shape.bursts - 1.0) * shape.wait_ns,
+            daemons_per_ns: wakes,
+            daemon_ns: if wakes > 0.0 { work / wakes } else { 0.0 },
+            recorded,
+        })
+    }
+}
+
+/// Where a workload's bursts come from, and whether they were recorded.
+fn arrivals_of(
+    workload: &Workload,
+    profile: &crate::spec::Profile,
+    shape: &Shape,
+) -> Option<(Arrivals, bool)> {
+    let away = |think_ns: u64| {
+        let wait_ns = (shape.bursts - 1.0) * shape.wait_ns;
+        (think_ns as f64 + wait_ns) / shape.bursts
+    };
+    let told = |arrivals| Some((arrivals, false));
+    match *workload {
+        Workload::Transactions { rate_per_s, .. } => {
+            told(Arrivals::Open(rate_per_s * 1e-9 * shape.bursts))
+        }
+        Workload::Users {
+            count, think_ns, ..
+        }
+        | Workload::Pairs {
+            count, think_ns, ..
+        } => told(Arrivals::Closed(f64::from(count), away(think_ns))),
+        Workload::Warehouses { count } => told(Arrivals::Always(f64::from(count), 1.0)),
+        Workload::Loops {
+            count,
+            endless: true,
+            busy_ns,
+            rest_ns,
+        } => {
+            let duty = if busy_ns == 0 {
+                1.0
+            } else {
+                busy_ns as f64 / (busy_ns + rest_ns) as f64
+            };
+            told(Arrivals::Always(f64::from(count), duty))
+        }
+        Workload::Trace {
+            ref lengths_ns,
+            ref instructions_per_s,
+            ..
+        } => {
+            let steps = || lengths_ns.iter().zip(instructions_per_s);
+            let all: f64 = steps().map(|(length, rate)| *length as f64 * rate).sum();
+            let length: f64 = steps().map(|(length, _)| *length as f64).sum();
+            let per_ns = all / length * 1e-9 / profile.instructions_per_unit;
+            Some((Arrivals::Open(per_ns), true))
+        }
+        Workload::Idle => told(Arrivals::Never),
+        Workload::Loops { .. } | Workload::Barriers { .. } | Workload::Web { .. } => None,
+    }
+}

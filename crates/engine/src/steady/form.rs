@@ -1,0 +1,150 @@
+//! A partition as the solver sees it, with all that no load changes.
+
+use super::demand::{Arrivals, Demand};
+use super::fault::SolveFault;
+use super::filling::Filled;
+use crate::cost::{Fixed, Spread, Working};
+use crate::guest::memory;
+use crate::ids::ChipId;
+use crate::machine::Topology;
+use crate::spec::{Accounting, Guest, LockKind, Machine, Partition, Policy, Processors};
+
+/// One form of a partition.
+#[derive(Clone, Debug)]
+pub(super) struct Form {
+    pub partition: Partition,
+    pub demand: Demand,
+    pub filled: Filled,
+    pub spread: Spread,
+    pub working: Working,
+    /// By busy threads of a core.
+    pub fixed: Vec<Fixed>,
+    /// Chips of its homes, or of its own cores, with the share of its virtual processors there.
+    pub homes: Vec<(ChipId, f64)>,
+    /// The same by the number of their node.
+    pub homes_by_node: Vec<(usize, f64)>,
+    /// Cores that it is entitled to, most it may use, and the group that limits it with others.
+    pub entitled: f64,
+    pub cap: f64,
+    pub group: Option<usize>,
+    /// Whether a cap by weight holds for each of its logical cores.
+    pub caps_each: bool,
+    /// Whether it has cores of its own.
+    pub owns: bool,
+    /// Whether an idle sibling of a single busy thread keeps its decode slots.
+    pub snoozes: bool,
+    /// Moves of its balancing in a nanosecond.
+    pub balances_per_ns: f64,
+    /// How long a virtual processor without work keeps its core [ns]; infinite = for ever.
+    pub polls_ns: f64,
+}
+
+impl Form {
+    /// Of a partition on a machine.
+    pub fn of(machine: &Machine, tree: &Topology, one: &Partition) -> Result<Self, SolveFault> {
+        let unknown = |what: &str| SolveFault::Unknown {
+            partition: one.name.clone(),
+            what: what.into(),
+        };
+        if one.profile.lock_kind == LockKind::Sleeping && one.profile.lock_share > 0.0 {
+            return Err(unknown("a lock for which threads sleep"));
+        }
+        if matches!(one.guest, Guest::Zvm(_)) {
+            return Err(unknown("z/VM's own dispatcher"));
+        }
+        let demand = Demand::of(one).ok_or_else(|| unknown("its kind of workload"))?;
+        let stays = matches!(demand.arrivals, Arrivals::Always(..));
+        let owns = matches!(one.processors, Processors::Dedicated { .. });
+        let homes = homes(tree, one);
+        let reads = memory::place(machine, tree, one);
+        let aix = matches!(one.guest, Guest::Aix(_));
+        Ok(Self {
+            demand,
+            filled: Filled::of(one, machine.smt.parts, stays).with(match demand.arrivals {
+                Arrivals::Open(_) => 1.0 - 1.0 / demand.bursts,
+                _ => 1.0,
+            }),
+            entitled: entitled(one),
+            cap: cap(one),
+            group: group(machine, one),
+            caps_each: machine.hypervisor.policy == Policy::Prsm,
+            balances_per_ns: one
+                .guest
+                .unix()
+                .rebalance_ns
+                .map_or(0.0, |ns| 1.0 / ns as f64),
+            spread: Spread::new(tree, reads),
+            working: Working::of(machine, &one.profile),
+            fixed: (0..=one.smt.max(tree.siblings as u8))
+                .map(|threads| Fixed::of(machine, one, threads.max(1)))
+                .collect(),
+            homes_by_node: by_node(tree, &homes),
+            homes,
+            owns,
+            snoozes: aix && one.smt > 1 && machine.accounting == Accounting::DecodeSlots,
+            polls_ns: match &one.guest {
+                Guest::Aix(aix) => aix.snooze_delay_ns.map_or(f64::INFINITY, |ns| ns as f64),
+                _ => 0.0,
+            },
+            partition: one.clone(),
+        })
+    }
+}
+
+/// Chips of a partition's virtual processors: they are homed in turn.
+fn homes(tree: &Topology, one: &Partition) -> Vec<(ChipId, f64)> {
+    let count = usize::from(one.processors.count());
+    let mut homes: Vec<(ChipId, f64)> = Vec::new();
+    for at in 0..count {
+        let chip = match &one.processors {
+            Processors::Dedicated { cores, .. } => tree.chip_of(cores[at].into()),
+            Processors::Shared { .. } => one.home[at % one.home.len()].into(),
+        };
+        let each = 1.0 / count as f64;
+        match homes.iter_mut().find(|(of, _)| *of == chip) {
+            Some((_, share)) => *share += each,
+            None => homes.push((chip, each)),
+        }
+    }
+    homes
+}
+
+fn by_node(tree: &Topology, homes: &[(ChipId, f64)]) -> Vec<(usize, f64)> {
+    let mut nodes: Vec<(usize, f64)> = Vec::new();
+    for (chip, share) in homes {
+        let node = tree.node_of(*chip).index();
+        match nodes.iter_mut().find(|(of, _)| *of == node) {
+            Some((_, sum)) => *sum += share,
+            None => nodes.push((node, *share)),
+        }
+    }
+    nodes
+}
+
+/// What it says that it is entitled to; PR/SM works that out from the weights of all.
+fn entitled(one: &Partition) -> f64 {
+    match &one.processors {
+        Processors::Shared { entitlement, .. } => *entitlement,
+        Processors::Dedicated { cores, .. } => cores.len() as f64,
+    }
+}
+
+fn cap(one: &Partition) -> f64 {
+    let Processors::Shared { prsm, .. } = &one.processors else {
+        return f64::INFINITY;
+    };
+    let defined = prsm.defined_capacity.map(|it| it.cores);
+    let least = [prsm.cap, defined].into_iter().flatten().reduce(f64::min);
+    least.unwrap_or(f64::INFINITY)
+}
+
+/// Under PR/SM a group limits, elsewhere a pool that is not the default one.
+fn group(machine: &Machine, one: &Partition) -> Option<usize> {
+    let Processors::Shared { prsm, pool, .. } = &one.processors else {
+        return None;
+    };
+    if machine.hypervisor.policy == Policy::Prsm {
+        return prsm.group.map(usize::from);
+    }
+    (*pool > 0).then_some(usize::from(*pool))
+}

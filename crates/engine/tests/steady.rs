@@ -1,0 +1,123 @@
+//! Solved layouts: laws that hold whatever the layout, and of a few what is known exactly.
+
+mod common;
+
+use common::platform::Platform;
+use common::random::scenarios;
+use common::{dedicated, machine, partition, shared, spec, transactions, users};
+use homenode_engine::spec::{Distribution, Partition, Spec};
+use homenode_engine::steady::{solve, Layouts, SolveFault, Solved};
+use proptest::prelude::*;
+
+fn of(spec: &Spec) -> Solved {
+    solve(spec).unwrap_or_else(|fault| panic!("{fault}"))
+}
+
+/// One partition on a core of its own; a burst of 1e6 instructions takes 1 ms.
+fn alone(rate: f64) -> Spec {
+    let work = transactions(rate, Distribution::Exponential);
+    spec(
+        machine("core:2"),
+        vec![partition("a", dedicated(0..1, false), work)],
+    )
+}
+
+#[test]
+fn a_core_of_its_own_is_the_queue_of_textbooks() {
+    for rate in [100.0, 500.0, 900.0] {
+        let solved = of(&alone(rate));
+        let one = &solved.partitions[0];
+        let each = one.cores / rate;
+        let response = one.response_ns.expect("it has transactions") * 1e-9;
+        assert!(
+            (response * (1.0 / each - rate) - 1.0).abs() < 1e-6,
+            "{rate}: {response}"
+        );
+    }
+}
+
+#[test]
+fn more_than_it_can_do_has_no_steady_state() {
+    let one = &of(&alone(1_100.0)).partitions[0];
+    assert!(!one.steady && one.response_ns.is_none());
+    assert!((one.cores - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn users_keep_littles_law() {
+    let mut users_spec = alone(1.0);
+    users_spec.partitions[0].workload = users(40, 50_000_000);
+    let one = &of(&users_spec).partitions[0];
+    let cycle = one.response_ns.expect("users wait") + 50e6;
+    assert!((one.throughput * cycle * 1e-9 / 40.0 - 1.0).abs() < 1e-6);
+}
+
+/// Two partitions homed on two nodes of two cores; the first may have another home.
+fn two(home: u16) -> (Spec, Partition) {
+    let work = transactions(1_200.0, Distribution::Exponential);
+    let mut first = partition("a", shared(1.0, 2), work.clone());
+    let second = partition("b", shared(1.0, 2), work);
+    let made = spec(machine("node:2 core:2"), vec![first.clone(), second]);
+    first.home = vec![home];
+    first.memory = vec![common::memory(&[home], common::GIB)];
+    (made, first)
+}
+
+#[test]
+fn a_form_that_is_taken_and_given_back_leaves_no_trace() {
+    let (spec, elsewhere) = two(1);
+    let mut layouts = Layouts::new(&spec).unwrap();
+    let first = layouts.solve(&[0, 0]).unwrap();
+    let number = layouts.add(0, &elsewhere).unwrap();
+    let apart = layouts.solve(&[number, 0]).unwrap();
+    let again = layouts.solve(&[0, 0]).unwrap();
+    for (one, other) in first.partitions.iter().zip(&again.partitions) {
+        assert!((one.cores / other.cores - 1.0).abs() < 1e-3);
+    }
+    // Together they are in each other's way, apart they are not.
+    let waits = |of: &Solved| {
+        of.partitions
+            .iter()
+            .map(|one| one.by_distance[2])
+            .sum::<f64>()
+    };
+    assert!(waits(&apart) < 0.1 * waits(&first), "{first:?} {apart:?}");
+    assert!(waits(&first) > 0.01 && waits(&apart) < 0.1 * waits(&first));
+    let fault = layouts.solve(&[0, 7]).unwrap_err();
+    assert!(matches!(fault, SolveFault::Shape { .. }));
+}
+
+fn check_laws(spec: &Spec) {
+    let solved = match solve(spec) {
+        Ok(solved) => solved,
+        Err(SolveFault::Unknown { .. } | SolveFault::Policy(_)) => return,
+        Err(fault) => panic!("{fault}"),
+    };
+    let active = f64::from(spec.machine.active_cores);
+    let all: f64 = solved.partitions.iter().map(|one| one.cores).sum();
+    assert!(all <= active * 1.05, "{all} of {active} cores: {solved:?}");
+    for (one, of) in solved.partitions.iter().zip(&spec.partitions) {
+        let vps = f64::from(of.processors.count());
+        assert!(one.cores.is_finite() && one.cores >= 0.0);
+        assert!(one.cores <= vps * 1.02 + 0.02, "{}: {}", of.name, one.cores);
+        assert!((one.books.total() - one.cores).abs() <= 1e-6 + 0.01 * one.cores);
+        let shares: f64 = one.by_distance.iter().sum();
+        assert!((shares - 1.0).abs() < 1e-9 && one.by_distance.iter().all(|s| *s >= -1e-9));
+        assert!(one.response_ns.is_none_or(|ns| ns.is_finite() && ns > 0.0));
+    }
+    assert_eq!(solved, of(spec), "the same spec twice");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn laws_hold_of_any_layout(
+        one in prop_oneof![
+            scenarios(Platform::PowerVm),
+            scenarios(Platform::Dedicated),
+            scenarios(Platform::PrSm),
+        ]
+    ) {
+        check_laws(&one.0);
+    }
+}
