@@ -108,6 +108,8 @@ def test_help_needs_no_library_but_its_own(tmp_path: Path) -> None:
         ("sar -P ALL 1 1", "duckdb typer"),
         ("lssrad -av", "typer"),
         ("lssrad --frame", "typer"),
+        ("solve small.toml", "numpy pyarrow pydantic rich typer"),
+        ("solve small.toml --json", "numpy pyarrow pydantic typer"),
         ("affinity", "numpy pyarrow pydantic rich typer"),
         ("lsmemopt", "numpy pyarrow pydantic typer"),
         ("machines ibm-power-795", "pydantic rich typer"),

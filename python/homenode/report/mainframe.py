@@ -22,9 +22,10 @@ from homenode.model.spec import (
 )
 from homenode.report.tables import plain_table
 from homenode.simulate.engine import load_engine
+from homenode.simulate.kept.figures import Figures
 from homenode.simulate.kept.guests import guest_tables
+from homenode.simulate.kept.kept_run import KeptRun
 from homenode.simulate.kept.totals import NS_PER_S
-from homenode.simulate.run import Run
 
 _SYSTEM = [
     ("ETR/s", "etr_per_s", 1),
@@ -70,7 +71,7 @@ _WITH_INTERVAL = ("etr_per_s", "itr_per_s", "instructions_per_tx", "paging_per_s
 _LAYERS = {"ip": "3", "ethernet": "2"}
 
 
-def mainframe_tables(run: Run) -> list[Table]:
+def mainframe_tables(run: Figures) -> list[Table]:
     """PR/SM's, where it divides the machine, and those of z/VM, where it runs."""
     tables = [_prsm_table(run)] if _divides(run) else []
     guests = [p for p in run.partitions if zvm_of(run.partition_spec(p)) is not None]
@@ -90,7 +91,7 @@ def mainframe_tables(run: Run) -> list[Table]:
 
 
 def _metrics(
-    run: Run, partitions: list[str], shown: Sequence[tuple[str, str, int | None]], title: str
+    run: Figures, partitions: list[str], shown: Sequence[tuple[str, str, int | None]], title: str
 ) -> Table:
     """A column a metric, without those that none of the partitions has."""
     there = [
@@ -113,9 +114,9 @@ def _metrics(
     return table
 
 
-def _switch_rows(run: Run) -> list[dict[str, Any]]:
+def _switch_rows(run: Figures) -> list[dict[str, Any]]:
     """Each switch with its means over all replications."""
-    if "switch" not in guest_tables(run.spec):
+    if not isinstance(run, KeptRun) or "switch" not in guest_tables(run.spec):
         return []
     rows = run.intervals("switch")
     sums = rows.group_by("partition", "switch", "partition_index", "switch_index").sum()
@@ -153,14 +154,14 @@ def _switch_table(rows: list[dict[str, Any]]) -> Table:
     return table
 
 
-def _divides(run: Run) -> bool:
+def _divides(run: Figures) -> bool:
     """Whether PR/SM has something to divide: a shared partition, or several."""
     shared = any(p["processors"]["mode"] == "shared" for p in run.spec["partitions"])
     prsm = run.spec["machine"]["hypervisor"]["policy"] == "prsm"
     return bool(prsm and (shared or len(run.partitions) > 1))
 
 
-def _prsm_table(run: Run) -> Table:
+def _prsm_table(run: Figures) -> Table:
     """A row a partition, and for each pool what PR/SM takes for none of them."""
     table = plain_table(
         "partition", "cores", "type", "weight", "entitlement", "VH/VM/VL", "cores busy",
@@ -170,7 +171,8 @@ def _prsm_table(run: Run) -> Table:
         spec = run.partition_spec(name)
         shared, own = shared_of(spec), cores_of(spec)
         metrics = run.metrics[name]
-        managed = (metrics["physc"].mean or 0.0) * (metrics["hypervisor_pct"].mean or 0.0) / 100.0
+        share = metrics["hypervisor_pct"]
+        managed = (metrics["physc"].mean or 0.0) * (share.mean or 0.0) / 100.0
         table.add_row(
             escape(name),
             str(processors_of(spec)),
@@ -179,7 +181,7 @@ def _prsm_table(run: Run) -> Table:
             number(len(own) if shared is None else shared["entitlement"], 2),
             _polarization(spec),
             with_interval(metrics["physc"], 2),
-            number(managed, 4),
+            number(managed if share.reason is None else None, 4),
             _caps(run, shared),
         )
     sharing = {
@@ -212,7 +214,7 @@ def _polarization(spec: PartitionSpec) -> str:
     return f"{high}/{medium}/{low}"
 
 
-def _caps(run: Run, shared: SharedSpec | None) -> str:
+def _caps(run: Figures, shared: SharedSpec | None) -> str:
     """Which limits hold beside the weight."""
     found = ["weight"] if shared is not None and shared["capped"] else []
     more = None if shared is None else shared.get("prsm")

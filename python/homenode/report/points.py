@@ -39,12 +39,15 @@ def points_table(told: Comparison) -> Table:
 def points_line(told: Comparison) -> str:
     """What the marks and changes mean."""
     marked = any(cell.mark for row in told.rows for cell in row.cells.values())
+    changes = [cell.change for row in told.rows for cell in row.cells.values()]
+    best = "* best, ~ not told apart from it; " if marked else ""
+    if all(change.ci95 is None for change in changes):
+        return f"{best}change: against the first"
     how = (
         "from pairs of replications with the same random numbers"
         if told.paired
         else "of runs that do not share their random numbers"
     )
-    best = "* best, ~ not told apart from it; " if marked else ""
     return f"{best}change: against the first, ± 95 % {how}"
 
 

@@ -16,13 +16,16 @@ from homenode.report.scores import score_of
 from homenode.report.tables import plain_table
 from homenode.simulate.kept.frame import frame_of, limit_of
 from homenode.simulate.kept.points import point_in_words
+from homenode.simulate.solved.counters import MORE_THAN_IT_CAN
 
 if TYPE_CHECKING:
+    from homenode.simulate.kept.figures import Figures
     from homenode.simulate.kept.frame import Frame
     from homenode.simulate.kept.kept_run import KeptRun
-    from homenode.simulate.run import Run
 
-_PROCESSOR = [
+_Column = tuple[str, str, int]
+"""Heading, metric, decimals."""
+_PROCESSOR: list[_Column] = [
     ("physc", "physc", 2),
     ("%entc", "entc_pct", 1),
     ("%user", "user_pct", 1),
@@ -37,7 +40,7 @@ _PLACE = [
     ("near", "near_share"),
     ("far", "far_share"),
 ]
-_WORK = [
+_WORK: list[_Column] = [
     ("etr/s", "etr_per_s", 1),
     ("core-us/tx", "cpu_per_tx_us", 0),
     ("response ms", "response_ms_mean", 2),
@@ -46,7 +49,7 @@ _WORK = [
     ("loop s", "elapsed_s", 2),
 ]
 
-_HOST = [
+_HOST: list[_Column] = [
     ("share %", "cpu_share_pct", 1),
     ("nvcsw/s", "nvcsw_per_s", 0),
     ("nivcsw/s", "nivcsw_per_s", 0),
@@ -77,7 +80,7 @@ _NEST = [
 ]
 
 
-def run_tables(run: Run) -> list[Table]:
+def run_tables(run: Figures) -> list[Table]:
     """Processor, threads of a host, place and work of each partition; what is known as its nest,
     where the machine has such figures; what PR/SM and z/VM tell.
     """
@@ -87,8 +90,15 @@ def run_tables(run: Run) -> list[Table]:
     return [*tables, *([_nest_table(run)] if nest else []), *mainframe_tables(run)]
 
 
-def _processor_table(run: Run) -> Table:
-    columns = [entry[0] for entry in _PROCESSOR] + [entry[0] for entry in _PLACE]
+def _shown(run: Figures, columns: list[_Column]) -> list[_Column]:
+    """Those in which a partition has a value."""
+    metrics = [run.metrics[partition] for partition in run.partitions]
+    return [one for one in columns if any(told[one[1]].mean is not None for told in metrics)]
+
+
+def _processor_table(run: Figures) -> Table:
+    shown = _shown(run, _PROCESSOR)
+    columns = [entry[0] for entry in shown] + [entry[0] for entry in _PLACE]
     table = plain_table("partition", *columns, title="Processor")
     for partition in run.partitions:
         metrics = run.metrics[partition]
@@ -96,7 +106,7 @@ def _processor_table(run: Run) -> Table:
             marked(metrics[name], digits)
             if name == "physc"
             else _mean(run, partition, name, digits)
-            for _, name, digits in _PROCESSOR
+            for _, name, digits in shown
         ]
         shares = [metrics[name].mean for _, name in _PLACE]
         cells += [NOTHING if share is None else f"{100 * share:.1f} %" for share in shares]
@@ -104,13 +114,9 @@ def _processor_table(run: Run) -> Table:
     return table
 
 
-def _host_table(run: Run) -> Table:
+def _host_table(run: Figures) -> Table:
     """Threads of a Linux or Xen host, columns that hold nothing left out."""
-    shown = [
-        entry
-        for entry in _HOST
-        if any(run.metrics[name][entry[1]].mean is not None for name in run.partitions)
-    ]
+    shown = _shown(run, _HOST)
     table = plain_table("partition", *(title for title, *_ in shown), title="Threads on the host")
     for partition in run.partitions:
         cells = [_mean(run, partition, name, digits) for _, name, digits in shown]
@@ -118,12 +124,8 @@ def _host_table(run: Run) -> Table:
     return table
 
 
-def _work_table(run: Run) -> Table:
-    shown = [
-        entry
-        for entry in _WORK
-        if any(run.metrics[p][entry[1]].mean is not None for p in run.partitions)
-    ]
+def _work_table(run: Figures) -> Table:
+    shown = _shown(run, _WORK)
     scores = {name: score_of(run, name) for name in run.partitions}
     units = list(dict.fromkeys(score[0] for score in scores.values() if score is not None))
     table = plain_table("partition", *(title for title, *_ in shown), *units, title="Work")
@@ -141,7 +143,7 @@ def _work_table(run: Run) -> Table:
     return table
 
 
-def _nest_table(run: Run) -> Table:
+def _nest_table(run: Figures) -> Table:
     table = plain_table("partition", *(title for title, *_ in _NEST), "category", title="Nest")
     for partition in run.partitions:
         cells = [_mean(run, partition, name, digits) for _, name, digits in _NEST]
@@ -149,7 +151,7 @@ def _nest_table(run: Run) -> Table:
     return table
 
 
-def _mean(run: Run, partition: str, name: str, digits: int) -> str:
+def _mean(run: Figures, partition: str, name: str, digits: int) -> str:
     mean = run.metrics[partition][name].mean
     return NOTHING if mean is None else f"{mean:,.{digits}f}"
 
@@ -163,7 +165,7 @@ def frame_line(frame: Frame) -> str:
     )
 
 
-def unsteady_lines(run: Run) -> list[str]:
+def unsteady_lines(run: Figures) -> list[str]:
     """One line for all partitions without a steady state, each with its reason; none if all have
     one.
     """
@@ -175,13 +177,13 @@ def unsteady_lines(run: Run) -> list[str]:
     return [f"No steady state, so throughput and response have no mean: {told}."]
 
 
-def _why(run: Run, name: str, frame: Frame) -> str:
+def _why(run: Figures, name: str, frame: Frame) -> str:
     """What grows, shortly, and what keeps the partition from doing more."""
     reason = run.unsteady_reason(name) or ""
     found = _GROWTH.search(reason)
-    if found is None:
-        return reason
     limit = limit_of(run, name, frame)
+    if found is None:
+        return f"{reason}, {limit}" if limit and reason == MORE_THAN_IT_CAN else reason
     busy = f"{found['busy']} % of its virtual processors had work"
     rest = reason[found.end() :]
     return (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from homenode.model.estimate import Estimate
 from homenode.model.numbers import with_interval
-from homenode.simulate.kept.kept_run import KeptRun
+from homenode.simulate.kept.figures import Figures
 
 
 def score_of(
-    run: KeptRun, partition: str, rate: Estimate | None = None
+    run: Figures, partition: str, rate: Estimate | None = None
 ) -> tuple[str, Estimate] | None:
     """The unit and the partition's throughput in it; None where its profile has none, or it has no
     throughput. `rate` is taken in place of the run's own.
@@ -22,7 +22,7 @@ def score_of(
     return told["unit"], Estimate(rate.mean * each, ci95)
 
 
-def score_text(run: KeptRun, partition: str, rate: Estimate | None = None) -> str:
+def score_text(run: Figures, partition: str, rate: Estimate | None = None) -> str:
     """The same in a few words after a comma, or nothing."""
     found = score_of(run, partition, rate)
     return "" if found is None else f", {with_interval(found[1], 0)} {found[0]}"

@@ -113,6 +113,43 @@ class PriceAnswer(TypedDict):
     partitions: list[PartitionPrice]
 
 
+class PartitionSolved(TypedDict):
+    """What a partition does in the steady state, means over time."""
+
+    name: str
+    cores: float
+    throughput: float
+    """Transactions in a second."""
+    response_ns: float | None
+    """None without transactions, without a steady state, and where demand was recorded."""
+    steady: bool
+    busy_vps: float
+    """Virtual processors with work."""
+    busy_threads: float
+    """Busy hardware threads of the cores used."""
+    inside: float | None
+    """Runnable threads; None where they grow without end."""
+    dispatches: float
+    """Wake-ups of virtual processors in a second; of those by turns nothing is known."""
+    by_distance: list[float]
+    """Shares of the core time at home, near, far."""
+    instructions: float
+    """In a second."""
+    waiting: float
+    """Share of the time with work in which a core is waited for."""
+    books: dict[str, float]
+    """Cores by cause; they add up to `cores`."""
+    lines: dict[str, float]
+    """Lines in a second by source."""
+
+
+class SolvedAnswer(TypedDict):
+    """The steady state of a layout, as `crates/python/src/solve.rs` writes it."""
+
+    steps: int
+    partitions: list[PartitionSolved]
+
+
 class PoolFigures(TypedDict):
     """Cores of a pool: there, used, available; of PR/SM also those of its management."""
 

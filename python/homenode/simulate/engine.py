@@ -44,6 +44,12 @@ class Engine(Protocol):
         """
         ...
 
+    def solve(self, spec_json: str) -> str:
+        """The steady state of a frozen scenario without simulating it, as JSON; raises `SpecError`
+        for what only a simulation can tell.
+        """
+        ...
+
     def polarize(self, entitlement: float, cores: int) -> tuple[int, int, int, float]:
         """How PR/SM spreads an entitlement over logical cores in vertical polarization: how many
         are high, medium and low, and the share of a physical core that a medium one is entitled to.

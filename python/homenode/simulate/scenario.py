@@ -16,6 +16,8 @@ from homenode.simulate.seek.look import Found, look_for, sought_of
 from homenode.simulate.seek.users import UsersFound
 from homenode.simulate.seek.warehouses import ScoreFound
 from homenode.simulate.settle.work import settled
+from homenode.simulate.solved.figures import Solved
+from homenode.simulate.solved.solve import solve_scenario
 
 
 class Scenario(model.Scenario):
@@ -50,6 +52,12 @@ class Scenario(model.Scenario):
             progress=progress,
             stop=stop,
         )
+
+    def solve(self, *, progress: ProgressFn | None = None) -> Solved:
+        """Its steady state without simulating it: the metrics of a run that follow from it, without
+        intervals; nothing is kept. Raises `HomenodeError` for what only a simulation can tell.
+        """
+        return solve_scenario(self, progress=progress)
 
     def spec(self, *, seed: int | None = None) -> Spec:
         """The engine's input as a dictionary. Work that is told by the cores it takes is found

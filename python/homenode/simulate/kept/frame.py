@@ -11,7 +11,7 @@ from homenode.model.estimate import Estimate, Told, estimate
 from homenode.model.spec import capacity_of, cores_of, shared_of
 
 if TYPE_CHECKING:
-    from homenode.simulate.kept.kept_run import KeptRun
+    from homenode.simulate.kept.figures import Figures
 
 _AT_LIMIT = 0.98
 """Share of a limit from which on it is taken to be reached: what is left over is the hypervisor's
@@ -46,7 +46,7 @@ class Frame:
         }
 
 
-def frame_of(run: KeptRun) -> Frame:
+def frame_of(run: Figures) -> Frame:
     """The frame of a run, with 95 % intervals over its replications."""
     machine, scale = run.spec["machine"], run.spec["duration_ns"]
     hosted = machine["hypervisor"]["policy"] in HOST_POLICIES
@@ -67,7 +67,7 @@ def frame_of(run: KeptRun) -> Frame:
     )
 
 
-def limit_of(run: KeptRun, partition: str, frame: Frame) -> str:
+def limit_of(run: Figures, partition: str, frame: Frame) -> str:
     """Half a sentence on what keeps a partition without a steady state from doing more."""
     spec, physc = run.partition_spec(partition), run.metric(partition, "physc").mean or 0.0
     shared = shared_of(spec)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from homenode.simulate.kept.totals import Totals
+from homenode.simulate.kept.totals import Totals, UnknownCounterError
 
 Formula = Callable[[Totals], float | None]
 
@@ -19,3 +19,18 @@ class Metric:
     meaning: str
     formula: Formula
     needs_steady: bool = False
+
+    def of(self, totals: Totals) -> float | None:
+        """Its value; None where it makes no sense, or needs a counter that is not known."""
+        try:
+            return self.formula(totals)
+        except UnknownCounterError:
+            return None
+
+    def is_known(self, totals: Totals) -> bool:
+        """Whether all counters that it needs are known."""
+        try:
+            self.formula(totals)
+        except UnknownCounterError:
+            return False
+        return True

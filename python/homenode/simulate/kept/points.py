@@ -18,7 +18,7 @@ from homenode.model.estimate import Estimate, Told, estimate, mean_of, student_t
 from homenode.simulate.kept.metrics import METRICS
 
 if TYPE_CHECKING:
-    from homenode.simulate.kept.kept_run import KeptRun
+    from homenode.simulate.kept.figures import Figures
 
 USUAL = ("physc", "etr_per_s", "response_ms_p95", "elapsed_s")
 """Metrics that are shown if none are named, those without any value left out."""
@@ -146,7 +146,7 @@ def chosen_metrics(words: str | None) -> tuple[str, ...]:
     return names
 
 
-def point_of(run: KeptRun, metrics: Sequence[str]) -> Point:
+def point_of(run: Figures, metrics: Sequence[str]) -> Point:
     """What is compared of a run."""
     indices = run.provenance["replications"]
     told, values = {}, {}
@@ -156,7 +156,7 @@ def point_of(run: KeptRun, metrics: Sequence[str]) -> Point:
         for name in metrics:
             metric = METRICS[name]
             told[partition, name] = run.metrics[partition][name]
-            found = [metric.formula(one) for one in totals]
+            found = [metric.of(one) for one in totals]
             values[partition, name] = {
                 index: value
                 for index, value in zip(indices, found, strict=True)

@@ -54,7 +54,7 @@ def summarize(
         unsteady = steady[shape.name]["reason"]
         parts = batches.get(index, []) if unsteady is None else []
         partitions[shape.name] = {
-            name: _metric(metric, totals, parts, unsteady).as_json()
+            name: metric_of(metric, totals, parts, unsteady).as_json()
             for name, metric in METRICS.items()
         }
     found = categories(partitions)
@@ -127,13 +127,16 @@ def steadiness(raw: Sequence[Answer], index: int) -> Steadiness:
 
 def values_of(metric: Metric, totals: Sequence[Totals]) -> list[float]:
     """The metric in each of them that has a value."""
-    found = (metric.formula(one) for one in totals)
+    found = (metric.of(one) for one in totals)
     return [value for value in found if value is not None]
 
 
-def _metric(
+def metric_of(
     metric: Metric, totals: Sequence[Totals], batches: Sequence[Totals], unsteady: str | None
 ) -> Estimate:
+    """A metric of the totals of each replication; of a single one its interval from batches.
+    `unsteady` says why there is no steady state, if there is none.
+    """
     if metric.needs_steady and unsteady is not None:
         return Estimate(None, None, f"no steady state: {unsteady}")
     result = estimate(values_of(metric, totals))

@@ -24,6 +24,10 @@ from homenode.simulate.answers import Finished, MachineFacts, PartitionAnswer
 NS_PER_S = 1_000_000_000
 
 
+class UnknownCounterError(LookupError):
+    """What was asked for is not among the counters that are known; a run knows them all."""
+
+
 @dataclass(frozen=True)
 class Shape:
     """What of a partition's configuration the metrics need."""

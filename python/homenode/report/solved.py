@@ -1,0 +1,52 @@
+"""What is said of solved layouts beside the tables that they share with runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+
+from homenode.errors import listed
+from homenode.model.numbers import NOTHING, significant, significant_with_interval
+from homenode.report.tables import plain_table
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from homenode.simulate.solved.beside import Beside
+    from homenode.simulate.solved.figures import Solved
+
+_WITHIN = {True: "yes", False: "no", None: NOTHING}
+
+
+def solved_lines(solved: Sequence[Solved]) -> list[str]:
+    """How the figures are to be read, and what is not among them; of several layouts once."""
+    left_out = dict.fromkeys(name for one in solved for name in one.left_out)
+    recorded = list(dict.fromkeys(name for one in solved for name in one.recorded))
+    lines = ["Solved, not simulated: means of the steady state, without intervals."]
+    if recorded:
+        lines.append(
+            f"Work of {listed(recorded, 4)} is recorded, or told in cores: the mean over all of it"
+            " is solved, response is left out."
+        )
+    return [*lines, f"left out: {', '.join(left_out)}"]
+
+
+def beside_table(rows: Sequence[Beside], run: str) -> Table:
+    """Solved beside simulated, a row a metric."""
+    table = plain_table(
+        "partition", "metric", "solved", "simulated", "deviation", "within",
+        title=f"Solved beside run {escape(run)}",
+    )  # fmt: skip
+    for row in rows:
+        deviation = row.deviation
+        table.add_row(
+            escape(row.partition),
+            row.metric,
+            significant(row.solved),
+            significant_with_interval(row.simulated),
+            NOTHING if deviation is None else f"{deviation:+.1%}",
+            _WITHIN[row.is_within],
+        )
+    return table

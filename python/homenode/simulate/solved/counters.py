@@ -1,0 +1,115 @@
+"""From what the engine solved to the counters of a run, as far as they follow from it.
+
+Metrics are then those of a run by the same formulas. A counter that does not follow is not known,
+which is not the same as zero: metrics that need it are left out.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from homenode.model.spec import PartitionSpec, Spec, cores_of, shared_of
+from homenode.simulate.answers import Answer, PartitionAnswer, PartitionSolved, SolvedAnswer
+from homenode.simulate.kept.totals import NS_PER_S, UnknownCounterError
+
+MORE_THAN_IT_CAN = "more work comes than it can do"
+_DIGITS = 6
+_WITHOUT_TRANSACTIONS = ("loops", "idle")
+
+
+class Known(dict[str, float]):
+    """Numbers by name; to ask for another is an `UnknownCounterError`."""
+
+    def __missing__(self, name: str) -> float:
+        raise UnknownCounterError(name)
+
+    def get(self, name: str, _default: object = None) -> float:
+        """As by `[]`: there is no default for what is not known."""
+        return self[name]
+
+    def __bool__(self) -> bool:
+        return True
+
+
+def as_answer(spec: Spec, solved: SolvedAnswer) -> Answer:
+    """As one replication of the scenario's duration; nothing was simulated for it."""
+    pairs = zip(spec["partitions"], solved["partitions"], strict=True)
+    return {
+        "replication": 0,
+        "events": 0,
+        "sim_ns": 0,
+        "partitions": [_partition(spec, one, of) for one, of in pairs],
+        "pool_idle_ns": 0,
+    }
+
+
+def is_recorded(partition: PartitionSpec) -> bool:
+    """Whether its demand was recorded, or told by the cores it takes: only its mean is solved."""
+    return partition["workload"]["kind"] == "trace"
+
+
+def _partition(spec: Spec, one: PartitionSpec, of: PartitionSolved) -> PartitionAnswer:
+    found = {
+        "name": of["name"],
+        "totals": _counters(spec, one, of),
+        "response_ns": _response(one, of),
+        "dispatch_wait_ns": Known(),
+        "finished": {"count": 0, "sum": 0, "min": 0, "max": 0},
+        "gauges": Known(),
+        "steady": {
+            "is_steady": of["steady"],
+            "reason": None if of["steady"] else MORE_THAN_IT_CAN,
+            "vp_busy_share": 1.0 if not of["steady"] else 0.0,
+        },
+    }
+    return cast("PartitionAnswer", found)
+
+
+def _response(one: PartitionSpec, of: PartitionSolved) -> Known | dict[str, float]:
+    if not _transactions(one, of):
+        return {}
+    mean = of["response_ns"]
+    return Known() if mean is None else Known(count=1, mean=mean)
+
+
+def _transactions(one: PartitionSpec, of: PartitionSolved) -> float:
+    """Of a second, in the digits to which the solver settles; loops have none."""
+    if one["workload"]["kind"] in _WITHOUT_TRANSACTIONS:
+        return 0.0
+    return float(f"{of['throughput']:.{_DIGITS}g}")
+
+
+def _counters(spec: Spec, one: PartitionSpec, of: PartitionSolved) -> Known:
+    ns = float(spec["duration_ns"])
+    seconds = ns / NS_PER_S
+    home, near, far = of["by_distance"]
+    busy = of["cores"] * ns
+    done = _transactions(one, of) * seconds
+    known = Known(
+        busy_ns=busy,
+        home_ns=home * busy,
+        near_ns=near * busy,
+        far_ns=far * busy,
+        ready_ns=of["busy_vps"] * of["waiting"] * ns,
+        instructions=of["instructions"] * seconds,
+        cycles=of["busy_threads"] * seconds * spec["machine"]["clock_hz"],
+        spin_instructions=0.0,
+        tx_arrived=done,
+        tx_done=done,
+    )
+    known |= {f"book_{name}": cores * ns for name, cores in of["books"].items()}
+    known |= {f"lines_{name}": rate * seconds for name, rate in of["lines"].items()}
+    if of["inside"] is not None and not is_recorded(one):
+        known["runq_ns"] = of["inside"] * ns
+    known |= _of_own_cores(one)
+    return known
+
+
+def _of_own_cores(one: PartitionSpec) -> dict[str, float]:
+    """What never happens: dedicated cores are no excess, only those that are donated are lent."""
+    if shared_of(one) is not None:
+        return {"donated_ns": 0.0}
+    own = {"excess_ns": 0.0}
+    if not (cores_of(one) and one["processors"].get("donating")):
+        own["donated_ns"] = 0.0
+    return own

@@ -1,0 +1,139 @@
+"""`Solved`: a layout that was solved, with the metrics of a run as far as they are known."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import cast
+
+from homenode.model.estimate import Estimate, Told
+from homenode.model.spec import Spec, cores_of, shared_of
+from homenode.simulate.answers import (
+    Answer,
+    MachineFacts,
+    MachineFigures,
+    PoolFigures,
+    Provenance,
+    RunFiles,
+    RunSummary,
+    SolvedAnswer,
+)
+from homenode.simulate.kept.figures import CHIEF, Figures
+from homenode.simulate.kept.metrics import METRICS
+from homenode.simulate.kept.nest_metrics import categories
+from homenode.simulate.kept.summarize import metric_of, replication_totals, steadiness
+from homenode.simulate.runner.job import Job
+from homenode.simulate.solved.counters import as_answer, is_recorded
+
+SIMULATED_ONLY = "only a simulation tells it"
+
+
+class Solved(Figures):
+    """Metrics of a layout in its steady state, without intervals: nothing in them is by chance.
+
+    `metrics`, `partitions`, `metric`, `breakdown` and the like are those of a run.
+    """
+
+    def __init__(self, job: Job, answer: SolvedAnswer) -> None:
+        raw = as_answer(job.spec, answer)
+        files: RunFiles = {
+            "spec.json": job.spec,
+            "machine.json": job.machine,
+            "details.json": job.details,
+            "replications.json": [raw],
+            "summary.json": _summary(job, raw),
+            "provenance.json": cast("Provenance", _provenance(job)),
+        }
+        super().__init__(files)
+        self.answer = answer
+        """As the engine gave it: rates and shares that are no metric of a run are here."""
+
+    @functools.cached_property
+    def left_out(self) -> tuple[str, ...]:
+        """Metrics of a run that are not known of every partition, in the order they are shown."""
+        totals = [one for name in self.partitions for one in self.totals(name)]
+        return tuple(
+            name
+            for name, metric in METRICS.items()
+            if not all(metric.is_known(one) for one in totals)
+        )
+
+    @functools.cached_property
+    def recorded(self) -> tuple[str, ...]:
+        """Partitions of whose demand only the mean was solved."""
+        return tuple(one["name"] for one in self.spec["partitions"] if is_recorded(one))
+
+    def __repr__(self) -> str:
+        return f"Solved({self.name!r}, partitions {', '.join(self.partitions)})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: its chief figures."""
+        return self.metrics.grid(CHIEF, f"{self.name}, solved").html()
+
+
+def _summary(job: Job, raw: Answer) -> RunSummary:
+    names = [one["name"] for one in job.spec["partitions"]]
+    steady = {name: steadiness([raw], index) for index, name in enumerate(names)}
+    partitions = {
+        name: _metrics(job.spec, raw, index, job.machine, steady[name]["reason"])
+        for index, name in enumerate(names)
+    }
+    summary: RunSummary = {
+        "run": f"solved-{job.id}",
+        "scenario": job.spec["name"],
+        "seed": job.spec["seed"],
+        "replications": 1,
+        "partitions": partitions,
+        "machine": _machine(job.spec, raw),
+        "steady": steady,
+    }
+    if found := categories(partitions):
+        summary["workload_category"] = found
+    return summary
+
+
+def _metrics(
+    spec: Spec, raw: Answer, index: int, machine: MachineFacts, unsteady: str | None
+) -> dict[str, Told]:
+    totals = replication_totals(spec, [raw], index, machine)
+    found = {}
+    for name, metric in METRICS.items():
+        told = metric_of(metric, totals, (), unsteady)
+        if told.reason is None and not metric.is_known(totals[0]):
+            told = Estimate(None, None, SIMULATED_ONLY)
+        found[name] = told.as_json()
+    return found
+
+
+def _machine(spec: Spec, raw: Answer) -> MachineFigures:
+    return {
+        "model": spec["machine"]["name"],
+        "active_cores": spec["machine"]["active_cores"],
+        "simulated_s": 0.0,
+        "events": 0,
+        "pools": {pool["name"]: _pool(spec, raw, at) for at, pool in enumerate(spec["pools"])},
+    }
+
+
+def _pool(spec: Spec, raw: Answer, pool: int) -> PoolFigures:
+    """Cores that are nobody's own; pools of a core type have theirs, others share all of them."""
+    own = spec["pools"][pool].get("cores")
+    there = set(range(spec["machine"]["active_cores"]) if own is None else own)
+    cores = len(there - {core for one in spec["partitions"] for core in cores_of(one)})
+    used = {pool: 0.0}
+    for one, of in zip(spec["partitions"], raw["partitions"], strict=True):
+        shared = shared_of(one)
+        if shared is not None:
+            place = shared["pool"]
+            used[place] = used.get(place, 0.0) + of["totals"]["busy_ns"] / spec["duration_ns"]
+    taken = used[pool] if own is not None else math.fsum(used.values())
+    return {
+        "cores": cores,
+        "physc": Estimate(used[pool]).as_json(),
+        "app": Estimate(max(cores - taken, 0.0)).as_json(),
+    }
+
+
+def _provenance(job: Job) -> dict[str, object]:
+    """Of a run's as much as a comparison asks for; nothing was kept."""
+    return {"replications": [0], **({"point": job.point} if job.point else {})}

@@ -1,0 +1,123 @@
+"""`homenode solve` beside `homenode run`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
+
+SCENARIO = """\
+name = "small"
+
+[machine]
+model = "ibm-p5-570"
+
+[[partition]]
+name = "web"
+processors = { mode = "shared", entitlement = 1.0, virtual = 2 }
+memory = "2 GiB"
+guest = { level = "5.3" }
+workload = { kind = "transactions", rate = "100/s", profile = "oltp" }
+
+[run]
+warmup = "100 ms"
+duration = "1 s"
+replications = 2
+"""
+SWEEP = '\n[sweep]\n"partition.web.workload.rate" = ["50/s", "100/s"]\n'
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(SCENARIO, encoding="utf-8")
+    return path
+
+
+def told(done: subprocess.CompletedProcess[str]) -> Any:
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def shape(of: object) -> object:
+    """Keys at all depths, without the reasons that only some metrics have."""
+    if not isinstance(of, dict):
+        return None
+    return {key: shape(value) for key, value in of.items() if key != "reason"}
+
+
+def test_json_has_the_shape_of_a_run(command: Command, scenario: Path) -> None:
+    solved = told(command("solve", scenario, "--json"))
+    assert (solved.pop("solved"), "response_ms_p95" in solved.pop("left_out")) == (True, True)
+    assert shape(solved) == shape(told(command("run", scenario, "--json")))
+
+
+def test_it_says_what_it_is_and_what_it_leaves_out(command: Command, scenario: Path) -> None:
+    done = command("solve", scenario)
+    lines = done.stdout.splitlines()
+    assert lines[0] == "Processor"
+    assert "Solved, not simulated: means of the steady state, without intervals." in lines
+    assert "left out: user_pct, " in done.stdout
+    assert "p95 ms" not in done.stdout
+    assert not (scenario.parent / "runs").exists()
+
+
+def test_check_runs_it_and_holds_one_against_the_other(command: Command, scenario: Path) -> None:
+    answer = told(command("solve", scenario, "--check", "--json", "--show", "physc"))
+    (row,) = answer["check"]["metrics"]
+    run = told(command("run", scenario, "--json"))
+    assert answer["check"]["run"] == run["run"]
+    assert row["simulated"] == run["partitions"]["web"]["physc"]
+    assert row["solved"] == answer["partitions"]["web"]["physc"]["mean"]
+    assert row["deviation"] == pytest.approx(row["solved"] / row["simulated"]["mean"] - 1)
+    assert "Solved beside run" in command("solve", scenario, "--check").stdout
+
+
+def test_a_sweep_ends_with_a_table_of_all_points(command: Command, scenario: Path) -> None:
+    scenario.write_text(SCENARIO + SWEEP, encoding="utf-8")
+    answer = told(command("solve", scenario, "--json"))
+    assert answer["solved"] is True
+    assert [one["point"] for one in answer["runs"]] == [
+        {"partition.web.workload.rate": rate} for rate in ("50/s", "100/s")
+    ]
+    cores = [row["metrics"]["physc"] for row in answer["table"]]
+    assert cores[0]["mean"] < cores[1]["mean"]
+    assert [one["ci95"] for one in cores] == [None, None]
+    assert cores[1]["change"]["mean"] == pytest.approx(cores[1]["mean"] - cores[0]["mean"])
+    done = command("solve", scenario)
+    assert "All 2 points" in done.stdout
+    assert "change: against the first\n" in done.stdout
+
+
+def test_without_a_steady_state_it_says_what_keeps_it_from_more(
+    command: Command, scenario: Path
+) -> None:
+    scenario.write_text(SCENARIO.replace("100/s", "90000/s"), encoding="utf-8")
+    told = command("solve", scenario).stdout
+    assert "No steady state, so throughput and response have no mean: web: more work comes" in told
+    assert "than it can do, all 2 virtual processors in use." in told
+
+
+@pytest.mark.parametrize(
+    ("more", "what"),
+    [
+        ('[find]\nof = "score"\n', "what a scenario looks for is simulated only"),
+        ("", "the scheduler of Linux is simulated only; `homenode run` does it"),
+    ],
+)
+def test_refusals_are_one_plain_message(
+    more: str, what: str, command: Command, scenario: Path, root: Path
+) -> None:
+    closed = SCENARIO.replace('"transactions", rate = "100/s"', '"warehouses", count = 2')
+    scenario.write_text(closed + more, encoding="utf-8")
+    done = command("solve", scenario if more else root / "examples" / "linux-groups.toml")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert what in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,184 @@
+"""Solved layouts: laws that they keep, how near they are to runs, what they refuse."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
+
+from homenode.errors import HomenodeError
+from homenode.simulate.kept.metrics import METRICS
+from homenode.simulate.scenario import Scenario
+from homenode.simulate.solved.beside import beside
+from homenode.simulate.solved.figures import SIMULATED_ONLY
+
+HEAD = """\
+name = "small"
+
+[machine]
+model = "{model}"
+
+[run]
+warmup = "1 s"
+duration = "{seconds} s"
+replications = 1
+"""
+PARTITION = """
+[[partition]]
+name = "{name}"
+processors = {processors}
+smt = {smt}
+memory = "16 GiB"
+guest = {guest}
+workload = {workload}
+"""
+OPEN = '{{ kind = "transactions", rate = "{}/s", profile = "{}" }}'
+
+
+def partition(
+    workload: str = OPEN.format(200, "oltp"),
+    name: str = "web",
+    processors: str = '{ mode = "dedicated", cores = 2 }',
+    smt: int = 1,
+    guest: str = "{}",
+) -> str:
+    return PARTITION.format(
+        name=name, processors=processors, smt=smt, guest=guest, workload=workload
+    )
+
+
+def layout(*partitions: str, model: str = "ibm-power-770", seconds: int = 5) -> Scenario:
+    text = HEAD.format(model=model, seconds=seconds) + "".join(partitions)
+    return Scenario.from_toml(text, "small.toml")
+
+
+SHARED = '{ mode = "shared", entitlement = 1.0, virtual = 4 }'
+
+
+def test_books_add_up_to_the_cores_and_cores_of_pools_to_the_frame() -> None:
+    solved = layout(partition(), partition(name="crm", processors=SHARED, smt=4)).solve()
+    for name in solved.partitions:
+        books = solved.breakdown(name).cores
+        assert math.fsum(books.values()) == pytest.approx(solved.metric(name, "physc").mean)
+    pool = solved.summary["machine"]["pools"]["DefaultPool"]
+    shared = solved.metric("crm", "physc").mean
+    assert (pool["physc"]["mean"], pool["cores"]) == (pytest.approx(shared), 62)
+    assert pool["app"]["mean"] == pytest.approx(62 - (shared or 0.0))
+
+
+def test_metrics_are_those_of_a_run_or_left_out_by_name() -> None:
+    solved = layout(partition(smt=4)).solve()
+    told = solved.metrics["web"]
+    assert list(told) == list(METRICS)
+    assert all(one.ci95 is None for one in told.values())
+    lacking = [name for name, one in told.items() if one.reason == SIMULATED_ONLY]
+    assert lacking == list(solved.left_out)
+    assert {"response_ms_p95", "user_pct", "ilcs_per_s"} < set(lacking)
+    known = {"physc", "etr_per_s", "response_ms_mean", "far_share", "entc_pct", "cpi", "efcpi"}
+    assert not known & set(lacking)
+    assert told["cpi"].mean == pytest.approx(
+        (told["eicpi"].mean or 0) + (told["efcpi"].mean or 0), rel=1e-9
+    )
+    # Of a Linux host alone: it makes no sense here, which is another thing.
+    assert told["nvcsw_per_s"].mean is None
+    assert "nvcsw_per_s" not in lacking
+
+
+def test_one_queue_for_one_core_answers_as_the_closed_form() -> None:
+    """M/M/1: the mean response is 1 / (mu - lambda)."""
+    rate = 100.0
+    scenario = layout(
+        partition(OPEN.format(rate, "oltp"), processors='{ mode = "dedicated", cores = 1 }')
+    )
+    solved = scenario.solve()
+    cores = solved.answer["partitions"][0]["busy_vps"]
+    assert 0.2 < cores < 0.9
+    expected_ms = 1e3 / (rate / cores - rate)
+    assert solved.metric("web", "response_ms_mean").mean == pytest.approx(expected_ms, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("model", "workload"),
+    [
+        ("ibm-power-770", OPEN.format(150, "oltp")),
+        ("ibm-power-e880", '{ kind = "warehouses", count = 2, profile = "specjbb" }'),
+        ("ibm-power-795", '{ kind = "loops", count = 1, endless = true, profile = "compute" }'),
+    ],
+)
+def test_a_quiet_partition_on_cores_of_its_own_is_as_simulated(
+    model: str, workload: str, tmp_path: Path
+) -> None:
+    """For the same instructions: how many come is chance."""
+    scenario = layout(partition(workload), model=model)
+    solved, run = scenario.solve(), scenario.run(out=tmp_path)
+    cores = [one.metric("web", "physc").mean or 0.0 for one in (solved, run)]
+    done = [one.totals("web")[0]["instructions"] for one in (solved, run)]
+    assert cores[0] / done[0] == pytest.approx(cores[1] / done[1], rel=0.02)
+    row = beside(solved, run, ["physc"])[0]
+    assert row.deviation == pytest.approx(cores[0] / cores[1] - 1.0)
+    assert row.is_within is (abs(cores[0] - cores[1]) <= (row.simulated.ci95 or 0.0))
+
+
+@pytest.mark.parametrize("processors", [SHARED, '{ mode = "dedicated", cores = 4 }'])
+def test_more_work_takes_more_cores_and_longer(processors: str) -> None:
+    def at(rate: int) -> tuple[float, float]:
+        one = layout(partition(OPEN.format(rate, "oltp"), processors=processors)).solve()
+        told = one.metrics["web"]
+        return told["physc"].mean or 0.0, told["response_ms_mean"].mean or 0.0
+
+    found = [at(rate) for rate in (50, 150, 300, 450)]
+    assert found == sorted(found)
+    assert len(set(found)) == 4
+    assert [cores for cores, _ in found] == sorted(cores for cores, _ in found)
+
+
+def test_what_cannot_be_done_has_no_means() -> None:
+    solved = layout(partition(OPEN.format(90000, "oltp"))).solve()
+    assert solved.unsteady_reason("web") == "more work comes than it can do"
+    told = solved.metrics["web"]
+    assert told["physc"].mean == pytest.approx(2.0, rel=0.01)
+    assert told["etr_per_s"].mean is None
+    assert "no steady state" in (told["etr_per_s"].reason or "")
+
+
+def test_of_work_told_in_cores_the_mean_is_solved_without_response() -> None:
+    solved = layout(partition('{ kind = "cores", profile = "oltp", use = "1.2" }')).solve()
+    assert solved.recorded == ("web",)
+    assert solved.metric("web", "physc").mean == pytest.approx(1.2, rel=0.05)
+    assert "response_ms_mean" in solved.left_out
+
+
+def test_the_same_layout_is_solved_to_the_same_digits() -> None:
+    scenario = layout(partition(), partition(name="crm", processors=SHARED, smt=4))
+    assert scenario.solve().summary == scenario.solve().summary
+
+
+CAPPED = '{ mode = "shared", virtual = 4, weight = 100, cap = 1.0 }'
+CHANGE = '\n[[change]]\nat = "1 s"\npartition = "web"\nentitlement = 2.0\n'
+
+
+@pytest.mark.parametrize(
+    ("scenario", "what"),
+    [
+        (lambda: layout(partition(processors=SHARED), CHANGE), "changed during the run"),
+        (
+            lambda: layout(partition(processors=CAPPED, guest='{ os = "linux" }'), model="ibm-z13"),
+            "partition web: an absolute cap",
+        ),
+        (
+            lambda: layout(partition('{ kind = "loops", count = 2, profile = "compute" }')),
+            "partition web: its kind of workload",
+        ),
+        (lambda: Scenario.load("examples/zvm-tiled.toml"), "z/VM's own dispatcher"),
+    ],
+)
+def test_what_only_a_simulation_tells_is_refused(
+    scenario: object, what: str, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root)
+    assert callable(scenario)
+    with pytest.raises(HomenodeError, match=f"{what}.*is simulated only; `homenode run` does it"):
+        scenario().solve()
