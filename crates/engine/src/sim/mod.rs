@@ -18,6 +18,7 @@ mod event;
 mod gangs;
 mod host;
 mod jobs;
+mod load;
 mod meters;
 mod mutex;
 mod pairs;
@@ -320,8 +321,8 @@ impl<S: System> World<S> {
                 self.core_event(core);
             }
             Event::Wake(job) => self.wake_job(job),
-            Event::Arrival(partition) => self.arrive(partition),
-            Event::Recorded(partition) => self.arrive_recorded(partition),
+            Event::Arrival(load) => self.arrive(load),
+            Event::Recorded(load) => self.arrive_recorded(load),
             Event::Window => self.open_window(),
             Event::Daemon(partition) => self.wake_daemon(partition),
             Event::Gang(partition, gang) => self.wake_gang(partition, usize::from(gang)),

@@ -2,17 +2,18 @@
 
 use super::coming::{Before, Changes};
 use super::event::{Event, OTHERS};
+use super::load::{self, Load};
 use super::meters::Meters;
 use super::system::System;
 use crate::cost::{core_ns, Spread, Table};
 use crate::guest::mutex::Mutex;
 use crate::guest::workload::{JobId, JobTable, Shape};
-use crate::guest::{memory, Cpu, Filling, Gang, Playback, RunQueues, Scheduler};
+use crate::guest::{memory, Cpu, Filling, Gang, RunQueues, Scheduler};
 use crate::hypervisor::policies::in_effect;
 use crate::hypervisor::{State, Vp};
-use crate::ids::{ById, CoreId, PartitionId, ThreadId, VpId};
+use crate::ids::{ById, CoreId, LoadId, PartitionId, ThreadId, VpId};
 use crate::kernel::{Key, Queue, Stream, Time, Timer, When};
-use crate::spec::{Partition, Spec, Workload};
+use crate::spec::{Partition, Spec};
 
 /// What a thread is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,34 +49,20 @@ pub struct Thread {
 pub struct GuestState {
     /// Run queues.
     pub queues: RunQueues,
-    /// Random work.
-    pub work: Stream,
-    /// Random waits and think times.
-    pub waits: Stream,
     /// First thread in [`World::threads`].
     pub first_thread: ThreadId,
     /// Threads of a virtual processor that there is room for.
     pub smt: u8,
     /// Since when it runs: work that is older is lost [ns]. Never while it is stopped.
     pub runs_from: When,
-    /// The workload's numbers.
-    pub shape: Shape,
-    /// Random arrivals.
-    pub arrivals: Stream,
     /// Tunables.
     pub scheduler: Scheduler,
-    /// Recorded demand, if that is what it runs.
-    pub playback: Option<Playback>,
     /// Time on cores of each virtual processor at the last folding step [ns].
     pub folded_from_ns: Vec<u64>,
     /// Random daemons.
     pub daemons: Stream,
     /// Daemons of which several threads wake at once.
     pub gangs: Vec<Gang>,
-    /// Logical processor each thread of its pairs or programs last ran on.
-    pub last_cpus: Vec<u16>,
-    /// Threads of each program that have not come to the barrier.
-    pub at_work: Vec<u16>,
     /// Random lock holders.
     pub locks: Stream,
     /// Random choices of the balancer.
@@ -106,8 +93,10 @@ pub struct World<S: System> {
     pub sys: S,
     /// Cost classes.
     pub table: Table,
-    /// What runs in each partition, and the work that it has.
+    /// What runs in each partition.
     pub guests: ById<PartitionId, GuestState>,
+    /// The work that they have.
+    pub loads: ById<LoadId, Load>,
     /// Threads of all virtual processors.
     pub threads: ById<ThreadId, Thread>,
     /// Work that is inside, by id.
@@ -145,6 +134,7 @@ impl<S: System> World<S> {
             .zip(&at.vps_of)
             .map(|(partition, vps)| guest(&spec, partition, at.vps.slice(*vps), replication))
             .collect();
+        let loads = load::all(&spec, replication);
         let mut queue = Queue::new();
         let threads = at.vps.iter().map(|vp| usize::from(vp.smt)).sum();
         let mut world = Self {
@@ -165,6 +155,7 @@ impl<S: System> World<S> {
             threads: ById::of(Thread::idle(), threads),
             table,
             guests,
+            loads,
             sys,
             at,
             spec,
@@ -304,24 +295,6 @@ impl Thread {
     }
 }
 
-fn playback(spec: &Spec, partition: &Partition) -> Option<Playback> {
-    let unit = partition.profile.instructions_per_unit;
-    match &partition.workload {
-        Workload::Trace {
-            lengths_ns,
-            instructions_per_s,
-            spread,
-        } => Some(Playback::new(
-            spec.warmup_ns,
-            lengths_ns,
-            instructions_per_s,
-            unit,
-            *spread,
-        )),
-        _ => None,
-    }
-}
-
 /// The stream of a partition that is called so.
 pub(super) fn stream(spec: &Spec, partition: &Partition, replication: u64, what: &str) -> Stream {
     let name = format!("{}/{what}", partition.name);
@@ -359,17 +332,10 @@ fn guest(spec: &Spec, partition: &Partition, vps: &[Vp], replication: u64) -> Gu
     GuestState {
         queues: RunQueues::new(vps.len() as u16, partition.smt, filling),
         scheduler: Scheduler::of(&partition.guest),
-        shape: Shape::of(&partition.workload, &partition.profile),
-        playback: playback(spec, partition),
         first_thread: vps[0].first_thread,
         smt: partition.smt,
         folded_from_ns: vec![0; vps.len()],
-        arrivals: stream("arrivals"),
-        work: stream("work"),
-        waits: stream("waits"),
         daemons: stream("daemons"),
-        last_cpus: Vec::new(),
-        at_work: Vec::new(),
         gangs: gangs(spec, partition, stream("gangs")),
         locks: stream("locks"),
         moves: stream("moves"),
