@@ -24,6 +24,11 @@ def run_json(done: Run) -> dict[str, object]:
 
     summary: Mapping[str, object] = done.summary
     told = {key: summary[key] for key in _JSON_KEYS if key in summary}
+    workloads = done.summary.get("workloads", {})
+    told["partitions"] = {
+        name: {**metrics, "workloads": workloads[name]} if name in workloads else metrics
+        for name, metrics in done.summary["partitions"].items()
+    }
     changes = changes_of(done.spec)
     told |= {"changes": changes} if changes else {}
     scores = {name: score_of(done, name) for name in done.partitions}

@@ -100,7 +100,13 @@ impl JobTable {
         self.jobs.len() - self.free.len()
     }
 
-    /// What is known under an id; panics for one that was never given.
+    /// What is known under an id, to look at; panics for one that was never given.
+    #[inline]
+    pub fn peek(&self, id: JobId) -> &Job {
+        &self.jobs[id]
+    }
+
+    /// The same, to change.
     #[inline]
     pub fn get(&mut self, id: JobId) -> &mut Job {
         &mut self.jobs[id]

@@ -43,8 +43,11 @@ impl<S: System> World<S> {
 
     /// Its data lie where its memory is now.
     fn move_memory(&mut self, of: PartitionId) {
-        let reads = place(&self.spec.machine, &self.at.tree, self.spec_of(of));
-        self.table.spreads[of.index()].set_memory(reads);
+        for load in self.loads_of(of) {
+            let alone = self.spec_of(of).with_load(self.loads[load].place);
+            let reads = place(&self.spec.machine, &self.at.tree, &alone);
+            self.table.spreads[load.index()].set_memory(reads);
+        }
     }
 
     /// Has on, of these partitions, the virtual processors and threads that their configuration
@@ -108,6 +111,12 @@ impl<S: System> World<S> {
         }
         let meter = self.meters.integrate(of, self.now);
         (meter.runnable, meter.blocked, meter.inside) = (0, 0, 0);
+        for load in self.loads_of(of) {
+            self.loads[load]
+                .meter
+                .iter_mut()
+                .for_each(|meter| meter.inside = 0);
+        }
     }
 
     fn take_off(&mut self, of: PartitionId) {

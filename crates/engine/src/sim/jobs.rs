@@ -93,11 +93,12 @@ impl<S: System> World<S> {
 
     /// Starts a job on an idle logical processor.
     pub fn run_on(&mut self, id: JobId, cpu: Cpu) {
-        let partition = self.jobs.get(id).partition;
+        let job = self.jobs.get(id);
+        let (partition, load) = (job.partition, job.load);
         let vp = self.vp_at(partition, cpu.vp);
         let (mode, core) = (self.vp(vp).mode, self.vp(vp).core);
         self.settle_vp(vp);
-        self.occupy(partition, cpu);
+        self.occupy(partition, load, cpu);
         self.put_on_thread(id, vp, cpu);
         match (mode, core) {
             (Mode::Running, Some(core)) => {

@@ -1,17 +1,15 @@
 //! The work that partitions have: each kind of it is a load, with numbers and chance of its own.
 
-use super::meters::PartitionMeter;
-use super::system::System;
-use super::world::{stream, World};
+use super::meters::Elapsed;
 use crate::guest::workload::Shape;
 use crate::guest::Playback;
-use crate::ids::{ById, LoadId, PartitionId};
-use crate::kernel::{Stream, Time};
+use crate::ids::{ById, LoadId, PartitionId, Span};
+use crate::kernel::{Histogram, Stream, Time};
 use crate::spec::{Distribution, Partition, Profile, Spec, Workload};
 
 /// A load while it runs; what an event needs comes first.
 #[repr(C, align(64))]
-pub struct Load {
+pub struct LoadState {
     /// The workload's numbers.
     pub shape: Shape,
     /// Whose it is.
@@ -28,25 +26,83 @@ pub struct Load {
     pub last_cpus: Vec<u16>,
     /// Threads of each program that have not come to the barrier.
     pub at_work: Vec<u16>,
+    /// Its place among the loads of its partition.
+    pub place: usize,
+    /// Kernel's share of its processor time, with the guest's clock ticks.
+    pub system_share: f64,
+    /// Its counters, if it is not alone.
+    pub meter: Option<Box<LoadMeter>>,
 }
 
-/// All loads of a scenario.
-pub fn all(spec: &Spec, replication: u64) -> ById<LoadId, Load> {
-    let own = |(at, partition): (usize, &Partition)| {
-        let of = PartitionId::new(at);
-        let stream = |what: &str| stream(spec, partition, replication, what);
-        Load {
-            shape: Shape::of(&partition.workload, &partition.profile),
-            partition: of,
-            work: stream("work"),
-            waits: stream("waits"),
-            arrivals: stream("arrivals"),
-            playback: playback(spec, &partition.workload, &partition.profile),
-            last_cpus: Vec::new(),
-            at_work: Vec::new(),
-        }
+/// Counters of a load that is not alone in its partition.
+#[derive(Default)]
+pub struct LoadMeter {
+    /// Core time, parted evenly among the busy threads of a core [ns].
+    pub core_ns: f64,
+    /// Time that its threads were on cores [ns].
+    pub thread_ns: f64,
+    /// Instructions executed.
+    pub instructions: f64,
+    /// Transactions arrived.
+    pub tx_arrived: u64,
+    /// Transactions done.
+    pub tx_done: u64,
+    /// Transactions inside.
+    pub inside: u64,
+    /// Sum of response times [ns].
+    pub response_ns: u64,
+    /// Response times [ns].
+    pub responses: Histogram,
+    /// Elapsed times of finished loops [ns].
+    pub finished: Elapsed,
+}
+
+/// All loads of a scenario: the first of each partition, then the others, partition by partition.
+pub fn all(spec: &Spec, replication: u64) -> ById<LoadId, LoadState> {
+    let of = |at: usize, place| load(spec, PartitionId::new(at), place, replication);
+    let first = (0..spec.partitions.len()).map(|at| of(at, 0));
+    let others = spec
+        .partitions
+        .iter()
+        .enumerate()
+        .flat_map(|(at, partition)| {
+            let places = 1..=partition.beside.len();
+            places.map(move |place| of(at, place))
+        });
+    first.chain(others).collect()
+}
+
+/// Of each partition, the loads beside its first.
+pub fn beside(spec: &Spec) -> impl Iterator<Item = Span<LoadId>> + '_ {
+    let mut next = spec.partitions.len();
+    spec.partitions.iter().map(move |partition| {
+        let (first, count) = (next, partition.beside.len());
+        next += count;
+        Span::new(first, count)
+    })
+}
+
+fn load(spec: &Spec, of: PartitionId, place: usize, replication: u64) -> LoadState {
+    let partition = &spec.partitions[of.index()];
+    let (name, workload, profile) = partition.load(place);
+    let stream = |what: &str| match place {
+        0 => stream(spec, partition, replication, what),
+        _ => stream(spec, partition, replication, &format!("{name}/{what}")),
     };
-    spec.partitions.iter().enumerate().map(own).collect()
+    let tick = partition.guest.tick_share();
+    LoadState {
+        shape: Shape::of(workload, profile),
+        partition: of,
+        work: stream("work"),
+        waits: stream("waits"),
+        arrivals: stream("arrivals"),
+        playback: playback(spec, workload, profile),
+        last_cpus: Vec::new(),
+        at_work: Vec::new(),
+        place,
+        system_share: profile.system_share + (1.0 - profile.system_share) * tick,
+        meter: (!partition.beside.is_empty()).then(Box::default),
+    }
 }
 
 fn playback(spec: &Spec, workload: &Workload, profile: &Profile) -> Option<Playback> {
@@ -63,7 +119,7 @@ fn playback(spec: &Spec, workload: &Workload, profile: &Profile) -> Option<Playb
     Some(Playback::new(spec.warmup_ns, lengths, rates, unit, *spread))
 }
 
-impl Load {
+impl LoadState {
     /// A random amount of work with this mean, distributed as the workload says [instructions].
     pub fn draw_work(&mut self, mean: f64) -> f64 {
         match self.shape.work {
@@ -82,56 +138,39 @@ impl Load {
     }
 }
 
-impl<S: System> World<S> {
-    /// The loads of a partition, in their order; they are not borrowed.
-    pub fn loads_of(&self, partition: PartitionId) -> impl Iterator<Item = LoadId> {
-        std::iter::once(partition.into())
+impl LoadMeter {
+    /// Readings in the order of the result columns.
+    pub fn reading(&self) -> [i64; 7] {
+        let times = [self.core_ns, self.thread_ns, self.instructions].map(|n| n.round() as i64);
+        let tx = [self.tx_arrived, self.tx_done, self.inside, self.response_ns].map(|n| n as i64);
+        [times[0], times[1], times[2], tx[0], tx[1], tx[2], tx[3]]
     }
 
-    /// Whose a load is, for its jobs.
-    #[inline]
-    pub fn owner(&self, load: LoadId) -> (PartitionId, LoadId) {
-        (self.loads[load].partition, load)
+    /// One is done.
+    pub fn done(&mut self, response_ns: u64) {
+        self.tx_done += 1;
+        self.response_ns += response_ns;
+        self.responses.record(Time::from_ns(response_ns));
     }
 
-    /// What a load does.
-    #[inline]
-    pub fn workload(&self, load: LoadId) -> &Workload {
-        &self.spec_of(self.loads[load].partition).workload
+    /// Warm-up is over: distributions and extremes start anew.
+    pub fn forget(&mut self) {
+        self.responses.clear();
+        self.finished = Elapsed::default();
     }
+}
 
-    /// How it behaves on a processor.
-    #[inline]
-    pub fn profile(&self, load: LoadId) -> &Profile {
-        &self.spec_of(self.loads[load].partition).profile
-    }
+/// The stream of a partition that is called so.
+pub fn stream(spec: &Spec, partition: &Partition, replication: u64, what: &str) -> Stream {
+    let name = format!("{}/{what}", partition.name);
+    Stream::new(spec.seed, replication, &name)
+}
 
-    /// A transaction comes inside.
-    pub fn arrived(&mut self, load: LoadId) -> &mut PartitionMeter {
-        let partition = self.loads[load].partition;
-        let meter = self.meters.integrate(partition, self.now);
-        meter.tx_arrived += 1;
-        meter.inside += 1;
-        meter
-    }
-
-    /// A transaction is done, and the counts have been integrated.
-    pub fn done(&mut self, load: LoadId, response_ns: u64) {
-        let partition = self.loads[load].partition;
-        let meter = &mut self.meters.partitions[partition];
-        meter.tx_done += 1;
-        meter.inside -= 1;
-        meter.response_ns += response_ns;
-        self.meters.responses[partition].record(Time::from_ns(response_ns));
-    }
-
-    /// A transaction is done, and its thread goes on with the next one.
-    pub fn goes_on_with_next(&mut self, load: LoadId, response_ns: u64) {
-        let partition = self.loads[load].partition;
-        let meter = &mut self.meters.partitions[partition];
-        meter.tx_arrived += 1;
-        meter.tx_done += 1;
-        meter.response_ns += response_ns;
-        self.meters.responses[partition].record(Time::from_ns(response_ns));
-    }
+/// What a thread of a load refills on a core.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cold {
+    /// Extra time of an instruction until then [ns].
+    pub ns: f64,
+    /// Instructions until it is done.
+    pub instructions: f64,
 }

@@ -19,7 +19,9 @@ mod gangs;
 mod host;
 mod jobs;
 mod load;
+mod loads;
 mod meters;
+mod mixed;
 mod mutex;
 mod pairs;
 mod progress;
@@ -39,7 +41,7 @@ pub use crate::check::{SpecFault, Wrong};
 pub use meters::{Elapsed, Reason};
 pub use rows::{Columns, Tables};
 pub use steady::Verdict;
-pub use summary::{PartitionSummary, Quantiles, Summary};
+pub use summary::{LoadSummary, PartitionSummary, Quantiles, Summary};
 
 use crate::kernel::{self, Time};
 use crate::spec::{Policy, Spec};
@@ -308,6 +310,9 @@ impl<S: System> World<S> {
         }
         for meter in &mut self.meters.partitions {
             meter.cede_max_ns = 0;
+        }
+        for load in &mut self.loads {
+            load.meter.iter_mut().for_each(|meter| meter.forget());
         }
     }
 

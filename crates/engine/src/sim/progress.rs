@@ -32,6 +32,7 @@ impl<S: System> World<S> {
         S::charge(self, vp, core, elapsed);
         let (on, v) = (&self.at.cores[core], &self.at.vps[vp]);
         let (partition, mask, class) = (v.partition, v.mask, on.class);
+        let on_mixed = on.mixed;
         let meter = &mut self.meters.partitions[partition];
         meter.busy_ns += elapsed;
         meter.distance_ns[on.distance as usize] += elapsed;
@@ -53,7 +54,12 @@ impl<S: System> World<S> {
             elapsed,
             stalled,
         };
-        if !S::advance(self, vp, core, stretch) && mask != 0 && ran > 0.0 {
+        if S::advance(self, vp, core, stretch) || mask == 0 {
+            return;
+        }
+        if on_mixed {
+            self.advance_each(vp, core, stretch);
+        } else if ran > 0.0 {
             let cold = self.advance(vp, core, mask, ran);
             if cold > 0.0 {
                 self.meters.partitions[partition]
@@ -129,6 +135,9 @@ impl<S: System> World<S> {
         let on = &mut self.at.cores[core];
         on.class = on.first_class + u32::from(threads);
         on.rate = self.table.rate(&self.spec.partitions, on.class);
+        if on.mixed {
+            self.set_rates(vp, core, mask);
+        }
     }
 
     /// Busy threads for the cost class, 0 if an idle sibling keeps its decode slots.
@@ -154,7 +163,7 @@ impl<S: System> World<S> {
     fn finish_times(&mut self, vp: VpId, core: CoreId, mask: u8) -> When {
         let on = &self.at.cores[core];
         let start = on.stall_until.max(When::at(self.now));
-        let (warm_ns, extra_ns) = (on.rate.ns, on.cold_ns);
+        let (mixed, mut warm_ns, mut extra_ns) = (on.mixed, on.rate.ns, on.cold_ns);
         let (first, _) = self.threads_of(vp);
         let mut next = When::NEVER;
         let mut bits = mask;
@@ -162,6 +171,9 @@ impl<S: System> World<S> {
             let thread = &mut self.threads[first.plus(bits.trailing_zeros() as usize)];
             bits &= bits - 1;
             debug_assert!(thread.task != Task::None);
+            if mixed {
+                [warm_ns, extra_ns] = thread.own_ns;
+            }
             let left = thread.instructions.max(0.0);
             let cold_ns = left.min(thread.cold_instructions) * extra_ns;
             let ns = left * warm_ns + cold_ns + thread.extra_ns;

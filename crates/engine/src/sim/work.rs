@@ -250,7 +250,7 @@ impl<S: System> World<S> {
             }
             JobKind::Loop => {
                 let last_cpu = job.last_cpu;
-                self.meters.finish_loop(partition, now - arrived);
+                self.loop_done(load, now - arrived);
                 self.jobs.remove(id);
                 self.restart_loop(load, last_cpu);
             }

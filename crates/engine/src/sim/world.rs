@@ -2,7 +2,7 @@
 
 use super::coming::{Before, Changes};
 use super::event::{Event, OTHERS};
-use super::load::{self, Load};
+use super::load::{self, stream, Cold, LoadState};
 use super::meters::Meters;
 use super::system::System;
 use crate::cost::{core_ns, Spread, Table};
@@ -11,7 +11,7 @@ use crate::guest::workload::{JobId, JobTable, Shape};
 use crate::guest::{memory, Cpu, Filling, Gang, RunQueues, Scheduler};
 use crate::hypervisor::policies::in_effect;
 use crate::hypervisor::{State, Vp};
-use crate::ids::{ById, CoreId, LoadId, PartitionId, ThreadId, VpId};
+use crate::ids::{ById, CoreId, LoadId, PartitionId, Span, ThreadId, VpId};
 use crate::kernel::{Key, Queue, Stream, Time, Timer, When};
 use crate::spec::{Partition, Spec};
 
@@ -38,6 +38,9 @@ pub struct Thread {
     pub extra_ns: f64,
     /// Instructions until the caches are warm again.
     pub cold_instructions: f64,
+    /// Of a core with several loads, time of an instruction of this one's, and its extra time while
+    /// caches are refilled [ns].
+    pub own_ns: [f64; 2],
     /// When the burst ends at the present rate [ns]; never while off a core.
     pub done_at: When,
     /// When the time slice ends [ns]; never unless others wait for this logical processor.
@@ -55,6 +58,8 @@ pub struct GuestState {
     pub smt: u8,
     /// Since when it runs: work that is older is lost [ns]. Never while it is stopped.
     pub runs_from: When,
+    /// Loads beside its first.
+    pub beside: Span<LoadId>,
     /// Tunables.
     pub scheduler: Scheduler,
     /// Time on cores of each virtual processor at the last folding step [ns].
@@ -96,7 +101,9 @@ pub struct World<S: System> {
     /// What runs in each partition.
     pub guests: ById<PartitionId, GuestState>,
     /// The work that they have.
-    pub loads: ById<LoadId, Load>,
+    pub loads: ById<LoadId, LoadState>,
+    /// Of cores with several loads, what each must refill.
+    pub colds: ById<CoreId, Vec<Cold>>,
     /// Threads of all virtual processors.
     pub threads: ById<ThreadId, Thread>,
     /// Work that is inside, by id.
@@ -123,18 +130,23 @@ impl<S: System> World<S> {
         let sys = S::new(&spec, &mut at, replication);
         let spread =
             |p: &Partition| Spread::new(&at.tree, memory::place(&spec.machine, &at.tree, p));
+        let others: Vec<_> = spec.partitions.iter().flat_map(Partition::others).collect();
         let table = Table::new(
             &spec.machine,
             &room.partitions,
-            spec.partitions.iter().map(spread).collect(),
+            spec.partitions.iter().chain(&others).map(spread).collect(),
         );
+        let loads = load::all(&spec, replication);
         let guests: ById<_, _> = room
             .partitions
             .iter()
             .zip(&at.vps_of)
-            .map(|(partition, vps)| guest(&spec, partition, at.vps.slice(*vps), replication))
+            .zip(load::beside(&spec))
+            .map(|((partition, vps), beside)| GuestState {
+                beside,
+                ..guest(&spec, partition, at.vps.slice(*vps), replication)
+            })
             .collect();
-        let loads = load::all(&spec, replication);
         let mut queue = Queue::new();
         let threads = at.vps.iter().map(|vp| usize::from(vp.smt)).sum();
         let mut world = Self {
@@ -156,6 +168,7 @@ impl<S: System> World<S> {
             table,
             guests,
             loads,
+            colds: ById::of(Vec::new(), at.cores.len()),
             sys,
             at,
             spec,
@@ -218,8 +231,8 @@ impl<S: System> World<S> {
         self.at.vps[vp].mask
     }
 
-    /// Marks a logical processor of a partition busy.
-    pub fn occupy(&mut self, partition: PartitionId, cpu: Cpu) {
+    /// Marks a logical processor of a partition busy with work of a load.
+    pub fn occupy(&mut self, partition: PartitionId, load: LoadId, cpu: Cpu) {
         self.guests[partition].queues.occupy(cpu);
         let vp = self.vp_at(partition, cpu.vp);
         let v = &mut self.at.vps[vp];
@@ -230,6 +243,9 @@ impl<S: System> World<S> {
         if let Some(core) = v.core.filter(|_| v.warm & bit == 0) {
             v.warm |= bit;
             self.threads[at].cold_instructions = self.at.cores[core].cold_instructions;
+            if self.at.cores[core].mixed {
+                self.find_cold(at, load, core);
+            }
         }
     }
 
@@ -280,6 +296,7 @@ impl Thread {
             instructions: 0.0,
             extra_ns: 0.0,
             cold_instructions: 0.0,
+            own_ns: [0.0; 2],
             done_at: When::NEVER,
             rotate_at: When::NEVER,
         }
@@ -293,12 +310,6 @@ impl Thread {
             Task::None | Task::Own => None,
         }
     }
-}
-
-/// The stream of a partition that is called so.
-pub(super) fn stream(spec: &Spec, partition: &Partition, replication: u64, what: &str) -> Stream {
-    let name = format!("{}/{what}", partition.name);
-    Stream::new(spec.seed, replication, &name)
 }
 
 fn mutex(spec: &Spec, partition: &Partition) -> Option<Box<Mutex>> {
@@ -332,6 +343,7 @@ fn guest(spec: &Spec, partition: &Partition, vps: &[Vp], replication: u64) -> Gu
     GuestState {
         queues: RunQueues::new(vps.len() as u16, partition.smt, filling),
         scheduler: Scheduler::of(&partition.guest),
+        beside: Span::new(0, 0),
         first_thread: vps[0].first_thread,
         smt: partition.smt,
         folded_from_ns: vec![0; vps.len()],

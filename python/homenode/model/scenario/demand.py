@@ -19,6 +19,7 @@ from homenode.model.scenario.file.guest import Gang, Unix
 from homenode.model.scenario.file.partition import Partition
 from homenode.model.scenario.file.scenario import Run
 from homenode.model.scenario.file.workload import Trace
+from homenode.model.scenario.loads import place_of_load
 from homenode.model.scenario.placed import PlacedPartition
 from homenode.model.scenario.played import Played
 from homenode.model.units import TIME
@@ -132,7 +133,8 @@ def with_demand(
     """The partitions with what their workloads play; `tables` are those of the file by row."""
     demands = Demands()
     found = [_with(partition, tables, folder, demands, problems) for partition in partitions]
-    _check_length([one for one in found if one.demand is not None], run, problems)
+    demands_of = [load for one in found for load in (one.demand, *(b.demand for b in one.beside))]
+    _check_length([one for one in demands_of if one is not None], run, problems)
     return tuple(found)
 
 
@@ -155,9 +157,18 @@ def _with(
             problems.add((*top, *at, key), there=error.problem, next_step=error.next_step)
             return None
 
+    own = [partition.name, partition.table.name]
     if isinstance(table.workload, Trace):
-        own = [partition.name, partition.table.name]
-        partition = replace(partition, demand=played(table.workload, own, ("workload",)))
+        here = place_of_load(problems.document, partition.row)[2:]
+        partition = replace(partition, demand=played(table.workload, own, here))
+    if partition.beside:
+        beside = [
+            replace(one, demand=played(one.table, [one.name, *own], ("workload", number)))
+            if isinstance(one.table, Trace)
+            else one
+            for number, one in enumerate(partition.beside, 1)
+        ]
+        partition = replace(partition, beside=tuple(beside))
     gangs: dict[int, Played] = {}
     for at, gang in enumerate(table.guest.daemons.gangs if isinstance(table.guest, Unix) else ()):
         if gang.file is not None:
@@ -166,9 +177,9 @@ def _with(
     return replace(partition, gangs=gangs) if gangs else partition
 
 
-def _check_length(played: Sequence[PlacedPartition], run: Run, problems: Problems) -> None:
+def _check_length(played: Sequence[Played], run: Run, problems: Problems) -> None:
     """The run is not longer than what is played in it."""
-    longest = max((one.demand.total_ns for one in played if one.demand), default=run.duration)
+    longest = max((one.total_ns for one in played), default=run.duration)
     if run.duration > longest:
         there = f"the recorded demand ends after {TIME.format(longest)}"
         step = f'write duration = "{TIME.format(longest)}" or a longer step'

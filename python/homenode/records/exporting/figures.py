@@ -17,8 +17,9 @@ from homenode.model.spec import shared_of
 from homenode.records.exporting.frames import Frames, sample_ns
 from homenode.simulate.answers import Sums
 from homenode.simulate.kept.guests import guest_sums, guest_tables
+from homenode.simulate.kept.loads import mean_only
 from homenode.simulate.kept.metrics import BATCHED, METRICS
-from homenode.simulate.kept.summarize import GAUGES, mean_only
+from homenode.simulate.kept.summarize import GAUGES
 from homenode.simulate.kept.totals import NS_PER_S, Totals, shape_during
 from homenode.tools.mpstat.figures import HOME_DISPATCHES, REDISPATCHES, report
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from homenode.errors import DamagedRunError, NotFoundError, listed, nearest
-from homenode.model.estimate import Estimate, estimate, mean_of
+from homenode.model.estimate import Estimate, Told, estimate, mean_of
 from homenode.model.spec import PartitionSpec, spec_at
 from homenode.simulate.answers import RunFiles, Steadiness
 from homenode.simulate.kept.books import CAUSES, Breakdown
@@ -25,7 +25,7 @@ from homenode.simulate.kept.damage import (
 )
 from homenode.simulate.kept.fabric import Traffic, traffic
 from homenode.simulate.kept.finding import LATEST, find, original, run_folders
-from homenode.simulate.kept.guests import guest_tables, names_of
+from homenode.simulate.kept.guests import names_of, tables_beside
 from homenode.simulate.kept.metrics import METRICS
 from homenode.simulate.kept.named import RunMetrics
 from homenode.simulate.kept.reading import reading, scan_table
@@ -179,13 +179,13 @@ class KeptRun:
     @functools.cached_property
     def metrics(self) -> RunMetrics:
         """Of each partition, every metric with its 95 % interval."""
-        found = {
-            partition: {
-                name: Estimate(e["mean"], e["ci95"], e.get("reason")) for name, e in metrics.items()
-            }
-            for partition, metrics in self.summary["partitions"].items()
+        told = self.summary["partitions"]
+        found = {partition: _estimates(metrics) for partition, metrics in told.items()}
+        workloads = {
+            partition: {load: _estimates(metrics) for load, metrics in loads.items()}
+            for partition, loads in self.summary.get("workloads", {}).items()
         }
-        return RunMetrics(self.id, found)
+        return RunMetrics(self.id, found, workloads)
 
     @property
     def steady(self) -> dict[str, Steadiness]:
@@ -257,6 +257,9 @@ class KeptRun:
         machine = self.spec["machine"]
         totals = self.totals(partition)
         instructions = _working_instructions_per_s(totals)
+        eicpi = spec["profile"]["eicpi"]
+        if "beside" in spec:
+            eicpi = mean_of([one.shape.core_cycles for one in totals]) * machine["core_rate"]
         return Breakdown(
             run=self.id,
             partition=partition,
@@ -264,7 +267,7 @@ class KeptRun:
             work=work_done(spec, instructions, metrics["etr_per_s"].mean),
             busy_threads=busy_threads(
                 instructions,
-                spec["profile"],
+                {**spec["profile"], "eicpi": eicpi},
                 machine["clock_hz"] * machine["core_rate"],
                 cores["useful"],
             ),
@@ -280,14 +283,20 @@ class KeptRun:
         return replication_totals(self.spec, self.raw, index, self.machine_facts)
 
     def intervals(self, table: str = "partition") -> pl.DataFrame:
-        """A result table (`partition`, `cpu`, `pool`; where z/VM runs also `virtual_machine`,
-        `switch`, `volume`), a row per interval; names beside indices.
+        """A result table (`partition`, `cpu`, `pool`; where partitions have several workloads
+        `workload`; where z/VM runs also `virtual_machine`, `switch`, `volume`), a row per interval;
+        names beside indices.
         """
         return self._named(self.table_file(table), table)
 
     def table_file(self, table: str) -> Path:
         """The file of such a table, found to be as it was written."""
-        tables = (*INTERVAL_TABLES, *guest_tables(self.spec))
+        tables = (*INTERVAL_TABLES, *tables_beside(self.spec))
+        if table == "workload" and table not in tables:
+            raise NotFoundError(
+                f"run {self.id} has no table of workloads",
+                next_step="only partitions with several of them have one",
+            )
         if table in GUEST_TABLES and table not in tables:
             raise NotFoundError(
                 f"run {self.id} has no {table.replace('_', ' ')}",
@@ -327,7 +336,7 @@ class KeptRun:
         with reading(self.path):
             rows = scan_table(self.path, table).collect()
         kinds = ["pool"] if table == "pool" else ["partition"]
-        if table in ("virtual_machine", "switch"):
+        if table in ("virtual_machine", "switch", "workload"):
             kinds.append(table)
         named = rows.rename({kind: f"{kind}_index" for kind in kinds})
         for kind in kinds:
@@ -354,6 +363,10 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
+def _estimates(metrics: Mapping[str, Told]) -> dict[str, Estimate]:
+    return {name: Estimate(e["mean"], e["ci95"], e.get("reason")) for name, e in metrics.items()}
+
+
 def _working_instructions_per_s(totals: Sequence[Totals]) -> float:
     """Instructions that do work, not those of loops that wait for a lock; mean."""
     rates = [(one["instructions"] - one["spin_instructions"]) / one.seconds for one in totals]
@@ -365,7 +378,7 @@ def _check_fit(run: KeptRun) -> None:
     try:
         _ = run.metrics, run.partitions, run.id, run.seed, run.steady
         totals = [part["totals"] for summary in run.raw for part in summary["partitions"]]
-        guest_paths = [table_path(run.path, table) for table in guest_tables(run.spec)]
+        guest_paths = [table_path(run.path, table) for table in tables_beside(run.spec)]
         earlier = any(f"book_{CAUSES[-1].name}" in t and "book_list" not in t for t in totals)
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise DamagedRunError(

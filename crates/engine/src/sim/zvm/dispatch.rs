@@ -147,7 +147,7 @@ impl World<Partitions> {
         let v = self.vp(vp);
         let (mode, core, index) = (v.mode, v.core, v.index);
         self.settle_vp(vp);
-        self.occupy(partition, Cpu { vp: index, thread });
+        self.occupy(partition, partition.into(), Cpu { vp: index, thread });
         match (mode, core) {
             (hypervisor::Mode::Running, Some(core)) => self.plan(core),
             (hypervisor::Mode::Inactive, _) => Partitions::wake(self, vp),
