@@ -10,14 +10,14 @@ use crate::spec::{Distribution, Partition, Profile, Spec, Workload};
 /// A load while it runs; what an event needs comes first.
 #[repr(C, align(64))]
 pub struct LoadState {
-    /// The workload's numbers.
-    pub shape: Shape,
-    /// Whose it is.
-    pub partition: PartitionId,
     /// Random work.
     pub work: Stream,
     /// Random waits and think times.
     pub waits: Stream,
+    /// The workload's numbers.
+    pub shape: Shape,
+    /// Whose it is.
+    pub partition: PartitionId,
     /// Random arrivals.
     pub arrivals: Stream,
     /// Recorded demand, if that is what it runs.

@@ -9,7 +9,7 @@ use super::world::{Task, World};
 use crate::cost::{Book, ClassId};
 use crate::guest::workload::JobKind;
 use crate::ids::{CoreId, LoadId, ThreadId, VpId};
-use crate::kernel::real;
+use crate::kernel::{real, When};
 
 impl<S: System> World<S> {
     /// The load that a thread works for; the first one if it has no job.
@@ -27,16 +27,25 @@ impl<S: System> World<S> {
         self.table.id(load.into(), chip, threads as u8)
     }
 
-    /// Sets how fast each busy thread is.
-    pub fn set_rates(&mut self, vp: VpId, core: CoreId, mask: u8) {
-        let class = self.at.cores[core].class;
+    /// Sets how fast each busy thread is and when its burst ends; the first such time, or the end
+    /// of a time slice. Apart, like the next, so that cores without such threads do not pay.
+    #[inline(never)]
+    pub fn finish_each(&mut self, vp: VpId, core: CoreId, mask: u8) -> When {
+        let on = &self.at.cores[core];
+        let (class, start) = (on.class, on.stall_until.max(When::at(self.now)));
+        let mut next = When::NEVER;
         for at in self.busy(vp, mask) {
             let own = self.class_beside(self.load_on(vp, at), core, class);
-            self.threads[at].own_ns[0] = self.table.rate(&self.spec.partitions, own).ns;
+            let warm_ns = self.table.rate(&self.spec.partitions, own).ns;
+            let thread = &mut self.threads[at];
+            thread.own_ns[0] = warm_ns;
+            next = next.min(thread.finishes(start, warm_ns, thread.own_ns[1]));
         }
+        next
     }
 
     /// Moves the busy threads on and books what they did.
+    #[inline(never)]
     pub fn advance_each(&mut self, vp: VpId, core: CoreId, stretch: Stretch) {
         let threads = f64::from(stretch.mask.count_ones());
         let (core_ns, ran) = (
