@@ -140,7 +140,6 @@ def test_a_run_of_one_workload_has_no_table_of_them(tmp_path: Path) -> None:
         alone.metrics["db"].workloads["orders"]
 
 
-SLEEPING = '{ base = "oltp", lock_kind = "sleeping", lock_share = "5 %" }'
 WRONG = [
     (
         DATABASE + BATCH.replace('kind = "tr', 'name = "orders"\nkind = "tr'),
@@ -157,8 +156,8 @@ WRONG = [
         'mine.toml:22:8: partition db: workload[1].kind = "cores": what one of several takes',
     ),
     (
-        DATABASE + BATCH.replace('{ base = "compute", instructions = 3e8 }', SLEEPING),
-        "it must be 0 for a sleeping lock where several loads share a partition",
+        DATABASE + BATCH.replace("instructions = 3e8", "instructions = 0.1"),
+        "mine.toml:22:3: partition db: workload[1]: 0.1 instructions in 1 bursts take",
     ),
     ("workload = []\n", "mine.toml:15:12: partition db: workload = []: at least one entry"),
 ]

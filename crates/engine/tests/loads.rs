@@ -256,15 +256,53 @@ fn kernel_time_is_that_of_each_load() {
     assert!((outcome.total("a", "user_ns") - (all - x / 2.0)).abs() < 200.0);
 }
 
+/// Each load has a lock of its own: one whose threads sleep for theirs does as much beside another
+/// on cores enough for both as alone, and none of the other's time goes to it.
 #[test]
-fn what_several_loads_cannot_be_is_refused() {
+fn a_lock_for_which_one_sleeps_is_its_load_s_own() {
     let asleep = Profile {
         lock_kind: LockKind::Sleeping,
-        lock_share: 0.1,
-        ..plain()
+        lock_share: 0.3,
+        lock_hold_instructions: 5_000.0,
+        lock_switch_instructions: 1_000.0,
+        ..plain_profile(1e5)
     };
+    let warehouses = |count| Workload::Warehouses { count };
+    let locking = load("locking", warehouses(4), asleep.clone());
+    let free = load("free", warehouses(2), plain_profile(1e5));
+    let again = load("again", warehouses(4), asleep);
+    let done = |cores, loads: Vec<Load>| {
+        let mut spec = alone(cores, 1, loads);
+        spec.partitions[0].guest = Guest::Linux(quiet_unix());
+        spec.duration_ns = 4 * SECOND;
+        let outcome = run(&spec, 0);
+        assert_all(&spec, &outcome);
+        outcome
+    };
+    let idle = load("idle", Workload::Idle, plain());
+    let one = done(4, vec![locking.clone(), idle]);
+    let beside = done(6, vec![locking.clone(), free.clone()]);
+    let twice = done(8, vec![locking, again]);
+    let rate = |outcome: &Outcome, name: &str| total(outcome, name, "tx_done");
+    let alone = rate(&one, "locking");
+    for (outcome, name) in [(&beside, "locking"), (&twice, "locking"), (&twice, "again")] {
+        let share = rate(outcome, name) / alone;
+        assert!(
+            (share - 1.0).abs() < 0.03,
+            "{name}: {share} of what it does alone"
+        );
+    }
+    let most = 2.0 * 4.0 * 1e4;
+    assert!(
+        rate(&beside, "free") > 0.98 * most,
+        "{}",
+        rate(&beside, "free")
+    );
+}
+
+#[test]
+fn what_several_loads_cannot_be_is_refused() {
     let wrong = [
-        (load("y", loops(1), asleep), "sleeping lock"),
         (load("x", loops(1), plain()), "x"),
         (load("", loops(1), plain()), "load"),
         (load("y", loops(0), plain()), "loops"),

@@ -85,7 +85,7 @@ impl<S: System> World<S> {
         let part = of.draw_work(of.shape.burst_instructions);
         self.jobs.get(id).arrived_at = self.now;
         self.threads[at].instructions += part;
-        self.lay_out_in_place(id, vp, at);
+        self.lay_out_in_place(id, at);
         let others = (0..threads).filter(|other| *other != member);
         others.for_each(|other| self.start_part(load, program, other));
     }

@@ -105,9 +105,11 @@ impl<S: System> World<S> {
             self.at.vps[vp].waits = 0;
             self.drained(vp);
         }
-        let mutex = self.guests[of].mutex.as_mut();
-        for id in mutex.map(|mutex| mutex.forget()).into_iter().flatten() {
-            self.jobs.remove(id);
+        for load in self.loads_of(of) {
+            let mutex = self.loads[load].mutex.as_mut();
+            for id in mutex.map(|mutex| mutex.forget()).into_iter().flatten() {
+                self.jobs.remove(id);
+            }
         }
         let meter = self.meters.integrate(of, self.now);
         (meter.runnable, meter.blocked, meter.inside) = (0, 0, 0);

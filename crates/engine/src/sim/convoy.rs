@@ -20,7 +20,7 @@ use super::system::System;
 use super::world::World;
 use crate::cost::{Book, ClassId};
 use crate::hypervisor::Mode;
-use crate::ids::{CoreId, PartitionId, VpId};
+use crate::ids::{CoreId, LoadId, PartitionId, VpId};
 use crate::kernel::{Key, When};
 use crate::spec::LockKind;
 
@@ -30,11 +30,8 @@ impl<S: System> World<S> {
         let v = self.vp(vp);
         let partition = v.partition;
         let free = self.guests[partition].holder.is_none();
-        let spinning = |load| {
-            let profile = self.profile(load);
-            profile.lock_share > 0.0 && profile.lock_kind != LockKind::Sleeping
-        };
-        if v.spins || !free || !self.loads_of(partition).any(spinning) {
+        let spinning = self.loads_of(partition).any(|load| self.spins_for(load));
+        if v.spins || !free || !spinning {
             return;
         }
         let share = self.holding_share(vp);
@@ -44,6 +41,12 @@ impl<S: System> World<S> {
                 self.will_reach(sibling);
             }
         }
+    }
+
+    /// Whether threads of a load spin for a lock.
+    pub fn spins_for(&self, load: LoadId) -> bool {
+        let profile = self.profile(load);
+        profile.lock_share > 0.0 && profile.lock_kind != LockKind::Sleeping
     }
 
     /// A virtual processor was put on a core.

@@ -1,6 +1,8 @@
 //! The work that partitions have: each kind of it is a load, with numbers and chance of its own.
 
 use super::meters::Elapsed;
+use crate::cost::core_ns;
+use crate::guest::mutex::Mutex;
 use crate::guest::workload::Shape;
 use crate::guest::Playback;
 use crate::ids::{ById, LoadId, PartitionId, Span};
@@ -26,6 +28,8 @@ pub struct LoadState {
     pub last_cpus: Vec<u16>,
     /// Threads of each program that have not come to the barrier.
     pub at_work: Vec<u16>,
+    /// The lock for which its threads sleep, if it has one.
+    pub mutex: Option<Box<Mutex>>,
     /// Its place among the loads of its partition.
     pub place: usize,
     /// Kernel's share of its processor time, with the guest's clock ticks.
@@ -90,8 +94,10 @@ fn load(spec: &Spec, of: PartitionId, place: usize, replication: u64) -> LoadSta
         _ => stream(spec, partition, replication, &format!("{name}/{what}")),
     };
     let tick = partition.guest.tick_share();
+    let shape = Shape::of(workload, profile);
+    let alone_ns = core_ns(&spec.machine, profile);
     LoadState {
-        shape: Shape::of(workload, profile),
+        shape,
         partition: of,
         work: stream("work"),
         waits: stream("waits"),
@@ -99,6 +105,7 @@ fn load(spec: &Spec, of: PartitionId, place: usize, replication: u64) -> LoadSta
         playback: playback(spec, workload, profile),
         last_cpus: Vec::new(),
         at_work: Vec::new(),
+        mutex: Mutex::of(profile, alone_ns, shape.burst_instructions),
         place,
         system_share: profile.system_share + (1.0 - profile.system_share) * tick,
         meter: (!partition.beside.is_empty()).then(Box::default),
@@ -146,7 +153,7 @@ impl LoadMeter {
         [times[0], times[1], times[2], tx[0], tx[1], tx[2], tx[3]]
     }
 
-    /// One is done.
+    /// A transaction is done, after so long [ns].
     pub fn done(&mut self, response_ns: u64) {
         self.tx_done += 1;
         self.response_ns += response_ns;

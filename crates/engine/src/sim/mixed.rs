@@ -58,12 +58,17 @@ impl<S: System> World<S> {
             let before = self.threads[at].instructions;
             let cold = self.advance_one(at, ran);
             let done = before - self.threads[at].instructions;
+            let v = &self.at.vps[vp];
+            let waits = v.waits & (1 << (at.index() - v.first_thread.index())) != 0;
             if ran > 0.0 {
-                let own = self.class_beside(load, core, class);
-                self.table.spend(own, (ran - cold) / threads);
-                let partition = self.vp(vp).partition;
-                let books = &mut self.meters.partitions[partition].books;
+                let books = &mut self.meters.partitions[v.partition].books;
                 books.add(Book::Reload, cold / threads);
+                if waits {
+                    books.add(Book::Spin, (ran - cold) / threads);
+                } else {
+                    let own = self.class_beside(load, core, class);
+                    self.table.spend(own, (ran - cold) / threads);
+                }
             }
             let share = self.loads[load].system_share;
             self.meters.ran_as(at, ran, share);
@@ -71,7 +76,7 @@ impl<S: System> World<S> {
                 if let Some(meter) = &mut self.loads[load].meter {
                     meter.core_ns += core_ns;
                     meter.thread_ns += real(stretch.elapsed);
-                    meter.instructions += done;
+                    meter.instructions += if waits { 0.0 } else { done };
                 }
             }
         }
@@ -113,8 +118,10 @@ impl<S: System> World<S> {
         let mut shares = 0.0;
         for at in self.busy(vp, self.mask(vp)) {
             let load = self.load_on(vp, at);
-            let (own, all) = self.own_ns(self.class_beside(load, core, class));
-            shares += self.profile(load).lock_share * own / all;
+            if self.spins_for(load) {
+                let (own, all) = self.own_ns(self.class_beside(load, core, class));
+                shares += self.profile(load).lock_share * own / all;
+            }
         }
         shares
     }
@@ -126,10 +133,10 @@ impl<S: System> World<S> {
         let class = self.at.cores[core].class;
         for at in self.busy(vp, self.mask(vp)) {
             let load = self.load_on(vp, at);
-            let (own, _) = self.own_ns(self.class_beside(load, core, class));
-            let profile = self.profile(load);
             threads += 1.0;
-            if profile.lock_share > 0.0 {
+            if self.spins_for(load) {
+                let (own, _) = self.own_ns(self.class_beside(load, core, class));
+                let profile = self.profile(load);
                 let turn = profile.lock_hold_instructions * own;
                 held += profile.lock_share;
                 turns_per_ns += profile.lock_share / turn;

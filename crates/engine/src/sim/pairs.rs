@@ -129,6 +129,6 @@ impl<S: System> World<S> {
         job.bursts_left = turns;
         self.draw_turn(id);
         self.threads[at].instructions += self.jobs.get(id).instructions;
-        self.lay_out_in_place(id, vp, at);
+        self.lay_out_in_place(id, at);
     }
 }

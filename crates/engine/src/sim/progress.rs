@@ -178,8 +178,8 @@ impl<S: System> World<S> {
 }
 
 impl Thread {
-    /// Sets when its burst ends, begun at `start` with instructions of such times [ns]; that, or the
-    /// end of its time slice.
+    /// Sets when its burst ends, which goes on at `start` with instructions of such times [ns];
+    /// that, or the end of its time slice.
     #[inline]
     pub fn finishes(&mut self, start: When, warm_ns: f64, extra_ns: f64) -> When {
         debug_assert!(self.task != Task::None);

@@ -5,9 +5,8 @@ use super::event::{Event, OTHERS};
 use super::load::{self, stream, Cold, LoadState};
 use super::meters::Meters;
 use super::system::System;
-use crate::cost::{core_ns, Spread, Table};
-use crate::guest::mutex::Mutex;
-use crate::guest::workload::{JobId, JobTable, Shape};
+use crate::cost::{Spread, Table};
+use crate::guest::workload::{JobId, JobTable};
 use crate::guest::{memory, Cpu, Filling, Gang, RunQueues, Scheduler};
 use crate::hypervisor::policies::in_effect;
 use crate::hypervisor::{State, Vp};
@@ -72,8 +71,6 @@ pub struct GuestState {
     pub locks: Stream,
     /// Random choices of the balancer.
     pub moves: Stream,
-    /// The lock for which its threads sleep, if it has one.
-    pub mutex: Option<Box<Mutex>>,
     /// Virtual processor that has lost its core with the lock.
     pub holder: Option<VpId>,
     /// Time online before its configuration became what it is.
@@ -312,12 +309,6 @@ impl Thread {
     }
 }
 
-fn mutex(spec: &Spec, partition: &Partition) -> Option<Box<Mutex>> {
-    let profile = &partition.profile;
-    let burst = Shape::of(&partition.workload, profile).burst_instructions;
-    Mutex::of(profile, core_ns(&spec.machine, profile), burst)
-}
-
 /// Instructions that a core does by itself in a nanosecond, misses left out.
 pub(super) fn per_ns(spec: &Spec, partition: &Partition) -> f64 {
     let machine = &spec.machine;
@@ -351,7 +342,6 @@ fn guest(spec: &Spec, partition: &Partition, vps: &[Vp], replication: u64) -> Gu
         gangs: gangs(spec, partition, stream("gangs")),
         locks: stream("locks"),
         moves: stream("moves"),
-        mutex: mutex(spec, partition),
         holder: None,
         before: Before::default(),
         runs_from: When::at(0),

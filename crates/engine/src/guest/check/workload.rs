@@ -4,7 +4,7 @@
 
 use crate::check::{at_most, range, within, Checked, Owner, Wrong, LONGEST_NS};
 use crate::guest::Scheduler;
-use crate::spec::{Aix, Gang, Guest, LockKind, Partition, Processors, Profile, Spec, Workload};
+use crate::spec::{Aix, Gang, Guest, Load, Partition, Processors, Profile, Spec, Workload};
 
 pub(crate) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     check_guest(partition, &owner.within("guest"))?;
@@ -38,8 +38,7 @@ fn check_load(spec: &Spec, (workload, profile): (&Workload, &Profile), owner: &O
     check_burst(spec, workload, profile, owner)
 }
 
-/// Several loads share a guest's run queues, which z/VM and plain processes do not have; and have
-/// no lock for which one sleeps.
+/// Several loads share a guest's run queues, which z/VM and plain processes do not have.
 fn check_together(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     let count = partition.beside.len();
     if count == 0 {
@@ -55,22 +54,14 @@ fn check_together(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked 
         let wanted = "0 under z/VM and of plain processes of a host";
         return Err(range(owner, field, count as f64, wanted));
     }
-    for place in 0..=partition.beside.len() {
-        let (_, workload, profile) = partition.load(place);
-        let owner = &match place {
-            0 => owner.clone(),
-            _ => owner.within(&format!("beside/{}", place - 1)),
-        };
-        if matches!(workload, Workload::Web { .. }) {
-            return Err(owner.within("workload").refuse(Wrong::NotZvm));
+    let web = |load: &Load| matches!(load.workload, Workload::Web { .. });
+    match partition.beside.iter().position(web) {
+        Some(at) => {
+            let owner = owner.within(&format!("beside/{at}/workload"));
+            Err(owner.refuse(Wrong::NotZvm))
         }
-        if profile.lock_kind == LockKind::Sleeping && profile.lock_share > 0.0 {
-            let field = ("lock_share", "profile.lock_share");
-            let wanted = "0 for a sleeping lock where several loads share a partition";
-            return Err(range(owner, field, profile.lock_share, wanted));
-        }
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Least rate of anything random [1/s]: once in three years, for the same reason.
