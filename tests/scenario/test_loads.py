@@ -105,6 +105,11 @@ def test_it_is_kept_asked_for_and_shown(
     shown = capsys.readouterr().out
     assert "  orders" in shown
     assert "  transactions" in shown
+    folder = tmp_path / "csv"
+    words = ["export", run.id, "--as", "csv", "-o", str(folder), "--out", str(tmp_path)]
+    assert call(words) == 0
+    rows = (folder / "workload.csv").read_text(encoding="utf-8").splitlines()
+    assert len(rows) == 1 + run.intervals("workload").height
     again = Scenario.load(run.path / "scenario.toml")
     assert again.spec()["partitions"] == run.spec["partitions"]
 
