@@ -156,6 +156,19 @@ POOL_COLUMNS = [
 ]
 FABRIC_COLUMNS = ["time_ns", "port", "place", "lines", "bytes", "wait_ns"]
 FABRIC_PORTS = ["memory", "into_chip", "out_of_chip", "into_node", "out_of_node", "cache"]
+WORKLOAD_COLUMNS = [
+    "time_ns",
+    "partition",
+    "workload",
+    "busy_ns",
+    "thread_ns",
+    "instructions",
+    "tx_arrived",
+    "tx_done",
+    "tx_inside",
+    "response_ns",
+]
+
 VIRTUAL_MACHINE_COLUMNS = [
     "time_ns",
     "partition",

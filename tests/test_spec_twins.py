@@ -23,6 +23,7 @@ PARTS = frozenset(
         "BurstsSpec",
         "CountedSpec",
         "LimitsSpec",
+        "LoadsSpec",
         "LockSpec",
         "SpreadSpec",
         "StreamSpec",

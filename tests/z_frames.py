@@ -188,6 +188,7 @@ class Engine:
             "VIRTUAL_MACHINE_COLUMNS": VIRTUAL_MACHINE,
             "SWITCH_COLUMNS": SWITCH,
             "VOLUME_COLUMNS": VOLUME,
+            "WORKLOAD_COLUMNS": fake_engine.WORKLOAD_COLUMNS,
             "FABRIC_COLUMNS": fake_engine.FABRIC_COLUMNS,
         }
     )

@@ -95,6 +95,8 @@ fn partition(
         io_domain: Some(index as u16),
         page_bytes: GIB,
         hypervisor_share,
+        workload_name: String::new(),
+        beside: Vec::new(),
         guest: Guest::Hpux(Unix {
             tick_ns: 10 * MS,
             tick_cost_ns: 5_000,

@@ -135,6 +135,8 @@ pub fn partition(name: String, entitlement: f64, vps: u16, workload: Workload) -
         io_domain: None,
         page_bytes: 64 << 10,
         hypervisor_share: 0.0,
+        workload_name: String::new(),
+        beside: Vec::new(),
         home: Vec::new(),
         guest: aix(),
         workload,

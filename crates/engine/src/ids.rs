@@ -117,6 +117,8 @@ pub(crate) use ids;
 ids! {
     /// A partition of the scenario.
     PartitionId: u16, NonZeroU16;
+    /// A load: one kind of work in a partition, whose first one has the partition's number.
+    LoadId: u16, NonZeroU16;
     /// A virtual processor, over all partitions; on a host, a thread of its scheduler.
     VpId: u32, NonZeroU32;
     /// A hardware thread's place among all those of virtual processors.
@@ -137,6 +139,13 @@ ids! {
     GroupId: u16, NonZeroU16;
     /// A software thread or transaction that is inside.
     JobId: u32, NonZeroU32;
+}
+
+impl From<PartitionId> for LoadId {
+    #[inline]
+    fn from(partition: PartitionId) -> Self {
+        Self::new(partition.index())
+    }
 }
 
 /// Ids that follow each other: all of a partition's virtual processors, all chips of a node.

@@ -9,7 +9,7 @@ use common::{
 };
 use homenode_engine::sim::{check, run, RunError, SpecFault};
 use homenode_engine::spec::{
-    Distribution, Guest, MemoryPolicy, Partition, Pool, Processors, Spec, Spread, StorePath,
+    Distribution, Guest, Load, MemoryPolicy, Partition, Pool, Processors, Spec, Spread, StorePath,
     Translation, Unix, Workload,
 };
 use proptest::prelude::*;
@@ -43,6 +43,12 @@ fn full_spec() -> Spec {
         partition("c", shared(0.5, 1), loops(3)),
         partition("d", dedicated(4..6, true), loops(1)),
     ];
+    partitions[2].workload_name = "loops".into();
+    partitions[2].beside.push(Load {
+        name: "other".into(),
+        workload: users(2, MS),
+        profile: common::plain_profile(1e6),
+    });
     if let Processors::Shared { pool, .. } = &mut partitions[1].processors {
         *pool = 1;
     }

@@ -13,6 +13,7 @@ pub fn observe(py: Python<'_>, observer: &Py<PyAny>, batch: &Batch<'_>) -> PyRes
         ("partition", &batch.tables.partition),
         ("cpu", &batch.tables.cpu),
         ("pool", &batch.tables.pool),
+        ("workload", &batch.tables.load),
         ("virtual_machine", &batch.tables.virtual_machine),
         ("switch", &batch.tables.switch),
         ("volume", &batch.tables.volume),

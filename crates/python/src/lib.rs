@@ -132,6 +132,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("PARTITION_COLUMNS", sim::columns::partition())?;
     module.add("CPU_COLUMNS", sim::columns::CPU)?;
     module.add("POOL_COLUMNS", sim::columns::POOL)?;
+    module.add("WORKLOAD_COLUMNS", sim::columns::LOAD)?;
     module.add("VIRTUAL_MACHINE_COLUMNS", sim::columns::VIRTUAL_MACHINE)?;
     module.add("SWITCH_COLUMNS", sim::columns::SWITCH)?;
     module.add("VOLUME_COLUMNS", sim::columns::VOLUME)?;

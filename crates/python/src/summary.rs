@@ -1,6 +1,6 @@
 //! A replication's summary as JSON.
 
-use homenode_engine::sim::{columns, Elapsed, PartitionSummary, Quantiles, Summary};
+use homenode_engine::sim::{columns, Elapsed, LoadSummary, PartitionSummary, Quantiles, Summary};
 use serde_json::{json, Map, Value};
 
 /// The summary as a JSON object.
@@ -25,7 +25,7 @@ fn partition(summary: &PartitionSummary) -> Value {
         .skip(2)
         .map(|(name, total)| (name, json!(total)))
         .collect();
-    json!({
+    let mut told = json!({
         "name": summary.name,
         "totals": totals,
         "response_ns": quantiles(&summary.response),
@@ -38,6 +38,23 @@ fn partition(summary: &PartitionSummary) -> Value {
             "backlog_end": summary.steady.backlog_end,
             "vp_busy_share": summary.vp_busy_share,
         },
+    });
+    if !summary.loads.is_empty() {
+        told["workloads"] = summary.loads.iter().map(load).collect();
+    }
+    told
+}
+
+fn load(summary: &LoadSummary) -> Value {
+    let named = columns::LOAD.into_iter().zip(&summary.totals).skip(3);
+    let totals: Map<String, Value> = named
+        .map(|(name, total)| (name.to_string(), json!(total)))
+        .collect();
+    json!({
+        "name": summary.name,
+        "totals": totals,
+        "response_ns": quantiles(&summary.response),
+        "finished": elapsed(&summary.finished),
     })
 }
 

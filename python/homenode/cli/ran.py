@@ -25,6 +25,11 @@ def figures_json(of: Figures) -> dict[str, object]:
 
     summary: Mapping[str, object] = of.summary
     told = {key: summary[key] for key in _JSON_KEYS if key in summary}
+    workloads = of.summary.get("workloads", {})
+    told["partitions"] = {
+        name: {**metrics, "workloads": workloads[name]} if name in workloads else metrics
+        for name, metrics in of.summary["partitions"].items()
+    }
     told["frame"] = frame_of(of).as_json()
     scores = {name: score_of(of, name) for name in of.partitions}
     found = {name: {"unit": s[0], **s[1].as_json()} for name, s in scores.items() if s is not None}

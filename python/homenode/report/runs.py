@@ -111,6 +111,8 @@ def _processor_table(run: Figures) -> Table:
         shares = [metrics[name].mean for _, name in _PLACE]
         cells += [NOTHING if share is None else f"{100 * share:.1f} %" for share in shares]
         table.add_row(escape(partition), *cells)
+        for load, own in metrics.workloads.items():
+            table.add_row(f"  {escape(load)}", marked(own["physc"], 2), *[""] * (len(columns) - 1))
     return table
 
 
@@ -140,6 +142,10 @@ def _work_table(run: Figures) -> Table:
             for unit in units
         ]
         table.add_row(escape(partition), *cells)
+        steady = run.unsteady_reason(partition) is None
+        for load, own in metrics.workloads.items() if steady else ():
+            row = [marked(own[name], digits) for _, name, digits in shown]
+            table.add_row(f"  {escape(load)}", *row, *[NOTHING] * len(units))
     return table
 
 

@@ -51,6 +51,15 @@ class Verdict(TypedDict):
     vp_busy_share: float
 
 
+class LoadAnswer(TypedDict):
+    """One of several workloads of a partition in one replication."""
+
+    name: str
+    totals: dict[str, int]
+    response_ns: Distribution
+    finished: Finished
+
+
 class PartitionAnswer(TypedDict):
     """A partition in one replication; `totals` are sums over all intervals by column."""
 
@@ -63,6 +72,8 @@ class PartitionAnswer(TypedDict):
     gauges: NotRequired[dict[str, float]]
     """Means of what is read at the end of each interval."""
     guests: NotRequired[Sums]
+    workloads: NotRequired[list[LoadAnswer]]
+    """Its workloads, where it has several."""
 
 
 class Answer(TypedDict):
@@ -185,7 +196,13 @@ class Nest(TypedDict, total=False):
     workload_category: dict[str, str]
 
 
-class RunSummary(Nest):
+class Workloads(TypedDict, total=False):
+    """Of partitions with several workloads, the metrics of each, by partition and workload."""
+
+    workloads: dict[str, dict[str, dict[str, Told]]]
+
+
+class RunSummary(Nest, Workloads):
     """`summary.json`: every metric of every partition."""
 
     run: str

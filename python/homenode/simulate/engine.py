@@ -19,6 +19,7 @@ class Engine(Protocol):
     PARTITION_COLUMNS: Sequence[str]
     CPU_COLUMNS: Sequence[str]
     POOL_COLUMNS: Sequence[str]
+    WORKLOAD_COLUMNS: Sequence[str]
     DISPATCH_COLUMNS: Sequence[str]
     VIRTUAL_MACHINE_COLUMNS: Sequence[str]
     SWITCH_COLUMNS: Sequence[str]
@@ -75,6 +76,7 @@ def table_columns(engine: Engine) -> dict[str, list[str]]:
         "partition": list(engine.PARTITION_COLUMNS),
         "cpu": list(engine.CPU_COLUMNS),
         "pool": list(engine.POOL_COLUMNS),
+        "workload": list(engine.WORKLOAD_COLUMNS),
         "dispatches": list(engine.DISPATCH_COLUMNS),
         "virtual_machine": list(engine.VIRTUAL_MACHINE_COLUMNS),
         "switch": list(engine.SWITCH_COLUMNS),

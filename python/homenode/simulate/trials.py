@@ -110,9 +110,10 @@ def _goes_by_time(spec: Spec) -> bool:
     operator changes something.
     """
     steps = [
-        len(one["workload"]["lengths_ns"])
+        len(work["lengths_ns"])
         for one in spec["partitions"]
-        if one["workload"]["kind"] == "trace"
+        for work in (one["workload"], *(other["workload"] for other in one.get("beside", ())))
+        if work["kind"] == "trace"
     ]
     return max(steps, default=0) > 1 or "changes" in spec
 

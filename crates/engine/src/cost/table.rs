@@ -19,7 +19,8 @@ use crate::spec::{Machine, Partition};
 pub type ClassId = u32;
 
 /// Cost classes of all partitions: one for each chip and number of busy threads, plus the one with
-/// a snoozing sibling.
+/// a snoozing sibling. Loads beside a partition's first one are numbered after all partitions, and
+/// are here what partitions are: memory, lines and sharers of each are its own.
 pub struct Table {
     /// For which the classes hold.
     pub machine: Machine,
@@ -29,6 +30,8 @@ pub struct Table {
     pub occupancy: Occupancy,
     /// Where each partition's memory lies and its cores ran.
     pub spreads: Vec<Spread>,
+    /// Partitions with one of their further loads each.
+    others: Vec<Partition>,
     contention: Contention,
     /// What each partition brings into shared caches.
     working: Vec<Working>,
@@ -84,11 +87,13 @@ struct Kept {
 }
 
 impl Table {
-    /// An empty table for `partitions` on `machine`; `spreads` say where each partition's data lie.
+    /// An empty table for `partitions` on `machine`; `spreads` say where the data of each lie, and
+    /// of each further load.
     pub fn new(machine: &Machine, partitions: &[Partition], spreads: Vec<Spread>) -> Self {
         let tree = Topology::new(machine);
         let (mut rows, mut fixed, mut count) = (Vec::new(), Vec::new(), 0);
-        for partition in partitions {
+        let others: Vec<_> = partitions.iter().flat_map(Partition::others).collect();
+        for partition in partitions.iter().chain(&others) {
             let together = together(partition, &tree);
             let of = |threads: u8| Fixed::of(machine, partition, threads.max(1));
             fixed.push((0..=together).map(of).collect());
@@ -106,11 +111,13 @@ impl Table {
             contention: Contention::new(machine),
             working: partitions
                 .iter()
+                .chain(&others)
                 .map(|partition| Working::of(machine, &partition.profile))
                 .collect(),
             machine: machine.clone(),
             tree,
             spreads,
+            others,
             hot: vec![Hot::unknown(); count as usize],
             used: Vec::new(),
             classes: Vec::new(),
@@ -197,7 +204,9 @@ impl Table {
             tree: &self.tree,
             contention: &self.contention,
             occupancy: &self.occupancy,
-            partition: &partitions[index],
+            partition: partitions
+                .get(index)
+                .unwrap_or_else(|| &self.others[index - partitions.len()]),
             spread: &self.spreads[index],
             chip,
             threads: threads.max(1),

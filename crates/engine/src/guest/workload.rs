@@ -1,6 +1,6 @@
 //! Work: jobs, and what a workload does with one when its burst ends.
 
-use crate::ids::{ById, PartitionId};
+use crate::ids::{ById, LoadId, PartitionId};
 use crate::spec::{Distribution, Profile, Workload};
 
 pub use crate::ids::JobId;
@@ -33,6 +33,8 @@ pub enum JobKind {
 pub struct Job {
     /// Owning partition.
     pub partition: PartitionId,
+    /// Load whose work it does; of the guest's own threads, the first.
+    pub load: LoadId,
     /// Logical processor it last ran on, within the partition, or `NO_CPU`.
     pub last_cpu: u16,
     /// What it does when a burst ends.
@@ -51,9 +53,15 @@ pub struct Job {
 
 impl Job {
     /// One that starts now, with a single burst, and has not run anywhere.
-    pub fn new(partition: PartitionId, kind: JobKind, instructions: f64, now: u64) -> Self {
+    pub fn new(
+        (partition, load): (PartitionId, LoadId),
+        kind: JobKind,
+        instructions: f64,
+        now: u64,
+    ) -> Self {
         Self {
             partition,
+            load,
             last_cpu: NO_CPU,
             kind,
             member: 0,
@@ -92,7 +100,13 @@ impl JobTable {
         self.jobs.len() - self.free.len()
     }
 
-    /// What is known under an id; panics for one that was never given.
+    /// What is known under an id, to look at; panics for one that was never given.
+    #[inline]
+    pub fn peek(&self, id: JobId) -> &Job {
+        &self.jobs[id]
+    }
+
+    /// The same, to change.
     #[inline]
     pub fn get(&mut self, id: JobId) -> &mut Job {
         &mut self.jobs[id]

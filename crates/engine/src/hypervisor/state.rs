@@ -103,6 +103,8 @@ pub struct Core {
     pub distance: Distance,
     /// Whether the core has left SMT for its only busy thread.
     pub single: bool,
+    /// Whether threads of several loads share its runner.
+    pub mixed: bool,
     /// Partition whose lines its caches hold.
     pub warm_for: Option<PartitionId>,
     /// How fast a thread is in that class.
@@ -227,6 +229,7 @@ fn cores(tree: &Topology) -> ById<CoreId, Core> {
         first_class: 0,
         distance: Distance::Local,
         single: false,
+        mixed: false,
         warm_for: None,
         rate: Rate {
             ns: 1.0,

@@ -41,7 +41,12 @@ impl<S: System> World<S> {
         let place = guest.daemons.below(u64::from(cpus)) as u16;
         let id = self.jobs.add(Job {
             last_cpu: guest.queues.number(place),
-            ..Job::new(partition, JobKind::Daemon, instructions, self.now)
+            ..Job::new(
+                (partition, partition.into()),
+                JobKind::Daemon,
+                instructions,
+                self.now,
+            )
         });
         let meter = self.meters.integrate(partition, self.now);
         meter.runnable += 1;

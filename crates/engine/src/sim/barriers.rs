@@ -12,14 +12,14 @@
 use super::system::System;
 use super::world::World;
 use crate::guest::workload::{Job, JobId, JobKind, NO_CPU};
-use crate::ids::{PartitionId, ThreadId, VpId};
-use crate::kernel::Time;
+use crate::ids::{LoadId, ThreadId, VpId};
 use crate::spec::Workload;
 
 impl<S: System> World<S> {
-    /// Starts the programs of a partition. Of plain processes, each thread has a virtual processor
+    /// Starts the programs of a load. Of plain processes, each thread has a virtual processor
     /// while there are as many.
-    pub fn start_programs(&mut self, partition: PartitionId, count: u32, threads: u16) {
+    pub fn start_programs(&mut self, load: LoadId, count: u32, threads: u16) {
+        let partition = self.loads[load].partition;
         let processes = self.sys.is_processes(&self.spec, partition);
         let vps = self.at.vps_of[partition].len() as u32;
         let own = |thread: u32| {
@@ -29,34 +29,33 @@ impl<S: System> World<S> {
                 NO_CPU
             }
         };
-        let guest = &mut self.guests[partition];
-        guest.last_cpus = (0..count * u32::from(threads)).map(own).collect();
-        guest.at_work = vec![threads; count as usize];
+        let of = &mut self.loads[load];
+        of.last_cpus = (0..count * u32::from(threads)).map(own).collect();
+        of.at_work = vec![threads; count as usize];
         for program in 0..count {
-            let meter = self.meters.integrate(partition, self.now);
-            meter.tx_arrived += 1;
-            meter.inside += 1;
-            (0..threads).for_each(|thread| self.start_part(partition, program, thread));
+            self.arrived(load);
+            (0..threads).for_each(|thread| self.start_part(load, program, thread));
         }
     }
 
-    fn threads_of_program(&self, partition: PartitionId) -> u16 {
-        match self.spec_of(partition).workload {
+    fn threads_of_program(&self, load: LoadId) -> u16 {
+        match *self.workload(load) {
             Workload::Barriers { threads, .. } => threads,
             _ => unreachable!("only programs have parts"),
         }
     }
 
     /// A thread of a program wakes and begins its part of the step.
-    fn start_part(&mut self, partition: PartitionId, program: u32, thread: u16) {
-        let first = program as usize * usize::from(self.threads_of_program(partition));
-        let mean = self.guests[partition].shape.burst_instructions;
-        let instructions = self.draw_work(partition, mean);
+    fn start_part(&mut self, load: LoadId, program: u32, thread: u16) {
+        let first = program as usize * usize::from(self.threads_of_program(load));
+        let of = &mut self.loads[load];
+        let partition = of.partition;
+        let instructions = of.draw_work(of.shape.burst_instructions);
         let job = self.jobs.add(Job {
-            last_cpu: self.guests[partition].last_cpus[first + usize::from(thread)],
+            last_cpu: of.last_cpus[first + usize::from(thread)],
             member: thread,
             bursts_left: program,
-            ..Job::new(partition, JobKind::Member, instructions, self.now)
+            ..Job::new((partition, load), JobKind::Member, instructions, self.now)
         });
         self.meters.integrate(partition, self.now).runnable += 1;
         self.make_runnable(job);
@@ -65,32 +64,29 @@ impl<S: System> World<S> {
     /// A thread has done its part: it sleeps, or the step is done.
     pub fn end_step(&mut self, id: JobId, vp: VpId, at: ThreadId, thread: u8) {
         let job = self.jobs.get(id);
-        let (partition, program, member) = (job.partition, job.bursts_left, job.member);
+        let (load, program, member) = (job.load, job.bursts_left, job.member);
         let (last_cpu, began) = (job.last_cpu, job.arrived_at);
-        let threads = self.threads_of_program(partition);
-        let guest = &mut self.guests[partition];
-        let at_work = &mut guest.at_work[program as usize];
+        let threads = self.threads_of_program(load);
+        let of = &mut self.loads[load];
+        let at_work = &mut of.at_work[program as usize];
         *at_work -= 1;
         if *at_work > 0 {
             let first = program as usize * usize::from(threads);
-            guest.last_cpus[first + usize::from(member)] = last_cpu;
+            of.last_cpus[first + usize::from(member)] = last_cpu;
+            let partition = of.partition;
             self.leave_thread(vp, at, thread);
             self.meters.integrate(partition, self.now).runnable -= 1;
             return self.jobs.remove(id);
         }
         *at_work = threads;
         let response = self.now - began;
-        let meter = &mut self.meters.partitions[partition];
-        meter.tx_arrived += 1;
-        meter.tx_done += 1;
-        meter.response_ns += response;
-        self.meters.responses[partition].record(Time::from_ns(response));
-        let mean = self.guests[partition].shape.burst_instructions;
-        let part = self.draw_work(partition, mean);
+        self.goes_on_with_next(load, response);
+        let of = &mut self.loads[load];
+        let part = of.draw_work(of.shape.burst_instructions);
         self.jobs.get(id).arrived_at = self.now;
         self.threads[at].instructions += part;
-        self.lay_out_in_place(id, vp, at);
+        self.lay_out_in_place(id, at);
         let others = (0..threads).filter(|other| *other != member);
-        others.for_each(|other| self.start_part(partition, program, other));
+        others.for_each(|other| self.start_part(load, program, other));
     }
 }

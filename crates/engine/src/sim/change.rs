@@ -43,8 +43,11 @@ impl<S: System> World<S> {
 
     /// Its data lie where its memory is now.
     fn move_memory(&mut self, of: PartitionId) {
-        let reads = place(&self.spec.machine, &self.at.tree, self.spec_of(of));
-        self.table.spreads[of.index()].set_memory(reads);
+        for load in self.loads_of(of) {
+            let alone = self.spec_of(of).with_load(self.loads[load].place);
+            let reads = place(&self.spec.machine, &self.at.tree, &alone);
+            self.table.spreads[load.index()].set_memory(reads);
+        }
     }
 
     /// Has on, of these partitions, the virtual processors and threads that their configuration
@@ -102,12 +105,20 @@ impl<S: System> World<S> {
             self.at.vps[vp].waits = 0;
             self.drained(vp);
         }
-        let mutex = self.guests[of].mutex.as_mut();
-        for id in mutex.map(|mutex| mutex.forget()).into_iter().flatten() {
-            self.jobs.remove(id);
+        for load in self.loads_of(of) {
+            let mutex = self.loads[load].mutex.as_mut();
+            for id in mutex.map(|mutex| mutex.forget()).into_iter().flatten() {
+                self.jobs.remove(id);
+            }
         }
         let meter = self.meters.integrate(of, self.now);
         (meter.runnable, meter.blocked, meter.inside) = (0, 0, 0);
+        for load in self.loads_of(of) {
+            self.loads[load]
+                .meter
+                .iter_mut()
+                .for_each(|meter| meter.inside = 0);
+        }
     }
 
     fn take_off(&mut self, of: PartitionId) {

@@ -4,7 +4,7 @@
 use crate::cost::{BOOK_COUNT, BOOK_NAMES, LINE_COUNT, LINE_NAMES};
 
 /// Readings rather than counters.
-pub const GAUGES: [&str; 14] = [
+pub const GAUGES: [&str; 15] = [
     "time_ns",
     "partition",
     "cpu",
@@ -19,6 +19,7 @@ pub const GAUGES: [&str; 14] = [
     "volume",
     "port",
     "place",
+    "workload",
 ];
 
 /// Columns of the partition table before its lines and books.
@@ -139,6 +140,21 @@ pub const POOL: [&str; 7] = [
     "idle_ns",
     "entitled_ns",
     "management_ns",
+];
+
+/// Columns of the table of loads, of partitions that have several; core and thread time, of which
+/// the guest's own threads have none.
+pub const LOAD: [&str; 10] = [
+    "time_ns",
+    "partition",
+    "workload",
+    "busy_ns",
+    "thread_ns",
+    "instructions",
+    "tx_arrived",
+    "tx_done",
+    "tx_inside",
+    "response_ns",
 ];
 
 /// Columns of the virtual machine table.

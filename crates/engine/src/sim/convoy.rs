@@ -20,7 +20,7 @@ use super::system::System;
 use super::world::World;
 use crate::cost::{Book, ClassId};
 use crate::hypervisor::Mode;
-use crate::ids::{CoreId, PartitionId, VpId};
+use crate::ids::{CoreId, LoadId, PartitionId, VpId};
 use crate::kernel::{Key, When};
 use crate::spec::LockKind;
 
@@ -30,8 +30,7 @@ impl<S: System> World<S> {
         let v = self.vp(vp);
         let partition = v.partition;
         let free = self.guests[partition].holder.is_none();
-        let profile = &self.spec_of(partition).profile;
-        let spinning = profile.lock_share > 0.0 && profile.lock_kind != LockKind::Sleeping;
+        let spinning = self.loads_of(partition).any(|load| self.spins_for(load));
         if v.spins || !free || !spinning {
             return;
         }
@@ -42,6 +41,12 @@ impl<S: System> World<S> {
                 self.will_reach(sibling);
             }
         }
+    }
+
+    /// Whether threads of a load spin for a lock.
+    pub fn spins_for(&self, load: LoadId) -> bool {
+        let profile = self.profile(load);
+        profile.lock_share > 0.0 && profile.lock_kind != LockKind::Sleeping
     }
 
     /// A virtual processor was put on a core.
@@ -73,7 +78,11 @@ impl<S: System> World<S> {
         let v = self.vp(vp);
         let (partition, threads) = (v.partition, f64::from(v.mask.count_ones()));
         let core = v.last_core.expect("it ran");
-        let (own, all) = self.own_ns(self.class_on(vp, core));
+        let class = self.class_on(vp, core);
+        if !self.guests[partition].beside.is_empty() {
+            return self.holding_shares(vp, core, class).min(1.0);
+        }
+        let (own, all) = self.own_ns(class);
         let share = self.spec_of(partition).profile.lock_share * own / all;
         (share * threads).min(1.0)
     }
@@ -89,7 +98,7 @@ impl<S: System> World<S> {
     }
 
     /// Time of an instruction in a class without waits for the lock, and with them [ns].
-    fn own_ns(&mut self, class: ClassId) -> (f64, f64) {
+    pub fn own_ns(&mut self, class: ClassId) -> (f64, f64) {
         let class = self.table.class(&self.spec.partitions, class);
         (class.ns - class.books.of(Book::Spin), class.ns)
     }
@@ -98,6 +107,9 @@ impl<S: System> World<S> {
     /// neither with waits for it [ns].
     fn lock_times(&mut self, vp: VpId, core: CoreId) -> (f64, f64) {
         let partition = self.vp(vp).partition;
+        if self.at.cores[core].mixed {
+            return self.lock_times_of_several(vp, core);
+        }
         let (own, _) = self.own_ns(self.at.cores[core].class);
         let profile = &self.spec_of(partition).profile;
         let held = profile.lock_hold_instructions * own;

@@ -47,6 +47,7 @@ impl<S: System> World<S> {
         on.spin_from = When::at(on.settled_at + overhead);
         on.stall_until = on.spin_from;
         on.single = false;
+        on.mixed = !self.guests[partition].beside.is_empty();
     }
 
     /// Takes a virtual processor off its core, which the caller must hand on.

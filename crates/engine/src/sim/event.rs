@@ -1,7 +1,7 @@
 //! The events of a simulation, and their order at equal times.
 
 use crate::guest::workload::JobId;
-use crate::ids::{CoreId, PartitionId};
+use crate::ids::{CoreId, LoadId, PartitionId};
 use crate::kernel::Priority;
 
 /// Windows come before everything else at the same time, so that nobody runs on the old window's
@@ -22,10 +22,10 @@ pub enum Event<A> {
     Core(CoreId),
     /// A job's wait or think time is over.
     Wake(JobId),
-    /// A transaction arrives at a partition.
-    Arrival(PartitionId),
-    /// A burst of a partition's recorded demand arrives.
-    Recorded(PartitionId),
+    /// A transaction of a load arrives.
+    Arrival(LoadId),
+    /// A burst of a load's recorded demand arrives.
+    Recorded(LoadId),
     /// A guest's daemon wakes.
     Daemon(PartitionId),
     /// The threads of one of a guest's gangs wake.

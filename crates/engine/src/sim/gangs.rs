@@ -51,7 +51,7 @@ impl<S: System> World<S> {
                 last_cpu: self.guests[partition].gangs[number].last_cpus[thread],
                 member: thread as u16,
                 bursts_left: number as u32,
-                ..Job::new(partition, JobKind::Gang, each, self.now)
+                ..Job::new((partition, partition.into()), JobKind::Gang, each, self.now)
             });
             self.meters.integrate(partition, self.now).runnable += 1;
             self.make_runnable(job);

@@ -93,11 +93,12 @@ impl<S: System> World<S> {
 
     /// Starts a job on an idle logical processor.
     pub fn run_on(&mut self, id: JobId, cpu: Cpu) {
-        let partition = self.jobs.get(id).partition;
+        let job = self.jobs.get(id);
+        let (partition, load) = (job.partition, job.load);
         let vp = self.vp_at(partition, cpu.vp);
         let (mode, core) = (self.vp(vp).mode, self.vp(vp).core);
         self.settle_vp(vp);
-        self.occupy(partition, cpu);
+        self.occupy(partition, load, cpu);
         self.put_on_thread(id, vp, cpu);
         match (mode, core) {
             (Mode::Running, Some(core)) => {
@@ -114,8 +115,11 @@ impl<S: System> World<S> {
     }
 
     fn put_on_thread(&mut self, id: JobId, vp: VpId, cpu: Cpu) {
-        if self.guests[self.vp(vp).partition].mutex.is_some() {
+        if self.loads[self.jobs.peek(id).load].mutex.is_some() {
             self.lay_out(id, vp, cpu.thread);
+        } else if self.at.vps[vp].waits != 0 {
+            // Another load's thread spun there.
+            self.at.vps[vp].waits &= !(1 << cpu.thread);
         }
         let v = &self.at.vps[vp];
         let guest = &self.guests[v.partition];
@@ -230,10 +234,11 @@ impl<S: System> World<S> {
         let Next::Done { holds } = self.end_piece(id, vp, at, thread) else {
             return;
         };
-        match self.jobs.get(id).kind {
+        let (kind, load) = (self.jobs.peek(id).kind, self.jobs.peek(id).load);
+        match kind {
             JobKind::Warehouse => {
                 self.next_of_warehouse(id, at);
-                self.lay_out_in_place(id, vp, at);
+                self.lay_out_in_place(id, at);
             }
             JobKind::Exchange => {
                 self.end_turn(id, vp, at, thread);
@@ -245,7 +250,7 @@ impl<S: System> World<S> {
             }
         }
         if holds {
-            self.release_lock(self.vp(vp).partition);
+            self.release_lock(load);
         }
     }
 

@@ -135,7 +135,8 @@ pub struct Elapsed {
 }
 
 impl Elapsed {
-    fn add(&mut self, ns: u64) {
+    /// One more ended.
+    pub fn add(&mut self, ns: u64) {
         self.least_ns = if self.count == 0 {
             ns
         } else {
@@ -178,6 +179,17 @@ struct Charged {
     daemon_ns: f64,
     /// Busy PURR when that was last done [ns].
     busy_ns: f64,
+    /// Of a guest with several loads, kernel time of these, and when on cores as them that was
+    /// last done [ns].
+    kernel_ns: f64,
+    until: RanAs,
+}
+
+/// Time that a logical processor was on a core with work of several loads [ns].
+#[derive(Clone, Copy, Debug, Default)]
+struct RanAs {
+    all_ns: f64,
+    kernel_ns: f64,
 }
 
 /// All counters.
@@ -198,6 +210,7 @@ pub struct Meters {
     rule: Accounting,
     gain: Gain,
     charged: ById<ThreadId, Charged>,
+    ran_as: ById<ThreadId, RanAs>,
     guests: ById<PartitionId, GuestCharge>,
     /// Of virtual processors that were in another SMT mode before, by the first of their counters:
     /// what was charged until then, and their time on cores [ns].
@@ -206,6 +219,8 @@ pub struct Meters {
 
 struct GuestCharge {
     smt: u8,
+    /// Whether several loads have kernel time of their own.
+    is_mixed: bool,
     system_share: f64,
 }
 
@@ -235,6 +250,7 @@ impl Meters {
             let kernel = partition.profile.system_share;
             guests.push(GuestCharge {
                 smt: partition.smt,
+                is_mixed: !partition.beside.is_empty(),
                 system_share: kernel + (1.0 - kernel) * tick,
             });
             cpus += vps.len() * usize::from(partition.smt);
@@ -244,6 +260,7 @@ impl Meters {
             partitions: ById::of(PartitionMeter::default(), count),
             cpus: ById::of(CpuMeter::default(), cpus),
             charged: ById::of(Charged::default(), cpus),
+            ran_as: ById::of(RanAs::default(), cpus),
             responses: (0..count).map(|_| Histogram::new()).collect(),
             waits: (0..count).map(|_| Histogram::new()).collect(),
             finished: ById::of(Elapsed::default(), count),
@@ -312,8 +329,13 @@ impl Meters {
     fn split(&self, vp: &Vp, mut threads: Purrs) -> Purrs {
         let guest = &self.guests[vp.partition];
         for (thread, purr) in threads[..usize::from(vp.smt)].iter_mut().enumerate() {
-            let daemon = self.charged[vp.first_thread.plus(thread)].daemon_ns;
-            purr.sys = daemon + (purr.user - daemon) * guest.system_share;
+            let charged = &self.charged[vp.first_thread.plus(thread)];
+            let daemon = charged.daemon_ns;
+            purr.sys = if guest.is_mixed {
+                (daemon + charged.kernel_ns).min(purr.user)
+            } else {
+                daemon + (purr.user - daemon) * guest.system_share
+            };
             purr.user -= purr.sys;
         }
         threads
@@ -323,6 +345,7 @@ impl Meters {
     /// one that ran across a reading must not take back user time that was reported before. PURR
     /// of every thread after that.
     pub fn charge_daemons(&mut self, vp: &Vp) -> Purrs {
+        let guest = &self.guests[vp.partition];
         let unparted = self.busy_and_idle(vp);
         let purrs = self.split(vp, unparted);
         for (thread, purr) in purrs[..usize::from(vp.smt)].iter().enumerate() {
@@ -330,7 +353,20 @@ impl Meters {
             let (daemon_ns, charged) = (self.cpus[at].daemon_ns, &mut self.charged[at]);
             let busy = purr.user + purr.sys;
             let due = daemon_ns as f64 - charged.daemon_ns;
-            charged.daemon_ns += due.min(busy - charged.busy_ns).max(0.0);
+            let daemon = due.min(busy - charged.busy_ns).max(0.0);
+            if guest.is_mixed {
+                let ran = self.ran_as[at];
+                let (all, kernel) = (ran.all_ns, ran.kernel_ns);
+                let since = (all - charged.until.all_ns, kernel - charged.until.kernel_ns);
+                let share = if since.0 > 0.0 {
+                    since.1 / since.0
+                } else {
+                    0.0
+                };
+                charged.kernel_ns += (busy - charged.busy_ns - daemon) * share;
+                charged.until = ran;
+            }
+            charged.daemon_ns += daemon;
             charged.busy_ns = busy;
         }
         self.split(vp, unparted)
@@ -355,6 +391,14 @@ impl Meters {
         meter.ready_ns += waited;
         meter.distance_dispatches[distance as usize] += 1;
         self.waits[partition].record(Time::from_ns(waited));
+    }
+
+    /// Notes that a thread was on a core with work of which the kernel has a share.
+    #[inline]
+    pub fn ran_as(&mut self, at: ThreadId, ns: f64, kernel_share: f64) {
+        let ran = &mut self.ran_as[at];
+        ran.all_ns += ns;
+        ran.kernel_ns += ns * kernel_share;
     }
 
     /// Notes a loop that ran to its end.

@@ -18,7 +18,10 @@ mod event;
 mod gangs;
 mod host;
 mod jobs;
+mod load;
+mod loads;
 mod meters;
+mod mixed;
 mod mutex;
 mod pairs;
 mod progress;
@@ -38,7 +41,7 @@ pub use crate::check::{SpecFault, Wrong};
 pub use meters::{Elapsed, Reason};
 pub use rows::{Columns, Tables};
 pub use steady::Verdict;
-pub use summary::{PartitionSummary, Quantiles, Summary};
+pub use summary::{LoadSummary, PartitionSummary, Quantiles, Summary};
 
 use crate::kernel::{self, Time};
 use crate::spec::{Policy, Spec};
@@ -308,6 +311,9 @@ impl<S: System> World<S> {
         for meter in &mut self.meters.partitions {
             meter.cede_max_ns = 0;
         }
+        for load in &mut self.loads {
+            load.meter.iter_mut().for_each(|meter| meter.forget());
+        }
     }
 
     #[inline]
@@ -320,8 +326,8 @@ impl<S: System> World<S> {
                 self.core_event(core);
             }
             Event::Wake(job) => self.wake_job(job),
-            Event::Arrival(partition) => self.arrive(partition),
-            Event::Recorded(partition) => self.arrive_recorded(partition),
+            Event::Arrival(load) => self.arrive(load),
+            Event::Recorded(load) => self.arrive_recorded(load),
             Event::Window => self.open_window(),
             Event::Daemon(partition) => self.wake_daemon(partition),
             Event::Gang(partition, gang) => self.wake_gang(partition, usize::from(gang)),

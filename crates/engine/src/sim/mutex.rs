@@ -14,7 +14,7 @@ use crate::cost::Book;
 use crate::guest::mutex::{Mutex, Phase};
 use crate::guest::workload::{JobId, JobKind, NO_CPU};
 use crate::hypervisor::Mode;
-use crate::ids::{CoreId, PartitionId, ThreadId, VpId};
+use crate::ids::{CoreId, LoadId, ThreadId, VpId};
 use crate::kernel::{Stream, When};
 
 /// What follows when a piece of a burst is done.
@@ -27,18 +27,18 @@ pub enum Next {
 }
 
 impl<S: System> World<S> {
-    fn lock_of(&mut self, partition: PartitionId) -> (&mut Mutex, &mut Stream) {
-        let guest = &mut self.guests[partition];
-        let mutex = guest.mutex.as_mut().expect("a lock that sleeps");
-        (mutex, &mut guest.locks)
+    fn lock_of(&mut self, load: LoadId) -> (&mut Mutex, &mut Stream) {
+        let of = &mut self.loads[load];
+        let mutex = of.mutex.as_mut().expect("a lock that sleeps");
+        (mutex, &mut self.guests[of.partition].locks)
     }
 
     /// A job is about to go on on a thread: a new burst is laid out, and who spun tries again.
     pub fn lay_out(&mut self, id: JobId, vp: VpId, thread: u8) {
         self.at.vps[vp].waits &= !(1 << thread);
         let job = self.jobs.get(id);
-        let (partition, kind, burst) = (job.partition, job.kind, job.instructions);
-        let (mutex, stream) = self.lock_of(partition);
+        let (load, kind, burst) = (job.load, job.kind, job.instructions);
+        let (mutex, stream) = self.lock_of(load);
         let piece = match mutex.phase(id) {
             Phase::Apart if matches!(kind, JobKind::Daemon | JobKind::Gang) => return,
             Phase::Apart => mutex.begin(id, burst, stream),
@@ -49,25 +49,25 @@ impl<S: System> World<S> {
     }
 
     /// A thread's next burst begins where the last one ended.
-    pub fn lay_out_in_place(&mut self, id: JobId, vp: VpId, at: ThreadId) {
-        let partition = self.vp(vp).partition;
-        if self.guests[partition].mutex.is_none() || self.threads[at].task != Task::Job(id) {
+    pub fn lay_out_in_place(&mut self, id: JobId, at: ThreadId) {
+        let load = self.jobs.peek(id).load;
+        if self.loads[load].mutex.is_none() || self.threads[at].task != Task::Job(id) {
             return;
         }
         let burst = self.threads[at].instructions;
-        let (mutex, stream) = self.lock_of(partition);
+        let (mutex, stream) = self.lock_of(load);
         let piece = mutex.begin(id, burst, stream);
         self.threads[at].instructions = piece;
     }
 
     /// A piece of a burst is done: what now?
     pub fn end_piece(&mut self, id: JobId, vp: VpId, at: ThreadId, thread: u8) -> Next {
-        let partition = self.vp(vp).partition;
-        if self.guests[partition].mutex.is_none() {
+        let load = self.jobs.peek(id).load;
+        if self.loads[load].mutex.is_none() {
             return Next::Done { holds: false };
         }
         self.at.vps[vp].waits &= !(1 << thread);
-        let (mutex, stream) = self.lock_of(partition);
+        let (mutex, stream) = self.lock_of(load);
         let (phase, last) = (mutex.phase(id), mutex.is_last(id));
         match phase {
             Phase::Apart => Next::Done { holds: false },
@@ -79,7 +79,7 @@ impl<S: System> World<S> {
             Phase::Holds => {
                 let piece = mutex.outside(id, stream);
                 self.threads[at].instructions += piece;
-                self.release_lock(partition);
+                self.release_lock(load);
                 Next::Piece
             }
             _ => {
@@ -91,9 +91,9 @@ impl<S: System> World<S> {
 
     /// A thread wants the lock.
     fn try_lock(&mut self, id: JobId, was: Phase, vp: VpId, at: ThreadId, thread: u8) {
-        let partition = self.vp(vp).partition;
-        self.weigh_lock(partition, vp);
-        let (mutex, stream) = self.lock_of(partition);
+        let (partition, load) = (self.vp(vp).partition, self.jobs.peek(id).load);
+        self.weigh_lock(load, vp);
+        let (mutex, stream) = self.lock_of(load);
         mutex.arrive(id);
         match mutex.holder() {
             None => {
@@ -101,12 +101,12 @@ impl<S: System> World<S> {
                 self.threads[at].instructions = piece;
             }
             Some(holder) if was != Phase::Spins && self.runner(holder).is_some() => {
-                let piece = self.lock_of(partition).0.spin(id);
+                let piece = self.lock_of(load).0.spin(id);
                 self.threads[at].instructions = piece;
                 self.at.vps[vp].waits |= 1 << thread;
             }
             Some(_) => {
-                self.lock_of(partition).0.sleep(id);
+                self.lock_of(load).0.sleep(id);
                 let meter = self.meters.integrate(partition, self.now);
                 meter.runnable -= 1;
                 meter.blocked += 1;
@@ -117,13 +117,13 @@ impl<S: System> World<S> {
 
     /// The share of a thread's time with the lock, on the core where it is now: the way of the
     /// lock's line belongs to it.
-    fn weigh_lock(&mut self, partition: PartitionId, vp: VpId) {
+    fn weigh_lock(&mut self, load: LoadId, vp: VpId) {
         let Some(core) = self.vp(vp).core else { return };
-        let class = self.at.cores[core].class;
+        let class = self.class_beside(load, core, self.at.cores[core].class);
         let class = self.table.class(&self.spec.partitions, class);
         let (all, way) = (class.ns, class.books.of(Book::Spin));
-        let share = self.spec_of(partition).profile.lock_share;
-        self.lock_of(partition).0.share = (share * (all - way) + way) / all;
+        let share = self.profile(load).lock_share;
+        self.lock_of(load).0.share = (share * (all - way) + way) / all;
     }
 
     /// Where a job runs, if it is on a core.
@@ -142,17 +142,18 @@ impl<S: System> World<S> {
     }
 
     /// The holder is done with the lock.
-    pub fn release_lock(&mut self, partition: PartitionId) {
-        self.lock_of(partition).0.release();
+    pub fn release_lock(&mut self, load: LoadId) {
+        let partition = self.loads[load].partition;
+        self.lock_of(load).0.release();
         let mut order = 0;
-        while let Some(id) = self.lock_of(partition).0.spinner(order) {
+        while let Some(id) = self.lock_of(load).0.spinner(order) {
             if let Some((vp, at, core)) = self.runner(id) {
                 self.hand_over(id, vp, at, core);
                 break;
             }
             order += 1;
         }
-        if let Some((id, way)) = self.lock_of(partition).0.wake() {
+        if let Some((id, way)) = self.lock_of(load).0.wake() {
             self.jobs.get(id).instructions = way;
             let meter = self.meters.integrate(partition, self.now);
             meter.blocked -= 1;
@@ -166,8 +167,8 @@ impl<S: System> World<S> {
         self.settle(core);
         let v = &mut self.at.vps[vp];
         v.waits &= !(1 << (at.index() - v.first_thread.index()));
-        let partition = v.partition;
-        let (mutex, stream) = self.lock_of(partition);
+        let load = self.jobs.peek(id).load;
+        let (mutex, stream) = self.lock_of(load);
         let piece = mutex.take(id, stream);
         let thread = &mut self.threads[at];
         thread.instructions = piece;

@@ -14,9 +14,8 @@ use super::system::System;
 use super::world::World;
 use crate::guest::workload::{Job, JobId, JobKind, NO_CPU};
 use crate::guest::Cpu;
-use crate::ids::{PartitionId, ThreadId, VpId};
-use crate::kernel::Time;
-use crate::spec::{Distribution, Workload};
+use crate::ids::{LoadId, ThreadId, VpId};
+use crate::spec::Workload;
 
 /// The numbers of a pair.
 struct Pair {
@@ -25,8 +24,8 @@ struct Pair {
 }
 
 impl<S: System> World<S> {
-    fn pair(&self, partition: PartitionId) -> Pair {
-        match self.spec_of(partition).workload {
+    fn pair(&self, load: LoadId) -> Pair {
+        match *self.workload(load) {
             Workload::Pairs {
                 exchanges,
                 client_share,
@@ -39,46 +38,42 @@ impl<S: System> World<S> {
         }
     }
 
-    /// Starts a partition's pairs. Of plain processes, each thread has a virtual processor.
-    pub fn start_pairs(&mut self, partition: PartitionId, count: u32) {
+    /// Starts a load's pairs. Of plain processes, each thread has a virtual processor.
+    pub fn start_pairs(&mut self, load: LoadId, count: u32) {
+        let partition = self.loads[load].partition;
         let processes = self.sys.is_processes(&self.spec, partition);
         let own = |thread: u32| if processes { thread as u16 } else { NO_CPU };
-        self.guests[partition].last_cpus = (0..2 * count).map(own).collect();
-        (0..count).for_each(|pair| self.start_pair(partition, pair as u16));
+        self.loads[load].last_cpus = (0..2 * count).map(own).collect();
+        (0..count).for_each(|pair| self.start_pair(load, pair as u16));
     }
 
     /// The client of a pair thinks, then has something to ask.
-    fn start_pair(&mut self, partition: PartitionId, pair: u16) {
+    fn start_pair(&mut self, load: LoadId, pair: u16) {
         let client = 2 * usize::from(pair);
         let id = self.jobs.add(Job {
-            last_cpu: self.guests[partition].last_cpus[client],
+            last_cpu: self.loads[load].last_cpus[client],
             member: pair,
-            bursts_left: 2 * self.pair(partition).exchanges,
+            bursts_left: 2 * self.pair(load).exchanges,
             thinks: true,
-            ..Job::new(partition, JobKind::Exchange, 0.0, self.now)
+            ..Job::new(self.owner(load), JobKind::Exchange, 0.0, self.now)
         });
         self.draw_turn(id);
-        let guest = &mut self.guests[partition];
-        let mean = guest.shape.think_ns.unwrap_or(0.0);
-        let think = match guest.shape.think {
-            Distribution::Constant => mean as u64,
-            Distribution::Exponential => guest.waits.exponential(mean) as u64,
-        };
+        let think = self.loads[load].think();
         self.schedule(self.now + think, Event::Wake(id));
     }
 
     /// Work until the next message: an even number of turns left is the client's.
     fn draw_turn(&mut self, id: JobId) {
-        let partition = self.jobs.get(id).partition;
-        let pair = self.pair(partition);
-        let unit = self.spec_of(partition).profile.instructions_per_unit;
+        let load = self.jobs.get(id).load;
+        let pair = self.pair(load);
+        let unit = self.profile(load).instructions_per_unit;
         let asked = f64::from(pair.exchanges);
         let mean = if self.jobs.get(id).bursts_left % 2 == 0 {
             unit * pair.client_share / (asked + 1.0)
         } else {
             unit * (1.0 - pair.client_share) / asked
         };
-        self.jobs.get(id).instructions = self.draw_work(partition, mean);
+        self.jobs.get(id).instructions = self.loads[load].draw_work(mean);
     }
 
     /// A thread of a pair has done its turn: a message wakes the other, or the transaction is done.
@@ -106,7 +101,7 @@ impl<S: System> World<S> {
     fn wake_other(&mut self, id: JobId) {
         let job = self.jobs.get(id);
         let (client, turn) = (2 * usize::from(job.member), (job.bursts_left % 2) as usize);
-        let last_cpus = &mut self.guests[job.partition].last_cpus;
+        let last_cpus = &mut self.loads[job.load].last_cpus;
         last_cpus[client + (1 - turn)] = job.last_cpu;
         job.last_cpu = last_cpus[client + turn];
         self.make_runnable(id);
@@ -115,29 +110,25 @@ impl<S: System> World<S> {
     /// The client has the last answer: it goes on with the next transaction, or thinks.
     fn end_exchange(&mut self, id: JobId, vp: VpId, at: ThreadId, thread: u8) {
         let (now, partition) = (self.now, self.vp(vp).partition);
-        let thinks = self.guests[partition].shape.think_ns > Some(0.0);
+        let load = self.jobs.get(id).load;
         let response = now - self.jobs.get(id).arrived_at;
-        let meter = self.meters.integrate(partition, now);
-        meter.tx_done += 1;
-        meter.response_ns += response;
-        self.meters.responses[partition].record(Time::from_ns(response));
-        if thinks {
-            let meter = &mut self.meters.partitions[partition];
-            meter.inside -= 1;
-            meter.runnable -= 1;
+        self.meters.integrate(partition, now);
+        if self.loads[load].shape.think_ns > Some(0.0) {
+            self.done(load, response);
+            self.meters.partitions[partition].runnable -= 1;
             self.leave_thread(vp, at, thread);
             let (pair, last) = (self.jobs.get(id).member, self.jobs.get(id).last_cpu);
-            self.guests[partition].last_cpus[2 * usize::from(pair)] = last;
+            self.loads[load].last_cpus[2 * usize::from(pair)] = last;
             self.jobs.remove(id);
-            return self.start_pair(partition, pair);
+            return self.start_pair(load, pair);
         }
-        self.meters.partitions[partition].tx_arrived += 1;
-        let turns = 2 * self.pair(partition).exchanges;
+        self.goes_on_with_next(load, response);
+        let turns = 2 * self.pair(load).exchanges;
         let job = self.jobs.get(id);
         job.arrived_at = now;
         job.bursts_left = turns;
         self.draw_turn(id);
         self.threads[at].instructions += self.jobs.get(id).instructions;
-        self.lay_out_in_place(id, vp, at);
+        self.lay_out_in_place(id, at);
     }
 }

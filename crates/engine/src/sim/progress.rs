@@ -2,7 +2,7 @@
 
 use super::event::CORES;
 use super::system::{Stretch, System};
-use super::world::{Task, World};
+use super::world::{Task, Thread, World};
 use crate::cost::Book;
 use crate::ids::{CoreId, VpId};
 use crate::kernel::{real, whole, Key, Time, When};
@@ -53,7 +53,13 @@ impl<S: System> World<S> {
             elapsed,
             stalled,
         };
-        if !S::advance(self, vp, core, stretch) && mask != 0 && ran > 0.0 {
+        if S::advance(self, vp, core, stretch) || mask == 0 {
+            return;
+        }
+        if self.at.cores[core].mixed {
+            return self.advance_each(vp, core, stretch);
+        }
+        if ran > 0.0 {
             let cold = self.advance(vp, core, mask, ran);
             if cold > 0.0 {
                 self.meters.partitions[partition]
@@ -108,7 +114,11 @@ impl<S: System> World<S> {
         }
         if mask != 0 {
             self.set_rate(vp, core, mask);
-            next = next.min(self.finish_times(vp, core, mask));
+            next = next.min(if self.at.cores[core].mixed {
+                self.finish_each(vp, core, mask)
+            } else {
+                self.finish_times(vp, core, mask)
+            });
         }
         // What it waited for until now need not be taken back: its key says that it is over.
         let key = if let Some(at) = next.before(self.window_end) {
@@ -161,14 +171,23 @@ impl<S: System> World<S> {
         while bits != 0 {
             let thread = &mut self.threads[first.plus(bits.trailing_zeros() as usize)];
             bits &= bits - 1;
-            debug_assert!(thread.task != Task::None);
-            let left = thread.instructions.max(0.0);
-            let cold_ns = left.min(thread.cold_instructions) * extra_ns;
-            let ns = left * warm_ns + cold_ns + thread.extra_ns;
-            // To the nearest nanosecond; what rounding leaves over is no work.
-            thread.done_at = start + whole(ns + 0.5);
-            next = next.min(thread.done_at).min(thread.rotate_at);
+            next = next.min(thread.finishes(start, warm_ns, extra_ns));
         }
         next
+    }
+}
+
+impl Thread {
+    /// Sets when its burst ends, which goes on at `start` with instructions of such times [ns];
+    /// that, or the end of its time slice.
+    #[inline]
+    pub fn finishes(&mut self, start: When, warm_ns: f64, extra_ns: f64) -> When {
+        debug_assert!(self.task != Task::None);
+        let left = self.instructions.max(0.0);
+        let cold_ns = left.min(self.cold_instructions) * extra_ns;
+        let ns = left * warm_ns + cold_ns + self.extra_ns;
+        // To the nearest nanosecond; what rounding leaves over is no work.
+        self.done_at = start + whole(ns + 0.5);
+        self.done_at.min(self.rotate_at)
     }
 }

@@ -111,6 +111,8 @@ pub struct Reading {
     pub cpus: Rows,
     /// One row a pool.
     pub pools: Rows,
+    /// One row a load, of partitions with several.
+    pub loads: Rows,
     /// One row a virtual machine.
     pub virtual_machines: Rows,
     /// One row a virtual switch.
@@ -130,6 +132,7 @@ impl Default for Reading {
             partitions: Rows::new(columns::PARTITIONS),
             cpus: Rows::new(columns::CPU.len()),
             pools: Rows::new(columns::POOL.len()),
+            loads: Rows::new(columns::LOAD.len()),
             virtual_machines: Rows::new(columns::VIRTUAL_MACHINE.len()),
             switches: Rows::new(columns::SWITCH.len()),
             volumes: Rows::new(columns::VOLUME.len()),
@@ -141,16 +144,17 @@ impl Default for Reading {
 
 /// Of each table, which columns are readings at the end of an interval.
 #[derive(Clone, Debug)]
-pub(super) struct Gauges([Vec<bool>; 7]);
+pub(super) struct Gauges([Vec<bool>; 8]);
 
 impl Gauges {
     pub(super) fn new() -> Self {
         let partition = columns::partition();
         let partition: Vec<&str> = partition.iter().map(String::as_str).collect();
-        let all: [&[&str]; 7] = [
+        let all: [&[&str]; 8] = [
             &partition,
             &columns::CPU,
             &columns::POOL,
+            &columns::LOAD,
             &columns::VIRTUAL_MACHINE,
             &columns::SWITCH,
             &columns::VOLUME,
@@ -170,6 +174,8 @@ pub struct Tables {
     pub cpu: Columns,
     /// By pool.
     pub pool: Columns,
+    /// By load, of partitions with several.
+    pub load: Columns,
     /// By virtual machine.
     pub virtual_machine: Columns,
     /// By virtual switch.
@@ -189,6 +195,7 @@ impl Default for Tables {
             partition: Columns::new(columns::partition()),
             cpu: named(&columns::CPU),
             pool: named(&columns::POOL),
+            load: named(&columns::LOAD),
             virtual_machine: named(&columns::VIRTUAL_MACHINE),
             switch: named(&columns::SWITCH),
             volume: named(&columns::VOLUME),
@@ -205,6 +212,7 @@ impl Tables {
             (&mut self.partition, &interval.partitions),
             (&mut self.cpu, &interval.cpus),
             (&mut self.pool, &interval.pools),
+            (&mut self.load, &interval.loads),
             (&mut self.virtual_machine, &interval.virtual_machines),
             (&mut self.switch, &interval.switches),
             (&mut self.volume, &interval.volumes),
@@ -221,6 +229,7 @@ impl Tables {
             &self.partition,
             &self.cpu,
             &self.pool,
+            &self.load,
             &self.virtual_machine,
             &self.switch,
             &self.volume,
@@ -237,6 +246,7 @@ impl Tables {
             &mut self.partition,
             &mut self.cpu,
             &mut self.pool,
+            &mut self.load,
             &mut self.virtual_machine,
             &mut self.switch,
             &mut self.volume,
@@ -250,11 +260,12 @@ impl Tables {
 }
 
 impl Reading {
-    fn tables(&self) -> [&Rows; 7] {
+    fn tables(&self) -> [&Rows; 8] {
         [
             &self.partitions,
             &self.cpus,
             &self.pools,
+            &self.loads,
             &self.virtual_machines,
             &self.switches,
             &self.volumes,
@@ -269,14 +280,15 @@ impl Reading {
 
     /// What was counted since another reading; gauges as they are now.
     pub(super) fn since(&self, before: &Self, gauges: &Gauges) -> Self {
-        let pairs = std::array::from_fn::<_, 7, _>(|at| {
+        let pairs = std::array::from_fn::<_, 8, _>(|at| {
             self.tables()[at].since(before.tables()[at], &gauges.0[at])
         });
-        let [partitions, cpus, pools, virtual_machines, switches, volumes, fabric] = pairs;
+        let [partitions, cpus, pools, loads, virtual_machines, switches, volumes, fabric] = pairs;
         Self {
             partitions,
             cpus,
             pools,
+            loads,
             virtual_machines,
             switches,
             volumes,
@@ -320,12 +332,27 @@ impl<S: System> World<S> {
             self.read_partition(partition, own, &mut reading);
         }
         reading.pools.extend(S::read_pools(self));
+        self.read_loads(&mut reading.loads);
         S::read_tables(self, &mut reading);
         self.read_fabric(&mut reading.fabric);
         reading
             .clocks
             .extend(self.at.cores.iter().map(|on| on.clock));
         reading
+    }
+
+    fn read_loads(&self, into: &mut Rows) {
+        for partition in self.partitions() {
+            for load in self.loads_of(partition) {
+                let of = &self.loads[load];
+                if let Some(meter) = &of.meter {
+                    let place = of.place as i64;
+                    into.values
+                        .extend([self.measured_ns(), partition.into(), place]);
+                    into.values.extend(meter.reading());
+                }
+            }
+        }
     }
 
     fn read_fabric(&self, into: &mut Rows) {

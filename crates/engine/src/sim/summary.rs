@@ -6,6 +6,7 @@ use super::rows::{differences, Reading};
 use super::steady::{judge, Verdict};
 use super::system::System;
 use super::world::World;
+use crate::ids::PartitionId;
 use crate::kernel::Histogram;
 
 /// Result of one replication, over the recorded time.
@@ -38,10 +39,25 @@ pub struct PartitionSummary {
     pub dispatch_wait: Quantiles,
     /// Elapsed times of finished loops [ns].
     pub finished: Elapsed,
+    /// Of each load, if it has several.
+    pub loads: Vec<LoadSummary>,
     /// Whether there was a steady state.
     pub steady: Verdict,
     /// Share of its virtual processors that had work in the last third of the time.
     pub vp_busy_share: f64,
+}
+
+/// Result of one load of a partition with several.
+#[derive(Clone, Debug)]
+pub struct LoadSummary {
+    /// As the spec names it.
+    pub name: String,
+    /// Totals, in the order of [`columns::LOAD`].
+    pub totals: Vec<i64>,
+    /// Response times [ns].
+    pub response: Quantiles,
+    /// Elapsed times of finished loops [ns].
+    pub finished: Elapsed,
 }
 
 /// Summary of a distribution [ns].
@@ -139,6 +155,7 @@ impl<S: System> World<S> {
                     response: Quantiles::of(&self.meters.responses[of]),
                     dispatch_wait: Quantiles::of(&self.meters.waits[of]),
                     finished: self.meters.finished[of],
+                    loads: self.summarise_loads(of, before, after),
                     steady: judge(
                         &batches.backlog[at],
                         totals[arrived] as f64,
@@ -159,6 +176,33 @@ impl<S: System> World<S> {
                 .map(|(now, then)| now - then)
                 .collect(),
         }
+    }
+}
+
+impl<S: System> World<S> {
+    /// Sums up what the loads of a partition did, if it has several.
+    fn summarise_loads(
+        &self,
+        of: PartitionId,
+        before: &Reading,
+        after: &Reading,
+    ) -> Vec<LoadSummary> {
+        let gauge = columns::LOAD.map(|name| columns::GAUGES.contains(&name));
+        let rows = before.loads.iter().zip(after.loads.iter());
+        let own = rows.filter(|(row, _)| row[1] == i64::from(of));
+        let pairs = self.loads_of(of).zip(own);
+        pairs
+            .filter_map(|(load, (old, new))| {
+                let state = &self.loads[load];
+                let meter = state.meter.as_ref()?;
+                Some(LoadSummary {
+                    name: self.spec_of(of).load(state.place).0.into(),
+                    totals: differences(&gauge, old, new).collect(),
+                    response: Quantiles::of(&meter.responses),
+                    finished: meter.finished,
+                })
+            })
+            .collect()
     }
 }
 

@@ -4,10 +4,11 @@
 //! own lines are missing. What its partition has in common is there already on a core where a
 //! sibling ran last. From where it is refilled, a [`Refill`] says.
 
+use super::load::Cold;
 use super::system::System;
 use super::world::World;
 use crate::cost::Refill;
-use crate::ids::{CoreId, VpId};
+use crate::ids::{CoreId, LoadId, ThreadId, VpId};
 use crate::machine::Distance;
 
 impl<S: System> World<S> {
@@ -17,11 +18,34 @@ impl<S: System> World<S> {
         let threads = self.threads_together(vp, core).max(1);
         let id = self.at.cores[core].first_class + u32::from(threads);
         let refill = *self.table.refill(&self.spec.partitions, id);
-        let (lost, own_from) = self.lost(vp, core, &refill, threads);
+        let cold = self.cold(vp, core, &refill, threads);
+        if self.at.cores[core].mixed {
+            self.chill_loads(vp, core, threads);
+        }
         let v = &mut self.at.vps[vp];
         let on = &mut self.at.cores[core];
+        on.warm_for = Some(v.partition);
+        (on.cold_ns, on.cold_instructions) = (cold.ns, cold.instructions);
+        let mixed = on.mixed;
+        v.last_core = Some(core);
+        v.warm = v.mask;
+        let (cold, first) = (on.cold_instructions, v.first_thread);
+        let mut bits = v.mask;
+        while bits != 0 {
+            let at = first.plus(bits.trailing_zeros() as usize);
+            bits &= bits - 1;
+            self.threads[at].cold_instructions = cold;
+            if mixed {
+                self.find_cold(at, self.load_on(vp, at), core);
+            }
+        }
+    }
+
+    /// What a virtual processor that comes to a core must refill there.
+    fn cold(&self, vp: VpId, core: CoreId, refill: &Refill, threads: u8) -> Cold {
+        let (lost, own_from) = self.lost(vp, core, refill, threads);
         let lines = lost * refill.lines;
-        let shares_core = on.warm_for == Some(v.partition);
+        let shares_core = self.at.cores[core].warm_for == Some(self.vp(vp).partition);
         let own = lines * (1.0 - refill.common);
         let common = if shares_core {
             0.0
@@ -29,21 +53,37 @@ impl<S: System> World<S> {
             lines * refill.common
         };
         let lines = own + common;
-        on.warm_for = Some(v.partition);
-        (on.cold_ns, on.cold_instructions) = if lines > 0.0 && refill.lines_per_instruction > 0.0 {
+        if lines > 0.0 && refill.lines_per_instruction > 0.0 {
             let ns = own * refill.own_ns[own_from as usize] + common * refill.common_ns;
-            (ns / lines, lines / refill.lines_per_instruction)
+            Cold {
+                ns: ns / lines,
+                instructions: lines / refill.lines_per_instruction,
+            }
         } else {
-            (0.0, 0.0)
-        };
-        v.last_core = Some(core);
-        v.warm = v.mask;
-        let (cold, first) = (on.cold_instructions, v.first_thread);
-        let mut bits = v.mask;
-        while bits != 0 {
-            self.threads[first.plus(bits.trailing_zeros() as usize)].cold_instructions = cold;
-            bits &= bits - 1;
+            Cold::default()
         }
+    }
+
+    /// The same of each load of its partition.
+    fn chill_loads(&mut self, vp: VpId, core: CoreId, threads: u8) {
+        let mut colds = std::mem::take(&mut self.colds[core]);
+        colds.clear();
+        for load in self.loads_of(self.vp(vp).partition) {
+            let id = self
+                .table
+                .id(load.into(), self.at.cores[core].chip, threads);
+            let refill = *self.table.refill(&self.spec.partitions, id);
+            colds.push(self.cold(vp, core, &refill, threads));
+        }
+        self.colds[core] = colds;
+    }
+
+    /// A thread's first work on a core that several loads share refills what its load has there.
+    pub fn find_cold(&mut self, at: ThreadId, load: LoadId, core: CoreId) {
+        let cold = self.colds[core][self.loads[load].place];
+        let thread = &mut self.threads[at];
+        thread.cold_instructions = cold.instructions;
+        thread.own_ns[1] = cold.ns;
     }
 
     /// Share of its own lines that a virtual processor does not find on a core, and where they lie.

@@ -4,7 +4,7 @@
 use super::event::{Event, WINDOWS};
 use super::system::System;
 use super::world::World;
-use crate::ids::PartitionId;
+use crate::ids::LoadId;
 use crate::kernel::Time;
 
 /// Time between two calls of [`System::second`], and two foldings [ns].
@@ -53,7 +53,8 @@ impl<S: System> World<S> {
         S::settle_costs(self);
         let meters = &mut self.meters;
         self.table.settle(|partition, books, lines, instructions| {
-            let meter = &mut meters.partitions[PartitionId::from(partition)];
+            let of = self.loads[LoadId::from(partition)].partition;
+            let meter = &mut meters.partitions[of];
             meter.books.add_scaled(books, 1.0);
             meter.lines.add_scaled(lines, 1.0);
             meter.instructions += instructions;

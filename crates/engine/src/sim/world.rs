@@ -2,17 +2,17 @@
 
 use super::coming::{Before, Changes};
 use super::event::{Event, OTHERS};
+use super::load::{self, stream, Cold, LoadState};
 use super::meters::Meters;
 use super::system::System;
-use crate::cost::{core_ns, Spread, Table};
-use crate::guest::mutex::Mutex;
-use crate::guest::workload::{JobId, JobTable, Shape};
-use crate::guest::{memory, Cpu, Filling, Gang, Playback, RunQueues, Scheduler};
+use crate::cost::{Spread, Table};
+use crate::guest::workload::{JobId, JobTable};
+use crate::guest::{memory, Cpu, Filling, Gang, RunQueues, Scheduler};
 use crate::hypervisor::policies::in_effect;
 use crate::hypervisor::{State, Vp};
-use crate::ids::{ById, CoreId, PartitionId, ThreadId, VpId};
+use crate::ids::{ById, CoreId, LoadId, PartitionId, Span, ThreadId, VpId};
 use crate::kernel::{Key, Queue, Stream, Time, Timer, When};
-use crate::spec::{Partition, Spec, Workload};
+use crate::spec::{Partition, Spec};
 
 /// What a thread is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,9 @@ pub struct Thread {
     pub extra_ns: f64,
     /// Instructions until the caches are warm again.
     pub cold_instructions: f64,
+    /// Of a core with several loads, time of an instruction of this one's, and its extra time while
+    /// caches are refilled [ns].
+    pub own_ns: [f64; 2],
     /// When the burst ends at the present rate [ns]; never while off a core.
     pub done_at: When,
     /// When the time slice ends [ns]; never unless others wait for this logical processor.
@@ -48,40 +51,26 @@ pub struct Thread {
 pub struct GuestState {
     /// Run queues.
     pub queues: RunQueues,
-    /// Random work.
-    pub work: Stream,
-    /// Random waits and think times.
-    pub waits: Stream,
     /// First thread in [`World::threads`].
     pub first_thread: ThreadId,
     /// Threads of a virtual processor that there is room for.
     pub smt: u8,
     /// Since when it runs: work that is older is lost [ns]. Never while it is stopped.
     pub runs_from: When,
-    /// The workload's numbers.
-    pub shape: Shape,
-    /// Random arrivals.
-    pub arrivals: Stream,
+    /// Loads beside its first.
+    pub beside: Span<LoadId>,
     /// Tunables.
     pub scheduler: Scheduler,
-    /// Recorded demand, if that is what it runs.
-    pub playback: Option<Playback>,
     /// Time on cores of each virtual processor at the last folding step [ns].
     pub folded_from_ns: Vec<u64>,
     /// Random daemons.
     pub daemons: Stream,
     /// Daemons of which several threads wake at once.
     pub gangs: Vec<Gang>,
-    /// Logical processor each thread of its pairs or programs last ran on.
-    pub last_cpus: Vec<u16>,
-    /// Threads of each program that have not come to the barrier.
-    pub at_work: Vec<u16>,
     /// Random lock holders.
     pub locks: Stream,
     /// Random choices of the balancer.
     pub moves: Stream,
-    /// The lock for which its threads sleep, if it has one.
-    pub mutex: Option<Box<Mutex>>,
     /// Virtual processor that has lost its core with the lock.
     pub holder: Option<VpId>,
     /// Time online before its configuration became what it is.
@@ -106,8 +95,12 @@ pub struct World<S: System> {
     pub sys: S,
     /// Cost classes.
     pub table: Table,
-    /// What runs in each partition, and the work that it has.
+    /// What runs in each partition.
     pub guests: ById<PartitionId, GuestState>,
+    /// The work that they have.
+    pub loads: ById<LoadId, LoadState>,
+    /// Of cores with several loads, what each must refill.
+    pub colds: ById<CoreId, Vec<Cold>>,
     /// Threads of all virtual processors.
     pub threads: ById<ThreadId, Thread>,
     /// Work that is inside, by id.
@@ -134,16 +127,22 @@ impl<S: System> World<S> {
         let sys = S::new(&spec, &mut at, replication);
         let spread =
             |p: &Partition| Spread::new(&at.tree, memory::place(&spec.machine, &at.tree, p));
+        let others: Vec<_> = spec.partitions.iter().flat_map(Partition::others).collect();
         let table = Table::new(
             &spec.machine,
             &room.partitions,
-            spec.partitions.iter().map(spread).collect(),
+            spec.partitions.iter().chain(&others).map(spread).collect(),
         );
+        let loads = load::all(&spec, replication);
         let guests: ById<_, _> = room
             .partitions
             .iter()
             .zip(&at.vps_of)
-            .map(|(partition, vps)| guest(&spec, partition, at.vps.slice(*vps), replication))
+            .zip(load::beside(&spec))
+            .map(|((partition, vps), beside)| GuestState {
+                beside,
+                ..guest(&spec, partition, at.vps.slice(*vps), replication)
+            })
             .collect();
         let mut queue = Queue::new();
         let threads = at.vps.iter().map(|vp| usize::from(vp.smt)).sum();
@@ -165,6 +164,8 @@ impl<S: System> World<S> {
             threads: ById::of(Thread::idle(), threads),
             table,
             guests,
+            loads,
+            colds: ById::of(Vec::new(), at.cores.len()),
             sys,
             at,
             spec,
@@ -227,8 +228,8 @@ impl<S: System> World<S> {
         self.at.vps[vp].mask
     }
 
-    /// Marks a logical processor of a partition busy.
-    pub fn occupy(&mut self, partition: PartitionId, cpu: Cpu) {
+    /// Marks a logical processor of a partition busy with work of a load.
+    pub fn occupy(&mut self, partition: PartitionId, load: LoadId, cpu: Cpu) {
         self.guests[partition].queues.occupy(cpu);
         let vp = self.vp_at(partition, cpu.vp);
         let v = &mut self.at.vps[vp];
@@ -239,6 +240,9 @@ impl<S: System> World<S> {
         if let Some(core) = v.core.filter(|_| v.warm & bit == 0) {
             v.warm |= bit;
             self.threads[at].cold_instructions = self.at.cores[core].cold_instructions;
+            if self.at.cores[core].mixed {
+                self.find_cold(at, load, core);
+            }
         }
     }
 
@@ -289,6 +293,7 @@ impl Thread {
             instructions: 0.0,
             extra_ns: 0.0,
             cold_instructions: 0.0,
+            own_ns: [0.0; 2],
             done_at: When::NEVER,
             rotate_at: When::NEVER,
         }
@@ -302,36 +307,6 @@ impl Thread {
             Task::None | Task::Own => None,
         }
     }
-}
-
-fn playback(spec: &Spec, partition: &Partition) -> Option<Playback> {
-    let unit = partition.profile.instructions_per_unit;
-    match &partition.workload {
-        Workload::Trace {
-            lengths_ns,
-            instructions_per_s,
-            spread,
-        } => Some(Playback::new(
-            spec.warmup_ns,
-            lengths_ns,
-            instructions_per_s,
-            unit,
-            *spread,
-        )),
-        _ => None,
-    }
-}
-
-/// The stream of a partition that is called so.
-pub(super) fn stream(spec: &Spec, partition: &Partition, replication: u64, what: &str) -> Stream {
-    let name = format!("{}/{what}", partition.name);
-    Stream::new(spec.seed, replication, &name)
-}
-
-fn mutex(spec: &Spec, partition: &Partition) -> Option<Box<Mutex>> {
-    let profile = &partition.profile;
-    let burst = Shape::of(&partition.workload, profile).burst_instructions;
-    Mutex::of(profile, core_ns(&spec.machine, profile), burst)
 }
 
 /// Instructions that a core does by itself in a nanosecond, misses left out.
@@ -359,21 +334,14 @@ fn guest(spec: &Spec, partition: &Partition, vps: &[Vp], replication: u64) -> Gu
     GuestState {
         queues: RunQueues::new(vps.len() as u16, partition.smt, filling),
         scheduler: Scheduler::of(&partition.guest),
-        shape: Shape::of(&partition.workload, &partition.profile),
-        playback: playback(spec, partition),
+        beside: Span::new(0, 0),
         first_thread: vps[0].first_thread,
         smt: partition.smt,
         folded_from_ns: vec![0; vps.len()],
-        arrivals: stream("arrivals"),
-        work: stream("work"),
-        waits: stream("waits"),
         daemons: stream("daemons"),
-        last_cpus: Vec::new(),
-        at_work: Vec::new(),
         gangs: gangs(spec, partition, stream("gangs")),
         locks: stream("locks"),
         moves: stream("moves"),
-        mutex: mutex(spec, partition),
         holder: None,
         before: Before::default(),
         runs_from: When::at(0),

@@ -31,7 +31,7 @@ pub(crate) use policy::host_policies;
 pub use policy::Policy;
 pub use profile::{LockKind, Profile};
 pub use prsm::{DefinedCapacity, Group, LogicalCores, Polarization, PrSm};
-pub use workload::{Distribution, Spread, Workload};
+pub use workload::{Distribution, Load, Spread, Workload};
 pub use zvm::{
     CpLocks, CpPaths, CpShare, ExcessUse, GuestWork, PlayedWork, Role, Unparking, VirtualMachine,
     Zvm,
@@ -120,6 +120,12 @@ pub struct Partition {
     pub workload: Workload,
     /// How the work behaves on a processor.
     pub profile: Profile,
+    /// Name of that work where there is other work beside it; else empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub workload_name: String,
+    /// What runs beside it, each with memory of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<Load>,
 }
 
 /// How a guest chooses among the parts of its memory.
@@ -173,6 +179,33 @@ pub enum Processors {
         /// Utilisation under which it donates [percent] (`ded_cpu_donate_thresh`).
         donate_threshold_pct: f64,
     },
+}
+
+impl Partition {
+    /// Name, work and profile of one of its loads, of which the first has place 0.
+    pub fn load(&self, place: usize) -> (&str, &Workload, &Profile) {
+        match place.checked_sub(1).map(|at| &self.beside[at]) {
+            None => (&self.workload_name, &self.workload, &self.profile),
+            Some(load) => (&load.name, &load.workload, &load.profile),
+        }
+    }
+
+    /// It with one of its loads alone.
+    pub fn with_load(&self, place: usize) -> Self {
+        let (name, workload, profile) = self.load(place);
+        Self {
+            workload_name: name.into(),
+            workload: workload.clone(),
+            profile: profile.clone(),
+            beside: Vec::new(),
+            ..self.clone()
+        }
+    }
+
+    /// Each of what runs beside its first load as if it were alone.
+    pub fn others(&self) -> impl Iterator<Item = Self> + '_ {
+        (1..=self.beside.len()).map(|place| self.with_load(place))
+    }
 }
 
 impl Processors {

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::profile::Profile;
+
 /// What a partition runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
@@ -112,6 +114,18 @@ pub enum Workload {
     },
     /// Nothing but the guest's own daemons.
     Idle,
+}
+
+/// Work of a partition beside its first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Load {
+    /// Name, unique in its partition.
+    pub name: String,
+    /// What it does.
+    pub workload: Workload,
+    /// How it behaves on a processor.
+    pub profile: Profile,
 }
 
 fn exponential() -> Distribution {

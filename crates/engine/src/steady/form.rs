@@ -52,6 +52,9 @@ impl Form {
         if matches!(one.guest, Guest::Zvm(_)) {
             return Err(unknown("z/VM's own dispatcher"));
         }
+        if !one.beside.is_empty() {
+            return Err(unknown("several workloads"));
+        }
         let demand = Demand::of(one).ok_or_else(|| unknown("its kind of workload"))?;
         let stays = matches!(demand.arrivals, Arrivals::Always(..));
         let owns = matches!(one.processors, Processors::Dedicated { .. });

@@ -149,6 +149,8 @@ pub fn partition(name: &str, processors: Processors, workload: Workload) -> Part
         io_domain: None,
         page_bytes: 64 << 10,
         hypervisor_share: 0.0,
+        workload_name: String::new(),
+        beside: Vec::new(),
         home: vec![0],
         guest: Guest::Aix(quiet_guest()),
         workload,

@@ -10,6 +10,7 @@ mod common;
 mod known;
 mod pairs;
 mod runs;
+mod several;
 mod shares;
 
 use std::env::var_os;

@@ -8,7 +8,7 @@ writes a document. Scenario files, machine descriptions and workload profiles al
 from homenode.later import TYPE_CHECKING, later
 
 if TYPE_CHECKING:
-    from homenode.model.document.fields import Form, OrText, Quantity, TagDefault
+    from homenode.model.document.fields import Form, OrOne, OrText, Quantity, TagDefault
     from homenode.model.document.problems import Problems
     from homenode.model.document.read import (
         Document,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Document",
     "Form",
+    "OrOne",
     "OrText",
     "Problems",
     "Quantity",
@@ -45,6 +46,7 @@ if not TYPE_CHECKING:
         {
             "Document": "read",
             "Form": "fields",
+            "OrOne": "fields",
             "OrText": "fields",
             "Problems": "problems",
             "Quantity": "fields",

@@ -157,6 +157,28 @@ class OrText:
 
 
 @dataclass(frozen=True)
+class OrOne:
+    """A list of tables that may be given as its only table: `workload = { ... }`."""
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Make a list of a table before anything else looks at it."""
+
+        def before(value: object) -> object:
+            return [value] if isinstance(value, dict) else value
+
+        return core_schema.no_info_before_validator_function(before, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Either the table or a list of such."""
+        several = handler(schema)
+        return {"anyOf": [several["items"], several]}
+
+
+@dataclass(frozen=True)
 class TagDefault:
     """Of several kinds of table told apart by a key, the one that is meant where the key is not
     given.

@@ -13,7 +13,7 @@ from pathlib import Path as FilePath
 
 from homenode.errors import HomenodeError
 from homenode.model.catalog import MachineDescription
-from homenode.model.document import Problems
+from homenode.model.document import Document, Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.day import Day, day_of, fault_of, parts_of, used_at
 from homenode.model.scenario.day_file import read_day
@@ -21,6 +21,7 @@ from homenode.model.scenario.file.cores import CoresTaken, Hours
 from homenode.model.scenario.file.mainframe import GuestCores
 from homenode.model.scenario.file.processors import Shared
 from homenode.model.scenario.file.scenario import Run, ScenarioFile
+from homenode.model.scenario.loads import place_of_load
 from homenode.model.scenario.placed import PlacedPartition
 from homenode.model.scenario.played import Asked
 from homenode.model.units import TIME
@@ -71,7 +72,7 @@ def has_day(file: ScenarioFile) -> Day | None:
     told = [
         work
         for one in file.partition
-        for work in (one.workload, *(machine.workload for machine in one.virtual_machine))
+        for work in (*one.loads, *(machine.workload for machine in one.virtual_machine))
         if isinstance(work, CoresTaken | GuestCores)
     ]
     schedules = [one.schedule for one in told if one.schedule is not None]
@@ -106,7 +107,7 @@ def asked_of(
     holders = [
         replace(one, most=math.inf) if one.told in held else one
         for partition in partitions
-        for one in _holders(partition)
+        for one in _holders(partition, problems.document)
     ]
     before = len(problems)
     by_place: dict[Path, _Wanted] = {}
@@ -137,7 +138,7 @@ def asked_of(
     }
 
 
-def _holders(partition: PlacedPartition) -> Iterator[_Holder]:
+def _holders(partition: PlacedPartition, document: Document) -> Iterator[_Holder]:
     """Those of a partition whose work is told by cores."""
     place: Path = ("partition", partition.row)
     processors, told = partition.table.processors, partition.table.workload
@@ -148,7 +149,7 @@ def _holders(partition: PlacedPartition) -> Iterator[_Holder]:
         elif processors.capped and partition.entitlement < most:
             most, what = partition.entitlement, "cores at most, for it is capped"
         name, virtual = partition.name, partition.virtual
-        yield _Holder(name, told, (*place, "workload"), virtual, most, what)
+        yield _Holder(name, told, place_of_load(document, partition.row), virtual, most, what)
     for one in partition.machines:
         work, cpus = one.table.workload, one.table.cpus
         if isinstance(work, GuestCores):

@@ -15,6 +15,7 @@ from homenode.model.scenario.file.guest import Aix
 from homenode.model.scenario.file.partition import Partition
 from homenode.model.scenario.file.processors import DEFAULT_POOL, Dedicated, Resources, Shared
 from homenode.model.scenario.file.scenario import Pool, Run
+from homenode.model.scenario.file.workload import Workload
 from homenode.model.units import SIZE, TIME
 
 _MOST_INTERVALS = 10_000_000
@@ -191,8 +192,8 @@ def _check_bounds(table: Partition, path: Path, problems: Problems) -> None:
 
 
 def check_burst(
-    table: Partition,
-    row: int,
+    workload: Workload,
+    path: Path,
     profile: Mapping[str, float | int | str],
     machine: MachineDescription,
     problems: Problems,
@@ -201,10 +202,9 @@ def check_burst(
     instructions, eicpi = profile.get("instructions_per_unit"), profile.get("eicpi")
     if not isinstance(instructions, (int, float)) or not isinstance(eicpi, (int, float)):
         return
-    bursts = getattr(table.workload, "bursts", 1.0)
+    bursts = getattr(workload, "bursts", 1.0)
     burst_ns = instructions * eicpi / machine.clock.value * 1e9 / bursts
     if burst_ns < 1.0:
-        path = ("partition", row, "workload")
         there = f"{instructions:g} instructions in {bursts:g} bursts take {burst_ns:.2g} ns each"
         step = "at least 1 ns is needed; write more instructions or fewer bursts"
         problems.add(path, there=there, next_step=step)

@@ -21,6 +21,7 @@ from homenode.model.scenario.file.mainframe import GuestTrace
 from homenode.model.scenario.file.partition import Partition
 from homenode.model.scenario.file.scenario import Run
 from homenode.model.scenario.file.workload import Recorded, Trace
+from homenode.model.scenario.loads import place_of_load
 from homenode.model.scenario.placed import PlacedPartition
 from homenode.model.scenario.played import Played
 from homenode.model.units import TIME
@@ -133,11 +134,12 @@ def with_demand(
     """The partitions with what their workloads play; `tables` are those of the file by row."""
     demands = Demands()
     found = [_with(partition, tables, folder, demands, problems) for partition in partitions]
-    _check_length(
-        [played for one in found for played in (one.demand, *one.guest_demand.values()) if played],
-        run,
-        problems,
-    )
+    demands_of = [
+        played
+        for one in found
+        for played in (one.demand, *(b.demand for b in one.beside), *one.guest_demand.values())
+    ]
+    _check_length([one for one in demands_of if one is not None], run, problems)
     return tuple(found)
 
 
@@ -160,9 +162,18 @@ def _with(
             problems.add((*top, *at, key), there=error.problem, next_step=error.next_step)
             return None
 
+    own = [partition.name, partition.table.name]
     if isinstance(table.workload, Trace):
-        own = [partition.name, partition.table.name]
-        partition = replace(partition, demand=played(table.workload, own, ("workload",)))
+        here = place_of_load(problems.document, partition.row)[2:]
+        partition = replace(partition, demand=played(table.workload, own, here))
+    if partition.beside:
+        beside = [
+            replace(one, demand=played(one.table, [one.name, *own], ("workload", number)))
+            if isinstance(one.table, Trace)
+            else one
+            for number, one in enumerate(partition.beside, 1)
+        ]
+        partition = replace(partition, beside=tuple(beside))
     gangs: dict[int, Played] = {}
     for at, gang in enumerate(table.guest.daemons.gangs if isinstance(table.guest, Unix) else ()):
         if gang.file is not None:

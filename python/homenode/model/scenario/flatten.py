@@ -18,8 +18,10 @@ from homenode.model.scenario.file.workload import (
     Users,
     Warehouses,
     Web,
+    Workload,
 )
 from homenode.model.scenario.host.placing import host_threads_spec
+from homenode.model.scenario.loads import load_names
 from homenode.model.scenario.mainframe.flatten import shared_spec, web_spec, zvm_spec
 from homenode.model.scenario.mainframe.placing import pool_name
 from homenode.model.scenario.placed import PlacedPartition, Resolved
@@ -29,6 +31,8 @@ from homenode.model.spec import (
     GangSpec,
     GuestSpec,
     LimitsSpec,
+    LoadSpec,
+    LoadsSpec,
     LoopsSpec,
     PartitionSpec,
     PoolSpec,
@@ -116,9 +120,25 @@ def _partition(
         "hypervisor_share": partition.hypervisor_share,
         "home": list(partition.home),
         "guest": _guest(partition, lambda one: _guest_steps(resolved, partition, one)),
-        "workload": _workload(partition, _steps(resolved, name)),
+        "workload": _workload(partition.table.workload, partition.demand, _steps(resolved, name)),
         "profile": cast(ProfileSpec, partition.profile),
+        **_beside(partition),
     }
+
+
+def _beside(partition: PlacedPartition) -> LoadsSpec:
+    """The workloads beside the first, where there are any."""
+    if not partition.beside:
+        return {}
+    beside: list[LoadSpec] = [
+        {
+            "name": one.name,
+            "workload": _workload(one.table, one.demand),
+            "profile": cast(ProfileSpec, one.profile),
+        }
+        for one in partition.beside
+    ]
+    return {"workload_name": load_names(partition.table.loads)[0], "beside": beside}
 
 
 def _processors(
@@ -198,8 +218,9 @@ def _gang(gang: Gang, played: Played | None) -> GangSpec:
     return spec
 
 
-def _workload(partition: PlacedPartition, asked: StepsSpec | None) -> WorkloadSpec:
-    workload, played = partition.table.workload, partition.demand
+def _workload(
+    workload: Workload, played: Played | None, asked: StepsSpec | None = None
+) -> WorkloadSpec:
     if asked is not None:
         return {"kind": "trace", "spread": "random", **asked}
     if played is not None:

@@ -61,11 +61,11 @@ def _named(document: Document) -> list[Path]:
     """Where the scenario names a file."""
     places: list[Path] = [("machine", "file")]
     for row in range(len(document.data.get("partition", ()))):
-        profile: Path = ("partition", row, "workload", "profile")
-        places += [profile, (*profile, "base")]
-        workload: Path = ("partition", row, "workload")
-        if document.value((*workload, "kind")) == "trace":
-            places.append((*workload, "file"))
+        for workload in _workloads(document, row):
+            profile: Path = (*workload, "profile")
+            places += [profile, (*profile, "base")]
+            if document.value((*workload, "kind")) == "trace":
+                places.append((*workload, "file"))
         machines: Path = ("partition", row, "virtual_machine")
         for one in range(len(document.value(machines) or ())):
             if document.value((*machines, one, "workload", "kind")) == "trace":
@@ -80,6 +80,13 @@ def _named(document: Document) -> list[Path]:
         if isinstance(name := document.value(place), str)
         and (place[-1] in ("file", "work_file", "schedule") or is_path(name))
     ]
+
+
+def _workloads(document: Document, row: int) -> list[Path]:
+    """Where the workloads of a partition stand."""
+    here: Path = ("partition", row, "workload")
+    told = document.value(here)
+    return [(*here, at) for at in range(len(told))] if isinstance(told, list) else [here]
 
 
 def _of_cores(document: Document, workload: Path) -> list[Path]:
@@ -99,7 +106,7 @@ def _told_by_cores(document: Document) -> list[Path]:
         here: Path = ("partition", row)
         machines = partition.get("virtual_machine", ())
         found += [
-            (*here, "workload"),
+            *_workloads(document, row),
             *((*here, "virtual_machine", one, "workload") for one in range(len(machines))),
         ]
     return [one for one in found if document.value((*one, "kind")) == "cores"]

@@ -16,6 +16,7 @@ from homenode.errors import ScenarioError
 from homenode.model.catalog.profile_model import ENGINE_NAMES
 from homenode.model.document import Document, Problems
 from homenode.model.document.positions import Path
+from homenode.model.scenario.loads import place_of_load
 from homenode.model.scenario.placed import PlacedPartition, Resolved
 from homenode.model.spec import Spec
 from homenode.model.units import TIME
@@ -61,15 +62,12 @@ _PARTITION: dict[Path, Path] = {
     ("processors", "host"): ("processors",),
     ("processors", "host", "kvm"): ("kvm",),
     ("processors", "prsm"): ("processors",),
-    ("profile",): ("workload", "profile"),
     ("smt",): ("smt",),
-    ("workload",): ("workload",),
-    ("workload", "instructions_per_s"): ("workload", "file"),
-    ("workload", "lengths_ns"): ("workload", "file"),
 }
 """Where the steps of the spec below a partition lead in its table; those behind keep their names,
 without their units.
 """
+_PLAYED = {"instructions_per_s": "file", "lengths_ns": "file"}
 _PROFILE = {engine: name for name, engine in ENGINE_NAMES.items()}
 
 
@@ -128,7 +126,7 @@ def _path(steps: Sequence[str], resolved: Resolved, document: Document) -> Path:
     top, *rest = steps
     at = int(rest[0]) if rest and rest[0].isdecimal() else 0
     if top == "partitions" and rest:
-        return _of_partition(resolved.partitions[at], rest[1:])
+        return _of_partition(resolved.partitions[at], rest[1:], document)
     if top == "pools" and rest:
         # The first is the default one; a mainframe's are its types. Neither stands in a table.
         return _rest("pool", at - 1, rest) if at and "pool" in document.data else ("machine",)
@@ -173,15 +171,21 @@ def _of_machine(steps: Sequence[str], document: Document) -> Path:
     return max(named, key=len, default=("machine", *inner))
 
 
-def _of_partition(partition: PlacedPartition, steps: Sequence[str]) -> Path:
+def _of_partition(partition: PlacedPartition, steps: Sequence[str], document: Document) -> Path:
     top: Path = ("partition", partition.row)
+    if steps[:1] in (["profile"], ["workload"]):
+        top = place_of_load(document, partition.row)
+    elif steps[:1] == ["beside"] and len(steps) > 1:
+        top, steps = place_of_load(document, partition.row, int(steps[1]) + 1), steps[2:]
     match steps:
         case ["guest", "machines" | "switches" as kind, number, *rest]:
             return (*top, *_member(partition, kind, int(number), rest))
         case ["guest", "machines"]:
             return (*top, "virtual_machine")
         case ["profile", *rest]:
-            return (*top, "workload", "profile", *(_PROFILE.get(step, step) for step in rest))
+            return (*top, "profile", *(_PROFILE.get(step, step) for step in rest))
+        case ["workload", *rest]:
+            return (*top, *(_PLAYED.get(step, _bare(step)) for step in rest))
     for length in range(len(steps), 0, -1):
         into = _PARTITION.get(tuple(steps[:length]))
         if into is not None:

@@ -17,6 +17,7 @@ from homenode.model.catalog.control_program import ControlProgram
 from homenode.model.catalog.machine_model import MachineDescription
 from homenode.model.document.positions import split_key
 from homenode.model.document.table import Table
+from homenode.model.scenario.loads import load_names
 
 _PLAIN_MACHINE_KEYS = (
     *("model", "file", "policy", "active_cores", "placing", "characterized"),
@@ -113,6 +114,8 @@ def _index(tables: list[object], part: str, before: str, text: str) -> int:
         str(table.get("name")) if isinstance(table, dict) else str(index)
         for index, table in enumerate(tables)
     ]
+    if before.startswith("partition.") and before.endswith(".workload"):
+        names = load_names(tables)
     if part in names:
         return names.index(part)
     if part.isdecimal() and int(part) < len(tables):

@@ -14,6 +14,7 @@ from homenode.model.scenario.file.mainframe import Group
 from homenode.model.scenario.file.partition import Partition
 from homenode.model.scenario.file.processors import Shared
 from homenode.model.scenario.file.scenario import Pool
+from homenode.model.scenario.file.workload import Workload
 from homenode.model.scenario.host.groups import OnHost, PlacedCgroup
 from homenode.model.scenario.mainframe.members import PlacedMachine
 from homenode.model.scenario.mainframe.placing import InMainframe
@@ -41,6 +42,18 @@ class InCells:
     """Its memory, part by part as the file has it."""
     io: int | None
     """Cell its I/O hangs on, if stated."""
+
+
+@dataclass(frozen=True)
+class PlacedLoad:
+    """A workload beside the first of its partition."""
+
+    name: str
+    table: Workload
+    profile: Numbers
+    """The profile as the engine takes it."""
+    demand: Played | None = None
+    """What it plays, if that is recorded demand."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +90,8 @@ class PlacedPartition:
     """On a Linux or Xen host, what it knows of its threads."""
     demand: Played | None = None
     """What its workload plays, if that is recorded demand."""
+    beside: tuple[PlacedLoad, ...] = ()
+    """Its workloads beside the first."""
     gangs: Mapping[int, Played] = field(default_factory=dict)
     """What gangs of its guest's daemons play, by their place in the table."""
     guest_demand: Mapping[str, Played] = field(default_factory=dict)
@@ -121,7 +136,7 @@ class PlacedPartition:
         """Rows of all result tables for one interval: its own, its processors', under z/VM those
         of virtual machines, switches and paging volumes.
         """
-        rows = 1 + self.logical_cpus
+        rows = 1 + self.logical_cpus + (1 + len(self.beside) if self.beside else 0)
         if self.mainframe is not None and self.mainframe.zvm is not None:
             rows += len(self.machines) + len(self.mainframe.zvm.members.switches)
         return rows + (0 if self.table.paging is None else self.table.paging.volumes)

@@ -16,17 +16,16 @@ from homenode.model.catalog.profile_model import (
 )
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
-from homenode.model.scenario.file.partition import Partition
 from homenode.model.scenario.file.profile import ProfileChoice
 
 
-def choose_profile(table: Partition, row: int, folder: FilePath, problems: Problems) -> Numbers:
-    """The profile of the partition in a row of the file; empty after noting a problem."""
-    choice = table.workload.profile
+def choose_profile(
+    choice: ProfileChoice, path: Path, folder: FilePath, problems: Problems
+) -> Numbers:
+    """The profile that a workload of the file has at a place; empty after noting a problem."""
     replaced = {ENGINE_NAMES.get(name, name): value for name, value in choice.replaced().items()}
     if choice.base is None:
         return worth_telling({"name": choice.name or "own", **LEFT_OUT, **replaced})
-    path: Path = ("partition", row, "workload", "profile")
     if isinstance(problems.document.value(path), dict):
         path = (*path, "base")
     base = _base(choice.base, folder, path, problems)

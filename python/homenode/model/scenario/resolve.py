@@ -20,6 +20,7 @@ from homenode.model.scenario.file.processors import DEFAULT_POOL
 from homenode.model.scenario.file.scenario import Pool, ScenarioFile
 from homenode.model.scenario.host.placing import Hosted, is_host, place_on_host, with_usual_guests
 from homenode.model.scenario.host.refuse import check_host, refuse_host_words
+from homenode.model.scenario.loads import check_loads, place_of_load, with_loads
 from homenode.model.scenario.mainframe.kinds import is_mainframe
 from homenode.model.scenario.mainframe.placing import Mainframe, divide_cores, place_in_mainframe
 from homenode.model.scenario.mainframe.refuse import refuse_words
@@ -50,7 +51,12 @@ def resolve(
         file = with_usual_guests(file, machine, problems)
     entries = spell_out(file.partition, problems)
     rows = list(enumerate(file.partition))
-    profiles = {row: choose_profile(table, row, folder, problems) for row, table in rows}
+    profiles = {
+        row: choose_profile(
+            table.workload.profile, (*place_of_load(document, row), "profile"), folder, problems
+        )
+        for row, table in rows
+    }
     if machine is None:
         problems.raise_any()
         raise AssertionError("a machine that cannot be had is noted as a problem")
@@ -60,7 +66,9 @@ def resolve(
     (check_host if is_host(machine) else refuse_host_words)(file, machine, problems)
     for row, table in rows:
         checks.check_partition(table, row, machine, [pool.name for pool in pools], problems)
-        checks.check_burst(table, row, profiles[row], machine, problems)
+        first = place_of_load(document, row)
+        checks.check_burst(table.workload, first, profiles[row], machine, problems)
+        check_loads(table, row, machine, problems)
     mainframe, hosted, before = None, None, len(problems)
     if is_mainframe(machine):
         mainframe = place_in_mainframe(file, entries, machine, problems)
@@ -70,6 +78,7 @@ def resolve(
     if len(problems) > before:
         problems.raise_any()  # where partitions go follows from what they are
     npartitions, partitions = _seat(file, entries, profiles, machine, mainframe, hosted, problems)
+    partitions = with_loads(partitions, dict(rows), folder, machine, problems)
     partitions = with_demand(partitions, dict(rows), folder, file.run, problems)
     asked = asked_of(partitions, machine, folder, file, problems, held=held)
     cgroups = () if hosted is None else hosted.groups

@@ -79,7 +79,7 @@ def _fit(
     kind, found = _KINDS[find.of], []
     for one in partitions:
         workload = one.table.workload
-        if isinstance(workload, kind):
+        if isinstance(workload, kind) and not one.beside:
             found.append((one, workload))
     return found
 
@@ -93,7 +93,10 @@ def _wrong(partitions: Sequence[PlacedPartition], find: Find) -> tuple[str, str,
         there = f"no partition is called {find.partition}{nearest(find.partition, every)}"
         return "partition", there, f"name one of {listed(every)}"
     if find.partition is not None and find.partition not in fit:
+        several = next(len(one.beside) for one in partitions if one.name == find.partition)
         there = f"the workload of {find.partition} is none of {words}"
+        if several:
+            there = f"{find.partition} has several workloads, which are not looked for"
         step = f"name one of {listed(fit)}" if fit else f'give it kind = "{words}"'
         return "partition", there, step
     if not fit:

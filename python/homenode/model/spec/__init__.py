@@ -14,6 +14,7 @@ from homenode.model.spec.asking import (
     chips_of,
     cores_of,
     count_of,
+    loads_of,
     machines_of,
     processors_of,
     scheduler_of,
@@ -38,7 +39,7 @@ from homenode.model.spec.guests import (
     VirtualMachineSpec,
     ZvmSpec,
 )
-from homenode.model.spec.layout import LimitsSpec, PartitionSpec, Spec
+from homenode.model.spec.layout import LimitsSpec, LoadsSpec, PartitionSpec, Spec
 from homenode.model.spec.machine import (
     BalanceSpec,
     ByDistance,
@@ -75,6 +76,7 @@ from homenode.model.spec.work import (
     BurstsSpec,
     CountedSpec,
     IdleSpec,
+    LoadSpec,
     LoopsSpec,
     PairsSpec,
     ProfileSpec,
@@ -117,6 +119,8 @@ __all__ = [
     "KvmSpec",
     "LimitsSpec",
     "LinuxSpec",
+    "LoadSpec",
+    "LoadsSpec",
     "LogicalCoresSpec",
     "LoopsSpec",
     "MachineSpec",
@@ -158,6 +162,7 @@ __all__ = [
     "chips_of",
     "cores_of",
     "count_of",
+    "loads_of",
     "machines_of",
     "processors_of",
     "scheduler_of",

@@ -8,7 +8,7 @@ from homenode.model.spec.guests import AixSpec, SchedulerSpec, VirtualMachineSpe
 from homenode.model.spec.layout import PartitionSpec
 from homenode.model.spec.machine import MachineSpec
 from homenode.model.spec.sharing import SharedSpec
-from homenode.model.spec.work import WorkloadSpec
+from homenode.model.spec.work import ProfileSpec, WorkloadSpec
 
 
 def shared_of(partition: PartitionSpec) -> SharedSpec | None:
@@ -73,3 +73,11 @@ def count_of(workload: WorkloadSpec) -> int:
     told: Mapping[str, object] = workload
     count = told.get("count")
     return count if isinstance(count, int) else 0
+
+
+def loads_of(partition: PartitionSpec) -> dict[str, ProfileSpec]:
+    """The workloads of a partition by name, with the profile of each; the name of an only one is
+    empty.
+    """
+    first = {partition.get("workload_name", ""): partition["profile"]}
+    return first | {one["name"]: one["profile"] for one in partition.get("beside", ())}

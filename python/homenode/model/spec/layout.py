@@ -14,10 +14,17 @@ from homenode.model.spec.sharing import (
     PoolSpec,
     ProcessorsSpec,
 )
-from homenode.model.spec.work import ProfileSpec, WorkloadSpec
+from homenode.model.spec.work import LoadSpec, ProfileSpec, WorkloadSpec
 
 
-class PartitionSpec(TypedDict):
+class LoadsSpec(TypedDict, total=False):
+    """Further workloads of a partition and the name of its first, where it has several."""
+
+    workload_name: str
+    beside: list[LoadSpec]
+
+
+class PartitionSpec(LoadsSpec):
     """A partition: its processors, its memory by domain, its guest, its work."""
 
     name: str

@@ -169,3 +169,11 @@ class ProfileSpec(LockSpec, StreamSpec, WorkingSetSpec):
     io_data: float
     store_share: float
     store_run: float
+
+
+class LoadSpec(TypedDict):
+    """A workload beside the first of its partition."""
+
+    name: str
+    workload: WorkloadSpec
+    profile: ProfileSpec

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 from homenode.model.spec import shared_of
 from homenode.records.exporting.frames import Frames, sample_ns
 from homenode.simulate.answers import Sums
-from homenode.simulate.kept.guests import guest_sums, guest_tables
+from homenode.simulate.kept.guests import guest_sums, guest_tables, tables_beside
+from homenode.simulate.kept.loads import mean_only
 from homenode.simulate.kept.metrics import BATCHED, METRICS
-from homenode.simulate.kept.summarize import GAUGES, mean_only
+from homenode.simulate.kept.summarize import GAUGES
 from homenode.simulate.kept.totals import NS_PER_S, Totals, shape_during
 from homenode.tools.mpstat.figures import HOME_DISPATCHES, REDISPATCHES, report
 
@@ -69,7 +70,7 @@ def tables(run: Run, options: ExportOptions) -> Iterator[tuple[str, pl.DataFrame
     yield "partition", partition_table(frames, options)
     yield "cpu", _cpu_table(frames, options)
     yield "pool", _pool_table(frames, options)
-    for name in guest_tables(run.spec):
+    for name in tables_beside(run.spec):
         yield name, _guest_table(frames, options, name)
 
 
@@ -273,7 +274,9 @@ def _pool_table(frames: Frames, options: ExportOptions) -> pl.DataFrame:
 
 
 def _guest_table(frames: Frames, options: ExportOptions, name: str) -> pl.DataFrame:
-    """Counters of virtual machines, switches or volumes over each sample, as they were kept."""
+    """Counters of workloads beside others, virtual machines, switches or volumes over each sample,
+    as they were kept.
+    """
     import polars as pl
 
     window_ns = sample_ns(frames.run, options)
@@ -286,12 +289,14 @@ def _guest_table(frames: Frames, options: ExportOptions, name: str) -> pl.DataFr
 
 
 def _windows(frames: Frames, table: str, keys: list[str], window_ns: int) -> pl.DataFrame:
-    """Counters summed over each sample; how many cores there are is read at its end."""
+    """Counters summed over each sample; how many cores there are, or transactions inside, is read
+    at its end.
+    """
     import polars as pl
 
     rows = frames.run.intervals(table).filter(pl.col("replication") == frames.replication)
     whole = int(rows["time_ns"].max() or 0) // window_ns  # type: ignore[arg-type]
-    last = [c for c in rows.columns if c == "cores"]
+    last = [c for c in rows.columns if c in ("cores", "tx_inside")]
     summed = pl.all().exclude("time_ns", "replication", *keys, *last).sum()
     return (
         rows.sort("time_ns")

@@ -99,11 +99,16 @@ class Pricing:
         return self.used[index] >= _LEAST_USED
 
     def outcomes(self, index: int, candidates: Iterable[Move]) -> list[Outcome]:
-        """What each move does to a partition; none where nothing can be priced."""
-        if self.now is None or not self.is_used(index):
+        """What each move does to a partition; none where nothing can be priced. An instruction of
+        several workloads has no one price.
+        """
+        if self.now is None or not self.is_used(index) or "beside" in self._partition(index):
             return []
         found = (self._outcome(index, move) for move in candidates)
         return [outcome for outcome in found if outcome is not None]
+
+    def _partition(self, index: int) -> PartitionSpec:
+        return self.run.spec["partitions"][index]
 
     def _outcome(self, index: int, move: Move) -> Outcome | None:
         prices = self.prices(move.spec)

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from homenode.errors import NotFoundError, listed, nearest
-from homenode.model.estimate import Estimate, mean_of
+from homenode.model.estimate import Estimate, Told, mean_of
 from homenode.model.spec import PartitionSpec, spec_at
 from homenode.simulate.answers import RunFiles, Steadiness
 from homenode.simulate.kept.books import CAUSES, Breakdown
@@ -95,13 +95,13 @@ class Figures:
     @functools.cached_property
     def metrics(self) -> RunMetrics:
         """Of each partition, every metric with its 95 % interval."""
-        found = {
-            partition: {
-                name: Estimate(e["mean"], e["ci95"], e.get("reason")) for name, e in metrics.items()
-            }
-            for partition, metrics in self.summary["partitions"].items()
+        told = self.summary["partitions"]
+        found = {partition: _estimates(metrics) for partition, metrics in told.items()}
+        workloads = {
+            partition: {load: _estimates(metrics) for load, metrics in loads.items()}
+            for partition, loads in self.summary.get("workloads", {}).items()
         }
-        return RunMetrics(self.id, found)
+        return RunMetrics(self.id, found, workloads)
 
     @property
     def steady(self) -> dict[str, Steadiness]:
@@ -154,6 +154,9 @@ class Figures:
         machine = self.spec["machine"]
         totals = self.totals(partition)
         instructions = _working_instructions_per_s(totals)
+        eicpi = spec["profile"]["eicpi"]
+        if "beside" in spec:
+            eicpi = mean_of([one.shape.core_cycles for one in totals]) * machine["core_rate"]
         return Breakdown(
             run=self.id,
             partition=partition,
@@ -161,7 +164,7 @@ class Figures:
             work=work_done(spec, instructions, metrics["etr_per_s"].mean),
             busy_threads=busy_threads(
                 instructions,
-                spec["profile"],
+                {**spec["profile"], "eicpi": eicpi},
                 machine["clock_hz"] * machine["core_rate"],
                 cores["useful"],
             ),
@@ -185,3 +188,7 @@ def _working_instructions_per_s(totals: Sequence[Totals]) -> float:
     """Instructions that do work, not those of loops that wait for a lock; mean."""
     rates = [(one["instructions"] - one["spin_instructions"]) / one.seconds for one in totals]
     return mean_of(rates)
+
+
+def _estimates(metrics: Mapping[str, Told]) -> dict[str, Estimate]:
+    return {name: Estimate(e["mean"], e["ci95"], e.get("reason")) for name, e in metrics.items()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from homenode.model.spec import Spec, zvm_of
+from homenode.model.spec import Spec, loads_of, zvm_of
 from homenode.simulate.answers import Answer, Sums
 from homenode.simulate.kept.sums import REPLICATION, added
 
@@ -25,13 +25,25 @@ def guest_tables(spec: Spec) -> list[str]:
     return [table for table, has_rows in there.items() if has_rows]
 
 
+def tables_beside(spec: Spec) -> list[str]:
+    """All interval tables that only some runs have, of those that this one has."""
+    several = any("beside" in partition for partition in spec["partitions"])
+    return [*(["workload"] if several else []), *guest_tables(spec)]
+
+
 def names_of(spec: Spec, kind: str) -> list[dict[str, int | str]]:
-    """Index and name of all pools or partitions, or of all virtual machines or switches with that
-    of their partition.
+    """Index and name of all pools or partitions, or of all virtual machines, switches or workloads
+    beside others with that of their partition.
     """
     if kind in ("pool", "partition"):
         own = spec["pools"] if kind == "pool" else spec["partitions"]
         return [{f"{kind}_index": number, kind: str(one["name"])} for number, one in enumerate(own)]
+    if kind == "workload":
+        return [
+            {"partition_index": index, "workload_index": number, "workload": name}
+            for index, partition in enumerate(spec["partitions"])
+            for number, name in enumerate(loads_of(partition) if "beside" in partition else ())
+        ]
     return [
         {"partition_index": index, f"{kind}_index": number, kind: str(one["name"])}
         for index, partition in enumerate(spec["partitions"])

@@ -22,7 +22,7 @@ from homenode.simulate.kept.damage import (
 from homenode.simulate.kept.fabric import Traffic, traffic
 from homenode.simulate.kept.figures import Figures
 from homenode.simulate.kept.finding import LATEST, find, original, run_folders
-from homenode.simulate.kept.guests import guest_tables, names_of
+from homenode.simulate.kept.guests import names_of, tables_beside
 from homenode.simulate.kept.metrics import METRICS
 from homenode.simulate.kept.reading import reading, scan_table
 from homenode.simulate.kept.store import GUEST_TABLES, INTERVAL_TABLES, table_path
@@ -138,7 +138,12 @@ class KeptRun(Figures):
 
     def table_file(self, table: str) -> Path:
         """The file of such a table, found to be as it was written."""
-        tables = (*INTERVAL_TABLES, *guest_tables(self.spec))
+        tables = (*INTERVAL_TABLES, *tables_beside(self.spec))
+        if table == "workload" and table not in tables:
+            raise NotFoundError(
+                f"run {self.id} has no table of workloads",
+                next_step="only partitions with several of them have one",
+            )
         if table in GUEST_TABLES and table not in tables:
             raise NotFoundError(
                 f"run {self.id} has no {table.replace('_', ' ')}",
@@ -206,7 +211,7 @@ def _check_fit(run: KeptRun) -> None:
     try:
         _ = run.metrics, run.partitions, run.id, run.seed, run.steady
         totals = [part["totals"] for summary in run.raw for part in summary["partitions"]]
-        guest_paths = [table_path(run.path, table) for table in guest_tables(run.spec)]
+        guest_paths = [table_path(run.path, table) for table in tables_beside(run.spec)]
         earlier = any(f"book_{CAUSES[-1].name}" in t and "book_list" not in t for t in totals)
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise DamagedRunError(

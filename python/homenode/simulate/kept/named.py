@@ -16,10 +16,18 @@ from homenode.simulate.kept.metrics import METRICS
 class PartitionMetrics(dict[str, Estimate]):
     """Every metric of a partition by name."""
 
-    def __init__(self, run: str, partition: str, metrics: Mapping[str, Estimate]) -> None:
+    def __init__(
+        self,
+        run: str,
+        partition: str,
+        metrics: Mapping[str, Estimate],
+        workloads: Mapping[str, Mapping[str, Estimate]] | None = None,
+    ) -> None:
         super().__init__(metrics)
         self.run = run
         self.partition = partition
+        self.workloads = _Workloads(run, partition, workloads or {})
+        """Where it has several workloads, the metrics of each, by name; else empty."""
 
     def __missing__(self, name: object) -> Estimate:
         """A metric that is not there: `NotFoundError` and `KeyError` in one."""
@@ -36,12 +44,45 @@ class PartitionMetrics(dict[str, Estimate]):
         return Grid(title, ("metric", "mean (95 %)", "unit", "meaning"), rows).html()
 
 
+class _Workloads(dict[str, PartitionMetrics]):
+    """The metrics of each of several workloads of a partition."""
+
+    def __init__(
+        self, run: str, partition: str, workloads: Mapping[str, Mapping[str, Estimate]]
+    ) -> None:
+        super().__init__(
+            {
+                name: PartitionMetrics(run, f"{name} in {partition}", metrics)
+                for name, metrics in workloads.items()
+            }
+        )
+        self.partition = partition
+
+    def __missing__(self, name: object) -> PartitionMetrics:
+        """A workload that is not there: `NotFoundError` and `KeyError` in one."""
+        if not self:
+            raise NoSuchNameError(
+                f"{self.partition} has one workload",
+                next_step="its figures are those of the partition",
+            )
+        raise NoSuchNameError(f"{self.partition} has no workload {name}{nearest(str(name), self)}")
+
+
 class RunMetrics(dict[str, PartitionMetrics]):
     """The metrics of every partition of a run, by partition."""
 
-    def __init__(self, run: str, partitions: Mapping[str, Mapping[str, Estimate]]) -> None:
+    def __init__(
+        self,
+        run: str,
+        partitions: Mapping[str, Mapping[str, Estimate]],
+        workloads: Mapping[str, Mapping[str, Mapping[str, Estimate]]] | None = None,
+    ) -> None:
+        beside = workloads or {}
         super().__init__(
-            {name: PartitionMetrics(run, name, metrics) for name, metrics in partitions.items()}
+            {
+                name: PartitionMetrics(run, name, metrics, beside.get(name))
+                for name, metrics in partitions.items()
+            }
         )
         self.run = run
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from homenode.errors import NotFoundError, closest
 from homenode.model.estimate import Estimate, Told, estimate, mean_of, student_t
 from homenode.simulate.kept.metrics import METRICS
+from homenode.simulate.kept.work import kinds_of
 
 if TYPE_CHECKING:
     from homenode.simulate.kept.figures import Figures
@@ -170,7 +171,7 @@ def point_of(run: Figures, metrics: Sequence[str]) -> Point:
         offered=frozenset(
             str(one["name"])
             for one in run.spec["partitions"]
-            if one["workload"]["kind"] in _FROM_OUTSIDE
+            if all(kind in _FROM_OUTSIDE for kind in kinds_of(one))
         ),
         told=told,
         values=values,

@@ -1,9 +1,10 @@
 """Any question about kept runs, in SQL: `query("select run, partition, mean from summary where
 metric = 'physc'")`.
 
-Views: `partition_intervals`, `cpu_intervals`, `pool_intervals`, `fabric_intervals`, `dispatches`
-and, of z/VM, `virtual_machine_intervals`, `switch_intervals`, `volume_intervals` (the result tables
-with `run` and names beside the indices), `summary` (a row per run, partition and metric), `points`
+Views: `partition_intervals`, `cpu_intervals`, `pool_intervals`, `fabric_intervals`, `dispatches`;
+of partitions with several workloads `workload_intervals`; of z/VM `virtual_machine_intervals`,
+`switch_intervals`, `volume_intervals` (the result tables with `run` and names beside the indices);
+`summary` (a row per run, partition and metric), `workloads` (the same of each of several), `points`
 (a row per run and axis, of sweeps) and `runs`. They are read in place, by Arrow; the database
 itself can open no file, so that a statement that gets past the check of its kind still writes
 nothing.
@@ -42,14 +43,23 @@ VIEWS = {
     "cpu_intervals": "cpu",
     "pool_intervals": "pool",
     "dispatches": "dispatches",
+    "workload_intervals": "workload",
     "virtual_machine_intervals": "virtual_machine",
     "switch_intervals": "switch",
     "volume_intervals": "volume",
     "fabric_intervals": "fabric",
 }
-_KINDS = ("virtual_machine", "switch")
+_KINDS = ("virtual_machine", "switch", "workload")
 """Of which a row tells the index in its partition, and `guests_` the name."""
 _GUESTS = {"run": str, "kind": str, "partition": int, "number": int, "name": str}
+_WORKLOADS = {
+    "run": str,
+    "partition": str,
+    "workload": str,
+    "metric": str,
+    "mean": float,
+    "ci95": float,
+}
 TIME_LIMIT_NS = 60 * 10**9
 MEMORY_LIMIT = 2 << 30
 """Most that a question may take [bytes]."""
@@ -181,6 +191,8 @@ def _create_views(connection: duckdb.DuckDBPyConnection, runs: Sequence[KeptRun]
     _rows(connection, "runs", [_run_row(run) for run in runs])
     _rows(connection, "summary", [row for run in runs for row in _summary_rows(run)])
     _rows(connection, "names_", [row for run in runs for row in _name_rows(run)])
+    rows = [row for run in runs for row in _workload_rows(run)]
+    _rows(connection, "workloads", rows, _WORKLOADS)
     rows = [row for run in runs for row in _point_rows(run)]
     _rows(connection, "points", rows, {"run": str, "axis": str, "value": str})
     _rows(connection, "guests_", [row for run in runs for row in _guest_rows(run)], _GUESTS)
@@ -286,6 +298,23 @@ def _summary_rows(run: KeptRun) -> list[dict[str, object]]:
         }
         for partition, metrics in run.metrics.items()
         for metric, estimate in metrics.items()
+    ]
+
+
+def _workload_rows(run: KeptRun) -> list[dict[str, object]]:
+    """A row a metric of each of several workloads of a partition."""
+    return [
+        {
+            "run": run.id,
+            "partition": name,
+            "workload": load,
+            "metric": metric,
+            "mean": one.mean,
+            "ci95": one.ci95,
+        }
+        for name, partition in run.metrics.items()
+        for load, metrics in partition.workloads.items()
+        for metric, one in metrics.items()
     ]
 
 

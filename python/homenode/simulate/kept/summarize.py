@@ -9,22 +9,28 @@ one to the next, so that their spread says nothing of how far the mean may be of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from homenode.model.estimate import BATCHES, Estimate, Told, estimate
 from homenode.model.spec import Spec
 from homenode.simulate.answers import (
     Answer,
-    Distribution,
     MachineFacts,
     MachineFigures,
     Nest,
     PoolFigures,
     RunSummary,
     Steadiness,
+    Workloads,
 )
 from homenode.simulate.kept.guests import guest_sums
+from homenode.simulate.kept.loads import (
+    LOAD_METRICS,
+    batches_by_load,
+    mean_only,
+    totals_by_load,
+)
 from homenode.simulate.kept.metric import Metric
 from homenode.simulate.kept.metrics import BATCHED, METRICS
 from homenode.simulate.kept.nest_metrics import categories
@@ -47,8 +53,11 @@ def summarize(
     """
     shapes = [_shape(spec, index) for index in range(len(spec["partitions"]))]
     steady = {shape.name: steadiness(raw, index) for index, shape in enumerate(shapes)}
-    batches = _batches(shapes, folder, spec, machine) if len(raw) == 1 else {}
+    cut = _cut(folder) if len(raw) == 1 else {}
+    batches = _batches(shapes, folder, spec, machine, cut)
+    parts_of_loads = batches_by_load(spec, folder, shapes, cut, _lengths_s(cut)) if cut else {}
     partitions: dict[str, dict[str, Told]] = {}
+    workloads: dict[str, dict[str, dict[str, Told]]] = {}
     for index, shape in enumerate(shapes):
         totals = replication_totals(spec, raw, index, machine)
         unsteady = steady[shape.name]["reason"]
@@ -57,6 +66,13 @@ def summarize(
             name: metric_of(metric, totals, parts, unsteady).as_json()
             for name, metric in METRICS.items()
         }
+        for place, (load, own) in enumerate(totals_by_load(spec, raw, index, shape).items()):
+            parts = parts_of_loads.get((index, place), []) if unsteady is None else []
+            workloads.setdefault(shape.name, {})[load] = {
+                metric.name: metric_of(metric, own, parts, unsteady).as_json()
+                for metric in LOAD_METRICS
+            }
+    beside: Workloads = {"workloads": workloads} if workloads else {}
     found = categories(partitions)
     nest: Nest = {"workload_category": found} if found else {}
     return {
@@ -65,6 +81,7 @@ def summarize(
         "seed": spec["seed"],
         "replications": len(raw),
         "partitions": partitions,
+        **beside,
         **nest,
         "machine": _machine(spec, raw, folder),
         "steady": steady,
@@ -145,21 +162,35 @@ def metric_of(
     return Estimate(result.mean, estimate(values_of(metric, batches)).ci95)
 
 
-def _batches(
-    shapes: Sequence[Shape], folder: Path, spec: Spec, machine: MachineFacts
-) -> dict[int, list[Totals]]:
-    """Counters of each partition in successive stretches of the one replication."""
+def _cut(folder: Path) -> dict[int, int]:
+    """The stretches into which one replication is cut: which an interval is in, by its end."""
     times = end_times(folder, "partition")
     count = min(BATCHES, len(times))
-    if count < 2:
-        return {}
-    batches = {time: i * count // len(times) for i, time in enumerate(times)}
-    ends = [0] * count
+    return {time: i * count // len(times) for i, time in enumerate(times)} if count > 1 else {}
+
+
+def _lengths_s(batches: Mapping[int, int]) -> list[float]:
+    """How long each stretch is [s]."""
+    ends = [0] * (1 + max(batches.values()))
     for time, batch in batches.items():
         ends[batch] = time
+    return [(end - (ends[at - 1] if at else 0)) / NS_PER_S for at, end in enumerate(ends)]
+
+
+def _batches(
+    shapes: Sequence[Shape],
+    folder: Path,
+    spec: Spec,
+    machine: MachineFacts,
+    batches: Mapping[int, int],
+) -> dict[int, list[Totals]]:
+    """Counters of each partition in successive stretches of the one replication."""
+    if not batches:
+        return {}
+    lengths_s = _lengths_s(batches)
     sums = added(folder, "partition", ("partition", BATCH), batches=batches)
     guests = guest_sums(folder, spec, BATCH, batches)
-    busy = [0] * count
+    busy = [0] * len(lengths_s)
     for (_, batch), one in sums.items():
         busy[batch] += one.sums["busy_ns"]
     found: dict[int, list[Totals]] = {}
@@ -167,7 +198,7 @@ def _batches(
         counters = one.sums
         totals = Totals(
             shape=shapes[partition],
-            seconds=(ends[batch] - (ends[batch - 1] if batch else 0)) / NS_PER_S,
+            seconds=lengths_s[batch],
             counters=counters,
             gauges={name: one.mean(name) for name in GAUGES},
             response_ns=mean_only(counters["response_ns"], counters["tx_done"]),
@@ -178,11 +209,6 @@ def _batches(
         )
         found.setdefault(partition, []).append(totals)
     return found
-
-
-def mean_only(total: float, count: int) -> Distribution:
-    """A distribution of which only the sum of its values is known."""
-    return {"count": count, "mean": total / count} if count else {}
 
 
 def _machine(spec: Spec, raw: Sequence[Answer], folder: Path) -> MachineFigures:

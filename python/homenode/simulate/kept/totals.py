@@ -13,13 +13,14 @@ from homenode.model.spec import (
     PartitionSpec,
     SharedSpec,
     Spec,
+    loads_of,
     processors_of,
     shared_of,
     spec_at,
     times_of_change,
     zvm_of,
 )
-from homenode.simulate.answers import Finished, MachineFacts, PartitionAnswer
+from homenode.simulate.answers import Finished, LoadAnswer, MachineFacts, PartitionAnswer
 
 NS_PER_S = 1_000_000_000
 
@@ -42,6 +43,8 @@ class Shape:
     is_shared: bool
     core_cycles: float = 0.0
     """Cycles of an instruction with an infinite cache and a core to oneself."""
+    cycles_of_loads: tuple[float, ...] = ()
+    """The same of each of several workloads."""
     runs_guests: bool = False
     """Whether it runs z/VM, whose virtual machines are counted by themselves."""
     volumes: int = 0
@@ -73,6 +76,10 @@ def shape_of(partition: PartitionSpec, machine: MachineSpec) -> Shape:
         smt=int(partition["smt"]),
         is_shared=shared is not None,
         core_cycles=cycles,
+        cycles_of_loads=tuple(
+            float(one["eicpi"]) / float(machine["core_rate"])
+            for one in loads_of(partition).values()
+        ),
         runs_guests=zvm is not None,
         volumes=0 if paging is None else int(paging["volumes"]),
         on_host=shared is not None and machine["hypervisor"]["policy"] in HOST_POLICIES,
@@ -171,7 +178,7 @@ def totals_of(
     that the engine need not know.
     """
     return Totals(
-        shape=shape,
+        shape=_mixed(shape, summary),
         seconds=seconds,
         counters=summary["totals"],
         gauges=summary.get("gauges") or {},
@@ -182,6 +189,32 @@ def totals_of(
         rni=machine.get("rni"),
         guests=summary.get("guests") or {},
     )
+
+
+def _mixed(shape: Shape, summary: PartitionAnswer) -> Shape:
+    """With the cycles of a mean instruction of its workloads, where it has several."""
+    done = [one["totals"]["instructions"] for one in summary.get("workloads", ())]
+    if not sum(done):
+        return shape
+    pairs = zip(done, shape.cycles_of_loads, strict=True)
+    cycles = math.fsum(count * each for count, each in pairs)
+    return replace(shape, core_cycles=cycles / sum(done))
+
+
+def load_totals(summary: LoadAnswer, shape: Shape, seconds: float, clock_hz: float) -> Totals:
+    """From one of several workloads of a partition in a replication."""
+    return Totals(
+        shape=shape,
+        seconds=seconds,
+        counters=with_cycles(summary["totals"], clock_hz),
+        response_ns=summary["response_ns"],
+        finished_ns=_finished(summary["finished"]),
+    )
+
+
+def with_cycles(counters: Mapping[str, float], clock_hz: float) -> dict[str, float]:
+    """Counters of a workload with the cycles of its threads."""
+    return {**counters, "cycles": counters["thread_ns"] * clock_hz / NS_PER_S}
 
 
 def _finished(told: Finished | Sequence[int] | None) -> Finished | None:

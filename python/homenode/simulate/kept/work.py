@@ -9,6 +9,12 @@ _CLOSED = ("users", "loops", "warehouses", "pairs", "barriers", "web")
 """Workloads that ask for more only when something is done."""
 
 
+def kinds_of(partition: PartitionSpec) -> set[str]:
+    """Which kinds of work it does."""
+    beside = partition.get("beside", ())
+    return {partition["workload"]["kind"], *(one["workload"]["kind"] for one in beside)}
+
+
 def work_done(
     partition: PartitionSpec, instructions_per_s: float, transactions_per_s: float | None
 ) -> Work | None:
@@ -17,11 +23,12 @@ def work_done(
     Transactions are counted. Loops run long and rarely end within a run, and where there is no
     steady state there is no rate of transactions: both follow from the instructions done.
     """
-    kind = partition["workload"]["kind"]
+    kinds = kinds_of(partition)
+    kind = next(iter(kinds)) if len(kinds) == 1 else "several"
     if kind == "idle":
         # Virtual machines of z/VM may have transactions of their own.
         return Work("transaction", transactions_per_s, True, False) if transactions_per_s else None
-    unit, closed = "loop" if kind == "loops" else "transaction", kind in _CLOSED
+    unit, closed = "loop" if kind == "loops" else "transaction", kinds <= set(_CLOSED)
     if transactions_per_s:
         return Work(unit, transactions_per_s, True, closed)
     rate = instructions_per_s / partition["profile"]["instructions_per_unit"]

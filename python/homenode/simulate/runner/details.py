@@ -104,7 +104,7 @@ def _granule(partition: PlacedPartition) -> PartitionDetails:
 def _score(partition: PlacedPartition, folder: Path) -> PartitionDetails:
     """The unit in which results of its benchmark are published, if it runs one."""
     score = score_of(partition.table.workload.profile, folder)
-    if score is None:
+    if score is None or partition.beside:  # its transactions are not those of one alone
         return {}
     return {"score": {"unit": score.unit, "of_rate": score.of_rate.value}}
 

@@ -22,6 +22,7 @@ _GROUP_ROWS = {
     "partition": 8_192,
     "cpu": 32_768,
     "pool": 8_192,
+    "workload": 8_192,
     "dispatches": 131_072,
     "virtual_machine": 32_768,
     "switch": 8_192,

@@ -2,16 +2,66 @@
 
 #![allow(clippy::neg_cmp_op_on_partial_ord)] // `!(x <= y)` refuses NaN, which is meant
 
-use crate::check::{at_most, range, within, Checked, Owner, LONGEST_NS};
+use crate::check::{at_most, range, within, Checked, Owner, Wrong, LONGEST_NS};
 use crate::guest::Scheduler;
-use crate::spec::{Aix, Gang, Guest, Partition, Profile, Spec, Workload};
+use crate::spec::{Aix, Gang, Guest, Load, Partition, Processors, Profile, Spec, Workload};
 
 pub(crate) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     check_guest(partition, &owner.within("guest"))?;
-    check_profile(&partition.profile, &owner.within("profile"))?;
-    check_stream(spec, &partition.profile, &owner.within("profile"))?;
-    check_workload(&partition.workload, &owner.within("workload"))?;
-    check_burst(spec, partition, owner)
+    check_load(spec, (&partition.workload, &partition.profile), owner)?;
+    let loads = partition.beside.len() as u64;
+    within(
+        owner,
+        ("loads beside its first", "beside"),
+        loads,
+        0,
+        MOST_BESIDE,
+    )?;
+    for (at, load) in partition.beside.iter().enumerate() {
+        let owner = &owner.part(&format!("load {}", load.name), &format!("beside/{at}"));
+        check_load(spec, (&load.workload, &load.profile), owner)?;
+        let names = (0..=at).map(|place| partition.load(place).0);
+        if names.into_iter().any(|name| name == load.name) || load.name.is_empty() {
+            return Err(owner.within("name").twice("load", &*load.name));
+        }
+    }
+    check_together(spec, partition, owner)
+}
+
+/// Most loads beside a partition's first.
+const MOST_BESIDE: u64 = 14;
+
+fn check_load(spec: &Spec, (workload, profile): (&Workload, &Profile), owner: &Owner) -> Checked {
+    check_profile(profile, &owner.within("profile"))?;
+    check_stream(spec, profile, &owner.within("profile"))?;
+    check_workload(workload, &owner.within("workload"))?;
+    check_burst(spec, workload, profile, owner)
+}
+
+/// Several loads share a guest's run queues, which z/VM and plain processes do not have.
+fn check_together(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
+    let count = partition.beside.len();
+    if count == 0 {
+        return Ok(());
+    }
+    let kvm = match &partition.processors {
+        Processors::Shared { host, .. } => host.kvm.is_some(),
+        Processors::Dedicated { .. } => false,
+    };
+    let processes = spec.machine.hypervisor.policy.runs_processes() && !kvm;
+    if processes || matches!(partition.guest, Guest::Zvm(_)) {
+        let field = ("loads beside its first", "beside");
+        let wanted = "0 under z/VM and of plain processes of a host";
+        return Err(range(owner, field, count as f64, wanted));
+    }
+    let web = |load: &Load| matches!(load.workload, Workload::Web { .. });
+    match partition.beside.iter().position(web) {
+        Some(at) => {
+            let owner = owner.within(&format!("beside/{at}/workload"));
+            Err(owner.refuse(Wrong::NotZvm))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Least rate of anything random [1/s]: once in three years, for the same reason.
@@ -299,9 +349,8 @@ fn check_bursts(bursts: f64, owner: &Owner) -> Checked {
 }
 
 /// A burst shorter than the clock's resolution would never let time go on.
-fn check_burst(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
-    let profile = &partition.profile;
-    let bursts = match partition.workload {
+fn check_burst(spec: &Spec, workload: &Workload, profile: &Profile, owner: &Owner) -> Checked {
+    let bursts = match *workload {
         Workload::Transactions { bursts, .. } | Workload::Users { bursts, .. } => bursts,
         Workload::Pairs {
             exchanges,

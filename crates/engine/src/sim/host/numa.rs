@@ -48,9 +48,11 @@ impl World<Host> {
     fn domain_use(&self, partition: PartitionId) -> ById<MemoryId, f64> {
         let tree = &self.at.tree;
         let mut used = ById::of(0.0, tree.domains().len());
-        let cores = self.table.spreads[partition.index()].cores();
-        for (chip, cores) in cores.entries() {
-            used[tree.domain_of(chip)] += cores;
+        for load in self.loads_of(partition) {
+            let cores = self.table.spreads[load.index()].cores();
+            for (chip, cores) in cores.entries() {
+                used[tree.domain_of(chip)] += cores;
+            }
         }
         used
     }
@@ -81,7 +83,9 @@ impl World<Host> {
         let period_ns = memory.period_ns;
         if moved > 0.0 {
             let reads = memory.placed.reads(&self.at.tree);
-            self.table.spreads[partition.index()].set_memory(reads);
+            for load in self.loads_of(partition) {
+                self.table.spreads[load.index()].set_memory(reads.clone());
+            }
             self.meters.partitions[partition].numa_bytes += (moved * data).round() as u64;
         }
         let faults = scanned * data / page * numa.fault_ns as f64;

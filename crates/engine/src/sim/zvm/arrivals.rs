@@ -22,7 +22,10 @@ impl World<Partitions> {
     /// Asks for the next transaction of a machine, if any come to it: after a gap between arrivals,
     /// or when a user has thought.
     fn await_work(&mut self, partition: PartitionId, vm: VmId) {
-        let (cp, chance) = (self.sys.cp(partition), &mut self.guests[partition].waits);
+        let (cp, chance) = (
+            self.sys.cp(partition),
+            &mut self.loads[partition.into()].waits,
+        );
         let Some(served) = cp.vms[vm].served.as_deref_mut() else {
             return;
         };

@@ -114,7 +114,7 @@ impl World<Partitions> {
             of.segment.follow(rest);
             v.cut = false;
         } else {
-            cp.next_segment::<true>(lp, vcpu, &mut self.guests[partition].work);
+            cp.next_segment::<true>(lp, vcpu, &mut self.loads[partition.into()].work);
         }
         let until = When::at(self.now + cp.spec.minor_slice_ns);
         self.meters.cpus[at].cs += 1;
@@ -147,7 +147,7 @@ impl World<Partitions> {
         let v = self.vp(vp);
         let (mode, core, index) = (v.mode, v.core, v.index);
         self.settle_vp(vp);
-        self.occupy(partition, Cpu { vp: index, thread });
+        self.occupy(partition, partition.into(), Cpu { vp: index, thread });
         match (mode, core) {
             (hypervisor::Mode::Running, Some(core)) => self.plan(core),
             (hypervisor::Mode::Inactive, _) => Partitions::wake(self, vp),
@@ -175,7 +175,7 @@ impl World<Partitions> {
         let cp = self.sys.cp(partition);
         cp.charge(vcpu, self.now);
         if goes_on && !cp.must_leave(lp, vcpu, self.now) {
-            cp.next_segment::<false>(lp, vcpu, &mut self.guests[partition].work);
+            cp.next_segment::<false>(lp, vcpu, &mut self.loads[partition.into()].work);
             let t = &mut self.threads[at];
             (t.instructions, t.extra_ns) = cp.begin_segment(lp);
             return;

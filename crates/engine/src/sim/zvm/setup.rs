@@ -17,7 +17,7 @@ use crate::hypervisor::State;
 use crate::ids::{ById, ChipId, PartitionId, Span, VpId};
 use crate::kernel::{Stream, When};
 use crate::machine::Topology;
-use crate::sim::world::stream;
+use crate::sim::load::stream;
 use crate::spec::{Distribution, Partition, Role, Spec, Workload, Zvm};
 
 impl Cp {

@@ -43,7 +43,7 @@ impl World<Partitions> {
     /// A connection's next request after the think time.
     fn think(&mut self, partition: PartitionId, connection: ConnectionId) {
         let mean = self.cp(partition).web.think_ns as f64;
-        let waits = &mut self.guests[partition].waits;
+        let waits = &mut self.loads[partition.into()].waits;
         let think = if mean > 0.0 {
             waits.exponential(mean) as u64
         } else {

@@ -57,6 +57,9 @@ pub fn transactions_are_kept(spec: &Spec, outcome: &Outcome) {
 
 /// Who has one transaction at a time each, and whether they ever have none.
 fn clients(partition: &Partition) -> Option<(i64, bool)> {
+    if !partition.beside.is_empty() {
+        return None;
+    }
     match &partition.workload {
         Workload::Users { count, .. } => Some((i64::from(*count), true)),
         Workload::Warehouses { count } | Workload::Barriers { count, .. } => {
@@ -98,7 +101,7 @@ fn response_is_work_at_least(spec: &Spec, partition: &Partition, index: usize, o
         within + rounding >= work,
         "{within} ns inside for {work} ns of work of {name}"
     );
-    if are_alike(&partition.workload) {
+    if are_alike(&partition.workload) && partition.beside.is_empty() {
         let (least, mean) = (
             partition.profile.instructions_per_unit / rate,
             summary.response.mean,

@@ -6,9 +6,16 @@ from typing import Annotated
 
 from pydantic import Field
 
-from homenode.model.document import Quantity
+from homenode.model.document import Form, Quantity
 from homenode.model.units import SIZE
 
+Name = Annotated[
+    str,
+    Form(
+        r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}",
+        "a name has up to 64 letters, digits and _ . + -, a letter or digit first",
+    ),
+]
 Cores = Annotated[float, Field(ge=0, le=4096)]
 VirtualProcessors = Annotated[int, Field(ge=1, le=1024)]
 MEMORY = Quantity(SIZE, "1 MiB", "1024 TiB")

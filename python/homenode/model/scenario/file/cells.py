@@ -7,8 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from homenode.model.document import OrText, Quantity, Table
-from homenode.model.scenario.file.amounts import MEMORY, MemorySize, one_of
-from homenode.model.scenario.file.mainframe import Name
+from homenode.model.scenario.file.amounts import MEMORY, MemorySize, Name, one_of
 from homenode.model.units import SIZE
 
 _LOCAL = Quantity(SIZE, "0 B", "1024 TiB")

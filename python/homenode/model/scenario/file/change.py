@@ -7,8 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from homenode.model.document import OrText, Quantity, Table
-from homenode.model.scenario.file.amounts import MEMORY, VirtualProcessors
-from homenode.model.scenario.file.mainframe import Name
+from homenode.model.scenario.file.amounts import MEMORY, Name, VirtualProcessors
 from homenode.model.scenario.file.partition import MemoryPart, one_part
 from homenode.model.units import TIME
 

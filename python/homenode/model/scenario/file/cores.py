@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from homenode.model.catalog.profile_model import Share
 from homenode.model.document import OrText, Table
+from homenode.model.scenario.file.load import Load
 from homenode.model.scenario.file.profile import Profile
 
 MINUTES = 24 * 60
@@ -145,7 +146,7 @@ Schedule = Annotated[
 ]
 
 
-class CoresTaken(Table):
+class CoresTaken(Load):
     """Work told by the cores it takes on the layout as stated, or on another one. What it comes to
     in instructions is found by playing it, once; on another layout the same work costs what it
     costs there.

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from homenode.model.document import Quantity, Table
-from homenode.model.scenario.file.mainframe import Name
+from homenode.model.scenario.file.amounts import Name
 from homenode.model.units import TIME
 
 Wanted = Literal["users", "score"]

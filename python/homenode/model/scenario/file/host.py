@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from homenode.model.document import Form, OrText, Quantity, Table
-from homenode.model.scenario.file.mainframe import Name
+from homenode.model.scenario.file.amounts import Name
 from homenode.model.units import TIME
 
 MOST_CPUS = 4096

@@ -8,7 +8,8 @@ from pydantic import Discriminator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from homenode.model.catalog.profile_model import Share
-from homenode.model.document import Form, OrText, Quantity, Table
+from homenode.model.document import OrText, Quantity, Table
+from homenode.model.scenario.file.amounts import Name
 from homenode.model.scenario.file.cores import Schedule, UseOrText, check_said
 from homenode.model.scenario.file.workload import BurstWork, Recorded
 from homenode.model.units import RATE, SHARE, SIZE, TIME
@@ -24,13 +25,6 @@ Cap = Annotated[float, Field(gt=0, le=4096)]
 MOST_VIRTUAL_CPUS = 64
 """Virtual processors that z/VM can give a virtual machine."""
 
-Name = Annotated[
-    str,
-    Form(
-        r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}",
-        "a name has up to 64 letters, digits and _ . + -, a letter or digit first",
-    ),
-]
 GuestMemory = Annotated[int, Quantity(SIZE, "1 MiB", "16 TiB")]
 Volumes = Annotated[int, Quantity(SIZE, "1 MiB", "1024 TiB")]
 AbsoluteShare = Annotated[float, Quantity(SHARE, "0.1 %", "100 %")]

@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field
 
-from homenode.model.document import OrText, Table
-from homenode.model.scenario.file.amounts import MEMORY, MemorySize, one_of
+from homenode.model.document import OrOne, OrText, Table
+from homenode.model.scenario.file.amounts import MEMORY, MemorySize, Name, one_of
 from homenode.model.scenario.file.guest import Aix, Guest
 from homenode.model.scenario.file.host import Kvm
+from homenode.model.scenario.file.load import MOST_LOADS
 from homenode.model.scenario.file.mainframe import (
-    Name,
     PagingSpace,
     PartitionMode,
     Switch,
@@ -86,8 +86,10 @@ class Partition(Table):
     guest: Guest = Field(
         default_factory=Aix, description='its operating system; write guest = { os = "linux" }'
     )
-    workload: Workload = Field(
-        description='write workload = { kind = "transactions", rate = "100/s", profile = "oltp" }'
+    loads: Annotated[list[Workload], Field(min_length=1, max_length=MOST_LOADS), OrOne()] = Field(
+        alias="workload",
+        description='write workload = { kind = "transactions", rate = "100/s", profile = "oltp" },'
+        " or [[partition.workload]] for each of several",
     )
     mode: PartitionMode | None = Field(
         None,
@@ -122,3 +124,8 @@ class Partition(Table):
     minimum: Resources | None = Field(None, description="least it may have, for `lparstat -i`")
     maximum: Resources | None = Field(None, description="most it may have, for `lparstat -i`")
     desired: Resources | None = Field(None, description="what it wishes, for `lparstat -i`")
+
+    @property
+    def workload(self) -> Workload:
+        """Its only workload, or the first of several."""
+        return self.loads[0]

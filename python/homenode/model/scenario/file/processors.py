@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from homenode.model.document import Form, Quantity, Table
-from homenode.model.scenario.file.amounts import MemorySize, VirtualProcessors
+from homenode.model.scenario.file.amounts import MemorySize, Name, VirtualProcessors
 from homenode.model.scenario.file.host import (
     DEFAULT_PERIOD_NS,
     Burst,
@@ -25,7 +25,6 @@ from homenode.model.scenario.file.mainframe import (
     ByType,
     Cap,
     CoreType,
-    Name,
     Polarization,
     SoftCap,
     spell_types,

@@ -7,13 +7,13 @@ from typing import Annotated
 from pydantic import Field
 
 from homenode.model.document import Quantity, Table
-from homenode.model.scenario.file.amounts import Cores
+from homenode.model.scenario.file.amounts import Cores, Name
 from homenode.model.scenario.file.cells import Npartition
 from homenode.model.scenario.file.change import Change
 from homenode.model.scenario.file.find import Find
 from homenode.model.scenario.file.host import Cgroup
 from homenode.model.scenario.file.machine import MachineChoice
-from homenode.model.scenario.file.mainframe import Group, Name, Scaling
+from homenode.model.scenario.file.mainframe import Group, Scaling
 from homenode.model.scenario.file.partition import Partition
 from homenode.model.units import TIME
 

@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 from homenode.model.catalog.profile_model import Share
 from homenode.model.document import Quantity, Table
 from homenode.model.scenario.file.cores import CoresTaken
+from homenode.model.scenario.file.load import Load
 from homenode.model.scenario.file.profile import Profile, ProfileChoice
 from homenode.model.units import RATE, SIZE, TIME
 
@@ -18,7 +19,7 @@ Phase = Annotated[int, Quantity(TIME, "1 ms", "1 d")]
 BurstWork = Literal["exponential", "constant"]
 
 
-class Transactions(Table):
+class Transactions(Load):
     """Open arrivals: transactions come whether or not earlier ones are done."""
 
     kind: Literal["transactions"] = Field(description="which kind of work it is")
@@ -33,7 +34,7 @@ class Transactions(Table):
     profile: Profile
 
 
-class Users(Table):
+class Users(Load):
     """A fixed number of users who think between two transactions."""
 
     kind: Literal["users"] = Field(description="which kind of work it is")
@@ -50,7 +51,7 @@ class Users(Table):
     profile: Profile
 
 
-class Loops(Table):
+class Loops(Load):
     """Processor-bound jobs started together."""
 
     kind: Literal["loops"] = Field(description="which kind of work it is")
@@ -75,7 +76,7 @@ class Loops(Table):
         return self
 
 
-class Warehouses(Table):
+class Warehouses(Load):
     """A fixed number of threads that do transaction after transaction without a pause, as SPECjbb's
     warehouses do.
     """
@@ -85,7 +86,7 @@ class Warehouses(Table):
     profile: Profile
 
 
-class Pairs(Table):
+class Pairs(Load):
     """Pairs of threads, a client and a server: the client asks and sleeps, the server works,
     answers and sleeps, and each message wakes the other. On a Linux host they are plain processes
     without `kvm`.
@@ -111,7 +112,7 @@ class Pairs(Table):
     profile: Profile
 
 
-class Barriers(Table):
+class Barriers(Load):
     """Parallel programs: the threads of one do their parts of a step, wait for each other and begin
     the next step together. A step is a transaction.
     """
@@ -125,7 +126,7 @@ class Barriers(Table):
     profile: Profile
 
 
-class Web(Table):
+class Web(Load):
     """Virtual machines that ask others for files over virtual switches, one request after another
     on every connection of a client and a server.
     """
@@ -171,7 +172,7 @@ class Recorded(Table):
     )
 
 
-class Trace(Recorded):
+class Trace(Recorded, Load):
     """Recorded demand, played step by step: what arrives in a step is exact, when it arrives within
     the step is left to chance. It comes in bursts of about the profile's instructions.
     """
@@ -179,7 +180,7 @@ class Trace(Recorded):
     profile: Profile
 
 
-class Idle(Table):
+class Idle(Load):
     """Nothing but the guest's own daemons."""
 
     kind: Literal["idle"] = Field(description="which kind of work it is")

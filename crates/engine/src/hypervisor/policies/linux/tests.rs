@@ -61,6 +61,8 @@ fn partition(name: &str, threads: u16, cgroup: Option<u16>) -> Partition {
         io_domain: None,
         page_bytes: 4096,
         hypervisor_share: 0.0,
+        workload_name: String::new(),
+        beside: Vec::new(),
         home: vec![0],
         guest: Guest::Linux(Unix {
             tick_ns: SECOND,

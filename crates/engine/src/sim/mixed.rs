@@ -1,0 +1,150 @@
+//! Threads of several loads on one core: each goes on as fast as its own load does there.
+//!
+//! What a thread costs beside others is what it would beside as many of its own load: how busy the
+//! core is counts, not with what. Core time is parted evenly among the busy threads, as it is where
+//! they are all alike.
+
+use super::system::{Stretch, System};
+use super::world::{Task, World};
+use crate::cost::{Book, ClassId};
+use crate::guest::workload::JobKind;
+use crate::ids::{CoreId, LoadId, ThreadId, VpId};
+use crate::kernel::{real, When};
+
+impl<S: System> World<S> {
+    /// The load that a thread works for; the first one if it has no job.
+    pub fn load_on(&self, vp: VpId, at: ThreadId) -> LoadId {
+        match self.threads[at].task {
+            Task::Job(id) => self.jobs.peek(id).load,
+            Task::None | Task::Own => self.vp(vp).partition.into(),
+        }
+    }
+
+    /// Cost class of a load where the first load of its partition has `first`.
+    pub fn class_beside(&self, load: LoadId, core: CoreId, first: ClassId) -> ClassId {
+        let (chip, partition) = (self.at.cores[core].chip, self.loads[load].partition);
+        let threads = first - self.table.id(partition.into(), chip, 0);
+        self.table.id(load.into(), chip, threads as u8)
+    }
+
+    /// Sets how fast each busy thread is and when its burst ends; the first such time, or the end
+    /// of a time slice. Apart, like the next, so that cores without such threads do not pay.
+    #[inline(never)]
+    pub fn finish_each(&mut self, vp: VpId, core: CoreId, mask: u8) -> When {
+        let on = &self.at.cores[core];
+        let (class, start) = (on.class, on.stall_until.max(When::at(self.now)));
+        let mut next = When::NEVER;
+        for at in self.busy(vp, mask) {
+            let own = self.class_beside(self.load_on(vp, at), core, class);
+            let warm_ns = self.table.rate(&self.spec.partitions, own).ns;
+            let thread = &mut self.threads[at];
+            thread.own_ns[0] = warm_ns;
+            next = next.min(thread.finishes(start, warm_ns, thread.own_ns[1]));
+        }
+        next
+    }
+
+    /// Moves the busy threads on and books what they did.
+    #[inline(never)]
+    pub fn advance_each(&mut self, vp: VpId, core: CoreId, stretch: Stretch) {
+        let threads = f64::from(stretch.mask.count_ones());
+        let (core_ns, ran) = (
+            real(stretch.elapsed) / threads,
+            real(stretch.elapsed - stretch.stalled),
+        );
+        let class = self.at.cores[core].class;
+        for at in self.busy(vp, stretch.mask) {
+            let load = self.load_on(vp, at);
+            let before = self.threads[at].instructions;
+            let cold = self.advance_one(at, ran);
+            let done = before - self.threads[at].instructions;
+            let v = &self.at.vps[vp];
+            let waits = v.waits & (1 << (at.index() - v.first_thread.index())) != 0;
+            if ran > 0.0 {
+                let books = &mut self.meters.partitions[v.partition].books;
+                books.add(Book::Reload, cold / threads);
+                if waits {
+                    books.add(Book::Spin, (ran - cold) / threads);
+                } else {
+                    let own = self.class_beside(load, core, class);
+                    self.table.spend(own, (ran - cold) / threads);
+                }
+            }
+            let share = self.loads[load].system_share;
+            self.meters.ran_as(at, ran, share);
+            if self.works_for_load(at) {
+                if let Some(meter) = &mut self.loads[load].meter {
+                    meter.core_ns += core_ns;
+                    meter.thread_ns += real(stretch.elapsed);
+                    meter.instructions += if waits { 0.0 } else { done };
+                }
+            }
+        }
+    }
+
+    /// Moves a thread on; the time that went into refilling caches [ns].
+    fn advance_one(&mut self, at: ThreadId, ran: f64) -> f64 {
+        let thread = &mut self.threads[at];
+        let [warm_ns, extra_ns] = thread.own_ns;
+        let (mut warm_ran, mut cold) = (ran, 0.0);
+        if thread.cold_instructions > 0.0 {
+            let slow = (ran / (warm_ns + extra_ns)).min(thread.cold_instructions);
+            thread.cold_instructions -= slow;
+            thread.instructions -= slow;
+            cold = slow * extra_ns;
+            warm_ran = (ran - slow * (warm_ns + extra_ns)).max(0.0);
+        }
+        // As where all are alike, to the last bit: by the inverse.
+        thread.instructions -= warm_ran * (1.0 / warm_ns);
+        cold
+    }
+
+    /// Whether a thread is at work of a load and not of the guest itself.
+    fn works_for_load(&self, at: ThreadId) -> bool {
+        let of = |id| self.jobs.peek(id).kind;
+        let kind = self.threads[at].job().map(of);
+        kind.is_some_and(|kind| !matches!(kind, JobKind::Daemon | JobKind::Gang))
+    }
+
+    /// The busy threads of a virtual processor.
+    pub fn busy(&self, vp: VpId, mask: u8) -> impl Iterator<Item = ThreadId> {
+        let (first, threads) = self.threads_of(vp);
+        let busy = (0..threads).filter(move |thread| mask & (1 << thread) != 0);
+        busy.map(move |thread| first.plus(usize::from(thread)))
+    }
+    /// Shares of their time with the guest's lock of a virtual processor's threads, together. One
+    /// lock a guest, whoever comes to it.
+    pub fn holding_shares(&mut self, vp: VpId, core: CoreId, class: ClassId) -> f64 {
+        let mut shares = 0.0;
+        for at in self.busy(vp, self.mask(vp)) {
+            let load = self.load_on(vp, at);
+            if self.spins_for(load) {
+                let (own, all) = self.own_ns(self.class_beside(load, core, class));
+                shares += self.profile(load).lock_share * own / all;
+            }
+        }
+        shares
+    }
+
+    /// Holding time of the lock, and mean time between two turns of one thread, where those of a
+    /// virtual processor come to it each in its way [ns].
+    pub fn lock_times_of_several(&mut self, vp: VpId, core: CoreId) -> (f64, f64) {
+        let (mut held, mut turns_per_ns, mut threads) = (0.0, 0.0, 0.0);
+        let class = self.at.cores[core].class;
+        for at in self.busy(vp, self.mask(vp)) {
+            let load = self.load_on(vp, at);
+            threads += 1.0;
+            if self.spins_for(load) {
+                let (own, _) = self.own_ns(self.class_beside(load, core, class));
+                let profile = self.profile(load);
+                let turn = profile.lock_hold_instructions * own;
+                held += profile.lock_share;
+                turns_per_ns += profile.lock_share / turn;
+            }
+        }
+        if turns_per_ns == 0.0 {
+            return (0.0, f64::INFINITY);
+        }
+        ((held / turns_per_ns), (threads - held) / turns_per_ns)
+    }
+}
