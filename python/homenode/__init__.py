@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Where,
     )
     from homenode.evidence.study import calibrate_study, list_studies, load_study, run_study
+    from homenode.planner.front import advise
     from homenode.records.calibrate import fit_profile
     from homenode.simulate.affinity.frame import affinity
     from homenode.simulate.explain.explanation import explain
@@ -53,6 +54,7 @@ __all__ = [
     "StoreError",
     "StudyError",
     "Where",
+    "advise",
     "affinity",
     "calibrate_study",
     "explain",
@@ -75,6 +77,7 @@ if not TYPE_CHECKING:
             "Run": "simulate.run",
             "Scenario": "simulate.scenario",
             "Where": "errors",
+            "advise": "planner.front",
             "affinity": "simulate.affinity.frame",
             "calibrate_study": "evidence.study",
             "explain": "simulate.explain.explanation",

@@ -12,8 +12,8 @@ import pytest
 pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
 
 LARGE = (
-    "altair", "duckdb", "numpy", "openpyxl", "pandas", "perfetto", "polars", "pyarrow", "pydantic",
-    "rich", "scipy", "typer", "vl_convert",
+    "altair", "duckdb", "numpy", "openpyxl", "ortools", "pandas", "perfetto", "polars", "pyarrow",
+    "pydantic", "rich", "scipy", "typer", "vl_convert",
 )  # fmt: skip
 
 SCENARIO = """\

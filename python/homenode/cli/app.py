@@ -21,6 +21,7 @@ class Commands(Front):
         Entry("runs", "run:runs", "List kept runs, newest first."),
         Entry("compare", "points:compare", "Compare kept runs in one table."),
         Entry("explain", "explain:explain", "Where the cores went."),
+        Entry("advise", "advise:advise", "The layout that costs least, with its reasons."),
         Entry("study", "study:study", "Compare with a published result."),
         Entry("calibrate", "calibrate:calibrate", "Fit a workload profile to a recorded run."),
         Entry(

@@ -2,5 +2,5 @@
 
 Entry points: one module a subject, which takes a result and gives tables (`runs`, `explanations`,
 `studies`, `hosts`, ...). Nothing is computed here but layout: a figure comes from the room that
-owns it. Knows `model`, `simulate`, `hosts`, `tools`, `records`, `evidence` and `judge`.
+owns it. Knows `model`, `simulate`, `hosts`, `tools`, `records`, `evidence`, `judge` and `planner`.
 """

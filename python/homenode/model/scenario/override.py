@@ -5,6 +5,7 @@ reason.
 from __future__ import annotations
 
 import copy
+import json
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -32,12 +33,32 @@ _MAY_BE_ADDED: tuple[Path, ...] = (
     *(("machine", "hypervisor", name) for name in OPTIONAL),
 )
 """Numbers that a description may leave out."""
+_MADE: dict[str, MachineDescription] = {}
+"""Shipped machines with replacements, by the table that says which."""
+_MOST_MADE = 64
 
 
 def choose_machine(
     choice: MachineChoice, document: Document, folder: FilePath, problems: Problems
 ) -> MachineDescription | None:
-    """The machine with the scenario's replacements, or None after noting what is wrong."""
+    """The machine with the scenario's replacements, or None after noting what is wrong.
+
+    Points of a sweep and layouts that are compared have the same: it is made once.
+    """
+    key = json.dumps(document.value(("machine",)), sort_keys=True, default=str)
+    if choice.model is not None and key in _MADE:
+        return _MADE[key]
+    made = _chosen(choice, document, folder, problems)
+    if made is not None and choice.model is not None:
+        if len(_MADE) >= _MOST_MADE:
+            _MADE.clear()
+        _MADE[key] = made
+    return made
+
+
+def _chosen(
+    choice: MachineChoice, document: Document, folder: FilePath, problems: Problems
+) -> MachineDescription | None:
     base = _base_document(choice, folder, problems)
     if base is None:
         return None

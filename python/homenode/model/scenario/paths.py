@@ -8,6 +8,7 @@ quotes, as in TOML. A machine's number that is replaced gets the reason it needs
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Mapping, Sequence
 from typing import get_args, get_origin
 
@@ -23,6 +24,11 @@ _PLAIN_MACHINE_KEYS = (
     *("model", "file", "policy", "active_cores", "placing", "characterized"),
     *("sockets", "cores_per_socket", "threads", "nps"),
 )
+
+
+def spelt(name: str) -> str:
+    """A name as a path writes it: in quotes where there is a dot in it."""
+    return json.dumps(name, ensure_ascii=False) if "." in name else name
 
 
 def changed(

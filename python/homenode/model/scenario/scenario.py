@@ -23,6 +23,7 @@ from homenode.model.document import (
     to_toml,
     validate,
 )
+from homenode.model.scenario.advised import check_advise
 from homenode.model.scenario.asked import by_the_hour
 from homenode.model.scenario.file.find import Find
 from homenode.model.scenario.file.scenario import Run, ScenarioFile
@@ -102,6 +103,7 @@ class Scenario:
         resolved = resolve(file, document, folder, held=held)
         _check_sweep(file, document)
         check_find(file.find, resolved.partitions, document)
+        check_advise(file.advise, [one.name for one in resolved.partitions], document)
         scenario = cls(text, source, folder, file, resolved, dict(point))
         if simulated and file.sweep is None:  # of a sweep only the points are simulated
             check_threads_alike(file.partition, document)

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from homenode.model.document import Quantity, Table
+from homenode.model.scenario.file.advise import Advise
 from homenode.model.scenario.file.amounts import Cores, Name
 from homenode.model.scenario.file.cells import Npartition
 from homenode.model.scenario.file.change import Change
@@ -90,6 +91,9 @@ class ScenarioFile(Table):
     )
     find: Find | None = Field(
         None, description="what `homenode run` looks for, in place of a single run"
+    )
+    advise: Advise | None = Field(
+        None, description="what `homenode advise` may change and what it is to reach"
     )
     sweep: dict[str, list[object]] | None = Field(
         None, description="axes whose product is the list of runs"

@@ -1,0 +1,259 @@
+"""`homenode advise`."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from homenode.cli.output import (
+    JobsOption,
+    JsonOption,
+    OutOption,
+    ReplicationsOption,
+    show,
+    show_json,
+    show_text,
+    show_whole,
+)
+from homenode.cli.progress import progress_bar
+from homenode.cli.scenarios import ScenarioArgument, scenario_at
+from homenode.errors import HomenodeError, Interrupted
+
+if TYPE_CHECKING:
+    from homenode.planner.advice import Advice
+    from homenode.simulate.scenario import Scenario
+
+
+class Goal(enum.StrEnum):
+    """What is to be least, or most."""
+
+    CORES = "cores"
+    MONEY = "money"
+    HEADROOM = "headroom"
+    RESPONSE = "response"
+
+
+class Load(enum.StrEnum):
+    """What is looked for in place of a layout."""
+
+    RATE = "rate"
+
+
+GoalOption = Annotated[
+    Goal | None, typer.Option("--goal", help="What is to be best, in place of the file's.")
+]
+FreeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--free",
+        help="What may change: home, memory, entitlement, virtual, smt, capped, weight, pool,"
+        " folding, throughput, cores, cpuset, pins, unparking, polarization.",
+        metavar="WORDS",
+    ),
+]
+PinOption = Annotated[
+    list[str] | None,
+    typer.Option("--pin", help="A partition of which nothing changes.", metavar="NAME"),
+]
+ChangesOption = Annotated[
+    int | None, typer.Option("--changes", help="At most so many changes.", metavar="N")
+]
+WorthOption = Annotated[
+    str | None,
+    typer.Option("--worth", help='What advice must save, such as "2%".', metavar="SHARE"),
+]
+SlowerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--slower", help='How much longer responses may take, such as "10%".', metavar="SHARE"
+    ),
+]
+HeadroomOption = Annotated[
+    str | None,
+    typer.Option("--headroom", help='Cores that stay unused, such as "20%".', metavar="SHARE"),
+]
+BestOption = Annotated[
+    int, typer.Option("--best", min=1, max=20, help="Layouts that are told.", metavar="N")
+]
+TimeOption = Annotated[
+    str | None,
+    typer.Option("--time", help='The most the search takes, such as "60 s".', metavar="TIME"),
+]
+SimulateOption = Annotated[bool, typer.Option(help="Simulate the best beside the layout as it is.")]
+AddOption = Annotated[
+    Path | None,
+    typer.Option("--add", help="Where do the partitions of this file go?", metavar="FILE"),
+]
+MoreOption = Annotated[
+    str | None,
+    typer.Option("--more", help="How many more of this partition fit?", metavar="NAME"),
+]
+FindOption = Annotated[
+    Load | None, typer.Option("--find", help="How much more load holds all wishes?")
+]
+GrowingOption = Annotated[
+    str | None,
+    typer.Option(
+        "-p", "--partition", help="With --find rate: only of this partition.", metavar="NAME"
+    ),
+]
+SeedOption = Annotated[
+    int | None,
+    typer.Option(
+        "--seed", "-s", help="Seed of the search; the scenario's if not given.", metavar="N"
+    ),
+]
+
+
+def advise(
+    scenario: ScenarioArgument,
+    goal: GoalOption = None,
+    free: FreeOption = None,
+    pinned: PinOption = None,
+    changes: ChangesOption = None,
+    worth: WorthOption = None,
+    slower: SlowerOption = None,
+    headroom: HeadroomOption = None,
+    best: BestOption = 3,
+    seconds: TimeOption = None,
+    simulate: SimulateOption = True,
+    add: AddOption = None,
+    more: MoreOption = None,
+    find: FindOption = None,
+    partition: GrowingOption = None,
+    replications: ReplicationsOption = None,
+    seed: SeedOption = None,
+    jobs: JobsOption = None,
+    out: OutOption = "runs",
+    as_json: JsonOption = False,
+) -> None:
+    """The layout that costs least, with its reasons.
+
+    Searches layouts by the steady solver, simulates the best beside the layout as it is with the
+    same arrivals, and says what each change brings. What may change, the goal and what must hold
+    stand in the scenario's table [advise].
+    """
+    loaded = scenario_at(scenario)
+    asked = {
+        "goal": None if goal is None else goal.value,
+        "free": None if free is None else [word.strip() for word in free.split(",") if word],
+        "pinned": pinned or None,
+        "changes": changes,
+        "worth": _share("--worth", worth),
+        "slower": _share("--slower", slower),
+        "headroom": _share("--headroom", headroom),
+    }
+    _one_question(add=add, more=more, find=find)
+    if partition is not None and find is None:
+        raise HomenodeError(
+            "--partition says whose load grows", next_step="add --find rate, or leave it out"
+        )
+    running = {"replications": replications, "jobs": jobs, "out": out}
+    if more is not None or find is not None:
+        _most(loaded, more, partition, asked, running if simulate else None, as_json=as_json)
+        return
+    how = {"best": best, "seconds": _seconds(seconds), "seed": seed}
+    _advise(loaded, add, how, running if simulate else None, asked, as_json=as_json)
+
+
+def _one_question(**questions: object) -> None:
+    given = [f"--{name}" for name, value in questions.items() if value is not None]
+    if len(given) > 1:
+        raise HomenodeError(
+            f"{' and '.join(given)} are different questions", next_step="ask one after the other"
+        )
+
+
+def _advise(
+    scenario: Scenario,
+    add: Path | None,
+    how: dict[str, Any],
+    running: dict[str, Any] | None,
+    asked: dict[str, Any],
+    *,
+    as_json: bool,
+) -> None:
+    from homenode.planner.confirm import Runs
+    from homenode.planner.front import Asked, advised
+    from homenode.planner.problem import problem_of
+    from homenode.planner.questions import add as best_place
+
+    with progress_bar(f"advice for {scenario.name}") as progress:
+
+        def each(share: float, words: str) -> None:
+            if progress is not None:
+                progress(share, None, words)
+
+        def simulating(share: float, _: float | None) -> None:
+            each(share, "simulating the best")
+
+        searching = Asked(each=each, **how)
+        runs = None if running is None else Runs(progress=simulating, **running)
+        told = (
+            advised(problem_of(scenario, asked), searching, runs)
+            if add is None
+            else best_place(scenario, add, searching, runs, **asked)
+        )
+    show_json(told.as_json()) if as_json else show_advice(told)
+    if told.stopped:
+        raise Interrupted("interrupted: this is the best so far")
+
+
+def _most(
+    scenario: Scenario,
+    name: str | None,
+    partition: str | None,
+    asked: dict[str, Any],
+    running: dict[str, Any] | None,
+    *,
+    as_json: bool,
+) -> None:
+    from homenode.planner.confirm import Runs
+    from homenode.planner.questions import more, rate
+    from homenode.report.advice import most_line
+
+    with progress_bar(f"asking {scenario.name}") as progress:
+        runs = None if running is None else Runs(progress=progress, **running)
+        told = (
+            rate(scenario, partition, runs, **asked)
+            if name is None
+            else more(scenario, name, runs, **asked)
+        )
+    show_json(told.as_json()) if as_json else show_text(most_line(told))
+
+
+def show_advice(told: Advice) -> None:
+    """The table, then the reasons."""
+    from homenode.report.advice import advice_lines, advice_table, command_lines
+
+    show(advice_table(told))
+    show_text(["", *advice_lines(told)])
+    for line in command_lines(told):
+        show_whole(line)
+
+
+def _share(option: str, text: str | None) -> float | None:
+    """A share such as `5%`."""
+    from homenode.model.units import SHARE, UnitError
+
+    try:
+        return None if text is None else float(SHARE.parse(text))
+    except UnitError as error:
+        raise HomenodeError(
+            f"{option} {text}: {error}", next_step=f'write {option} "5%"'
+        ) from error
+
+
+def _seconds(text: str | None) -> float | None:
+    from homenode.model.units import TIME, UnitError
+
+    try:
+        found = None if text is None else float(TIME.parse(text)) / 1e9
+    except UnitError as error:
+        raise HomenodeError(f"--time {text}: {error}", next_step='write --time "60 s"') from error
+    if found is not None and found <= 0:
+        raise HomenodeError(f"--time {text}: no time at all", next_step='write --time "60 s"')
+    return found

@@ -1,0 +1,65 @@
+"""Refuses a table `[advise]` that names what is not there, or asks for what cannot be told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from homenode.errors import ScenarioError, listed, suggestion
+from homenode.model.document import Document, Problems
+from homenode.model.document.positions import Path, split_key
+from homenode.model.scenario.file.advise import Advise
+
+
+def check_advise(told: Advise | None, names: Sequence[str], document: Document) -> None:
+    """`names` are those of the partitions."""
+    if told is None:
+        return
+    problems = Problems(document, ScenarioError)
+    for path, name in _named(told):
+        if name not in names:
+            step = suggestion(name, names, "name one of them")
+            there = f"the partitions are {listed(names)}"
+            problems.add(path, there=there, next_step=step)
+    for at, limit in enumerate(told.limit):
+        if limit.response is None and limit.p95 is None:
+            there, step = "it limits nothing", 'write response = "50 ms" or p95 = "200 ms"'
+            problems.add(("advise", "limit", at), there=there, next_step=step, at_key=True)
+    _check_values(told, names, problems)
+    _check_money(told, problems)
+    problems.raise_any()
+
+
+def _named(told: Advise) -> Iterator[tuple[Path, str]]:
+    for at, name in enumerate(told.pinned):
+        yield ("advise", "pinned", at), name
+    for row, group in enumerate(told.apart):
+        for at, name in enumerate(group):
+            yield ("advise", "apart", row, at), name
+    for row, limit in enumerate(told.limit):
+        if limit.partition is not None:
+            yield ("advise", "limit", row, "partition"), limit.partition
+    for row, licence in enumerate(told.licence):
+        for at, name in enumerate(licence.partitions):
+            yield ("advise", "licence", row, "partitions", at), name
+
+
+def _check_values(told: Advise, names: Sequence[str], problems: Problems) -> None:
+    """Each path leads into a partition."""
+    for text in told.values:
+        parts = split_key(text) or ()
+        if len(parts) < 3 or parts[0] != "partition" or parts[1] not in names:
+            step = 'write one like "partition.lpar1.processors.virtual" = [10, 20]'
+            there = f'"{text}" is no path into a partition'
+            problems.add_key(("advise", "values", text), there, step)
+
+
+def _check_money(told: Advise, problems: Problems) -> None:
+    currencies = sorted({one.currency for one in told.licence})
+    if len(currencies) > 1:
+        there = f"costs are told in {listed(currencies)}"
+        step = "tell all of them in one currency: homenode knows no rates"
+        problems.add(("advise", "licence"), there=there, next_step=step, at_key=True)
+    if told.goal == "money" and not told.licence:
+        there = "no licence tells a price"
+        step = "add [[advise.licence]] with product, partitions, cost and currency"
+        problems.add(("advise", "goal"), there=there, next_step=step)

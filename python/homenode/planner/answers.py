@@ -1,0 +1,146 @@
+"""From rows to answers: their figures, what each change brings, which rules they break."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from homenode.errors import listed
+from homenode.model.estimate import Estimate, estimate
+from homenode.planner.advice import Answer, Change, Named, Refusal
+from homenode.planner.choice import Refused
+from homenode.planner.commands import commands
+from homenode.planner.confirm import cores_of, looked_at, responses_of, saved, unsteady
+from homenode.planner.problem import Problem
+from homenode.planner.reasons import alone, in_words, why
+from homenode.planner.rules import Rule
+from homenode.planner.space import Rows
+from homenode.simulate.run import Run
+
+
+@dataclass
+class Answers:
+    """Makes answers of the rows of a problem; `runs` are those that were simulated."""
+
+    problem: Problem
+    runs: dict[bytes, tuple[Rows, Run]] = field(default_factory=dict)
+
+    def run_of(self, row: Rows) -> Run | None:
+        """The run of a row, if it was simulated."""
+        return self.runs[row.tobytes()][1] if row.tobytes() in self.runs else None
+
+    def run(self, name: str | None) -> Run | None:
+        """The run of that id."""
+        return next((run for _, run in self.runs.values() if run.id == name), None)
+
+    def of(self, row: Rows) -> Answer:
+        """A row as an answer."""
+        now = self.problem.space.now()[0]
+        run, base = self.run_of(row), self.run_of(now)
+        solved = self.problem.solved(np.stack([now, row]))
+        goals = solved.goal(self.problem.goal)
+        answer = Answer(
+            changes=self._changes(row, run, base),
+            cores=Estimate(float(solved.cores[1])),
+            money=float(solved.money[1]) if self.problem.wishes.told.licence else None,
+            response_ms=Estimate(float(solved.response[1]) or None),
+            headroom=float(solved.headroom[1]),
+            saving=Estimate(float(goals[0] - goals[1])),
+            saving_cores=Estimate(float(solved.cores[0] - solved.cores[1])),
+            breaks=tuple(self._broken(row, run, base)),
+        )
+        if run is None or base is None:
+            return answer
+        return _simulated(answer, run, base, self.problem.goal)
+
+    def _changes(self, row: Rows, run: Run | None, base: Run | None) -> tuple[Change, ...]:
+        """Each with what it brings: what the layout would cost without it."""
+        places = np.flatnonzero(row)
+        without = np.repeat(row[None, :], len(places), axis=0)
+        without[np.arange(len(places)), places] = 0
+        costs = self.problem.solved(np.concatenate([row[None, :], without]))
+        over = self.problem.broken(without)
+        goals = costs.goal(self.problem.goal)
+        found: list[Change] = []
+        for at, place in enumerate(places):
+            one = self.problem.space.variables[place]
+            name = self.problem.scenario.partitions[one.partition].name
+            lacks = next(
+                (rule for rule, amount in zip(self.problem.rules, over[at], strict=True) if amount),
+                None,
+            )
+            worth = self._without(float(goals[at + 1] - goals[0]), bool(costs.sound[at + 1]), lacks)
+            after = one.value(int(row[place]))
+            first = name not in {other.partition for other in found}  # its books are told once
+            reason = why(worth, name, run if first else None, base)
+            found.append(Change(name, one.word, one.path, one.now, after, reason))
+        return tuple(found)
+
+    def _without(self, less: float, sound: bool, lacks: Rule | None) -> str:
+        """What would be without a change."""
+        if not sound:
+            return "the others are not possible without it"
+        if lacks is not None:
+            return f"without it this would not hold: {lacks.name}"
+        return f"without it {alone(less, self.problem.goal, self.problem.wishes.currency)}"
+
+    def _broken(self, row: Rows, run: Run | None, base: Run | None) -> list[str]:
+        """Rules that a layout breaks: by the simulation where there is one, else by the solver."""
+        excess = self.problem.broken(row[None, :])[0]
+        found = []
+        at = None if run is None else looked_at(run, base)
+        for rule, over in zip(self.problem.rules, excess, strict=True):
+            told = None if at is None else rule.in_words(at)
+            if told is not None:
+                found.append(f"{rule}: {told}")
+            elif over > 0 and not (run is not None and rule.simulated):
+                found.append(str(rule))
+        for name, reason in unsteady(run).items() if run is not None else ():
+            told = f"{name} meets its demand: {reason}"
+            found += [] if told in found else [told]
+        return found
+
+    def refusal(self, one: Refused) -> Refusal:
+        """What a rule forbids, in words."""
+        changes = [self._words(one.row, int(at)) for at in np.flatnonzero(one.row)]
+        return Refusal(Named(one.rule.name, one.rule.where), one.saving, tuple(changes))
+
+    def _words(self, row: Rows, at: int) -> str:
+        one = self.problem.space.variables[at]
+        name = self.problem.scenario.partitions[one.partition].name
+        return in_words(name, one, one.value(int(row[at])))
+
+
+def _simulated(answer: Answer, run: Run, base: Run, goal: str) -> Answer:
+    """The answer with what was simulated in place of what was solved."""
+    before, after = cores_of(base, base), cores_of(run, base)
+    slow, fast = responses_of(base), responses_of(run)
+    savings = {"cores": saved(before, after), "response": saved(slow, fast)}
+    saving, late = savings.get(goal, answer.saving), unsteady(base)
+    if late:
+        reason = f"{listed(late)} cannot meet the demand now"
+        savings["cores"] = saving = Estimate(None, None, reason)
+    cores = estimate(after)
+    return replace(
+        answer,
+        cores=_unless(unsteady(run), cores),
+        response_ms=_unless(unsteady(run), estimate(fast)),
+        saving=saving,
+        saving_cores=savings["cores"],
+        run=run.id,
+        commands=_between(base, run, answer.changes),
+        back=_between(
+            run, base, [replace(c, before=c.after, after=c.before) for c in answer.changes]
+        ),
+    )
+
+
+def _unless(reasons: Mapping[str, str], told: Estimate) -> Estimate:
+    """No mean where something is not steady."""
+    return Estimate(None, None, next(iter(reasons.values()))) if reasons else told
+
+
+def _between(one: Run, other: Run, changes: Sequence[Change]) -> tuple[str, ...]:
+    return commands(one, other, changes) if changes else ()

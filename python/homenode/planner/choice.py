@@ -1,0 +1,164 @@
+"""Which of all layouts that were looked at are worth telling: few changes, none that brings
+nothing, and none that another beats in everything.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from homenode.planner.rules import Rule
+from homenode.planner.search import Search, Seen
+from homenode.planner.solver import Floats
+from homenode.planner.space import Rows
+
+_EACH = 0.25
+"""Part of what advice must save that each of its changes must."""
+_SAME = 0.01
+"""Share of the response of now by which two layouts differ in nothing."""
+_MOST_PAIRS = 12
+"""Changes up to which two are taken back at once, as those of a swap are."""
+
+
+@dataclass(frozen=True)
+class Refused:
+    """What would be better, and the only rule that forbids it."""
+
+    rule: Rule
+    row: Rows
+    saving: float
+    """Of the goal's figure, below that of the best layout that is allowed."""
+
+
+def best_rows(search: Search, worth: float, count: int) -> list[Rows]:
+    """At most so many rows that save at least `worth` of the goal's figure now, the best first."""
+    seen = search.seen
+    now = float(seen.goal[0])
+    # Where the layout as it is breaks a rule, whatever keeps all of them is worth telling.
+    most = now - worth * abs(now) if seen.kept[0] else np.inf
+    each = _EACH * worth * abs(now)
+    found: dict[bytes, Rows] = {}
+    for row in _of_each_count(seen, most):
+        trimmed = nearest_values(search, trim(search, row, each), each)
+        if trimmed.any() or not seen.kept[0]:
+            found[trimmed.tobytes()] = trimmed
+    front = _front(search, [*found.values()], each)
+    if len(front) <= count:
+        return front
+    # Spread over the front, so that one with few changes is among them.
+    places = np.linspace(0, len(front) - 1, count).round().astype(int) if count > 1 else [0]
+    return [front[at] for at in places]
+
+
+def _of_each_count(seen: Seen, most: float) -> list[Rows]:
+    """For each number of changes the rows with the best figures."""
+    kept = seen.kept & (seen.goal <= most)
+    rows: dict[int, None] = {}
+    for changes in np.unique(seen.changes[kept]):
+        places = np.flatnonzero(kept & (seen.changes == changes))
+        for figure in (seen.goal, seen.cores, seen.money, seen.response):
+            rows[int(places[np.argmin(figure[places])])] = None
+    return [seen.rows[at] for at in rows]
+
+
+def trim(search: Search, row: Rows, each: float) -> Rows:
+    """The row without changes that bring nothing: those, alone or two at once, without which it
+    costs at most `each` a change more.
+    """
+    while True:
+        changed = np.flatnonzero(row)
+        if not len(changed):
+            return row
+        groups: list[tuple[int, ...]] = [(int(at),) for at in changed]
+        if len(changed) <= _MOST_PAIRS:
+            groups += itertools.combinations([int(at) for at in changed], 2)
+        rows = np.repeat(row[None, :], len(groups), axis=0)
+        for at, group in enumerate(groups):
+            rows[at, list(group)] = 0
+        gained = search.look(rows) - float(search.look(row[None, :])[0])
+        allowed = np.array([each * len(group) for group in groups])
+        able = gained <= allowed
+        if not able.any():
+            return row
+        row = rows[int(np.argmin(np.where(able, gained - allowed, np.inf)))]
+
+
+def nearest_values(search: Search, row: Rows, each: float) -> Rows:
+    """The row with each number as near to what it is now as costs no more: an entitlement that fits
+    fewer virtual processors falls no lower than it must.
+    """
+    for at in np.flatnonzero(row):
+        one = search.space.variables[at]
+        now, value = one.now, one.value(int(row[at]))
+        if not (_is_number(now) and _is_number(value)):
+            continue
+        numbers = [
+            number
+            for number, other in enumerate(one.values, start=1)
+            if abs(other - now) < abs(value - now)  # type: ignore[operator]
+        ]
+        rows = np.repeat(row[None, :], len(numbers) + 1, axis=0)
+        rows[1:, at] = numbers
+        scores = search.look(rows)
+        able = [
+            n for n, score in zip(numbers, scores[1:], strict=True) if score <= scores[0] + each
+        ]
+        row = row.copy()
+        row[at] = min(able, key=lambda n: abs(one.value(n) - now), default=row[at])  # type: ignore[operator]
+    return row
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _front(search: Search, rows: Sequence[Rows], each: float) -> list[Rows]:
+    """Those that no other beats in cores, money, response and number of changes; the one that
+    saves most first.
+    """
+    if not rows:
+        return []
+    seen = search.seen
+    place = {row.tobytes(): at for at, row in reversed([*enumerate(seen.rows)])}
+    at = [place[row.tobytes()] for row in rows]
+    figures = np.stack(
+        [seen.goal[at], seen.cores[at], seen.money[at], seen.response[at], seen.changes[at]], axis=1
+    )
+    slack = np.array([each, each, 0.0, _SAME * float(seen.response[0]), 0.0])
+    order = [int(one) for one in np.lexsort((figures[:, 4], figures[:, 0]))]
+    left: list[int] = []
+    for one in order:
+        alike = any((np.abs(figures[one] - figures[other]) <= slack).all() for other in left)
+        if not alike and not _beaten(figures, one, slack):
+            left.append(one)
+    return [rows[one] for one in left]
+
+
+def _beaten(figures: Floats, one: int, slack: Floats) -> bool:
+    """Whether another is as good in all, but for what counts as none, and better in one."""
+    others = np.delete(np.arange(len(figures)), one)
+    as_good = (figures[others] <= figures[one] + slack).all(axis=1)
+    better = (figures[others] < figures[one] - slack - 1e-9).any(axis=1)
+    return bool((as_good & better).any())
+
+
+def refused(search: Search, best: float, least: float) -> list[Refused]:
+    """For each rule the best of what it alone forbids, where that saves at least `least` more."""
+    seen = search.seen
+    breaks = seen.broken
+    found = []
+    for at, rule in enumerate(search.rules):
+        alone = (
+            breaks[:, at] & (breaks.sum(axis=1) == 1) & ~seen.forbidden & (seen.goal < best - least)
+        )
+        if not rule.wished or not alone.any():
+            continue
+        places = np.flatnonzero(alone)
+        goals = seen.goal[places]
+        fewest = places[goals <= goals.min() + least]
+        row = int(fewest[np.argmin(seen.changes[fewest])])
+        found.append(Refused(rule, seen.rows[row], best - float(seen.goal[row])))
+    return sorted(found, key=lambda one: -one.saving)

@@ -1,0 +1,70 @@
+"""Where no layout keeps all rules: the fewest of them that already contradict each other."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
+from homenode.planner.exact import Exact
+from homenode.planner.rules import Rule
+from homenode.planner.search import Search
+
+_SMALL = 3
+"""Sets up to which all are tried where every layout was looked at."""
+_ROUNDS = 2
+_FEW = 50
+"""Layouts that are looked at again where each is simulated."""
+
+
+def conflict(search: Search, exact: Exact | None) -> list[Rule]:
+    """Wished rules of which no layout was found that keeps them all, though one was found for all
+    but any one of them; empty where some layout keeps all.
+    """
+    wished = [at for at, rule in enumerate(search.rules) if rule.wished]
+    if _is_kept(search, wished, exact):
+        return []
+    if search.proven:
+        for chosen in _sets(wished):
+            if not _is_kept(search, chosen, exact):
+                return [search.rules[at] for at in chosen]
+    left = [*wished]
+    for at in wished:
+        less = [one for one in left if one != at]
+        if not _is_kept(search, less, exact):
+            left = less
+    return [search.rules[at] for at in left]
+
+
+def _sets(wished: Collection[int]) -> Iterator[tuple[int, ...]]:
+    """The small ones first."""
+    for size in range(1, _SMALL + 1):
+        yield from itertools.combinations(wished, size)
+
+
+def _is_kept(search: Search, chosen: Collection[int], exact: Exact | None) -> bool:
+    """Whether a layout keeps these rules, and those of the machine."""
+    asked = [at for at, rule in enumerate(search.rules) if not rule.wished or at in chosen]
+    seen = search.seen
+    if (~seen.broken[:, asked].any(axis=1)).any():
+        return True
+    if search.proven:
+        return False
+    rules = [search.rules[at] for at in asked]
+    starts = []
+    if exact is not None:
+        row, disproved = exact.layout(rules)
+        if disproved:
+            return False
+        starts = [] if row is None else [row]
+    again = replace(
+        search,
+        rules=rules,
+        rounds=_ROUNDS,
+        seconds=None,
+        most=_FEW if search.space.solver.whole else None,
+        _parts=[],
+        _excess=[],
+        _scores={},
+    )
+    return bool(again.run(starts).kept.any())

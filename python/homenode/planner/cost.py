@@ -1,0 +1,139 @@
+"""What rows cost: cores for the same work, money for licences, response, cores left over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from homenode.model.scenario.file.advise import Licence
+from homenode.planner.solver import Figures, Floats, Solver
+
+_NS_PER_MS = 1e6
+_EQUAL = 0.005
+"""Difference of two throughputs that counts as none."""
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Rows with their figures and what they cost."""
+
+    rows: NDArray[np.int64]
+    options: NDArray[np.int64]
+    sound: NDArray[np.bool_]
+    figures: Figures
+    cores: Floats
+    """Cores that the work of now would take [cores]."""
+    money: Floats
+    response: Floats
+    """Mean response over all transactions [ms]; 0 where there are none."""
+    headroom: Floats
+    """Cores left over on the fullest node."""
+
+    def goal(self, name: str) -> Floats:
+        """What is to be least."""
+        return -self.headroom if name == "headroom" else np.asarray(getattr(self, name))
+
+
+class Cost:
+    """Prices rows against the layout as it is."""
+
+    def __init__(self, solver: Solver, licences: Sequence[Licence], most_memory: float) -> None:
+        self.solver = solver
+        self.most_memory = most_memory
+        """Bytes that the machine holds."""
+        self.licences = licences
+        self.names = [str(one["name"]) for one in solver.spec["partitions"]]
+        self.work = solver.solve(np.zeros((1, len(self.names)), dtype=np.int64)).throughput[0]
+        self.node_cores = cores_of_nodes(solver.spec["machine"])
+
+    def of(
+        self, rows: NDArray[np.int64], options: NDArray[np.int64], sound: NDArray[np.bool_]
+    ) -> Solved:
+        """What they cost; of unsound rows nothing counts."""
+        figures = self.solver.solve(options)
+        nothing = np.zeros(len(rows))
+        return Solved(
+            rows,
+            options,
+            sound,
+            figures,
+            self._equal(figures).sum(axis=1),
+            sum((self.licensed(one, options) * one.cost for one in self.licences), nothing),
+            self._response(figures),
+            self._left(figures, options),
+        )
+
+    def _equal(self, figures: Figures) -> Floats:
+        """Cores at the throughput of now: a closed load that gets more done would need less."""
+        done = figures.throughput
+        ratio = np.divide(
+            self.work, done, out=np.ones_like(done), where=(done > 0) & (self.work > 0)
+        )
+        ratio = np.where(np.abs(ratio - 1) < _EQUAL, 1.0, ratio)
+        return figures.cores * ratio
+
+    def _response(self, figures: Figures) -> Floats:
+        told = np.isfinite(figures.response_ns) & (figures.throughput > 0)
+        weight = np.where(told, figures.throughput, 0.0)
+        total = (weight * np.where(told, figures.response_ns, 0.0)).sum(axis=1)
+        sums = weight.sum(axis=1)
+        mean = np.divide(total, sums, out=np.zeros_like(total), where=sums > 0)
+        return np.asarray(mean / _NS_PER_MS)
+
+    def _left(self, figures: Figures, options: NDArray[np.int64]) -> Floats:
+        """Cores left over on the fullest of the nodes that have any."""
+        left = self.node_cores - self._by_node(figures, options)
+        return np.asarray(left[:, self.node_cores > 0].min(axis=1))
+
+    def _by_node(self, figures: Figures, options: NDArray[np.int64]) -> Floats:
+        load = np.zeros((len(options), len(self.node_cores)))
+        for index in range(len(self.names)):
+            nodes = self.solver.features.column(index, "nodes", options)
+            load += figures.cores[:, [index]] * nodes
+        return load
+
+    def licensed(self, licence: Licence, options: NDArray[np.int64]) -> Floats:
+        """Licences that a product needs.
+
+        Sub-capacity counts the cores that its partitions can use at most: a capped one its
+        entitlement, any other its virtual processors; those of a pool together no more than the
+        pool's maximum and its cores; all together no more than the active cores. Whole cores are
+        paid for.
+        """
+        machine: Any = self.solver.spec["machine"]
+        active = float(machine["active_cores"])
+        if licence.count == "full":
+            return np.full(len(options), np.ceil(active) * licence.factor)
+        by_pool = self._by_pool(licence, options)
+        whole = np.ceil(np.minimum(by_pool, active) - 1e-9)
+        return np.asarray(whole * licence.factor)
+
+    def _by_pool(self, licence: Licence, options: NDArray[np.int64]) -> Floats:
+        active = float(self.solver.spec["machine"]["active_cores"])
+        pools = self.solver.spec["pools"]
+        held = np.zeros((len(options), len(pools) + 1))
+        dedicated = np.zeros(len(options))
+        tell = self.solver.features.column
+        for index, name in enumerate(self.names):
+            pool, virtual = (tell(index, word, options) for word in ("pool", "virtual"))
+            dedicated += np.where(pool < 0, virtual, 0.0)
+            if name in licence.partitions:
+                capped = tell(index, "capped", options)
+                most = np.where(capped, tell(index, "entitlement", options), virtual)
+                held[np.arange(len(options)), pool] += most  # -1, of the dedicated, is the last
+        limits = [np.inf if one["maximum"] is None else float(one["maximum"]) for one in pools]
+        room = np.minimum(np.array([*limits, np.inf]), (active - dedicated)[:, None])
+        room[:, -1] = np.inf
+        return np.asarray(np.minimum(held, room).sum(axis=1))
+
+
+def cores_of_nodes(machine: Any) -> Floats:
+    """Active cores of each node; they are counted through the machine."""
+    per_node = machine["chips_per_node"] * machine["cores_per_chip"]
+    active = machine["active_cores"] or per_node * machine["nodes"]
+    firsts = np.arange(machine["nodes"]) * per_node
+    return np.asarray(np.clip(active - firsts, 0, per_node), dtype=np.float64)

@@ -1,0 +1,46 @@
+"""What simulations teach the search: where solving flattered a layout, rules are taken more
+strictly, and forms that did not meet their demand are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from homenode.planner.confirm import looked_at, unsteady
+from homenode.planner.problem import Problem
+from homenode.planner.rules import excess_of
+from homenode.planner.solver import Floats
+from homenode.planner.space import Rows
+from homenode.simulate.run import Run
+
+_MARGIN = 0.01
+"""Share beyond what was simulated that a rule is taken more strictly."""
+
+
+def lessons(
+    problem: Problem, runs: Mapping[bytes, tuple[Rows, Run]], base: Run, limits: Floats
+) -> tuple[Floats, set[tuple[int, int]]]:
+    """For each rule the excess by the solver up to which it counts as kept, at most `limits`; and
+    the forms, by partition and option, that are not to be told.
+    """
+    stricter, forbidden = limits.copy(), set()
+    for row, run in runs.values():
+        if not row.any():
+            continue
+        solved = problem.solved(row[None, :])
+        excess = excess_of(problem.rules, solved)[0]
+        at = looked_at(run, base)
+        for index, rule in enumerate(problem.rules):
+            ratio = rule.ratio(at)
+            if ratio is not None and ratio > 1 and excess[index] > -1:
+                # What was solved is wrong by this factor: so much less may be solved.
+                least = (1 + float(excess[index])) / ratio - 1 - _MARGIN
+                stricter[index] = min(stricter[index], least)
+        forbidden |= {
+            (partition, int(solved.options[0, partition]))
+            for partition in map(run.partitions.index, unsteady(run))
+            if solved.options[0, partition]
+        }
+    return np.asarray(stricter), forbidden

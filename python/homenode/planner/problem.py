@@ -1,0 +1,87 @@
+"""A question put together: the scenario, its layouts, what they cost, what must hold."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from homenode.errors import HomenodeError, listed
+from homenode.model.scenario import Scenario
+from homenode.model.spec import Spec
+from homenode.planner.cost import Cost, Solved
+from homenode.planner.played import Played
+from homenode.planner.rules import SLACK, Rule, excess_of, rules_of
+from homenode.planner.solver import Floats, NotSolvedError, Solver
+from homenode.planner.space import Rows, Space
+from homenode.planner.variables import variables_of
+from homenode.planner.wishes import Wishes, wishes_of
+from homenode.simulate.settle.work import settled
+
+
+@dataclass(frozen=True)
+class Problem:
+    """All that a search needs."""
+
+    scenario: Scenario
+    wishes: Wishes
+    space: Space
+    cost: Cost
+
+    @property
+    def goal(self) -> str:
+        """What is to be least."""
+        return self.wishes.told.goal
+
+    @functools.cached_property
+    def rules(self) -> list[Rule]:
+        """What must hold."""
+        return rules_of(self.wishes, self.cost, self.solved(self.space.now()))
+
+    def solved(self, rows: Rows) -> Solved:
+        """What rows cost."""
+        options, sound = self.space.options(rows)
+        return self.cost.of(rows, options, sound)
+
+    def broken(self, rows: Rows) -> Floats:
+        """By how much rows break each rule; 0 where it holds."""
+        excess = excess_of(self.rules, self.solved(rows))
+        return np.where(excess > SLACK, excess, 0.0)
+
+
+def problem_of(
+    scenario: Scenario | str | Path, asked: Mapping[str, Any], wishes: Wishes | None = None
+) -> Problem:
+    """Of a scenario, with what is asked in place of its own wishes, or with the wishes of the one
+    that it was made from. Raises `HomenodeError` for what cannot be asked.
+    """
+    told = Scenario.load(scenario) if isinstance(scenario, str | Path) else scenario
+    if told.axes:
+        raise HomenodeError(
+            f"{told.name} is a sweep of {listed(told.axes)}",
+            next_step="leave [sweep] out; what may change stands in [advise]",
+        )
+    wishes = wishes_of(told, **asked) if wishes is None else wishes
+    told = settled(told)
+    if told.file.change:
+        raise HomenodeError(
+            f"{told.name} changes during its run",
+            next_step="leave [[change]] out: advice is for one layout",
+        )
+    solver = _solver(told.spec())
+    cost = Cost(solver, wishes.told.licence, float(told.machine.memory.maximum.value))
+    used = solver.solve(np.zeros((1, len(told.partitions)), dtype=np.int64)).cores[0]
+    space = Space(told, variables_of(told, wishes, [float(one) for one in used]), solver)
+    return Problem(told, wishes, space, cost)
+
+
+def _solver(spec: Spec) -> Solver:
+    """The steady solver; where it does not know the machine's dispatcher, simulations."""
+    try:
+        return Solver(spec)
+    except NotSolvedError:
+        return Played(spec)

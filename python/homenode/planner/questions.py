@@ -1,0 +1,273 @@
+"""What else may be asked of a machine: where the next partition goes, how many more of one fit, and
+how much more load it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from homenode.errors import HomenodeError, NotFoundError, ScenarioError, listed, nearest
+from homenode.model.document import read_document, to_toml
+from homenode.model.scenario import Scenario
+from homenode.model.scenario.file.workload import Transactions, Users
+from homenode.model.scenario.paths import spelt
+from homenode.model.scenario.places import name_of_chip, node_word
+from homenode.model.units import RATE
+from homenode.planner.advice import Advice
+from homenode.planner.confirm import Runs, looked_at, unsteady
+from homenode.planner.front import Asked, advised
+from homenode.planner.problem import Problem, problem_of
+from homenode.planner.rules import Rule
+from homenode.planner.wishes import wishes_of
+from homenode.simulate.run import Run
+
+MOST = 1_024
+"""Partitions of a scenario."""
+_MOST_TIMES = 64.0
+_EXACT = 0.005
+"""Share of a rate to which it is found."""
+_STEP = 0.02
+_TRIES = 8
+"""Steps down from what the solver says, until a simulation agrees."""
+
+
+@dataclass(frozen=True)
+class Most:
+    """The most of something that the machine takes."""
+
+    what: str
+    """In words: `more of lpar1`, `times the rate of now`."""
+    most: float
+    amounts: dict[str, str]
+    """Values by path at the most."""
+    limit: str
+    """What would not hold beyond."""
+    cores: float
+    """Cores that are used then, by the simulation where there is one."""
+    run: str | None
+    """The run that confirms it."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The same for programs."""
+        return {
+            "what": self.what,
+            "most": self.most,
+            "values": self.amounts,
+            "limit": self.limit,
+            "cores": self.cores,
+            "run": self.run,
+        }
+
+
+def add(
+    scenario: Scenario,
+    path: str | Path,
+    how: Asked | None = None,
+    runs: Runs | None = None,
+    **asked: Any,
+) -> Advice:
+    """Where the partitions of a file go best; the layout as it is has them where the hypervisor
+    would put them. `asked` are keys of `[advise]`; of the new partitions alone something changes,
+    their home if nothing is said.
+    """
+    how = how or Asked()
+    document = read_document(Path(path), ScenarioError)
+    tables = document.data.get("partition")
+    if not isinstance(tables, list) or not tables:
+        raise ScenarioError(
+            f"{path} holds no partition", next_step="write [[partition]] with what is to be added"
+        )
+    data = scenario.data
+    joined = {**data, "name": scenario.name, "partition": [*data["partition"], *tables]}
+    source = f"{scenario.source} with {path}"
+    told = Scenario.from_toml(to_toml(joined), source, scenario.folder)
+    names = [one.name for one in scenario.partitions]
+    if asked.get("free") is None:
+        asked["free"] = ["home"]
+    wishes = wishes_of(scenario, **{**asked, "pinned": names})
+    found = advised(problem_of(told, {}, wishes), how, runs)
+    new = [one for one in told.partitions if one.name not in names]
+    stays = listed(f"{one.name} at {_at_home(told, one.home)}" for one in new)
+    text = f"{found.told} Left to the hypervisor: {stays}."
+    return replace(found, told=text)
+
+
+def _at_home(scenario: Scenario, chips: tuple[int, ...]) -> str:
+    machine = scenario.machine
+    nodes = sorted({chip // machine.chips_per_node for chip in chips})
+    if len(chips) == 1:
+        return name_of_chip(chips[0], machine)
+    return " and ".join(f"{node_word(machine)}{node}" for node in nodes)
+
+
+def more(scenario: Scenario, name: str, runs: Runs | None = None, **asked: Any) -> Most:
+    """How many more of a partition fit, placed by the hypervisor's rule, while all wishes hold and
+    everybody meets his demand.
+    """
+    names = [one.name for one in scenario.partitions]
+    if name not in names:
+        raise NotFoundError(f"there is no partition {name}{nearest(name, names)}", asked=name)
+
+    def with_more(count: float) -> Scenario:
+        return _with_copies(scenario, name, round(count))
+
+    asking = _Asking(scenario, with_more, asked, runs)
+    best, limit = asking.most_of(float(MOST - len(names)), whole=True)
+    best, run, limit = asking.confirmed(best, limit, lambda count: count - 1)
+    return asking.told(f"more of {name}", best, run, limit, {})
+
+
+def rate(
+    scenario: Scenario, partition: str | None = None, runs: Runs | None = None, **asked: Any
+) -> Most:
+    """How much more load all partitions take, or one of them: the largest factor of its rates and
+    users at which all wishes hold.
+    """
+    loads = dict(_loads(scenario, partition))
+
+    def loaded(times: float) -> Scenario:
+        return scenario.with_({path: change(times) for path, change in loads.items()})
+
+    asking = _Asking(scenario, loaded, asked, runs)
+    best, limit = asking.most_of(_MOST_TIMES, whole=False)
+    best, run, limit = asking.confirmed(best, limit, lambda times: times * (1 - _STEP))
+    amounts = {path: str(change(best)) for path, change in loads.items()}
+    whose = "all partitions" if partition is None else partition
+    return asking.told(f"times the load of {whose}", best, run, limit, amounts)
+
+
+def _loads(
+    scenario: Scenario, partition: str | None
+) -> Iterator[tuple[str, Callable[[float], object]]]:
+    """By path, the load of so many times as much."""
+    names = [one.name for one in scenario.partitions]
+    if partition is not None and partition not in names:
+        near = nearest(partition, names)
+        raise NotFoundError(f"there is no partition {partition}{near}", asked=partition)
+    found = False
+    for one in scenario.partitions:
+        if partition not in (None, one.name):
+            continue
+        change = _grown(one.table.workload)
+        if change is not None:
+            found = True
+            key, of = change
+            yield f"partition.{spelt(one.name)}.workload.{key}", of
+    if not found:
+        raise HomenodeError(
+            f"{partition or scenario.name} has no load that could be told in a rate or in users",
+            next_step='a workload of kind "transactions" or "users" has',
+        )
+
+
+def _grown(workload: object) -> tuple[str, Callable[[float], object]] | None:
+    """The key of a load, and its value of so many times as much; None where there is none."""
+    if isinstance(workload, Transactions):
+        rate = workload.rate
+        return "rate", lambda times: RATE.format(round(rate * times, 3))
+    if isinstance(workload, Users):
+        users = workload.count
+        return "count", lambda times: max(1, round(users * times))
+    return None
+
+
+def _with_copies(scenario: Scenario, name: str, count: int) -> Scenario:
+    """So many more partitions like one, which the hypervisor places."""
+    data = scenario.data
+    row = next(one.row for one in scenario.partitions if one.name == name)
+    table = {k: v for k, v in data["partition"][row].items() if k not in ("home", "number")}
+    copies = {**table, "name": f"{name}-more", "count": count}
+    tables = [*data["partition"], copies] if count else data["partition"]
+    return Scenario.from_toml(
+        to_toml({**data, "partition": tables}), scenario.source, scenario.folder
+    )
+
+
+def _is_of_load(rule: Rule) -> bool:
+    """Whether more load, or more partitions, can break it: where partitions are does not change."""
+    return rule.linear is None or rule.linear[0] not in ("apart", "changes")
+
+
+@dataclass
+class _Asking:
+    """Looks for the most of something."""
+
+    scenario: Scenario
+    at: Callable[[float], Scenario]
+    asked: dict[str, Any]
+    runs: Runs | None
+
+    def most_of(self, most: float, *, whole: bool) -> tuple[float, str]:
+        """The most by the solver, and what would not hold beyond."""
+        low, limit = (0.0, "") if whole else (0.0, "no load at all")
+        high = 1.0
+        while (told := self.broken(high)) is None and high < most:
+            low, high = high, min(2 * high, most)
+        if told is None:
+            return most, "nothing does up to there"
+        limit = told
+        while high - low > (1 if whole else _EXACT * high):
+            middle = (low + high) // 2 if whole else (low + high) / 2
+            told = self.broken(middle)
+            if told is None:
+                low = middle
+            else:
+                high, limit = middle, told
+            if not whole and high < _EXACT:
+                break
+        return low, limit
+
+    def broken(self, amount: float) -> str | None:
+        """What does not hold of so much, by the solver; None where all does."""
+        try:
+            problem = self._problem(self.at(amount))
+        except ScenarioError as error:
+            return error.there or error.problem
+        over = problem.broken(problem.space.now())[0]
+        rules = zip(problem.rules, over, strict=True)
+        return next((str(rule) for rule, amount in rules if amount and _is_of_load(rule)), None)
+
+    def _problem(self, scenario: Scenario) -> Problem:
+        return problem_of(scenario, {}, wishes_of(self.scenario, **self.asked))
+
+    def confirmed(
+        self, best: float, limit: str, less: Callable[[float], float]
+    ) -> tuple[float, Run | None, str]:
+        """The most of which a simulation says the same; less and less of it otherwise."""
+        if self.runs is None:
+            return best, None, limit
+        for _ in range(_TRIES):
+            if best <= 0:
+                break
+            scenario = self.at(best)
+            run = self.runs.of(scenario)
+            told = self._broken_in(run, scenario)
+            if told is None:
+                return best, run, limit
+            best, limit = less(best), told
+        return best, None, limit
+
+    def _broken_in(self, run: Run, scenario: Scenario) -> str | None:
+        for name, reason in unsteady(run).items():
+            return f"{name}: {reason}"
+        for rule in self._problem(scenario).rules:
+            told = rule.in_words(looked_at(run))
+            if told is not None:
+                return f"{rule}: {told}"
+        return None
+
+    def told(
+        self, what: str, best: float, run: Run | None, limit: str, amounts: dict[str, str]
+    ) -> Most:
+        """The answer."""
+        if run is not None:
+            cores = looked_at(run).cores
+        elif best > 0:
+            problem = self._problem(self.at(best))
+            cores = float(problem.solved(problem.space.now()).figures.cores[0].sum())
+        else:
+            cores = 0.0
+        return Most(what, best, amounts, limit, cores, None if run is None else run.id)

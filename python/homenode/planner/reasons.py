@@ -1,0 +1,91 @@
+"""Why a change: what it brings by itself, and where the cores of its partition went before and
+after, from the books of the runs that confirm it.
+"""
+
+from __future__ import annotations
+
+from homenode.model.numbers import number, signed
+from homenode.planner.advice import Change
+from homenode.planner.variables import Variable
+from homenode.simulate.explain.explanation import explain
+from homenode.simulate.run import Run
+
+_TOLD = 2
+"""Causes that are named."""
+_SHOWN = 0.005
+"""Cores that are printed as something."""
+_FAR = 0.005
+"""Difference of a share of dispatches that is worth a word."""
+UNITS = {"cores": "cores", "money": "", "response": "ms", "headroom": "cores of headroom"}
+
+
+def in_words(name: str, variable: Variable, after: object) -> str:
+    """`lpar4 to book7`, `lpar1 with 12 virtual processors (30)`."""
+    before = "" if variable.now is None else f" ({_plain(variable.now)})"
+    value = _plain(after)
+    match variable.word:
+        case "home":
+            return f"{name} to {value}"
+        case "memory" | "on":
+            return f"memory of {name} to {value}{before}"
+        case "entitlement":
+            return f"{name} entitled to {value} cores{before}"
+        case "virtual":
+            return f"{name} with {value} virtual processors{before}"
+        case "capped":
+            return f"{name} {'capped' if after else 'uncapped'}"
+        case "folding":
+            return f"{name} {'with' if after else 'without'} folding"
+        case "smt":
+            return f"{name} with {value} threads a core{before}"
+        case "cores":
+            return f"{name} with {value} cores{before}"
+    return f"{name}: {variable.word} {value}{before}"
+
+
+def told_change(change: Change) -> str:
+    """The same of a change that is told."""
+    variable = Variable(0, change.word, change.path, change.before, ())
+    return in_words(change.partition, variable, change.after)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:g}"
+    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def alone(worth: float, goal: str, currency: str | None) -> str:
+    """What a layout costs more without a change, by the solver: `4.60 cores more`."""
+    unit = (currency or "") if goal == "money" else UNITS[goal]
+    return f"{number(worth)} {unit} {'less' if goal == 'headroom' else 'more'}"
+
+
+def why(worth: str, partition: str, run: Run | None, base: Run | None) -> str:
+    """`without it 4.60 cores more; lpar1 17.69 -> 14.61 cores; memory, other book -1.10`."""
+    parts = [worth]
+    if run is not None and base is not None:
+        parts += _from_books(partition, run, base)
+    return "; ".join(parts)
+
+
+def _from_books(partition: str, run: Run, base: Run) -> list[str]:
+    told = explain(run, partition, base, partition)
+    parts = []
+    total, before = told.total, told.equal_total
+    if before is not None and abs(total - before) >= _SHOWN:
+        parts.append(f"{partition} {number(before)} -> {number(total)} cores")
+    rows = [row for row in told.rows if row.difference is not None]
+    rows.sort(key=lambda row: -abs(row.difference or 0.0))
+    parts += [
+        f"{row.label} {signed(row.difference)}"
+        for row in rows[:_TOLD]
+        if abs(row.difference or 0.0) >= 2 * _SHOWN
+    ]
+    far = [one.metrics[partition]["far_share"].mean for one in (base, run)]
+    if None not in far and abs((far[0] or 0.0) - (far[1] or 0.0)) >= _FAR:
+        there, here = (100 * (share or 0.0) for share in far)
+        parts.append(f"far from home {there:.0f} % -> {here:.0f} % of the time")
+    return parts

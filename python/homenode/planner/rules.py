@@ -1,0 +1,295 @@
+"""What must hold of a layout, and by how much a row breaks it.
+
+Rules of the machine (there is room, demand is met) always hold; the others are wished for, have a
+name and, where the scenario's file says them, a place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from homenode.errors import Where
+from homenode.model.units import TIME
+from homenode.planner.cost import Cost, Solved
+from homenode.planner.solver import Floats
+from homenode.planner.wishes import Wishes
+
+SLACK = 1e-6
+"""Excess that is none."""
+_LESS_WORK = 0.01
+"""Part of its throughput of now that a partition may lose: what solving leaves open."""
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What a rule looks at of a layout that was simulated."""
+
+    mean: Callable[[str, str], float | None]
+    """Of a partition, the mean of a metric."""
+    cores: float
+    """Cores that all partitions use together."""
+    unsteady: Mapping[str, str]
+    """Partitions that do not meet their demand, and why."""
+    now: Simulated | None = None
+    """The layout as it is."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One thing that must hold."""
+
+    name: str
+    excess: Callable[[Solved], Floats]
+    """By how much each row breaks it, as a share of what is allowed; 0, or less, where it holds."""
+    where: Where | None = None
+    wished: bool = True
+    """Whether somebody asked for it; else it is the machine's."""
+    in_words: Callable[[Simulated], str | None] = lambda _: None
+    """Of a simulated layout, how it breaks the rule; None where it holds."""
+    simulated: bool = False
+    """Whether `in_words` decides where there was a simulation."""
+    ratio: Callable[[Simulated], float | None] = lambda _: None
+    """Of a simulated layout, what there is by what is allowed; None where it is not known."""
+    linear: tuple[str, Any] | None = None
+    """What it is to an exact solver, which knows homes, entitlements and numbers of changes."""
+
+    def __str__(self) -> str:
+        """Its name, with its place."""
+        return self.name if self.where is None else f"{self.name} ({self.where})"
+
+
+def rules_of(wishes: Wishes, cost: Cost, solved_now: Solved) -> list[Rule]:
+    """All rules, those of the machine first."""
+    return [
+        *_of_machine(cost, solved_now),
+        *_of_response(wishes, cost, solved_now),
+        *_of_room(wishes, cost),
+        *_of_place(wishes, cost),
+    ]
+
+
+def excess_of(rules: Sequence[Rule], solved: Solved) -> Floats:
+    """By how much each row breaks each rule, a column a rule; 0 or less where it holds."""
+    columns = [np.where(solved.sound, rule.excess(solved), np.inf) for rule in rules]
+    return np.stack(columns, axis=1)
+
+
+def _of_machine(cost: Cost, now: Solved) -> Iterator[Rule]:
+    """Entitlements fit the pools, memory its domains; who meets demand now goes on so."""
+    steady = now.figures.steady[0] > 0
+    work = cost.work
+    yield Rule(
+        "entitlements fit the machine",
+        lambda s: _entitled(cost, s, 0.0),
+        wished=False,
+        linear=("entitled", 0.0),
+    )
+    yield Rule("pools hold their partitions", lambda s: _pools(cost, s), wished=False)
+    held = _memory(cost, now)[0]
+    # As placing has it, the machine's memory is spread evenly; who has more now keeps it.
+    room = np.maximum(held, cost.most_memory / len(held))
+    yield Rule(
+        "memory fits its domains",
+        lambda s: np.maximum(_memory(cost, s) - room, 0).sum(axis=1) / room.max(),
+        wished=False,
+        linear=("memory", room),
+    )
+    yield Rule(
+        "demand is met",
+        lambda s: ((s.figures.steady <= 0) & steady).sum(axis=1).astype(float),
+        wished=False,
+    )
+    for index in np.flatnonzero(~steady):
+        name = cost.names[index]
+        yield Rule(
+            f"{name} meets its demand",
+            lambda s, at=index: (s.figures.steady[:, at] <= 0).astype(float),  # type: ignore[misc]
+            in_words=lambda run, name=name: run.unsteady.get(name),  # type: ignore[misc]
+            simulated=True,
+        )
+    yield Rule(
+        "no less work is done",
+        lambda s: np.maximum(
+            np.where(work > 0, 1 - s.figures.throughput / np.maximum(work, 1e-12), 0) - _LESS_WORK,
+            0,
+        ).sum(axis=1),
+        wished=False,
+    )
+
+
+def _entitled(cost: Cost, solved: Solved, less: float) -> Floats:
+    """Entitlement beyond what there is without so many cores."""
+    spec: Any = cost.solver.spec
+    if spec["machine"]["hypervisor"]["policy"] != "phyp":
+        return np.zeros(len(solved.rows))
+    total = np.full(len(solved.rows), sum(pool["reserved"] for pool in spec["pools"]))
+    for index in range(len(cost.names)):
+        total += cost.solver.features.column(index, "entitlement", solved.options)
+    room = spec["machine"]["active_cores"] - less
+    return np.asarray(np.maximum(total - room, 0) / room)
+
+
+def _pools(cost: Cost, solved: Solved) -> Floats:
+    pools = cost.solver.spec["pools"]
+    used = np.zeros((len(solved.rows), len(pools) + 1))
+    used[:, :-1] = [pool["reserved"] for pool in pools]
+    tell = cost.solver.features.column
+    for index in range(len(cost.names)):
+        pool = tell(index, "pool", solved.options)
+        used[np.arange(len(pool)), pool] += tell(index, "entitlement", solved.options)
+    limits = [np.inf if pool["maximum"] is None else pool["maximum"] for pool in pools]
+    over = np.maximum(used[:, :-1] - np.array(limits), 0)
+    return np.asarray(over.sum(axis=1))
+
+
+def _memory(cost: Cost, solved: Solved) -> Floats:
+    """Bytes in each memory domain."""
+    parts = [
+        cost.solver.features.column(index, "memory", solved.options)
+        for index in range(len(cost.names))
+    ]
+    return np.asarray(np.sum(parts, axis=0))
+
+
+def _of_response(wishes: Wishes, cost: Cost, now: Solved) -> Iterator[Rule]:
+    limited = set()
+    for row, limit in enumerate(wishes.told.limit):
+        told = {"response": limit.response, "p95": limit.p95}
+        for index, name in enumerate(cost.names):
+            if limit.partition not in (None, name):
+                continue
+            for word, most in told.items():
+                if most is not None:
+                    limited.add((word, name))
+                    where = wishes.where("limit", row, word)
+                    title = f"{word} of {name} under {TIME.format(most)}"
+                    yield _response(title, index, name, word, float(most), where)
+    slower = wishes.told.slower
+    for index, name in enumerate(cost.names):
+        before = now.figures.response_ns[0, index]
+        if ("response", name) in limited or not np.isfinite(before) or before <= 0:
+            continue
+        where = wishes.where("slower")
+        title = f"response of {name} at most {100 * slower:g} % longer"
+        rule = _response(title, index, name, "response", before * (1 + slower), where)
+        ratio = _longer(name, slower)
+        yield replace(rule, in_words=_how_long(name, ratio), ratio=ratio)
+
+
+def _response(
+    title: str, index: int, name: str, word: str, most: float, where: Where | None
+) -> Rule:
+    """A limit of a partition's mean response, or of the one that 95 of 100 stay under [ns]."""
+    metric = {"response": "response_ms_mean", "p95": "response_ms_p95"}[word]
+
+    def excess(solved: Solved) -> Floats:
+        told = solved.figures.response_ns
+        if word == "p95":
+            # Where it is not solved the mean stands for it, until a simulation tells how far off.
+            told = np.where(np.isfinite(solved.figures.p95_ns), solved.figures.p95_ns, told)
+        return np.asarray(np.nan_to_num(told[:, index] / most - 1, nan=-1.0, posinf=1e6))
+
+    def ratio(told: Simulated) -> float | None:
+        found = told.mean(name, metric)
+        return None if found is None else found * 1e6 / most
+
+    def in_words(told: Simulated) -> str | None:
+        found = ratio(told)
+        return None if found is None or found <= 1 else f"it is {found * most / 1e6:.3g} ms"
+
+    return Rule(title, excess, where, in_words=in_words, simulated=True, ratio=ratio)
+
+
+def _longer(name: str, slower: float) -> Callable[[Simulated], float | None]:
+    """A simulated response by what it may be beside that of the layout as it is, simulated too."""
+
+    def ratio(told: Simulated) -> float | None:
+        found = told.mean(name, "response_ms_mean")
+        before = None if told.now is None else told.now.mean(name, "response_ms_mean")
+        return found / (before * (1 + slower)) if found is not None and before else None
+
+    return ratio
+
+
+def _how_long(
+    name: str, ratio: Callable[[Simulated], float | None]
+) -> Callable[[Simulated], str | None]:
+    def in_words(told: Simulated) -> str | None:
+        found = ratio(told)
+        if found is None or found <= 1:
+            return None
+        return f"it is {told.mean(name, 'response_ms_mean'):.3g} ms"
+
+    return in_words
+
+
+def _of_room(wishes: Wishes, cost: Cost) -> Iterator[Rule]:
+    told = wishes.told
+    machine: Any = cost.solver.spec["machine"]
+    active = float(machine["active_cores"])
+
+    def used(most: float) -> Callable[[Solved], Floats]:
+        return lambda s: np.maximum(s.figures.cores.sum(axis=1) / most - 1, 0)
+
+    def uses(most: float) -> Callable[[Simulated], str | None]:
+        return lambda t: f"{t.cores:.2f} cores are used" if t.cores > most else None
+
+    if told.headroom:
+        most = active * (1 - told.headroom)
+        title = f"headroom of {100 * told.headroom:g} %"
+        yield Rule(title, used(most), wishes.where("headroom"), in_words=uses(most), simulated=True)
+    if told.node_lost:
+        lost = float(cost.node_cores.max())
+        where = wishes.where("node_lost")
+        title = f"one node of {lost:g} cores may be lost"
+        left = active - lost
+
+        def fits(solved: Solved) -> Floats:
+            if left <= 0:
+                return np.ones(len(solved.rows))
+            return used(left)(solved) + _entitled(cost, solved, lost)
+
+        linear = ("entitled", lost)
+        yield Rule(title, fits, where, in_words=uses(left), simulated=True, linear=linear)
+    for row, licence in enumerate(told.licence):
+        if licence.owned is not None:
+            owned = licence.owned
+            yield Rule(
+                f"{owned:g} licences of {licence.product}",
+                lambda s, one=licence, most=owned: np.maximum(  # type: ignore[misc]
+                    cost.licensed(one, s.options) - most, 0
+                ),
+                wishes.where("licence", row, "owned"),
+            )
+
+
+def _of_place(wishes: Wishes, cost: Cost) -> Iterator[Rule]:
+    told = wishes.told
+    if told.changes is not None:
+        most = told.changes
+        yield Rule(
+            f"at most {most} changes",
+            lambda s: np.maximum((s.rows > 0).sum(axis=1) - most, 0).astype(float),
+            wishes.where("changes"),
+            linear=("changes", most),
+        )
+    for row, group in enumerate(told.apart):
+        indices = [cost.names.index(name) for name in group]
+        yield Rule(
+            f"{', '.join(group)} apart",
+            lambda s, members=tuple(indices): _same_node(cost, s, members),  # type: ignore[misc]
+            wishes.where("apart", row),
+            linear=("apart", tuple(indices)),
+        )
+
+
+def _same_node(cost: Cost, solved: Solved, members: Sequence[int]) -> Floats:
+    """How many pairs have a node in common."""
+    there = np.zeros((len(solved.rows), len(cost.node_cores)))
+    for index in members:
+        there += cost.solver.features.column(index, "nodes", solved.options) > 0
+    return np.asarray(np.maximum(there - 1, 0).sum(axis=1))

@@ -1,0 +1,292 @@
+"""Looks for the layout that costs least: every one of a small space, else local search from the
+layout as it is, again from what chance makes of the best. The same seed goes the same way.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from homenode.planner.cost import Cost, Solved
+from homenode.planner.rules import SLACK, Rule, excess_of
+from homenode.planner.solver import Floats
+from homenode.planner.space import Rows, Space, together
+
+EVERY = 5_000
+"""Layouts of a space that is gone through as a whole."""
+ROUNDS = 8
+"""Times that local search begins anew."""
+_BATCH = 1_024
+_FEW = 8
+_BETTER = 1e-4
+"""Share of the goal's figure that a step must gain: solving leaves a tenth of that open."""
+_PENALTY = 1e6
+_SHAKEN = (2, 3, 4)
+"""Variables that chance changes before a new descent."""
+_FITTING = ({"entitlement", "virtual"}, {"home", "memory"}, {"entitlement", "capped"})
+"""Words of which two change at once."""
+Telling = Callable[[float, str], None]
+
+
+@dataclass
+class Seen:
+    """All layouts that were looked at, in the order of looking."""
+
+    rows: Rows
+    options: Rows
+    goal: Floats
+    cores: Floats
+    money: Floats
+    response: Floats
+    excess: Floats
+    """By how much each breaks each rule."""
+    broken: NDArray[np.bool_]
+    """Which rules each breaks, as strictly as they are taken now."""
+    forbidden: NDArray[np.bool_]
+    """Which have a form that did not meet its demand when it was simulated."""
+
+    @property
+    def kept(self) -> NDArray[np.bool_]:
+        """Which of them keep all rules."""
+        return np.asarray(~self.broken.any(axis=1) & ~self.forbidden)
+
+    @property
+    def changes(self) -> NDArray[np.int64]:
+        """How much each changes."""
+        return np.asarray((self.rows > 0).sum(axis=1))
+
+
+@dataclass
+class Search:
+    """A search in a space; `run` it once. What it has seen stays when it is stopped."""
+
+    space: Space
+    cost: Cost
+    rules: Sequence[Rule]
+    goal: str
+    seed: int = 1
+    rounds: int = ROUNDS
+    seconds: float | None = None
+    """The most that it may take."""
+    each: Telling = lambda _, __: None
+    stop: threading.Event | None = None
+    most: int | None = None
+    """The most layouts that are looked at, a few at once."""
+    full: bool = False
+    """Whether these were looked at before the search was over."""
+    late: bool = False
+    """Whether the time was over before the search was."""
+    stopped: bool = False
+    proven: bool = False
+    """Whether every layout of the space was looked at."""
+    forbidden: set[tuple[int, int]] = field(default_factory=set)
+    """Forms, by partition and option, that did not meet their demand when they were simulated."""
+    _parts: list[Solved] = field(default_factory=list)
+    _excess: list[Floats] = field(default_factory=list)
+    _scores: dict[bytes, float] = field(default_factory=dict)
+    _best: float = np.inf
+    _end: float | None = None
+    _share: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.limits = np.full(len(self.rules), SLACK)
+        """Excess up to which each rule counts as kept; less than 0 where solving flatters it."""
+
+    def run(self, starts: Sequence[Rows] = ()) -> Seen:
+        """Search, beginning with the layout as it is and with `starts`."""
+        self._end = None if self.seconds is None else time.monotonic() + self.seconds
+        try:
+            self.look(self.space.now())
+            if self.space.count <= (EVERY if self.most is None else self.most):
+                self._every()
+            else:
+                self._local(starts)
+        except _Over:
+            pass
+        except KeyboardInterrupt:
+            self.stopped = True
+        self._end = self.stop = self.most = None  # what was found is looked at in peace
+        return self.seen
+
+    @property
+    def seen(self) -> Seen:
+        """What was looked at so far."""
+        names = ("rows", "options", "cores", "money", "response")
+        told = {n: np.concatenate([getattr(one, n) for one in self._parts]) for n in names}
+        goal = np.concatenate([one.goal(self.goal) for one in self._parts])
+        excess = np.concatenate(self._excess)
+        forbidden = self._is_forbidden(told["options"])
+        return Seen(
+            **told, goal=goal, excess=excess, broken=excess > self.limits, forbidden=forbidden
+        )
+
+    def stricter(self, limits: Floats, forbidden: set[tuple[int, int]], rounds: int) -> Seen:
+        """Search on from what was seen, with rules taken so strictly, and without these forms."""
+        self.limits, self.forbidden = limits, forbidden
+        seen, self.rounds = self.seen, rounds
+        scores = self._scored(seen.goal, seen.excess, seen.forbidden)
+        self._scores |= {
+            row.tobytes(): float(score) for row, score in zip(seen.rows, scores, strict=True)
+        }
+        self._best = float(scores.min())
+        if not self.proven:
+            self._local([seen.rows[[int(np.argmin(scores))]]])
+        return self.seen
+
+    def look(self, rows: Rows) -> Floats:
+        """The score of each row: its goal's figure, far above all others where it breaks rules."""
+        keys = [row.tobytes() for row in rows]
+        new = [at for at, key in enumerate(keys) if key not in self._scores]
+        size = _BATCH if self.most is None else _FEW
+        for first in range(0, len(new), size):
+            part = rows[new[first : first + size]]
+            options, sound = self.space.options(part)
+            part, options = part[sound], options[sound]
+            solved = self.cost.of(part, options, np.ones(len(part), dtype=bool))
+            for at in new[first : first + size]:
+                self._scores[keys[at]] = np.inf
+            self._keep(solved)
+            self._tick()
+        return np.array([self._scores[key] for key in keys])
+
+    def _keep(self, solved: Solved) -> None:
+        excess = excess_of(self.rules, solved)
+        forbidden = self._is_forbidden(solved.options)
+        scores = self._scored(solved.goal(self.goal), excess, forbidden)
+        for row, score in zip(solved.rows, scores, strict=True):
+            self._scores[row.tobytes()] = float(score)
+        self._parts.append(solved)
+        self._excess.append(excess)
+        self._best = min(self._best, float(scores.min(initial=np.inf)))
+
+    def _scored(self, goal: Floats, excess: Floats, forbidden: NDArray[np.bool_]) -> Floats:
+        """The goal's figure; above all others by how much rules are broken."""
+        over = np.where(excess > self.limits, excess - self.limits, 0.0).sum(axis=1) + forbidden
+        return np.where(over > 0, _PENALTY * (1 + over), goal)
+
+    def _is_forbidden(self, options: Rows) -> NDArray[np.bool_]:
+        found = np.zeros(len(options), dtype=bool)
+        for partition, option in self.forbidden:
+            found |= options[:, partition] == option
+        return found
+
+    def _tick(self) -> None:
+        """Tell how far it is; raise `_Over` where it is to end."""
+        best = self._best
+        shown = f"{best:.2f}" if abs(best) < _PENALTY else "none that keeps all rules"
+        self.each(self._share, f"{self.cost.solver.solved:,} layouts, least {self.goal} {shown}")
+        if self.stop is not None and self.stop.is_set():
+            self.stopped = True
+            raise _Over
+        if self.most is not None and len(self._scores) >= self.most and not self.proven:
+            self.full = True
+            raise _Over
+        if self._end is not None and time.monotonic() > self._end:
+            self.late = True
+            raise _Over
+
+    def _every(self) -> None:
+        rows = self.space.every()
+        for first in range(0, len(rows), _BATCH):
+            self._share = first / len(rows)
+            self.look(rows[first : first + _BATCH])
+        self.proven = True
+
+    def _local(self, starts: Sequence[Rows]) -> None:
+        random_numbers = random.Random(self.seed)  # noqa: S311 - a search, no secret
+        best = self.descend(self.space.now()[0])
+        for start in starts:
+            best = self._better(best, self.descend(start[0]))
+        for number in range(self.rounds):
+            self._share = (number + 1) / (self.rounds + 1)
+            shaken = self._shaken(best, random_numbers)
+            best = self._better(best, self.descend(shaken))
+
+    def _better(self, one: Rows, other: Rows) -> Rows:
+        scores = self.look(np.stack([one, other]))
+        return other if scores[1] < scores[0] - self._least(float(scores[0])) else one
+
+    def _least(self, score: float) -> float:
+        return _BETTER * max(abs(score), 1e-9)
+
+    def descend(self, row: Rows) -> Rows:
+        """The best neighbour of the best neighbour, and so on, until none is better."""
+        score = float(self.look(row[None, :])[0])
+        while True:
+            for near in (self._single, self._pairs):
+                rows = near(row)
+                if not len(rows):
+                    continue
+                scores = self.look(rows)
+                changes = (rows > 0).sum(axis=1)
+                at = int(np.lexsort((changes, np.round(scores, 9)))[0])
+                if scores[at] < score - self._least(score):
+                    row, score = rows[at], float(scores[at])
+                    break
+            else:
+                return row
+
+    def _single(self, row: Rows) -> Rows:
+        """One variable at another value, and two partitions in each other's place."""
+        found = []
+        for at, size in enumerate(self.space.sizes):
+            others = np.delete(np.arange(size), row[at])
+            rows = np.repeat(row[None, :], len(others), axis=0)
+            rows[:, at] = others
+            found.append(rows)
+        return together([*found, *self._swaps(row)])
+
+    def _swaps(self, row: Rows) -> Iterator[Rows]:
+        places = [at for at, one in enumerate(self.space.variables) if one.word == "home"]
+        for one, other in itertools.combinations(places, 2):
+            mine, theirs = (self.space.variables[at].value(int(row[at])) for at in (one, other))
+            if mine == theirs:
+                continue
+            there, here = self._number(one, theirs), self._number(other, mine)
+            if there is None or here is None:
+                continue
+            swapped = row.copy()
+            swapped[one], swapped[other] = there, here
+            yield swapped[None, :]
+
+    def _number(self, at: int, value: object) -> int | None:
+        one = self.space.variables[at]
+        values = [one.now, *one.values]
+        return values.index(value) if value in values else None
+
+    def _pairs(self, row: Rows) -> Rows:
+        """Two variables of one partition at other values, of those that must fit each other."""
+        found = []
+        by_partition = itertools.groupby(
+            range(len(row)), key=lambda at: self.space.variables[at].partition
+        )
+        for _, group in by_partition:
+            for one, other in itertools.combinations(group, 2):
+                if {self.space.variables[at].word for at in (one, other)} not in _FITTING:
+                    continue
+                numbers = itertools.product(
+                    range(self.space.sizes[one]), range(self.space.sizes[other])
+                )
+                pairs = np.array([*numbers], dtype=np.int64)
+                rows = np.repeat(row[None, :], len(pairs), axis=0)
+                rows[:, [one, other]] = pairs
+                found.append(rows)
+        return together(found) if found else row[None, :][:0]
+
+    def _shaken(self, row: Rows, random_numbers: random.Random) -> Rows:
+        shaken = row.copy()
+        count = min(random_numbers.choice(_SHAKEN), len(row))
+        for at in random_numbers.sample(range(len(row)), count):
+            shaken[at] = random_numbers.randrange(int(self.space.sizes[at]))
+        return shaken
+
+
+class _Over(Exception):  # noqa: N818 - no error: the time is over, or somebody stops it
+    """The search is to end."""

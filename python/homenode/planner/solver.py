@@ -1,0 +1,152 @@
+"""The steady solver, asked for many layouts at once."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from homenode.errors import HomenodeError
+from homenode.model.spec import PartitionSpec, Spec
+from homenode.simulate.engine import load_engine
+
+Floats = NDArray[np.float64]
+_MOST_AT_ONCE = 4096
+"""Rows of a batch, between which a search may be stopped."""
+_COLUMNS = ("cores", "response_ns", "p95_ns", "throughput", "steady", "far")
+
+
+class _Layouts(Protocol):
+    """`homenode._engine.Layouts`: the layouts of one machine."""
+
+    def add(self, partition: int, partition_json: str) -> int:
+        """Another form of a partition; its number."""
+        ...
+
+    def solve(self, choices: list[list[int]]) -> dict[str, list[float]]:
+        """Columns, for each layout a value of each partition."""
+        ...
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What rows come out with, a column a partition."""
+
+    cores: Floats
+    response_ns: Floats
+    p95_ns: Floats
+    throughput: Floats
+    """Transactions [1/s]."""
+    steady: Floats
+    """1 where demand is met."""
+    far: Floats
+    """Share of core time far from home."""
+
+
+@dataclass(frozen=True)
+class Features:
+    """What rules and licences look at of a form."""
+
+    entitlement: float
+    """Cores; all of a dedicated partition."""
+    virtual: float
+    capped: bool
+    pool: int
+    """Number of its pool; -1 of a dedicated partition."""
+    nodes: Floats
+    """Share of its home on each node."""
+    memory: Floats
+    """Bytes in each memory domain."""
+
+
+def features_of(machine: Any, form: PartitionSpec) -> Features:
+    """Of a partition's form on a machine."""
+    processors: Any = form["processors"]
+    nodes, per_node = machine["nodes"], machine["chips_per_node"]
+    shared = processors["mode"] == "shared"
+    count = processors["virtual"] if shared else len(processors["cores"])
+    domains = nodes * (per_node if machine["memory_beside"] == "chip" else 1)
+    memory, share = np.zeros(domains), np.zeros(nodes)
+    for part in form["memory"]:
+        for domain in part["domains"]:
+            memory[min(domain, domains - 1)] += part["bytes"] / len(part["domains"])
+    for chip in form["home"]:
+        share[chip // per_node] += 1 / len(form["home"])
+    return Features(
+        entitlement=processors.get("entitlement", count) if shared else count,
+        virtual=count,
+        capped=not shared or bool(processors.get("capped", False)),
+        pool=int(processors.get("pool", 0)) if shared else -1,
+        nodes=share,
+        memory=memory,
+    )
+
+
+class Told:
+    """A feature of all forms of all partitions, read by rows of options."""
+
+    def __init__(self) -> None:
+        self.of: list[list[Features]] = []
+        self._made: dict[tuple[int, str], NDArray[Any]] = {}
+
+    def column(self, index: int, name: str, options: NDArray[np.int64]) -> NDArray[Any]:
+        """A feature of a partition, a value (or a row of values) for each row."""
+        forms = self.of[index]
+        made = self._made.get((index, name))
+        if made is None or len(made) != len(forms):
+            made = np.array([getattr(form, name) for form in forms])
+            self._made[index, name] = made
+        return np.asarray(made[options[:, index]])
+
+
+class NotSolvedError(HomenodeError):
+    """A machine whose layouts are simulated only."""
+
+
+class Solver:
+    """The layouts of one machine. Raises `NotSolvedError` for a machine that it cannot solve."""
+
+    whole = False
+    """Whether a form is one of all partitions together."""
+
+    def __init__(self, spec: Spec) -> None:
+        engine = load_engine()
+        self._start(spec)
+        self._refusal = engine.SpecError
+        try:
+            self._layouts = cast(_Layouts, cast(Any, engine).Layouts(json.dumps(spec)))
+        except engine.SpecError as error:
+            raise NotSolvedError(f"{spec['name']}: {error}") from error
+
+    def _start(self, spec: Spec) -> None:
+        self.spec = spec
+        self.solved = 0
+        """Layouts that were solved so far."""
+        self.features = Told()
+        self.features.of = [[features_of(spec["machine"], one)] for one in spec["partitions"]]
+
+    def add(self, index: int, form: PartitionSpec) -> int | None:
+        """Another form of a partition; its number, or None for what the engine refuses."""
+        try:
+            number = self._layouts.add(index, json.dumps(form))
+        except self._refusal:
+            return None
+        self.features.of[index].append(features_of(self.spec["machine"], form))
+        return number
+
+    def solve(self, options: NDArray[np.int64]) -> Figures:
+        """Figures of rows of options, one a partition."""
+        parts = [
+            self._layouts.solve(options[at : at + _MOST_AT_ONCE].tolist())
+            for at in range(0, len(options), _MOST_AT_ONCE)
+        ]
+        self.solved += len(options)
+        shape = (len(options), len(self.spec["partitions"]))
+        told = {
+            name: np.array([value for part in parts for value in part[name]]).reshape(shape)
+            for name in _COLUMNS
+        }
+        return Figures(**told)

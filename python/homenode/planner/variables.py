@@ -1,0 +1,321 @@
+"""What of each partition may change, and to what: one variable a path of the scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from homenode.errors import HomenodeError, ScenarioError, listed
+from homenode.model.catalog.policies import HOST_POLICIES
+from homenode.model.scenario import PlacedPartition, Scenario
+from homenode.model.scenario.file.guest import Aix, Zvm
+from homenode.model.scenario.file.processors import DEFAULT_POOL, Shared
+from homenode.model.scenario.paths import spelt
+from homenode.model.scenario.places import name_of_chip, node_word
+from homenode.planner.wishes import Wishes
+
+_TIMES = (0.25, 0.5, 2 / 3, 0.8, 0.9, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0)
+"""Of the entitlement and of the virtual processors that are tried."""
+_WEIGHTS = (32, 64, 128, 192, 255)
+_MODES = (0, 1, 2, 4, 8)
+_MOST_CHIPS = 16
+"""On a machine with more, only a partition that is at home on one chip may go to another chip."""
+
+
+@dataclass(frozen=True)
+class Variable:
+    """Something of a partition that may change."""
+
+    partition: int
+    word: str
+    path: str
+    now: object
+    """What it is, as people write it."""
+    values: tuple[object, ...]
+    """What else it may be; the number of a value counts from 1, 0 is as it is."""
+
+    def value(self, number: int) -> object:
+        """The value of a number."""
+        return self.now if number == 0 else self.values[number - 1]
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """Who is asked for the values of a word."""
+
+    scenario: Scenario
+    one: PlacedPartition
+    used: float
+    """Cores that it uses now."""
+
+    @property
+    def shared(self) -> Shared | None:
+        processors = self.one.table.processors
+        return processors if isinstance(processors, Shared) else None
+
+    @property
+    def policy(self) -> str:
+        return self.scenario.machine.hypervisor.policy
+
+
+Values = Callable[[_Asking], tuple[str, object, list[Any]] | None]
+"""The path below the partition, what it is, what it may be; None where there is no such thing."""
+
+
+def variables_of(scenario: Scenario, wishes: Wishes, used: list[float]) -> list[Variable]:
+    """All of them, in the order of the partitions. `used` are the cores that each uses now.
+
+    Raises for a word that means nothing on the machine, and where nothing is free at all.
+    """
+    told = wishes.told
+    found = list(_by_path(scenario, wishes))
+    taken = {one.path for one in found}
+    for word in told.free:
+        before = len(found)
+        if "free" not in told.model_fields_set and not _is_known(word, scenario):
+            continue
+        for index, one in enumerate(scenario.partitions):
+            asked = _WORDS[word](_Asking(scenario, one, used[index]))
+            if asked is None:
+                continue
+            below, now, values = asked
+            path = f"partition.{spelt(one.name)}.{below}"
+            others = tuple(value for value in dict.fromkeys(values) if value != now)
+            if path not in taken and others:
+                found.append(Variable(index, word, path, now, others))
+        if len(found) == before:
+            _refuse(word, scenario, wishes)
+    pinned = {one.name for one in scenario.partitions} & set(told.pinned)
+    left = [one for one in found if scenario.partitions[one.partition].name not in pinned]
+    if not left:
+        raise HomenodeError(
+            "nothing is left that may change: every partition is pinned",
+            next_step="free one of them in [advise] pinned",
+        )
+    return sorted(left, key=lambda one: one.partition)
+
+
+def _refuse(word: str, scenario: Scenario, wishes: Wishes) -> None:
+    at = wishes.told.free.index(word)  # type: ignore[arg-type]
+    there = f"on {scenario.machine.title} {_MEANT[word]}"
+    known = [one for one in _WORDS if _is_known(one, scenario)]
+    step = f"leave it out; there is {listed(known, 20)}"
+    where = wishes.where("free", at)
+    if not _is_known(word, scenario):
+        raise ScenarioError(f"free: {word}", there=there, where=where, next_step=step)
+
+
+def _is_known(word: str, scenario: Scenario) -> bool:
+    """Whether a partition has it, with however few values."""
+    return any(_WORDS[word](_Asking(scenario, one, 0.0)) for one in scenario.partitions)
+
+
+def _by_path(scenario: Scenario, wishes: Wishes) -> Iterator[Variable]:
+    """Those whose values the file lists."""
+    names = [one.name for one in scenario.partitions]
+    for path, values in wishes.told.values.items():
+        name = next(n for n in names if path.startswith(f"partition.{spelt(n)}."))
+        below = path.removeprefix(f"partition.{spelt(name)}.")
+        now = _written(scenario, names.index(name), below)
+        others = tuple(value for value in values if value != now)
+        if others:
+            word = below.rpartition(".")[2]
+            yield Variable(names.index(name), word, path, now, others)
+
+
+def _written(scenario: Scenario, index: int, below: str) -> object:
+    """A value of a partition as its file has it; None where it says nothing."""
+    here: Any = scenario.data["partition"][scenario.partitions[index].row]
+    for part in below.split("."):
+        if isinstance(here, list) and part.isdecimal() and int(part) < len(here):
+            here = here[int(part)]
+        elif isinstance(here, dict):
+            here = here.get(part)
+        else:
+            return None
+    return here
+
+
+def _home(at: _Asking) -> tuple[str, object, list[Any]] | None:
+    machine = at.scenario.machine
+    if machine.platform is not None or at.policy in HOST_POLICIES or at.one.mainframe is not None:
+        return None
+    word = node_word(machine)
+    nodes = {}
+    for node in range(machine.nodes):
+        first = node * machine.chips_per_node
+        chips = range(first, first + machine.chips_per_node)
+        active = tuple(chip for chip in chips if machine.active_cores_of(chip))
+        if active:
+            nodes[active] = f"{word}{node}"
+    all_chips = [chip for chips in nodes for chip in chips]
+    by_chip = len(all_chips) <= _MOST_CHIPS or len(at.one.home) == 1
+    places = {**nodes}
+    if by_chip:
+        places |= {(chip,): name_of_chip(chip, machine) for chip in all_chips}
+    here = tuple(sorted(at.one.home))
+    now = places.get(here) or ", ".join(name_of_chip(chip, machine) for chip in here)
+    return "home", now, [*places.values()]
+
+
+def _memory(at: _Asking) -> tuple[str, object, list[Any]] | None:
+    """Where the first part of its memory lies that has a place of its own."""
+    parts = at.one.table.memory
+    machine = at.scenario.machine
+    told = next((i for i, part in enumerate(parts) if part.on not in (None, "interleaved")), None)
+    if told is None or at.policy in HOST_POLICIES:
+        return None
+    word = node_word(machine)
+    here = [f"{word}{node}" for node in range(machine.nodes)]
+    if at.one.in_cells is not None:
+        here = [f"{word}{node}" for node in at.one.in_cells.npartition.indices]
+    return f"memory.{told}.on", parts[told].on, here
+
+
+def _entitlement(at: _Asking) -> tuple[str, object, list[Any]] | None:
+    shared = at.shared
+    if shared is None or shared.entitlement is None or at.policy != "phyp":
+        return None
+    now = shared.entitlement
+    tried = [now * times for times in _TIMES]
+    tried += [ceil(10 * at.used) / 10, ceil(at.used)] if at.used else []
+    return "processors.entitlement", now, sorted(round(max(one, 0.01), 2) for one in tried)
+
+
+def _virtual(at: _Asking) -> tuple[str, object, list[Any]] | None:
+    shared = at.shared
+    if shared is None or shared.types is not None:
+        return None
+    now = shared.virtual
+    tried = {max(1, round(now * times)) for times in _TIMES}
+    tried |= {ceil(at.used), ceil(1.25 * at.used), max(1, now - 1), now + 1} if at.used else set()
+    return "processors.virtual", now, sorted(tried)
+
+
+def _cores(at: _Asking) -> tuple[str, object, list[Any]] | None:
+    processors = at.one.table.processors
+    if isinstance(processors, Shared) or processors.names_cores or processors.types is not None:
+        return None
+    now = processors.cores
+    tried = {max(1, round(now * times)) for times in _TIMES[1:9]}
+    tried |= {max(1, now - 1), now + 1} | ({ceil(at.used)} if at.used else set())
+    return "processors.cores", now, sorted(tried)
+
+
+def _smt(at: _Asking) -> tuple[str, object, list[Any]] | None:
+    most = at.scenario.machine.threads_per_core
+    if most == 1 or at.policy in HOST_POLICIES or at.one.mainframe is not None:
+        return None
+    return "smt", at.one.smt, [count for count in (1, 2, 4, 8) if count <= most]
+
+
+def _capped(at: _Asking) -> tuple[str, object, list[Any]] | None:
+    shared = at.shared
+    if shared is None or at.policy not in ("phyp", "prsm"):
+        return None
+    return "processors.capped", shared.capped, [not shared.capped]
+
+
+def _weight(at: _Asking) -> tuple[str, object, list[Any]] | None:
+    shared = at.shared
+    if shared is None or shared.shares is not None or at.policy == "dedicated":
+        return None
+    if at.policy == "phyp" and shared.capped:
+        return None
+    usual = 128 if at.policy == "phyp" else shared.weight or 100
+    tried = _WEIGHTS if at.policy == "phyp" else [round(usual * times) for times in _TIMES]
+    return "processors.weight", shared.weight or usual, sorted({max(1, one) for one in tried})
+
+
+def _pool(at: _Asking) -> tuple[str, object, list[Any]] | None:
+    pools = [DEFAULT_POOL, *(pool.name for pool in at.scenario.file.pool)]
+    if at.shared is None or at.policy != "phyp" or len(pools) == 1:
+        return None
+    return "processors.pool", at.shared.pool, pools
+
+
+def _folding(at: _Asking) -> tuple[str, object, list[Any]] | None:
+    guest = at.one.table.guest
+    return ("guest.folding", guest.folding, [not guest.folding]) if isinstance(guest, Aix) else None
+
+
+def _throughput(at: _Asking) -> tuple[str, object, list[Any]] | None:
+    guest = at.one.table.guest
+    if not isinstance(guest, Aix):
+        return None
+    modes = [mode for mode in _MODES if mode <= at.one.smt]
+    return "guest.throughput_mode", guest.throughput_mode, modes
+
+
+def _cpuset(at: _Asking) -> tuple[str, object, list[Any]] | None:
+    shared = at.shared
+    if at.policy != "linux" or shared is None or shared.pins is not None:
+        return None
+    return "processors.cpuset", shared.cpuset and _cpus(shared.cpuset), _sockets(at)
+
+
+def _pins(at: _Asking) -> tuple[str, object, list[Any]] | None:
+    shared = at.shared
+    if at.policy not in HOST_POLICIES or shared is None or shared.cpuset is not None:
+        return None
+    return "processors.pins", shared.pins and str(shared.pins), [(one,) for one in _sockets(at)]
+
+
+def _unparking(at: _Asking) -> tuple[str, object, list[Any]] | None:
+    guest = at.one.table.guest
+    if not isinstance(guest, Zvm) or guest.polarization == "horizontal":
+        return None
+    return "guest.unparking", guest.unparking, ["large", "medium", "small"]
+
+
+def _polarization(at: _Asking) -> tuple[str, object, list[Any]] | None:
+    guest = at.one.table.guest
+    if not isinstance(guest, Zvm):
+        return None
+    return "guest.polarization", guest.polarization, ["vertical", "horizontal"]
+
+
+def _sockets(at: _Asking) -> list[str]:
+    """Processors of each chip of a host, of which a core's threads have neighbouring numbers, and
+    all of them.
+    """
+    machine = at.scenario.machine
+    per_chip, count = machine.cores_per_chip * machine.host_threads, machine.host_cpus
+    firsts = range(0, count, per_chip)
+    chips = [f"{first}-{min(first + per_chip, count) - 1}" for first in firsts]
+    return [*chips, f"0-{count - 1}"] if len(chips) > 1 else chips
+
+
+def _cpus(cpus: Sequence[int]) -> str:
+    """`0-3,8`."""
+    first, last = cpus[0], cpus[-1]
+    whole = list(cpus) == list(range(first, last + 1))
+    return f"{first}-{last}" if whole else ",".join(map(str, cpus))
+
+
+_WORDS: dict[str, Values] = {
+    "home": _home, "memory": _memory, "entitlement": _entitlement, "virtual": _virtual,
+    "smt": _smt, "capped": _capped, "weight": _weight, "pool": _pool, "folding": _folding,
+    "throughput": _throughput, "cores": _cores, "cpuset": _cpuset, "pins": _pins,
+    "unparking": _unparking, "polarization": _polarization,
+}  # fmt: skip
+_MEANT: dict[str, str] = {
+    "home": "partitions have no home that could be chosen",
+    "memory": "no partition says where its memory lies",
+    "entitlement": "no partition has an entitlement of its own",
+    "virtual": "no partition has virtual processors that could be counted anew",
+    "smt": "threads a core are not chosen by partition",
+    "capped": "no partition can be capped",
+    "weight": "no partition has a weight",
+    "pool": "there is no second shared pool",
+    "folding": "no partition runs AIX, which folds",
+    "throughput": "no partition runs AIX, which has throughput modes",
+    "cores": "no partition has cores of its own that are told by number",
+    "cpuset": "no partition is kept to processors by a cpuset",
+    "pins": "no virtual processor is pinned",
+    "unparking": "no z/VM parks logical cores",
+    "polarization": "no partition runs z/VM, which chooses one",
+}
+"""What is lacking where a word means nothing."""

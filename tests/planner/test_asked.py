@@ -1,0 +1,243 @@
+"""What is asked wrongly is answered in words; what it costs is counted as it is sold."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import layouts
+import numpy as np
+import pytest
+
+from homenode.cli import call
+from homenode.errors import HomenodeError
+from homenode.model.scenario.file.advise import Licence
+from homenode.planner import Change, advise
+from homenode.planner.commands import dynamic
+from homenode.planner.confirm import Runs, is_sure, saved
+from homenode.planner.questions import add, more, rate
+from homenode.simulate.scenario import Scenario
+
+LICENCE = """
+[[advise.licence]]
+product = "db"
+partitions = ["lpar1", "lpar2"]
+cost = 1000.0
+currency = "EUR"
+"""
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ('goal = "money"', ("no licence tells a price", "advise.licence")),
+        ('pinned = ["lpar9"]', ('"lpar9"', "lpar1, lpar2, lpar3, lpar4")),
+        ("[[advise.limit]]", ("limits nothing", "response")),
+        (LICENCE.replace("cost = 1000.0\n", ""), ("cost is missing",)),
+        (
+            LICENCE + LICENCE.replace("EUR", "USD").replace('"db"', '"app"'),
+            ("EUR, USD", "one currency"),
+        ),
+        ('[advise.values]\n"run.seed" = [1]', ("no path into a partition",)),
+        ('free = ["hom"]', ("hom",)),
+        ("worth = 2", ("worth",)),
+    ],
+)
+def test_a_table_that_cannot_be(told: str, words: tuple[str, ...]) -> None:
+    with pytest.raises(HomenodeError) as caught:
+        layouts.crowded(told)
+    assert all(word in str(caught.value) for word in words)
+    assert "scenario.toml:" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"goal": "money"}, ("no licence tells a price",)),
+        ({"goal": "gold"}, ("gold", "cores, money")),
+        ({"free": ["hom"]}, ("did you mean home",)),
+        ({"free": []}, ("at least one entry",)),
+        ({"free": ["cpuset"]}, ("no partition is kept to processors", "there is home")),
+        ({"free": ["pool"]}, ("there is no second shared pool",)),
+        ({"pinned": ["lpar1", "lpar2", "lpar3", "lpar4"]}, ("every partition is pinned",)),
+        ({"pinned": ["lpar7"]}, ("lpar7",)),
+        ({"changes": 0}, ("advise.changes = 0",)),
+        ({"worth": 2.0}, ("200 %", "at most 100 %")),
+        ({"gaol": "cores"}, ("gaol",)),
+    ],
+)
+def test_what_cannot_be_asked(asked: dict[str, Any], words: tuple[str, ...]) -> None:
+    with pytest.raises(HomenodeError) as caught:
+        advise(layouts.crowded(), confirm=False, **asked)
+    assert all(word in str(caught.value) for word in words)
+
+
+def test_a_sweep_is_no_layout() -> None:
+    text = layouts.crowded().text + '\n[sweep]\n"partition.lpar1.smt" = [1, 2]\n'
+    with pytest.raises(HomenodeError, match=r"is a sweep of partition\.lpar1\.smt"):
+        advise(Scenario.from_toml(text))
+
+
+def test_a_layout_that_is_not_steady_is_mended_or_told(tmp_path: Path) -> None:
+    """One virtual processor for the work of several: more of them mend it, a move does not."""
+    told = layouts.scenario(layouts.partition("lpar1", entitlement=1, virtual=1, rate=300))
+    mended = advise(told, free=["virtual"], slower=100.0, out=tmp_path)
+    assert mended.do_nothing.breaks
+    assert mended.do_nothing.cores.mean is None
+    assert mended.best
+    assert mended.best[0].changes[0].path == "partition.lpar1.processors.virtual"
+    left = advise(told, free=["home"], out=tmp_path)
+    assert [one.rule for one in left.conflict] == ["lpar1 meets its demand"]
+
+
+def licensed(pool: str = "DefaultPool", **processors: Any) -> float:
+    """Licences for two of three partitions; the third is dedicated."""
+    told = {"entitlement": 2.4, "virtual": 6, "capped": "false", **processors}
+    shared = (
+        f'mode = "shared", entitlement = {told["entitlement"]}, virtual = {told["virtual"]}, '
+        f'capped = {told["capped"]}, pool = "{pool}"'
+    )
+    usual = 'mode = "shared", entitlement = 2.0, virtual = 8'
+    ours = [layouts.partition(f"lpar{n}").replace(usual, shared) for n in (1, 2)]
+    other = layouts.partition("own").replace(usual, 'mode = "dedicated", cores = 8')
+    problem = layouts.problem(layouts.scenario(*ours, other, head=layouts.POOLS), free=["home"])
+    licence = Licence(product="db", partitions=["lpar1", "lpar2"], cost=1.0, currency="EUR")
+    options = np.zeros((1, 3), dtype=np.int64)
+    found = problem.cost.licensed(licence, options)[0]
+    full = licence.model_copy(update={"count": "full", "factor": 0.5})
+    assert problem.cost.licensed(full, options)[0] == 24
+    return float(found)
+
+
+def test_sub_capacity_counts_what_partitions_can_use() -> None:
+    assert licensed() == 12  # virtual processors
+    assert licensed(capped="true") == 5  # 4.8 entitled cores, whole ones are paid
+    assert licensed("small") == 8  # the pool's maximum
+    assert licensed(virtual=24, entitlement=3) == 40  # all that is not dedicated
+
+
+def test_money_is_saved_where_licences_are() -> None:
+    told = layouts.scenario(
+        layouts.partition("lpar1", virtual=12), layouts.partition("lpar2", "drawer1", virtual=12),
+        advise=f'goal = "money"\nfree = ["virtual"]\nslower = "50 %"\n{LICENCE}',
+    )  # fmt: skip
+    found = advise(told, confirm=False)
+    assert found.do_nothing.money == 24_000
+    assert found.best
+    assert found.best[0].money is not None
+    assert found.best[0].money < 24_000
+    assert found.currency == "EUR"
+
+
+def test_running_partitions_never_have_more_or_less_than_may_be() -> None:
+    """Between two commands entitlement and virtual processors still fit each other."""
+    for before, after in (((3.0, 30), (1.0, 8)), ((1.0, 2), (4.0, 8)), ((2.0, 4), (1.0, 8)),
+                          ((2.0, 8), (3.0, 4))):  # fmt: skip
+        changes = [
+            Change("lpar1", word, word, one, other, "")
+            for word, one, other in zip(("entitlement", "virtual"), before, after, strict=True)
+        ]
+        entitled, virtual = before
+        for line in dynamic(changes):
+            sign = 1 if " -o a " in line else -1
+            words = line.split()
+            entitled += (
+                sign * float(words[words.index("--procunits") + 1]) if "--procunits" in words else 0
+            )
+            virtual += sign * int(words[words.index("--procs") + 1]) if "--procs" in words else 0
+            assert 0.1 * virtual <= entitled + 1e-9
+            assert entitled <= virtual
+        assert (entitled, virtual) == after
+
+
+def test_who_gives_comes_before_who_takes() -> None:
+    changes = [
+        Change("lpar1", "entitlement", "", 1.0, 2.0, ""),
+        Change("lpar2", "entitlement", "", 3.0, 2.0, ""),
+    ]
+    assert [line.split()[8] for line in dynamic(changes)] == ["lpar2", "lpar1"]
+
+
+def test_a_saving_within_chance_is_none() -> None:
+    assert is_sure(saved([5.0, 5.2, 5.1], [4.0, 4.1, 4.1]), 0.5)
+    assert not is_sure(saved([5.0, 5.2, 5.1], [4.0, 4.1, 4.1]), 1.5)
+    assert not is_sure(saved([5.0, 4.0, 6.0], [4.0, 5.0, 4.5]), 0.0)
+    assert not is_sure(saved([4.0, 4.1, 4.1], [5.0, 5.2, 5.1]), 0.0)
+
+
+def test_where_does_the_next_partition_go(tmp_path: Path) -> None:
+    new = tmp_path / "new.toml"
+    new.write_text(layouts.partition("new", "drawer0"), encoding="utf-8")
+    found = add(layouts.crowded(), new, runs=Runs(out=tmp_path / "runs"))
+    assert found.best
+    assert {one.partition for answer in found.best for one in answer.changes} == {"new"}
+    assert found.best[0].changes[0].after != "drawer0"
+    assert "Left to the hypervisor: new at drawer0" in found.told
+    new.write_text("[machine]\nmodel = 'ibm-power-770'\n", encoding="utf-8")
+    with pytest.raises(HomenodeError, match="holds no partition"):
+        add(layouts.crowded(), new)
+
+
+def test_how_many_more_fit() -> None:
+    """By entitlement: 48 cores, 4 x 9 are entitled."""
+    told = layouts.crowded(entitlement=9, virtual=9, rate=50)
+    found = more(told, "lpar1")
+    assert found.most == 1
+    assert found.run is None
+    with pytest.raises(HomenodeError, match="did you mean lpar1"):
+        more(told, "lpar")
+    pinched = more(layouts.crowded('headroom = "90 %"'), "lpar1")
+    assert pinched.most == 0
+    assert "headroom of 90 %" in pinched.limit
+
+
+def test_the_largest_load_keeps_the_limit_and_more_does_not(tmp_path: Path) -> None:
+    told = layouts.crowded('headroom = "50 %"', rate=100)
+    found = rate(told)
+    assert 1 < found.most < 64
+    assert "headroom" in found.limit
+    more_of_it = rate(layouts.crowded('headroom = "40 %"', rate=100))
+    assert more_of_it.most > found.most
+    one = rate(told, "lpar1")
+    assert [*one.amounts] == ["partition.lpar1.workload.rate"]
+    idle = told.with_({"partition.lpar1.workload": {"kind": "idle"}})
+    with pytest.raises(HomenodeError, match="no load that could be told in a rate"):
+        rate(idle, "lpar1")
+
+
+def test_the_command_says_it_in_json_and_in_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "small.toml"
+    path.write_text(layouts.crowded().text, encoding="utf-8")
+    words = ["advise", str(path), "--free", "home", "--best", "1", "--out", str(tmp_path / "runs")]
+    assert call(words) == 0
+    shown = capsys.readouterr().out
+    assert all(word in shown for word in ("do nothing", "advice 1", "And back:", "optmem"))
+    assert call([*words, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert f"{told['best'][0]['saving_cores']['mean']:.2f}" in shown
+    assert call([*words[:2], "--find", "rate", "--no-simulate", "-p", "lpar1"]) == 0
+    assert "times the load of lpar1" in capsys.readouterr().out
+    for wrong in (["--goal", "gold"], ["--worth", "x"], ["--more", "lpar1", "--find", "rate"],
+                  ["-p", "lpar1"], ["--time", "0 s"]):  # fmt: skip
+        assert call([*words, *wrong]) == 2
+        assert "internal error" not in capsys.readouterr().err
+
+
+def test_json_holds_all_that_is_told(tmp_path: Path) -> None:
+    found = advise(layouts.crowded(), free=["home"], out=tmp_path, best=1)
+    told = json.loads(json.dumps(found.as_json()))
+    assert told["verdict"] == "change"
+    assert set(told["do_nothing"]["cores"]) == {"mean", "ci95"}
+    (best,) = told["best"]
+    assert set(best["saving_cores"]) == {"mean", "ci95"}
+    assert set(best["changes"][0]) == {"path", "from", "to", "why"}
+    assert best["saving_cores"]["mean"] > best["saving_cores"]["ci95"] > 0
+    back = {line for line in best["back"] if line.startswith("# lpar")}
+    there = {line for line in best["commands"] if line.startswith("# lpar")}
+    assert there
+    assert not back & there
+    assert dataclasses.is_dataclass(found)

@@ -1,0 +1,104 @@
+"""Where no layout keeps all rules: the fewest that contradict each other, by name and line."""
+
+from __future__ import annotations
+
+import itertools
+
+import layouts
+import pytest
+
+from homenode.planner import advise
+from homenode.planner.exact import Exact
+from homenode.planner.search import Search
+from homenode.simulate.scenario import Scenario
+
+PAIRS = [["lpar1", "lpar2"], ["lpar1", "lpar3"], ["lpar2", "lpar3"]]
+
+
+def impossible(*, without: int | None = None) -> Scenario:
+    """Three that are to be apart by one change, where two must move; perhaps without a rule."""
+    aparts = [pair for at, pair in enumerate(PAIRS) if at != without]
+    changes = "" if without == len(PAIRS) else "changes = 1\n"
+    more = 'headroom = "5 %"\n'
+    return layouts.scenario(
+        *(layouts.partition(f"lpar{n}", rate=100) for n in (1, 2, 3)),
+        advise=f'free = ["home"]\nslower = "100 %"\n{changes}apart = {aparts}\n{more}'.replace(
+            "'", '"'
+        ),
+    )
+
+
+@pytest.mark.parametrize("every", [0, 5000])
+def test_the_set_is_the_smallest(every: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in ("search", "front"):
+        monkeypatch.setattr(f"homenode.planner.{place}.EVERY", every)
+    told = impossible()
+    found = advise(told, confirm=False)
+    assert found.verdict == "no layout keeps all rules"
+    assert "no proof" not in found.told
+    names = {one.rule for one in found.conflict}
+    assert names == {"at most 1 changes", *(f"{', '.join(pair)} apart" for pair in PAIRS)}
+    lines = told.text.splitlines()
+    for one in found.conflict:
+        assert one.where is not None
+        assert one.where.line is not None
+        assert lines[one.where.line - 1].startswith(("changes", "apart"))
+    assert {one["line"] for one in found.as_json()["conflict"]} == {
+        one.where.line for one in found.conflict if one.where
+    }
+
+
+@pytest.mark.parametrize("without", range(len(PAIRS) + 1))
+def test_dropping_any_one_of_them_makes_it_possible(without: int) -> None:
+    found = advise(impossible(without=without), confirm=False)
+    assert not found.conflict
+    assert found.best
+
+
+def test_one_rule_may_contradict_the_machine() -> None:
+    """Four partitions apart, and three drawers."""
+    told = layouts.crowded('apart = [["lpar1", "lpar2", "lpar3", "lpar4"]]\nheadroom = "1 %"')
+    found = advise(told, free=["home"], confirm=False)
+    assert [one.rule for one in found.conflict] == ["lpar1, lpar2, lpar3, lpar4 apart"]
+
+
+def test_a_limit_that_no_layout_keeps_is_named() -> None:
+    told = layouts.crowded('[[advise.limit]]\npartition = "lpar2"\nresponse = "2 us"')
+    found = advise(told, free=["home"], confirm=False)
+    (one,) = found.conflict
+    assert "lpar2" in one.rule
+    assert one.where is not None
+    assert one.where.line == len(told.text.splitlines())
+
+
+def test_the_exact_solver_agrees_with_going_through_all() -> None:
+    """It keeps the linear rules with the fewest changes, and keeps them as the rules do."""
+    for count in range(1, 4):
+        for pairs in itertools.combinations(PAIRS, count):
+            told = layouts.scenario(
+                *(layouts.partition(f"lpar{n}", rate=100) for n in (1, 2, 3)),
+                advise=f'free = ["home"]\nslower = "100 %"\napart = {[*pairs]}'.replace("'", '"'),
+            )
+            problem = layouts.problem(told)
+            row, disproved = Exact(problem.space).layout(problem.rules)
+            assert row is not None
+            assert not disproved
+            assert not problem.broken(row).any()
+            search = Search(problem.space, problem.cost, problem.rules, problem.goal)
+            seen = search.run()
+            assert (row > 0).sum() == seen.changes[seen.kept].min()
+
+
+def test_entitlements_of_the_exact_solver_fit_the_machine() -> None:
+    """46 of 48 cores are entitled; one drawer lost leaves 32."""
+    told = layouts.scenario(
+        layouts.partition("lpar1", entitlement=23, virtual=24, rate=100),
+        layouts.partition("lpar2", "drawer1", entitlement=23, virtual=24, rate=100),
+        advise='free = ["entitlement"]\nnode_lost = true\nslower = "1000 %"',
+    )
+    problem = layouts.problem(told)
+    row, _ = Exact(problem.space).layout(problem.rules)
+    assert row is not None
+    changed = problem.space.applied(row[0])
+    assert sum(one.entitlement for one in changed.partitions) <= 32
+    assert not problem.broken(row).any()

@@ -1,0 +1,64 @@
+"""Machines whose layouts are not solved: each is simulated, briefly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from homenode.errors import HomenodeError
+from homenode.planner import advise
+from homenode.planner.problem import problem_of
+from homenode.simulate.scenario import Scenario
+
+HOST = """\
+name = "host"
+
+[machine]
+model = "intel-xeon-6240-2s"
+
+[run]
+warmup = "100 ms"
+duration = "500 ms"
+replications = 3
+"""
+GUEST = """
+[[partition]]
+name = "{name}"
+processors = {{ mode = "shared", virtual = 24, cpuset = "0-35" }}
+memory = "16 GiB"
+kvm = {{}}
+workload = {{ kind = "transactions", rate = "{rate}/s", profile = "oltp" }}
+"""
+
+
+def host(*rates: int) -> Scenario:
+    """Guests that are all kept to the first socket."""
+    guests = [GUEST.format(name=f"kvm{at}", rate=rate) for at, rate in enumerate(rates, start=1)]
+    return Scenario.from_toml(HOST + "".join(guests))
+
+
+def test_one_of_two_crowded_guests_goes_to_the_other_socket(tmp_path: Path) -> None:
+    told = host(1200, 1200)
+    found = advise(told, free=["cpuset"], goal="response", out=tmp_path)
+    assert found.proven
+    assert "simulated, not solved" in found.told
+    assert found.best
+    (change,) = found.best[0].changes
+    assert (change.before, change.after) == ("0-35", "36-71")
+    assert found.best[0].saving.mean is not None
+    assert found.best[0].saving.mean > (found.best[0].saving.ci95 or 0.0)
+    again = advise(told, free=["cpuset"], goal="response", out=tmp_path, jobs=1)
+    assert again.as_json() == found.as_json()
+
+
+def test_a_guest_alone_stays(tmp_path: Path) -> None:
+    found = advise(host(500), free=["cpuset"], out=tmp_path)
+    assert found.verdict == "no beneficial move"
+
+
+def test_words_of_powervm_mean_nothing_there() -> None:
+    with pytest.raises(HomenodeError, match="no home that could be chosen"):
+        advise(host(500), free=["home"])
+    words = {one.word for one in problem_of(host(500), {}).space.variables}
+    assert words == {"virtual", "cpuset"}
