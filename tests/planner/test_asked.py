@@ -74,6 +74,12 @@ def test_what_cannot_be_asked(asked: dict[str, Any], words: tuple[str, ...]) -> 
     assert all(word in str(caught.value) for word in words)
 
 
+def test_values_of_a_path_that_the_file_does_not_write() -> None:
+    told = layouts.crowded('[advise.values]\n"partition.lpar1.processors.weight" = [10, 200]')
+    found = advise(told, free=["home"], confirm=False)
+    assert found.solved > 4
+
+
 def test_a_sweep_is_no_layout() -> None:
     text = layouts.crowded().text + '\n[sweep]\n"partition.lpar1.smt" = [1, 2]\n'
     with pytest.raises(HomenodeError, match=r"is a sweep of partition\.lpar1\.smt"):

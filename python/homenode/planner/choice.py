@@ -91,23 +91,19 @@ def nearest_values(search: Search, row: Rows, each: float) -> Rows:
     fewer virtual processors falls no lower than it must.
     """
     for at in np.flatnonzero(row):
-        one = search.space.variables[at]
-        now, value = one.now, one.value(int(row[at]))
-        if not (_is_number(now) and _is_number(value)):
+        values = [search.space.variables[at].now, *search.space.variables[at].values]
+        if not all(map(_is_number, values)):
             continue
-        numbers = [
-            number
-            for number, other in enumerate(one.values, start=1)
-            if abs(other - now) < abs(value - now)  # type: ignore[operator]
-        ]
+        told = [float(str(one)) for one in values]
+        away = [abs(one - told[0]) for one in told]
+        numbers = [n for n, far in enumerate(away) if n and far < away[row[at]]]
         rows = np.repeat(row[None, :], len(numbers) + 1, axis=0)
         rows[1:, at] = numbers
         scores = search.look(rows)
-        able = [
-            n for n, score in zip(numbers, scores[1:], strict=True) if score <= scores[0] + each
-        ]
+        pairs = zip(numbers, scores[1:], strict=True)
+        able = [number for number, score in pairs if score <= scores[0] + each]
         row = row.copy()
-        row[at] = min(able, key=lambda n: abs(one.value(n) - now), default=row[at])  # type: ignore[operator]
+        row[at] = min(able, key=lambda number: away[number], default=row[at])
     return row
 
 
