@@ -135,6 +135,14 @@ def test_more_work_takes_more_cores_and_longer(processors: str) -> None:
     assert [cores for cores, _ in found] == sorted(cores for cores, _ in found)
 
 
+def test_full_homes_are_named() -> None:
+    shared = '{ mode = "shared", entitlement = 1.5, virtual = 12 }'
+    busy = [partition(OPEN.format(2_400, "oltp"), name, shared) for name in ("web", "crm", "erp")]
+    crowded = layout(*(one + 'home = "drawer0"\n' for one in busy)).solve()
+    assert crowded.crowded == ("web", "crm", "erp")
+    assert layout(busy[0]).solve().crowded == ()
+
+
 def test_what_cannot_be_done_has_no_means() -> None:
     solved = layout(partition(OPEN.format(90000, "oltp"))).solve()
     assert solved.unsteady_reason("web") == "more work comes than it can do"

@@ -95,7 +95,8 @@ def _checked(
 
 def _json(of: Solved, checked: tuple[Run, list[Beside]] | None) -> dict[str, Any]:
     told: dict[str, Any] = {"point": of.point} if of.point else {}
-    told |= {**figures_json(of), "solved": True, "left_out": list(of.left_out)}
+    said = {"solved": True, "left_out": list(of.left_out), "homes_full": list(of.crowded)}
+    told |= {**figures_json(of), **said}
     if checked is not None:
         run, rows = checked
         told["check"] = {"run": run.id, "metrics": [row.as_json() for row in rows]}

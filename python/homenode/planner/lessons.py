@@ -26,6 +26,7 @@ def lessons(
     the forms, by partition and option, that are not to be told.
     """
     stricter, forbidden = limits.copy(), set()
+    now = excess_of(problem.rules, problem.solved(problem.space.now()))[0]
     for row, run in runs.values():
         if not row.any():
             continue
@@ -37,10 +38,19 @@ def lessons(
             if ratio is not None and ratio > 1 and excess[index] > -1:
                 # What was solved is wrong by this factor: so much less may be solved.
                 least = (1 + float(excess[index])) / ratio - 1 - _MARGIN
-                stricter[index] = min(stricter[index], least)
+                if least > now[index]:
+                    stricter[index] = min(stricter[index], least)
+                else:
+                    # Not even the layout as it is would keep that: wrong are these forms alone.
+                    forbidden |= _changed(solved.options[0])
         forbidden |= {
             (partition, int(solved.options[0, partition]))
             for partition in map(run.partitions.index, unsteady(run))
             if solved.options[0, partition]
         }
     return np.asarray(stricter), forbidden
+
+
+def _changed(options: Floats) -> set[tuple[int, int]]:
+    """The forms of a layout that are not those of now."""
+    return {(partition, int(option)) for partition, option in enumerate(options) if option}

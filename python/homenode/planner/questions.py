@@ -13,6 +13,7 @@ from homenode.errors import HomenodeError, NotFoundError, ScenarioError, listed,
 from homenode.model.document import read_document, to_toml
 from homenode.model.scenario import Scenario
 from homenode.model.scenario.file.workload import Transactions, Users
+from homenode.model.scenario.loads import load_names
 from homenode.model.scenario.paths import spelt
 from homenode.model.scenario.places import name_of_chip, node_word
 from homenode.model.units import RATE
@@ -29,9 +30,10 @@ MOST = 1_024
 _MOST_TIMES = 64.0
 _EXACT = 0.005
 """Share of a rate to which it is found."""
-_STEP = 0.02
-_TRIES = 8
-"""Steps down from what the solver says, until a simulation agrees."""
+_NEAR = 0.02
+"""Share of a rate to which simulations find it where they contradict the solver."""
+_TRIES = 12
+"""Simulations that look for it."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ def more(scenario: Scenario, name: str, runs: Runs | None = None, **asked: Any) 
 
     asking = _Asking(scenario, with_more, asked, runs)
     best, limit = asking.most_of(float(MOST - len(names)), whole=True)
-    best, run, limit = asking.confirmed(best, limit, lambda count: count - 1)
+    best, run, limit = asking.confirmed(best, limit, whole=True)
     return asking.told(f"more of {name}", best, run, limit, {})
 
 
@@ -133,9 +135,12 @@ def rate(
 
     asking = _Asking(scenario, loaded, asked, runs)
     best, limit = asking.most_of(_MOST_TIMES, whole=False)
-    best, run, limit = asking.confirmed(best, limit, lambda times: times * (1 - _STEP))
+    best, run, limit = asking.confirmed(best, limit, whole=False)
     amounts = {path: str(change(best)) for path, change in loads.items()}
-    whose = "all partitions" if partition is None else partition
+    grown = {path.split(".workload.")[0].removeprefix("partition.") for path in loads}
+    whose = "all partitions"
+    if len(grown) < len(scenario.partitions):
+        whose = f"{listed(sorted(grown), 6)}, all else as it is"
     return asking.told(f"times the load of {whose}", best, run, limit, amounts)
 
 
@@ -151,11 +156,14 @@ def _loads(
     for one in scenario.partitions:
         if partition not in (None, one.name):
             continue
-        change = _grown(one.table.workload)
-        if change is not None:
-            found = True
-            key, of = change
-            yield f"partition.{spelt(one.name)}.workload.{key}", of
+        loads = one.table.loads
+        for name, load in zip(load_names(loads), loads, strict=True):
+            change = _grown(load)
+            if change is not None:
+                found = True
+                key, of = change
+                which = f"{spelt(name)}." if len(loads) > 1 else ""
+                yield f"partition.{spelt(one.name)}.workload.{which}{key}", of
     if not found:
         raise HomenodeError(
             f"{partition or scenario.name} has no load that could be told in a rate or in users",
@@ -225,6 +233,8 @@ class _Asking:
         try:
             problem = self._problem(self.at(amount))
         except ScenarioError as error:
+            if amount <= 1:
+                raise
             return error.there or error.problem
         over = problem.broken(problem.space.now())[0]
         rules = zip(problem.rules, over, strict=True)
@@ -233,22 +243,33 @@ class _Asking:
     def _problem(self, scenario: Scenario) -> Problem:
         return problem_of(scenario, {}, wishes_of(self.scenario, **self.asked))
 
-    def confirmed(
-        self, best: float, limit: str, less: Callable[[float], float]
-    ) -> tuple[float, Run | None, str]:
-        """The most of which a simulation says the same; less and less of it otherwise."""
-        if self.runs is None:
+    def confirmed(self, best: float, limit: str, *, whole: bool) -> tuple[float, Run | None, str]:
+        """The most of which a simulation says the same; where it contradicts, simulations look for
+        it themselves, from nothing up to there.
+        """
+        runs = self.runs
+        if runs is None or best <= 0:
             return best, None, limit
+        run, told = self._simulated(runs, best)
+        if told is None:
+            return best, run, limit
+        low, high, found = 0.0, best, None
         for _ in range(_TRIES):
-            if best <= 0:
+            if high - low <= (1 if whole else _NEAR * high):
                 break
-            scenario = self.at(best)
-            run = self.runs.of(scenario)
-            told = self._broken_in(run, scenario)
-            if told is None:
-                return best, run, limit
-            best, limit = less(best), told
-        return best, None, limit
+            middle = (low + high) // 2 if whole else (low + high) / 2
+            run, broken = self._simulated(runs, middle)
+            if broken is None:
+                low, found = middle, run
+            else:
+                high, told = middle, broken
+        return low, found, told
+
+    def _simulated(self, runs: Runs, amount: float) -> tuple[Run, str | None]:
+        """The run of so much, and what does not hold in it."""
+        scenario = self.at(amount)
+        run = runs.of(scenario)
+        return run, self._broken_in(run, scenario)
 
     def _broken_in(self, run: Run, scenario: Scenario) -> str | None:
         for name, reason in unsteady(run).items():

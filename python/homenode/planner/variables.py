@@ -120,9 +120,26 @@ def _by_path(scenario: Scenario, wishes: Wishes) -> Iterator[Variable]:
         below = path.removeprefix(f"partition.{spelt(name)}.")
         now = _written(scenario, names.index(name), below)
         others = tuple(value for value in values if value != now)
+        for value in others:
+            _check_value(scenario, path, value, wishes)
         if others:
             word = below.rpartition(".")[2]
             yield Variable(names.index(name), word, path, now, others)
+
+
+def _check_value(scenario: Scenario, path: str, value: object, wishes: Wishes) -> None:
+    """Refuses a value that may not stand there at all; whether a layout has room for it is asked
+    later.
+    """
+    try:
+        scenario.with_({path: value})
+    except ScenarioError as error:
+        raise ScenarioError(
+            f"[advise.values] {path} = {value!r}: {error.problem}",
+            there=error.there,
+            where=wishes.where("values", path),
+            next_step=error.next_step,
+        ) from error
 
 
 def _written(scenario: Scenario, index: int, below: str) -> object:

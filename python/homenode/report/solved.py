@@ -30,6 +30,17 @@ def solved_lines(solved: Sequence[Solved]) -> list[str]:
             f"Work of {listed(recorded, 4)} is recorded, or told in cores: the mean over all of it"
             " is solved, response is left out."
         )
+    limited = list(dict.fromkeys(name for one in solved for name in one.limited))
+    if limited:
+        lines.append(
+            f"A cap may hold {listed(limited, 4)} up within a window: response is left out there."
+        )
+    crowded = list(dict.fromkeys(name for one in solved for name in one.crowded))
+    if crowded:
+        lines.append(
+            f"Homes of {listed(crowded, 4)} are full: there cores are less sure; --check says how"
+            " near they are."
+        )
     return [*lines, f"left out: {', '.join(left_out)}"]
 
 

@@ -93,8 +93,18 @@ impl Layouts {
     /// Adds a form of a partition and returns its number.
     ///
     /// # Errors
-    /// As for the spec; the others keep the forms that they have in it.
+    /// One that is unsound by itself, a partition that is not there. Whether it fits beside the
+    /// others is not looked at: what they have is not known before a layout is chosen.
     pub fn add(&mut self, partition: usize, form: &Partition) -> Result<usize, SolveFault> {
+        if partition >= self.forms.len() {
+            let (got, want) = (partition, self.forms.len());
+            return Err(SolveFault::Shape { got, want });
+        }
+        sim::check(&Spec {
+            partitions: vec![form.clone()],
+            changes: Vec::new(),
+            ..self.spec.clone()
+        })?;
         let made = Form::of(&self.spec.machine, &self.state.tree, form)?;
         self.forms[partition].push(made);
         Ok(self.forms[partition].len() - 1)
@@ -127,14 +137,10 @@ impl Layouts {
             let (got, want) = (chosen.len(), self.forms.len());
             return Err(SolveFault::Shape { got, want });
         }
-        let forms: Vec<&Form> = chosen
-            .iter()
-            .zip(&self.forms)
-            .map(|(at, of)| &of[*at])
-            .collect();
         for (partition, number) in chosen.iter().enumerate() {
             if self.state.doing[partition].form != *number {
-                self.state.take(partition, *number, forms[partition]);
+                let form = &self.forms[partition][*number];
+                self.state.take(partition, *number, form);
             }
         }
         weigh(&self.spec, &mut self.forms, chosen);

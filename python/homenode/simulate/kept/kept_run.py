@@ -131,8 +131,9 @@ class KeptRun(Figures):
         return charged
 
     def intervals(self, table: str = "partition") -> pl.DataFrame:
-        """A result table (`partition`, `cpu`, `pool`; where z/VM runs also `virtual_machine`,
-        `switch`, `volume`), a row per interval; names beside indices.
+        """A result table (`partition`, `cpu`, `pool`; where partitions have several workloads
+        `workload`; where z/VM runs also `virtual_machine`, `switch`, `volume`), a row per interval;
+        names beside indices.
         """
         return self._named(self.table_file(table), table)
 
@@ -183,7 +184,7 @@ class KeptRun(Figures):
         with reading(self.path):
             rows = scan_table(self.path, table).collect()
         kinds = ["pool"] if table == "pool" else ["partition"]
-        if table in ("virtual_machine", "switch"):
+        if table in ("virtual_machine", "switch", "workload"):
             kinds.append(table)
         named = rows.rename({kind: f"{kind}_index" for kind in kinds})
         for kind in kinds:

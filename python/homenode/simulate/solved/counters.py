@@ -48,11 +48,21 @@ def is_recorded(partition: PartitionSpec) -> bool:
     return partition["workload"]["kind"] == "trace"
 
 
+def is_limited(spec: Spec, partition: PartitionSpec) -> bool:
+    """Whether a cap, its own or its pool's, holds it up within a window, which is not solved: its
+    cores are known, not what its work waits.
+    """
+    shared = shared_of(partition)
+    if shared is None:
+        return False
+    return shared["capped"] or spec["pools"][shared["pool"]]["maximum"] is not None
+
+
 def _partition(spec: Spec, one: PartitionSpec, of: PartitionSolved) -> PartitionAnswer:
     found = {
         "name": of["name"],
         "totals": _counters(spec, one, of),
-        "response_ns": _response(one, of),
+        "response_ns": _response(spec, one, of),
         "dispatch_wait_ns": Known(),
         "finished": {"count": 0, "sum": 0, "min": 0, "max": 0},
         "gauges": Known(),
@@ -65,11 +75,11 @@ def _partition(spec: Spec, one: PartitionSpec, of: PartitionSolved) -> Partition
     return cast("PartitionAnswer", found)
 
 
-def _response(one: PartitionSpec, of: PartitionSolved) -> Known | dict[str, float]:
+def _response(spec: Spec, one: PartitionSpec, of: PartitionSolved) -> Known | dict[str, float]:
     if not _transactions(one, of):
         return {}
     mean = of["response_ns"]
-    return Known() if mean is None else Known(count=1, mean=mean)
+    return Known() if mean is None or is_limited(spec, one) else Known(count=1, mean=mean)
 
 
 def _transactions(one: PartitionSpec, of: PartitionSolved) -> float:
@@ -90,7 +100,6 @@ def _counters(spec: Spec, one: PartitionSpec, of: PartitionSolved) -> Known:
         home_ns=home * busy,
         near_ns=near * busy,
         far_ns=far * busy,
-        ready_ns=of["busy_vps"] * of["waiting"] * ns,
         instructions=of["instructions"] * seconds,
         cycles=of["busy_threads"] * seconds * spec["machine"]["clock_hz"],
         spin_instructions=0.0,
@@ -99,8 +108,10 @@ def _counters(spec: Spec, one: PartitionSpec, of: PartitionSolved) -> Known:
     )
     known |= {f"book_{name}": cores * ns for name, cores in of["books"].items()}
     known |= {f"lines_{name}": rate * seconds for name, rate in of["lines"].items()}
-    if of["inside"] is not None and not is_recorded(one):
-        known["runq_ns"] = of["inside"] * ns
+    if not is_limited(spec, one):
+        known["ready_ns"] = of["busy_vps"] * of["waiting"] * ns
+        if of["inside"] is not None and not is_recorded(one):
+            known["runq_ns"] = of["inside"] * ns
     known |= _of_own_cores(one)
     return known
 

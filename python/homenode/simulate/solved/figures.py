@@ -23,9 +23,13 @@ from homenode.simulate.kept.metrics import METRICS
 from homenode.simulate.kept.nest_metrics import categories
 from homenode.simulate.kept.summarize import metric_of, replication_totals, steadiness
 from homenode.simulate.runner.job import Job
-from homenode.simulate.solved.counters import as_answer, is_recorded
+from homenode.simulate.solved.counters import as_answer, is_limited, is_recorded
 
 SIMULATED_ONLY = "only a simulation tells it"
+FULL = 0.9
+"""Share of a node's cores that those at home there use from which on their figures are less sure:
+who goes elsewhere then hangs on what a mean does not tell.
+"""
 
 
 class Solved(Figures):
@@ -62,6 +66,33 @@ class Solved(Figures):
     def recorded(self) -> tuple[str, ...]:
         """Partitions of whose demand only the mean was solved."""
         return tuple(one["name"] for one in self.spec["partitions"] if is_recorded(one))
+
+    @functools.cached_property
+    def limited(self) -> tuple[str, ...]:
+        """Partitions that a cap may hold up: what their work waits is not known."""
+        partitions = self.spec["partitions"]
+        return tuple(one["name"] for one in partitions if is_limited(self.spec, one))
+
+    @functools.cached_property
+    def crowded(self) -> tuple[str, ...]:
+        """Partitions at home where those at home use almost all cores: their figures are less
+        sure.
+        """
+        machine, used = (
+            self.spec["machine"],
+            dict.fromkeys(range(self.spec["machine"]["nodes"]), 0.0),
+        )
+        shared = [one for one in self.spec["partitions"] if shared_of(one) is not None]
+        cores = {one["name"]: one["cores"] for one in self.answer["partitions"]}
+        chips = machine["chips_per_node"]
+        for one in shared:
+            for chip in one["home"]:
+                used[chip // chips] += cores[one["name"]] / len(one["home"])
+        most = FULL * chips * machine["cores_per_chip"]
+        full = {node for node, cores_used in used.items() if cores_used > most}
+        return tuple(
+            one["name"] for one in shared if any(chip // chips in full for chip in one["home"])
+        )
 
     def __repr__(self) -> str:
         return f"Solved({self.name!r}, partitions {', '.join(self.partitions)})"
