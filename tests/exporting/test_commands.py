@@ -13,6 +13,8 @@ import pytest
 
 from homenode import Run
 from homenode.records.exporting import ExportError, ExportOptions, export, text
+from homenode.records.exporting.vpars import changed
+from homenode.simulate.scenario import Scenario
 
 ALIKE = """
 [machine]
@@ -127,6 +129,28 @@ def test_vpars_names_the_granules_once(kept_hp: Run) -> None:
     assert lines[0].endswith("vparcreate -p shop -g ILM:1024:y -g CLM:1024:y")
     assert len(lines) == 2
     assert " -g " not in lines[1]
+
+
+def test_vpars_take_away_before_they_add(kept_hp: Run, tmp_path: Path) -> None:
+    """Memory of `orders` moves to its cores: what is added forth is taken away back."""
+    memory = [{"size": "24 GiB", "on": "cell1"}, {"size": "8 GiB", "on": "interleaved"}]
+    base = Scenario.load(kept_hp.path / "scenario.toml")
+    other = base.with_({"partition.orders.memory": memory}).run(out=tmp_path)
+    forth, back = [*changed(kept_hp, other)], [*changed(other, kept_hp)]
+    assert [line.split()[2] for line in forth[1:]] == ["orders", "orders"]
+    assert "must be down" in forth[0]
+    for first, second in (forth[1:], back[1:]):
+        assert set(first.split()[3::2]) == {"-d"}
+        assert set(second.split()[3::2]) == {"-a"}
+    assert forth[1] == back[2].replace("-a ", "-d ")
+    assert forth[2] == back[1].replace("-d ", "-a ")
+    assert "cell:1:mem::" in forth[2]
+    assert not any("-a io" in line or "cpu" in line for line in forth)
+    assert [*changed(other, other)] == []
+    own = {"mode": "dedicated", "cores": 4, "paths": ["1.10", "1.11"]}
+    by_path = base.with_({"partition.orders.processors": own}).run(out=tmp_path)
+    with pytest.raises(ExportError, match="asked for by path"):
+        [*changed(kept_hp, by_path)]
 
 
 def test_zvm_commands_and_directory(kept_z: Run) -> None:

@@ -15,9 +15,10 @@ from homenode.cli import call
 from homenode.errors import HomenodeError
 from homenode.model.scenario.file.advise import Licence
 from homenode.planner import Change, advise
-from homenode.planner.commands import dynamic
+from homenode.planner.commands import commands, dynamic
 from homenode.planner.confirm import Runs, is_sure, saved
 from homenode.planner.questions import add, more, rate
+from homenode.report.advice import advice_lines
 from homenode.simulate.scenario import Scenario
 
 LICENCE = """
@@ -43,6 +44,7 @@ currency = "EUR"
         ('[advise.values]\n"run.seed" = [1]', ("no path into a partition",)),
         ('free = ["hom"]', ("hom",)),
         ("worth = 2", ("worth",)),
+        ('apart = [["lpar1", "lpar2", "lpar1"]]', ("lpar1 is named twice",)),
     ],
 )
 def test_a_table_that_cannot_be(told: str, words: tuple[str, ...]) -> None:
@@ -184,6 +186,75 @@ def test_where_does_the_next_partition_go(tmp_path: Path) -> None:
     new.write_text("[machine]\nmodel = 'ibm-power-770'\n", encoding="utf-8")
     with pytest.raises(HomenodeError, match="holds no partition"):
         add(layouts.crowded(), new)
+
+
+def test_what_is_not_there_yet_gets_no_commands(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base, new = tmp_path / "base.toml", tmp_path / "new.toml"
+    base.write_text(layouts.crowded().text, encoding="utf-8")
+    new.write_text(layouts.partition("new", "drawer0"), encoding="utf-8")
+    words = ["advise", str(base), "--add", str(new), "--out", str(tmp_path / "runs")]
+    assert call(words) == 0
+    shown = capsys.readouterr().out
+    assert "advice 1" in shown
+    assert "--as hmc" in shown
+    assert not any(word in shown for word in ("And back", "optmem", "chhwres"))
+    new.write_text("\n[machine]\nactive_cores = 16\n" + layouts.partition("new"), encoding="utf-8")
+    assert call(words) == 2
+    told = capsys.readouterr().err
+    assert "new.toml:2" in told
+    assert "machine cannot be added" in told
+
+
+def test_one_change_is_told_by_what_was_simulated(tmp_path: Path) -> None:
+    """Without it all is as it is; of several each has a part, by the search."""
+    found = advise(layouts.crowded(), free=["home"], out=tmp_path, best=3)
+    assert {len(one.changes) > 1 for one in found.best} == {True, False}
+    for one in found.best:
+        parts = ["without it" in change.why for change in one.changes]
+        assert all(parts) if len(parts) > 1 else not any(parts)
+    (told,) = [line for line in advice_lines(found) if "is of the search" in line]
+    single = dataclasses.replace(
+        found, best=tuple(one for one in found.best if len(one.changes) == 1)
+    )
+    assert told not in [*advice_lines(single)]
+    assert not any("is of the search" in line for line in advice_lines(single))
+
+
+def test_comments_stay_with_what_is_new(tmp_path: Path) -> None:
+    """Of a z/VM alone, and no head with nothing below it."""
+    examples = Path(__file__).resolve().parents[2] / "examples"
+    told = (examples / "prsm-three-partitions.toml").read_text(encoding="utf-8")
+    brief = '\n[run]\nwarmup = "50 ms"\nduration = "100 ms"\nreplications = 1\n'
+    now = Scenario.from_toml(told.split("\n[run]", 1)[0] + brief)
+    path = "partition.zvm.guest.unparking"
+    one, other = (s.run(out=tmp_path) for s in (now, now.with_({path: "large"})))
+    lines = commands(one, other, [Change("zvm", "unparking", path, "medium", "large", "")])
+    assert lines[0].endswith("homenode runs none of the commands.")
+    assert lines[-2:] == ("* CP commands", "SET SRM UNPARKING LARGE")
+    assert {line.split()[2] for line in lines if line.startswith("* Partition")} == {"ZVM:"}
+
+
+def test_headroom_is_told_as_the_solvers(tmp_path: Path) -> None:
+    found = advise(layouts.crowded(), goal="headroom", free=["home"], out=tmp_path, best=1)
+    assert "of headroom, by the solver alone" in found.told
+
+
+def test_each_change_brings_headroom() -> None:
+    asked = {"goal": "headroom", "free": ["home", "virtual", "entitlement"]}
+    found = advise(layouts.crowded(rate=400), confirm=False, **asked)
+    assert found.best
+    assert not any("0.00" in change.why for one in found.best for change in one.changes)
+
+
+def test_running_partitions_stay_within_their_profile(tmp_path: Path) -> None:
+    told = layouts.crowded()
+    path = "partition.lpar1.processors.virtual"
+    one, other = (layout.run(out=tmp_path) for layout in (told, told.with_({path: 4})))
+    lines = commands(one, other, [Change("lpar1", "virtual", path, 8, 4, "")])
+    first = next(at for at, line in enumerate(lines) if "--procs 4" in line)
+    assert any("minimum and maximum of the active profile" in line for line in lines[:first])
 
 
 def test_how_many_more_fit() -> None:

@@ -102,3 +102,22 @@ def test_entitlements_of_the_exact_solver_fit_the_machine() -> None:
     changed = problem.space.applied(row[0])
     assert sum(one.entitlement for one in changed.partitions) <= 32
     assert not problem.broken(row).any()
+
+
+def test_pins_belong_to_the_set_only_where_they_forbid_it() -> None:
+    """Two in one drawer that are to be apart, both pinned; a third is free, and no matter."""
+    told = layouts.crowded(
+        'free = ["home"]\napart = [["lpar1", "lpar2"]]\npinned = ["lpar1", "lpar2"]'
+    )
+    found = advise(told, confirm=False)
+    assert [one.rule for one in found.conflict] == [
+        "lpar1, lpar2 apart",
+        "pinned: nothing of lpar1, lpar2 changes",
+    ]
+    lines = told.text.splitlines()
+    assert found.conflict[1].where is not None
+    assert lines[(found.conflict[1].where.line or 0) - 1].startswith("pinned")
+    every = '["lpar1", "lpar2", "lpar3", "lpar4"]'
+    other = layouts.crowded(f'free = ["home"]\napart = [{every}]\npinned = ["lpar4"]')
+    (one,) = advise(other, confirm=False).conflict
+    assert one.rule.endswith("apart")

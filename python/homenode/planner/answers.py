@@ -72,6 +72,8 @@ class Answers:
                 None,
             )
             worth = self._without(float(goals[at + 1] - goals[0]), bool(costs.sound[at + 1]), lacks)
+            # Without a single one all is as it is, which is told by itself, and simulated.
+            worth = worth if len(places) > 1 else ""
             after = one.value(int(row[place]))
             first = name not in {other.partition for other in found}  # its books are told once
             reason = why(worth, name, run if first else None, base)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from homenode.planner.problem import Problem
 from homenode.planner.rules import Rule
 from homenode.planner.search import Search, Seen
 from homenode.planner.solver import Floats
@@ -17,6 +18,8 @@ from homenode.planner.space import Rows
 
 _EACH = 0.25
 """Part of what advice must save that each of its changes must."""
+_NONE = 0.005
+"""Cores of headroom that are told as none."""
 _SAME = 0.01
 """Share of the response of now by which two layouts differ in nothing."""
 _MOST_PAIRS = 12
@@ -105,6 +108,24 @@ def nearest_values(search: Search, row: Rows, each: float) -> Rows:
         row = row.copy()
         row[at] = min(able, key=lambda number: away[number], default=row[at])
     return row
+
+
+def needed(problem: Problem, rows: Sequence[Rows]) -> list[Rows]:
+    """The rows without changes that bring no headroom, solved by themselves: of one of many that
+    are solved together the search knows it less exactly.
+    """
+    found: dict[bytes, Rows] = {}
+    for row in rows:
+        for at in np.flatnonzero(row):
+            less = row.copy()
+            less[at] = 0
+            solved = problem.solved(np.stack([row, less]))
+            kept = solved.sound[1] and not problem.broken(less[None, :]).any()
+            if kept and solved.headroom[0] - solved.headroom[1] < _NONE:
+                row = less  # noqa: PLW2901
+        if row.any():
+            found[row.tobytes()] = row
+    return [*found.values()]
 
 
 def _is_number(value: object) -> bool:

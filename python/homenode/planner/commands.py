@@ -5,17 +5,30 @@ exported, without what both have; on a Power server first what running partition
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
 from shlex import quote
 
-from homenode.planner.advice import Change
+from homenode.planner.advice import Advice, Answer, Change
+from homenode.records.exporting import vpars
 from homenode.records.exporting.commands import Commands
 from homenode.records.exporting.errors import ExportError
 from homenode.records.exporting.options import ExportOptions
 from homenode.records.exporting.registry import exporter
 from homenode.simulate.run import Run
 
-_FORMS = {"phyp": "hmc", "prsm": "zvm", "dedicated": "vpars"}
+_FORMS = {"phyp": "hmc", "prsm": "zvm"}
 """Form of commands by the hypervisor's policy."""
+_CREATED = {
+    "phyp": ("hmc", "writes its profile; the partition itself is made with mksyscfg -r lpar."),
+    "prsm": ("zvm", "writes what its image profile is to hold, and the directory of a z/VM."),
+    "dedicated": (
+        "vpars",
+        "writes vparcreate and what it has, on a vPars monitor.",
+    ),
+}
+"""By the policy, the form that creates partitions, and what it writes."""
+_CREATED_ELSE = ("libvirt", "writes its domain, which virsh define takes, on a KVM host.")
 _HEAD = ('SYSTEM="managed system"', 'PROFILE="profile"')
 _AT_ONCE = {"entitlement": "procunits", "virtual": "procs"}
 
@@ -25,34 +38,87 @@ def commands(before: Run, after: Run, changes: Sequence[Change]) -> tuple[str, .
     policy = str(before.spec["machine"]["hypervisor"]["policy"])
     if policy == "phyp":
         return (*_HEAD, *_on_power(before, after, changes))
-    told = tuple(_new(before, after, policy))
-    return told or tuple(f"# {one.path}: {one.before} -> {one.after}" for one in changes)
+    if policy == "dedicated":
+        return tuple(_of_cells(before, after, changes))
+    return tuple(_new_blocks(before, after, policy)) or _as_comments(changes)
 
 
-def _new(before: Run, after: Run, policy: str) -> Iterator[str]:
-    """Lines of the one export that the other has not."""
+def added(told: Advice, policy: str) -> Advice:
+    """Advice for partitions that are not there yet, so that no command could move them: in place
+    of commands, what writes those that create them.
+    """
+
+    def planned(answer: Answer) -> Answer:
+        if not answer.commands:
+            return answer
+        form, writes = _CREATED.get(policy, _CREATED_ELSE)
+        line = f"# What is added is not there yet: `homenode export {answer.run} --as {form}`"
+        return replace(answer, commands=(line, f"# {writes}"), back=())
+
+    return replace(told, best=tuple(map(planned, told.best)))
+
+
+def _as_comments(changes: Sequence[Change]) -> tuple[str, ...]:
+    return tuple(f"# {one.path}: {one.before} -> {one.after}" for one in changes)
+
+
+def _of_cells(before: Run, after: Run, changes: Sequence[Change]) -> Iterator[str]:
+    """What the monitor of virtual partitions is told, where there is one."""
+    lines: list[str] = []
+    try:
+        lines += vpars.changed(before, after)
+    except ExportError as error:
+        yield f"# No commands: {error.problem}"
+    yield from lines
+    done = ("memory", "cores") if lines else ()
+    yield from _as_comments([one for one in changes if one.word not in done])
+
+
+def _lines(run: Run, policy: str) -> list[str]:
+    """The export; nothing where there is no form of it."""
     form = exporter(_FORMS[policy]) if policy in _FORMS else None
     if not isinstance(form, Commands):
-        return
+        return []
     try:
-        there = set(form.make(before, ExportOptions()))
-        yield from (line for line in form.make(after, ExportOptions()) if line not in there)
+        return [*form.make(run, ExportOptions())]
     except ExportError:
-        return
+        return []
+
+
+def _new(before: Run, after: Run, policy: str) -> list[str]:
+    """Lines of the one export that the other has not."""
+    there = set(_lines(before, policy))
+    return [line for line in _lines(after, policy) if line not in there]
+
+
+def _new_blocks(before: Run, after: Run, policy: str) -> Iterator[str]:
+    """The same with the comments before it in each block, and the first ones."""
+    new = _new(before, after, policy)
+    told = groupby(_lines(after, policy), key=bool)
+    blocks = [[*lines] for is_block, lines in told if is_block] if new else []
+    for count, block in enumerate(blocks):
+        last = max((at for at, line in enumerate(block) if line in new), default=-1)
+        shown = block if not count else block[: last + 1]
+        yield from (line for line in shown if line in new or line.startswith(("#", "*")))
 
 
 def _on_power(before: Run, after: Run, changes: Sequence[Change]) -> Iterator[str]:
     at_once = [*dynamic(changes)]
     if at_once:
         yield "# Running partitions: what is taken away first, then what is given"
+        yield "# (only within minimum and maximum of the active profile; beyond them write the"
+        yield "# profile first and activate the partition anew)"
         yield from at_once
-    lines = [*_new(before, after, "phyp")]
+    lines = _new(before, after, "phyp")
     profiles = [line for line in lines if line.startswith(("chsyscfg", "chhwres"))]
     comments = [line for line in lines if line.startswith("#")]
     if profiles:
         yield "# Profiles, so that it lasts"
         yield from profiles
-    yield from (line for line in comments if ", home " not in line)
+    inside = [line for line in comments if ", home " not in line]
+    if inside:
+        yield "# In the partitions"
+        yield from inside
     moved = list(dict.fromkeys(one.partition for one in changes if one.word == "home"))
     if moved:
         yield "# Homes cannot be commanded; the optimizer brings memory and cores together:"

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from homenode.planner.exact import Exact
+from homenode.planner.problem import Problem
 from homenode.planner.rules import Rule
 from homenode.planner.search import Search
 
@@ -34,6 +35,24 @@ def conflict(search: Search, exact: Exact | None) -> list[Rule]:
         if not _is_kept(search, less, exact):
             left = less
     return [search.rules[at] for at in left]
+
+
+def is_freed(search: Search, unpinned: Problem, rules: Collection[Rule]) -> bool:
+    """Whether a layout keeps these rules, and those of the machine, once nothing is pinned."""
+    names = {rule.name for rule in rules}
+    asked = [rule for rule in unpinned.rules if not rule.wished or rule.name in names]
+    row = Exact(unpinned.space).layout(asked)[0]
+    whole = unpinned.space.solver.whole
+    again = Search(
+        unpinned.space,
+        unpinned.cost,
+        asked,
+        unpinned.goal,
+        seed=search.seed,
+        rounds=_ROUNDS,
+        most=_FEW if whole else None,
+    )
+    return bool(again.run([] if row is None else [row]).kept.any())
 
 
 def _sets(wished: Collection[int]) -> Iterator[tuple[int, ...]]:

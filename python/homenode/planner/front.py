@@ -16,9 +16,9 @@ from homenode.model.scenario import Scenario
 from homenode.planner import advice as words
 from homenode.planner.advice import Advice, Answer, Named, Refusal
 from homenode.planner.answers import Answers
-from homenode.planner.choice import best_rows, refused
+from homenode.planner.choice import best_rows, needed, refused
 from homenode.planner.confirm import Runs, cores_of, is_sure, responses_of, saved
-from homenode.planner.conflict import conflict
+from homenode.planner.conflict import conflict, is_freed
 from homenode.planner.exact import Exact
 from homenode.planner.lessons import lessons
 from homenode.planner.played import MOST as PLAYED
@@ -131,6 +131,7 @@ class Advising:
         now = self.problem.space.now()[0]
         for _ in range(_TRIES):
             rows = best_rows(search, self.problem.wishes.told.worth, best)
+            rows = needed(self.problem, rows) if self._goal == "headroom" else rows
             answers = self._simulated([now, *rows])
             if not self._learnt(answers[1:]):
                 break
@@ -176,13 +177,17 @@ class Advising:
     def _conflict(self, rules: Sequence[Rule], *, proven: bool) -> Advice:
         """That no layout keeps all rules, and which of them contradict each other."""
         now = self._simulated([self.problem.space.now()[0]])[0]
-        told = f"No layout keeps all rules. Not together: {listed(map(str, rules), 20)}."
-        if not rules:
+        named = [Named(rule.name, rule.where) for rule in rules]
+        pins = self.problem.wishes.told.pinned
+        if pins and is_freed(self.search, self.problem.unpinned(), rules):
+            where = self.problem.wishes.where("pinned")
+            named.append(Named(f"pinned: nothing of {listed(pins)} changes", where))
+        told = f"No layout keeps all rules. Not together: {listed(map(str, named), 20)}."
+        if not named:
             told = "No layout keeps the rules of the machine itself."
         if not proven:
             told += " Local search found none, which is no proof."
-        named = tuple(Named(rule.name, rule.where) for rule in rules)
-        return self._advice(now, (), words.CONFLICT, told, conflict=named)
+        return self._advice(now, (), words.CONFLICT, told, conflict=tuple(named))
 
     def _told(self, now: Answer, others: Sequence[Answer]) -> Advice:
         good = [one for one in others if self._is_better(one, now)]
@@ -262,6 +267,8 @@ class Advising:
         unit = self.problem.wishes.currency if self._goal == "money" else UNITS[self._goal]
         verb = "bring" if self._goal == "headroom" else "save"
         saves = f"{verb}{ending} {with_interval(best.saving)} {unit}"
+        if self._goal == "headroom" and best.run is not None:
+            saves += ", by the solver alone"  # of a node simulations tell nothing
         if now.breaks:
             broken = "; ".join(now.breaks)
             more = f", and {saves}" if (best.saving.mean or 0.0) > 0 else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,11 @@ class Problem:
     def rules(self) -> list[Rule]:
         """What must hold."""
         return rules_of(self.wishes, self.cost, self.solved(self.space.now()))
+
+    def unpinned(self) -> Problem:
+        """The same where every partition may change."""
+        told = self.wishes.told.model_copy(update={"pinned": []})
+        return problem_of(self.scenario, {}, replace(self.wishes, told=told))
 
     def solved(self, rows: Rows) -> Solved:
         """What rows cost."""

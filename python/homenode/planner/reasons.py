@@ -64,8 +64,10 @@ def alone(worth: float, goal: str, currency: str | None) -> str:
 
 
 def why(worth: str, partition: str, run: Run | None, base: Run | None) -> str:
-    """`without it 4.60 cores more; lpar1 17.69 -> 14.61 cores; memory, other book -1.10`."""
-    parts = [worth]
+    """`without it 4.60 cores more; lpar1 17.69 -> 14.61 cores; memory, other book -1.10`, of which
+    `worth` is the first, if anything.
+    """
+    parts = [worth] if worth else []
     if run is not None and base is not None:
         parts += _from_books(partition, run, base)
     return "; ".join(parts)

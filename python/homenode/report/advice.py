@@ -73,9 +73,10 @@ def command_lines(told: Advice) -> Iterator[str]:
         yield ""
         yield "To bring advice 1 about (homenode runs none of it):"
         yield from told.best[0].commands
-        yield ""
-        yield "And back:"
-        yield from told.best[0].back
+        if told.best[0].back:
+            yield ""
+            yield "And back:"
+            yield from told.best[0].back
 
 
 def _changes(answer: Answer) -> Iterator[str]:
@@ -87,7 +88,7 @@ def _changes(answer: Answer) -> Iterator[str]:
     for changes in alike.values():
         first, several = changes[0], len(changes) >= _SEVERAL
         for change in changes if not several else ():
-            yield f"  {told_change(change)}: {change.why}"
+            yield f"  {told_change(change)}{f': {change.why}' if change.why else ''}"
         if several:
             names = listed((change.partition for change in changes), 6)
             told = told_change(replace(first, partition=names))
@@ -99,7 +100,10 @@ def _looked_at(told: Advice) -> str:
     which = f"{told.solved:,} layouts were solved{every}"
     if told.do_nothing.run is None:
         return f"{which}."
-    return f"{which}; ± 95 %, of what is saved from pairs of replications with the same arrivals."
+    several = any(len(one.changes) > 1 for one in told.best)
+    parts = ' What "without it" says is of the search, not of these runs.' if several else ""
+    pairs = "of what is saved from pairs of replications with the same arrivals"
+    return f"{which}; ± 95 %, {pairs}.{parts}"
 
 
 def most_line(told: Most) -> str:

@@ -24,6 +24,11 @@ def check_advise(told: Advise | None, names: Sequence[str], document: Document) 
         if limit.response is None and limit.p95 is None:
             there, step = "it limits nothing", 'write response = "50 ms" or p95 = "200 ms"'
             problems.add(("advise", "limit", at), there=there, next_step=step, at_key=True)
+    for row, group in enumerate(told.apart):
+        for at, name in enumerate(group):
+            if name in group[:at]:
+                there, step = f"{name} is named twice", "name each partition once"
+                problems.add(("advise", "apart", row, at), there=there, next_step=step)
     _check_values(told, names, problems)
     _check_money(told, problems)
     problems.raise_any()

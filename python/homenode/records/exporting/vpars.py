@@ -7,7 +7,8 @@ these resources yet.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -23,16 +24,13 @@ if TYPE_CHECKING:
     from homenode.simulate.run import Run
 
 
+_BY_PATH = re.compile("-a cpu:[^:]")
+"""An option that asks for a core by its path."""
+
+
 def commands(run: Run, options: ExportOptions) -> Iterator[str]:
     """The lines; `ExportError` on a machine without cells or without virtual partitions."""
-    resolved = Scenario.load(run.path / "scenario.toml").resolved
-    try:
-        partitions = told(resolved, options.partitions(run))
-    except ToolError as error:
-        raise ExportError(
-            f"run {run.id} holds no virtual partitions: {error}",
-            next_step="hmc and zvm are the forms for Power and for IBM Z",
-        ) from error
+    partitions = _told(run, options.partitions(run))
     yield f"# The layout of {run.name} as commands of the vPars monitor. homenode runs none of"
     yield "# them. Each partition must be down, and not have what is added here."
     yield "# Granules (-g) can be set with the first vparcreate only, which makes the database."
@@ -42,6 +40,38 @@ def commands(run: Run, options: ExportOptions) -> Iterator[str]:
         yield f"# {partition['name']}; if it is not there yet: {create}"
         yield f"# boots on {partition['processors']['boot']}"
         yield f"vparmodify -p {quote(partition['name'])} {' '.join(_resources(partition))}"
+
+
+def changed(before: Run, after: Run) -> Iterator[str]:
+    """From one layout of the same partitions to the other: what is taken away in all of them
+    first, then what is given. `ExportError` where there is no monitor, and for cores by path:
+    whether those that are taken away count less then is not known.
+    """
+    ours, others = ({one["name"]: one for one in _told(run, ())} for run in (before, after))
+    lines: dict[str, list[str]] = {"-d": [], "-a": []}
+    for name, partition in others.items():
+        old, new = ([*_resources(one)] for one in (ours[name], partition))
+        gone = [one for one in old if one not in new and not one.startswith("-m")]
+        come = [one for one in new if one not in old]
+        if any(_BY_PATH.match(one) for one in (*gone, *come)):
+            raise ExportError(f"cores of {name} are asked for by path, and others than before")
+        taken = [one.replace("-a", "-d", 1) for one in gone]
+        for word, options in (("-d", taken), ("-a", come)):
+            lines[word] += [f"vparmodify -p {quote(name)} {' '.join(options)}"] if options else []
+    if any(lines.values()):
+        yield "# Each partition must be down. What is taken away first, then what is given:"
+        yield from (*lines["-d"], *lines["-a"])
+
+
+def _told(run: Run, names: Sequence[str]) -> list[VirtualPartition]:
+    resolved = Scenario.load(run.path / "scenario.toml").resolved
+    try:
+        return told(resolved, names)
+    except ToolError as error:
+        raise ExportError(
+            f"run {run.id} holds no virtual partitions: {error}",
+            next_step="hmc and zvm are the forms for Power and for IBM Z",
+        ) from error
 
 
 def _granules(partition: VirtualPartition) -> str:
