@@ -163,10 +163,10 @@ class OrOne:
     def __get_pydantic_core_schema__(
         self, source: object, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """Make a list of a table before anything else looks at it."""
+        """Make a list of what is none before anything else looks at it."""
 
         def before(value: object) -> object:
-            return [value] if isinstance(value, dict) else value
+            return value if isinstance(value, list) else [value]
 
         return core_schema.no_info_before_validator_function(before, handler(source))
 

@@ -7,6 +7,8 @@ import functools
 from pydantic import BaseModel, ConfigDict, Discriminator, model_validator
 from pydantic_core import PydanticCustomError
 
+from homenode.model.document.fields import OrOne
+
 
 class Table(BaseModel):
     """A TOML table: unknown keys are refused, values keep their type, and nothing changes
@@ -39,20 +41,22 @@ class Table(BaseModel):
             if field.is_required() and name not in data:
                 hint = field.description or ""
                 raise PydanticCustomError("missing_key", "missing key", {"key": name, "hint": hint})
-        for name, example in _tagged(cls).items():
+        for name, (kinds, example) in _tagged(cls).items():
             # Which of several kinds of table it is would be asked of what has no key.
-            if name in data and not isinstance(data[name], (dict, BaseModel)):
+            if name in data and not isinstance(data[name], kinds):
                 facts = {"key": name, "hint": example}
                 raise PydanticCustomError("no_tagged_table", "no table", facts)
         return data
 
 
 @functools.cache
-def _tagged(model: type[Table]) -> dict[str, str]:
-    """Fields that are tables of several kinds, each with an example from its description."""
-    found = {}
+def _tagged(model: type[Table]) -> dict[str, tuple[tuple[type, ...], str]]:
+    """Fields that are tables of several kinds: what is one, and an example of it."""
+    found: dict[str, tuple[tuple[type, ...], str]] = {}
     for name, field in model.model_fields.items():
-        if any(isinstance(one, Discriminator) for one in field.metadata):
+        several = any(isinstance(one, OrOne) for one in field.metadata)
+        if several or any(isinstance(one, Discriminator) for one in field.metadata):
+            kinds = (dict, BaseModel, *((list,) if several else ()))
             _, write, example = (field.description or "").partition("write ")
-            found[field.alias or name] = write + example
+            found[field.alias or name] = (kinds, write + example)
     return found
