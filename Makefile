@@ -87,6 +87,7 @@ bench: build ## the engine against the bare loop, a run's other parts, a command
 	cargo run --release --locked --quiet -p homenode-benches
 	$(BIN)/python benches/front.py
 	$(BIN)/python benches/start.py
+	$(BIN)/python benches/steady/speed.py
 
 validate-steady: build ## solved layouts against simulated ones: random scenarios of each platform (COUNT=N of each)
 	$(BIN)/python benches/steady/validate.py $(if $(COUNT),--count $(COUNT)) $(PLATFORMS)
