@@ -9,13 +9,11 @@ pub(super) struct Claim {
     /// Most that it may use.
     pub limit: f64,
     pub weight: f64,
-    /// Index of its pool.
-    pub pool: usize,
     /// Index of the group that limits it.
     pub group: Option<usize>,
 }
 
-/// Hands `cores` of each physical pool out; `limits` are those of pools or groups, of which a claim
+/// Hands the `cores` of the physical pool out; `limits` are those of pools or groups, of which a claim
 /// has one at most.
 pub(super) fn grants(claims: &[Claim], cores: f64, limits: &[f64]) -> Vec<f64> {
     let most = |claim: &Claim| claim.wants.min(claim.limit);

@@ -88,7 +88,6 @@ fn claim((doing, form): (&Doing, &&Form)) -> Claim {
             r#virtual,
             capped,
             weight,
-            pool,
             ..
         } => {
             let vps = f64::from(*r#virtual);
@@ -108,7 +107,6 @@ fn claim((doing, form): (&Doing, &&Form)) -> Claim {
                 entitled: form.entitled,
                 limit: most.min(form.cap),
                 weight: f64::from(*weight),
-                pool: usize::from(*pool),
                 group: form.group,
             }
         }

@@ -74,6 +74,10 @@ impl Layouts {
         if !matches!(policy, Policy::Phyp | Policy::Prsm | Policy::Dedicated) {
             return Err(SolveFault::Policy(format!("{policy:?}")));
         }
+        let types = spec.pools.iter().filter(|pool| pool.cores.is_some());
+        if types.count() > 1 {
+            return Err(SolveFault::Policy("cores of several types".into()));
+        }
         let tree = Topology::new(&spec.machine);
         let form = |one: &Partition| Form::of(&spec.machine, &tree, one).map(|form| vec![form]);
         let forms: Vec<Vec<Form>> = spec
