@@ -13,8 +13,8 @@ pub(super) struct Claim {
     pub group: Option<usize>,
 }
 
-/// Hands the `cores` of the physical pool out; `limits` are those of pools or groups, of which a claim
-/// has one at most.
+/// Hands the `cores` of the physical pool out; `limits` are those of pools or groups, of which a
+/// claim has one at most.
 pub(super) fn grants(claims: &[Claim], cores: f64, limits: &[f64]) -> Vec<f64> {
     let most = |claim: &Claim| claim.wants.min(claim.limit);
     let mut granted: Vec<f64> = claims.iter().map(|c| most(c).min(c.entitled)).collect();
