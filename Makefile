@@ -17,6 +17,7 @@ TOOLS_READY := $(VENV)/.ready-tools
 ENGINE := python/homenode/_engine.abi3.so
 DOCS_READY := .tools/docs/.ready
 PEERS_READY := .tools/peers/.ready
+LINE_READY := .tools/line/.ready
 FUZZ_READY := .tools/fuzz/.ready-0.13.2
 CLIENTS_READY := .tools/clients/.ready
 
@@ -89,7 +90,8 @@ bench: build ## the engine against the bare loop, a run's other parts, a command
 	$(BIN)/python benches/start.py
 	$(BIN)/python benches/steady/speed.py
 
-validate-steady: build ## solved layouts against simulated ones: random scenarios of each platform (COUNT=N of each)
+validate-steady: $(LINE_READY) build ## solved layouts against simulated ones: random scenarios of each platform (COUNT=N of each)
+	$(BIN)/python benches/steady/opinion.py .tools/line/bin/python
 	$(BIN)/python benches/steady/validate.py $(if $(COUNT),--count $(COUNT)) $(PLATFORMS)
 
 bench-peers: $(PEERS_READY) build ## other simulators, and another reader of nmon, on the same work
@@ -115,6 +117,7 @@ lock: $(UV_READY) ## pin anew what pyproject.toml and requirements/*.in ask for
 	$(COMPILE) --upgrade requirements/dev.in -o requirements/dev.txt
 	$(COMPILE) --upgrade requirements/docs.in -o requirements/docs.txt
 	$(COMPILE) --upgrade requirements/peers.in -o requirements/peers.txt
+	$(COMPILE) --upgrade requirements/line.in -o requirements/line.txt
 	$(COMPILE) --upgrade requirements/uv.in -o requirements/uv.txt
 
 clean: ## remove all that was built or fetched here; kept runs stay
@@ -146,6 +149,11 @@ $(DOCS_READY): $(UV_READY) requirements/docs.txt
 $(PEERS_READY): $(UV_READY) requirements/peers.txt
 	$(UV) venv --quiet --allow-existing --python $(PYTHON) .tools/peers
 	$(UV) pip install --quiet --python .tools/peers/bin/python --require-hashes -r requirements/peers.txt
+	@touch $@
+
+$(LINE_READY): $(UV_READY) requirements/line.txt
+	$(UV) venv --quiet --allow-existing --python $(PYTHON) .tools/line
+	$(UV) pip install --quiet --python .tools/line/bin/python --require-hashes -r requirements/line.txt
 	@touch $@
 
 # What cannot be had is no failure: the tests that need it are skipped and say why.
