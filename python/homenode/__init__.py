@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from homenode.simulate.runner import run_scenario
     from homenode.simulate.scenario import Scenario
     from homenode.simulate.scenario import load as load_scenario
+    from homenode.simulate.sweep import run_sweep
 
 __all__ = [
     "METRICS",
@@ -65,6 +66,7 @@ __all__ = [
     "query",
     "run_scenario",
     "run_study",
+    "run_sweep",
 ]
 
 if not TYPE_CHECKING:
@@ -88,5 +90,6 @@ if not TYPE_CHECKING:
             "query": "simulate.kept.query",
             "run_scenario": "simulate.runner",
             "run_study": "evidence.study",
+            "run_sweep": "simulate.sweep",
         },
     )

@@ -16,6 +16,7 @@ class Commands(Front):
     entries = (
         Entry("run", "run:run", "Simulate a layout or a sweep."),
         Entry("solve", "solve:solve", "Solve a layout or a sweep without simulating it."),
+        Entry("sweep", "sweep:sweep", "Work off a sweep of thousands of points."),
         Entry("check", "check:check", "Check a scenario and show its layout; nothing is run."),
         Entry("show", "show:show", "Show the machine as a map: who is where, what is free."),
         Entry("runs", "run:runs", "List kept runs, newest first."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import re
 import tomllib
 from dataclasses import dataclass
@@ -31,7 +32,11 @@ class Document:
     file: str
     text: str
     data: TomlTable
-    positions: Positions
+
+    @functools.cached_property
+    def positions(self) -> Positions:
+        """Where each part stands; only messages ask."""
+        return find_positions(self.text)
 
     def where(self, path: Path, *, key: bool = False) -> Where:
         """Place of the value at a path (of its key if `key`), or of the nearest table around it."""
@@ -153,7 +158,6 @@ def parse_document(text: str, file: str, error: type[InputError]) -> Document:
     try:
         text.encode()
         data = tomllib.loads(text)
-        positions = find_positions(text)
     except tomllib.TOMLDecodeError as failure:
         raise _syntax_error(str(failure), text, file, error) from None
     except UnicodeEncodeError as failure:
@@ -170,7 +174,7 @@ def parse_document(text: str, file: str, error: type[InputError]) -> Document:
         raise error(
             f"not a TOML value: {failure}", where=Where(file), next_step="write shorter numbers"
         ) from None
-    return Document(file, text, data, positions)
+    return Document(file, text, data)
 
 
 def read_document(path: FilePath, error: type[InputError]) -> Document:

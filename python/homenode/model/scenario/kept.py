@@ -47,6 +47,12 @@ def stand_alone(scenario: Scenario, work: bytes | None = None) -> tuple[str, dic
     return text, files
 
 
+def named_files(scenario: Scenario) -> list[str]:
+    """The files that a scenario names, as it writes them."""
+    document = parse_document(scenario.text, scenario.source, ScenarioError)
+    return list(dict.fromkeys(str(document.value(place)) for place in _named(document)))
+
+
 def _content(path: FilePath) -> bytes:
     """What is in a file that was read before, when the scenario was."""
     try:

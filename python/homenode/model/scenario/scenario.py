@@ -5,8 +5,9 @@ this floor: see `homenode.simulate.scenario`.
 from __future__ import annotations
 
 import copy
-import itertools
+import functools
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -192,7 +193,12 @@ class Scenario:
     @property
     def data(self) -> TomlTable:
         """A copy of the file's data, as TOML has it."""
-        return copy.deepcopy(parse_document(self.text, self.source, ScenarioError).data)
+        return copy.deepcopy(self._parsed)
+
+    @functools.cached_property
+    def _parsed(self) -> TomlTable:
+        """The same, which nobody may change: many points are made from one scenario."""
+        return parse_document(self.text, self.source, ScenarioError).data
 
     def to_toml(self) -> str:
         """The scenario as TOML in one spelling; comments are lost."""
@@ -243,13 +249,29 @@ class Scenario:
         if not self.axes:
             yield self
             return
-        for values in itertools.product(*self.axes.values()):
-            point = dict(zip(self.axes, values, strict=True))
-            try:
-                changed_to = self._changed({"sweep": None, **point}, "set by the sweep", point)
-            except ScenarioError as error:
-                raise self._at_axis(point, error) from error
-            yield changed_to
+        for number in range(self.points):
+            yield self.nth(number)
+
+    @property
+    def points(self) -> int:
+        """How many points its sweep has; 1 if there is none."""
+        return math.prod(len(values) for values in self.axes.values())
+
+    def values_of(self, number: int) -> dict[str, object]:
+        """The values of the axes at the point of a number, from 0 on, in the order of `expand`."""
+        point: dict[str, object] = {}
+        for axis, values in reversed(self.axes.items()):
+            number, at = divmod(number, len(values))
+            point[axis] = values[at]
+        return dict(reversed(point.items()))
+
+    def nth(self, number: int) -> Self:
+        """The scenario of that point."""
+        point = self.values_of(number)
+        try:
+            return self._changed({"sweep": None, **point}, "set by the sweep", point)
+        except ScenarioError as error:
+            raise self._at_axis(point, error) from error
 
     def _at_axis(self, point: Mapping[str, object], error: ScenarioError) -> ScenarioError:
         """What is wrong with a point, told at the axis whose value alone is wrong too; as it is

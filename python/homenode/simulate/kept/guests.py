@@ -7,11 +7,10 @@ hold a row for each of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from homenode.model.spec import Spec, loads_of, zvm_of
 from homenode.simulate.answers import Answer, Sums
-from homenode.simulate.kept.sums import REPLICATION, added
+from homenode.simulate.kept.sums import REPLICATION, Source, added
 
 
 def guest_tables(spec: Spec) -> list[str]:
@@ -54,7 +53,7 @@ def names_of(spec: Spec, kind: str) -> list[dict[str, int | str]]:
     ]
 
 
-def with_guests(raw: Sequence[Answer], folder: Path, spec: Spec) -> list[Answer]:
+def with_guests(raw: Sequence[Answer], folder: Source, spec: Spec) -> list[Answer]:
     """The engine's summaries with these sums, which it keeps by interval only."""
     sums = guest_sums(folder, spec, REPLICATION)
     return [
@@ -72,7 +71,7 @@ def with_guests(raw: Sequence[Answer], folder: Path, spec: Spec) -> list[Answer]
 
 
 def guest_sums(
-    folder: Path,
+    folder: Source,
     spec: Spec,
     key: str,
     batches: Mapping[int, int] | None = None,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from homenode.model.spec import Spec, loads_of
 from homenode.simulate.answers import Answer, Distribution
 from homenode.simulate.kept.metrics import METRICS
-from homenode.simulate.kept.sums import BATCH, added
+from homenode.simulate.kept.sums import BATCH, Source, added
 from homenode.simulate.kept.totals import NS_PER_S, Shape, Totals, load_totals, with_cycles
 
 LOAD_METRICS = tuple(
@@ -41,7 +40,7 @@ def totals_by_load(
 
 def batches_by_load(
     spec: Spec,
-    folder: Path,
+    folder: Source,
     shapes: Sequence[Shape],
     batches: Mapping[int, int],
     lengths_s: Sequence[float],

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from homenode.errors import NotFoundError, closest
 from homenode.model.estimate import Estimate, Told, estimate, mean_of, student_t
+from homenode.model.spec import PartitionSpec
 from homenode.simulate.kept.metrics import METRICS
 from homenode.simulate.kept.work import kinds_of
 
@@ -169,13 +170,16 @@ def point_of(run: Figures, metrics: Sequence[str]) -> Point:
         chance=(run.name, run.seed),
         partitions=tuple(run.partitions),
         offered=frozenset(
-            str(one["name"])
-            for one in run.spec["partitions"]
-            if all(kind in _FROM_OUTSIDE for kind in kinds_of(one))
+            str(one["name"]) for one in run.spec["partitions"] if comes_from_outside(one)
         ),
         told=told,
         values=values,
     )
+
+
+def comes_from_outside(partition: PartitionSpec) -> bool:
+    """Whether the same work comes to it however fast it is done."""
+    return all(kind in _FROM_OUTSIDE for kind in kinds_of(partition))
 
 
 def compared(

@@ -10,7 +10,6 @@ one to the next, so that their spread says nothing of how far the mean may be of
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from homenode.model.estimate import BATCHES, Estimate, Told, estimate
 from homenode.model.spec import Spec
@@ -34,7 +33,7 @@ from homenode.simulate.kept.loads import (
 from homenode.simulate.kept.metric import Metric
 from homenode.simulate.kept.metrics import BATCHED, METRICS
 from homenode.simulate.kept.nest_metrics import categories
-from homenode.simulate.kept.sums import BATCH, REPLICATION, Added, added, end_times
+from homenode.simulate.kept.sums import BATCH, REPLICATION, Added, Source, added, end_times
 from homenode.simulate.kept.totals import NS_PER_S, Shape, Totals, shape_during, totals_of
 
 GAUGES = ("tx_inside", "vps_unfolded")
@@ -45,7 +44,7 @@ def summarize(
     run_id: str,
     spec: Spec,
     raw: Sequence[Answer],
-    folder: Path,
+    folder: Source,
     machine: MachineFacts,
 ) -> RunSummary:
     """The content of `summary.json`; `folder` holds the interval tables, `machine` what of the
@@ -108,7 +107,7 @@ def _all_busy(summary: Answer) -> float:
     return float(sum(one["totals"].get("busy_ns", 0) for one in summary["partitions"]))
 
 
-def with_gauges(raw: Sequence[Answer], folder: Path) -> list[Answer]:
+def with_gauges(raw: Sequence[Answer], folder: Source) -> list[Answer]:
     """The engine's summaries with the means of the gauges, which it keeps by interval only."""
     found = added(folder, "partition", (REPLICATION, "partition"), GAUGES)
     means = {place: {name: one.mean(name) for name in GAUGES} for place, one in found.items()}
@@ -162,7 +161,7 @@ def metric_of(
     return Estimate(result.mean, estimate(values_of(metric, batches)).ci95)
 
 
-def _cut(folder: Path) -> dict[int, int]:
+def _cut(folder: Source) -> dict[int, int]:
     """The stretches into which one replication is cut: which an interval is in, by its end."""
     times = end_times(folder, "partition")
     count = min(BATCHES, len(times))
@@ -179,7 +178,7 @@ def _lengths_s(batches: Mapping[int, int]) -> list[float]:
 
 def _batches(
     shapes: Sequence[Shape],
-    folder: Path,
+    folder: Source,
     spec: Spec,
     machine: MachineFacts,
     batches: Mapping[int, int],
@@ -211,7 +210,7 @@ def _batches(
     return found
 
 
-def _machine(spec: Spec, raw: Sequence[Answer], folder: Path) -> MachineFigures:
+def _machine(spec: Spec, raw: Sequence[Answer], folder: Source) -> MachineFigures:
     """Figures of the machine as a whole: its pools, and how much was simulated."""
     pools = added(folder, "pool", ("pool", REPLICATION))
     managed = spec["machine"]["hypervisor"]["policy"] == "prsm"

@@ -21,10 +21,35 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.int64]
 
+Columns = Mapping[str, bytes]
+"""Columns of a table as the engine hands them over: packed 64-bit integers."""
 BATCH = "batch"
 """A key that is no column: it follows from the time of a row."""
 REPLICATION = "replication"
 _TIME = "time_ns"
+
+
+@dataclass(frozen=True)
+class Held:
+    """Interval tables in memory, where nothing but their sums is kept: as the engine handed them
+    over, each with the number of its replication.
+    """
+
+    tables: Mapping[str, Sequence[tuple[int, Columns]]]
+
+    def groups(self, table: str, columns: Sequence[str] | None) -> Iterator[dict[str, Integers]]:
+        """What was handed over at once, one after the other."""
+        import numpy as np
+
+        for replication, packed in self.tables.get(table, ()):
+            rows = {name: np.frombuffer(values, np.int64) for name, values in packed.items()}
+            number = np.full(len(next(iter(rows.values()))), replication, np.int64)
+            rows[REPLICATION] = number
+            yield rows if columns is None else {name: rows[name] for name in columns}
+
+
+Source = Path | Held
+"""Where interval tables are: a run folder, or memory."""
 
 
 @dataclass
@@ -42,7 +67,7 @@ class Added:
         return self.sums[column] / self.count
 
 
-def end_times(folder: Path, table: str) -> list[int]:
+def end_times(folder: Source, table: str) -> list[int]:
     """Ends of all intervals, each once, the earliest first."""
     found: set[int] = set()
     for group in _groups(folder, table, [_TIME]):
@@ -51,7 +76,7 @@ def end_times(folder: Path, table: str) -> list[int]:
 
 
 def added(
-    folder: Path,
+    folder: Source,
     table: str,
     keys: Sequence[str],
     columns: Sequence[str] | None = None,
@@ -88,9 +113,12 @@ def added(
 
 
 def _groups(
-    folder: Path, table: str, columns: Sequence[str] | None
+    folder: Source, table: str, columns: Sequence[str] | None
 ) -> Iterator[dict[str, Integers]]:
     """The row groups of a table."""
+    if isinstance(folder, Held):
+        yield from folder.groups(table, columns)
+        return
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(table_path(folder, table)) as source:

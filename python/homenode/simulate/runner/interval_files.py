@@ -53,8 +53,10 @@ def to_table(columns: Mapping[str, bytes], schema: pa.Schema, replication: int) 
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def open_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
-    """A Parquet writer with every option that shapes the bytes fixed."""
+def open_writer(path: Path, schema: pa.Schema, *, numbers: bool = True) -> pq.ParquetWriter:
+    """A Parquet writer with every option that shapes the bytes fixed; `numbers` says that all
+    columns are integers.
+    """
     return pq.ParquetWriter(
         path,
         schema,
@@ -63,7 +65,7 @@ def open_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
         compression="zstd",
         compression_level=3,
         use_dictionary=False,
-        column_encoding=dict.fromkeys(schema.names, "DELTA_BINARY_PACKED"),
+        column_encoding=dict.fromkeys(schema.names, "DELTA_BINARY_PACKED") if numbers else None,
         write_statistics=True,
     )
 

@@ -7,6 +7,7 @@ job therefore always has the same id and the same results.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import operator
@@ -69,9 +70,9 @@ class Job:
     @property
     def name(self) -> str:
         """Name of the scenario, fit for a folder name."""
-        return _NOT_IN_NAMES.sub("-", str(self.spec["name"])).strip("-.") or "run"
+        return folder_name(str(self.spec["name"]))
 
-    @property
+    @functools.cached_property
     def spec_text(self) -> str:
         """The spec in its one canonical spelling."""
         return json.dumps(self.spec, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
@@ -93,9 +94,12 @@ def freeze(
     seed: int | None,
     version: str,
     progress: ShareFn | None = None,
+    *,
+    kept: bool = True,
 ) -> Job:
     """Turn a scenario (or the path of one) into a job; `replications` and `seed` replace the
     scenario's own. Work that is told by the cores it takes is found; `progress` is told how far.
+    Without `kept` there is only what is simulated, not what a run folder holds beside it.
     """
     frozen = Scenario.load(scenario) if isinstance(scenario, str | Path) else scenario
     if isinstance(frozen, Scenario):
@@ -104,22 +108,32 @@ def freeze(
     refuse_replications(count)
     spec: Spec = json.loads(frozen.spec_json())
     if seed is not None:
-        if not 0 <= whole("seed", seed) < 2**64:
-            raise HomenodeError(
-                f"seed {seed} is out of range; a seed is a whole number from 0 to 2^64 - 1"
-            )
+        refuse_seed(seed)
         spec["seed"] = whole("seed", seed)
-    text, files = _kept(frozen)
+    text, files = _kept(frozen) if kept else ("", {})
     return Job(
         spec=spec,
         text=text,
         files=files,
         replications=tuple(range(count)),
         version=version,
-        details=partition_details(frozen),
+        details=partition_details(frozen) if kept else {},
         machine=machine_facts(frozen),
         point=dict(getattr(frozen, "point", {})),
     )
+
+
+def folder_name(name: str) -> str:
+    """A scenario's name, fit for that of a folder."""
+    return _NOT_IN_NAMES.sub("-", name).strip("-.") or "run"
+
+
+def refuse_seed(seed: int | None) -> None:
+    """Raise `HomenodeError` for what is no seed."""
+    if seed is not None and not 0 <= whole("seed", seed) < 2**64:
+        raise HomenodeError(
+            f"seed {seed} is out of range; a seed is a whole number from 0 to 2^64 - 1"
+        )
 
 
 def refuse_replications(count: int) -> None:

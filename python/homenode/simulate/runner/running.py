@@ -10,6 +10,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from homenode.errors import HomenodeError, listed
@@ -26,7 +27,7 @@ from homenode.simulate.kept.store import (
 )
 from homenode.simulate.kept.summarize import summarize, with_gauges
 from homenode.simulate.run import Run
-from homenode.simulate.runner.interval_files import merge_parts
+from homenode.simulate.runner.interval_files import ReplicationWriter, merge_parts
 from homenode.simulate.runner.job import FrozenScenario, Job, freeze, whole
 from homenode.simulate.runner.simulate import ProgressFn, simulate_all
 from homenode.version import program_version
@@ -73,8 +74,9 @@ def run_scenario(
     job = freeze(scenario, replications, seed, program_version(), progress)
     asked = len(job.replications)
     with drafting(root) as folder:
+        writer = partial(ReplicationWriter, folder, columns=table_columns(engine))
         try:
-            outcome = simulate_all(engine, job, folder, jobs, progress, stop)
+            outcome = simulate_all(engine, job, writer, jobs, progress, stop)
         except engine.SpecError as error:
             raise HomenodeError(f"scenario {job.name}: {error}") from error
         except engine.Runaway as error:

@@ -11,12 +11,10 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from homenode.simulate.answers import Answer, Batch
-from homenode.simulate.engine import Engine, table_columns
-from homenode.simulate.runner.interval_files import ReplicationWriter
+from homenode.simulate.engine import Engine
 from homenode.simulate.runner.job import Job
 
 ProgressFn = Callable[[float, float | None], None]
@@ -26,6 +24,22 @@ told.
 
 _LOOK_EVERY_S = 0.1
 Some = TypeVar("Some")
+
+
+class Writer(Protocol):
+    """Where the interval tables of a replication go."""
+
+    def add(self, tables: Mapping[str, Mapping[str, bytes]]) -> None:
+        """Take one batch of the engine. Raises `OSError` where it cannot be kept."""
+        ...
+
+    def close(self) -> None:
+        """All has come."""
+        ...
+
+    def abandon(self) -> None:
+        """Drop a replication that did not finish."""
+        ...
 
 
 @dataclass
@@ -54,23 +68,22 @@ class Outcome:
 def simulate_all(
     engine: Engine,
     job: Job,
-    folder: Path,
+    writer: Callable[[int], Writer],
     jobs: int | None,
     progress: ProgressFn | None,
     stop: threading.Event | None,
 ) -> Outcome:
-    """Run all replications; Ctrl-C or `stop` ends them at the next batch and keeps those that are
-    complete.
+    """Run all replications, each with a writer of its own; Ctrl-C or `stop` ends them at the next
+    batch and keeps those that are complete.
     """
     watch = Watch(shares=[0.0] * len(job.replications), stop=stop or threading.Event())
     threads = max(1, min(jobs or os.cpu_count() or 1, len(job.replications)))
-    columns = table_columns(engine)
     interrupted = False
     with ThreadPoolExecutor(threads, thread_name_prefix="replication") as pool:
         futures: list[Future[Answer | None]] = []
         try:
             for slot, index in enumerate(job.replications):
-                words = (engine, job.spec_text, index, slot, folder, columns, watch)
+                words = (engine, job.spec_text, index, slot, writer, watch)
                 futures.append(pool.submit(_replicate, *words))
             _look_on(futures, watch, progress)
         except KeyboardInterrupt:
@@ -117,14 +130,13 @@ def _replicate(
     spec_text: str,
     index: int,
     slot: int,
-    folder: Path,
-    columns: Mapping[str, Sequence[str]],
+    writer_of: Callable[[int], Writer],
     watch: Watch,
 ) -> Answer | None:
     """One replication in its own thread; None if it was stopped."""
     if watch.stop.is_set():
         return None
-    writer = ReplicationWriter(folder, index, columns)
+    writer = writer_of(index)
     failure: list[OSError] = []
 
     def observe(batch: Batch) -> bool:

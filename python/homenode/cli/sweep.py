@@ -1,0 +1,106 @@
+"""`homenode sweep`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from homenode.cli.output import JsonOption, ReplicationsOption, show_json, show_text, tell
+from homenode.cli.points import (
+    CsvOption,
+    Form,
+    MarkdownOption,
+    ShowOption,
+    form_of,
+    show_points,
+)  # fmt: skip
+from homenode.cli.progress import progress_bar
+from homenode.cli.scenarios import ScenarioArgument, scenario_at
+
+if TYPE_CHECKING:
+    from homenode.simulate.sweep.results import SweepResults
+
+_MOST_TOLD = 100
+"""Points of which a table is printed for people."""
+_MOST_WRITTEN = 10_000
+"""Points of which one is printed for programs; beyond it the file is to be read."""
+_MOST_REFUSED = 3
+
+
+def sweep(
+    scenario: ScenarioArgument,
+    on: Annotated[
+        str | None,
+        typer.Option(
+            "--on",
+            help="A cluster that does it: ray (this machine's, or one that is started), or"
+            " ray://HOST:PORT.",
+            metavar="CLUSTER",
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs", "-j", min=1, help="Processes; as many as cores if not given.", metavar="N"
+        ),
+    ] = None,
+    replications: ReplicationsOption = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", "-s", help="Seed, in place of the scenario's.", metavar="N"),
+    ] = None,
+    metrics: ShowOption = None,
+    as_csv: CsvOption = False,
+    as_markdown: MarkdownOption = False,
+    out: Annotated[
+        str, typer.Option("--out", help="Folder that keeps the sweeps.", metavar="FOLDER")
+    ] = "sweeps",
+    as_json: JsonOption = False,
+) -> None:
+    """Work off a sweep of thousands of points.
+
+    By all cores, or on a cluster. The metrics of each point are kept in two tables, not its run.
+    What was begun goes on where it was: give the same command again.
+    """
+    from homenode.simulate.kept.points import chosen_metrics
+    from homenode.simulate.sweep import run_sweep
+
+    form = form_of(as_csv=as_csv, as_markdown=as_markdown, as_json=as_json)
+    wanted = chosen_metrics(metrics)
+    loaded = scenario_at(scenario)
+    with progress_bar(f"sweeping {scenario.name}, {loaded.points:,} points") as progress:
+        done = run_sweep(
+            loaded,
+            on=on,
+            jobs=jobs,
+            replications=replications,
+            seed=seed,
+            out=out,
+            progress=progress,
+        )
+    _show(done, wanted, form)
+    if done.refused:
+        raise typer.Exit(1)
+
+
+def _show(done: SweepResults, metrics: tuple[str, ...], form: Form) -> None:
+    from homenode.simulate.kept.points import compared
+
+    most = _MOST_TOLD if form is Form.TABLE else _MOST_WRITTEN
+    told = compared(done.read(metrics), metrics) if done.points <= most else None
+    if form is Form.JSON:
+        said: dict[str, Any] = {"sweep": done.id, "folder": str(done.folder)}
+        said |= {key: done.provenance[key] for key in ("points", "axes", "refused", "engine")}
+        show_json({**said, "table": None if told is None else told.as_json()})
+        return
+    if told is not None and told.rows:
+        show_points(told, form)
+    for number, why in list(done.refused.items())[:_MOST_REFUSED]:
+        tell(f"point {number} has no answer: {why}")
+    if len(done.refused) > _MOST_REFUSED:
+        tell(f"{len(done.refused) - _MOST_REFUSED:,} more points have no answer")
+    if form is Form.TABLE:
+        show_text(f"{done.points:,} points in {done.results}, every metric of each")
+    elif told is None:
+        tell(f"{done.points:,} points are more than are printed: read {done.results}")

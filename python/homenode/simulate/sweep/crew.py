@@ -1,0 +1,146 @@
+"""Who works a sweep off: this process alone, or others beside it. A worker that dies is replaced,
+and what it had is given to another.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import signal
+import threading
+from collections.abc import Iterator
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Protocol, cast
+
+from homenode.simulate.sweep.order import Batch, Order, Reply
+from homenode.simulate.sweep.worker import Worker, refusal, reply_to
+
+
+class Crew(Protocol):
+    """Workers, however they are reached."""
+
+    size: int
+    """How many batches may be out at once."""
+    name: str
+    """What they are, for people."""
+
+    def send(self, batch: Batch) -> None:
+        """Give a batch out; at most `size` are out."""
+        ...
+
+    def replies(self) -> Iterator[tuple[Batch, Reply | None]]:
+        """What came back within a moment; None for a batch that was lost with its worker."""
+        ...
+
+    def stop(self) -> None:
+        """Ask those at work to end soon; what they have done still comes back."""
+        ...
+
+    def close(self) -> None:
+        """End all of them."""
+        ...
+
+
+class Alone:
+    """Nobody but this process."""
+
+    size = 1
+    name = "this process"
+
+    def __init__(self, order: Order) -> None:
+        self._worker = Worker(order)
+        self._stop = threading.Event()
+        self._batch: Batch | None = None
+
+    def send(self, batch: Batch) -> None:
+        """See `Crew`."""
+        self._batch = batch
+
+    def replies(self) -> Iterator[tuple[Batch, Reply | None]]:
+        """See `Crew`."""
+        if self._batch is not None:
+            batch, self._batch = self._batch, None
+            yield batch, reply_to(self._worker, batch, self._stop)
+            if self._stop.is_set():
+                raise KeyboardInterrupt
+
+    def stop(self) -> None:
+        """See `Crew`."""
+        self._stop.set()
+
+    def close(self) -> None:
+        """See `Crew`."""
+
+
+class Processes:
+    """Processes of this machine, each at the other end of a pipe."""
+
+    _LOOK_S = 0.2
+
+    def __init__(self, order: Order, count: int) -> None:
+        self.size = count
+        self.name = f"{count} processes"
+        self._order = order
+        # Not forked: threads of libraries are running here.
+        self._context = multiprocessing.get_context("spawn")
+        self._stop = self._context.Event()
+        self._crew: dict[Connection, tuple[BaseProcess, Batch | None]] = {}
+
+    def send(self, batch: Batch) -> None:
+        """See `Crew`."""
+        idle = next((pipe for pipe, (_, out) in self._crew.items() if out is None), None)
+        pipe = idle or self._start()
+        process, _ = self._crew[pipe]
+        self._crew[pipe] = (process, batch)
+        with contextlib.suppress(OSError):  # it is dead: that is seen when it is waited for
+            pipe.send(batch)
+
+    def replies(self) -> Iterator[tuple[Batch, Reply | None]]:
+        """See `Crew`."""
+        for pipe in cast("list[Connection]", wait(list(self._crew), self._LOOK_S)):
+            process, batch = self._crew[pipe]
+            reply: Reply | None = None
+            try:
+                reply = pipe.recv()
+                self._crew[pipe] = (process, None)
+            except (EOFError, OSError):
+                del self._crew[pipe]
+                process.join()
+            if batch is not None:
+                yield batch, reply
+
+    def stop(self) -> None:
+        """See `Crew`."""
+        self._stop.set()
+
+    def close(self) -> None:
+        """See `Crew`."""
+        for pipe, (process, _) in self._crew.items():
+            pipe.close()
+            process.terminate()
+        for process, _ in self._crew.values():
+            process.join()
+        self._crew.clear()
+
+    def _start(self) -> Connection:
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(
+            target=_serve, args=(theirs, self._order, self._stop), daemon=True
+        )
+        process.start()
+        # Only the worker has its end: when it dies, ours is at its end.
+        theirs.close()
+        self._crew[ours] = (process, None)
+        return ours
+
+
+def _serve(pipe: Connection, order: Order, stop: threading.Event) -> None:
+    """A worker: batches come until the pipe ends, with who drives the sweep or after him."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever presses Ctrl-C is answered by the driver
+    refused = refusal(order.build)
+    worker = None if refused else Worker(order)
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            batch = pipe.recv()
+            pipe.send(refused if worker is None else reply_to(worker, batch, stop))

@@ -1,0 +1,134 @@
+"""What every worker of a sweep is told, and what a point comes to: bytes that do not depend on who
+worked it out, where, or when.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any
+
+from homenode.errors import HomenodeError
+from homenode.model.catalog.names import is_path
+from homenode.model.scenario import Scenario
+from homenode.model.scenario.kept import named_files
+from homenode.simulate.engine import load_engine
+from homenode.version import program_version
+
+_DIGITS = 12
+
+
+@functools.cache
+def build() -> str:
+    """The engine that is loaded: its version, and a digest of the compiled file. Two engines that
+    say the same give the same bytes.
+    """
+    engine = load_engine()
+    file = importlib.import_module("homenode._engine").__file__
+    content = b"" if file is None else Path(file).read_bytes()
+    digest = hashlib.sha256(content).hexdigest()[:_DIGITS]
+    return f"{engine.ENGINE_VERSION}+{digest} of homenode {program_version()}"
+
+
+@dataclass(frozen=True)
+class Order:
+    """A sweep, as little of it as a worker needs; points are told by their numbers."""
+
+    text: str
+    """The scenario file."""
+    source: str
+    folder: str
+    """Where files that it names are looked for; empty where they come with the order."""
+    files: Mapping[str, bytes]
+    """Files that it names, for a worker who cannot see the folder."""
+    replications: int
+    seed: int | None
+    build: str
+    version: str
+    """Of the program, which is part of a run's id."""
+    threads: int = 1
+    """Of a worker; replications of a point run side by side in so many."""
+
+    @property
+    def id(self) -> str:
+        """Digest of all that decides the results."""
+        said = [self.text, self.replications, self.seed, self.build]
+        held = {name: hashlib.sha256(self.files[name]).hexdigest() for name in sorted(self.files)}
+        return hashlib.sha256(json.dumps([said, held]).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Done:
+    """A point as it is committed."""
+
+    number: int
+    key: str
+    """Of the run: its canonical spec with the seed, its replications, the engine."""
+    line: bytes
+    """Its record, in one spelling."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a worker gives back for a batch; fewer points than were asked for if it was stopped."""
+
+    worker: str
+    build: str
+    done: tuple[Done, ...] = ()
+    busy_s: float = 0.0
+    """Time that it took."""
+    error: str = ""
+    """Why nothing more can come from this worker."""
+
+
+Batch = tuple[int, ...]
+"""Numbers of points."""
+
+
+def order_of(scenario: Scenario, replications: int | None, seed: int | None) -> Order:
+    """The order of a sweep. Its files are read once: what the results hang on is known."""
+    names = dict.fromkeys([*named_files(scenario), *_of_axes(scenario)])
+    return Order(
+        text=scenario.text,
+        source=Path(scenario.source).name,  # wherever it lies, results are the same
+        folder=str(scenario.folder.absolute()),
+        files={name: (scenario.folder / name).read_bytes() for name in names},
+        replications=scenario.replications if replications is None else replications,
+        seed=seed,
+        build=build(),
+        version=program_version(),
+    )
+
+
+def _of_axes(scenario: Scenario) -> Iterator[str]:
+    """Files that values of axes name."""
+    for values in scenario.axes.values():
+        for value in values:
+            if isinstance(value, str) and is_path(value) and (scenario.folder / value).is_file():
+                yield value
+
+
+def goes_elsewhere(order: Order) -> Order:
+    """The order for workers who see none of our files. Raises `HomenodeError` for a file that
+    cannot lie at the same place below a folder of theirs.
+    """
+    for name in order.files:
+        path = PurePath(name)
+        if path.is_absolute() or ".." in path.parts:
+            raise HomenodeError(
+                f"{order.source} names {name}",
+                there="a worker of a cluster gets the files that lie beside the scenario or below",
+                next_step="put it there and name it by its relative path",
+            )
+    return Order(**{**vars(order), "folder": ""})
+
+
+def key_of(spec_text: str, replications: int, engine: str) -> str:
+    """The key of a run."""
+    facts: list[Any] = [spec_text, replications, engine]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32]
