@@ -141,13 +141,21 @@ def show_list(*, as_json: bool) -> None:
 
 
 def show_study(result: StudyResult, *, kept: bool = True) -> None:
-    """Table, counts beside the null model, misses, what the study assumed, and, if they are kept,
-    its runs.
+    """Table, counts beside the null model, what was advised, misses, what the study assumed, and,
+    if they are kept, its runs.
     """
-    from homenode.report.studies import error_lines, miss_lines, not_modelled_lines, study_table
+    from homenode.report.studies import (
+        advice_lines,
+        error_lines,
+        miss_lines,
+        not_modelled_lines,
+        study_table,
+    )
 
     show(study_table(result))
     show_text(["", *error_lines(result)])
+    if result.advices:
+        show_text(["", "Advised:", *(f"  {line}" for line in advice_lines(result))])
     misses = miss_lines(result)
     show_text(["", "Missed:" if misses else "No row is missed.", *(f"  {line}" for line in misses)])
     left_out = not_modelled_lines(result)

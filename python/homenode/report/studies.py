@@ -142,6 +142,16 @@ def miss_lines(result: StudyResult) -> list[str]:
     return lines
 
 
+def advice_lines(result: StudyResult) -> list[str]:
+    """What was advised of each layout that was asked about."""
+    lines = []
+    for name, advice in result.advices.items():
+        changes = [one for best in advice.best[:1] for one in best.changes]
+        made = "".join(f"; {one.path}: {one.before} -> {one.after}" for one in changes)
+        lines.append(f"{name}: {advice.told}{made}")
+    return lines
+
+
 def calibration_table(result: CalibrationResult) -> Table:
     """Parameters as found and as the files hold them."""
     table = plain_table(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from homenode.errors import NotFoundError, StudyError, nearest
-from homenode.evidence.study import capability, comparison, file
+from homenode.evidence.study import advice, capability, comparison, file
 from homenode.evidence.study.capability import CapabilityStudy
 from homenode.evidence.study.comparison import MachineStudy
 from homenode.evidence.study.listing import list_studies, studies_folder
@@ -96,6 +96,8 @@ class Study:
     explain: tuple[tuple[str, str], ...]
     published: list[PublishedRow]
     series: tuple[Series, ...] = ()
+    advices: Mapping[str, advice.Asked] = field(default_factory=dict)
+    rankings: tuple[advice.Ranking, ...] = ()
     comparison: MachineStudy | None = None
     """Set if it holds two machines against each other instead of simulating scenarios."""
     capability: CapabilityStudy | None = None
@@ -106,8 +108,10 @@ class Study:
         return [row for row in self.published if role is None or row.role == role]
 
     def scenario_path(self, scenario: str) -> Path:
-        """File of a scenario."""
-        return self.folder / "scenarios" / scenario
+        """File of a scenario: its own, or `OTHER-STUDY/FILE`."""
+        other, slash, name = scenario.partition("/")
+        folder = self.folder.parent / other if slash else self.folder
+        return folder / "scenarios" / (name or scenario)
 
 
 def load_study(name: str, root: Path | None = None) -> Study:
@@ -206,11 +210,15 @@ def _of_scenarios(study: Study, told: file.OfScenarios, problems: Problems) -> S
         ratios={ratio.name: ratio for ratio in ratios},
         explain=tuple((one.case, one.base) for one in told.explain),
         series=series,
+        advices={one.name: advice.asked_of(one) for one in told.advice},
+        rankings=tuple(advice.Ranking(tuple(one.of), one.by, one.least) for one in told.ranking),
     )
     _check_scenarios(study, told, problems)
     _check_named(study, told, problems)
     problems.raise_any()
-    _check_cases(study, {*study.cases, *study.ratios, *(one.name for one in series)})
+    names = {*study.cases, *study.ratios, *study.advices, *(one.name for one in series)}
+    _check_cases(study, names)
+    _check_advice(study)
     _check_series(study)
     _check_counts(study)
     return study
@@ -234,9 +242,10 @@ def _check_scenarios(study: Study, told: file.OfScenarios, problems: Problems) -
     """Every scenario is a file."""
     named = [(("case", place), one.scenario) for place, one in enumerate(told.case)]
     named += [(("series", place), one.scenario) for place, one in enumerate(told.series)]
+    named += [(("advice", place), one.scenario) for place, one in enumerate(told.advice)]
     for path, scenario in named:
         if not study.scenario_path(scenario).is_file():
-            near = nearest(scenario, _files(study.folder / "scenarios"))
+            near = nearest(scenario, _files(study.scenario_path(scenario).parent))
             problems.add((*path, "scenario"), there=f"there is no file scenarios/{scenario}{near}")
 
 
@@ -251,7 +260,16 @@ def _check_named(study: Study, told: file.OfScenarios, problems: Problems) -> No
     for place, one in enumerate(study.series):
         named += [(("series", place, "name"), name) for name in (one.name, *one.cases)]
     named += [(("ratio", place, "name"), one.name) for place, one in enumerate(told.ratio)]
+    named += [(("advice", place, "name"), one.name) for place, one in enumerate(told.advice)]
     check_once(problems, named)
+    ranked = [
+        (("ranking", place, "of", number), name)
+        for place, one in enumerate(told.ranking)
+        for number, name in enumerate(one.of)
+    ]
+    check_once(problems, ranked)
+    for path, name in ranked:
+        check_known(problems, path, name, {*study.cases, *study.ratios}, "case or ratio")
     for place, ratio in enumerate(told.ratio):
         for key, parts in (("of", ratio.of), ("to", ratio.to)):
             for number, part in enumerate(parts):
@@ -311,6 +329,20 @@ def _check_counts(study: Study) -> None:
                 f"row {row.key} is a count of an interval, but its case has none",
                 where=row.where,
             )
+
+
+def _check_advice(study: Study) -> None:
+    """Every row of advice is a figure of advice, and what has a rank is ranked."""
+    ranked = {name for one in study.rankings for name in one.of}
+    for row in study.published:
+        if (row.metric in advice.METRICS) != (row.case in study.advices):
+            raise StudyError(
+                f"row {row.key}: {' and '.join(advice.METRICS)} are told of an [[advice]], and "
+                "nothing else is",
+                where=row.where,
+            )
+        if row.metric == advice.RANK and row.case not in ranked:
+            raise StudyError(f"row {row.key} is in no [[ranking]]", where=row.where)
 
 
 def _check_series(study: Study) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from homenode.evidence.scaling.runs import run_all
+from homenode.evidence.study.advice import RANK
 from homenode.evidence.study.definition import COUNTED, Case, Ratio, Study, load_study
 from homenode.evidence.study.deviation import Comparison
 from homenode.evidence.study.machines import compare_rows
@@ -19,10 +20,16 @@ from homenode.model import scenario as model
 from homenode.model.estimate import Estimate, estimate, scaled
 from homenode.model.scenario import Scenario
 from homenode.model.scenario.sought import Sought
+from homenode.planner import Advice, advise
 from homenode.simulate.explain.explanation import explain
 from homenode.simulate.kept.finding import folder_of_study
 from homenode.simulate.run import Run
-from homenode.simulate.runner import FrozenScenario, ProgressFn, run_scenario
+from homenode.simulate.runner import (
+    FrozenScenario,
+    InterruptedRun,
+    ProgressFn,
+    run_scenario,
+)
 from homenode.simulate.seek.look import look_for, sought_of
 
 
@@ -50,12 +57,37 @@ def run_study(
         return StudyResult(study, compared, {}, [])
     place = folder_of_study(out, study.name)
     runs = run_cases(study, list(study.cases), {}, replications, jobs, place, progress)
-    comparisons = [Comparison(row, simulated(study, runs, row)) for row in study.published]
+    advised = ask_all(study, replications, jobs, place)
+    comparisons = [
+        Comparison(row, study.advices[row.case].value(advised[row.case], row.metric))
+        if row.case in advised
+        else Comparison(row, simulated(study, runs, row))
+        for row in study.published
+    ]
     explanations = [
         explain(runs[case], study.cases[case].partition, runs[base], study.cases[base].partition)
         for case, base in study.explain
     ]
-    return StudyResult(study, comparisons, runs, explanations)
+    return StudyResult(study, comparisons, runs, explanations, advised)
+
+
+def ask_all(
+    study: Study, replications: int | None, jobs: int | None, out: str | Path
+) -> dict[str, Advice]:
+    """The advice for each layout that is asked about, the one answer that is best."""
+    told = {}
+    for name, asked in study.advices.items():
+        scenario = Scenario.load(study.scenario_path(asked.scenario))
+        told[name] = advise(
+            scenario.with_(asked.overrides, why="set by the study"),
+            best=1,
+            replications=replications or study.replications,
+            jobs=jobs,
+            out=out,
+        )
+        if told[name].stopped:
+            raise InterruptedRun(None, 0, 1)
+    return told
 
 
 def run_cases(
@@ -135,6 +167,12 @@ def run_or_find(scenario: FrozenScenario, **options: Any) -> Run:
 
 def simulated(study: Study, runs: Mapping[str, Run], row: PublishedRow) -> Estimate:
     """The simulated counterpart of a published row."""
+    if row.metric == RANK:
+        ranking = next(one for one in study.rankings if row.case in one.of)
+        return ranking.rank(
+            row.case,
+            lambda case, metric: simulated(study, runs, replace(row, case=case, metric=metric)),
+        )
     if row.case in study.ratios:
         return _ratio(study, runs, study.ratios[row.case], row.metric)
     series = next((one for one in study.series if row.case in (one.name, *one.cases)), None)

@@ -53,7 +53,7 @@ class Case(Table):
     """`[[case]]`: a published situation and what is simulated for it."""
 
     name: Text = Field(description="rows of published.csv name it")
-    scenario: Text = Field(description="name a file in scenarios/")
+    scenario: Text = Field(description="name a file in scenarios/, or OTHER-STUDY/FILE")
     partition: Text | None = None
     interval: Annotated[int, Quantity(TIME, "1 ms", "1 d")] | None = None
     changes: dict[str, Any] = Field(default_factory=dict, alias="set")
@@ -63,7 +63,7 @@ class Series(Table):
     """`[[series]]`: one scenario in several sizes, each of which is a case."""
 
     name: Text = Field(description="its cases are called name-processors")
-    scenario: Text = Field(description="name a file in scenarios/")
+    scenario: Text = Field(description="name a file in scenarios/, or OTHER-STUDY/FILE")
     partition: Text | None = None
     processors: Annotated[list[int], AfterValidator(_rising_sizes)] = Field(
         description="write its sizes, such as processors = [16, 32]"
@@ -79,6 +79,31 @@ class Ratio(Table):
     of: Texts = Field(description="name the cases above the line")
     to: Texts = Field(description="name the cases below the line")
     totals: bool = Field(False, description="whether sums are divided in place of means")
+
+
+class Advice(Table):
+    """`[[advice]]`: a layout that `homenode advise` is asked about."""
+
+    name: Text = Field(description="rows of published.csv name it")
+    scenario: Text = Field(description="name a file in scenarios/, or OTHER-STUDY/FILE")
+    changes: dict[str, Any] = Field(default_factory=dict, alias="set")
+    guideline: dict[str, Any] = Field(
+        default_factory=dict,
+        description=(
+            'by path, the value or values that the guideline asks for, or "less", "more", "other"'
+            " than now; nothing for no change"
+        ),
+    )
+
+
+class Ranking(Table):
+    """`[[ranking]]`: layouts in the order of a metric."""
+
+    of: Annotated[list[Text], Field(min_length=2)] = Field(
+        description="name the cases or ratios that are put in order"
+    )
+    by: Text = Field(description="name the metric, such as etr_per_s")
+    least: bool = Field(False, description="whether the least is ahead, not the most")
 
 
 class Explain(Table):
@@ -176,12 +201,14 @@ class OfScenarios(StudyFile):
     case: list[Case] = Field(default_factory=list)
     series: list[Series] = Field(default_factory=list)
     ratio: list[Ratio] = Field(default_factory=list)
+    advice: list[Advice] = Field(default_factory=list)
+    ranking: list[Ranking] = Field(default_factory=list)
     explain: list[Explain] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _has_cases(self) -> OfScenarios:
         """Without one there is nothing to simulate."""
-        if not self.case and not self.series:
+        if not self.case and not self.series and not self.advice:
             raise _fact("case is missing", "write [[case]] and under it name and scenario")
         return self
 

@@ -7,13 +7,15 @@ calibration rows. Whichever passes most counts.
 
 A single row would choose its own number and always pass. So a ratio that is alone is 1, no effect
 of the layout; any other figure that is alone is what the calibration rows of the same metric have
-in the mean, and nothing where there are none.
+in the mean, and nothing where there are none. Advice is to leave all as it is: that follows a
+guideline which asks for no change, and saves nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from homenode.evidence.study.advice import FOLLOWS
 from homenode.evidence.study.capability import CapabilityStudy
 from homenode.evidence.study.definition import Study
 from homenode.evidence.study.published import PublishedRow
@@ -30,7 +32,10 @@ def null_answers(study: Study, rows: Sequence[PublishedRow]) -> dict[str, float 
     for row in rows:
         groups.setdefault((row.metric, row.unit), []).append(row)
     told: dict[str, float | None] = {}
-    for group in groups.values():
+    for (metric, _), group in groups.items():
+        if metric == FOLLOWS:
+            told |= {row.key: float(not study.advices[row.case].guideline) for row in group}
+            continue
         told |= _alone(study, group[0]) if len(group) == 1 else _best(study, group)
     return told
 
@@ -59,6 +64,8 @@ def _alone(study: Study, row: PublishedRow) -> dict[str, float | None]:
     """The answer for a metric that has one row only."""
     if row.case in study.ratios:
         return {row.key: NO_EFFECT}
+    if row.case in study.advices:
+        return {row.key: 0.0}
     known = [
         one.value
         for one in study.rows("calibration")

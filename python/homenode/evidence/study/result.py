@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from homenode.evidence.study.deviation import (
 )
 from homenode.evidence.study.null import null_answers, passes
 from homenode.evidence.study.published import ToleranceKind
+from homenode.planner import Advice
 from homenode.simulate.explain.explanation import Explanation
 from homenode.simulate.run import Run
 
@@ -69,6 +70,8 @@ class StudyResult:
     runs: dict[str, Run]
     """Run of each case."""
     explanations: list[Explanation]
+    advices: Mapping[str, Advice] = field(default_factory=dict)
+    """What was advised, of each layout that was asked about."""
 
     @property
     def misses(self) -> list[Comparison]:
