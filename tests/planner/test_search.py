@@ -222,6 +222,53 @@ def test_dedicated_partitions_move_together() -> None:
         assert not cores[0] & cores[1]
 
 
+CROSSED = """\
+[machine]
+model = "hp-rx7640"
+
+[[npartition]]
+name = "npar0"
+cells = ["cell0", "cell1"]
+memory = "32 GiB"
+clm = "24 GiB"
+
+[[partition]]
+name = "one"
+processors = { mode = "dedicated", cores = 8, cells = { cell1 = 8 } }
+memory = [{ size = "24 GiB", on = "cell0" }]
+io = "cell0"
+guest = { os = "hp-ux" }
+workload = { kind = "users", count = 1000, think = "10 s", profile = "sap-sd" }
+
+[[partition]]
+name = "two"
+processors = { mode = "dedicated", cores = 8, cells = { cell0 = 8 } }
+memory = [{ size = "24 GiB", on = "cell1" }]
+io = "cell1"
+guest = { os = "hp-ux" }
+workload = { kind = "users", count = 1000, think = "10 s", profile = "sap-sd" }
+"""
+
+
+def test_two_that_cannot_move_alone_may_change_places() -> None:
+    """Neither partition's cores fit beside those of the other one on the cell of its memory."""
+    cells = "partition.{}.processors.cells"
+    values = {cells.format("one"): [{"cell0": 8}], cells.format("two"): [{"cell1": 8}]}
+    crossed = Scenario.from_toml(CROSSED)
+    space = layouts.problem(crossed, free=["memory"], values=values).space
+    places = [one.path for one in space.variables]
+    rows = space.every()
+    _, sound = space.options(rows)
+    stays = [at for at, path in enumerate(places) if path not in values]
+    exchanged = rows[:, [places.index(path) for path in values]][
+        sound & ~rows[:, stays].any(axis=1)
+    ]
+    assert exchanged.tolist() == [[0, 0], [1, 1]]
+    nine = {cells.format("one"): [{"cell0": 9}]}
+    with pytest.raises(ScenarioError, match="has 8 cores"):
+        advise(crossed, free=["memory"], values=nine, confirm=False)
+
+
 def test_a_goal_is_what_is_looked_for() -> None:
     told: Scenario = layouts.crowded()
     found = {

@@ -25,14 +25,12 @@ from homenode.model.scenario.places import name_of_chip
 from homenode.model.spec import PartitionSpec
 from homenode.planner.played import Played
 from homenode.planner.solver import Solver
-from homenode.planner.variables import Variable
+from homenode.planner.variables import AROUND, Variable
 from homenode.simulate.settle.work import settled
 
 Rows = NDArray[np.int64]
 Numbers = tuple[int, ...]
 _PLACE = ("home", "memory")
-_AROUND = ("machine", "pool")
-"""Tables of a scenario that a partition alone needs."""
 _LEAST_STEP = 1e-9
 
 
@@ -198,7 +196,7 @@ class Space:
         name = self.scenario.partitions[index].name
         data = changed(self.scenario.data, {**self.held, **loose, **changes}, "advised")
         tables: Any = data["partition"]
-        alone: dict[str, object] = {key: data[key] for key in _AROUND if key in data}
+        alone: dict[str, object] = {key: data[key] for key in AROUND if key in data}
         alone["partition"] = [one for one in tables if one["name"] == name]
         try:
             told = Scenario.from_toml(to_toml(alone), folder=self.scenario.folder)

@@ -9,10 +9,11 @@ from typing import Any
 
 from homenode.errors import HomenodeError, ScenarioError, listed
 from homenode.model.catalog.policies import HOST_POLICIES
+from homenode.model.document import to_toml
 from homenode.model.scenario import PlacedPartition, Scenario
 from homenode.model.scenario.file.guest import Aix, Zvm
 from homenode.model.scenario.file.processors import DEFAULT_POOL, Shared
-from homenode.model.scenario.paths import spelt
+from homenode.model.scenario.paths import changed, spelt
 from homenode.model.scenario.places import name_of_chip, node_word
 from homenode.planner.wishes import Wishes
 
@@ -20,6 +21,8 @@ _TIMES = (0.25, 0.5, 2 / 3, 0.8, 0.9, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0)
 """Of the entitlement and of the virtual processors that are tried."""
 _WEIGHTS = (32, 64, 128, 192, 255)
 _MODES = (0, 1, 2, 4, 8)
+AROUND = ("machine", "npartition", "pool")
+"""Tables of a scenario that a partition alone needs."""
 _MOST_CHIPS = 16
 """On a machine with more, only a partition that is at home on one chip may go to another chip."""
 
@@ -121,25 +124,40 @@ def _by_path(scenario: Scenario, wishes: Wishes) -> Iterator[Variable]:
         now = _written(scenario, names.index(name), below)
         others = tuple(value for value in values if value != now)
         for value in others:
-            _check_value(scenario, path, value, wishes)
+            _check_value(scenario, path, value, wishes, name)
         if others:
             word = below.rpartition(".")[2]
             yield Variable(names.index(name), word, path, now, others)
 
 
-def _check_value(scenario: Scenario, path: str, value: object, wishes: Wishes) -> None:
-    """Refuses a value that may not stand there at all; whether a layout has room for it is asked
-    later.
+def _check_value(scenario: Scenario, path: str, value: object, wishes: Wishes, name: str) -> None:
+    """Refuses a value that may not stand there at all; whether a layout has room for it beside the
+    other partitions is asked later: two may change places.
     """
     try:
         scenario.with_({path: value})
     except ScenarioError as error:
+        if _stands_alone(scenario, path, value, name):
+            return
         raise ScenarioError(
             f"[advise.values] {path} = {value!r}: {error.problem}",
             there=error.there,
             where=wishes.where("values", path),
             next_step=error.next_step,
         ) from error
+
+
+def _stands_alone(scenario: Scenario, path: str, value: object, name: str) -> bool:
+    """Whether a value may stand there if there were no other partition."""
+    data = changed(scenario.data, {path: value}, "advised")
+    tables: Any = data["partition"]
+    around = {key: data[key] for key in AROUND if key in data}
+    alone = {**around, "partition": [one for one in tables if one["name"] == name]}
+    try:
+        Scenario.from_toml(to_toml(alone), folder=scenario.folder)
+    except ScenarioError:
+        return False
+    return True
 
 
 def _written(scenario: Scenario, index: int, below: str) -> object:
