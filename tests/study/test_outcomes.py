@@ -26,6 +26,7 @@ from homenode.model.estimate import Estimate
 from homenode.report.study_pages import filled
 
 FAST = (
+    "advice-hp",
     "advice-p795",
     "latency-under-load",
     "partition-split",
