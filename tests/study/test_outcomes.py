@@ -28,6 +28,7 @@ from homenode.report.study_pages import filled
 FAST = (
     "advice-hp",
     "advice-p795",
+    "advice-smt-and-virtual",
     "latency-under-load",
     "partition-split",
     "power10-packing",

@@ -147,7 +147,7 @@ def advice_lines(result: StudyResult) -> list[str]:
     lines = []
     for name, advice in result.advices.items():
         changes = [one for best in advice.best[:1] for one in best.changes]
-        made = "".join(f"; {one.path}: {one.before} -> {one.after}" for one in changes)
+        made = "".join(f" {one.path}: {one.before} -> {one.after}." for one in changes)
         lines.append(f"{name}: {advice.told}{made}")
     return lines
 
