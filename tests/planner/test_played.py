@@ -8,7 +8,10 @@ import pytest
 
 from homenode.errors import HomenodeError
 from homenode.planner import advise
+from homenode.planner.confirm import cores_of
+from homenode.planner.played import Played
 from homenode.planner.problem import problem_of
+from homenode.simulate.runner import run_scenario
 from homenode.simulate.scenario import Scenario
 
 HOST = """\
@@ -62,3 +65,34 @@ def test_words_of_powervm_mean_nothing_there() -> None:
         advise(host(500), free=["home"])
     words = {one.word for one in problem_of(host(500), {}).space.variables}
     assert words == {"virtual", "cpuset"}
+
+
+ZVM = Path(__file__).resolve().parents[2] / "examples" / "zvm-paging.toml"
+
+
+def test_what_the_control_program_does_is_no_work(tmp_path: Path) -> None:
+    """With fewer processors it does less for a transaction: that is saved, not left undone."""
+    short = {"run.warmup": "6 s", "run.duration": "500 ms", "run.replications": 1}
+    short["partition.zvm.processors.cores"] = 48
+    base, run = (
+        run_scenario(
+            Scenario.load(ZVM).with_({**short, "partition.zvm.guest.unparking": unparking}),
+            out=tmp_path,
+        )
+        for unparking in ("large", "small")
+    )
+    totals = [one.totals("zvm")[0] for one in (base, run)]
+    assert totals[1]["instructions"] / totals[1]["tx_done"] < (
+        0.99 * totals[0]["instructions"] / totals[0]["tx_done"]
+    )
+    each = [one["busy_ns"] / one["tx_done"] for one in totals]
+    before, after = (cores_of(one, base)[0] for one in (base, run))
+    assert after / before == pytest.approx(each[1] / each[0])
+
+
+def test_a_layout_is_warmed_up_as_its_run_is() -> None:
+    """Paging sets in when memory is full: a brief warm-up would compare layouts before it."""
+    told = problem_of(ZVM, {"free": ["unparking"]})
+    solver = told.space.solver
+    assert isinstance(solver, Played)
+    assert solver._specs[0]["warmup_ns"] == told.scenario.spec()["warmup_ns"]

@@ -13,6 +13,7 @@ from homenode.model.estimate import Estimate, estimate
 from homenode.model.scenario import Scenario
 from homenode.planner.rules import Simulated
 from homenode.simulate.kept.metrics import METRICS
+from homenode.simulate.kept.totals import Totals
 from homenode.simulate.run import Run
 from homenode.simulate.runner import ProgressFn, run_scenario
 
@@ -62,12 +63,19 @@ def cores_of(run: Run, base: Run) -> list[float]:
         closed = work is not None and work.closed
         pairs = zip(run.totals(name), base.totals(name), strict=False)
         for at, (mine, theirs) in enumerate(pairs):
-            done, before = (
-                one["instructions"] - one["spin_instructions"] for one in (mine, theirs)
-            )
+            done, before = _work(mine, theirs)
             ratio = before / done if closed and done > 0 else 1.0
             total[at] += ratio * (METRICS["physc"].formula(mine) or 0.0)
     return total
+
+
+def _work(*ones: Totals) -> list[float]:
+    """What each got done: transactions where guests of its own do them, whose control program's
+    instructions are no work; else instructions, which scatter less, without those that only spin.
+    """
+    if all(one.shape.runs_guests and one["tx_done"] for one in ones):
+        return [one["tx_done"] for one in ones]
+    return [one["instructions"] - one["spin_instructions"] for one in ones]
 
 
 def responses_of(run: Run) -> list[float]:

@@ -23,9 +23,8 @@ from homenode.simulate.kept.summarize import replication_totals
 
 MOST = 200
 """Layouts that are tried."""
-_WARMUP_NS = 1_000_000_000
 _DURATION_NS = 4_000_000_000
-"""At most so much of each."""
+"""At most so much of each, after the whole warm-up: paging sets in when memory is full."""
 _NS_PER_MS = 1e6
 _NONE = (0.0, np.inf, np.inf, 0.0, 0.0, 0.0)
 """Of a partition of a layout that the engine does not bring to an end."""
@@ -62,10 +61,9 @@ class Played(Solver):
 
 
 def _brief(spec: Spec) -> Spec:
-    """The spec with a short run, and no rows but the last."""
+    """The spec with a short run after its warm-up, and no rows but the last."""
     duration = min(spec["duration_ns"], _DURATION_NS)
     short: Spec = {**spec, "duration_ns": duration, "interval_ns": duration}
-    short["warmup_ns"] = min(spec["warmup_ns"], _WARMUP_NS)
     short["record_dispatches"] = False
     return short
 
