@@ -29,6 +29,7 @@ FAST = (
     "advice-hp",
     "advice-p795",
     "advice-smt-and-virtual",
+    "advice-zvm",
     "latency-under-load",
     "partition-split",
     "power10-packing",
