@@ -28,6 +28,7 @@ from homenode.report.study_pages import filled
 FAST = (
     "advice-hp",
     "advice-p795",
+    "advice-partitions",
     "advice-smt-and-virtual",
     "advice-zvm",
     "latency-under-load",
