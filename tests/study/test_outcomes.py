@@ -43,7 +43,7 @@ FAST = (
     "zvm-80-memory-rich",
     "zvm-80-paging",
 )
-"""Some thirty seconds of processor time in all, none above seven."""
+"""Some sixty seconds of processor time in all, none above seven."""
 SLOW = ("aix-micro-partitioning", "hp-vpars", "p795-lpar-affinity")
 """Fifteen to twenty seconds of processor time each: `make studies` runs them with the rest."""
 
