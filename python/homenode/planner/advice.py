@@ -7,6 +7,7 @@ from typing import Any
 
 from homenode.errors import Where
 from homenode.model.estimate import Estimate
+from homenode.planner.overload import Overload
 
 DO_NOTHING = "no beneficial move"
 CHANGE = "change"
@@ -128,6 +129,8 @@ class Advice:
     """Whether the time was over before the search was."""
     stopped: bool = False
     """Whether somebody stopped it."""
+    overloaded: tuple[Overload, ...] = ()
+    """Partitions that cannot meet their demand in the layout as it is."""
 
     def as_json(self) -> dict[str, Any]:
         """The same for programs."""
@@ -145,6 +148,7 @@ class Advice:
             "proven": self.proven,
             "time_over": self.late,
             "interrupted": self.stopped,
+            "overloaded": [one.as_json() for one in self.overloaded],
         }
 
     def __str__(self) -> str:

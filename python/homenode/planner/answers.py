@@ -15,7 +15,7 @@ from homenode.planner.commands import commands
 from homenode.planner.confirm import cores_of, looked_at, responses_of, saved, unsteady
 from homenode.planner.problem import Problem
 from homenode.planner.reasons import alone, in_words, why
-from homenode.planner.rules import Rule
+from homenode.planner.rules import MEETS_DEMAND, Rule
 from homenode.planner.space import Rows
 from homenode.simulate.run import Run
 
@@ -53,7 +53,7 @@ class Answers:
         )
         if run is None or base is None:
             return answer
-        return _simulated(answer, run, base, self.problem.goal)
+        return _simulated(answer, run, base, self.problem)
 
     def _changes(self, row: Rows, run: Run | None, base: Run | None) -> tuple[Change, ...]:
         """Each with what it brings: what the layout would cost without it."""
@@ -92,15 +92,15 @@ class Answers:
         """Rules that a layout breaks: by the simulation where there is one, else by the solver."""
         excess = self.problem.broken(row[None, :])[0]
         found = []
-        at = None if run is None else looked_at(run, base)
+        at = None if run is None else looked_at(run, base, self.problem.held)
         for rule, over in zip(self.problem.rules, excess, strict=True):
             told = None if at is None else rule.in_words(at)
             if told is not None:
                 found.append(f"{rule}: {told}")
             elif over > 0 and not (run is not None and rule.simulated):
                 found.append(str(rule))
-        for name, reason in unsteady(run).items() if run is not None else ():
-            told = f"{name} meets its demand: {reason}"
+        for name, reason in at.unsteady.items() if at is not None else ():
+            told = f"{name} {MEETS_DEMAND}: {reason}"
             found += [] if told in found else [told]
         return found
 
@@ -115,20 +115,21 @@ class Answers:
         return in_words(name, one, one.value(int(row[at])))
 
 
-def _simulated(answer: Answer, run: Run, base: Run, goal: str) -> Answer:
+def _simulated(answer: Answer, run: Run, base: Run, problem: Problem) -> Answer:
     """The answer with what was simulated in place of what was solved."""
-    before, after = cores_of(base, base), cores_of(run, base)
-    slow, fast = responses_of(base), responses_of(run)
+    held = problem.held
+    before, after = cores_of(base, base, held), cores_of(run, base, held)
+    slow, fast = responses_of(base, held), responses_of(run, held)
     savings = {"cores": saved(before, after), "response": saved(slow, fast)}
-    saving, late = savings.get(goal, answer.saving), unsteady(base)
+    saving, late = savings.get(problem.goal, answer.saving), unsteady(base, held)
     if late:
         reason = f"{listed(late)} cannot meet the demand now"
         savings["cores"] = saving = Estimate(None, None, reason)
-    cores = estimate(after)
+    grows = unsteady(run, held)
     return replace(
         answer,
-        cores=_unless(unsteady(run), cores),
-        response_ms=_unless(unsteady(run), estimate(fast)),
+        cores=_unless(grows, estimate(after)),
+        response_ms=_unless(grows, estimate(fast)),
         saving=saving,
         saving_cores=savings["cores"],
         run=run.id,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,20 +46,20 @@ class Runs:
         )
 
 
-def unsteady(run: Run) -> dict[str, str]:
-    """Partitions that do not meet their demand, and why."""
-    told = {name: run.unsteady_reason(name) for name in run.partitions}
+def unsteady(run: Run, held: Collection[str] = ()) -> dict[str, str]:
+    """Partitions that do not meet their demand, and why, but for those that are held."""
+    told = {name: run.unsteady_reason(name) for name in run.partitions if name not in held}
     return {name: reason for name, reason in told.items() if reason is not None}
 
 
-def cores_of(run: Run, base: Run) -> list[float]:
+def cores_of(run: Run, base: Run, held: Collection[str] = ()) -> list[float]:
     """Cores of each replication for the work that the base did in it: what arrives is the same
-    work, what a closed load gets done is its speed.
+    work, what a closed load gets done is its speed, and so is that of `held`, whose backlog grows.
     """
     total = [0.0] * run.replications
     for name in run.partitions:
         work = run.breakdown(name).work
-        closed = work is not None and work.closed
+        closed = (work is not None and work.closed) or name in held
         pairs = zip(run.totals(name), base.totals(name), strict=False)
         for at, (mine, theirs) in enumerate(pairs):
             done, before = (
@@ -70,12 +70,12 @@ def cores_of(run: Run, base: Run) -> list[float]:
     return total
 
 
-def responses_of(run: Run) -> list[float]:
-    """Of each replication the mean response over all transactions [ms]; empty where there are
-    none.
+def responses_of(run: Run, held: Collection[str] = ()) -> list[float]:
+    """Of each replication the mean response over all transactions but those of `held` [ms]; empty
+    where there are none.
     """
     sums, counts = [0.0] * run.replications, [0.0] * run.replications
-    for name in run.partitions:
+    for name in (one for one in run.partitions if one not in held):
         for at, one in enumerate(run.totals(name)):
             mean = METRICS["response_ms_mean"].formula(one)
             rate = METRICS["etr_per_s"].formula(one)
@@ -99,12 +99,14 @@ def is_sure(saving: Estimate, least: float) -> bool:
     return saving.ci95 is None or saving.mean > saving.ci95
 
 
-def looked_at(run: Run, base: Run | None = None) -> Simulated:
-    """The run as rules look at it, beside that of the layout as it is."""
+def looked_at(run: Run, base: Run | None = None, held: Collection[str] = ()) -> Simulated:
+    """The run as rules look at it, beside that of the layout as it is, but for the backlogs of
+    `held`.
+    """
 
     def mean(name: str, metric: str) -> float | None:
         return run.metrics[name][metric].mean
 
     used: Iterable[float] = (mean(name, "physc") or 0.0 for name in run.partitions)
-    now = None if base is None else looked_at(base)
-    return Simulated(mean, math.fsum(used), unsteady(run), now)
+    now = None if base is None else looked_at(base, None, held)
+    return Simulated(mean, math.fsum(used), unsteady(run, held), now)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,8 +41,16 @@ class Solved:
 class Cost:
     """Prices rows against the layout as it is."""
 
-    def __init__(self, solver: Solver, licences: Sequence[Licence], most_memory: float) -> None:
+    def __init__(
+        self,
+        solver: Solver,
+        licences: Sequence[Licence],
+        most_memory: float,
+        held: Collection[str] = (),
+    ) -> None:
         self.solver = solver
+        self.held = held
+        """Partitions whose responses do not count: their backlog grows."""
         self.most_memory = most_memory
         """Bytes that the machine holds."""
         self.licences = licences
@@ -78,6 +86,7 @@ class Cost:
 
     def _response(self, figures: Figures) -> Floats:
         told = np.isfinite(figures.response_ns) & (figures.throughput > 0)
+        told &= ~np.isin(self.names, [*self.held])
         weight = np.where(told, figures.throughput, 0.0)
         total = (weight * np.where(told, figures.response_ns, 0.0)).sum(axis=1)
         sums = weight.sum(axis=1)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from homenode.planner.confirm import looked_at, unsteady
+from homenode.planner.confirm import looked_at
 from homenode.planner.problem import Problem
 from homenode.planner.rules import excess_of
 from homenode.planner.solver import Floats
@@ -32,7 +32,7 @@ def lessons(
             continue
         solved = problem.solved(row[None, :])
         excess = excess_of(problem.rules, solved)[0]
-        at = looked_at(run, base)
+        at = looked_at(run, base, problem.held)
         for index, rule in enumerate(problem.rules):
             ratio = rule.ratio(at)
             if ratio is not None and ratio > 1 and excess[index] > -1:
@@ -45,7 +45,7 @@ def lessons(
                     forbidden |= _changed(solved.options[0])
         forbidden |= {
             (partition, int(solved.options[0, partition]))
-            for partition in map(run.partitions.index, unsteady(run))
+            for partition in map(run.partitions.index, at.unsteady)
             if solved.options[0, partition]
         }
     return np.asarray(stricter), forbidden

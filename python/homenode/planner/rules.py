@@ -22,6 +22,8 @@ SLACK = 1e-6
 """Excess that is none."""
 _LESS_WORK = 0.01
 """Part of its throughput of now that a partition may lose: what solving leaves open."""
+MEETS_DEMAND = "meets its demand"
+"""The name of a rule, after the partition's."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +107,10 @@ def _of_machine(cost: Cost, now: Solved) -> Iterator[Rule]:
     )
     for index in np.flatnonzero(~steady):
         name = cost.names[index]
+        if name in cost.held:
+            continue
         yield Rule(
-            f"{name} meets its demand",
+            f"{name} {MEETS_DEMAND}",
             lambda s, at=index: (s.figures.steady[:, at] <= 0).astype(float),  # type: ignore[misc]
             in_words=lambda run, name=name: run.unsteady.get(name),  # type: ignore[misc]
             simulated=True,
@@ -171,7 +175,8 @@ def _of_response(wishes: Wishes, cost: Cost, now: Solved) -> Iterator[Rule]:
     slower = wishes.told.slower
     for index, name in enumerate(cost.names):
         before = now.figures.response_ns[0, index]
-        if ("response", name) in limited or not np.isfinite(before) or before <= 0:
+        is_told = name in cost.held or ("response", name) in limited
+        if is_told or not np.isfinite(before) or before <= 0:
             continue
         where = wishes.where("slower")
         title = f"response of {name} at most {100 * slower:g} % longer"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -64,8 +64,11 @@ Values = Callable[[_Asking], tuple[str, object, list[Any]] | None]
 """The path below the partition, what it is, what it may be; None where there is no such thing."""
 
 
-def variables_of(scenario: Scenario, wishes: Wishes, used: list[float]) -> list[Variable]:
-    """All of them, in the order of the partitions. `used` are the cores that each uses now.
+def variables_of(
+    scenario: Scenario, wishes: Wishes, used: list[float], held: Collection[str] = ()
+) -> list[Variable]:
+    """All of them, in the order of the partitions. `used` are the cores that each uses now; of
+    `held` nothing changes.
 
     Raises for a word that means nothing on the machine, and where nothing is free at all.
     """
@@ -87,7 +90,7 @@ def variables_of(scenario: Scenario, wishes: Wishes, used: list[float]) -> list[
                 found.append(Variable(index, word, path, now, others))
         if len(found) == before:
             _refuse(word, scenario, wishes)
-    pinned = {one.name for one in scenario.partitions} & set(told.pinned)
+    pinned = {one.name for one in scenario.partitions} & {*told.pinned, *held}
     left = [one for one in found if scenario.partitions[one.partition].name not in pinned]
     if not left:
         raise HomenodeError(
