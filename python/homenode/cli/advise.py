@@ -50,7 +50,8 @@ FreeOption = Annotated[
     typer.Option(
         "--free",
         help="What may change: home, memory, entitlement, virtual, smt, capped, weight, pool,"
-        " folding, throughput, cores, cpuset, pins, unparking, polarization.",
+        " folding, throughput, cores, cpuset, pins, unparking, polarization, tiles, switches,"
+        " guests, split, merge, machine.",
         metavar="WORDS",
     ),
 ]

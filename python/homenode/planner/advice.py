@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,10 +27,13 @@ class Change:
     before: object
     after: object
     why: str
+    also: Mapping[str, object] = field(default_factory=dict)
+    """What else of the scenario changes with it, by path."""
 
     def as_json(self) -> dict[str, Any]:
         """The same for programs."""
-        return {"path": self.path, "from": self.before, "to": self.after, "why": self.why}
+        told = {"path": self.path, "from": self.before, "to": self.after, "why": self.why}
+        return {**told, "also": {**self.also}} if self.also else told
 
 
 @dataclass(frozen=True)
@@ -131,6 +135,8 @@ class Advice:
     """Whether somebody stopped it."""
     overloaded: tuple[Overload, ...] = ()
     """Partitions that cannot meet their demand in the layout as it is."""
+    unfit: tuple[str, ...] = ()
+    """Other machines, and other numbers of partitions, that cannot be, and why."""
 
     def as_json(self) -> dict[str, Any]:
         """The same for programs."""
@@ -149,6 +155,7 @@ class Advice:
             "time_over": self.late,
             "interrupted": self.stopped,
             "overloaded": [one.as_json() for one in self.overloaded],
+            "unfit": [*self.unfit],
         }
 
     def __str__(self) -> str:

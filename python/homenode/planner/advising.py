@@ -13,7 +13,7 @@ from homenode.planner import advice as words
 from homenode.planner.advice import Advice, Answer, Named, Refusal
 from homenode.planner.answers import Answers
 from homenode.planner.choice import best_rows, needed, refused
-from homenode.planner.confirm import Runs, cores_of, is_sure, responses_of, saved
+from homenode.planner.confirm import Groups, Runs, cores_of, is_sure, responses_of, saved
 from homenode.planner.conflict import conflict, is_freed
 from homenode.planner.exact import Exact
 from homenode.planner.lessons import lessons
@@ -23,6 +23,7 @@ from homenode.planner.reasons import UNITS
 from homenode.planner.rules import Rule
 from homenode.planner.search import EVERY, Search
 from homenode.planner.space import Rows
+from homenode.planner.variants import Variant
 from homenode.simulate.run import Run
 from homenode.simulate.runner import InterruptedRun
 
@@ -30,6 +31,15 @@ _TRIES = 4
 """Times that layouts are chosen: simulations may contradict the solver."""
 _AGAIN = 2
 """Rounds of a search that begins where another one ended."""
+
+
+@dataclass
+class Branch:
+    """A scenario with its search: the one that was asked for, or a variant of it."""
+
+    problem: Problem
+    search: Search
+    variant: Variant | None = None
 
 
 @dataclass
@@ -41,32 +51,84 @@ class Advising:
     runs: Runs | None
     base: Run | None = None
     """The run of the layout as it is, once there is one."""
-    answers: Answers = field(init=False)
+    variants: Sequence[Branch] = ()
+    """What else may be searched, each in a space of its own."""
+    unfit: Sequence[str] = ()
+    """Variants that cannot be, and why."""
+    answers: dict[int, Answers] = field(init=False)
+    """By branch, the problem itself first."""
 
     def __post_init__(self) -> None:
-        self.answers = Answers(self.problem)
+        self.branches = [Branch(self.problem, self.search), *self.variants]
+        first = self.problem
+        self.answers = {
+            at: Answers(one.problem, one.variant, None if one.variant is None else first)
+            for at, one in enumerate(self.branches)
+        }
         if self.base is not None:
-            now = self.problem.space.now()[0]
-            self.answers.runs[now.tobytes()] = (now, self.base)
+            self._begin(self.base)
+
+    def _begin(self, run: Run) -> None:
+        """Takes the run of the layout as it is."""
+        self.base, now = run, self.problem.space.now()[0]
+        self.answers[0].runs[now.tobytes()] = (now, run)
+        for one in self.answers.values():
+            one.base = run
 
     def advice(self, best: int) -> Advice:
         """The answer."""
         search = self.search
         exact = self._exact()
         search.run(self._starts(exact))
-        if not search.seen.kept.any() and not (search.stopped or search.late):
+        for branch in self.variants:
+            if not self.stopped:
+                branch.search.run()
+        if not any(one.search.seen.kept.any() for one in self._searched()) and not (
+            self.stopped or self.late
+        ):
             rules = conflict(search, exact)
             machine = [rule for rule in self.problem.rules if not rule.wished]
             proven = exact is not None and exact.layout([*machine, *rules])[1]
             return self._conflict(rules, proven=proven or search.proven)
-        now = self.problem.space.now()[0]
+        now = (0, self.problem.space.now()[0])
         for _ in range(_TRIES):
-            rows = best_rows(search, self.problem.wishes.told.worth, best)
-            rows = needed(self.problem, rows) if self._goal == "headroom" else rows
-            answers = self._simulated([now, *rows])
+            answers = self._simulated([now, *self._chosen(best)])
             if not self._learnt(answers[1:]):
                 break
         return self._told(answers[0], answers[1:])
+
+    @property
+    def stopped(self) -> bool:
+        """Whether somebody stopped it."""
+        return any(one.search.stopped for one in self.branches)
+
+    @property
+    def late(self) -> bool:
+        """Whether the time was over before a search was."""
+        return any(one.search.late for one in self.branches)
+
+    def _searched(self) -> list[Branch]:
+        return [one for one in self.branches if one.search.begun]
+
+    def _chosen(self, best: int) -> list[tuple[int, Rows]]:
+        """Layouts that are simulated: the best of the scenario, and of each variant its best."""
+        worth = self.problem.wishes.told.worth
+        rows = best_rows(self.search, worth, best)
+        rows = needed(self.problem, rows) if self._goal == "headroom" else rows
+        chosen = [(0, row) for row in rows]
+        for at, one in enumerate(self.branches):
+            if at and one.search.begun:
+                found = best_rows(one.search, worth, 1, self.search.seen)
+                chosen += [(at, row) for row in found]
+        if not self.variants:
+            return chosen
+        chosen.sort(key=lambda one: self._score(*one))
+        # The best that keeps machine and partitions is told beside those that do not.
+        own = next((at for at, (branch, _) in enumerate(chosen) if not branch), 0)
+        return chosen[:best] if best == 1 or own < best else [*chosen[: best - 1], chosen[own]]
+
+    def _score(self, at: int, row: Rows) -> float:
+        return float(self.branches[at].search.look(row[None, :])[0])
 
     def overloads(self) -> list[Overload]:
         """Partitions that cannot meet their demand in the layout as it is."""
@@ -79,12 +141,20 @@ class Advising:
     def _learnt(self, answers: Sequence[Answer]) -> bool:
         """Whether simulations contradicted the solver, so that another search knows better."""
         base = self.base
-        if base is None or self.search.stopped or not any(one.breaks for one in answers):
+        if base is None or self.stopped or not any(one.breaks for one in answers):
             return False
-        limits, forbidden = lessons(self.problem, self.answers.runs, base, self.search.limits)
-        if (limits == self.search.limits).all() and forbidden <= self.search.forbidden:
+        taught = [self._taught(at, base) for at in self.answers]
+        return any(taught)
+
+    def _taught(self, at: int, base: Run) -> bool:
+        """Whether one of the branches learnt anything."""
+        search, told = self.branches[at].search, self.answers[at]
+        if not told.runs:
             return False
-        self.search.stricter(limits, self.search.forbidden | forbidden, _AGAIN)
+        limits, forbidden = lessons(told.problem, told.runs, base, search.limits, told.groups)
+        if (limits == search.limits).all() and forbidden <= search.forbidden:
+            return False
+        search.stricter(limits, search.forbidden | forbidden, _AGAIN)
         return True
 
     def _exact(self) -> Exact | None:
@@ -98,25 +168,27 @@ class Advising:
         row = None if exact is None else exact.layout(self.problem.rules)[0]
         return [] if row is None or not row.any() else [row]
 
-    def _simulated(self, rows: Sequence[Rows]) -> list[Answer]:
-        """Answers of rows, simulated as long as nobody stops it."""
-        for row in rows:
-            if self.runs is None or self.search.stopped:
+    def _simulated(self, chosen: Sequence[tuple[int, Rows]]) -> list[Answer]:
+        """Answers of layouts, simulated as long as nobody stops it."""
+        for at, row in chosen:
+            if self.runs is None or self.stopped:
                 break
-            if self.answers.run_of(row) is not None:
+            told = self.answers[at]
+            if told.run_of(row) is not None:
                 continue
             try:
-                run = self.runs.of(self.problem.space.applied(row))
+                run = self.runs.of(told.problem.space.applied(row))
             except (InterruptedRun, KeyboardInterrupt):
                 self.search.stopped = True
             else:
-                self.answers.runs[row.tobytes()] = (row, run)
-                self.base = self.base or run
-        return [self.answers.of(row) for row in rows]
+                told.runs[row.tobytes()] = (row, run)
+                if self.base is None:
+                    self._begin(run)
+        return [self.answers[at].of(row) for at, row in chosen]
 
     def _conflict(self, rules: Sequence[Rule], *, proven: bool) -> Advice:
         """That no layout keeps all rules, and which of them contradict each other."""
-        now = self._simulated([self.problem.space.now()[0]])[0]
+        now = self._simulated([(0, self.problem.space.now()[0])])[0]
         named = [Named(rule.name, rule.where) for rule in rules]
         pins = self.problem.wishes.told.pinned
         if pins and is_freed(self.search, self.problem.unpinned(), rules):
@@ -161,21 +233,30 @@ class Advising:
 
     def _is_more(self, one: Answer, other: Answer) -> bool:
         """Whether an answer is told apart from one with fewer changes, in anything that counts."""
-        runs = [self.answers.run(answer.run) for answer in (other, one)]
-        if runs[0] is None or runs[1] is None:
+        found = [self._run(answer.run) for answer in (other, one)]
+        runs = [told for told in found if told is not None]
+        if len(runs) < len(found):
             return True
-        base, held = runs[0], self.problem.held
-        less = [
-            saved(cores_of(runs[0], base, held), cores_of(runs[1], base, held)),
-            saved(responses_of(runs[0], held), responses_of(runs[1], held)),
-        ]
+        held = self.problem.held
+        base = runs[0][0] if self.base is None or not self.variants else self.base
+        cores = [cores_of(run, base, held, groups) for run, groups in runs]
+        slow = [responses_of(run, held) for run, _ in runs]
+        less = [saved(cores[0], cores[1]), saved(slow[0], slow[1])]
         cheaper = (other.money or 0.0) > (one.money or 0.0)
         roomier = one.headroom > other.headroom and self._goal == "headroom"
         return cheaper or roomier or any(is_sure(saving, 0.0) for saving in less)
 
+    def _run(self, name: str | None) -> tuple[Run, Groups] | None:
+        """A run with what its partitions were before."""
+        for one in self.answers.values():
+            run = one.run(name)
+            if run is not None:
+                return run, one.groups
+        return None
+
     def _nothing(self, now: Answer, others: Sequence[Answer]) -> str:
         """Why nothing is advised."""
-        if self.search.late or self.search.stopped:
+        if self.late or self.stopped:
             return "Nothing better was found so far."
         if now.breaks:
             return f"No beneficial move, though this does not hold now: {'; '.join(now.breaks)}."
@@ -194,7 +275,7 @@ class Advising:
             return ()
         least = self.problem.wishes.told.worth * abs(float(seen.goal[0]))
         best = float(seen.goal[seen.kept].min())
-        return tuple(map(self.answers.refusal, refused(self.search, best, least)))
+        return tuple(map(self.answers[0].refusal, refused(self.search, best, least)))
 
     @property
     def _goal(self) -> str:
@@ -224,13 +305,14 @@ class Advising:
         refusals: tuple[Refusal, ...] = (),
         conflict: tuple[Named, ...] = (),
     ) -> Advice:
-        search, scenario = self.search, self.problem.scenario
+        scenario = self.problem.scenario
         if self.problem.space.solver.whole:
             told += " Layouts of this machine are simulated, not solved"
-            told += ": not all that there are were tried." if search.full else "."
-        if search.late:
+            full = any(one.search.full for one in self.branches)
+            told += ": not all that there are were tried." if full else "."
+        if self.late:
             told += " The time was over before the search was: more of it may find more."
-        if search.stopped:
+        if self.stopped:
             told += " It was interrupted: this is the best so far."
         return Advice(
             scenario.name,
@@ -244,8 +326,9 @@ class Advising:
             told,
             refusals,
             conflict,
-            int(np.size(search.seen.goal)),
-            search.proven,
-            search.late,
-            search.stopped,
+            sum(int(np.size(one.search.seen.goal)) for one in self._searched()),
+            all(one.search.proven for one in self.branches),
+            self.late,
+            self.stopped,
+            unfit=tuple(self.unfit),
         )

@@ -36,17 +36,19 @@ class Refused:
     """Of the goal's figure, below that of the best layout that is allowed."""
 
 
-def best_rows(search: Search, worth: float, count: int) -> list[Rows]:
-    """At most so many rows that save at least `worth` of the goal's figure now, the best first."""
-    seen = search.seen
-    now = float(seen.goal[0])
+def best_rows(search: Search, worth: float, count: int, first: Seen | None = None) -> list[Rows]:
+    """At most so many rows that save at least `worth` of the goal's figure now, the best first.
+    `first` is what was seen of the scenario that was given, where this is a variant of it.
+    """
+    seen, base = search.seen, first or search.seen
+    now = float(base.goal[0])
     # Where the layout as it is breaks a rule, whatever keeps all of them is worth telling.
-    most = now - worth * abs(now) if seen.kept[0] else np.inf
+    most = now - worth * abs(now) if base.kept[0] else np.inf
     each = _EACH * worth * abs(now)
     found: dict[bytes, Rows] = {}
     for row in _of_each_count(seen, most):
         trimmed = nearest_values(search, trim(search, row, each), each)
-        if trimmed.any() or not seen.kept[0]:
+        if trimmed.any() or not seen.kept[0] or first is not None:
             found[trimmed.tobytes()] = trimmed
     front = _front(search, [*found.values()], each)
     if len(front) <= count:

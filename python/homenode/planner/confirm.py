@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,10 @@ from homenode.simulate.runner import ProgressFn, run_scenario
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+Groups = Sequence[tuple[Sequence[str], Sequence[str]]]
+"""Names of partitions of the layout as it is, each beside those of another layout that do the same
+work; none where they are the same.
+"""
 LEAST = 3
 """Replications that are run at least: of two the scatter is hardly known."""
 
@@ -52,22 +56,29 @@ def unsteady(run: Run, held: Collection[str] = ()) -> dict[str, str]:
     return {name: reason for name, reason in told.items() if reason is not None}
 
 
-def cores_of(run: Run, base: Run, held: Collection[str] = ()) -> list[float]:
+def cores_of(run: Run, base: Run, held: Collection[str] = (), groups: Groups = ()) -> list[float]:
     """Cores of each replication for the work that the base did in it: what arrives is the same
     work, what a closed load gets done is its speed, and so is that of `held`, whose backlog grows.
     """
     total = [0.0] * run.replications
-    for name in run.partitions:
-        work = run.breakdown(name).work
-        closed = (work is not None and work.closed) or name in held
-        pairs = zip(run.totals(name), base.totals(name), strict=False)
-        for at, (mine, theirs) in enumerate(pairs):
-            done, before = (
-                one["instructions"] - one["spin_instructions"] for one in (mine, theirs)
-            )
+    for old, new in groups or [((name,), (name,)) for name in run.partitions]:
+        works = [run.breakdown(name).work for name in new]
+        closed = any(one is not None and one.closed for one in works) or new[0] in held
+        pairs = zip(_work(run, new), _work(base, old), strict=False)
+        for at, (done, before) in enumerate(pairs):
             ratio = before / done if closed and done > 0 else 1.0
-            total[at] += ratio * (METRICS["physc"].formula(mine) or 0.0)
+            used = (METRICS["physc"].formula(run.totals(name)[at]) or 0.0 for name in new)
+            total[at] += ratio * math.fsum(used)
     return total
+
+
+def _work(run: Run, names: Sequence[str]) -> list[float]:
+    """Instructions of each replication that did work of these partitions."""
+    totals = [run.totals(name) for name in names]
+    return [
+        math.fsum(one["instructions"] - one["spin_instructions"] for one in ones)
+        for ones in zip(*totals, strict=True)
+    ]
 
 
 def responses_of(run: Run, held: Collection[str] = ()) -> list[float]:
@@ -99,7 +110,21 @@ def is_sure(saving: Estimate, least: float) -> bool:
     return saving.ci95 is None or saving.mean > saving.ci95
 
 
-def looked_at(run: Run, base: Run | None = None, held: Collection[str] = ()) -> Simulated:
+def _before(base: Run, groups: Groups) -> Callable[[str, str], float | None]:
+    """Means of the layout as it is, by the names of another one."""
+    names = {one: old for old, new in groups for one in new}
+
+    def mean(name: str, metric: str) -> float | None:
+        told = [base.metrics[one][metric].mean for one in names.get(name, (name,))]
+        known = [one for one in told if one is not None]
+        return math.fsum(known) / len(known) if known else None
+
+    return mean
+
+
+def looked_at(
+    run: Run, base: Run | None = None, held: Collection[str] = (), groups: Groups = ()
+) -> Simulated:
     """The run as rules look at it, beside that of the layout as it is, but for the backlogs of
     `held`.
     """
@@ -109,4 +134,5 @@ def looked_at(run: Run, base: Run | None = None, held: Collection[str] = ()) -> 
 
     used: Iterable[float] = (mean(name, "physc") or 0.0 for name in run.partitions)
     now = None if base is None else looked_at(base, None, held)
+    now = None if base is None or now is None else replace(now, mean=_before(base, groups))
     return Simulated(mean, math.fsum(used), unsteady(run, held), now)

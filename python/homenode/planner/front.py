@@ -10,17 +10,22 @@ from typing import Any
 
 from homenode.model.scenario import Scenario
 from homenode.planner.advice import Advice
-from homenode.planner.advising import Advising
+from homenode.planner.advising import Advising, Branch
 from homenode.planner.confirm import Runs
 from homenode.planner.overload import held_in_words
 from homenode.planner.played import MOST as PLAYED
 from homenode.planner.problem import Problem, problem_of
 from homenode.planner.search import ROUNDS, Search, Telling
+from homenode.planner.variants import Varying
 from homenode.simulate.run import Run
 from homenode.simulate.runner import ProgressFn
 
 MOST = 3
 """Layouts that are simulated and told."""
+_ROUNDS = 2
+"""Times that the search of a variant begins anew."""
+_LEAST = 12
+"""Layouts of each of several searches that are simulated at least."""
 
 
 def advise(
@@ -82,7 +87,7 @@ def advised(problem: Problem, asked: Asked, runs: Runs | None, base: Run | None 
     Where nothing gives an overloaded partition room, the others are advised with it as it is.
     """
     began = time.monotonic()
-    first = Advising(problem, _search(problem, asked), runs, base)
+    first = _advising(problem, asked, runs, base)
     told = first.advice(asked.best)
     over = first.overloads()
     if not over:
@@ -106,13 +111,26 @@ def advised(problem: Problem, asked: Asked, runs: Runs | None, base: Run | None 
     )
 
 
-def _search(problem: Problem, asked: Asked) -> Search:
+def _advising(problem: Problem, asked: Asked, runs: Runs | None, base: Run | None) -> Advising:
+    """The problem and its variants, which share time and simulations."""
+    varying = Varying(problem, [])
+    variants = [*varying.all()]
+    searches = 1 + len(variants)
+    if asked.seconds is not None:
+        asked = replace(asked, seconds=asked.seconds / searches)
+    less = replace(asked, rounds=min(_ROUNDS, asked.rounds))
+    branches = [Branch(one.problem, _search(one.problem, less, searches), one) for one in variants]
+    search = _search(problem, asked, searches)
+    return Advising(problem, search, runs, base, branches, varying.unfit)
+
+
+def _search(problem: Problem, asked: Asked, searches: int) -> Search:
     return Search(
         problem.space,
         problem.cost,
         problem.rules,
         problem.goal,
-        most=PLAYED if problem.space.solver.whole else None,
+        most=max(PLAYED // searches, _LEAST) if problem.space.solver.whole else None,
         seed=problem.scenario.timing.seed if asked.seed is None else asked.seed,
         rounds=asked.rounds,
         seconds=asked.seconds,

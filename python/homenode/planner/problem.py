@@ -13,7 +13,7 @@ import numpy as np
 from homenode.errors import HomenodeError, listed
 from homenode.model.scenario import Scenario
 from homenode.model.spec import Spec
-from homenode.planner.cost import Cost, Solved
+from homenode.planner.cost import Cost, Now, Solved
 from homenode.planner.played import Played
 from homenode.planner.rules import SLACK, Rule, excess_of, rules_of
 from homenode.planner.solver import Floats, NotSolvedError, Solver
@@ -48,7 +48,8 @@ class Problem:
         """The same with these partitions held as they are; None where nothing else may change."""
         held = self.held | {*names}
         partitions = self.scenario.partitions
-        if all(partitions[one.partition].name in held for one in self.space.variables):
+        free = (partitions[one.partition].name not in held for one in self.space.variables)
+        if not any(free) and not self.wishes.varies:
             return None
         return problem_of(self.scenario, {}, self.wishes, held)
 
@@ -73,10 +74,11 @@ def problem_of(
     asked: Mapping[str, Any],
     wishes: Wishes | None = None,
     held: frozenset[str] = frozenset(),
+    now: Now | None = None,
 ) -> Problem:
     """Of a scenario, with what is asked in place of its own wishes, or with the wishes of the one
-    that it was made from; nothing of `held` changes. Raises `HomenodeError` for what cannot be
-    asked.
+    that it was made from; nothing of `held` changes. `now` is what the layout as it is does, where
+    that is another scenario. Raises `HomenodeError` for what cannot be asked.
     """
     told = Scenario.load(scenario) if isinstance(scenario, str | Path) else scenario
     if told.axes:
@@ -92,7 +94,7 @@ def problem_of(
             next_step="leave [[change]] out: advice is for one layout",
         )
     solver = _solver(told.spec())
-    cost = Cost(solver, wishes.told.licence, float(told.machine.memory.maximum.value), held)
+    cost = Cost(solver, wishes.told.licence, float(told.machine.memory.maximum.value), held, now)
     used = solver.solve(np.zeros((1, len(told.partitions)), dtype=np.int64)).cores[0]
     variables = variables_of(told, wishes, [float(one) for one in used], held)
     return Problem(told, wishes, Space(told, variables, solver), cost, held)

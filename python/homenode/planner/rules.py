@@ -68,7 +68,7 @@ def rules_of(wishes: Wishes, cost: Cost, solved_now: Solved) -> list[Rule]:
     """All rules, those of the machine first."""
     return [
         *_of_machine(cost, solved_now),
-        *_of_response(wishes, cost, solved_now),
+        *_of_response(wishes, cost),
         *_of_room(wishes, cost),
         *_of_place(wishes, cost),
     ]
@@ -159,7 +159,7 @@ def _memory(cost: Cost, solved: Solved) -> Floats:
     return np.asarray(np.sum(parts, axis=0))
 
 
-def _of_response(wishes: Wishes, cost: Cost, now: Solved) -> Iterator[Rule]:
+def _of_response(wishes: Wishes, cost: Cost) -> Iterator[Rule]:
     limited = set()
     for row, limit in enumerate(wishes.told.limit):
         told = {"response": limit.response, "p95": limit.p95}
@@ -174,7 +174,7 @@ def _of_response(wishes: Wishes, cost: Cost, now: Solved) -> Iterator[Rule]:
                     yield _response(title, index, name, word, float(most), where)
     slower = wishes.told.slower
     for index, name in enumerate(cost.names):
-        before = now.figures.response_ns[0, index]
+        before = float(cost.now.response_ns[index])
         is_told = name in cost.held or ("response", name) in limited
         if is_told or not np.isfinite(before) or before <= 0:
             continue
@@ -182,7 +182,15 @@ def _of_response(wishes: Wishes, cost: Cost, now: Solved) -> Iterator[Rule]:
         title = f"response of {name} at most {100 * slower:g} % longer"
         rule = _response(title, index, name, "response", before * (1 + slower), where)
         ratio = _longer(name, slower)
-        yield replace(rule, in_words=_how_long(name, ratio), ratio=ratio)
+        excess = _but_now(rule.excess) if cost.holds_now else rule.excess
+        yield replace(rule, excess=excess, in_words=_how_long(name, ratio), ratio=ratio)
+
+
+def _but_now(excess: Callable[[Solved], Floats]) -> Callable[[Solved], Floats]:
+    """The same of all but the layout as it is, which is no slower than it is: of an overloaded
+    machine the solver knows responses less exactly than this rule asks.
+    """
+    return lambda s: np.where(s.rows.any(axis=1), excess(s), np.minimum(excess(s), 0.0))
 
 
 def _response(
