@@ -10,7 +10,10 @@ from itertools import groupby
 from shlex import quote
 
 from homenode.errors import listed
+from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.planner.advice import Advice, Answer, Change
+from homenode.planner.host_commands import on_host
+from homenode.planner.reasons import plain
 from homenode.planner.wishes import VARIANTS
 from homenode.records.exporting import vpars
 from homenode.records.exporting.commands import Commands
@@ -44,6 +47,8 @@ def commands(before: Run, after: Run, changes: Sequence[Change]) -> tuple[str, .
         return (*_HEAD, *_on_power(before, after, changes))
     if policy == "dedicated":
         return tuple(_of_cells(before, after, changes))
+    if policy in HOST_POLICIES:
+        return tuple(on_host(after, changes))
     return tuple(_new_blocks(before, after, policy)) or _as_comments(changes)
 
 
@@ -83,7 +88,7 @@ def _made_anew(before: Run, after: Run, changes: Sequence[Change], policy: str) 
 
 
 def _as_comments(changes: Sequence[Change]) -> tuple[str, ...]:
-    return tuple(f"# {one.path}: {one.before} -> {one.after}" for one in changes)
+    return tuple(f"# {one.path}: {plain(one.before)} -> {plain(one.after)}" for one in changes)
 
 
 def _of_cells(before: Run, after: Run, changes: Sequence[Change]) -> Iterator[str]:

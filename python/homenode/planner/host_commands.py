@@ -6,16 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from shlex import quote
-from typing import Any
 
-from homenode.model.spec import shared_of
 from homenode.planner.advice import Change
-from homenode.records.exporting.libvirt import domain_of
+from homenode.planner.reasons import plain
+from homenode.records.exporting.libvirt import Domain, domain_of
 from homenode.records.exporting.root_tree import cpu_list
 from homenode.simulate.run import Run
 
-Says = Callable[[str, Any], Iterator[str]]
-_WORDS = ("virtual", "weight", "cpuset", "pins")
+Says = Callable[[str, Domain], Iterator[str]]
+_WORDS = {"virtual": "virtual", "weight": "weight", "cpuset": "pins", "pins": "pins"}
 
 
 def on_host(after: Run, changes: Sequence[Change]) -> Iterator[str]:
@@ -24,36 +23,32 @@ def on_host(after: Run, changes: Sequence[Change]) -> Iterator[str]:
     """
     xen = after.spec["machine"]["hypervisor"]["policy"] == "credit2"
     for change in changes:
-        shared = shared_of(after.partition_spec(change.partition))
-        host = None if shared is None else shared.get("host")
-        if shared is None or host is None or change.word not in _WORDS:
-            yield f"# {change.path}: {change.before} -> {change.after}"
+        domain = domain_of(after, change.partition)
+        host = None if domain.shared is None else domain.shared.get("host")
+        if host is None or change.word not in _WORDS:
+            yield f"# {change.path}: {plain(change.before)} -> {plain(change.after)}"
             continue
         kind = _XL if xen else _PROCESSES if host["kvm"] is None else _VIRSH
-        name, word = quote(change.partition), change.word
-        if word in ("cpuset", "pins"):
-            yield from kind["pins"](name, _pinned(after, change.partition))
-        else:
-            yield from kind[word](name, shared["virtual" if word == "virtual" else "weight"])
+        yield from kind[_WORDS[change.word]](quote(domain.name), domain)
 
 
-def _pinned(run: Run, name: str) -> list[str]:
+def _pins(domain: Domain) -> list[str]:
     """The processors of each virtual processor; where nothing keeps it, all of the host."""
-    domain = domain_of(run, name)
-    count = len(range(domain.cores * domain.smt))
-    allowed = next((group["cpuset"] for group in domain.groups if group["cpuset"]), None)
-    every = domain.host.machine
-    last = int(every["active_cores"]) * domain.host.threads
-    shared: Any = domain.shared
-    pins = shared["host"]["pins"] or [allowed or range(last)] * count
-    return [cpu_list(pins[at] or allowed or range(last)) for at in range(count)]
+    every = range(int(domain.host.machine["active_cores"]) * domain.host.threads)
+    return [cpu_list(pins or every) for pins in domain.kept_to]
+
+
+def _weight(domain: Domain) -> object:
+    own = domain.own_group
+    return own["weight"] if own is not None else domain.shared and domain.shared["weight"]
 
 
 def _alike(pins: Sequence[str]) -> str | None:
     return pins[0] if len(set(pins)) == 1 else None
 
 
-def _virsh_pins(name: str, pins: Sequence[str]) -> Iterator[str]:
+def _virsh_pins(name: str, domain: Domain) -> Iterator[str]:
+    pins = _pins(domain)
     same, how = _alike(pins), "--live --config"
     if same is not None:
         yield (
@@ -64,13 +59,15 @@ def _virsh_pins(name: str, pins: Sequence[str]) -> Iterator[str]:
     yield from (f"virsh vcpupin {name} {vcpu} {cpus} {how}" for vcpu, cpus in enumerate(pins))
 
 
-def _xl_pins(name: str, pins: Sequence[str]) -> Iterator[str]:
+def _xl_pins(name: str, domain: Domain) -> Iterator[str]:
+    pins = _pins(domain)
     same = _alike(pins)
     told = enumerate(pins) if same is None else [("all", same)]
     yield from (f"xl vcpu-pin {name} {vcpu} {cpus}" for vcpu, cpus in told)
 
 
-def _process_pins(name: str, pins: Sequence[str]) -> Iterator[str]:
+def _process_pins(name: str, domain: Domain) -> Iterator[str]:
+    pins = _pins(domain)
     same = _alike(pins)
     if same is not None:
         yield f"systemctl set-property {name}.scope AllowedCPUs={same}"
@@ -80,24 +77,25 @@ def _process_pins(name: str, pins: Sequence[str]) -> Iterator[str]:
 
 
 def _one(line: str) -> Says:
-    def says(name: str, value: object) -> Iterator[str]:
-        yield line.format(name=name, value=value)
+    def says(name: str, domain: Domain) -> Iterator[str]:
+        virtual = domain.cores * domain.smt
+        yield line.format(name=name, virtual=virtual, weight=_weight(domain))
 
     return says
 
 
 _VIRSH: dict[str, Says] = {
-    "virtual": _one("virsh setvcpus {name} {value} --live --config"),
-    "weight": _one("virsh schedinfo {name} --live --config --set cpu_shares={value}"),
+    "virtual": _one("virsh setvcpus {name} {virtual} --live --config"),
+    "weight": _one("virsh schedinfo {name} --live --config --set cpu_shares={weight}"),
     "pins": _virsh_pins,
 }
 _XL: dict[str, Says] = {
-    "virtual": _one("xl vcpu-set {name} {value}"),
-    "weight": _one("xl sched-credit2 --domain={name} --weight={value}"),
+    "virtual": _one("xl vcpu-set {name} {virtual}"),
+    "weight": _one("xl sched-credit2 --domain={name} --weight={weight}"),
     "pins": _xl_pins,
 }
 _PROCESSES: dict[str, Says] = {
-    "virtual": _one("# {name}: {value} threads, as the program itself is told"),
-    "weight": _one("systemctl set-property {name}.scope CPUWeight={value}"),
+    "virtual": _one("# {name}: {virtual} threads, as the program itself is told"),
+    "weight": _one("systemctl set-property {name}.scope CPUWeight={weight}"),
     "pins": _process_pins,
 }

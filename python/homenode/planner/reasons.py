@@ -44,7 +44,7 @@ _WORDED = {
 
 def in_words(name: str, variable: Variable, after: object) -> str:
     """`lpar4 to book7`, `lpar1 with 12 virtual processors (30)`."""
-    before = "" if variable.now is None else f" ({_plain(variable.now)})"
+    before = "" if variable.now is None else f" ({plain(variable.now)})"
     match variable.word:
         case "capped":
             return f"{name} {'capped' if after else 'uncapped'}"
@@ -52,7 +52,7 @@ def in_words(name: str, variable: Variable, after: object) -> str:
             return f"{name} {'with' if after else 'without'} folding"
     told = _WORDED.get(variable.word, "{name}: {word} {value}{before}")
     words = {"name": name, "word": variable.word, "kind": _kind(variable)}
-    return told.format(**words, value=_plain(after), before=before)
+    return told.format(**words, value=plain(after), before=before)
 
 
 def _kind(variable: Variable) -> str:
@@ -66,7 +66,8 @@ def told_change(change: Change) -> str:
     return in_words(change.partition, variable, change.after)
 
 
-def _plain(value: object) -> str:
+def plain(value: object) -> str:
+    """A value as people write it."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):

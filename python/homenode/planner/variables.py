@@ -297,7 +297,8 @@ def _pins(at: _Asking) -> tuple[str, object, list[Any]] | None:
     shared = at.shared
     if at.policy not in HOST_POLICIES or shared is None or shared.cpuset is not None:
         return None
-    return "processors.pins", shared.pins and str(shared.pins), [(one,) for one in _sockets(at)]
+    now = shared.pins and tuple(map(_cpus, shared.pins))
+    return "processors.pins", now, [(one,) for one in _sockets(at)]
 
 
 def _unparking(at: _Asking) -> tuple[str, object, list[Any]] | None:
