@@ -17,6 +17,7 @@ from homenode.planner.loads import divided
 from homenode.planner.problem import problem_of
 from homenode.planner.variants import Variant, Varying
 from homenode.planner.virtual_machines import guests, tiles
+from homenode.report.advice import advice_lines
 from homenode.simulate.scenario import Scenario
 
 ZVM = """\
@@ -181,6 +182,18 @@ def test_another_machine_of_the_same_kind_where_the_layout_fits() -> None:
     ]
     assert nodes[0] == nodes[1] == {0}
     assert work_of(other.problem.scenario) == work_of(told)
+
+
+def test_places_that_another_machine_lacks_are_told() -> None:
+    """A home in the fourth drawer, and machines that have no fourth."""
+    told = big().with_({"partition.web1.home": "drawer3", "machine.active_cores": None})
+    unfit: list[str] = []
+    found = [*Varying(problem_of(told, {"free": ["machine"]}), unfit).all()]
+    assert any(one.startswith("ibm-p5-570 does not fit: ") and "block" in one for one in unfit)
+    assert "ibm-power-795" in {one.after for one in found}
+    shown = advise(told, free=["machine"], confirm=False, rounds=0)
+    assert any("ibm-p5-570" in line for line in advice_lines(shown))
+    assert shown.as_json()["unfit"] == unfit
 
 
 def test_words_that_mean_nothing() -> None:

@@ -119,6 +119,7 @@ class Advising:
         for at, one in enumerate(self.branches):
             if at and one.search.begun:
                 found = best_rows(one.search, worth, 1, self.search.seen)
+                found = needed(one.problem, found, of_variant=True)
                 chosen += [(at, row) for row in found]
         if not self.variants:
             return chosen

@@ -19,7 +19,7 @@ from homenode.planner.space import Rows
 _EACH = 0.25
 """Part of what advice must save that each of its changes must."""
 _NONE = 0.005
-"""Cores of headroom that are told as none."""
+"""Of the goal's figure, what is told as none."""
 _SAME = 0.01
 """Share of the response of now by which two layouts differ in nothing."""
 _MOST_PAIRS = 12
@@ -112,9 +112,9 @@ def nearest_values(search: Search, row: Rows, each: float) -> Rows:
     return row
 
 
-def needed(problem: Problem, rows: Sequence[Rows]) -> list[Rows]:
-    """The rows without changes that bring no headroom, solved by themselves: of one of many that
-    are solved together the search knows it less exactly.
+def needed(problem: Problem, rows: Sequence[Rows], *, of_variant: bool = False) -> list[Rows]:
+    """The rows without changes that bring nothing, solved by themselves: of one of many that are
+    solved together the search knows it less exactly. Of a variant a row without changes is left.
     """
     found: dict[bytes, Rows] = {}
     for row in rows:
@@ -123,9 +123,10 @@ def needed(problem: Problem, rows: Sequence[Rows]) -> list[Rows]:
             less[at] = 0
             solved = problem.solved(np.stack([row, less]))
             kept = solved.sound[1] and not problem.broken(less[None, :]).any()
-            if kept and solved.headroom[0] - solved.headroom[1] < _NONE:
+            goals = solved.goal(problem.goal)
+            if kept and goals[1] - goals[0] < _NONE:
                 row = less  # noqa: PLW2901
-        if row.any():
+        if row.any() or of_variant:
             found[row.tobytes()] = row
     return [*found.values()]
 

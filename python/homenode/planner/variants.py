@@ -16,10 +16,11 @@ import numpy as np
 from homenode.errors import HomenodeError, ScenarioError
 from homenode.model.catalog import MachineDescription
 from homenode.model.catalog.names import machine, machines
+from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.scenario import PlacedPartition, Scenario
 from homenode.model.scenario.file.processors import Shared
 from homenode.model.scenario.paths import spelt
-from homenode.model.scenario.places import find_place, node_word
+from homenode.model.scenario.places import PlaceError, find_place, node_word
 from homenode.model.units import SIZE
 from homenode.planner.confirm import Groups
 from homenode.planner.cost import Now
@@ -33,6 +34,7 @@ MOST = 12
 _PARTS = (2, 3, 4)
 _MIB = 1 << 20
 _CENT = 100
+_HOST = "host"
 _AROUND = ("policy", "active_cores", "placing", "characterized", "threads")
 """What of the machine's table does not belong to one model."""
 
@@ -130,7 +132,11 @@ class Varying:
         below: dict[str, object] = {**(divided(one, share) or {}), **_sized(one, share)}
         also = {f"partition.{spelt(name)}.{key}": value for key, value in below.items()}
         path = f"partition.{spelt(name)}.count"
-        return self._made(word, name, path, before, count, also, one.row)
+        try:
+            return self._made(word, name, path, before, count, also, one.row)
+        except HomenodeError as error:
+            told = error.there or error.problem
+            raise HomenodeError(f"{name} as {count} partitions cannot be", there=told) from error
 
     def _machines(self) -> Iterator[Callable[[], Variant]]:
         now = self.base.scenario.machine
@@ -144,22 +150,14 @@ class Varying:
         scenario = self.base.scenario
         table: Any = scenario.data["machine"]
         also: dict[str, object] = {
-            f"machine.{key}": None for key in table if key not in (*_AROUND, "model", "file")
+            f"machine.{key}": None for key in table if key not in (*_AROUND, "model")
         }
-        if "file" in table:
-            also["machine.file"] = None
-        for one in {told.row: told for told in scenario.partitions}.values():
-            head = f"partition.{spelt(one.table.name)}"
-            if one.table.home is not None:
-                places = [_place(home, scenario.machine, machine(model)) for home in one.table.home]
-                also[f"{head}.home"] = places
-            for at, part in enumerate(one.table.memory):
-                if part.on not in (None, "interleaved"):
-                    there = _place(str(part.on), scenario.machine, machine(model))
-                    also[f"{head}.memory.{at}.on"] = there
         before = scenario.file.machine.model or scenario.machine.title
         try:
+            also |= _places(scenario, machine(model))
             return self._made("machine", scenario.name, "machine.model", before, model, also, None)
+        except PlaceError as error:
+            raise HomenodeError(f"{model} does not fit", there=error.there) from error
         except HomenodeError as error:
             told = error.there or error.problem
             raise HomenodeError(f"{model} does not fit", there=told) from error
@@ -211,8 +209,26 @@ def _sized(one: PlacedPartition, share: Fraction) -> dict[str, object]:
 
 def _is_alike(one: MachineDescription, other: MachineDescription) -> bool:
     """Whether the same hypervisor divides both."""
-    cells = [machine.platform is None for machine in (one, other)]
-    return one.hypervisor.policy == other.hypervisor.policy and cells[0] == cells[1]
+    kinds = [
+        (told.platform is None, _HOST if policy in HOST_POLICIES else policy)
+        for told, policy in ((told, told.hypervisor.policy) for told in (one, other))
+    ]
+    return kinds[0] == kinds[1]
+
+
+def _places(scenario: Scenario, other: MachineDescription) -> dict[str, object]:
+    """By path, homes and places of memory on another machine."""
+    found: dict[str, object] = {}
+    for one in {told.row: told for told in scenario.partitions}.values():
+        head = f"partition.{spelt(one.table.name)}"
+        if one.table.home is not None:
+            homes = [_place(home, scenario.machine, other) for home in one.table.home]
+            found[f"{head}.home"] = homes
+        for at, part in enumerate(one.table.memory):
+            if part.on not in (None, "interleaved"):
+                there = _place(str(part.on), scenario.machine, other)
+                found[f"{head}.memory.{at}.on"] = there
+    return found
 
 
 def _place(text: str, now: MachineDescription, other: MachineDescription) -> str:
