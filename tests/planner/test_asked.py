@@ -17,6 +17,7 @@ from homenode.model.scenario.file.advise import Licence
 from homenode.planner import Change, advise
 from homenode.planner.commands import commands, dynamic
 from homenode.planner.confirm import Runs, is_sure, saved
+from homenode.planner.loads import grown
 from homenode.planner.questions import add, more, rate
 from homenode.report.advice import advice_lines
 from homenode.simulate.scenario import Scenario
@@ -184,6 +185,11 @@ def test_where_does_the_next_partition_go(tmp_path: Path) -> None:
     assert found.best[0].changes[0].after != "drawer0"
     assert "Left to the hypervisor: new at drawer0" in found.told
     new.write_text("[machine]\nmodel = 'ibm-power-770'\n", encoding="utf-8")
+    with pytest.raises(HomenodeError, match="machine cannot be added") as caught:
+        add(layouts.crowded(), new)
+    assert "new.toml:1" in str(caught.value)
+    assert not any(one.commands and "optmem" in str(one.commands) for one in found.best)
+    new.write_text("", encoding="utf-8")
     with pytest.raises(HomenodeError, match="holds no partition"):
         add(layouts.crowded(), new)
 
@@ -282,6 +288,47 @@ def test_the_largest_load_keeps_the_limit_and_more_does_not(tmp_path: Path) -> N
     idle = told.with_({"partition.lpar1.workload": {"kind": "idle"}})
     with pytest.raises(HomenodeError, match="no load that could be told in a rate"):
         rate(idle, "lpar1")
+
+
+def test_every_kind_of_load_that_has_an_amount_grows() -> None:
+    """Twice as much of each key; of loops and recorded demand there is none."""
+    tables = {
+        "rate": {"kind": "transactions", "rate": "20/s", "profile": "oltp"},
+        "count": {"kind": "users", "count": 7, "think": "1 s", "profile": "oltp"},
+        "use": {"kind": "cores", "use": "1.5", "profile": "oltp"},
+        "busy": {"kind": "cores", "busy": "15 %", "profile": "oltp"},
+    }
+    doubled = {"rate": "40/s", "count": 14, "use": "3", "busy": "30 %"}
+    for key, table in tables.items():
+        one = layouts.crowded().with_({"partition.lpar1.workload": table})
+        ((below, of),) = grown(one.partitions[0])
+        assert (below, of(2.0)) == (f"workload.{key}", doubled[key])
+    both = layouts.crowded().with_({"partition.lpar1.workload": [tables["rate"], tables["count"]]})
+    names = [below for below, _ in grown(both.partitions[0])]
+    assert names == ["workload.transactions.rate", "workload.users.count"]
+    loops = {"kind": "loops", "count": 2, "endless": True, "profile": "compute"}
+    still = layouts.crowded().with_({"partition.lpar1.workload": loops})
+    assert [*grown(still.partitions[0])] == []
+    day = [{"from": "00:00", "use": "1"}, {"from": "12:00", "busy": "20 %"}]
+    daily = {"kind": "cores", "schedule": day, "profile": "oltp"}
+    one = layouts.crowded().with_({"partition.lpar1.workload": daily, "run.duration": "24 s"})
+    ((below, of),) = grown(one.partitions[0])
+    assert below == "workload.schedule"
+    assert of(2.0) == [{"from": "00:00", "use": "2"}, {"from": "12:00", "busy": "40 %"}]
+
+
+def test_several_loads_grow_together() -> None:
+    loads = [
+        {"kind": "transactions", "rate": "100/s", "profile": "oltp"},
+        {"kind": "users", "count": 50, "think": "1 s", "profile": "oltp"},
+    ]
+    told = layouts.crowded('headroom = "20 %"', rate=50).with_({"partition.lpar1.workload": loads})
+    found = rate(told, "lpar1")
+    assert found.most > 1
+    assert {path.rpartition(".workload.")[2] for path in found.amounts} == {
+        "transactions.rate",
+        "users.count",
+    }
 
 
 def test_the_command_says_it_in_json_and_in_words(

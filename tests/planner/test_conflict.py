@@ -30,7 +30,7 @@ def impossible(*, without: int | None = None) -> Scenario:
 
 @pytest.mark.parametrize("every", [0, 5000])
 def test_the_set_is_the_smallest(every: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    for place in ("search", "front"):
+    for place in ("search", "advising"):
         monkeypatch.setattr(f"homenode.planner.{place}.EVERY", every)
     told = impossible()
     found = advise(told, confirm=False)

@@ -50,7 +50,8 @@ FreeOption = Annotated[
     typer.Option(
         "--free",
         help="What may change: home, memory, entitlement, virtual, smt, capped, weight, pool,"
-        " folding, throughput, cores, cpuset, pins, unparking, polarization.",
+        " folding, throughput, cores, cpuset, pins, unparking, polarization, tiles, switches,"
+        " guests, split, merge, machine.",
         metavar="WORDS",
     ),
 ]
@@ -176,7 +177,6 @@ def _advise(
     *,
     as_json: bool,
 ) -> None:
-    from homenode.planner.commands import added
     from homenode.planner.confirm import Runs
     from homenode.planner.front import Asked, advised
     from homenode.planner.problem import problem_of
@@ -196,31 +196,11 @@ def _advise(
         told = (
             advised(problem_of(scenario, asked), searching, runs)
             if add is None
-            else added(
-                best_place(scenario, _only_partitions(add), searching, runs, **asked),
-                scenario.machine.hypervisor.policy,
-            )
+            else best_place(scenario, add, searching, runs, **asked)
         )
     show_json(told.as_json()) if as_json else show_advice(told)
     if told.stopped:
         raise Interrupted("interrupted: this is the best so far")
-
-
-def _only_partitions(path: Path) -> Path:
-    """The path of a file, refused if it holds anything but partitions, which would mean nothing."""
-    from homenode.errors import ScenarioError
-    from homenode.model.document import read_document
-
-    document = read_document(path, ScenarioError)
-    for key in document.data:
-        if key != "partition":
-            raise ScenarioError(
-                f"{key} cannot be added",
-                there="only partitions can: all else stands in the scenario itself",
-                where=document.where((key,)),
-                next_step="leave it out",
-            )
-    return path
 
 
 def _most(

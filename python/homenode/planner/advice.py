@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from homenode.errors import Where
 from homenode.model.estimate import Estimate
+from homenode.planner.overload import Overload
 
 DO_NOTHING = "no beneficial move"
 CHANGE = "change"
@@ -25,10 +27,13 @@ class Change:
     before: object
     after: object
     why: str
+    also: Mapping[str, object] = field(default_factory=dict)
+    """What else of the scenario changes with it, by path."""
 
     def as_json(self) -> dict[str, Any]:
         """The same for programs."""
-        return {"path": self.path, "from": self.before, "to": self.after, "why": self.why}
+        told = {"path": self.path, "from": self.before, "to": self.after, "why": self.why}
+        return {**told, "also": {**self.also}} if self.also else told
 
 
 @dataclass(frozen=True)
@@ -128,6 +133,10 @@ class Advice:
     """Whether the time was over before the search was."""
     stopped: bool = False
     """Whether somebody stopped it."""
+    overloaded: tuple[Overload, ...] = ()
+    """Partitions that cannot meet their demand in the layout as it is."""
+    unfit: tuple[str, ...] = ()
+    """Other machines, and other numbers of partitions, that cannot be, and why."""
 
     def as_json(self) -> dict[str, Any]:
         """The same for programs."""
@@ -145,6 +154,8 @@ class Advice:
             "proven": self.proven,
             "time_over": self.late,
             "interrupted": self.stopped,
+            "overloaded": [one.as_json() for one in self.overloaded],
+            "unfit": [*self.unfit],
         }
 
     def __str__(self) -> str:

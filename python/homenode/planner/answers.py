@@ -12,20 +12,33 @@ from homenode.model.estimate import Estimate, estimate
 from homenode.planner.advice import Answer, Change, Named, Refusal
 from homenode.planner.choice import Refused
 from homenode.planner.commands import commands
-from homenode.planner.confirm import cores_of, looked_at, responses_of, saved, unsteady
+from homenode.planner.confirm import Groups, cores_of, looked_at, responses_of, saved, unsteady
 from homenode.planner.problem import Problem
-from homenode.planner.reasons import alone, in_words, why
-from homenode.planner.rules import Rule
+from homenode.planner.reasons import alone, in_words, of_groups, why
+from homenode.planner.rules import MEETS_DEMAND, Rule
 from homenode.planner.space import Rows
+from homenode.planner.variants import Variant
 from homenode.simulate.run import Run
 
 
 @dataclass
 class Answers:
-    """Makes answers of the rows of a problem; `runs` are those that were simulated."""
+    """Makes answers of the rows of a problem, or of those of a variant of the problem that was
+    asked; `runs` are those that were simulated.
+    """
 
     problem: Problem
+    variant: Variant | None = None
+    first: Problem | None = None
+    """The problem that was asked, of a variant."""
     runs: dict[bytes, tuple[Rows, Run]] = field(default_factory=dict)
+    base: Run | None = None
+    """The run of the layout as it is, once there is one."""
+
+    @property
+    def groups(self) -> Groups:
+        """Partitions as they are beside those of the variant."""
+        return () if self.variant is None else self.variant.groups
 
     def run_of(self, row: Rows) -> Run | None:
         """The run of a row, if it was simulated."""
@@ -38,9 +51,10 @@ class Answers:
     def of(self, row: Rows) -> Answer:
         """A row as an answer."""
         now = self.problem.space.now()[0]
-        run, base = self.run_of(row), self.run_of(now)
+        run, base = self.run_of(row), self.base
         solved = self.problem.solved(np.stack([now, row]))
-        goals = solved.goal(self.problem.goal)
+        was = solved if self.first is None else self.first.solved(self.first.space.now())
+        goals = [one.goal(self.problem.goal)[at] for at, one in enumerate((was, solved))]
         answer = Answer(
             changes=self._changes(row, run, base),
             cores=Estimate(float(solved.cores[1])),
@@ -48,12 +62,36 @@ class Answers:
             response_ms=Estimate(float(solved.response[1]) or None),
             headroom=float(solved.headroom[1]),
             saving=Estimate(float(goals[0] - goals[1])),
-            saving_cores=Estimate(float(solved.cores[0] - solved.cores[1])),
+            saving_cores=Estimate(float(was.cores[0] - solved.cores[1])),
             breaks=tuple(self._broken(row, run, base)),
         )
         if run is None or base is None:
             return answer
-        return _simulated(answer, run, base, self.problem.goal)
+        return self._simulated(answer, run, base)
+
+    def _simulated(self, answer: Answer, run: Run, base: Run) -> Answer:
+        """The answer with what was simulated in place of what was solved."""
+        problem, held = self.problem, self.problem.held
+        before, after = cores_of(base, base, held), cores_of(run, base, held, self.groups)
+        slow, fast = responses_of(base, held), responses_of(run, held)
+        savings = {"cores": saved(before, after), "response": saved(slow, fast)}
+        saving, late = savings.get(problem.goal, answer.saving), unsteady(base, held)
+        if late:
+            reason = f"{listed(late)} cannot meet the demand now"
+            savings["cores"] = saving = Estimate(None, None, reason)
+        grows = unsteady(run, held)
+        return replace(
+            answer,
+            cores=_unless(grows, estimate(after)),
+            response_ms=_unless(grows, estimate(fast)),
+            saving=saving,
+            saving_cores=savings["cores"],
+            run=run.id,
+            commands=_between(base, run, answer.changes),
+            back=_between(
+                run, base, [replace(c, before=c.after, after=c.before) for c in answer.changes]
+            ),
+        )
 
     def _changes(self, row: Rows, run: Run | None, base: Run | None) -> tuple[Change, ...]:
         """Each with what it brings: what the layout would cost without it."""
@@ -63,7 +101,8 @@ class Answers:
         costs = self.problem.solved(np.concatenate([row[None, :], without]))
         over = self.problem.broken(without)
         goals = costs.goal(self.problem.goal)
-        found: list[Change] = []
+        found = [] if self.variant is None else [_varied(self.variant, run, base)]
+        count = len(found) + len(places)
         for at, place in enumerate(places):
             one = self.problem.space.variables[place]
             name = self.problem.scenario.partitions[one.partition].name
@@ -73,11 +112,14 @@ class Answers:
             )
             worth = self._without(float(goals[at + 1] - goals[0]), bool(costs.sound[at + 1]), lacks)
             # Without a single one all is as it is, which is told by itself, and simulated.
-            worth = worth if len(places) > 1 else ""
+            worth = worth if count > 1 else ""
             after = one.value(int(row[place]))
-            first = name not in {other.partition for other in found}  # its books are told once
-            reason = why(worth, name, run if first else None, base)
-            found.append(Change(name, one.word, one.path, one.now, after, reason))
+            # Its books are told once, and of a part of what was one there are none to compare with.
+            told = name in {other.partition for other in found}
+            told |= base is not None and name not in base.partitions
+            reason = why(worth, name, None if told else run, base)
+            also = one.with_it(after)
+            found.append(Change(name, one.word, one.path, one.now, after, reason, also))
         return tuple(found)
 
     def _without(self, less: float, sound: bool, lacks: Rule | None) -> str:
@@ -92,15 +134,15 @@ class Answers:
         """Rules that a layout breaks: by the simulation where there is one, else by the solver."""
         excess = self.problem.broken(row[None, :])[0]
         found = []
-        at = None if run is None else looked_at(run, base)
+        at = None if run is None else looked_at(run, base, self.problem.held, self.groups)
         for rule, over in zip(self.problem.rules, excess, strict=True):
             told = None if at is None else rule.in_words(at)
             if told is not None:
                 found.append(f"{rule}: {told}")
             elif over > 0 and not (run is not None and rule.simulated):
                 found.append(str(rule))
-        for name, reason in unsteady(run).items() if run is not None else ():
-            told = f"{name} meets its demand: {reason}"
+        for name, reason in at.unsteady.items() if at is not None else ():
+            told = f"{name} {MEETS_DEMAND}: {reason}"
             found += [] if told in found else [told]
         return found
 
@@ -115,28 +157,11 @@ class Answers:
         return in_words(name, one, one.value(int(row[at])))
 
 
-def _simulated(answer: Answer, run: Run, base: Run, goal: str) -> Answer:
-    """The answer with what was simulated in place of what was solved."""
-    before, after = cores_of(base, base), cores_of(run, base)
-    slow, fast = responses_of(base), responses_of(run)
-    savings = {"cores": saved(before, after), "response": saved(slow, fast)}
-    saving, late = savings.get(goal, answer.saving), unsteady(base)
-    if late:
-        reason = f"{listed(late)} cannot meet the demand now"
-        savings["cores"] = saving = Estimate(None, None, reason)
-    cores = estimate(after)
-    return replace(
-        answer,
-        cores=_unless(unsteady(run), cores),
-        response_ms=_unless(unsteady(run), estimate(fast)),
-        saving=saving,
-        saving_cores=savings["cores"],
-        run=run.id,
-        commands=_between(base, run, answer.changes),
-        back=_between(
-            run, base, [replace(c, before=c.after, after=c.before) for c in answer.changes]
-        ),
-    )
+def _varied(variant: Variant, run: Run | None, base: Run | None) -> Change:
+    """What makes the variant, with the cores before and after of those that it is about."""
+    reason = "" if run is None or base is None else of_groups(variant.groups, run, base)
+    told = (variant.word, variant.path, variant.before, variant.after)
+    return Change(variant.name, *told, reason, variant.also)
 
 
 def _unless(reasons: Mapping[str, str], told: Estimate) -> Estimate:

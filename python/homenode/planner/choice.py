@@ -19,7 +19,7 @@ from homenode.planner.space import Rows
 _EACH = 0.25
 """Part of what advice must save that each of its changes must."""
 _NONE = 0.005
-"""Cores of headroom that are told as none."""
+"""Of the goal's figure, what is told as none."""
 _SAME = 0.01
 """Share of the response of now by which two layouts differ in nothing."""
 _MOST_PAIRS = 12
@@ -36,17 +36,19 @@ class Refused:
     """Of the goal's figure, below that of the best layout that is allowed."""
 
 
-def best_rows(search: Search, worth: float, count: int) -> list[Rows]:
-    """At most so many rows that save at least `worth` of the goal's figure now, the best first."""
-    seen = search.seen
-    now = float(seen.goal[0])
+def best_rows(search: Search, worth: float, count: int, first: Seen | None = None) -> list[Rows]:
+    """At most so many rows that save at least `worth` of the goal's figure now, the best first.
+    `first` is what was seen of the scenario that was given, where this is a variant of it.
+    """
+    seen, base = search.seen, first or search.seen
+    now = float(base.goal[0])
     # Where the layout as it is breaks a rule, whatever keeps all of them is worth telling.
-    most = now - worth * abs(now) if seen.kept[0] else np.inf
+    most = now - worth * abs(now) if base.kept[0] else np.inf
     each = _EACH * worth * abs(now)
     found: dict[bytes, Rows] = {}
     for row in _of_each_count(seen, most):
         trimmed = nearest_values(search, trim(search, row, each), each)
-        if trimmed.any() or not seen.kept[0]:
+        if trimmed.any() or not seen.kept[0] or first is not None:
             found[trimmed.tobytes()] = trimmed
     front = _front(search, [*found.values()], each)
     if len(front) <= count:
@@ -110,9 +112,9 @@ def nearest_values(search: Search, row: Rows, each: float) -> Rows:
     return row
 
 
-def needed(problem: Problem, rows: Sequence[Rows]) -> list[Rows]:
-    """The rows without changes that bring no headroom, solved by themselves: of one of many that
-    are solved together the search knows it less exactly.
+def needed(problem: Problem, rows: Sequence[Rows], *, of_variant: bool = False) -> list[Rows]:
+    """The rows without changes that bring nothing, solved by themselves: of one of many that are
+    solved together the search knows it less exactly. Of a variant a row without changes is left.
     """
     found: dict[bytes, Rows] = {}
     for row in rows:
@@ -121,9 +123,10 @@ def needed(problem: Problem, rows: Sequence[Rows]) -> list[Rows]:
             less[at] = 0
             solved = problem.solved(np.stack([row, less]))
             kept = solved.sound[1] and not problem.broken(less[None, :]).any()
-            if kept and solved.headroom[0] - solved.headroom[1] < _NONE:
+            goals = solved.goal(problem.goal)
+            if kept and goals[1] - goals[0] < _NONE:
                 row = less  # noqa: PLW2901
-        if row.any():
+        if row.any() or of_variant:
             found[row.tobytes()] = row
     return [*found.values()]
 

@@ -9,7 +9,12 @@ from dataclasses import replace
 from itertools import groupby
 from shlex import quote
 
+from homenode.errors import listed
+from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.planner.advice import Advice, Answer, Change
+from homenode.planner.host_commands import on_host
+from homenode.planner.reasons import plain
+from homenode.planner.wishes import VARIANTS
 from homenode.records.exporting import vpars
 from homenode.records.exporting.commands import Commands
 from homenode.records.exporting.errors import ExportError
@@ -36,10 +41,14 @@ _AT_ONCE = {"entitlement": "procunits", "virtual": "procs"}
 def commands(before: Run, after: Run, changes: Sequence[Change]) -> tuple[str, ...]:
     """From one layout to the other. Where no form of commands is known, the changes as comments."""
     policy = str(before.spec["machine"]["hypervisor"]["policy"])
+    if any(one.word in VARIANTS for one in changes):
+        return tuple(_made_anew(before, after, changes, policy))
     if policy == "phyp":
         return (*_HEAD, *_on_power(before, after, changes))
     if policy == "dedicated":
         return tuple(_of_cells(before, after, changes))
+    if policy in HOST_POLICIES:
+        return tuple(on_host(after, changes))
     return tuple(_new_blocks(before, after, policy)) or _as_comments(changes)
 
 
@@ -51,15 +60,35 @@ def added(told: Advice, policy: str) -> Advice:
     def planned(answer: Answer) -> Answer:
         if not answer.commands:
             return answer
-        form, writes = _CREATED.get(policy, _CREATED_ELSE)
-        line = f"# What is added is not there yet: `homenode export {answer.run} --as {form}`"
-        return replace(answer, commands=(line, f"# {writes}"), back=())
+        lines = _exported("What is added is not there yet", str(answer.run), policy)
+        return replace(answer, commands=lines, back=())
 
     return replace(told, best=tuple(map(planned, told.best)))
 
 
+def _exported(why: str, run: str, policy: str) -> tuple[str, str]:
+    """The export that writes what is created, in place of commands."""
+    form, writes = _CREATED.get(policy, _CREATED_ELSE)
+    return f"# {why}: `homenode export {run} --as {form}`", f"# {writes}"
+
+
+def _made_anew(before: Run, after: Run, changes: Sequence[Change], policy: str) -> Iterator[str]:
+    """Where partitions come and go, or the machine is another one."""
+    if any(one.word == "machine" for one in changes):
+        why = f"No command moves partitions to {after.spec['machine']['name']}"
+        yield from _exported(why, after.id, policy)
+        return
+    gone, new = (
+        [name for name in one.partitions if name not in other.partitions]
+        for one, other in ((before, after), (after, before))
+    )
+    yield from _exported(f"{listed(new, 6)} are not there yet", after.id, policy)
+    yield f"# Then their work moves to them, and {listed(gone, 6)} can be removed."
+    yield from _as_comments([one for one in changes if one.word not in VARIANTS])
+
+
 def _as_comments(changes: Sequence[Change]) -> tuple[str, ...]:
-    return tuple(f"# {one.path}: {one.before} -> {one.after}" for one in changes)
+    return tuple(f"# {one.path}: {plain(one.before)} -> {plain(one.after)}" for one in changes)
 
 
 def _of_cells(before: Run, after: Run, changes: Sequence[Change]) -> Iterator[str]:
@@ -98,8 +127,22 @@ def _new_blocks(before: Run, after: Run, policy: str) -> Iterator[str]:
     blocks = [[*lines] for is_block, lines in told if is_block] if new else []
     for count, block in enumerate(blocks):
         last = max((at for at, line in enumerate(block) if line in new), default=-1)
+        heads = _heads(block, new)
         shown = block if not count else block[: last + 1]
-        yield from (line for line in shown if line in new or line.startswith(("#", "*")))
+        for at, line in enumerate(shown):
+            if line in new or line.startswith(("#", "*")) or at in heads:
+                yield line
+
+
+def _heads(block: Sequence[str], new: Sequence[str]) -> set[int]:
+    """The lines below which new ones are indented: of a directory's statement its user."""
+    found, head = set(), 0
+    for at, line in enumerate(block):
+        if not line.startswith(" "):
+            head = at
+        elif line in new:
+            found.add(head)
+    return found
 
 
 def _on_power(before: Run, after: Run, changes: Sequence[Change]) -> Iterator[str]:

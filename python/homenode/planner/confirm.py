@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,10 @@ from homenode.simulate.runner import ProgressFn, run_scenario
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+Groups = Sequence[tuple[Sequence[str], Sequence[str]]]
+"""Names of partitions of the layout as it is, each beside those of another layout that do the same
+work; none where they are the same.
+"""
 LEAST = 3
 """Replications that are run at least: of two the scatter is hardly known."""
 
@@ -47,43 +51,49 @@ class Runs:
         )
 
 
-def unsteady(run: Run) -> dict[str, str]:
-    """Partitions that do not meet their demand, and why."""
-    told = {name: run.unsteady_reason(name) for name in run.partitions}
+def unsteady(run: Run, held: Collection[str] = ()) -> dict[str, str]:
+    """Partitions that do not meet their demand, and why, but for those that are held."""
+    told = {name: run.unsteady_reason(name) for name in run.partitions if name not in held}
     return {name: reason for name, reason in told.items() if reason is not None}
 
 
-def cores_of(run: Run, base: Run) -> list[float]:
+def cores_of(run: Run, base: Run, held: Collection[str] = (), groups: Groups = ()) -> list[float]:
     """Cores of each replication for the work that the base did in it: what arrives is the same
-    work, what a closed load gets done is its speed.
+    work, what a closed load gets done is its speed, and so is that of `held`, whose backlog grows.
     """
     total = [0.0] * run.replications
-    for name in run.partitions:
-        work = run.breakdown(name).work
-        closed = work is not None and work.closed
-        pairs = zip(run.totals(name), base.totals(name), strict=False)
-        for at, (mine, theirs) in enumerate(pairs):
-            done, before = _work(mine, theirs)
+    for old, new in groups or [((name,), (name,)) for name in run.partitions]:
+        works = [run.breakdown(name).work for name in new]
+        closed = any(one is not None and one.closed for one in works) or new[0] in held
+        pairs = _works((run, new), (base, old))
+        for at, (done, before) in enumerate(zip(*pairs, strict=False)):
             ratio = before / done if closed and done > 0 else 1.0
-            total[at] += ratio * (METRICS["physc"].formula(mine) or 0.0)
+            used = (METRICS["physc"].formula(run.totals(name)[at]) or 0.0 for name in new)
+            total[at] += ratio * math.fsum(used)
     return total
 
 
-def _work(*ones: Totals) -> list[float]:
-    """What each got done: transactions where guests of its own do them, whose control program's
-    instructions are no work; else instructions, which scatter less, without those that only spin.
+def _works(*sides: tuple[Run, Sequence[str]]) -> list[list[float]]:
+    """What partitions of runs got done in each replication: transactions where guests of their own
+    do them, whose control program's instructions are no work; else instructions, which scatter
+    less, without those that only spin.
     """
-    if all(one.shape.runs_guests and one["tx_done"] for one in ones):
-        return [one["tx_done"] for one in ones]
-    return [one["instructions"] - one["spin_instructions"] for one in ones]
+    rows = [list(zip(*(run.totals(name) for name in names), strict=True)) for run, names in sides]
+    every = [one for side in rows for ones in side for one in ones]
+    of_guests = all(one.shape.runs_guests and one["tx_done"] for one in every)
+
+    def work(one: Totals) -> float:
+        return one["tx_done"] if of_guests else one["instructions"] - one["spin_instructions"]
+
+    return [[math.fsum(map(work, ones)) for ones in side] for side in rows]
 
 
-def responses_of(run: Run) -> list[float]:
-    """Of each replication the mean response over all transactions [ms]; empty where there are
-    none.
+def responses_of(run: Run, held: Collection[str] = ()) -> list[float]:
+    """Of each replication the mean response over all transactions but those of `held` [ms]; empty
+    where there are none.
     """
     sums, counts = [0.0] * run.replications, [0.0] * run.replications
-    for name in run.partitions:
+    for name in (one for one in run.partitions if one not in held):
         for at, one in enumerate(run.totals(name)):
             mean = METRICS["response_ms_mean"].formula(one)
             rate = METRICS["etr_per_s"].formula(one)
@@ -107,12 +117,29 @@ def is_sure(saving: Estimate, least: float) -> bool:
     return saving.ci95 is None or saving.mean > saving.ci95
 
 
-def looked_at(run: Run, base: Run | None = None) -> Simulated:
-    """The run as rules look at it, beside that of the layout as it is."""
+def _before(base: Run, groups: Groups) -> Callable[[str, str], float | None]:
+    """Means of the layout as it is, by the names of another one."""
+    names = {one: old for old, new in groups for one in new}
+
+    def mean(name: str, metric: str) -> float | None:
+        told = [base.metrics[one][metric].mean for one in names.get(name, (name,))]
+        known = [one for one in told if one is not None]
+        return math.fsum(known) / len(known) if known else None
+
+    return mean
+
+
+def looked_at(
+    run: Run, base: Run | None = None, held: Collection[str] = (), groups: Groups = ()
+) -> Simulated:
+    """The run as rules look at it, beside that of the layout as it is, but for the backlogs of
+    `held`.
+    """
 
     def mean(name: str, metric: str) -> float | None:
         return run.metrics[name][metric].mean
 
     used: Iterable[float] = (mean(name, "physc") or 0.0 for name in run.partitions)
-    now = None if base is None else looked_at(base)
-    return Simulated(mean, math.fsum(used), unsteady(run), now)
+    now = None if base is None else looked_at(base, None, held)
+    now = None if base is None or now is None else replace(now, mean=_before(base, groups))
+    return Simulated(mean, math.fsum(used), unsteady(run, held), now)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,16 +38,37 @@ class Solved:
         return -self.headroom if name == "headroom" else np.asarray(getattr(self, name))
 
 
+@dataclass(frozen=True)
+class Now:
+    """What the layout as it is does, which others are priced and held against."""
+
+    work: Floats
+    """Transactions of each partition [1/s]."""
+    response_ns: Floats
+
+
 class Cost:
     """Prices rows against the layout as it is."""
 
-    def __init__(self, solver: Solver, licences: Sequence[Licence], most_memory: float) -> None:
+    def __init__(
+        self,
+        solver: Solver,
+        licences: Sequence[Licence],
+        most_memory: float,
+        held: Collection[str] = (),
+        now: Now | None = None,
+    ) -> None:
         self.solver = solver
+        self.held = held
+        """Partitions whose responses do not count: their backlog grows."""
         self.most_memory = most_memory
         """Bytes that the machine holds."""
         self.licences = licences
         self.names = [str(one["name"]) for one in solver.spec["partitions"]]
-        self.work = solver.solve(np.zeros((1, len(self.names)), dtype=np.int64)).throughput[0]
+        self.holds_now = now is None
+        """Whether its first layout is the one as it is."""
+        self.now = _now(solver) if now is None else now
+        self.work = self.now.work
         self.node_cores = cores_of_nodes(solver.spec["machine"])
 
     def of(
@@ -78,6 +99,7 @@ class Cost:
 
     def _response(self, figures: Figures) -> Floats:
         told = np.isfinite(figures.response_ns) & (figures.throughput > 0)
+        told &= ~np.isin(self.names, [*self.held])
         weight = np.where(told, figures.throughput, 0.0)
         total = (weight * np.where(told, figures.response_ns, 0.0)).sum(axis=1)
         sums = weight.sum(axis=1)
@@ -129,6 +151,12 @@ class Cost:
         room = np.minimum(np.array([*limits, np.inf]), (active - dedicated)[:, None])
         room[:, -1] = np.inf
         return np.asarray(np.minimum(held, room).sum(axis=1))
+
+
+def _now(solver: Solver) -> Now:
+    rows = np.zeros((1, len(solver.spec["partitions"])), dtype=np.int64)
+    told = solver.solve(rows)
+    return Now(told.throughput[0], told.response_ns[0])
 
 
 def cores_of_nodes(machine: Any) -> Floats:

@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import time
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from homenode.errors import listed
-from homenode.model.numbers import with_interval
 from homenode.model.scenario import Scenario
-from homenode.planner import advice as words
-from homenode.planner.advice import Advice, Answer, Named, Refusal
-from homenode.planner.answers import Answers
-from homenode.planner.choice import best_rows, needed, refused
-from homenode.planner.confirm import Runs, cores_of, is_sure, responses_of, saved
-from homenode.planner.conflict import conflict, is_freed
-from homenode.planner.exact import Exact
-from homenode.planner.lessons import lessons
+from homenode.planner.advice import Advice
+from homenode.planner.advising import Advising, Branch
+from homenode.planner.confirm import Runs
+from homenode.planner.overload import held_in_words
 from homenode.planner.played import MOST as PLAYED
 from homenode.planner.problem import Problem, problem_of
-from homenode.planner.reasons import UNITS
-from homenode.planner.rules import Rule
-from homenode.planner.search import EVERY, ROUNDS, Search, Telling
-from homenode.planner.space import Rows
-from homenode.simulate.runner import InterruptedRun, ProgressFn
+from homenode.planner.search import ROUNDS, Search, Telling
+from homenode.planner.variants import Varying
+from homenode.simulate.run import Run
+from homenode.simulate.runner import ProgressFn
 
 MOST = 3
 """Layouts that are simulated and told."""
-_TRIES = 4
-"""Times that layouts are chosen: simulations may contradict the solver."""
-_AGAIN = 2
-"""Rounds of a search that begins where another one ended."""
+_ROUNDS = 2
+"""Times that the search of a variant begins anew."""
+_LEAST = 12
+"""Layouts of each of several searches that are simulated at least."""
 
 
 def advise(
@@ -89,223 +80,60 @@ def _simulating(each: Telling) -> ProgressFn:
     return tell
 
 
-def advised(problem: Problem, asked: Asked, runs: Runs | None) -> Advice:
-    """The answer to a problem; `runs` is how layouts are simulated, None for not at all."""
-    search = Search(
+def advised(problem: Problem, asked: Asked, runs: Runs | None, base: Run | None = None) -> Advice:
+    """The answer to a problem; `runs` is how layouts are simulated, None for not at all, and `base`
+    the run of the layout as it is, if there is one.
+
+    Where nothing gives an overloaded partition room, the others are advised with it as it is.
+    """
+    began = time.monotonic()
+    first = _advising(problem, asked, runs, base)
+    told = first.advice(asked.best)
+    over = first.overloads()
+    if not over:
+        return told
+    broken = {one.rule for one in told.conflict}
+    stuck = [one for one in over if one.rule in broken] or over
+    rest = None if first.is_mended(told) else problem.holding(one.partition for one in stuck)
+    if rest is None:
+        named = "".join(f"{one}. " for one in over)
+        return replace(told, told=named + told.told, overloaded=tuple(over))
+    if asked.seconds is not None:
+        asked = replace(asked, seconds=max(0.0, asked.seconds - (time.monotonic() - began)))
+    others = advised(rest, asked, runs, first.base)
+    forbids = sorted(broken - {one.rule for one in stuck})
+    return replace(
+        others,
+        told=f"{held_in_words(stuck, forbids)} {others.told}",
+        solved=told.solved + others.solved,
+        proven=told.proven and others.proven,
+        overloaded=(*(replace(one, held=True) for one in stuck), *others.overloaded),
+    )
+
+
+def _advising(problem: Problem, asked: Asked, runs: Runs | None, base: Run | None) -> Advising:
+    """The problem and its variants, which share time and simulations."""
+    varying = Varying(problem, [])
+    variants = [*varying.all()]
+    searches = 1 + len(variants)
+    if asked.seconds is not None:
+        asked = replace(asked, seconds=asked.seconds / searches)
+    less = replace(asked, rounds=min(_ROUNDS, asked.rounds))
+    branches = [Branch(one.problem, _search(one.problem, less, searches), one) for one in variants]
+    search = _search(problem, asked, searches)
+    return Advising(problem, search, runs, base, branches, varying.unfit)
+
+
+def _search(problem: Problem, asked: Asked, searches: int) -> Search:
+    return Search(
         problem.space,
         problem.cost,
         problem.rules,
         problem.goal,
-        most=PLAYED if problem.space.solver.whole else None,
+        most=max(PLAYED // searches, _LEAST) if problem.space.solver.whole else None,
         seed=problem.scenario.timing.seed if asked.seed is None else asked.seed,
         rounds=asked.rounds,
         seconds=asked.seconds,
         each=asked.each,
         stop=asked.stop,
     )
-    return Advising(problem, search, runs).advice(asked.best)
-
-
-@dataclass
-class Advising:
-    """One question on its way to its answer."""
-
-    problem: Problem
-    search: Search
-    runs: Runs | None
-    answers: Answers = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.answers = Answers(self.problem)
-
-    def advice(self, best: int) -> Advice:
-        """The answer."""
-        search = self.search
-        exact = self._exact()
-        search.run(self._starts(exact))
-        if not search.seen.kept.any() and not (search.stopped or search.late):
-            rules = conflict(search, exact)
-            machine = [rule for rule in self.problem.rules if not rule.wished]
-            proven = exact is not None and exact.layout([*machine, *rules])[1]
-            return self._conflict(rules, proven=proven or search.proven)
-        now = self.problem.space.now()[0]
-        for _ in range(_TRIES):
-            rows = best_rows(search, self.problem.wishes.told.worth, best)
-            rows = needed(self.problem, rows) if self._goal == "headroom" else rows
-            answers = self._simulated([now, *rows])
-            if not self._learnt(answers[1:]):
-                break
-        return self._told(answers[0], answers[1:])
-
-    def _learnt(self, answers: Sequence[Answer]) -> bool:
-        """Whether simulations contradicted the solver, so that another search knows better."""
-        base = self.answers.run_of(self.problem.space.now()[0])
-        if base is None or self.search.stopped or not any(one.breaks for one in answers):
-            return False
-        limits, forbidden = lessons(self.problem, self.answers.runs, base, self.search.limits)
-        if (limits == self.search.limits).all() and forbidden <= self.search.forbidden:
-            return False
-        self.search.stricter(limits, self.search.forbidden | forbidden, _AGAIN)
-        return True
-
-    def _exact(self) -> Exact | None:
-        """CP-SAT, where local search would have to look for what keeps a linear rule."""
-        wished = any(rule.linear is not None and rule.wished for rule in self.problem.rules)
-        large = self.problem.space.count > EVERY and not self.problem.space.solver.whole
-        return Exact(self.problem.space) if wished and large else None
-
-    def _starts(self, exact: Exact | None) -> list[Rows]:
-        """The layout that keeps all linear rules with the fewest changes."""
-        row = None if exact is None else exact.layout(self.problem.rules)[0]
-        return [] if row is None or not row.any() else [row]
-
-    def _simulated(self, rows: Sequence[Rows]) -> list[Answer]:
-        """Answers of rows, simulated as long as nobody stops it."""
-        for row in rows:
-            if self.runs is None or self.search.stopped:
-                break
-            if self.answers.run_of(row) is not None:
-                continue
-            try:
-                run = self.runs.of(self.problem.space.applied(row))
-            except (InterruptedRun, KeyboardInterrupt):
-                self.search.stopped = True
-            else:
-                self.answers.runs[row.tobytes()] = (row, run)
-        return [self.answers.of(row) for row in rows]
-
-    def _conflict(self, rules: Sequence[Rule], *, proven: bool) -> Advice:
-        """That no layout keeps all rules, and which of them contradict each other."""
-        now = self._simulated([self.problem.space.now()[0]])[0]
-        named = [Named(rule.name, rule.where) for rule in rules]
-        pins = self.problem.wishes.told.pinned
-        if pins and is_freed(self.search, self.problem.unpinned(), rules):
-            where = self.problem.wishes.where("pinned")
-            named.append(Named(f"pinned: nothing of {listed(pins)} changes", where))
-        told = f"No layout keeps all rules. Not together: {listed(map(str, named), 20)}."
-        if not named:
-            told = "No layout keeps the rules of the machine itself."
-        if not proven:
-            told += " Local search found none, which is no proof."
-        return self._advice(now, (), words.CONFLICT, told, conflict=tuple(named))
-
-    def _told(self, now: Answer, others: Sequence[Answer]) -> Advice:
-        good = [one for one in others if self._is_better(one, now)]
-        good = self._told_apart(sorted(good, key=lambda one: -(one.saving.mean or 0.0)))
-        refusals = self._refusals()
-        if not good:
-            text = self._nothing(now, others)
-            return self._advice(now, (), words.DO_NOTHING, text, refusals)
-        verdict, text = words.CHANGE, self._sentence(good[0], now)
-        if good[0].run is None:
-            verdict = words.NOT_CONFIRMED
-            text += " By the solver alone: it was not simulated."
-        return self._advice(now, tuple(good), verdict, text, refusals)
-
-    def _is_better(self, one: Answer, now: Answer) -> bool:
-        """Whether it is better than the layout as it is, and beyond chance where that is known."""
-        if one.breaks:
-            return False
-        if now.breaks or one.run is None:
-            return True
-        figure = {"cores": now.cores.mean, "response": now.response_ms.mean, "money": now.money}
-        return is_sure(one.saving, self.problem.wishes.told.worth * (figure.get(self._goal) or 0.0))
-
-    def _told_apart(self, answers: Sequence[Answer]) -> list[Answer]:
-        """Without those that bring no more than another one with fewer changes, beyond chance."""
-        left: list[Answer] = []
-        for one in sorted(answers, key=lambda one: len(one.changes)):
-            if all(self._is_more(one, other) for other in left):
-                left.append(one)
-        return [one for one in answers if one in left]
-
-    def _is_more(self, one: Answer, other: Answer) -> bool:
-        """Whether an answer is told apart from one with fewer changes, in anything that counts."""
-        runs = [self.answers.run(answer.run) for answer in (other, one)]
-        if runs[0] is None or runs[1] is None:
-            return True
-        base = runs[0]
-        less = [
-            saved(cores_of(runs[0], base), cores_of(runs[1], base)),
-            saved(responses_of(runs[0]), responses_of(runs[1])),
-        ]
-        cheaper = (other.money or 0.0) > (one.money or 0.0)
-        roomier = one.headroom > other.headroom and self._goal == "headroom"
-        return cheaper or roomier or any(is_sure(saving, 0.0) for saving in less)
-
-    def _nothing(self, now: Answer, others: Sequence[Answer]) -> str:
-        """Why nothing is advised."""
-        if self.search.late or self.search.stopped:
-            return "Nothing better was found so far."
-        if now.breaks:
-            return f"No beneficial move, though this does not hold now: {'; '.join(now.breaks)}."
-        worth = f"{100 * self.problem.wishes.told.worth:g} % of the {self._goal}"
-        if not others:
-            return f"No beneficial move: nothing saves {worth}."
-        broken = [one for one in others if one.breaks]
-        if len(broken) == len(others):
-            return f"No beneficial move: simulated, the best breaks {'; '.join(broken[0].breaks)}."
-        told = with_interval(others[0].saving)
-        return f"No beneficial move: simulated, the best saves {told}, less than {worth} or chance."
-
-    def _refusals(self) -> tuple[Refusal, ...]:
-        seen = self.search.seen
-        if not seen.kept.any():
-            return ()
-        least = self.problem.wishes.told.worth * abs(float(seen.goal[0]))
-        best = float(seen.goal[seen.kept].min())
-        return tuple(map(self.answers.refusal, refused(self.search, best, least)))
-
-    @property
-    def _goal(self) -> str:
-        return self.problem.goal
-
-    def _sentence(self, best: Answer, now: Answer) -> str:
-        count = len(best.changes)
-        changes = "1 change" if count == 1 else f"{count} changes"
-        ending = "s" if count == 1 else ""
-        unit = self.problem.wishes.currency if self._goal == "money" else UNITS[self._goal]
-        verb = "bring" if self._goal == "headroom" else "save"
-        saves = f"{verb}{ending} {with_interval(best.saving)} {unit}"
-        if self._goal == "headroom" and best.run is not None:
-            saves += ", by the solver alone"  # of a node simulations tell nothing
-        if now.breaks:
-            broken = "; ".join(now.breaks)
-            more = f", and {saves}" if (best.saving.mean or 0.0) > 0 else ""
-            return f"{changes} mend{ending} what does not hold now ({broken}){more}."
-        return f"{changes} {saves}."
-
-    def _advice(
-        self,
-        now: Answer,
-        best: tuple[Answer, ...],
-        verdict: str,
-        told: str,
-        refusals: tuple[Refusal, ...] = (),
-        conflict: tuple[Named, ...] = (),
-    ) -> Advice:
-        search, scenario = self.search, self.problem.scenario
-        if self.problem.space.solver.whole:
-            told += " Layouts of this machine are simulated, not solved"
-            told += ": not all that there are were tried." if search.full else "."
-        if search.late:
-            told += " The time was over before the search was: more of it may find more."
-        if search.stopped:
-            told += " It was interrupted: this is the best so far."
-        return Advice(
-            scenario.name,
-            self._goal,
-            self.problem.wishes.currency,
-            scenario.machine.title,
-            scenario.machine.node_name,
-            now,
-            best,
-            verdict,
-            told,
-            refusals,
-            conflict,
-            int(np.size(search.seen.goal)),
-            search.proven,
-            search.late,
-            search.stopped,
-        )

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from homenode.planner.confirm import looked_at, unsteady
+from homenode.planner.confirm import Groups, looked_at
 from homenode.planner.problem import Problem
 from homenode.planner.rules import excess_of
 from homenode.planner.solver import Floats
@@ -20,7 +20,11 @@ _MARGIN = 0.01
 
 
 def lessons(
-    problem: Problem, runs: Mapping[bytes, tuple[Rows, Run]], base: Run, limits: Floats
+    problem: Problem,
+    runs: Mapping[bytes, tuple[Rows, Run]],
+    base: Run,
+    limits: Floats,
+    groups: Groups = (),
 ) -> tuple[Floats, set[tuple[int, int]]]:
     """For each rule the excess by the solver up to which it counts as kept, at most `limits`; and
     the forms, by partition and option, that are not to be told.
@@ -28,11 +32,11 @@ def lessons(
     stricter, forbidden = limits.copy(), set()
     now = excess_of(problem.rules, problem.solved(problem.space.now()))[0]
     for row, run in runs.values():
-        if not row.any():
+        if run is base:
             continue
         solved = problem.solved(row[None, :])
         excess = excess_of(problem.rules, solved)[0]
-        at = looked_at(run, base)
+        at = looked_at(run, base, problem.held, groups)
         for index, rule in enumerate(problem.rules):
             ratio = rule.ratio(at)
             if ratio is not None and ratio > 1 and excess[index] > -1:
@@ -45,7 +49,7 @@ def lessons(
                     forbidden |= _changed(solved.options[0])
         forbidden |= {
             (partition, int(solved.options[0, partition]))
-            for partition in map(run.partitions.index, unsteady(run))
+            for partition in map(run.partitions.index, at.unsteady)
             if solved.options[0, partition]
         }
     return np.asarray(stricter), forbidden

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 from homenode.errors import HomenodeError, listed
 from homenode.model.scenario import Scenario
 from homenode.model.spec import Spec
-from homenode.planner.cost import Cost, Solved
+from homenode.planner.cost import Cost, Now, Solved
 from homenode.planner.played import Played
 from homenode.planner.rules import SLACK, Rule, excess_of, rules_of
 from homenode.planner.solver import Floats, NotSolvedError, Solver
@@ -31,6 +31,8 @@ class Problem:
     wishes: Wishes
     space: Space
     cost: Cost
+    held: frozenset[str] = frozenset()
+    """Partitions that cannot meet their demand and stay as they are: their backlog is no cost."""
 
     @property
     def goal(self) -> str:
@@ -42,10 +44,19 @@ class Problem:
         """What must hold."""
         return rules_of(self.wishes, self.cost, self.solved(self.space.now()))
 
+    def holding(self, names: Iterable[str]) -> Problem | None:
+        """The same with these partitions held as they are; None where nothing else may change."""
+        held = self.held | {*names}
+        partitions = self.scenario.partitions
+        free = (partitions[one.partition].name not in held for one in self.space.variables)
+        if not any(free) and not self.wishes.varies:
+            return None
+        return problem_of(self.scenario, {}, self.wishes, held)
+
     def unpinned(self) -> Problem:
         """The same where every partition may change."""
         told = self.wishes.told.model_copy(update={"pinned": []})
-        return problem_of(self.scenario, {}, replace(self.wishes, told=told))
+        return problem_of(self.scenario, {}, replace(self.wishes, told=told), self.held)
 
     def solved(self, rows: Rows) -> Solved:
         """What rows cost."""
@@ -59,10 +70,15 @@ class Problem:
 
 
 def problem_of(
-    scenario: Scenario | str | Path, asked: Mapping[str, Any], wishes: Wishes | None = None
+    scenario: Scenario | str | Path,
+    asked: Mapping[str, Any],
+    wishes: Wishes | None = None,
+    held: frozenset[str] = frozenset(),
+    now: Now | None = None,
 ) -> Problem:
     """Of a scenario, with what is asked in place of its own wishes, or with the wishes of the one
-    that it was made from. Raises `HomenodeError` for what cannot be asked.
+    that it was made from; nothing of `held` changes. `now` is what the layout as it is does, where
+    that is another scenario. Raises `HomenodeError` for what cannot be asked.
     """
     told = Scenario.load(scenario) if isinstance(scenario, str | Path) else scenario
     if told.axes:
@@ -78,10 +94,10 @@ def problem_of(
             next_step="leave [[change]] out: advice is for one layout",
         )
     solver = _solver(told.spec())
-    cost = Cost(solver, wishes.told.licence, float(told.machine.memory.maximum.value))
+    cost = Cost(solver, wishes.told.licence, float(told.machine.memory.maximum.value), held, now)
     used = solver.solve(np.zeros((1, len(told.partitions)), dtype=np.int64)).cores[0]
-    space = Space(told, variables_of(told, wishes, [float(one) for one in used]), solver)
-    return Problem(told, wishes, space, cost)
+    variables = variables_of(told, wishes, [float(one) for one in used], held)
+    return Problem(told, wishes, Space(told, variables, solver), cost, held)
 
 
 def _solver(spec: Spec) -> Solver:

@@ -11,15 +11,15 @@ from typing import Any
 
 from homenode.errors import HomenodeError, NotFoundError, ScenarioError, listed, nearest
 from homenode.model.document import read_document, to_toml
+from homenode.model.document.positions import split_key
 from homenode.model.scenario import Scenario
-from homenode.model.scenario.file.workload import Transactions, Users
-from homenode.model.scenario.loads import load_names
 from homenode.model.scenario.paths import spelt
 from homenode.model.scenario.places import name_of_chip, node_word
-from homenode.model.units import RATE
 from homenode.planner.advice import Advice
+from homenode.planner.commands import added
 from homenode.planner.confirm import Runs, looked_at, unsteady
 from homenode.planner.front import Asked, advised
+from homenode.planner.loads import grown
 from homenode.planner.problem import Problem, problem_of
 from homenode.planner.rules import Rule
 from homenode.planner.wishes import wishes_of
@@ -76,12 +76,7 @@ def add(
     their home if nothing is said.
     """
     how = how or Asked()
-    document = read_document(Path(path), ScenarioError)
-    tables = document.data.get("partition")
-    if not isinstance(tables, list) or not tables:
-        raise ScenarioError(
-            f"{path} holds no partition", next_step="write [[partition]] with what is to be added"
-        )
+    tables = _partitions_of(Path(path))
     data = scenario.data
     joined = {**data, "name": scenario.name, "partition": [*data["partition"], *tables]}
     source = f"{scenario.source} with {path}"
@@ -91,10 +86,30 @@ def add(
         asked["free"] = ["home"]
     wishes = wishes_of(scenario, **{**asked, "pinned": names})
     found = advised(problem_of(told, {}, wishes), how, runs)
+    found = added(found, scenario.machine.hypervisor.policy)
     new = [one for one in told.partitions if one.name not in names]
     stays = listed(f"{one.name} at {_at_home(told, one.home)}" for one in new)
     text = f"{found.told} Left to the hypervisor: {stays}."
     return replace(found, told=text)
+
+
+def _partitions_of(path: Path) -> list[Any]:
+    """The tables of a file that is to hold partitions alone: anything else would mean nothing."""
+    document = read_document(path, ScenarioError)
+    for key in document.data:
+        if key != "partition":
+            raise ScenarioError(
+                f"{key} cannot be added",
+                there="only partitions can: all else stands in the scenario itself",
+                where=document.where((key,)),
+                next_step="leave it out",
+            )
+    tables = document.data.get("partition")
+    if not isinstance(tables, list) or not tables:
+        raise ScenarioError(
+            f"{path} holds no partition", next_step="write [[partition]] with what is to be added"
+        )
+    return tables
 
 
 def _at_home(scenario: Scenario, chips: tuple[int, ...]) -> str:
@@ -125,8 +140,8 @@ def more(scenario: Scenario, name: str, runs: Runs | None = None, **asked: Any) 
 def rate(
     scenario: Scenario, partition: str | None = None, runs: Runs | None = None, **asked: Any
 ) -> Most:
-    """How much more load all partitions take, or one of them: the largest factor of its rates and
-    users at which all wishes hold.
+    """How much more load all partitions take, or one of them: the largest factor of its rates,
+    users, clients and cores of demand at which all wishes hold.
     """
     loads = dict(_loads(scenario, partition))
 
@@ -137,10 +152,10 @@ def rate(
     best, limit = asking.most_of(_MOST_TIMES, whole=False)
     best, run, limit = asking.confirmed(best, limit, whole=False)
     amounts = {path: str(change(best)) for path, change in loads.items()}
-    grown = {path.split(".workload.")[0].removeprefix("partition.") for path in loads}
+    names = list(dict.fromkeys((split_key(path) or ("", ""))[1] for path in loads))
     whose = "all partitions"
-    if len(grown) < len(scenario.partitions):
-        whose = f"{listed(sorted(grown), 6)}, all else as it is"
+    if len(names) < len(scenario.partitions):
+        whose = f"{listed(names, 6)}, all else as it is"
     return asking.told(f"times the load of {whose}", best, run, limit, amounts)
 
 
@@ -156,30 +171,15 @@ def _loads(
     for one in scenario.partitions:
         if partition not in (None, one.name):
             continue
-        loads = one.table.loads
-        for name, load in zip(load_names(loads), loads, strict=True):
-            change = _grown(load)
-            if change is not None:
-                found = True
-                key, of = change
-                which = f"{spelt(name)}." if len(loads) > 1 else ""
-                yield f"partition.{spelt(one.name)}.workload.{which}{key}", of
+        for below, of in grown(one):
+            found = True
+            yield f"partition.{spelt(one.name)}.{below}", of
     if not found:
         raise HomenodeError(
             f"{partition or scenario.name} has no load that could be told in a rate or in users",
-            next_step='a workload of kind "transactions" or "users" has',
+            there="loops and recorded demand have neither rate, users, clients nor cores",
+            next_step='a workload of kind "transactions", "users", "web" or "cores" has',
         )
-
-
-def _grown(workload: object) -> tuple[str, Callable[[float], object]] | None:
-    """The key of a load, and its value of so many times as much; None where there is none."""
-    if isinstance(workload, Transactions):
-        rate = workload.rate
-        return "rate", lambda times: RATE.format(round(rate * times, 3))
-    if isinstance(workload, Users):
-        users = workload.count
-        return "count", lambda times: max(1, round(users * times))
-    return None
 
 
 def _with_copies(scenario: Scenario, name: str, count: int) -> Scenario:

@@ -4,8 +4,13 @@ after, from the books of the runs that confirm it.
 
 from __future__ import annotations
 
+from math import fsum
+
+from homenode.errors import listed
+from homenode.model.document.positions import split_key
 from homenode.model.numbers import number, signed
 from homenode.planner.advice import Change
+from homenode.planner.confirm import Groups
 from homenode.planner.variables import Variable
 from homenode.simulate.explain.explanation import explain
 from homenode.simulate.run import Run
@@ -19,28 +24,40 @@ _FAR = 0.005
 UNITS = {"cores": "cores", "money": "", "response": "ms", "headroom": "cores of headroom"}
 
 
+_WORDED = {
+    "home": "{name} to {value}",
+    "memory": "memory of {name} to {value}{before}",
+    "on": "memory of {name} to {value}{before}",
+    "entitlement": "{name} entitled to {value} cores{before}",
+    "virtual": "{name} with {value} virtual processors{before}",
+    "smt": "{name} with {value} threads a core{before}",
+    "cores": "{name} with {value} cores{before}",
+    "tiles": "virtual machines of {name} on {value} switches {kind}{before}",
+    "switches": "switch {kind} of {name} of layer {value}{before}",
+    "guests": "{value} virtual machines {kind} in {name}{before}",
+    "split": "{name} as {value} partitions{before}",
+    "merge": "{name} as {value} partitions{before}",
+    "machine": "{name} on {value}{before}",
+}
+"""Changes by their word."""
+
+
 def in_words(name: str, variable: Variable, after: object) -> str:
     """`lpar4 to book7`, `lpar1 with 12 virtual processors (30)`."""
-    before = "" if variable.now is None else f" ({_plain(variable.now)})"
-    value = _plain(after)
+    before = "" if variable.now is None else f" ({plain(variable.now)})"
     match variable.word:
-        case "home":
-            return f"{name} to {value}"
-        case "memory" | "on":
-            return f"memory of {name} to {value}{before}"
-        case "entitlement":
-            return f"{name} entitled to {value} cores{before}"
-        case "virtual":
-            return f"{name} with {value} virtual processors{before}"
         case "capped":
             return f"{name} {'capped' if after else 'uncapped'}"
         case "folding":
             return f"{name} {'with' if after else 'without'} folding"
-        case "smt":
-            return f"{name} with {value} threads a core{before}"
-        case "cores":
-            return f"{name} with {value} cores{before}"
-    return f"{name}: {variable.word} {value}{before}"
+    told = _WORDED.get(variable.word, "{name}: {word} {value}{before}")
+    words = {"name": name, "word": variable.word, "kind": _kind(variable)}
+    return told.format(**words, value=plain(after), before=before)
+
+
+def _kind(variable: Variable) -> str:
+    """The name of what there are several of, the last but one of a path."""
+    return (split_key(variable.path) or (variable.path,) * 2)[-2]
 
 
 def told_change(change: Change) -> str:
@@ -49,7 +66,8 @@ def told_change(change: Change) -> str:
     return in_words(change.partition, variable, change.after)
 
 
-def _plain(value: object) -> str:
+def plain(value: object) -> str:
+    """A value as people write it."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
@@ -71,6 +89,19 @@ def why(worth: str, partition: str, run: Run | None, base: Run | None) -> str:
     if run is not None and base is not None:
         parts += _from_books(partition, run, base)
     return "; ".join(parts)
+
+
+def of_groups(groups: Groups, run: Run, base: Run) -> str:
+    """Cores before and after of what is another number of partitions, else of all: `db 5.60 ->
+    5.10 cores`.
+    """
+    parts = [one for one in groups if len(one[0]) != len(one[1])] or groups
+    used = [
+        fsum(one.metrics[name]["physc"].mean or 0.0 for pair in parts for name in pair[side])
+        for side, one in enumerate((base, run))
+    ]
+    whose = listed((name for old, _ in parts for name in old), 3)
+    return f"{whose} {number(used[0])} -> {number(used[1])} cores"
 
 
 def _from_books(partition: str, run: Run, base: Run) -> list[str]:

@@ -22,6 +22,8 @@ SLACK = 1e-6
 """Excess that is none."""
 _LESS_WORK = 0.01
 """Part of its throughput of now that a partition may lose: what solving leaves open."""
+MEETS_DEMAND = "meets its demand"
+"""The name of a rule, after the partition's."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ def rules_of(wishes: Wishes, cost: Cost, solved_now: Solved) -> list[Rule]:
     """All rules, those of the machine first."""
     return [
         *_of_machine(cost, solved_now),
-        *_of_response(wishes, cost, solved_now),
+        *_of_response(wishes, cost),
         *_of_room(wishes, cost),
         *_of_place(wishes, cost),
     ]
@@ -105,8 +107,10 @@ def _of_machine(cost: Cost, now: Solved) -> Iterator[Rule]:
     )
     for index in np.flatnonzero(~steady):
         name = cost.names[index]
+        if name in cost.held:
+            continue
         yield Rule(
-            f"{name} meets its demand",
+            f"{name} {MEETS_DEMAND}",
             lambda s, at=index: (s.figures.steady[:, at] <= 0).astype(float),  # type: ignore[misc]
             in_words=lambda run, name=name: run.unsteady.get(name),  # type: ignore[misc]
             simulated=True,
@@ -155,7 +159,7 @@ def _memory(cost: Cost, solved: Solved) -> Floats:
     return np.asarray(np.sum(parts, axis=0))
 
 
-def _of_response(wishes: Wishes, cost: Cost, now: Solved) -> Iterator[Rule]:
+def _of_response(wishes: Wishes, cost: Cost) -> Iterator[Rule]:
     limited = set()
     for row, limit in enumerate(wishes.told.limit):
         told = {"response": limit.response, "p95": limit.p95}
@@ -170,14 +174,23 @@ def _of_response(wishes: Wishes, cost: Cost, now: Solved) -> Iterator[Rule]:
                     yield _response(title, index, name, word, float(most), where)
     slower = wishes.told.slower
     for index, name in enumerate(cost.names):
-        before = now.figures.response_ns[0, index]
-        if ("response", name) in limited or not np.isfinite(before) or before <= 0:
+        before = float(cost.now.response_ns[index])
+        is_told = name in cost.held or ("response", name) in limited
+        if is_told or not np.isfinite(before) or before <= 0:
             continue
         where = wishes.where("slower")
         title = f"response of {name} at most {100 * slower:g} % longer"
         rule = _response(title, index, name, "response", before * (1 + slower), where)
         ratio = _longer(name, slower)
-        yield replace(rule, in_words=_how_long(name, ratio), ratio=ratio)
+        excess = _but_now(rule.excess) if cost.holds_now else rule.excess
+        yield replace(rule, excess=excess, in_words=_how_long(name, ratio), ratio=ratio)
+
+
+def _but_now(excess: Callable[[Solved], Floats]) -> Callable[[Solved], Floats]:
+    """The same of all but the layout as it is, which is no slower than it is: of an overloaded
+    machine the solver knows responses less exactly than this rule asks.
+    """
+    return lambda s: np.where(s.rows.any(axis=1), excess(s), np.minimum(excess(s), 0.0))
 
 
 def _response(

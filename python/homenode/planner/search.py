@@ -116,6 +116,11 @@ class Search:
         return self.seen
 
     @property
+    def begun(self) -> bool:
+        """Whether it looked at any layout."""
+        return bool(self._parts)
+
+    @property
     def seen(self) -> Seen:
         """What was looked at so far."""
         names = ("rows", "options", "cores", "money", "response")

@@ -65,7 +65,10 @@ class Space:
     def changes(self, row: Rows) -> dict[str, object]:
         """What a row changes of the scenario."""
         pairs = zip(self.variables, row, strict=True)
-        return {one.path: one.value(int(number)) for one, number in pairs if number}
+        found: dict[str, object] = {}
+        for one, number in pairs:
+            found |= one.changes(int(number))
+        return found
 
     def applied(self, row: Rows) -> Scenario:
         """The scenario with the changes; raises `ScenarioError` for what cannot be."""
@@ -180,11 +183,9 @@ class Space:
             return {}
         key = (group[0], numbers)
         if key not in self._parts:
-            changes = {
-                self.variables[at].path: self.variables[at].value(number)
-                for at, number in zip(group, numbers, strict=True)
-                if number
-            }
+            changes: dict[str, object] = {}
+            for at, number in zip(group, numbers, strict=True):
+                changes |= self.variables[at].changes(number)
             self._parts[key] = self._changed(index, changes)
         return self._parts[key]
 

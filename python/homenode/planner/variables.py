@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import ceil
 from typing import Any
 
@@ -15,7 +15,8 @@ from homenode.model.scenario.file.guest import Aix, Zvm
 from homenode.model.scenario.file.processors import DEFAULT_POOL, Shared
 from homenode.model.scenario.paths import changed, spelt
 from homenode.model.scenario.places import name_of_chip, node_word
-from homenode.planner.wishes import Wishes
+from homenode.planner.virtual_machines import Varied, guests, switches, tiles
+from homenode.planner.wishes import VARIANTS, Wishes
 
 _TIMES = (0.25, 0.5, 2 / 3, 0.8, 0.9, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0)
 """Of the entitlement and of the virtual processors that are tried."""
@@ -38,10 +39,21 @@ class Variable:
     """What it is, as people write it."""
     values: tuple[object, ...]
     """What else it may be; the number of a value counts from 1, 0 is as it is."""
+    also: Mapping[object, Mapping[str, object]] = field(default_factory=dict)
+    """By value, what else of the scenario changes with it."""
 
     def value(self, number: int) -> object:
         """The value of a number."""
         return self.now if number == 0 else self.values[number - 1]
+
+    def changes(self, number: int) -> dict[str, object]:
+        """What a number changes of the scenario, by path."""
+        value = self.value(number)
+        return {self.path: value, **self.with_it(value)} if number else {}
+
+    def with_it(self, value: object) -> Mapping[str, object]:
+        """What else changes with a value. Tables may be values too, and are no keys of anything."""
+        return self.also.get(value, {}) if self.also else {}
 
 
 @dataclass(frozen=True)
@@ -67,32 +79,34 @@ Values = Callable[[_Asking], tuple[str, object, list[Any]] | None]
 """The path below the partition, what it is, what it may be; None where there is no such thing."""
 
 
-def variables_of(scenario: Scenario, wishes: Wishes, used: list[float]) -> list[Variable]:
-    """All of them, in the order of the partitions. `used` are the cores that each uses now.
+def variables_of(
+    scenario: Scenario, wishes: Wishes, used: list[float], held: Collection[str] = ()
+) -> list[Variable]:
+    """All of them, in the order of the partitions. `used` are the cores that each uses now; of
+    `held` nothing changes.
 
     Raises for a word that means nothing on the machine, and where nothing is free at all.
     """
     told = wishes.told
     found = list(_by_path(scenario, wishes))
     taken = {one.path for one in found}
-    for word in told.free:
+    for word in (one for one in told.free if one not in VARIANTS):
         before = len(found)
         if "free" not in told.model_fields_set and not _is_known(word, scenario):
             continue
         for index, one in enumerate(scenario.partitions):
-            asked = _WORDS[word](_Asking(scenario, one, used[index]))
-            if asked is None:
-                continue
-            below, now, values = asked
-            path = f"partition.{spelt(one.name)}.{below}"
-            others = tuple(value for value in dict.fromkeys(values) if value != now)
-            if path not in taken and others:
-                found.append(Variable(index, word, path, now, others))
+            head = f"partition.{spelt(one.name)}"
+            for below, now, values, also in _asked(word, _Asking(scenario, one, used[index])):
+                path = f"{head}.{below}"
+                others = tuple(value for value in dict.fromkeys(values) if value != now)
+                more = {v: {f"{head}.{k}": o for k, o in told.items()} for v, told in also.items()}
+                if path not in taken and others:
+                    found.append(Variable(index, word, path, now, others, more))
         if len(found) == before:
             _refuse(word, scenario, wishes)
-    pinned = {one.name for one in scenario.partitions} & set(told.pinned)
+    pinned = {one.name for one in scenario.partitions} & {*told.pinned, *held}
     left = [one for one in found if scenario.partitions[one.partition].name not in pinned]
-    if not left:
+    if not left and not wishes.varies:
         raise HomenodeError(
             "nothing is left that may change: every partition is pinned",
             next_step="free one of them in [advise] pinned",
@@ -100,10 +114,20 @@ def variables_of(scenario: Scenario, wishes: Wishes, used: list[float]) -> list[
     return sorted(left, key=lambda one: one.partition)
 
 
+def _asked(word: str, at: _Asking) -> Iterator[Varied]:
+    """What a word means of a partition: nothing, one thing or several."""
+    if word in _INSIDE:
+        yield from _INSIDE[word](at.one)
+        return
+    told = _WORDS[word](at)
+    if told is not None:
+        yield Varied(*told)
+
+
 def _refuse(word: str, scenario: Scenario, wishes: Wishes) -> None:
     at = wishes.told.free.index(word)  # type: ignore[arg-type]
     there = f"on {scenario.machine.title} {_MEANT[word]}"
-    known = [one for one in _WORDS if _is_known(one, scenario)]
+    known = [one for one in (*_WORDS, *_INSIDE) if _is_known(one, scenario)]
     step = f"leave it out; there is {listed(known, 20)}"
     where = wishes.where("free", at)
     if not _is_known(word, scenario):
@@ -112,7 +136,7 @@ def _refuse(word: str, scenario: Scenario, wishes: Wishes) -> None:
 
 def _is_known(word: str, scenario: Scenario) -> bool:
     """Whether a partition has it, with however few values."""
-    return any(_WORDS[word](_Asking(scenario, one, 0.0)) for one in scenario.partitions)
+    return any([*_asked(word, _Asking(scenario, one, 0.0))] for one in scenario.partitions)
 
 
 def _by_path(scenario: Scenario, wishes: Wishes) -> Iterator[Variable]:
@@ -295,7 +319,8 @@ def _pins(at: _Asking) -> tuple[str, object, list[Any]] | None:
     shared = at.shared
     if at.policy not in HOST_POLICIES or shared is None or shared.cpuset is not None:
         return None
-    return "processors.pins", shared.pins and str(shared.pins), [(one,) for one in _sockets(at)]
+    now = shared.pins and tuple(map(_cpus, shared.pins))
+    return "processors.pins", now, [(one,) for one in _sockets(at)]
 
 
 def _unparking(at: _Asking) -> tuple[str, object, list[Any]] | None:
@@ -336,6 +361,11 @@ _WORDS: dict[str, Values] = {
     "throughput": _throughput, "cores": _cores, "cpuset": _cpuset, "pins": _pins,
     "unparking": _unparking, "polarization": _polarization,
 }  # fmt: skip
+_INSIDE: dict[str, Callable[[PlacedPartition], Iterator[Varied]]] = {
+    "tiles": tiles,
+    "switches": switches,
+    "guests": guests,
+}
 _MEANT: dict[str, str] = {
     "home": "partitions have no home that could be chosen",
     "memory": "no partition says where its memory lies",
@@ -352,5 +382,8 @@ _MEANT: dict[str, str] = {
     "pins": "no virtual processor is pinned",
     "unparking": "no z/VM parks logical cores",
     "polarization": "no partition runs z/VM, which chooses one",
+    "tiles": "no z/VM has virtual switches over which its machines could be divided",
+    "switches": "no z/VM has virtual switches",
+    "guests": "no virtual machines have transactions or users that could be divided",
 }
 """What is lacking where a word means nothing."""

@@ -11,6 +11,8 @@ from homenode.model.document.positions import Path
 from homenode.model.scenario import Scenario
 from homenode.model.scenario.file.advise import Advise
 
+VARIANTS = ("split", "merge", "machine")
+"""Words of `free` that make another scenario, with other partitions or on another machine."""
 _SHARES = ("worth", "slower", "headroom")
 """Keys that are told as numbers [0..1]."""
 
@@ -30,6 +32,11 @@ class Wishes:
         if path[0] in self.asked:
             return None
         return self.document.where(whole) if self.document.value(whole) is not None else None
+
+    @property
+    def varies(self) -> bool:
+        """Whether more may change than each partition by itself."""
+        return any(word in VARIANTS for word in self.told.free)
 
     @property
     def currency(self) -> str | None:

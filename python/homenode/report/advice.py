@@ -63,6 +63,10 @@ def advice_lines(told: Advice) -> Iterator[str]:
             f"  {', '.join(one.changes)}: {number(one.saving)} more, but for {one.rule}"
             for one in told.refused
         )
+    if told.unfit:
+        yield ""
+        yield "Not possible, or not looked at:"
+        yield from (f"  {one}" for one in told.unfit)
     yield ""
     yield _looked_at(told)
 

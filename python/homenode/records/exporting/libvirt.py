@@ -124,6 +124,15 @@ class Domain:
         return inner if inner is not None and inner["name"] == self.name + SCOPE else None
 
     @property
+    def kept_to(self) -> list[list[int]]:
+        """On a host, the processors of each virtual processor; an empty list is all of them."""
+        host = None if self.shared is None else self.shared.get("host")
+        if host is not None and host["pins"]:
+            return [[*pins] for pins in host["pins"]]
+        allowed = next((group["cpuset"] for group in self.groups if group["cpuset"]), None)
+        return [[*(allowed or ())]] * (self.cores * self.smt)
+
+    @property
     def shared(self) -> SharedSpec | None:
         """How its processors are shared with others; None if they are its own."""
         return shared_of(self.spec)
@@ -305,9 +314,7 @@ def _host_cputune(root: ET.Element, domain: Domain) -> None:
     elif host["cap"] is not None:
         _text(tune, "global_period", _PERIOD_US)
         _text(tune, "global_quota", round(host["cap"] * _PERIOD_US))
-    allowed = next((group["cpuset"] for group in domain.groups if group["cpuset"]), None)
-    for vcpu in range(domain.cores * domain.smt):
-        pins = host["pins"][vcpu] if host["pins"] else allowed
+    for vcpu, pins in enumerate(domain.kept_to):
         if pins:
             ET.SubElement(tune, "vcpupin", vcpu=str(vcpu), cpuset=cpu_list(pins))
     around = domain.groups if own is None else domain.groups[1:]

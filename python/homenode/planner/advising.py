@@ -1,0 +1,335 @@
+"""One question on its way to its answer: search, simulations of the best, what they teach."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from homenode.errors import listed
+from homenode.model.numbers import with_interval
+from homenode.planner import advice as words
+from homenode.planner.advice import Advice, Answer, Named, Refusal
+from homenode.planner.answers import Answers
+from homenode.planner.choice import best_rows, needed, refused
+from homenode.planner.confirm import Groups, Runs, cores_of, is_sure, responses_of, saved
+from homenode.planner.conflict import conflict, is_freed
+from homenode.planner.exact import Exact
+from homenode.planner.lessons import lessons
+from homenode.planner.overload import Overload, overloads
+from homenode.planner.problem import Problem
+from homenode.planner.reasons import UNITS
+from homenode.planner.rules import Rule
+from homenode.planner.search import EVERY, Search
+from homenode.planner.space import Rows
+from homenode.planner.variants import Variant
+from homenode.simulate.run import Run
+from homenode.simulate.runner import InterruptedRun
+
+_TRIES = 4
+"""Times that layouts are chosen: simulations may contradict the solver."""
+_AGAIN = 2
+"""Rounds of a search that begins where another one ended."""
+
+
+@dataclass
+class Branch:
+    """A scenario with its search: the one that was asked for, or a variant of it."""
+
+    problem: Problem
+    search: Search
+    variant: Variant | None = None
+
+
+@dataclass
+class Advising:
+    """A problem, its search, and how its layouts are simulated; None for not at all."""
+
+    problem: Problem
+    search: Search
+    runs: Runs | None
+    base: Run | None = None
+    """The run of the layout as it is, once there is one."""
+    variants: Sequence[Branch] = ()
+    """What else may be searched, each in a space of its own."""
+    unfit: Sequence[str] = ()
+    """Variants that cannot be, and why."""
+    answers: dict[int, Answers] = field(init=False)
+    """By branch, the problem itself first."""
+
+    def __post_init__(self) -> None:
+        self.branches = [Branch(self.problem, self.search), *self.variants]
+        first = self.problem
+        self.answers = {
+            at: Answers(one.problem, one.variant, None if one.variant is None else first)
+            for at, one in enumerate(self.branches)
+        }
+        if self.base is not None:
+            self._begin(self.base)
+
+    def _begin(self, run: Run) -> None:
+        """Takes the run of the layout as it is."""
+        self.base, now = run, self.problem.space.now()[0]
+        self.answers[0].runs[now.tobytes()] = (now, run)
+        for one in self.answers.values():
+            one.base = run
+
+    def advice(self, best: int) -> Advice:
+        """The answer."""
+        search = self.search
+        exact = self._exact()
+        search.run(self._starts(exact))
+        for branch in self.variants:
+            if not self.stopped:
+                branch.search.run()
+        if not any(one.search.seen.kept.any() for one in self._searched()) and not (
+            self.stopped or self.late
+        ):
+            rules = conflict(search, exact)
+            machine = [rule for rule in self.problem.rules if not rule.wished]
+            proven = exact is not None and exact.layout([*machine, *rules])[1]
+            return self._conflict(rules, proven=proven or search.proven)
+        now = (0, self.problem.space.now()[0])
+        for _ in range(_TRIES):
+            answers = self._simulated([now, *self._chosen(best)])
+            if not self._learnt(answers[1:]):
+                break
+        return self._told(answers[0], answers[1:])
+
+    @property
+    def stopped(self) -> bool:
+        """Whether somebody stopped it."""
+        return any(one.search.stopped for one in self.branches)
+
+    @property
+    def late(self) -> bool:
+        """Whether the time was over before a search was."""
+        return any(one.search.late for one in self.branches)
+
+    def _searched(self) -> list[Branch]:
+        return [one for one in self.branches if one.search.begun]
+
+    def _chosen(self, best: int) -> list[tuple[int, Rows]]:
+        """Layouts that are simulated: the best of the scenario, and of each variant its best."""
+        worth = self.problem.wishes.told.worth
+        rows = best_rows(self.search, worth, best)
+        rows = needed(self.problem, rows) if self._goal == "headroom" else rows
+        chosen = [(0, row) for row in rows]
+        for at, one in enumerate(self.branches):
+            if at and one.search.begun:
+                found = best_rows(one.search, worth, 1, self.search.seen)
+                found = needed(one.problem, found, of_variant=True)
+                chosen += [(at, row) for row in found]
+        if not self.variants:
+            return chosen
+        chosen.sort(key=lambda one: self._score(*one))
+        # The best that keeps machine and partitions is told beside those that do not.
+        own = next((at for at, (branch, _) in enumerate(chosen) if not branch), 0)
+        return chosen[:best] if best == 1 or own < best else [*chosen[: best - 1], chosen[own]]
+
+    def _score(self, at: int, row: Rows) -> float:
+        return float(self.branches[at].search.look(row[None, :])[0])
+
+    def overloads(self) -> list[Overload]:
+        """Partitions that cannot meet their demand in the layout as it is."""
+        return overloads(self.problem, self.base)
+
+    def is_mended(self, told: Advice) -> bool:
+        """Whether they can in what is told, or whether that is not known yet."""
+        return bool(told.best) or told.late or told.stopped
+
+    def _learnt(self, answers: Sequence[Answer]) -> bool:
+        """Whether simulations contradicted the solver, so that another search knows better."""
+        base = self.base
+        if base is None or self.stopped or not any(one.breaks for one in answers):
+            return False
+        taught = [self._taught(at, base) for at in self.answers]
+        return any(taught)
+
+    def _taught(self, at: int, base: Run) -> bool:
+        """Whether one of the branches learnt anything."""
+        search, told = self.branches[at].search, self.answers[at]
+        if not told.runs:
+            return False
+        limits, forbidden = lessons(told.problem, told.runs, base, search.limits, told.groups)
+        if (limits == search.limits).all() and forbidden <= search.forbidden:
+            return False
+        search.stricter(limits, search.forbidden | forbidden, _AGAIN)
+        return True
+
+    def _exact(self) -> Exact | None:
+        """CP-SAT, where local search would have to look for what keeps a linear rule."""
+        wished = any(rule.linear is not None and rule.wished for rule in self.problem.rules)
+        large = self.problem.space.count > EVERY and not self.problem.space.solver.whole
+        return Exact(self.problem.space) if wished and large else None
+
+    def _starts(self, exact: Exact | None) -> list[Rows]:
+        """The layout that keeps all linear rules with the fewest changes."""
+        row = None if exact is None else exact.layout(self.problem.rules)[0]
+        return [] if row is None or not row.any() else [row]
+
+    def _simulated(self, chosen: Sequence[tuple[int, Rows]]) -> list[Answer]:
+        """Answers of layouts, simulated as long as nobody stops it."""
+        for at, row in chosen:
+            if self.runs is None or self.stopped:
+                break
+            told = self.answers[at]
+            if told.run_of(row) is not None:
+                continue
+            try:
+                run = self.runs.of(told.problem.space.applied(row))
+            except (InterruptedRun, KeyboardInterrupt):
+                self.search.stopped = True
+            else:
+                told.runs[row.tobytes()] = (row, run)
+                if self.base is None:
+                    self._begin(run)
+        return [self.answers[at].of(row) for at, row in chosen]
+
+    def _conflict(self, rules: Sequence[Rule], *, proven: bool) -> Advice:
+        """That no layout keeps all rules, and which of them contradict each other."""
+        now = self._simulated([(0, self.problem.space.now()[0])])[0]
+        named = [Named(rule.name, rule.where) for rule in rules]
+        pins = self.problem.wishes.told.pinned
+        if pins and is_freed(self.search, self.problem.unpinned(), rules):
+            where = self.problem.wishes.where("pinned")
+            named.append(Named(f"pinned: nothing of {listed(pins)} changes", where))
+        told = f"No layout keeps all rules. Not together: {listed(map(str, named), 20)}."
+        if not named:
+            told = "No layout keeps the rules of the machine itself."
+        if not proven:
+            told += " Local search found none, which is no proof."
+        return self._advice(now, (), words.CONFLICT, told, conflict=tuple(named))
+
+    def _told(self, now: Answer, others: Sequence[Answer]) -> Advice:
+        good = [one for one in others if self._is_better(one, now)]
+        good = self._told_apart(sorted(good, key=lambda one: -(one.saving.mean or 0.0)))
+        refusals = self._refusals()
+        if not good:
+            text = self._nothing(now, others)
+            return self._advice(now, (), words.DO_NOTHING, text, refusals)
+        verdict, text = words.CHANGE, self._sentence(good[0], now)
+        if good[0].run is None:
+            verdict = words.NOT_CONFIRMED
+            text += " By the solver alone: it was not simulated."
+        return self._advice(now, tuple(good), verdict, text, refusals)
+
+    def _is_better(self, one: Answer, now: Answer) -> bool:
+        """Whether it is better than the layout as it is, and beyond chance where that is known."""
+        if one.breaks:
+            return False
+        if now.breaks or one.run is None:
+            return True
+        figure = {"cores": now.cores.mean, "response": now.response_ms.mean, "money": now.money}
+        return is_sure(one.saving, self.problem.wishes.told.worth * (figure.get(self._goal) or 0.0))
+
+    def _told_apart(self, answers: Sequence[Answer]) -> list[Answer]:
+        """Without those that bring no more than another one with fewer changes, beyond chance."""
+        left: list[Answer] = []
+        for one in sorted(answers, key=lambda one: len(one.changes)):
+            if all(self._is_more(one, other) for other in left):
+                left.append(one)
+        return [one for one in answers if one in left]
+
+    def _is_more(self, one: Answer, other: Answer) -> bool:
+        """Whether an answer is told apart from one with fewer changes, in anything that counts."""
+        found = [self._run(answer.run) for answer in (other, one)]
+        runs = [told for told in found if told is not None]
+        if len(runs) < len(found):
+            return True
+        held = self.problem.held
+        base = runs[0][0] if self.base is None or not self.variants else self.base
+        cores = [cores_of(run, base, held, groups) for run, groups in runs]
+        slow = [responses_of(run, held) for run, _ in runs]
+        less = [saved(cores[0], cores[1]), saved(slow[0], slow[1])]
+        cheaper = (other.money or 0.0) > (one.money or 0.0)
+        roomier = one.headroom > other.headroom and self._goal == "headroom"
+        return cheaper or roomier or any(is_sure(saving, 0.0) for saving in less)
+
+    def _run(self, name: str | None) -> tuple[Run, Groups] | None:
+        """A run with what its partitions were before."""
+        for one in self.answers.values():
+            run = one.run(name)
+            if run is not None:
+                return run, one.groups
+        return None
+
+    def _nothing(self, now: Answer, others: Sequence[Answer]) -> str:
+        """Why nothing is advised."""
+        if self.late or self.stopped:
+            return "Nothing better was found so far."
+        if now.breaks:
+            return f"No beneficial move, though this does not hold now: {'; '.join(now.breaks)}."
+        worth = f"{100 * self.problem.wishes.told.worth:g} % of the {self._goal}"
+        if not others:
+            return f"No beneficial move: nothing saves {worth}."
+        broken = [one for one in others if one.breaks]
+        if len(broken) == len(others):
+            return f"No beneficial move: simulated, the best breaks {'; '.join(broken[0].breaks)}."
+        told = with_interval(others[0].saving)
+        return f"No beneficial move: simulated, the best saves {told}, less than {worth} or chance."
+
+    def _refusals(self) -> tuple[Refusal, ...]:
+        seen = self.search.seen
+        if not seen.kept.any():
+            return ()
+        least = self.problem.wishes.told.worth * abs(float(seen.goal[0]))
+        best = float(seen.goal[seen.kept].min())
+        return tuple(map(self.answers[0].refusal, refused(self.search, best, least)))
+
+    @property
+    def _goal(self) -> str:
+        return self.problem.goal
+
+    def _sentence(self, best: Answer, now: Answer) -> str:
+        count = len(best.changes)
+        changes = "1 change" if count == 1 else f"{count} changes"
+        ending = "s" if count == 1 else ""
+        unit = self.problem.wishes.currency if self._goal == "money" else UNITS[self._goal]
+        verb = "bring" if self._goal == "headroom" else "save"
+        saves = f"{verb}{ending} {with_interval(best.saving)} {unit}"
+        if self._goal == "headroom" and best.run is not None:
+            saves += ", by the solver alone"  # of a node simulations tell nothing
+        if now.breaks:
+            broken = "; ".join(now.breaks)
+            more = f", and {saves}" if (best.saving.mean or 0.0) > 0 else ""
+            return f"{changes} mend{ending} what does not hold now ({broken}){more}."
+        return f"{changes} {saves}."
+
+    def _advice(
+        self,
+        now: Answer,
+        best: tuple[Answer, ...],
+        verdict: str,
+        told: str,
+        refusals: tuple[Refusal, ...] = (),
+        conflict: tuple[Named, ...] = (),
+    ) -> Advice:
+        scenario = self.problem.scenario
+        if self.problem.space.solver.whole:
+            told += " Layouts of this machine are simulated, not solved"
+            full = any(one.search.full for one in self.branches)
+            told += ": not all that there are were tried." if full else "."
+        if self.late:
+            told += " The time was over before the search was: more of it may find more."
+        if self.stopped:
+            told += " It was interrupted: this is the best so far."
+        return Advice(
+            scenario.name,
+            self._goal,
+            self.problem.wishes.currency,
+            scenario.machine.title,
+            scenario.machine.node_name,
+            now,
+            best,
+            verdict,
+            told,
+            refusals,
+            conflict,
+            sum(int(np.size(one.search.seen.goal)) for one in self._searched()),
+            all(one.search.proven for one in self.branches),
+            self.late,
+            self.stopped,
+            unfit=tuple(self.unfit),
+        )

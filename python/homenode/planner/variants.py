@@ -1,0 +1,296 @@
+"""Layouts that are another scenario: a partition as several of equal parts, several as fewer, all
+on another machine. Each has a space of its own, in which it is searched like the layout as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from homenode.errors import HomenodeError, ScenarioError
+from homenode.model.catalog import MachineDescription
+from homenode.model.catalog.names import machine, machines
+from homenode.model.catalog.policies import HOST_POLICIES
+from homenode.model.scenario import PlacedPartition, Scenario
+from homenode.model.scenario.file.processors import Shared
+from homenode.model.scenario.paths import spelt
+from homenode.model.scenario.places import PlaceError, find_place, node_word
+from homenode.model.units import SIZE
+from homenode.planner.confirm import Groups
+from homenode.planner.cost import Now
+from homenode.planner.loads import divided
+from homenode.planner.problem import Problem, problem_of
+from homenode.planner.solver import Floats
+from homenode.planner.wishes import Wishes
+
+MOST = 12
+"""Variants of a word that are searched, those of the largest partitions first."""
+_PARTS = (2, 3, 4)
+_MIB = 1 << 20
+_CENT = 100
+_HOST = "host"
+_AROUND = ("policy", "active_cores", "placing", "characterized", "threads")
+"""What of the machine's table does not belong to one model."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Another scenario for the same work."""
+
+    word: str
+    name: str
+    """Whose: that of a partition, of a kind, or of the scenario."""
+    path: str
+    before: object
+    after: object
+    also: Mapping[str, object]
+    """What else of the scenario changes, by path."""
+    problem: Problem
+    groups: Groups
+    """Names of partitions as they are, each beside those of this variant that do the same work."""
+
+
+@dataclass
+class Varying:
+    """All variants of a problem."""
+
+    base: Problem
+    unfit: list[str]
+    """Those that cannot be, and why."""
+
+    def all(self) -> Iterator[Variant]:
+        """One after the other. Raises where a word means nothing at all."""
+        makers = {"split": self._splits, "merge": self._merges, "machine": self._machines}
+        for word in dict.fromkeys(self.base.wishes.told.free):
+            if word not in makers:
+                continue
+            told = [*makers[word]()]
+            if not told:
+                self._refuse(word)
+            yield from self._sound(told[:MOST])
+            if len(told) > MOST:
+                self.unfit.append(f"{word}: only {MOST} of {len(told)} were looked at")
+
+    def _refuse(self, word: str) -> None:
+        lacks = {
+            "split": "no partition's work can be divided into equal parts",
+            "merge": "there are no partitions of one kind (count) that could be fewer",
+            "machine": "no other machine of its kind is known",
+        }
+        at = self.base.wishes.told.free.index(word)  # type: ignore[arg-type]
+        raise ScenarioError(
+            f"free: {word}",
+            there=f"on {self.base.scenario.machine.title} {lacks[word]}",
+            where=self.base.wishes.where("free", at),
+            next_step="leave it out",
+        )
+
+    def _sound(self, told: Sequence[Callable[[], Variant]]) -> Iterator[Variant]:
+        for make in told:
+            try:
+                yield make()
+            except HomenodeError as error:
+                self.unfit.append(f"{error.problem}{f': {error.there}' if error.there else ''}")
+
+    def _kinds(self) -> list[tuple[int, PlacedPartition, float]]:
+        """Of each table that is free, its count, its first partition and the cores that one uses;
+        those that use most first.
+        """
+        problem = self.base
+        fixed = {*problem.wishes.told.pinned, *problem.held}
+        used = problem.solved(problem.space.now()).figures.cores[0]
+        found: dict[int, tuple[int, PlacedPartition, float]] = {}
+        names: dict[int, list[str]] = {}
+        for one, cores in zip(problem.scenario.partitions, used, strict=True):
+            found.setdefault(one.row, (one.table.count, one, float(cores)))
+            names.setdefault(one.row, []).append(one.name)
+        free = [found[row] for row, ones in names.items() if not fixed & {*ones}]
+        return sorted(free, key=lambda kind: -kind[2])
+
+    def _splits(self) -> Iterator[Callable[[], Variant]]:
+        for count, one, _ in self._kinds():
+            for parts in _PARTS:
+                if divided(one, Fraction(1, parts)) is not None:
+                    yield partial(self._counted, "split", one, count * parts)
+
+    def _merges(self) -> Iterator[Callable[[], Variant]]:
+        for count, one, _ in self._kinds():
+            for fewer in (n for n in range(count - 1, 0, -1) if count % n == 0):
+                if divided(one, Fraction(count, fewer)) is not None:
+                    yield partial(self._counted, "merge", one, fewer)
+
+    def _counted(self, word: str, one: PlacedPartition, count: int) -> Variant:
+        """So many of a kind, for the same work."""
+        name, before = one.table.name, one.table.count
+        share = Fraction(before, count)
+        below: dict[str, object] = {**(divided(one, share) or {}), **_sized(one, share)}
+        also = {f"partition.{spelt(name)}.{key}": value for key, value in below.items()}
+        path = f"partition.{spelt(name)}.count"
+        try:
+            return self._made(word, name, path, before, count, also, one.row)
+        except HomenodeError as error:
+            told = error.there or error.problem
+            raise HomenodeError(f"{name} as {count} partitions cannot be", there=told) from error
+
+    def _machines(self) -> Iterator[Callable[[], Variant]]:
+        now = self.base.scenario.machine
+        for name in machines():
+            other = machine(name)
+            if name != self.base.scenario.file.machine.model and _is_alike(now, other):
+                yield partial(self._on, name)
+
+    def _on(self, model: str) -> Variant:
+        """On another machine: homes and memory by number of node."""
+        scenario = self.base.scenario
+        table: Any = scenario.data["machine"]
+        also: dict[str, object] = {
+            f"machine.{key}": None for key in table if key not in (*_AROUND, "model")
+        }
+        before = scenario.file.machine.model or scenario.machine.title
+        try:
+            also |= _places(scenario, machine(model))
+            return self._made("machine", scenario.name, "machine.model", before, model, also, None)
+        except PlaceError as error:
+            raise HomenodeError(f"{model} does not fit", there=error.there) from error
+        except HomenodeError as error:
+            told = error.there or error.problem
+            raise HomenodeError(f"{model} does not fit", there=told) from error
+
+    def _made(
+        self,
+        word: str,
+        name: str,
+        path: str,
+        before: object,
+        after: object,
+        also: Mapping[str, object],
+        row: int | None,
+    ) -> Variant:
+        base = self.base
+        changes = {**also, path: after, "advise": None, "find": None}
+        scenario = base.scenario.with_(changes, why="advised")
+        groups = _groups(base.scenario, scenario, row)
+        wishes = _renamed(base.wishes, groups)
+        held = frozenset(base.held)
+        problem = problem_of(scenario, {}, wishes, held, _now(base, scenario, groups))
+        return Variant(word, name, path, before, after, also, problem, groups)
+
+
+def _sized(one: PlacedPartition, share: Fraction) -> dict[str, object]:
+    """Processors and memory so many times as large; virtual processors are rounded up, entitlement
+    down to hundredths.
+    """
+    table, processors = one.table, one.table.processors
+    found: dict[str, object] = {}
+    if isinstance(processors, Shared):
+        found["processors.virtual"] = ceil(processors.virtual * share)
+        if processors.entitlement is not None:
+            cents = int(round(processors.entitlement * _CENT) * share)
+            found["processors.entitlement"] = max(cents, 1) / _CENT
+        elif processors.weight is not None:
+            found["processors.weight"] = max(1, round(processors.weight * share))
+    else:
+        found["processors.cores"] = ceil(processors.cores * share)
+    sizes = [SIZE.format(_MIB * ceil(part.size * share / _MIB)) for part in table.memory]
+    if len(table.memory) == 1 and table.memory[0].on is None:
+        found["memory"] = sizes[0]
+    else:
+        kept = [part.model_dump(exclude_none=True, exclude_defaults=True) for part in table.memory]
+        found["memory"] = [{**k, "size": size} for k, size in zip(kept, sizes, strict=True)]
+    bounds = {"minimum": table.minimum, "maximum": table.maximum, "desired": table.desired}
+    return found | {key: None for key, told in bounds.items() if told is not None}
+
+
+def _is_alike(one: MachineDescription, other: MachineDescription) -> bool:
+    """Whether the same hypervisor divides both."""
+    kinds = [
+        (told.platform is None, _HOST if policy in HOST_POLICIES else policy)
+        for told, policy in ((told, told.hypervisor.policy) for told in (one, other))
+    ]
+    return kinds[0] == kinds[1]
+
+
+def _places(scenario: Scenario, other: MachineDescription) -> dict[str, object]:
+    """By path, homes and places of memory on another machine."""
+    found: dict[str, object] = {}
+    for one in {told.row: told for told in scenario.partitions}.values():
+        head = f"partition.{spelt(one.table.name)}"
+        if one.table.home is not None:
+            homes = [_place(home, scenario.machine, other) for home in one.table.home]
+            found[f"{head}.home"] = homes
+        for at, part in enumerate(one.table.memory):
+            if part.on not in (None, "interleaved"):
+                there = _place(str(part.on), scenario.machine, other)
+                found[f"{head}.memory.{at}.on"] = there
+    return found
+
+
+def _place(text: str, now: MachineDescription, other: MachineDescription) -> str:
+    """A place by its numbers: `drawer1.chip0` on a machine of books is `book1.chip0`."""
+    chips, word = find_place(text, now), node_word(other)
+    node, chip = divmod(chips[0], now.chips_per_node)
+    whole = len(chips) > 1 or now.chips_per_node == 1
+    there = f"{word}{node}" if whole else f"{word}{node}.chip{chip}"
+    find_place(there, other)
+    return there
+
+
+def _groups(before: Scenario, after: Scenario, row: int | None) -> Groups:
+    """Partitions of the table in a row do the same work together, all others each by itself."""
+    rows = list(dict.fromkeys(one.row for one in before.partitions))
+    found: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+    for at in rows:
+        old, new = (
+            tuple(p.name for p in told.partitions if p.row == at) for told in (before, after)
+        )
+        pairs = zip(old, new, strict=True) if at != row else ()
+        found += [((a,), (b,)) for a, b in pairs] or [(old, new)]
+    return tuple(found)
+
+
+def _renamed(wishes: Wishes, groups: Groups) -> Wishes:
+    """The wishes with the names of the variant, and a change less."""
+    names = {one: new for old, new in groups for one in old}
+
+    def of(ones: Sequence[str]) -> list[str]:
+        return list(dict.fromkeys(new for one in ones for new in names[one]))
+
+    told = wishes.told
+    limits = [
+        one.model_copy(update={"partition": name})
+        for one in told.limit
+        for name in ([None] if one.partition is None else of([one.partition]))
+    ]
+    licences = [one.model_copy(update={"partitions": of(one.partitions)}) for one in told.licence]
+    update = {
+        "limit": limits,
+        "licence": licences,
+        "pinned": of(told.pinned),
+        "apart": [of(group) for group in told.apart],
+        "values": {} if len(names) != sum(len(new) for _, new in groups) else told.values,
+        "changes": None if told.changes is None else told.changes - 1,
+    }
+    return Wishes(told.model_copy(update=update), wishes.document, wishes.asked | {"limit"})
+
+
+def _now(base: Problem, scenario: Scenario, groups: Groups) -> Now:
+    """What the layout as it is does, by partition of the variant: each part has its share."""
+    places = {name: at for at, name in enumerate(base.cost.names)}
+    work, response = (np.zeros(len(scenario.partitions)) for _ in range(2))
+    new_places = {one.name: at for at, one in enumerate(scenario.partitions)}
+    for old, new in groups:
+        olds = [places[name] for name in old]
+        news = [new_places[name] for name in new]
+        work[news] = base.cost.now.work[olds].sum() / len(news)
+        response[news] = _mean(base.cost.now.response_ns[olds])
+    return Now(work, response)
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean())

@@ -1,0 +1,77 @@
+"""What a host's partitions are told: lines of the tool that runs them, there and back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from homenode.planner import Change
+from homenode.planner.commands import commands
+from homenode.simulate.scenario import Scenario
+
+HOST = """\
+name = "host"
+
+[machine]
+model = "intel-xeon-6240-2s"
+{policy}
+
+[run]
+warmup = "20 ms"
+duration = "50 ms"
+replications = 1
+
+[[partition]]
+name = "one"
+processors = {{ mode = "shared", virtual = 4{more} }}
+memory = "16 GiB"
+{kvm}
+workload = {{ kind = "transactions", rate = "50/s", profile = "oltp" }}
+"""
+KVM, XEN, PROCESSES = ("", "kvm = {}"), ('policy = "credit2"', ""), ("", "")
+
+
+def told(kind: tuple[str, str], key: str, before: object, after: object, folder: Path) -> list[str]:
+    """The lines from one value of a key to another one, and back."""
+    policy, kvm = kind
+    first = Scenario.from_toml(HOST.format(policy=policy, kvm=kvm, more=""))
+    path = f"partition.one.processors.{key}"
+    one, other = (first.with_({path: value}).run(out=folder) for value in (before, after))
+    there = commands(one, other, [Change("one", key, path, before, after, "")])
+    return [*there, "", *commands(other, one, [Change("one", key, path, after, before, "")])]
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        (KVM, 'for vcpu in $(seq 0 3); do virsh vcpupin one "$vcpu" {} --live --config; done'),
+        (XEN, "xl vcpu-pin one all {}"),
+        (PROCESSES, "systemctl set-property one.scope AllowedCPUs={}"),
+    ],
+)
+def test_pins_there_and_back(kind: tuple[str, str], line: str, tmp_path: Path) -> None:
+    found = told(kind, "pins", None, ("36-71",), tmp_path)
+    assert found == [line.format("36-71"), "", line.format("0-71")]
+
+
+def test_each_virtual_processor_at_its_place(tmp_path: Path) -> None:
+    pins = ["0", "1,3", "2", "4-5"]
+    lines = told(KVM, "pins", pins, ("0-3",), tmp_path)
+    assert [line.split()[3:5] for line in lines[2:]] == [
+        [str(at), cpus] for at, cpus in enumerate(pins)
+    ]
+    lines = told(PROCESSES, "pins", pins, ("0-3",), tmp_path)
+    assert lines[-1] == 'taskset --cpu-list --pid 4-5 "$TID3"'
+
+
+def test_cpusets_weights_and_counts(tmp_path: Path) -> None:
+    assert "36-71" in told(KVM, "cpuset", "0-35", "36-71", tmp_path)[0]
+    assert told(KVM, "virtual", 4, 8, tmp_path)[0] == "virsh setvcpus one 8 --live --config"
+    assert told(XEN, "virtual", 4, 8, tmp_path)[0] == "xl vcpu-set one 8"
+    assert (
+        told(XEN, "weight", 256, 512, tmp_path)[0] == "xl sched-credit2 --domain=one --weight=512"
+    )
+    lines = told(PROCESSES, "weight", 100, 300, tmp_path)
+    assert lines[0] == "systemctl set-property one.scope CPUWeight=300"
+    assert lines[-1].endswith("CPUWeight=100")

@@ -1,0 +1,92 @@
+"""A partition that gets more work than it can do is named, given room, or held as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import layouts
+import pytest
+
+from homenode.planner import advise
+from homenode.simulate.scenario import Scenario
+
+OWNED = """
+[[advise.licence]]
+product = "database"
+partitions = ["db"]
+cost = 1000.0
+currency = "EUR"
+owned = 1
+"""
+
+
+def small(name: str, home: str, rate: float) -> str:
+    """One virtual processor for the work of several."""
+    return layouts.partition(name, home, rate=rate, entitlement=1, virtual=1)
+
+
+def overloaded(advise: str = "", rate: float = 400, more: str = "") -> Scenario:
+    """A small database, and three partitions beside it that have room."""
+    others = [layouts.partition(f"web{n}", rate=400) for n in (1, 2, 3)]
+    return layouts.scenario(small("db", "drawer0", rate), *others, more, advise=advise)
+
+
+@pytest.mark.parametrize("confirm", [False, True])
+def test_where_nothing_gives_it_room_the_others_are_advised(tmp_path: Path, confirm: bool) -> None:
+    found = advise(overloaded(), free=["home"], out=tmp_path, confirm=confirm)
+    assert found.best
+    assert not found.conflict
+    assert not any(one.partition == "db" for best in found.best for one in best.changes)
+    (db,) = found.overloaded
+    assert db.held
+    assert db.wants > 1.5
+    assert db.has == pytest.approx(1.0, abs=0.01)
+    assert found.told.startswith(f"db wants {db.wants:.2f} cores and can have {db.has:.2f}.")
+    assert "db as now, whose backlog is no cost" in found.told
+    assert found.do_nothing.cores.mean is not None
+    assert found.best[0].saving.mean is not None
+    assert found.best[0].saving.mean > 0
+
+
+def test_what_gives_it_room_comes_first(tmp_path: Path) -> None:
+    found = advise(overloaded(), free=["home", "virtual", "entitlement"], out=tmp_path)
+    assert found.best
+    for best in found.best:
+        assert "partition.db.processors.virtual" in {one.path for one in best.changes}
+        assert not best.breaks
+    (db,) = found.overloaded
+    assert not db.held
+    assert found.told.startswith("db wants")
+    assert "mend" in found.told
+    assert found.as_json()["overloaded"][0]["partition"] == "db"
+
+
+def test_it_is_said_what_forbids_to_give_it_room() -> None:
+    found = advise(overloaded(OWNED), free=["home", "virtual"], slower=100.0, confirm=False)
+    assert found.overloaded[0].held
+    assert "while this holds: 1 licences of database" in found.told
+
+
+def test_of_two_the_one_that_can_have_room_gets_it() -> None:
+    values = 'free = ["home"]\n[advise.values]\n"partition.shop.processors.virtual" = [8]'
+    told = overloaded(values, more=small("shop", "drawer1", 400))
+    found = advise(told, slower=100.0, confirm=False)
+    assert {one.partition: one.held for one in found.overloaded} == {"db": True, "shop": False}
+    assert all(any(one.partition == "shop" for one in best.changes) for best in found.best)
+
+
+def test_the_more_comes_the_more_it_wants_and_no_more_it_has() -> None:
+    wants, has = [], []
+    for rate in (300, 400, 800):
+        (db,) = advise(overloaded(rate=rate), free=["home"], confirm=False, rounds=0).overloaded
+        wants.append(db.wants)
+        has.append(db.has)
+    assert wants[2] == pytest.approx(2 * wants[1], rel=0.01)
+    assert wants[0] < wants[1]
+    assert has == pytest.approx([has[0]] * 3, rel=0.01)
+
+
+def test_nobody_is_held_who_meets_his_demand() -> None:
+    found = advise(layouts.crowded(), free=["home"], confirm=False)
+    assert found.overloaded == ()
+    assert "backlog" not in found.told
