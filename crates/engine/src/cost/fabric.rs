@@ -220,6 +220,46 @@ impl Fabric {
         }
     }
 
+    /// Ports of a node: those of its memory, its chips, itself and its caches.
+    pub fn ports_on(&self, tree: &Topology, node: NodeId) -> Vec<PortId> {
+        let chips = || tree.chips_of(node).into_iter();
+        let mut ports: Vec<PortId> = chips()
+            .flat_map(|chip| {
+                let cache = self.cache(tree, chip).map(|(port, _)| port);
+                let own = [
+                    self.memory(tree.domain_of(chip)),
+                    self.into_chip(chip),
+                    self.out_of_chip(chip),
+                ];
+                own.into_iter().chain(cache)
+            })
+            .chain([self.into_node(node), self.out_of_node(node)])
+            .collect();
+        ports.sort_unstable();
+        ports.dedup();
+        ports
+    }
+
+    /// Becomes like that of the same machine.
+    pub fn follow(&mut self, other: &Self) {
+        self.ports.follow(&other.ports);
+    }
+
+    /// Ends a nanosecond at some ports, and forgets what the others carried; whether none of them
+    /// was asked for more than it carries, and nobody waits there.
+    pub(super) fn close_on(&mut self, ports: &[PortId], weight: f64) -> bool {
+        let mut fits = true;
+        for at in ports {
+            let port = &mut self.ports[*at];
+            fits &= port.asked <= port.most && port.toll.wait_ns <= 0.0;
+            port.close_window(1.0, weight);
+        }
+        for port in &mut self.ports {
+            (port.lines, port.asked, port.behind) = (0.0, 0.0, 0.0);
+        }
+        fits
+    }
+
     /// Ends a window at all ports.
     pub(super) fn close_window(&mut self, window_ns: f64, weight: f64) {
         for port in &mut self.ports {

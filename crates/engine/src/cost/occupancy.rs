@@ -7,7 +7,7 @@ use super::fabric::Fabric;
 use super::port::Wants;
 use super::relief::Asked;
 use super::spread::Spread;
-use crate::ids::ChipId;
+use crate::ids::{ChipId, PortId};
 use crate::machine::Topology;
 use crate::spec::Machine;
 
@@ -70,6 +70,22 @@ impl Occupancy {
         let counts = (spent.instructions, unhindered);
         self.fabric.carry(tree, at, &spent.wants, counts);
         self.spent.push(spent);
+    }
+
+    /// Adds what many instructions on a chip want, of whom nobody waits.
+    pub fn add_wants(&mut self, tree: &Topology, at: (ChipId, &Spread), wants: &Wants) {
+        self.fabric.carry(tree, at, wants, (1.0, 1.0));
+    }
+
+    /// Ends a nanosecond at some ports alone; whether what was asked of them fits.
+    pub fn close_on(&mut self, ports: &[PortId], weight: f64) -> bool {
+        self.fabric.close_on(ports, weight)
+    }
+
+    /// Becomes like that of the same machine.
+    pub fn follow(&mut self, other: &Self) {
+        self.ages.follow(&other.ages);
+        self.fabric.follow(&other.fabric);
     }
 
     /// Adds lines that came from other nodes' caches to a chip.
