@@ -49,12 +49,14 @@ struct Level {
     bytes: f64,
     /// By chip or by node [ns]; infinite where nothing comes in.
     ages: Vec<f64>,
+    /// The same before the last step, where only a part of the machine is followed.
+    lasts: Vec<f64>,
     /// What partitions do behind each.
     streams: Vec<Vec<Stream>>,
 }
 
 /// What a partition does behind a cache.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Stream {
     partition: usize,
     threads: f64,
@@ -125,6 +127,7 @@ impl Ages {
                 scope: cache.scope,
                 bytes: cache.bytes as f64,
                 ages: vec![f64::INFINITY; instances],
+                lasts: vec![f64::NAN; instances],
                 streams: vec![Vec::new(); instances],
             }
         };
@@ -221,7 +224,8 @@ impl Level {
         working: &[Working],
         who: impl Iterator<Item = usize>,
     ) {
-        let streams = &mut self.streams[at];
+        let (before, rest) = self.streams.split_at_mut(at);
+        let streams = &mut rest[0];
         streams.clear();
         for partition in who {
             let (threads, per_ns) = spreads[partition].work_on(chips);
@@ -229,7 +233,13 @@ impl Level {
                 add(streams, partition, threads, per_ns);
             }
         }
-        self.ages[at] = next_age(self.bytes, self.ages[at], streams, working);
+        self.lasts[at] = self.ages[at];
+        // Neighbours with which all is alike need not be worked out again.
+        let alike = before.last().filter(|of| !of.is_empty() && *of == streams);
+        self.ages[at] = match alike {
+            Some(_) if self.lasts[at - 1] == self.lasts[at] => self.ages[at - 1],
+            _ => next_age(self.bytes, self.ages[at], streams, working),
+        };
     }
 }
 

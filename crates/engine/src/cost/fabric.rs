@@ -245,19 +245,23 @@ impl Fabric {
         self.ports.follow(&other.ports);
     }
 
-    /// Ends a nanosecond at some ports, and forgets what the others carried; whether none of them
-    /// was asked for more than it carries, and nobody waits there.
-    pub(super) fn close_on(&mut self, ports: &[PortId], weight: f64) -> bool {
-        let mut fits = true;
-        for at in ports {
-            let port = &mut self.ports[*at];
-            fits &= port.asked <= port.most && port.toll.wait_ns <= 0.0;
-            port.close_window(1.0, weight);
-        }
+    /// Whether somebody waits at one of some ports, or more is asked of it than it carries.
+    pub(super) fn waits_on(&self, ports: &[PortId]) -> bool {
+        let waits = |port: &Port| port.asked > port.most || port.toll.wait_ns > 0.0;
+        ports.iter().any(|port| waits(&self.ports[*port]))
+    }
+
+    /// Ends a nanosecond at some ports alone.
+    pub(super) fn close_on(&mut self, ports: &[PortId], weight: f64) {
+        let each = ports.iter().copied();
+        each.for_each(|port| self.ports[port].close_window(1.0, weight));
+    }
+
+    /// What was carried and asked lately is forgotten.
+    pub(super) fn begin_anew(&mut self) {
         for port in &mut self.ports {
             (port.lines, port.asked, port.behind) = (0.0, 0.0, 0.0);
         }
-        fits
     }
 
     /// Ends a window at all ports.

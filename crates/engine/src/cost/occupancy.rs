@@ -77,9 +77,27 @@ impl Occupancy {
         self.fabric.carry(tree, at, wants, (1.0, 1.0));
     }
 
-    /// Ends a nanosecond at some ports alone; whether what was asked of them fits.
-    pub fn close_on(&mut self, ports: &[PortId], weight: f64) -> bool {
-        self.fabric.close_on(ports, weight)
+    /// Ends a nanosecond at some ports alone; whether somebody waits there.
+    pub fn close_on(
+        &mut self,
+        tree: &Topology,
+        spreads: &[Spread],
+        ports: &[PortId],
+        weight: f64,
+    ) -> bool {
+        let waits = self.fabric.waits_on(ports);
+        self.fabric.close_on(ports, weight);
+        if waits {
+            self.relieve(tree, spreads, 1.0);
+        }
+        self.fabric.begin_anew();
+        self.spent.clear();
+        waits
+    }
+
+    /// Whether somebody waits at one of some ports.
+    pub fn waits_on(&self, ports: &[PortId]) -> bool {
+        self.fabric.waits_on(ports)
     }
 
     /// Becomes like that of the same machine.
@@ -105,19 +123,24 @@ impl Occupancy {
     ) {
         self.fabric.close_window(window_ns, weight);
         if self.fabric.is_overrun(window_ns) {
-            let mut asked = Asked::default();
-            for spent in &self.spent {
-                let at = (spent.chip, &spreads[spent.partition]);
-                self.fabric
-                    .each_want(tree, at, &spent.wants, |port, lines| {
-                        asked.want(port, lines)
-                    });
-                asked.add(spent.instructions * spent.ns, spent.ns - spent.wait_ns);
-            }
-            asked.relieve(&mut self.fabric, window_ns);
+            self.relieve(tree, spreads, window_ns);
         } else {
             self.fabric.let_go();
         }
         self.spent.clear();
+    }
+
+    /// Those wait who asked for more than there is.
+    fn relieve(&mut self, tree: &Topology, spreads: &[Spread], window_ns: f64) {
+        let mut asked = Asked::default();
+        for spent in &self.spent {
+            let at = (spent.chip, &spreads[spent.partition]);
+            self.fabric
+                .each_want(tree, at, &spent.wants, |port, lines| {
+                    asked.want(port, lines)
+                });
+            asked.add(spent.instructions * spent.ns, spent.ns - spent.wait_ns);
+        }
+        asked.relieve(&mut self.fabric, window_ns);
     }
 }

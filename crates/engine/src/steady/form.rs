@@ -2,7 +2,7 @@
 
 use super::demand::{Arrivals, Demand};
 use super::fault::SolveFault;
-use super::filling::Filled;
+use super::filling::{Busy, Filled};
 use crate::cost::{Fixed, Spread, Working};
 use crate::guest::memory;
 use crate::ids::{ById, ChipId, MemoryId, NodeId};
@@ -15,6 +15,8 @@ pub(super) struct Form {
     pub partition: Partition,
     pub demand: Demand,
     pub filled: Filled,
+    /// By busy threads, unless it depends on the load.
+    pub known: Vec<Busy>,
     pub spread: Spread,
     pub working: Working,
     /// By busy threads of a core.
@@ -67,12 +69,14 @@ impl Form {
         let homes = homes(tree, one);
         let reads = memory::place(machine, tree, one);
         let aix = matches!(one.guest, Guest::Aix(_));
+        let filled = Filled::of(one, machine.smt.parts, stays).with(match demand.arrivals {
+            Arrivals::Open(_) => 1.0 - 1.0 / demand.bursts,
+            _ => 1.0,
+        });
         Ok(Self {
             demand,
-            filled: Filled::of(one, machine.smt.parts, stays).with(match demand.arrivals {
-                Arrivals::Open(_) => 1.0 - 1.0 / demand.bursts,
-                _ => 1.0,
-            }),
+            filled,
+            known: filled.known(),
             entitled: entitled(one),
             cap: cap(one),
             group: group(machine, one),

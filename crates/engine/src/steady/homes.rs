@@ -212,33 +212,37 @@ fn scatter(
             None => chips.push((chip, share)),
         }
     };
-    for (home, share) in &form.homes {
-        let node = tree.node_of(*home);
-        let lost = near(*home);
-        let far = far(node).min(lost);
-        put(*home, share * (1.0 - lost));
+    for (node, _) in &form.homes_by_node {
+        let node = NodeId::new(*node);
         let beside = tree.chips_of(node);
-        if lost > far {
-            let spare: f64 = idle.slice(beside).iter().sum();
-            for chip in beside {
-                let part = if spare > 0.0 {
-                    idle[chip] / spare
-                } else {
-                    1.0 / beside.len() as f64
-                };
-                put(chip, share * (lost - far) * part);
-            }
+        let (far, mut aside, mut elsewhere) = (far(node), 0.0, 0.0);
+        for (home, share) in form.homes.iter().filter(|(home, _)| beside.contains(*home)) {
+            let lost = near(*home);
+            let far = far.min(lost);
+            put(*home, share * (1.0 - lost));
+            aside += share * (lost - far);
+            elsewhere += share * far;
         }
-        away[0] += share * (lost - far);
-        if far > 0.0 {
-            let elsewhere = || tree.chips().into_iter().filter(|of| !beside.contains(*of));
-            let spare: f64 = elsewhere().map(|chip| idle[chip]).sum();
-            if spare > 0.0 {
-                elsewhere().for_each(|chip| put(chip, share * far * idle[chip] / spare));
-                away[1] += share * far;
+        let spare: f64 = idle.slice(beside).iter().sum();
+        for chip in beside.into_iter().filter(|_| aside > 0.0) {
+            let part = if spare > 0.0 {
+                idle[chip] / spare
             } else {
-                put(*home, share * far);
-            }
+                1.0 / beside.len() as f64
+            };
+            put(chip, aside * part);
+        }
+        away[0] += aside;
+        let others = || tree.chips().into_iter().filter(|of| !beside.contains(*of));
+        let spare: f64 = others().map(|chip| idle[chip]).sum();
+        if spare > 0.0 {
+            away[1] += elsewhere;
+        } else {
+            elsewhere = 0.0;
+        }
+        // On each of the others it is less than that, and so of no account.
+        if elsewhere > NOTHING {
+            others().for_each(|chip| put(chip, elsewhere * idle[chip] / spare));
         }
     }
     away

@@ -19,7 +19,7 @@ impl State {
     pub fn step(&mut self, forms: &[&Form], scope: &Scope, weight: f64) -> f64 {
         let mut change = 0.0_f64;
         for at in scope.active.iter().copied() {
-            self.price(at, forms[at], scope.whole);
+            self.price(at, forms[at], scope.whole || self.waits);
             self.queue(at, forms[at]);
             let now = self.doing[at].cores();
             let before = std::mem::replace(&mut self.doing[at].before, now);
@@ -108,7 +108,7 @@ impl State {
             *rate = working * threads as f64 / (demand.burst * ns + doing.reload_ns);
         }
         let filled = form.filled.strayed(doing.stray);
-        doing.load = chain::load(demand.arrivals, &rates, filled);
+        doing.load = chain::load(demand.arrivals, &rates, filled, &form.known);
         if filled.returns {
             let load = &doing.load;
             let running: f64 = (1..THREADS).map(|busy| load.with[busy] * busy as f64).sum();
@@ -126,7 +126,7 @@ impl State {
             self.stays.slice_mut(chips).iter_mut().for_each(Vec::clear);
         }
         for at in scope.there() {
-            self.carry_one(at, forms[at], scope.whole, weight);
+            self.carry_one(at, forms[at], scope.whole || self.waits, weight);
         }
         for at in scope.active.iter().copied() {
             self.row.iter_mut().for_each(|cores| *cores = 0.0);
@@ -143,7 +143,8 @@ impl State {
                 .close_window(&self.tree, spreads, 1.0, weight);
             self.occupancy.fabric.forgive();
         } else {
-            self.spills |= !self.occupancy.close_on(&scope.ports, weight);
+            let at = (&self.spreads, &scope.ports);
+            self.waits = self.occupancy.close_on(&self.tree, at.0, at.1, weight);
         }
         for _ in 0..AGE_STEPS {
             let on = (&self.tree, &scope.nodes[..]);
@@ -164,7 +165,8 @@ impl State {
             let mut wants = Wants::default();
             for (busy, class) in classes.iter().enumerate().skip(1) {
                 let vps = site.share * doing.served * doing.load.with[busy];
-                if vps <= 0.0 {
+                // A chip where it has only just come to is not priced yet.
+                if vps <= 0.0 || class.ns <= 0.0 {
                     continue;
                 }
                 let work_ns = form.demand.burst * class.ns;
@@ -173,7 +175,7 @@ impl State {
                 let instructions = busy_threads / class.ns;
                 threads += busy_threads;
                 done += instructions;
-                if apart && instructions > 0.0 {
+                if apart {
                     let spent = Spent::of(class, at, chip, instructions);
                     self.occupancy.add(&self.tree, spread, spent);
                 } else {

@@ -153,6 +153,8 @@ pub(super) struct State {
     /// Room to work in: core time by chip, and shares of a partition's time.
     pub row: ById<ChipId, f64>,
     pub shares: Vec<(usize, f64)>,
+    /// Whether somebody waits at a port of the part of the machine that is solved.
+    pub waits: bool,
     /// Whether a part of the machine cannot be solved without the rest.
     pub spills: bool,
     /// Busy cores of each, and how long those stay who keep them busy [ns].
@@ -185,6 +187,7 @@ impl State {
             nodes: Nodes::new(tree.nodes().len()),
             row: ById::of(0.0, active.len()),
             shares: Vec::new(),
+            waits: false,
             spills: false,
             active,
             machine: machine.clone(),
@@ -217,6 +220,7 @@ impl State {
                 self.stays[chip].clone_from(&other.stays[chip]);
             }
         }
+        self.waits = self.occupancy.waits_on(&scope.ports);
         self.spills = false;
     }
 
