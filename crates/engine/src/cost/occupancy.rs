@@ -95,6 +95,17 @@ impl Occupancy {
         waits
     }
 
+    /// Whether caches and ports beside both chips are as much in demand, but for a thousandth.
+    pub fn are_alike(&self, tree: &Topology, one: ChipId, other: ChipId) -> bool {
+        let toll = |chip| {
+            let memory = self.fabric.memory_toll(chip, tree.domain_of(chip), 1.0);
+            (self.fabric.near_toll(chip).ns(), memory.ns())
+        };
+        let (a, b) = (toll(one), toll(other));
+        let is_near = |a: f64, b: f64| (a - b).abs() <= 1e-2 + 1e-3 * a;
+        is_near(a.0, b.0) && is_near(a.1, b.1) && self.ages.are_alike(tree, one, other)
+    }
+
     /// Whether somebody waits at one of some ports.
     pub fn waits_on(&self, ports: &[PortId]) -> bool {
         self.fabric.waits_on(ports)

@@ -258,7 +258,21 @@ fn settle_sites(doing: &mut Doing, form: &Form, chips: &[(usize, f64)]) {
             None => doing.sites.push(Site::new(*chip, 0.5 * share, form)),
         }
     }
-    doing.sites.retain(|site| site.share > 0.2 * NOTHING);
+    let gone = |site: &Site| site.share <= 0.2 * NOTHING;
+    if doing.sites.iter().any(gone) {
+        part_twins(&mut doing.sites);
+        doing.sites.retain(|site| !gone(site));
+    }
     let all: f64 = doing.sites.iter().map(|site| site.share).sum();
     doing.sites.iter_mut().for_each(|site| site.share /= all);
+}
+
+/// Each has its own classes, for the places of those before it change.
+fn part_twins(sites: &mut [Site]) {
+    for index in 0..sites.len() {
+        let (before, rest) = sites.split_at_mut(index);
+        if let Some(twin) = rest[0].twin.take() {
+            rest[0].classes.clone_from(&before[twin].classes);
+        }
+    }
 }

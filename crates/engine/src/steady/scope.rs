@@ -18,6 +18,8 @@ pub(super) struct Scope {
     pub others: Used,
     /// Whether it is the whole machine.
     pub whole: bool,
+    /// Whether each chip is priced by itself, those that are alike too.
+    pub apart: bool,
 }
 
 /// What partitions use of the shared cores.
@@ -32,12 +34,13 @@ pub(super) struct Used {
 }
 
 impl Scope {
-    /// The whole machine.
-    pub fn whole(state: &State) -> Self {
+    /// The whole machine, of which each chip may be priced by itself.
+    pub fn whole(state: &State, apart: bool) -> Self {
         Self {
             nodes: state.tree.nodes().into_iter().collect(),
             active: (0..state.doing.len()).collect(),
             whole: true,
+            apart,
             ..Self::default()
         }
     }

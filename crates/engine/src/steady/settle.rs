@@ -19,7 +19,7 @@ impl State {
     pub fn step(&mut self, forms: &[&Form], scope: &Scope, weight: f64) -> f64 {
         let mut change = 0.0_f64;
         for at in scope.active.iter().copied() {
-            self.price(at, forms[at], scope.whole || self.waits);
+            self.price(at, forms[at], scope.apart);
             self.queue(at, forms[at]);
             let now = self.doing[at].cores();
             let before = std::mem::replace(&mut self.doing[at].before, now);
@@ -72,14 +72,14 @@ impl State {
     }
 
     /// Whether an instruction costs the same at both: on the same node, with as much of the
-    /// partition and with caches as much in demand. Tolls of a node's chips hardly differ then.
+    /// partition, caches and ports as much in demand.
     fn are_twins(&self, at: usize, one: &Site, other: &Site) -> bool {
         let (a, b) = (ChipId::new(one.chip), ChipId::new(other.chip));
         one.twin.is_none()
-            && (one.share - other.share).abs() <= 1e-3 * one.share
+            && (one.share - other.share).abs() <= 1e-3
             && self.tree.node_of(a) == self.tree.node_of(b)
-            && (self.spreads[at].cores()[a] - self.spreads[at].cores()[b]).abs() < 1e-3
-            && self.occupancy.ages.are_alike(&self.tree, a, b)
+            && (self.spreads[at].cores()[a] - self.spreads[at].cores()[b]).abs() <= 1e-2
+            && self.occupancy.are_alike(&self.tree, a, b)
     }
 
     fn price_at(&self, (at, form): (usize, &Form), site: &mut Site, threads: usize) {

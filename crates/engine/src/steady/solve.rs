@@ -162,7 +162,7 @@ impl Layouts {
         let chosen = vec![0; self.forms.len()];
         let forms: Vec<&Form> = self.forms.iter().map(|of| &of[0]).collect();
         entitle(&mut self.base, weigh(&self.spec, &self.forms, &chosen));
-        let scope = Scope::whole(&self.base);
+        let scope = Scope::whole(&self.base, true);
         self.base.share_out(&forms, &scope);
         self.base_steps = settle(&mut self.base, &forms, &scope, SETTLED);
     }
@@ -171,7 +171,7 @@ impl Layouts {
     fn solve_whole(&mut self, chosen: &[usize], settled: f64) -> usize {
         let pairs = chosen.iter().zip(&self.forms);
         let forms: Vec<&Form> = pairs.map(|(at, of)| &of[*at]).collect();
-        let scope = Scope::whole(&self.base);
+        let scope = Scope::whole(&self.base, settled < ROUGHLY);
         self.work.follow(&self.base, &scope, &forms);
         for (at, number) in chosen.iter().enumerate().filter(|(_, number)| **number > 0) {
             self.work.take(at, &self.forms[at][*number]);
