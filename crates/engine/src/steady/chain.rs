@@ -15,10 +15,7 @@
 //! what is used. By Little's law the mean number and the throughput give the response.
 
 use super::demand::Arrivals;
-use super::filling::{Busy, Filled};
-
-/// Most threads of a core.
-pub(super) const THREADS: usize = 9;
+use super::filling::{Busy, Filled, THREADS};
 
 /// What a partition's virtual processors do, means over time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,5 +1,5 @@
-//! Many layouts compared: each put together from parts of the machine that have nothing to do with each
-//! other, of which each is solved once for those that are there.
+//! Many layouts compared: each put together from parts of the machine that have nothing to do with
+//! each other, of which each is solved once for those that are there.
 //!
 //! A part is the nodes of those that share homes or memory. What runs elsewhere is taken to be as
 //! in the spec's own layout, so that a part comes out the same whatever layout it is asked for, and
@@ -13,7 +13,7 @@ use super::answer::Compared;
 use super::form::Form;
 use super::overflow::mean_beyond;
 use super::scope::{Scope, Used};
-use super::solve::{settle, ROUGHLY};
+use super::settle::{settle, ROUGHLY};
 use super::state::{State, NOTHING};
 use crate::ids::{ChipId, NodeId, PortId};
 
@@ -59,7 +59,8 @@ impl Comparing {
     pub fn new(base: &State, forms: &[Vec<Form>]) -> Self {
         let used = |(at, of): (usize, &Vec<Form>)| {
             let mut used = Used::default();
-            used.add(base, at, &of[0]);
+            let doing = &base.doing[at];
+            used.add(&doing.load, doing.beside, &of[0]);
             used
         };
         let far = |(at, _): (usize, &Vec<Form>)| base.doing[at].away[1] * base.doing[at].cores();
@@ -188,7 +189,7 @@ impl Comparing {
         for at in self.scope.active.iter().copied() {
             let (doing, form) = (&work.doing[at], chosen[at]);
             part.partitions.push((at, Compared::of(doing, form)));
-            part.used.add(work, at, form);
+            part.used.add(&doing.load, doing.beside, form);
             part.far += doing.away[1] * doing.cores();
             part.owned += if form.owns {
                 f64::from(form.filled.vps())

@@ -1,9 +1,10 @@
 //! Which virtual processors a guest's busy threads are on.
 
-use super::chain::THREADS;
 use crate::guest::filled;
 use crate::spec::Partition;
 
+/// Most threads of a core.
+pub(super) const THREADS: usize = 9;
 /// Share of bursts beside others below which they are of no account.
 const LITTLE: f64 = 1e-4;
 

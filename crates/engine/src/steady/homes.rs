@@ -6,6 +6,7 @@
 
 use super::demand::Arrivals;
 use super::form::Form;
+use super::nodes::Nodes;
 use super::overflow::{Groups, Offered, RANKS};
 use super::scope::Scope;
 use super::state::{Doing, Site, State, NOTHING};
@@ -154,48 +155,8 @@ fn add_strangers(
     }
 }
 
-/// Nodes, where entitlement counts once it is used up: each uses its own first, so that in the
-/// first part of a window nobody can be thrown off.
-#[derive(Clone)]
-pub(super) struct Nodes {
-    alike: Groups,
-    ranked: Groups,
-    /// Core time of those at home, and the part of it that is entitled.
-    all: Vec<f64>,
-    entitled: Vec<f64>,
-}
-
-impl Nodes {
-    pub fn new(count: usize) -> Self {
-        Self {
-            all: vec![0.0; count],
-            entitled: vec![0.0; count],
-            alike: Groups::new(count),
-            ranked: Groups::new(count),
-        }
-    }
-
-    fn open(&mut self, at: usize, cores: f64) {
-        self.alike.open(at, cores);
-        self.ranked.open(at, cores);
-        (self.all[at], self.entitled[at]) = (0.0, 0.0);
-    }
-
-    fn close(&mut self, at: usize) {
-        self.alike.close(at);
-        self.ranked.close(at);
-    }
-
-    fn lost(&self, at: usize, seats: [f64; RANKS], ranks: [f64; RANKS]) -> f64 {
-        let early = self.entitled[at] / self.all[at].max(1e-12);
-        let alike = self.alike.lost(at, seats, seats[1]);
-        let ranked = self.ranked.lost(at, ranks, seats[1]);
-        early * alike + (1.0 - early) * ranked
-    }
-}
-
-/// Shares of a partition's time by chip: at home, on the home's node, elsewhere; those of the latter
-/// two.
+/// Shares of a partition's time by chip: at home, on the home's node, elsewhere; those of the
+/// latter two.
 fn scatter(
     tree: &Topology,
     form: &Form,

@@ -10,6 +10,7 @@ mod filling;
 mod form;
 mod grants;
 mod homes;
+mod nodes;
 mod overflow;
 mod price;
 mod scope;

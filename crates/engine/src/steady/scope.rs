@@ -1,8 +1,9 @@
-//! A part of the machine that is solved while the rest stays as it is: some nodes, and who runs there.
+//! A part of the machine that is solved while the rest stays as it is: some nodes, and who runs
+//! there.
 
+use super::chain::Load;
 use super::form::Form;
-use super::state::State;
-use crate::ids::{NodeId, PortId};
+use crate::ids::{NodeId, PortId, Span};
 
 /// A part of the machine.
 #[derive(Clone, Debug, Default)]
@@ -35,10 +36,10 @@ pub(super) struct Used {
 
 impl Scope {
     /// The whole machine, of which each chip may be priced by itself.
-    pub fn whole(state: &State, apart: bool) -> Self {
+    pub fn whole(nodes: Span<NodeId>, partitions: usize, apart: bool) -> Self {
         Self {
-            nodes: state.tree.nodes().into_iter().collect(),
-            active: (0..state.doing.len()).collect(),
+            nodes: nodes.into_iter().collect(),
+            active: (0..partitions).collect(),
             whole: true,
             apart,
             ..Self::default()
@@ -53,14 +54,13 @@ impl Scope {
 
 impl Used {
     /// Adds what a partition uses.
-    pub fn add(&mut self, state: &State, at: usize, form: &Form) {
+    pub fn add(&mut self, load: &Load, beside: f64, form: &Form) {
         if form.owns {
             return;
         }
-        let doing = &state.doing[at];
-        self.mean += doing.load.vps;
-        self.variance += doing.load.vps_variance;
+        self.mean += load.vps;
+        self.variance += load.vps_variance;
         self.most += f64::from(form.filled.vps());
-        self.beside += doing.beside;
+        self.beside += beside;
     }
 }

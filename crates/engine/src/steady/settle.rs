@@ -1,17 +1,41 @@
 //! One step towards the fixed point: price, queue, share out, place, load the machine.
 
-use super::chain::{self, THREADS};
+use super::chain;
+use super::filling::THREADS;
 use super::form::Form;
 use super::scope::Scope;
 use super::state::{classes, in_use, Doing, Site, State, NOTHING};
 use crate::cost::{Class, Place, Spent, Wants};
 use crate::ids::ChipId;
 
+/// Relative change of a partition's cores from which on it counts as settled.
+pub(super) const SETTLED: f64 = 1e-4;
+/// The same for one of many layouts that are only compared.
+pub(super) const ROUGHLY: f64 = 1e-3;
+/// Iterations after which an answer counts as found.
+const MOST_STEPS: usize = 200;
 /// Share of a partition's time on a chip below which a chip away from home is priced for the usual
 /// number of threads only.
 const LITTLE: f64 = 0.05;
 /// Steps of the caches' ages in each iteration: with one they would follow too far behind.
 const AGE_STEPS: usize = 2;
+
+/// Iterates to the fixed point: all of the way at first, less where a step overshoots. The
+/// iterations that it took.
+pub(super) fn settle(state: &mut State, forms: &[&Form], scope: &Scope, settled: f64) -> usize {
+    let (mut weight, mut last) = (1.0_f64, f64::INFINITY);
+    for step in 1..=MOST_STEPS {
+        let change = state.step(forms, scope, weight);
+        if change <= settled && step > 2 || state.spills {
+            return step;
+        }
+        if change > last {
+            weight = (0.7 * weight).max(0.1);
+        }
+        last = change;
+    }
+    MOST_STEPS
+}
 
 impl State {
     /// One step of a part of the machine, after which what it carries is averaged in with `weight`;

@@ -19,7 +19,8 @@ impl State {
         let cores: f64 = self.free.iter().sum();
         let mut used = scope.others;
         for at in scope.active.iter().copied() {
-            used.add(self, at, forms[at]);
+            let doing = &self.doing[at];
+            used.add(&doing.load, doing.beside, forms[at]);
         }
         // What more want than there are cores for by chance, not always, those lose that are not
         // entitled to it.
@@ -86,8 +87,8 @@ impl State {
     }
 }
 
-/// A partition has so many cores from now on, and loses some by chance: half of the way. By how much
-/// what it is served changed.
+/// A partition has so many cores from now on, and loses some by chance: half of the way. By how
+/// much what it is served changed.
 fn serve(doing: &mut Doing, claim: &Claim, granted: f64, lost: f64) -> f64 {
     let vps = doing.load.vps.max(1e-12);
     let crowded = 1.0 - (lost / vps).min(0.9);

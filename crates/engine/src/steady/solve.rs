@@ -5,18 +5,12 @@ use super::compare::Comparing;
 use super::fault::SolveFault;
 use super::form::Form;
 use super::scope::Scope;
+use super::settle::{settle, ROUGHLY, SETTLED};
 use super::state::State;
 use crate::hypervisor::entitlements;
 use crate::machine::Topology;
 use crate::sim;
 use crate::spec::{Partition, Policy, Pool, Processors, Spec};
-
-/// Relative change of a partition's cores from which on it counts as settled.
-const SETTLED: f64 = 1e-4;
-/// The same for one of many layouts that are only compared.
-pub(super) const ROUGHLY: f64 = 1e-3;
-/// Iterations after which an answer counts as found.
-const MOST_STEPS: usize = 200;
 
 /// A machine with forms of each partition to choose from.
 pub struct Layouts {
@@ -162,16 +156,21 @@ impl Layouts {
         let chosen = vec![0; self.forms.len()];
         let forms: Vec<&Form> = self.forms.iter().map(|of| &of[0]).collect();
         entitle(&mut self.base, weigh(&self.spec, &self.forms, &chosen));
-        let scope = Scope::whole(&self.base, true);
+        let scope = self.scope(true);
         self.base.share_out(&forms, &scope);
         self.base_steps = settle(&mut self.base, &forms, &scope, SETTLED);
+    }
+
+    /// The whole machine, of which each chip may be priced by itself.
+    fn scope(&self, apart: bool) -> Scope {
+        Scope::whole(self.base.tree.nodes(), self.forms.len(), apart)
     }
 
     /// Solves a layout as a whole, from where the spec's own one is.
     fn solve_whole(&mut self, chosen: &[usize], settled: f64) -> usize {
         let pairs = chosen.iter().zip(&self.forms);
         let forms: Vec<&Form> = pairs.map(|(at, of)| &of[*at]).collect();
-        let scope = Scope::whole(&self.base, settled < ROUGHLY);
+        let scope = self.scope(settled < ROUGHLY);
         self.work.follow(&self.base, &scope, &forms);
         for (at, number) in chosen.iter().enumerate().filter(|(_, number)| **number > 0) {
             self.work.take(at, &self.forms[at][*number]);
@@ -180,23 +179,6 @@ impl Layouts {
         self.work.share_out(&forms, &scope);
         settle(&mut self.work, &forms, &scope, settled)
     }
-}
-
-/// Iterates to the fixed point: all of the way at first, less where a step overshoots. The
-/// iterations that it took.
-pub(super) fn settle(state: &mut State, forms: &[&Form], scope: &Scope, settled: f64) -> usize {
-    let (mut weight, mut last) = (1.0_f64, f64::INFINITY);
-    for step in 1..=MOST_STEPS {
-        let change = state.step(forms, scope, weight);
-        if change <= settled && step > 2 || state.spills {
-            return step;
-        }
-        if change > last {
-            weight = (0.7 * weight).max(0.1);
-        }
-        last = change;
-    }
-    MOST_STEPS
 }
 
 fn entitle(state: &mut State, entitled: Option<Vec<f64>>) {

@@ -1,9 +1,10 @@
 //! A layout on its way to the fixed point: what each partition does where, and what the machine's
 //! caches and links make of it.
 
-use super::chain::{Load, THREADS};
+use super::chain::Load;
+use super::filling::THREADS;
 use super::form::Form;
-use super::homes::Nodes;
+use super::nodes::Nodes;
 use super::overflow::Groups;
 use super::scope::Scope;
 use crate::cost::{Class, Contention, Occupancy, Spread, Working};
