@@ -318,6 +318,14 @@ impl<I: Id, T> ById<I, T> {
         &self.items[span.numbers()]
     }
 
+    /// Becomes like another, in the room that it has.
+    pub fn follow(&mut self, other: &Self)
+    where
+        T: Clone,
+    {
+        self.items.clone_from(&other.items);
+    }
+
     /// The same, to change.
     #[inline]
     pub fn slice_mut(&mut self, span: Span<I>) -> &mut [T] {

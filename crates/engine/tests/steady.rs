@@ -6,7 +6,7 @@ use common::platform::Platform;
 use common::random::scenarios;
 use common::{dedicated, machine, partition, shared, spec, transactions, users};
 use homenode_engine::spec::{Distribution, Partition, Spec};
-use homenode_engine::steady::{solve, Layouts, SolveFault, Solved};
+use homenode_engine::steady::{solve, Compared, Layouts, SolveFault, Solved};
 use proptest::prelude::*;
 
 fn of(spec: &Spec) -> Solved {
@@ -85,6 +85,81 @@ fn a_form_that_is_taken_and_given_back_leaves_no_trace() {
     assert!(waits(&first) > 0.01 && waits(&apart) < 0.1 * waits(&first));
     let fault = layouts.solve(&[0, 7]).unwrap_err();
     assert!(matches!(fault, SolveFault::Shape { .. }));
+}
+
+/// Partitions on a machine of four nodes, each of which may be at home on any of them.
+fn movable(rates: &[f64]) -> (Spec, Layouts) {
+    let mut parts = Vec::new();
+    for (at, rate) in rates.iter().enumerate() {
+        let work = transactions(*rate, Distribution::Exponential);
+        let mut one = partition(&format!("p{at}"), shared(1.0, 3), work);
+        one.home = vec![2 * (at as u16 % 4), 2 * (at as u16 % 4) + 1];
+        one.memory = vec![common::memory(&one.home, common::GIB)];
+        parts.push(one);
+    }
+    let made = spec(machine("node:4 chip:2 core:4"), parts);
+    let mut layouts = Layouts::new(&made).unwrap();
+    for (at, one) in made.partitions.iter().enumerate() {
+        for node in 0..4 {
+            let home = vec![2 * node, 2 * node + 1];
+            let memory = vec![common::memory(&home, common::GIB)];
+            let moved = Partition {
+                home,
+                memory,
+                ..one.clone()
+            };
+            layouts.add(at, &moved).unwrap();
+        }
+    }
+    (made, layouts)
+}
+
+fn compared(layouts: &mut Layouts, rows: &[Vec<usize>]) -> Vec<Vec<Compared>> {
+    let each = rows.iter().map(|row| {
+        let mut told = Vec::new();
+        layouts.compare(row, &mut told).unwrap();
+        told
+    });
+    each.collect()
+}
+
+/// Rows that wander from the spec's own layout, one partition after the other.
+fn wander(count: usize, partitions: usize) -> Vec<Vec<usize>> {
+    let mut row = vec![0; partitions];
+    let each = (0..count).map(|step| {
+        row[step * 7 % partitions] = step * 5 % 5;
+        row.clone()
+    });
+    each.collect()
+}
+
+#[test]
+fn what_is_compared_does_not_depend_on_what_was_compared_before() {
+    // The last of them overflow now and then, so that some layouts are solved as a whole.
+    let rates = [300.0, 500.0, 900.0, 1_500.0, 2_200.0, 2_500.0];
+    let rows = wander(40, rates.len());
+    let there = compared(&mut movable(&rates).1, &rows);
+    let back: Vec<Vec<usize>> = rows.iter().rev().cloned().collect();
+    let mut back = compared(&mut movable(&rates).1, &back);
+    back.reverse();
+    assert_eq!(format!("{there:?}"), format!("{back:?}"));
+}
+
+#[test]
+fn what_is_compared_is_near_what_is_solved() {
+    let rates = [300.0, 500.0, 900.0, 1_500.0, 2_200.0, 2_500.0];
+    let (_, mut layouts) = movable(&rates);
+    let rows = wander(40, rates.len());
+    let mut apart = Vec::new();
+    for (row, told) in rows.iter().zip(compared(&mut layouts, &rows)) {
+        let solved = layouts.solve(row).unwrap();
+        for (one, other) in told.iter().zip(&solved.partitions) {
+            apart.push((one.cores / other.cores - 1.0).abs());
+        }
+    }
+    apart.sort_by(f64::total_cmp);
+    assert!(apart[apart.len() / 2] < 1e-3, "{apart:?}");
+    assert!(apart[apart.len() - 1] < 1e-2, "{apart:?}");
 }
 
 fn check_laws(spec: &Spec) {

@@ -4,7 +4,7 @@ use super::errors::{parse, refused, SpecError};
 use super::price::named;
 use homenode_engine::cost::{BOOK_NAMES, LINE_NAMES};
 use homenode_engine::spec::{Partition, Spec};
-use homenode_engine::steady::{self, SolveFault, Solved, SolvedPartition};
+use homenode_engine::steady::{self, Compared, SolveFault, SolvedPartition};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -66,32 +66,22 @@ impl Layouts {
         choices: Vec<Vec<usize>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let layouts = &mut self.0;
-        let solved: Result<Vec<Solved>, SolveFault> = py.detach(|| {
-            choices
-                .iter()
-                .map(|chosen| layouts.compare(chosen))
+        let mut told = Vec::new();
+        let steps: Result<Vec<usize>, SolveFault> = py.detach(|| {
+            let each = choices.iter();
+            each.map(|chosen| layouts.compare(chosen, &mut told))
                 .collect()
         });
-        let solved = solved.map_err(|fault| raised(py, &fault))?;
+        let steps = steps.map_err(|fault| raised(py, &fault))?;
         let columns = PyDict::new(py);
-        let column = |value: fn(&SolvedPartition) -> f64| -> Vec<f64> {
-            solved
-                .iter()
-                .flat_map(|of| &of.partitions)
-                .map(value)
-                .collect()
-        };
+        let column = |value: fn(&Compared) -> f64| -> Vec<f64> { told.iter().map(value).collect() };
         columns.set_item("cores", column(|of| of.cores))?;
         columns.set_item("throughput", column(|of| of.throughput))?;
-        columns.set_item(
-            "response_ns",
-            column(|of| of.response_ns.unwrap_or(f64::NAN)),
-        )?;
+        columns.set_item("response_ns", column(|of| of.response_ns))?;
         columns.set_item("p95_ns", column(|_| f64::NAN))?;
         columns.set_item("steady", column(|of| f64::from(u8::from(of.steady))))?;
-        columns.set_item("far", column(|of| of.by_distance[2]))?;
+        columns.set_item("far", column(|of| of.far))?;
         columns.set_item("busy_vps", column(|of| of.busy_vps))?;
-        let steps: Vec<usize> = solved.iter().map(|of| of.steps).collect();
         columns.set_item("steps", steps)?;
         Ok(columns)
     }

@@ -24,7 +24,7 @@
 
 use super::miss::MissCurve;
 use super::spread::Spread;
-use crate::ids::ChipId;
+use crate::ids::{ChipId, NodeId, Span};
 use crate::machine::Topology;
 use crate::spec::{Cache, CacheScope, Machine, Profile};
 
@@ -49,12 +49,14 @@ struct Level {
     bytes: f64,
     /// By chip or by node [ns]; infinite where nothing comes in.
     ages: Vec<f64>,
+    /// The same before the last step, where only a part of the machine is followed.
+    lasts: Vec<f64>,
     /// What partitions do behind each.
     streams: Vec<Vec<Stream>>,
 }
 
 /// What a partition does behind a cache.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Stream {
     partition: usize,
     threads: f64,
@@ -125,6 +127,7 @@ impl Ages {
                 scope: cache.scope,
                 bytes: cache.bytes as f64,
                 ages: vec![f64::INFINITY; instances],
+                lasts: vec![f64::NAN; instances],
                 streams: vec![Vec::new(); instances],
             }
         };
@@ -147,6 +150,47 @@ impl Ages {
         self.levels[level].ages.fill(ns);
     }
 
+    /// Becomes like others of the same machine.
+    pub fn follow(&mut self, other: &Self) {
+        for (level, other) in self.levels.iter_mut().zip(&other.levels) {
+            level.ages.clone_from(&other.ages);
+        }
+    }
+
+    /// Whether lines stay as long beside both chips, but for a thousandth.
+    pub fn are_alike(&self, tree: &Topology, one: ChipId, other: ChipId) -> bool {
+        (0..self.levels.len()).all(|level| {
+            if self.levels[level].ages.is_empty() {
+                return true;
+            }
+            let (one, other) = (self.of(level, tree, one), self.of(level, tree, other));
+            one == other || (one - other).abs() <= 1e-3 * one
+        })
+    }
+
+    /// Follows what some partitions did lately on some nodes, where no others run.
+    pub fn update_on(
+        &mut self,
+        (tree, nodes): (&Topology, &[NodeId]),
+        spreads: &[Spread],
+        working: &[Working],
+        who: impl Iterator<Item = usize> + Clone,
+    ) {
+        for level in self.levels.iter_mut().filter(|of| !of.ages.is_empty()) {
+            for chips in nodes.iter().map(|node| tree.chips_of(*node)) {
+                if level.scope == CacheScope::Node {
+                    let node = tree.node_of(chips.at(0)).index();
+                    level.update(node, chips, spreads, working, who.clone());
+                    continue;
+                }
+                for chip in chips.numbers() {
+                    let only = Span::new(chip, 1);
+                    level.update(chip, only, spreads, working, who.clone());
+                }
+            }
+        }
+    }
+
     /// Follows what partitions did lately.
     pub fn update(&mut self, tree: &Topology, spreads: &[Spread], working: &[Working]) {
         for level in &mut self.levels {
@@ -167,6 +211,35 @@ impl Ages {
                 *age = next_age(level.bytes, *age, streams, working);
             }
         }
+    }
+}
+
+impl Level {
+    /// A step of one instance, which is beside some chips.
+    fn update(
+        &mut self,
+        at: usize,
+        chips: Span<ChipId>,
+        spreads: &[Spread],
+        working: &[Working],
+        who: impl Iterator<Item = usize>,
+    ) {
+        let (before, rest) = self.streams.split_at_mut(at);
+        let streams = &mut rest[0];
+        streams.clear();
+        for partition in who {
+            let (threads, per_ns) = spreads[partition].work_on(chips);
+            if threads > 0.0 {
+                add(streams, partition, threads, per_ns);
+            }
+        }
+        self.lasts[at] = self.ages[at];
+        // Neighbours with which all is alike need not be worked out again.
+        let alike = before.last().filter(|of| !of.is_empty() && *of == streams);
+        self.ages[at] = match alike {
+            Some(_) if self.lasts[at - 1] == self.lasts[at] => self.ages[at - 1],
+            _ => next_age(self.bytes, self.ages[at], streams, working),
+        };
     }
 }
 

@@ -220,6 +220,50 @@ impl Fabric {
         }
     }
 
+    /// Ports of a node: those of its memory, its chips, itself and its caches.
+    pub fn ports_on(&self, tree: &Topology, node: NodeId) -> Vec<PortId> {
+        let chips = || tree.chips_of(node).into_iter();
+        let mut ports: Vec<PortId> = chips()
+            .flat_map(|chip| {
+                let cache = self.cache(tree, chip).map(|(port, _)| port);
+                let own = [
+                    self.memory(tree.domain_of(chip)),
+                    self.into_chip(chip),
+                    self.out_of_chip(chip),
+                ];
+                own.into_iter().chain(cache)
+            })
+            .chain([self.into_node(node), self.out_of_node(node)])
+            .collect();
+        ports.sort_unstable();
+        ports.dedup();
+        ports
+    }
+
+    /// Becomes like that of the same machine.
+    pub fn follow(&mut self, other: &Self) {
+        self.ports.follow(&other.ports);
+    }
+
+    /// Whether somebody waits at one of some ports, or more is asked of it than it carries.
+    pub(super) fn waits_on(&self, ports: &[PortId]) -> bool {
+        let waits = |port: &Port| port.asked > port.most || port.toll.wait_ns > 0.0;
+        ports.iter().any(|port| waits(&self.ports[*port]))
+    }
+
+    /// Ends a nanosecond at some ports alone.
+    pub(super) fn close_on(&mut self, ports: &[PortId], weight: f64) {
+        let each = ports.iter().copied();
+        each.for_each(|port| self.ports[port].close_window(1.0, weight));
+    }
+
+    /// What was carried and asked lately is forgotten.
+    pub(super) fn begin_anew(&mut self) {
+        for port in &mut self.ports {
+            (port.lines, port.asked, port.behind) = (0.0, 0.0, 0.0);
+        }
+    }
+
     /// Ends a window at all ports.
     pub(super) fn close_window(&mut self, window_ns: f64, weight: f64) {
         for port in &mut self.ports {

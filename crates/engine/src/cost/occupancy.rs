@@ -7,7 +7,7 @@ use super::fabric::Fabric;
 use super::port::Wants;
 use super::relief::Asked;
 use super::spread::Spread;
-use crate::ids::ChipId;
+use crate::ids::{ChipId, PortId};
 use crate::machine::Topology;
 use crate::spec::Machine;
 
@@ -72,6 +72,51 @@ impl Occupancy {
         self.spent.push(spent);
     }
 
+    /// Adds what many instructions on a chip want, of whom nobody waits.
+    pub fn add_wants(&mut self, tree: &Topology, at: (ChipId, &Spread), wants: &Wants) {
+        self.fabric.carry(tree, at, wants, (1.0, 1.0));
+    }
+
+    /// Ends a nanosecond at some ports alone; whether somebody waits there.
+    pub fn close_on(
+        &mut self,
+        tree: &Topology,
+        spreads: &[Spread],
+        ports: &[PortId],
+        weight: f64,
+    ) -> bool {
+        let waits = self.fabric.waits_on(ports);
+        self.fabric.close_on(ports, weight);
+        if waits {
+            self.relieve(tree, spreads, 1.0);
+        }
+        self.fabric.begin_anew();
+        self.spent.clear();
+        waits
+    }
+
+    /// Whether caches and ports beside both chips are as much in demand, but for a thousandth.
+    pub fn are_alike(&self, tree: &Topology, one: ChipId, other: ChipId) -> bool {
+        let toll = |chip| {
+            let memory = self.fabric.memory_toll(chip, tree.domain_of(chip), 1.0);
+            (self.fabric.near_toll(chip).ns(), memory.ns())
+        };
+        let (a, b) = (toll(one), toll(other));
+        let is_near = |a: f64, b: f64| (a - b).abs() <= 1e-2 + 1e-3 * a;
+        is_near(a.0, b.0) && is_near(a.1, b.1) && self.ages.are_alike(tree, one, other)
+    }
+
+    /// Whether somebody waits at one of some ports.
+    pub fn waits_on(&self, ports: &[PortId]) -> bool {
+        self.fabric.waits_on(ports)
+    }
+
+    /// Becomes like that of the same machine.
+    pub fn follow(&mut self, other: &Self) {
+        self.ages.follow(&other.ages);
+        self.fabric.follow(&other.fabric);
+    }
+
     /// Adds lines that came from other nodes' caches to a chip.
     pub fn hold(&mut self, tree: &Topology, chip: ChipId, far_lines: f64) {
         self.fabric.carry_far(tree, chip, far_lines);
@@ -89,19 +134,24 @@ impl Occupancy {
     ) {
         self.fabric.close_window(window_ns, weight);
         if self.fabric.is_overrun(window_ns) {
-            let mut asked = Asked::default();
-            for spent in &self.spent {
-                let at = (spent.chip, &spreads[spent.partition]);
-                self.fabric
-                    .each_want(tree, at, &spent.wants, |port, lines| {
-                        asked.want(port, lines)
-                    });
-                asked.add(spent.instructions * spent.ns, spent.ns - spent.wait_ns);
-            }
-            asked.relieve(&mut self.fabric, window_ns);
+            self.relieve(tree, spreads, window_ns);
         } else {
             self.fabric.let_go();
         }
         self.spent.clear();
+    }
+
+    /// Those wait who asked for more than there is.
+    fn relieve(&mut self, tree: &Topology, spreads: &[Spread], window_ns: f64) {
+        let mut asked = Asked::default();
+        for spent in &self.spent {
+            let at = (spent.chip, &spreads[spent.partition]);
+            self.fabric
+                .each_want(tree, at, &spent.wants, |port, lines| {
+                    asked.want(port, lines)
+                });
+            asked.add(spent.instructions * spent.ns, spent.ns - spent.wait_ns);
+        }
+        asked.relieve(&mut self.fabric, window_ns);
     }
 }

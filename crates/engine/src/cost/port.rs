@@ -93,6 +93,17 @@ pub struct Wants {
     pub cache: f64,
 }
 
+impl Wants {
+    /// Adds those of so many instructions, which write as much.
+    pub fn add_scaled(&mut self, other: &Self, by: f64) {
+        self.memory += by * other.memory;
+        self.memory_work = other.memory_work;
+        self.outside += by * other.outside;
+        self.far += by * other.far;
+        self.cache += by * other.cache;
+    }
+}
+
 /// The outermost cache of chips or nodes that states a bandwidth.
 pub(super) fn with_bandwidth(machine: &Machine) -> Option<(CacheScope, usize)> {
     let levels = machine.caches.iter().enumerate();

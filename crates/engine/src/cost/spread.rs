@@ -96,6 +96,19 @@ impl Spread {
         }
     }
 
+    /// Becomes like another of the same machine, in the room that it has.
+    pub fn follow(&mut self, other: &Self) {
+        self.memory.all.clone_from(&other.memory.all);
+        self.memory.of_chip.follow(&other.memory.of_chip);
+        self.cores.follow(&other.cores);
+        self.node_cores.follow(&other.node_cores);
+        self.busy_ns.follow(&other.busy_ns);
+        self.work.follow(&other.work);
+        self.done.follow(&other.done);
+        self.used.clone_from(&other.used);
+        self.used_nodes.clone_from(&other.used_nodes);
+    }
+
     /// Domains that a core of `chip` reads from, with their shares of its lines from memory.
     pub fn memory_of(&self, chip: ChipId) -> &[(MemoryId, f64)] {
         self.memory.of(chip)

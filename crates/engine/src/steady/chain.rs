@@ -15,10 +15,7 @@
 //! what is used. By Little's law the mean number and the throughput give the response.
 
 use super::demand::Arrivals;
-use super::filling::Filled;
-
-/// Most threads of a core.
-pub(super) const THREADS: usize = 9;
+use super::filling::{Busy, Filled, THREADS};
 
 /// What a partition's virtual processors do, means over time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -45,7 +42,12 @@ const TAIL: f64 = 1e-9;
 
 /// Works a chain out. `rates[k]` are bursts that a virtual processor with `k` busy threads does in
 /// a nanosecond; `filled` says how many have how many.
-pub(super) fn load(arrivals: Arrivals, rates: &[f64; THREADS], filled: Filled) -> Load {
+pub(super) fn load(
+    arrivals: Arrivals,
+    rates: &[f64; THREADS],
+    filled: Filled,
+    known: &[Busy],
+) -> Load {
     match arrivals {
         Arrivals::Never => Load::default(),
         Arrivals::Always(threads, duty) => always(threads, duty, rates, filled),
@@ -56,12 +58,15 @@ pub(super) fn load(arrivals: Arrivals, rates: &[f64; THREADS], filled: Filled) -
                 (all.overrun, all.runnable) = (true, f64::INFINITY);
                 return all;
             }
-            walk(|_| per_ns, rates, filled, None)
+            walk(|_| per_ns, rates, (filled, known), None)
         }
         Arrivals::Closed(count, away_ns) if away_ns <= 0.0 => always(count, 1.0, rates, filled),
-        Arrivals::Closed(count, away_ns) => {
-            walk(|n| (count - n) / away_ns, rates, filled, Some(count))
-        }
+        Arrivals::Closed(count, away_ns) => walk(
+            |n| (count - n) / away_ns,
+            rates,
+            (filled, known),
+            Some(count),
+        ),
     }
 }
 
@@ -91,21 +96,32 @@ fn always(threads: f64, duty: f64, rates: &[f64; THREADS], filled: Filled) -> Lo
 fn walk(
     arrivals: impl Fn(f64) -> f64,
     rates: &[f64; THREADS],
-    filled: Filled,
+    (filled, known): (Filled, &[Busy]),
     count: Option<f64>,
 ) -> Load {
     let most = filled.threads();
+    let at = |n: u32| {
+        let n = n.min(most);
+        known
+            .get(n as usize)
+            .copied()
+            .unwrap_or_else(|| Busy::of(filled, n))
+    };
     let mut sums = Sums::default();
     let (mut p, mut n) = (1.0_f64, 0_u32);
+    let (mut now, mut rate) = (at(0), 0.0);
     loop {
         let coming = arrivals(f64::from(n)).max(0.0);
-        sums.add(p, n, coming, rates, filled);
-        let next = departures(rates, filled, (n + 1).min(most));
-        let ratio = coming / next;
+        sums.add_last(p, f64::from(n), &now, rate);
+        sums.add_coming(p * coming, &now, filled.returns);
+        let next = at(n + 1);
+        let next_rate = next.rate(rates);
+        let ratio = coming / next_rate;
         if n >= most && count.is_none() {
-            sums.add_tail(p * ratio, n + 1, ratio);
+            sums.add_tail(p * ratio, n + 1, ratio, (&now, rate));
             break;
         }
+        (now, rate) = (next, next_rate);
         p *= ratio;
         n += 1;
         let is_small = ratio < 0.9 && p < TAIL * sums.all * (1.0 - ratio);
@@ -126,47 +142,35 @@ struct Sums {
     load: Load,
     squares: f64,
     coming: f64,
-    /// Virtual processors with work in the last state, by their busy threads.
-    last: [f64; THREADS],
-    last_vps: f64,
-    last_rate: f64,
 }
 
 impl Sums {
-    fn add(&mut self, p: f64, n: u32, coming: f64, rates: &[f64; THREADS], filled: Filled) {
-        let running = n.min(filled.threads());
-        if n <= filled.threads() {
-            (self.last, self.last_vps, self.last_rate) = ([0.0; THREADS], 0.0, 0.0);
-            filled.each(running, |busy, vps| {
-                self.last[busy] += vps;
-                self.last_vps += vps;
-                self.last_rate += vps * rates[busy];
-            });
-        }
-        self.add_last(p, f64::from(n));
-        self.load.wakes_per_ns += p * coming * filled.wakes(n);
-        if filled.returns {
-            self.coming += p * coming;
-            self.load.full += p * coming * filled.full(n);
+    /// Bursts that come to a state.
+    fn add_coming(&mut self, coming: f64, busy: &Busy, returns: bool) {
+        self.load.wakes_per_ns += coming * busy.wakes;
+        if returns {
+            self.coming += coming;
+            self.load.full += coming * busy.full;
         }
     }
 
-    fn add_last(&mut self, p: f64, n: f64) {
+    /// A state of `n` threads.
+    fn add_last(&mut self, p: f64, n: f64, busy: &Busy, rate: f64) {
         self.all += p;
-        for (sum, vps) in self.load.with.iter_mut().zip(self.last) {
+        for (sum, vps) in self.load.with.iter_mut().zip(busy.with) {
             *sum += p * vps;
         }
-        self.load.vps += p * self.last_vps;
-        self.squares += p * self.last_vps * self.last_vps;
+        self.load.vps += p * busy.vps;
+        self.squares += p * busy.vps * busy.vps;
         self.load.runnable += p * n;
-        self.load.bursts_per_ns += p * self.last_rate;
+        self.load.bursts_per_ns += p * rate;
     }
 
     /// States from `n` on, in which all logical processors are busy and each has `ratio` times the
     /// probability of the one before it.
-    fn add_tail(&mut self, p: f64, n: u32, ratio: f64) {
+    fn add_tail(&mut self, p: f64, n: u32, ratio: f64, (busy, rate): (&Busy, f64)) {
         let all = p / (1.0 - ratio);
-        self.add_last(all, f64::from(n) + ratio / (1.0 - ratio));
+        self.add_last(all, f64::from(n) + ratio / (1.0 - ratio), busy, rate);
     }
 
     fn scale(&mut self, by: f64) {
@@ -209,19 +213,19 @@ mod tests {
     fn one_processor_is_the_queue_of_textbooks() {
         let (filled, rates) = single(1);
         for load in [0.1, 0.5, 0.9, 0.99] {
-            let found = super::load(Arrivals::Open(load), &rates, filled);
+            let found = super::load(Arrivals::Open(load), &rates, filled, &[]);
             assert!((found.vps - load).abs() < 1e-9);
             assert!((found.runnable - load / (1.0 - load)).abs() < 1e-6 / (1.0 - load));
             assert!((found.wakes_per_ns - load * (1.0 - load)).abs() < 1e-9);
         }
-        assert!(super::load(Arrivals::Open(1.0), &rates, filled).overrun);
+        assert!(super::load(Arrivals::Open(1.0), &rates, filled, &[]).overrun);
     }
 
     #[test]
     fn several_processors_are_erlangs_queue() {
         // M/M/3 with an offered load of 2: chance to wait 4/9, mean queue 8/9.
         let (filled, rates) = single(3);
-        let found = super::load(Arrivals::Open(2.0), &rates, filled);
+        let found = super::load(Arrivals::Open(2.0), &rates, filled, &[]);
         assert!((found.vps - 2.0).abs() < 1e-9);
         assert!((found.runnable - 26.0 / 9.0).abs() < 1e-9);
     }
@@ -230,19 +234,19 @@ mod tests {
     fn a_few_customers_are_the_machine_repairman() {
         // Two customers who are away for as long as a burst takes: p = 1, 2, 2 fifths.
         let (filled, rates) = single(1);
-        let found = super::load(Arrivals::Closed(2.0, 1.0), &rates, filled);
+        let found = super::load(Arrivals::Closed(2.0, 1.0), &rates, filled, &[]);
         assert!((found.runnable - 1.2).abs() < 1e-12);
         assert!((found.bursts_per_ns - 0.8).abs() < 1e-12);
-        let many = super::load(Arrivals::Closed(5_000.0, 1.0), &rates, filled);
+        let many = super::load(Arrivals::Closed(5_000.0, 1.0), &rates, filled, &[]);
         assert!((many.bursts_per_ns - 1.0).abs() < 1e-9);
     }
 
     #[test]
     fn who_is_always_there_keeps_as_many_busy() {
         let (filled, rates) = single(4);
-        let found = super::load(Arrivals::Always(3.0, 0.5), &rates, filled);
+        let found = super::load(Arrivals::Always(3.0, 0.5), &rates, filled, &[]);
         assert_eq!((found.vps, found.bursts_per_ns), (1.5, 1.5));
-        let all = super::load(Arrivals::Always(9.0, 1.0), &rates, filled);
+        let all = super::load(Arrivals::Always(9.0, 1.0), &rates, filled, &[]);
         assert_eq!((all.vps, all.runnable), (4.0, 9.0));
     }
 }

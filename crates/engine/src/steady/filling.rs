@@ -3,6 +3,8 @@
 use crate::guest::filled;
 use crate::spec::Partition;
 
+/// Most threads of a core.
+pub(super) const THREADS: usize = 9;
 /// Share of bursts beside others below which they are of no account.
 const LITTLE: f64 = 1e-4;
 
@@ -35,7 +37,56 @@ pub(super) struct Filled {
     again: f64,
 }
 
+/// The virtual processors while so many threads are busy.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Busy {
+    /// How many have how many of them.
+    pub with: [f64; THREADS],
+    /// With work.
+    pub vps: f64,
+    /// Chance that the next thread finds no virtual processor to join.
+    pub wakes: f64,
+    /// Chance that no virtual processor is without work, where that counts.
+    pub full: f64,
+}
+
+impl Busy {
+    pub fn of(filled: Filled, threads: u32) -> Self {
+        let mut busy = Self {
+            wakes: filled.wakes(threads),
+            ..Self::default()
+        };
+        if filled.returns {
+            busy.full = filled.full(threads);
+        }
+        filled.each(threads, |threads, vps| {
+            busy.with[threads] += vps;
+            busy.vps += vps;
+        });
+        busy
+    }
+
+    /// Bursts done in a nanosecond, by what one virtual processor does.
+    pub fn rate(&self, rates: &[f64; THREADS]) -> f64 {
+        self.with
+            .iter()
+            .zip(rates)
+            .map(|(vps, rate)| vps * rate)
+            .sum()
+    }
+}
+
 impl Filled {
+    /// For each number of busy threads, where that is known beforehand: nothing strays.
+    pub fn known(self) -> Vec<Busy> {
+        if self.returns {
+            return Vec::new();
+        }
+        (0..=self.threads())
+            .map(|threads| Busy::of(self, threads))
+            .collect()
+    }
+
     /// Of a partition; a core has so many `parts`, and its threads may stay for good.
     pub fn of(partition: &Partition, parts: u8, settled: bool) -> Self {
         let smt = u32::from(partition.smt);

@@ -2,10 +2,10 @@
 
 use super::demand::{Arrivals, Demand};
 use super::fault::SolveFault;
-use super::filling::Filled;
+use super::filling::{Busy, Filled};
 use crate::cost::{Fixed, Spread, Working};
 use crate::guest::memory;
-use crate::ids::ChipId;
+use crate::ids::{ById, ChipId, MemoryId, NodeId};
 use crate::machine::Topology;
 use crate::spec::{Accounting, Guest, LockKind, Machine, Partition, Policy, Processors};
 
@@ -15,6 +15,8 @@ pub(super) struct Form {
     pub partition: Partition,
     pub demand: Demand,
     pub filled: Filled,
+    /// By busy threads, unless it depends on the load.
+    pub known: Vec<Busy>,
     pub spread: Spread,
     pub working: Working,
     /// By busy threads of a core.
@@ -23,10 +25,16 @@ pub(super) struct Form {
     pub homes: Vec<(ChipId, f64)>,
     /// The same by the number of their node.
     pub homes_by_node: Vec<(usize, f64)>,
+    /// Nodes that are its homes or of which it reads much, as bits.
+    pub nodes: u64,
+    /// Whether memory is as near from all its homes of a node.
+    pub even: bool,
     /// Cores that it is entitled to, most it may use, and the group that limits it with others.
     pub entitled: f64,
     pub cap: f64,
     pub group: Option<usize>,
+    /// Whether it is entitled to a share by weight, among all of them.
+    pub by_weight: bool,
     /// Whether a cap by weight holds for each of its logical cores.
     pub caps_each: bool,
     /// Whether it has cores of its own.
@@ -61,21 +69,26 @@ impl Form {
         let homes = homes(tree, one);
         let reads = memory::place(machine, tree, one);
         let aix = matches!(one.guest, Guest::Aix(_));
+        let filled = Filled::of(one, machine.smt.parts, stays).with(match demand.arrivals {
+            Arrivals::Open(_) => 1.0 - 1.0 / demand.bursts,
+            _ => 1.0,
+        });
         Ok(Self {
             demand,
-            filled: Filled::of(one, machine.smt.parts, stays).with(match demand.arrivals {
-                Arrivals::Open(_) => 1.0 - 1.0 / demand.bursts,
-                _ => 1.0,
-            }),
+            filled,
+            known: filled.known(),
             entitled: entitled(one),
             cap: cap(one),
             group: group(machine, one),
+            by_weight: machine.hypervisor.policy == Policy::Prsm && !owns,
             caps_each: machine.hypervisor.policy == Policy::Prsm,
             balances_per_ns: one
                 .guest
                 .unix()
                 .rebalance_ns
                 .map_or(0.0, |ns| 1.0 / ns as f64),
+            nodes: nodes(tree, &homes, &reads),
+            even: is_even(tree, &homes, &reads),
             spread: Spread::new(tree, reads),
             working: Working::of(machine, &one.profile),
             fixed: (0..=one.smt.max(tree.siblings as u8))
@@ -122,6 +135,44 @@ fn by_node(tree: &Topology, homes: &[(ChipId, f64)]) -> Vec<(usize, f64)> {
         }
     }
     nodes
+}
+
+/// Share of what a partition reads from which on a node is one of those it depends on.
+const MUCH: f64 = 0.2;
+
+type Reads = ById<ChipId, Vec<(MemoryId, f64)>>;
+
+/// Nodes of homes and of what is read there, as bits: on a machine of more, the last share one.
+fn nodes(tree: &Topology, homes: &[(ChipId, f64)], reads: &Reads) -> u64 {
+    let bit = |node: NodeId| 1_u64 << node.index().min(63);
+    let mut nodes = 0;
+    for (chip, _) in homes {
+        nodes |= bit(tree.node_of(*chip));
+        for node in tree.nodes() {
+            let there = |(domain, _): &&(MemoryId, f64)| tree.node_of_domain(*domain) == node;
+            let share: f64 = reads[*chip]
+                .iter()
+                .filter(there)
+                .map(|(_, share)| share)
+                .sum();
+            if share >= MUCH {
+                nodes |= bit(node);
+            }
+        }
+    }
+    nodes
+}
+
+/// Whether each home chip reads as much of the memory beside it.
+fn is_even(tree: &Topology, homes: &[(ChipId, f64)], reads: &Reads) -> bool {
+    let beside = |chip: ChipId| -> f64 {
+        let own = |(domain, _): &&(MemoryId, f64)| *domain == tree.domain_of(chip);
+        reads[chip].iter().filter(own).map(|(_, share)| share).sum()
+    };
+    let first = homes.first().map_or(0.0, |(chip, _)| beside(*chip));
+    homes
+        .iter()
+        .all(|(chip, _)| (beside(*chip) - first).abs() < 1e-3)
 }
 
 /// What it says that it is entitled to; PR/SM works that out from the weights of all.

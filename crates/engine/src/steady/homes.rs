@@ -6,65 +6,82 @@
 
 use super::demand::Arrivals;
 use super::form::Form;
+use super::nodes::Nodes;
 use super::overflow::{Groups, Offered, RANKS};
+use super::scope::Scope;
 use super::state::{Doing, Site, State, NOTHING};
-use crate::cost::Class;
-use crate::ids::{ChipId, NodeId};
+use crate::ids::{ById, ChipId, NodeId};
 use crate::machine::Topology;
 
 /// Whose home is elsewhere leaves for anyone who is entitled.
 const STRANGER: [f64; RANKS] = [0.0, 0.0, 0.0, 1.0];
 
 impl State {
-    /// On which chips partitions run.
-    pub(super) fn place(&mut self, forms: &[&Form]) {
-        let tree = &self.tree;
+    /// On which chips the partitions of a part of the machine run; by how much that changed.
+    pub(super) fn place(&mut self, forms: &[&Form], scope: &Scope) -> f64 {
         let half_window = 0.5 * self.machine.hypervisor.window_ns as f64;
-        let free_on = |node| -> f64 { self.free.slice(tree.chips_of(node)).iter().sum() };
-        let mut chips = Groups::new(self.free.iter().copied().collect());
-        let mut nodes = Nodes::new(tree.nodes().into_iter().map(free_on).collect());
-        for (doing, form) in self.doing.iter().zip(forms).filter(|(_, form)| !form.owns) {
-            let seats = seats(doing, half_window);
-            for (at, share) in &form.homes_by_node {
-                let offered = offered(doing, form, *share);
-                nodes.alike.add(*at, seats, offered);
-                nodes.ranked.add(*at, ranks(doing, form), offered);
-                nodes.entitled[*at] += share * doing.cores() * entitled_part(doing, form);
-                nodes.all[*at] += share * doing.cores();
+        for node in scope.nodes.iter().copied() {
+            let chips = self.tree.chips_of(node);
+            let free = self.free.slice(chips);
+            self.nodes.open(node.index(), free.iter().sum());
+            for (chip, cores) in chips.into_iter().zip(free) {
+                self.seats.open(chip.index(), *cores);
             }
-            for (chip, share) in &form.homes {
-                chips.add(chip.index(), seats, offered(doing, form, *share));
-            }
-            add_strangers(tree, (doing, form), seats, &mut chips, &mut nodes);
         }
-        chips.close();
-        nodes.alike.close();
-        nodes.ranked.close();
-        let idle: Vec<f64> = tree
-            .chips()
-            .into_iter()
-            .map(|chip| (self.free[chip] - chips.kept(chip.index())).max(0.0))
-            .collect();
-        for (doing, form) in self.doing.iter_mut().zip(forms) {
-            if form.owns {
-                continue;
-            }
-            let seats = seats(doing, half_window);
-            let near = |chip: ChipId| chips.lost(chip.index(), seats, 1.0);
-            let far = |node: NodeId| nodes.lost(node.index(), seats, ranks(doing, form));
-            let shares = scatter(tree, form, near, far, &idle);
-            doing.away = shares.away;
-            settle_sites(doing, form, &shares.chips);
-            let is_home =
-                |site: &&Site| form.homes.iter().any(|(home, _)| home.index() == site.chip);
-            let at_home: f64 = doing
-                .sites
-                .iter()
-                .filter(is_home)
-                .map(|site| site.share)
-                .sum();
-            doing.out = 1.0 - at_home;
+        for at in scope.there().filter(|at| !forms[*at].owns) {
+            self.ask(at, forms[at], half_window);
         }
+        for node in scope.nodes.iter().copied() {
+            self.nodes.close(node.index());
+            for chip in self.tree.chips_of(node) {
+                self.seats.close(chip.index());
+                self.idle[chip] = (self.free[chip] - self.seats.kept(chip.index())).max(0.0);
+            }
+        }
+        let mut change = 0.0_f64;
+        for at in scope.active.iter().copied().filter(|at| !forms[*at].owns) {
+            let before = self.doing[at].out;
+            self.settle_down(at, forms[at], half_window);
+            change = change.max((self.doing[at].out - before).abs());
+        }
+        change
+    }
+
+    /// What a partition wants of its home and of where else it runs.
+    fn ask(&mut self, at: usize, form: &Form, half_window: f64) {
+        let doing = &self.doing[at];
+        let seats = seats(doing, half_window);
+        for (at, share) in &form.homes_by_node {
+            let offered = offered(doing, form, *share);
+            self.nodes.alike.add(*at, seats, offered);
+            self.nodes.ranked.add(*at, ranks(doing, form), offered);
+            self.nodes.entitled[*at] += share * doing.cores() * entitled_part(doing);
+            self.nodes.all[*at] += share * doing.cores();
+        }
+        for (chip, share) in &form.homes {
+            let offered = offered(doing, form, *share);
+            self.seats.add(chip.index(), seats, offered);
+        }
+        if doing.out > 0.0 {
+            let to = (&mut self.seats, &mut self.nodes);
+            add_strangers(&self.tree, (doing, form), seats, to);
+        }
+    }
+
+    /// A partition goes where it finds cores.
+    fn settle_down(&mut self, at: usize, form: &Form, half_window: f64) {
+        let doing = &mut self.doing[at];
+        let (seats, ranks) = (seats(doing, half_window), ranks(doing, form));
+        let near = |chip: ChipId| self.seats.lost(chip.index(), seats, 1.0);
+        let far = |node: NodeId| self.nodes.lost(node.index(), seats, ranks);
+        let shares = &mut self.shares;
+        shares.clear();
+        doing.away = scatter(&self.tree, form, near, far, &self.idle, shares);
+        settle_sites(doing, form, shares);
+        let is_home = |site: &&Site| form.homes.iter().any(|(home, _)| home.index() == site.chip);
+        let at_home = doing.sites.iter().filter(is_home);
+        let at_home: f64 = at_home.map(|site| site.share).sum();
+        doing.out = (1.0 - at_home).max(0.0);
     }
 }
 
@@ -99,13 +116,13 @@ fn come_back(doing: &Doing, half_window: f64) -> f64 {
 }
 
 /// Share of a partition's core time to which it is entitled.
-pub(super) fn entitled_part(doing: &Doing, form: &Form) -> f64 {
-    (form.entitled / doing.cores().max(1e-9)).min(1.0)
+pub(super) fn entitled_part(doing: &Doing) -> f64 {
+    (doing.entitled / doing.cores().max(1e-9)).min(1.0)
 }
 
 /// The same on a node where what is entitled throws off what is not.
 fn ranks(doing: &Doing, form: &Form) -> [f64; RANKS] {
-    let entitled = entitled_part(doing, form);
+    let entitled = entitled_part(doing);
     match form.demand.arrivals {
         Arrivals::Always(..) => [entitled, 0.0, 1.0 - entitled, 0.0],
         _ => [0.0, entitled, 0.0, 1.0 - entitled],
@@ -117,8 +134,7 @@ fn add_strangers(
     tree: &Topology,
     (doing, form): (&Doing, &Form),
     seats: [f64; RANKS],
-    chips: &mut Groups,
-    nodes: &mut Nodes,
+    (chips, nodes): (&mut Groups, &mut Nodes),
 ) {
     for site in &doing.sites {
         let chip = ChipId::new(site.chip);
@@ -139,87 +155,58 @@ fn add_strangers(
     }
 }
 
-/// Nodes, where entitlement counts once it is used up: each uses its own first, so that in the
-/// first part of a window nobody can be thrown off.
-struct Nodes {
-    alike: Groups,
-    ranked: Groups,
-    /// Core time of those at home, and the part of it that is entitled.
-    all: Vec<f64>,
-    entitled: Vec<f64>,
-}
-
-impl Nodes {
-    fn new(cores: Vec<f64>) -> Self {
-        Self {
-            all: vec![0.0; cores.len()],
-            entitled: vec![0.0; cores.len()],
-            alike: Groups::new(cores.clone()),
-            ranked: Groups::new(cores),
-        }
-    }
-
-    fn lost(&self, at: usize, seats: [f64; RANKS], ranks: [f64; RANKS]) -> f64 {
-        let early = self.entitled[at] / self.all[at].max(1e-12);
-        let alike = self.alike.lost(at, seats, seats[1]);
-        let ranked = self.ranked.lost(at, ranks, seats[1]);
-        early * alike + (1.0 - early) * ranked
-    }
-}
-
-struct Scattered {
-    chips: Vec<(usize, f64)>,
-    away: [f64; 2],
-}
-
-/// Shares of a partition's time by chip: at home, on the home's node, elsewhere.
+/// Shares of a partition's time by chip: at home, on the home's node, elsewhere; those of the
+/// latter two.
 fn scatter(
     tree: &Topology,
     form: &Form,
     near: impl Fn(ChipId) -> f64,
     far: impl Fn(NodeId) -> f64,
-    idle: &[f64],
-) -> Scattered {
-    let mut chips: Vec<(usize, f64)> = Vec::new();
+    idle: &ById<ChipId, f64>,
+    chips: &mut Vec<(usize, f64)>,
+) -> [f64; 2] {
     let mut away = [0.0; 2];
-    let mut put = |chip: usize, share: f64| match chips.iter_mut().find(|(at, _)| *at == chip) {
-        Some((_, sum)) => *sum += share,
-        None => chips.push((chip, share)),
-    };
-    for (home, share) in &form.homes {
-        let node = tree.node_of(*home);
-        let lost = near(*home);
-        let far = far(node).min(lost);
-        put(home.index(), share * (1.0 - lost));
-        let beside = tree.chips_of(node);
-        let spare: f64 = beside.into_iter().map(|chip| idle[chip.index()]).sum();
-        for chip in beside {
-            if spare > 0.0 && lost > far {
-                let part = idle[chip.index()] / spare;
-                put(chip.index(), share * (lost - far) * part);
-            } else if lost > far {
-                put(chip.index(), share * (lost - far) / beside.len() as f64);
-            }
+    let mut put = |chip: ChipId, share: f64| {
+        let chip = chip.index();
+        match chips.iter_mut().find(|(at, _)| *at == chip) {
+            Some((_, sum)) => *sum += share,
+            None => chips.push((chip, share)),
         }
-        away[0] += share * (lost - far);
-        if far > 0.0 {
-            let elsewhere = || {
-                tree.chips()
-                    .into_iter()
-                    .filter(|c| tree.node_of(*c) != node)
-            };
-            let spare: f64 = elsewhere().map(|chip| idle[chip.index()]).sum();
-            if spare > 0.0 {
-                elsewhere().for_each(|chip| {
-                    put(chip.index(), share * far * idle[chip.index()] / spare);
-                });
-                away[1] += share * far;
+    };
+    for (node, _) in &form.homes_by_node {
+        let node = NodeId::new(*node);
+        let beside = tree.chips_of(node);
+        let (far, mut aside, mut elsewhere) = (far(node), 0.0, 0.0);
+        for (home, share) in form.homes.iter().filter(|(home, _)| beside.contains(*home)) {
+            let lost = near(*home);
+            let far = far.min(lost);
+            put(*home, share * (1.0 - lost));
+            aside += share * (lost - far);
+            elsewhere += share * far;
+        }
+        let spare: f64 = idle.slice(beside).iter().sum();
+        for chip in beside.into_iter().filter(|_| aside > 0.0) {
+            let part = if spare > 0.0 {
+                idle[chip] / spare
             } else {
-                put(home.index(), share * far);
-            }
+                1.0 / beside.len() as f64
+            };
+            put(chip, aside * part);
+        }
+        away[0] += aside;
+        let others = || tree.chips().into_iter().filter(|of| !beside.contains(*of));
+        let spare: f64 = others().map(|chip| idle[chip]).sum();
+        if spare > 0.0 {
+            away[1] += elsewhere;
+        } else {
+            elsewhere = 0.0;
+        }
+        // On each of the others it is less than that, and so of no account.
+        if elsewhere > NOTHING {
+            others().for_each(|chip| put(chip, elsewhere * idle[chip] / spare));
         }
     }
-    Scattered { chips, away }
+    away
 }
 
 /// A partition runs on these chips now: half of the way, so that those that displace each other
@@ -229,14 +216,24 @@ fn settle_sites(doing: &mut Doing, form: &Form, chips: &[(usize, f64)]) {
     for (chip, share) in chips.iter().filter(|(_, share)| *share > NOTHING) {
         match doing.sites.iter_mut().find(|site| site.chip == *chip) {
             Some(site) => site.share += 0.5 * share,
-            None => doing.sites.push(Site {
-                chip: *chip,
-                share: 0.5 * share,
-                classes: vec![Class::default(); form.fixed.len()],
-            }),
+            None => doing.sites.push(Site::new(*chip, 0.5 * share, form)),
         }
     }
-    doing.sites.retain(|site| site.share > 0.2 * NOTHING);
+    let gone = |site: &Site| site.share <= 0.2 * NOTHING;
+    if doing.sites.iter().any(gone) {
+        part_twins(&mut doing.sites);
+        doing.sites.retain(|site| !gone(site));
+    }
     let all: f64 = doing.sites.iter().map(|site| site.share).sum();
     doing.sites.iter_mut().for_each(|site| site.share /= all);
+}
+
+/// Each has its own classes, for the places of those before it change.
+fn part_twins(sites: &mut [Site]) {
+    for index in 0..sites.len() {
+        let (before, rest) = sites.split_at_mut(index);
+        if let Some(twin) = rest[0].twin.take() {
+            rest[0].classes.clone_from(&before[twin].classes);
+        }
+    }
 }

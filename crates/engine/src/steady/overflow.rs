@@ -17,6 +17,8 @@ pub(super) struct Offered {
     pub most: f64,
 }
 
+/// Deviations beyond which a number hardly ever is.
+const HARDLY: f64 = 7.0;
 /// Least peakedness that is told from none: below it the number hardly varies.
 const SMOOTH: f64 = 0.05;
 
@@ -29,7 +31,7 @@ impl Offered {
 
     /// Share of those who come that find no core, and take one elsewhere until they leave.
     pub fn lost(self, cores: f64) -> f64 {
-        if self.most <= cores || self.mean <= 0.0 {
+        if self.most <= cores || self.mean <= 0.0 || self.fits(cores) {
             return 0.0;
         }
         let peaked = self.variance / self.mean;
@@ -43,10 +45,17 @@ impl Offered {
         lost.min(most)
     }
 
+    /// Whether there are always enough cores: as good as never are so many there.
+    fn fits(self, cores: f64) -> bool {
+        let room = cores - self.mean;
+        let spread = HARDLY * HARDLY * (self.variance + 0.5 * self.mean);
+        room > 0.0 && room * room > spread
+    }
+
     /// Mean number beyond the cores, as a share of all: what is elsewhere if each comes back at
     /// once. The number is taken to be normal.
     pub fn beyond(self, cores: f64) -> f64 {
-        if self.most <= cores || self.mean <= 0.0 {
+        if self.most <= cores || self.mean <= 0.0 || self.fits(cores) {
             return 0.0;
         }
         mean_beyond(self.mean, self.variance, cores) / self.mean
@@ -103,6 +112,7 @@ fn erlang_b(servers: f64, offered: f64) -> f64 {
 pub(super) const RANKS: usize = 4;
 
 /// Groups of cores, and who wants one.
+#[derive(Clone)]
 pub(super) struct Groups {
     cores: Vec<f64>,
     offered: Vec<[Offered; RANKS]>,
@@ -111,12 +121,18 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    pub fn new(cores: Vec<f64>) -> Self {
+    pub fn new(count: usize) -> Self {
         Self {
-            offered: vec![[Offered::default(); RANKS]; cores.len()],
-            shares: vec![[[0.0; 2]; RANKS]; cores.len()],
-            cores,
+            cores: vec![0.0; count],
+            offered: vec![[Offered::default(); RANKS]; count],
+            shares: vec![[[0.0; 2]; RANKS]; count],
         }
+    }
+
+    /// A group has so many cores, and nobody wants one.
+    pub fn open(&mut self, at: usize, cores: f64) {
+        self.cores[at] = cores;
+        self.offered[at] = [Offered::default(); RANKS];
     }
 
     pub fn add(&mut self, at: usize, ranks: [f64; RANKS], offered: Offered) {
@@ -129,21 +145,23 @@ impl Groups {
         }
     }
 
-    /// Each rank loses what those up to it lose together and those before it do not.
-    pub fn close(&mut self) {
-        for ((offered, shares), cores) in self.offered.iter().zip(&mut self.shares).zip(&self.cores)
-        {
-            let mut all = Offered::default();
-            let mut before = [0.0; 2];
-            for (rank, share) in offered.iter().zip(shares) {
-                all.add(*rank);
-                let lost = [all.lost(*cores), all.beyond(*cores)].map(|share| share * all.mean);
-                for at in 0..2 {
-                    let own = (lost[at] - before[at]) / rank.mean.max(1e-12);
-                    share[at] = own.clamp(0.0, 1.0);
-                }
-                before = lost;
+    /// Each rank of a group loses what those up to it lose together and those before it do not.
+    pub fn close(&mut self, at: usize) {
+        let cores = self.cores[at];
+        let mut all = Offered::default();
+        let mut before = [0.0; 2];
+        for (rank, share) in self.offered[at].iter().zip(&mut self.shares[at]) {
+            if rank.mean <= 0.0 {
+                *share = [0.0; 2];
+                continue;
             }
+            all.add(*rank);
+            let lost = [all.lost(cores), all.beyond(cores)].map(|share| share * all.mean);
+            for at in 0..2 {
+                let own = (lost[at] - before[at]) / rank.mean.max(1e-12);
+                share[at] = own.clamp(0.0, 1.0);
+            }
+            before = lost;
         }
     }
 

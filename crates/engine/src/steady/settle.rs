@@ -1,127 +1,124 @@
 //! One step towards the fixed point: price, queue, share out, place, load the machine.
 
-use super::chain::{self, THREADS};
+use super::chain;
+use super::filling::THREADS;
 use super::form::Form;
-use super::state::{in_use, Doing, State, NOTHING};
-use crate::cost::{Class, Place, Spent};
-use crate::ids::{ById, ChipId};
+use super::scope::Scope;
+use super::state::{classes, in_use, Doing, Site, State, NOTHING};
+use crate::cost::{Class, Place, Spent, Wants};
+use crate::ids::ChipId;
 
+/// Relative change of a partition's cores from which on it counts as settled.
+pub(super) const SETTLED: f64 = 1e-4;
+/// The same for one of many layouts that are only compared.
+pub(super) const ROUGHLY: f64 = 1e-3;
+/// Iterations after which an answer counts as found.
+const MOST_STEPS: usize = 200;
 /// Share of a partition's time on a chip below which a chip away from home is priced for the usual
 /// number of threads only.
 const LITTLE: f64 = 0.05;
 /// Steps of the caches' ages in each iteration: with one they would follow too far behind.
 const AGE_STEPS: usize = 2;
 
+/// Iterates to the fixed point: all of the way at first, less where a step overshoots. The
+/// iterations that it took.
+pub(super) fn settle(state: &mut State, forms: &[&Form], scope: &Scope, settled: f64) -> usize {
+    let (mut weight, mut last) = (1.0_f64, f64::INFINITY);
+    for step in 1..=MOST_STEPS {
+        let change = state.step(forms, scope, weight);
+        if change <= settled && step > 2 || state.spills {
+            return step;
+        }
+        if change > last {
+            weight = (0.7 * weight).max(0.1);
+        }
+        last = change;
+    }
+    MOST_STEPS
+}
+
 impl State {
-    /// One step, after which what the machine carries is averaged in with `weight`; the largest
-    /// relative change of the cores that a partition uses.
-    pub fn step(&mut self, forms: &[&Form], weight: f64, settled: f64) -> f64 {
+    /// One step of a part of the machine, after which what it carries is averaged in with `weight`;
+    /// the largest relative change of the cores that a partition uses.
+    pub fn step(&mut self, forms: &[&Form], scope: &Scope, weight: f64) -> f64 {
         let mut change = 0.0_f64;
-        let stirred = self.stirred(forms, settled);
-        self.unrest.iter_mut().for_each(|unrest| *unrest = 0.0);
-        for at in stirred.iter().copied() {
-            self.price(at, forms[at]);
+        for at in scope.active.iter().copied() {
+            self.price(at, forms[at], scope.apart);
             self.queue(at, forms[at]);
             let now = self.doing[at].cores();
             let before = std::mem::replace(&mut self.doing[at].before, now);
-            let moved = (now - before).abs() / now.max(1e-6);
-            self.stir(at, moved);
-            change = change.max(moved);
+            change = change.max((now - before).abs() / now.max(1e-6));
         }
-        for at in stirred {
+        for at in scope.active.iter().copied() {
             self.dispatches(at, forms[at]);
         }
-        let served: Vec<f64> = self.doing.iter().map(|doing| doing.served).collect();
-        self.share(forms);
-        for (at, before) in served.into_iter().enumerate() {
-            let moved = (self.doing[at].served - before).abs() / before;
-            self.stir(at, moved);
-            change = change.max(moved);
-        }
-        let out: Vec<f64> = self.doing.iter().map(|doing| doing.out).collect();
-        self.place(forms);
-        for (at, before) in out.into_iter().enumerate() {
-            let moved = (self.doing[at].out - before).abs();
-            self.stir(at, moved);
-            change = change.max(moved);
-        }
-        self.carry(forms, weight);
+        change = change.max(self.share(forms, scope));
+        change = change.max(self.place(forms, scope));
+        self.carry(forms, scope, weight);
         change
     }
 
-    /// Partitions that run where something changed lately: of the others the price is known.
-    fn stirred(&self, forms: &[&Form], settled: f64) -> Vec<usize> {
-        let unrest = |node: usize| self.unrest[node] > 0.2 * settled;
-        let of = |chip: usize| self.tree.node_of(ChipId::new(chip)).index();
-        let is_stirred = |at: &usize| {
-            let at_home = forms[*at].homes_by_node.iter();
-            at_home.clone().any(|(node, _)| unrest(*node))
-                || self.doing[*at]
-                    .sites
-                    .iter()
-                    .any(|site| unrest(of(site.chip)))
-        };
-        (0..forms.len()).filter(is_stirred).collect()
-    }
-
-    /// A partition changed by so much where it runs.
-    fn stir(&mut self, at: usize, moved: f64) {
-        for site in &self.doing[at].sites {
-            let node = self.tree.node_of(ChipId::new(site.chip)).index();
-            self.unrest[node] = self.unrest[node].max(moved);
-        }
-    }
-
-    /// What an instruction costs on each chip, by busy threads.
-    fn price(&mut self, at: usize, form: &Form) {
-        let (machine, tree) = (&self.machine, &self.tree);
-        let spread = &self.spreads[at];
-        let doing = &mut self.doing[at];
-        let usual = usual_threads(doing, form);
+    /// What an instruction costs on each chip, by busy threads; each chip counts by itself where
+    /// they are priced `apart`.
+    fn price(&mut self, at: usize, form: &Form, apart: bool) {
+        let mut sites = std::mem::take(&mut self.doing[at].sites);
+        let usual = usual_threads(&self.doing[at], form);
+        let main = sites.iter().map(|site| site.share).fold(0.0, f64::max);
         let mut rates = [0.0; THREADS];
-        let main = doing
-            .sites
-            .iter()
-            .map(|site| site.share)
-            .fold(0.0, f64::max);
-        let mut first: Option<Vec<Class>> = None;
-        for site in &mut doing.sites {
-            let all = site.share >= LITTLE || site.share >= main || first.is_none();
+        for index in 0..sites.len() {
+            let (before, rest) = sites.split_at_mut(index);
+            let site = &mut rest[0];
+            let is_main = site.share >= LITTLE || site.share >= main || index == 0;
+            site.twin = if apart || !form.even {
+                None
+            } else {
+                before.iter().position(|of| self.are_twins(at, of, site))
+            };
+            if let Some(twin) = site.twin {
+                add_rates(&mut rates, site.share, &before[twin].classes);
+                continue;
+            }
             for threads in 1..form.fixed.len() {
-                if !all && threads != usual && threads != 1 {
-                    continue;
-                }
-                let place = Place {
-                    machine,
-                    tree,
-                    contention: &self.contention,
-                    occupancy: &self.occupancy,
-                    partition: &form.partition,
-                    spread,
-                    chip: ChipId::new(site.chip),
-                    threads: threads as u8,
-                    snoozing_sibling: form.snoozes && threads == 1,
-                };
-                site.classes[threads].set(&place, &form.fixed[threads]);
-            }
-            if let (false, Some(first)) = (all, &first) {
-                let by = site.classes[usual].ns / first[usual].ns;
-                let rest = site.classes.iter_mut().zip(first).enumerate().skip(2);
-                for (_, (class, at_home)) in rest.filter(|(threads, _)| *threads != usual) {
-                    *class = *at_home;
-                    class.ns *= by;
+                if is_main || threads == usual || threads == 1 {
+                    self.price_at((at, form), site, threads);
                 }
             }
-            for (rate, class) in rates.iter_mut().zip(&site.classes).skip(1) {
-                *rate += site.share / class.ns;
+            if !is_main {
+                follow(&mut site.classes, &before[0].classes, usual);
             }
-            if first.is_none() {
-                first = Some(site.classes.clone());
-            }
+            add_rates(&mut rates, site.share, &site.classes);
         }
+        let doing = &mut self.doing[at];
+        doing.sites = sites;
         for (ns, rate) in doing.ns.iter_mut().zip(rates).skip(1) {
             *ns = 1.0 / rate;
         }
+    }
+
+    /// Whether an instruction costs the same at both: on the same node, with as much of the
+    /// partition, caches and ports as much in demand.
+    fn are_twins(&self, at: usize, one: &Site, other: &Site) -> bool {
+        let (a, b) = (ChipId::new(one.chip), ChipId::new(other.chip));
+        one.twin.is_none()
+            && (one.share - other.share).abs() <= 1e-3
+            && self.tree.node_of(a) == self.tree.node_of(b)
+            && (self.spreads[at].cores()[a] - self.spreads[at].cores()[b]).abs() <= 1e-2
+            && self.occupancy.are_alike(&self.tree, a, b)
+    }
+
+    fn price_at(&self, (at, form): (usize, &Form), site: &mut Site, threads: usize) {
+        let place = Place {
+            machine: &self.machine,
+            tree: &self.tree,
+            contention: &self.contention,
+            occupancy: &self.occupancy,
+            partition: &form.partition,
+            spread: &self.spreads[at],
+            chip: ChipId::new(site.chip),
+            threads: threads as u8,
+            snoozing_sibling: form.snoozes && threads == 1,
+        };
+        site.classes[threads].set(&place, &form.fixed[threads]);
     }
 
     /// How many threads are runnable.
@@ -135,7 +132,7 @@ impl State {
             *rate = working * threads as f64 / (demand.burst * ns + doing.reload_ns);
         }
         let filled = form.filled.strayed(doing.stray);
-        doing.load = chain::load(demand.arrivals, &rates, filled);
+        doing.load = chain::load(demand.arrivals, &rates, filled, &form.known);
         if filled.returns {
             let load = &doing.load;
             let running: f64 = (1..THREADS).map(|busy| load.with[busy] * busy as f64).sum();
@@ -146,53 +143,98 @@ impl State {
     }
 
     /// Loads of caches, links and memory follow.
-    fn carry(&mut self, forms: &[&Form], weight: f64) {
-        let chips = self.tree.chips().len();
-        for (at, form) in forms.iter().enumerate() {
+    fn carry(&mut self, forms: &[&Form], scope: &Scope, weight: f64) {
+        for chips in scope.nodes.iter().map(|node| self.tree.chips_of(*node)) {
+            self.here.slice_mut(chips).fill(0.0);
+            self.used.slice_mut(chips).fill(0.0);
+            self.stays.slice_mut(chips).iter_mut().for_each(Vec::clear);
+        }
+        for at in scope.there() {
+            self.carry_one(at, forms[at], scope.whole || self.waits, weight);
+        }
+        for at in scope.active.iter().copied() {
+            self.row.iter_mut().for_each(|cores| *cores = 0.0);
             let doing = &self.doing[at];
-            let mut row = ById::of(0.0, chips);
-            let spread = &mut self.spreads[at];
             for site in &doing.sites {
                 let chip = ChipId::new(site.chip);
-                row[chip] = site.share * doing.served * doing.load.vps;
-                let (mut threads, mut done) = (0.0, 0.0);
-                for busy in 1..form.fixed.len() {
-                    let vps = site.share * doing.served * doing.load.with[busy];
-                    let class = &site.classes[busy];
-                    let work_ns = form.demand.burst * class.ns;
-                    let working = (1.0 - doing.stalled) * work_ns / (work_ns + doing.reload_ns);
-                    let busy_threads = vps * busy as f64 * working;
-                    let instructions = busy_threads / class.ns;
-                    threads += busy_threads;
-                    done += instructions;
-                    if instructions > 0.0 {
-                        let spent = Spent::of(class, at, chip, instructions);
-                        self.occupancy.add(&self.tree, spread, spent);
-                    }
-                }
-                let ns = if done > 0.0 { threads / done } else { 1.0 };
-                spread.set_work(chip, threads, ns, weight);
+                self.row[chip] = site.share * doing.served * doing.load.vps;
             }
-            spread.set_cores(&self.tree, &row);
+            self.spreads[at].set_cores(&self.tree, &self.row);
         }
-        self.here.iter_mut().for_each(|vps| *vps = 0.0);
-        self.stays.iter_mut().for_each(Vec::clear);
-        for (doing, form) in self.doing.iter().zip(forms).filter(|(_, form)| !form.owns) {
-            let stay_ns = doing.load.vps / doing.load.wakes_per_ns.max(1e-15);
-            for site in doing.sites.iter().filter(|site| site.share > NOTHING) {
-                let chip = ChipId::new(site.chip);
-                let cores = site.share * doing.served * doing.load.vps;
+        if scope.whole {
+            let spreads = &self.spreads;
+            self.occupancy
+                .close_window(&self.tree, spreads, 1.0, weight);
+            self.occupancy.fabric.forgive();
+        } else {
+            let at = (&self.spreads, &scope.ports);
+            self.waits = self.occupancy.close_on(&self.tree, at.0, at.1, weight);
+        }
+        for _ in 0..AGE_STEPS {
+            let on = (&self.tree, &scope.nodes[..]);
+            let ages = &mut self.occupancy.ages;
+            ages.update_on(on, &self.spreads, &self.working, scope.there());
+        }
+    }
+
+    /// What a partition does on each chip, and what it asks of links and memory.
+    fn carry_one(&mut self, at: usize, form: &Form, apart: bool, weight: f64) {
+        let doing = &self.doing[at];
+        let spread = &mut self.spreads[at];
+        let stay_ns = doing.load.vps / doing.load.wakes_per_ns.max(1e-15);
+        for site in &doing.sites {
+            let chip = ChipId::new(site.chip);
+            let classes = classes(&doing.sites, site);
+            let (mut threads, mut done) = (0.0, 0.0);
+            let mut wants = Wants::default();
+            for (busy, class) in classes.iter().enumerate().skip(1) {
+                let vps = site.share * doing.served * doing.load.with[busy];
+                // A chip where it has only just come to is not priced yet.
+                if vps <= 0.0 || class.ns <= 0.0 {
+                    continue;
+                }
+                let work_ns = form.demand.burst * class.ns;
+                let working = (1.0 - doing.stalled) * work_ns / (work_ns + doing.reload_ns);
+                let busy_threads = vps * busy as f64 * working;
+                let instructions = busy_threads / class.ns;
+                threads += busy_threads;
+                done += instructions;
+                if apart {
+                    let spent = Spent::of(class, at, chip, instructions);
+                    self.occupancy.add(&self.tree, spread, spent);
+                } else {
+                    wants.add_scaled(&class.wants, instructions);
+                }
+            }
+            if !apart {
+                let at = (chip, &*spread);
+                self.occupancy.add_wants(&self.tree, at, &wants);
+            }
+            let ns = if done > 0.0 { threads / done } else { 1.0 };
+            spread.set_work(chip, threads, ns, weight);
+            let cores = site.share * doing.served * doing.load.vps;
+            self.used[chip] += cores;
+            if site.share > NOTHING && !form.owns {
                 self.here[chip] += site.share * in_use(doing, form);
                 self.stays[chip].push((cores, stay_ns));
             }
         }
-        self.occupancy
-            .close_window(&self.tree, &self.spreads, 1.0, weight);
-        self.occupancy.fabric.forgive();
-        for _ in 0..AGE_STEPS {
-            let ages = &mut self.occupancy.ages;
-            ages.update(&self.tree, &self.spreads, &self.working);
-        }
+    }
+}
+
+/// What is not priced by itself is in proportion to what the usual number of threads costs.
+fn follow(classes: &mut [Class], first: &[Class], usual: usize) {
+    let by = classes[usual].ns / first[usual].ns;
+    let rest = classes.iter_mut().zip(first).enumerate().skip(2);
+    for (_, (class, at_home)) in rest.filter(|(threads, _)| *threads != usual) {
+        *class = *at_home;
+        class.ns *= by;
+    }
+}
+
+fn add_rates(rates: &mut [f64; THREADS], share: f64, classes: &[Class]) {
+    for (rate, class) in rates.iter_mut().zip(classes).skip(1) {
+        *rate += share / class.ns;
     }
 }
 

@@ -5,54 +5,65 @@ use super::form::Form;
 use super::grants::{grants, Claim};
 use super::homes::entitled_part;
 use super::overflow::mean_beyond;
+use super::scope::Scope;
 use super::state::{Doing, State};
 use crate::spec::Processors;
 
+/// Share of the time with work that may be lost to others before they have to be looked at.
+const LITTLE: f64 = 5e-4;
+
 impl State {
-    /// Whose virtual processors have to wait for cores, and for how much of the time.
-    pub(super) fn share(&mut self, forms: &[&Form]) {
+    /// Whose virtual processors have to wait for cores, and for how much of the time; by how much
+    /// that changed.
+    pub(super) fn share(&mut self, forms: &[&Form], scope: &Scope) -> f64 {
         let cores: f64 = self.free.iter().sum();
-        let (mut mean, mut variance, mut most) = (0.0, 0.0, 0.0);
-        for (doing, form) in self.doing.iter().zip(forms).filter(|(_, form)| !form.owns) {
-            mean += doing.load.vps;
-            variance += doing.load.vps_variance;
-            most += f64::from(form.filled.vps());
+        let mut used = scope.others;
+        for at in scope.active.iter().copied() {
+            let doing = &self.doing[at];
+            used.add(&doing.load, doing.beside, forms[at]);
         }
         // What more want than there are cores for by chance, not always, those lose that are not
         // entitled to it.
-        let by_chance = if most <= cores {
+        let by_chance = if used.most <= cores {
             0.0
         } else {
-            mean_beyond(mean, variance, cores) - (mean - cores).max(0.0)
+            mean_beyond(used.mean, used.variance, cores) - (used.mean - cores).max(0.0)
         };
-        let excess =
-            |doing: &Doing, form: &Form| doing.load.vps * (1.0 - entitled_part(doing, form));
-        let pairs = self.doing.iter().zip(forms).filter(|(_, form)| !form.owns);
-        let exceeding: f64 = pairs.map(|(doing, form)| excess(doing, form)).sum();
+        if !scope.whole {
+            return self.share_alone(forms, scope, by_chance, cores - used.mean - used.beside);
+        }
         let claims: Vec<Claim> = self.doing.iter().zip(forms).map(claim).collect();
         let granted = grants(&claims, cores, &self.limits);
+        let excess = |doing: &Doing| doing.load.vps * (1.0 - entitled_part(doing));
+        let pairs = self.doing.iter().zip(forms).filter(|(_, form)| !form.owns);
+        let exceeding: f64 = pairs.map(|(doing, _)| excess(doing)).sum();
+        let mut change = 0.0_f64;
         for ((doing, form), (claim, granted)) in self
             .doing
             .iter_mut()
             .zip(forms)
             .zip(claims.iter().zip(&granted))
         {
-            if form.owns {
-                continue;
+            if !form.owns {
+                let lost = by_chance * excess(doing) / exceeding.max(1e-9);
+                change = change.max(serve(doing, claim, *granted, lost));
             }
-            let bound = granted / doing.load.vps.max(1e-12);
-            let lost = by_chance * excess(doing, form) / exceeding.max(1e-9);
-            let crowded = 1.0 - (lost / doing.load.vps.max(1e-12)).min(0.9);
-            let served = if claim.wants > granted + 1e-9 {
-                bound.min(crowded)
-            } else {
-                crowded
-            };
-            doing.served += 0.5 * (served - doing.served);
-            let room = claim.limit - doing.served * doing.load.vps;
-            doing.beside = doing.beside.min(room.max(0.0));
         }
         self.leave_room(forms, cores);
+        change
+    }
+
+    /// The same for a part of the machine, as long as nobody elsewhere is in its way.
+    fn share_alone(&mut self, forms: &[&Form], scope: &Scope, by_chance: f64, left: f64) -> f64 {
+        let mut change = 0.0_f64;
+        for at in scope.active.iter().copied().filter(|at| !forms[*at].owns) {
+            let doing = &mut self.doing[at];
+            let claim = claim((doing, &forms[at]));
+            self.spills |= claim.group.is_some() || by_chance > LITTLE * doing.load.vps;
+            change = change.max(serve(doing, &claim, claim.wants.min(claim.limit), 0.0));
+        }
+        self.spills |= left < 0.0;
+        change
     }
 
     /// What daemons and polling take is at most what work leaves of the shared cores.
@@ -74,6 +85,23 @@ impl State {
             }
         }
     }
+}
+
+/// A partition has so many cores from now on, and loses some by chance: half of the way. By how
+/// much what it is served changed.
+fn serve(doing: &mut Doing, claim: &Claim, granted: f64, lost: f64) -> f64 {
+    let vps = doing.load.vps.max(1e-12);
+    let crowded = 1.0 - (lost / vps).min(0.9);
+    let served = if claim.wants > granted + 1e-9 {
+        (granted / vps).min(crowded)
+    } else {
+        crowded
+    };
+    let before = doing.served;
+    doing.served += 0.5 * (served - before);
+    let room = claim.limit - doing.served * doing.load.vps;
+    doing.beside = doing.beside.min(room.max(0.0));
+    (doing.served - before).abs() / before
 }
 
 fn claim((doing, form): (&Doing, &&Form)) -> Claim {
@@ -98,13 +126,13 @@ fn claim((doing, form): (&Doing, &&Form)) -> Claim {
                 1.0
             };
             let most = if *capped {
-                form.entitled * at_work
+                doing.entitled * at_work
             } else {
                 vps
             };
             Claim {
                 wants,
-                entitled: form.entitled,
+                entitled: doing.entitled,
                 limit: most.min(form.cap),
                 weight: f64::from(*weight),
                 group: form.group,

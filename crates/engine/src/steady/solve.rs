@@ -1,66 +1,27 @@
-//! Layouts of a machine solved one after the other, each from where the one before it was.
+//! Layouts of a machine, each solved from where the first one is.
 
+use super::answer::{answer, Compared, Solved};
+use super::compare::Comparing;
 use super::fault::SolveFault;
 use super::form::Form;
+use super::scope::Scope;
+use super::settle::{settle, ROUGHLY, SETTLED};
 use super::state::State;
-use crate::cost::{Book, Books, Lines};
 use crate::hypervisor::entitlements;
 use crate::machine::Topology;
 use crate::sim;
 use crate::spec::{Partition, Policy, Pool, Processors, Spec};
 
-/// Relative change of a partition's cores from which on it counts as settled.
-const SETTLED: f64 = 1e-4;
-/// The same for one of many layouts that are only compared.
-const ROUGHLY: f64 = 1e-3;
-/// Iterations after which an answer counts as found.
-const MOST_STEPS: usize = 200;
-
-/// What a layout comes to.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Solved {
-    /// By partition, in the spec's order.
-    pub partitions: Vec<SolvedPartition>,
-    /// Iterations that it took.
-    pub steps: usize,
-}
-
-/// What a partition comes to, means over time.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SolvedPartition {
-    /// Physical cores used.
-    pub cores: f64,
-    /// Transactions in a second.
-    pub throughput: f64,
-    /// Mean response of a transaction [ns]; none without transactions.
-    pub response_ns: Option<f64>,
-    /// Whether there is a steady state.
-    pub steady: bool,
-    /// Virtual processors with work.
-    pub busy_vps: f64,
-    /// Busy hardware threads of the cores used.
-    pub busy_threads: f64,
-    /// Transactions inside.
-    pub inside: f64,
-    /// Dispatches in a second.
-    pub dispatches: f64,
-    /// Share of its core time on its home chips, elsewhere on their nodes, and on others.
-    pub by_distance: [f64; 3],
-    /// Instructions in a second.
-    pub instructions: f64,
-    /// Cores by cause; they add up to `cores`.
-    pub books: Books,
-    /// Lines brought into the first cache level in a second, by source.
-    pub lines: Lines,
-    /// Share of the time with work in which its virtual processors wait for a core.
-    pub waiting: f64,
-}
-
 /// A machine with forms of each partition to choose from.
 pub struct Layouts {
     spec: Spec,
     forms: Vec<Vec<Form>>,
-    state: State,
+    /// The layout of the spec, and the iterations that it took; none before it was asked for.
+    base: State,
+    base_steps: usize,
+    /// Another one, on its way from there.
+    work: State,
+    comparing: Option<Comparing>,
 }
 
 impl Layouts {
@@ -86,11 +47,14 @@ impl Layouts {
             .map(form)
             .collect::<Result<_, SolveFault>>()?;
         let first: Vec<&Form> = forms.iter().map(|of| &of[0]).collect();
-        let state = State::new(&spec.machine, limits(spec), tree, &first);
+        let base = State::new(&spec.machine, limits(spec), tree, &first);
         Ok(Self {
             spec: spec.clone(),
-            state,
+            work: base.clone(),
+            base,
+            base_steps: 0,
             forms,
+            comparing: None,
         })
     }
 
@@ -109,7 +73,7 @@ impl Layouts {
             changes: Vec::new(),
             ..self.spec.clone()
         })?;
-        let made = Form::of(&self.spec.machine, &self.state.tree, form)?;
+        let made = Form::of(&self.spec.machine, &self.base.tree, form)?;
         self.forms[partition].push(made);
         Ok(self.forms[partition].len() - 1)
     }
@@ -119,145 +83,130 @@ impl Layouts {
     /// # Errors
     /// Numbers of forms that are not there.
     pub fn solve(&mut self, chosen: &[usize]) -> Result<Solved, SolveFault> {
-        self.solve_to(chosen, SETTLED)
+        self.check(chosen)?;
+        self.begin();
+        let (state, steps) = if chosen.iter().all(|number| *number == 0) {
+            (&self.base, self.base_steps)
+        } else {
+            let steps = self.solve_whole(chosen, SETTLED);
+            (&self.work, steps)
+        };
+        let forms = chosen.iter().zip(&self.forms).map(|(at, of)| &of[*at]);
+        let pairs = state.doing.iter().zip(forms);
+        Ok(Solved {
+            partitions: pairs.map(|(doing, form)| answer(doing, form)).collect(),
+            steps,
+        })
     }
 
-    /// The same to a thousandth, from where the layout before it was: for those that are compared
-    /// in great number.
+    /// The same to a thousandth, for those that are compared in great number; adds what each
+    /// partition comes to and returns the iterations. What is not changed is as in the spec's own
+    /// layout, and what came before has no part in it.
     ///
     /// # Errors
     /// As [`Layouts::solve`].
-    pub fn compare(&mut self, chosen: &[usize]) -> Result<Solved, SolveFault> {
-        self.solve_to(chosen, ROUGHLY)
-    }
-
-    fn solve_to(&mut self, chosen: &[usize], settled: f64) -> Result<Solved, SolveFault> {
-        let fits = chosen.len() == self.forms.len()
-            && chosen
-                .iter()
-                .zip(&self.forms)
-                .all(|(at, of)| *at < of.len());
-        if !fits {
-            let (got, want) = (chosen.len(), self.forms.len());
-            return Err(SolveFault::Shape { got, want });
-        }
-        for (partition, number) in chosen.iter().enumerate() {
-            if self.state.doing[partition].form != *number {
-                let form = &self.forms[partition][*number];
-                self.state.take(partition, *number, form);
-            }
-        }
-        weigh(&self.spec, &mut self.forms, chosen);
-        let forms: Vec<&Form> = chosen
-            .iter()
-            .zip(&self.forms)
-            .map(|(at, of)| &of[*at])
-            .collect();
-        self.state.share_out(&forms);
-        let steps = settle(&mut self.state, &forms, settled);
-        let partitions = (0..forms.len())
-            .map(|at| self.answer(at, forms[at]))
-            .collect();
-        Ok(Solved { partitions, steps })
-    }
-
-    fn answer(&self, at: usize, form: &Form) -> SolvedPartition {
-        let doing = &self.state.doing[at];
-        let (load, demand) = (&doing.load, &form.demand);
-        let mut answer = SolvedPartition {
-            cores: doing.cores(),
-            throughput: load.bursts_per_ns / demand.bursts * 1e9,
-            steady: !load.overrun,
-            busy_vps: load.vps,
-            inside: load.runnable,
-            dispatches: doing.dispatches * 1e9,
-            by_distance: [
-                1.0 - doing.away[0] - doing.away[1],
-                doing.away[0],
-                doing.away[1],
-            ],
-            waiting: 1.0 - doing.served,
-            busy_threads: doing.beside,
-            ..SolvedPartition::default()
+    pub fn compare(
+        &mut self,
+        chosen: &[usize],
+        told: &mut Vec<Compared>,
+    ) -> Result<usize, SolveFault> {
+        self.check(chosen)?;
+        self.begin();
+        let mut comparing = match self.comparing.take() {
+            Some(comparing) => comparing,
+            None => Comparing::new(&self.base, &self.forms),
         };
-        if load.bursts_per_ns > 0.0 && !demand.recorded && answer.steady {
-            let each = load.runnable / load.bursts_per_ns;
-            answer.response_ns = Some(each * demand.bursts + demand.wait_ns);
+        let entitled = weigh(&self.spec, &self.forms, chosen);
+        let as_before = entitled.as_ref().is_none_or(|entitled| {
+            let pairs = entitled.iter().zip(&self.base.doing);
+            pairs.into_iter().all(|(now, doing)| *now == doing.entitled)
+        });
+        let (base, work) = (&self.base, &mut self.work);
+        let first = told.len();
+        let found = as_before
+            .then(|| comparing.put_together((base, work), &self.forms, chosen, told))
+            .flatten();
+        let steps = found.unwrap_or_else(|| {
+            told.truncate(first);
+            let steps = self.solve_whole(chosen, ROUGHLY);
+            comparing.forget_work();
+            let forms = chosen.iter().zip(&self.forms).map(|(at, of)| &of[*at]);
+            let pairs = self.work.doing.iter().zip(forms);
+            told.extend(pairs.map(|(doing, form)| Compared::of(doing, form)));
+            steps
+        });
+        self.comparing = Some(comparing);
+        Ok(steps)
+    }
+
+    fn check(&self, chosen: &[usize]) -> Result<(), SolveFault> {
+        let mut pairs = chosen.iter().zip(&self.forms);
+        if chosen.len() == self.forms.len() && pairs.all(|(at, of)| *at < of.len()) {
+            return Ok(());
         }
-        for site in &doing.sites {
-            for busy in 1..form.fixed.len() {
-                let vps = site.share * doing.served * load.with[busy];
-                if vps <= 0.0 {
-                    continue;
-                }
-                answer.busy_threads += vps * busy as f64;
-                let class = &site.classes[busy];
-                let work_ns = demand.burst * class.ns;
-                let all_ns = work_ns + doing.reload_ns;
-                answer.books.add(Book::Hypervisor, vps * doing.stalled);
-                let vps = vps * (1.0 - doing.stalled);
-                let instructions = vps * busy as f64 * work_ns / all_ns / class.ns;
-                answer.instructions += instructions * 1e9;
-                let total = class.books.total();
-                answer
-                    .books
-                    .add_scaled(&class.books, vps * work_ns / all_ns / total);
-                answer.lines.add_scaled(&class.lines, instructions * 1e9);
-                answer
-                    .books
-                    .add(Book::Reload, vps * doing.reload_ns / all_ns);
-            }
+        let (got, want) = (chosen.len(), self.forms.len());
+        Err(SolveFault::Shape { got, want })
+    }
+
+    /// Solves the spec's own layout if that has not been done.
+    fn begin(&mut self) {
+        if self.base_steps > 0 {
+            return;
         }
-        answer.books.add(Book::Useful, doing.beside);
-        answer
+        let chosen = vec![0; self.forms.len()];
+        let forms: Vec<&Form> = self.forms.iter().map(|of| &of[0]).collect();
+        entitle(&mut self.base, weigh(&self.spec, &self.forms, &chosen));
+        let scope = self.scope(true);
+        self.base.share_out(&forms, &scope);
+        self.base_steps = settle(&mut self.base, &forms, &scope, SETTLED);
+    }
+
+    /// The whole machine, of which each chip may be priced by itself.
+    fn scope(&self, apart: bool) -> Scope {
+        Scope::whole(self.base.tree.nodes(), self.forms.len(), apart)
+    }
+
+    /// Solves a layout as a whole, from where the spec's own one is.
+    fn solve_whole(&mut self, chosen: &[usize], settled: f64) -> usize {
+        let pairs = chosen.iter().zip(&self.forms);
+        let forms: Vec<&Form> = pairs.map(|(at, of)| &of[*at]).collect();
+        let scope = self.scope(settled < ROUGHLY);
+        self.work.follow(&self.base, &scope, &forms);
+        for (at, number) in chosen.iter().enumerate().filter(|(_, number)| **number > 0) {
+            self.work.take(at, &self.forms[at][*number]);
+        }
+        entitle(&mut self.work, weigh(&self.spec, &self.forms, chosen));
+        self.work.share_out(&forms, &scope);
+        settle(&mut self.work, &forms, &scope, settled)
     }
 }
 
-/// Iterates to the fixed point: all of the way at first, less where a step overshoots.
-fn settle(state: &mut State, forms: &[&Form], settled: f64) -> usize {
-    let (mut weight, mut last) = (1.0_f64, f64::INFINITY);
-    for step in 1..=MOST_STEPS {
-        let change = state.step(forms, weight, settled);
-        if change <= settled && step > 2 {
-            return step;
-        }
-        if change > last {
-            weight = (0.7 * weight).max(0.1);
-        }
-        last = change;
+fn entitle(state: &mut State, entitled: Option<Vec<f64>>) {
+    for (doing, entitled) in state.doing.iter_mut().zip(entitled.into_iter().flatten()) {
+        doing.entitled = entitled;
     }
-    MOST_STEPS
 }
 
 /// Under PR/SM weights become entitlements, of the cores of a pool that are nobody's own.
-fn weigh(spec: &Spec, forms: &mut [Vec<Form>], chosen: &[usize]) {
+fn weigh(spec: &Spec, forms: &[Vec<Form>], chosen: &[usize]) -> Option<Vec<f64>> {
     if spec.machine.hypervisor.policy != Policy::Prsm {
-        return;
+        return None;
     }
-    let owned: usize = forms
-        .iter()
-        .zip(chosen)
-        .filter(|(of, at)| of[**at].owns)
-        .map(|(of, at)| of[*at].filled.vps() as usize)
-        .sum();
-    let cores = u32::from(spec.machine.active_cores).saturating_sub(owned as u32);
-    let told = |one: &Partition| match &one.processors {
+    let forms = || chosen.iter().zip(forms).map(|(at, of)| &of[*at]);
+    let owned = forms()
+        .filter(|form| form.owns)
+        .map(|form| form.filled.vps());
+    let cores = u32::from(spec.machine.active_cores).saturating_sub(owned.sum());
+    let told = |form: &Form| match &form.partition.processors {
         Processors::Shared {
             weight, r#virtual, ..
         } => (*weight, *r#virtual),
         Processors::Dedicated { .. } => (0, 0),
     };
-    let weights: Vec<(u16, u16)> = forms
-        .iter()
-        .zip(chosen)
-        .map(|(of, at)| told(&of[*at].partition))
-        .collect();
-    let entitled = entitlements(cores, &weights);
-    for ((of, at), entitled) in forms.iter_mut().zip(chosen).zip(entitled) {
-        if !of[*at].owns {
-            of[*at].entitled = entitled;
-        }
-    }
+    let weights: Vec<(u16, u16)> = forms().map(told).collect();
+    let entitled = entitlements(cores, &weights).into_iter().zip(forms());
+    let own = |(by_weight, form): (f64, &Form)| if form.owns { form.entitled } else { by_weight };
+    Some(entitled.map(own).collect())
 }
 
 /// Limits of pools; under PR/SM, of groups.

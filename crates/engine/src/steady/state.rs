@@ -1,8 +1,12 @@
 //! A layout on its way to the fixed point: what each partition does where, and what the machine's
 //! caches and links make of it.
 
-use super::chain::{Load, THREADS};
+use super::chain::Load;
+use super::filling::THREADS;
 use super::form::Form;
+use super::nodes::Nodes;
+use super::overflow::Groups;
+use super::scope::Scope;
 use crate::cost::{Class, Contention, Occupancy, Spread, Working};
 use crate::ids::{ById, ChipId};
 use crate::machine::Topology;
@@ -19,14 +23,35 @@ pub(super) struct Site {
     pub share: f64,
     /// What an instruction costs by busy threads of the core; those not priced yet are zero.
     pub classes: Vec<Class>,
+    /// The site before it at which it costs the same.
+    pub twin: Option<usize>,
+    /// What a dispatch loses there to cold caches [ns].
+    pub reload_ns: f64,
+}
+
+impl Site {
+    /// One that is not priced yet.
+    pub fn new(chip: usize, share: f64, form: &Form) -> Self {
+        Self {
+            chip,
+            share,
+            classes: vec![Class::default(); form.fixed.len()],
+            ..Self::default()
+        }
+    }
+}
+
+/// What an instruction costs at a site.
+pub(super) fn classes<'a>(sites: &'a [Site], of: &'a Site) -> &'a [Class] {
+    of.twin.map_or(&of.classes, |twin| &sites[twin].classes)
 }
 
 /// What a partition does.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Doing {
-    /// Which of its forms it has.
-    pub form: usize,
     pub sites: Vec<Site>,
+    /// Cores that it is entitled to; under PR/SM the weights of all tell.
+    pub entitled: f64,
     /// Time of an instruction, by busy threads, mean over the chips [ns].
     pub ns: [f64; THREADS],
     pub load: Load,
@@ -53,21 +78,48 @@ pub(super) struct Doing {
 impl Doing {
     /// As if alone at home, with nothing known of what it costs.
     pub fn new(form: &Form) -> Self {
-        Self {
-            form: 0,
-            sites: sites_of(form),
-            ns: [0.0; THREADS],
-            load: Load::default(),
-            stalled: 0.0,
-            reload_ns: 0.0,
-            stray: 0.0,
-            dispatches: 0.0,
-            served: 1.0,
-            beside: 0.0,
-            before: 0.0,
-            away: [0.0; 2],
-            out: 0.0,
+        let mut new = Self::default();
+        new.begin(form);
+        new
+    }
+
+    /// The same, in the room that it has; what dispatches cost is taken to be as before.
+    pub fn begin(&mut self, form: &Form) {
+        let mut sites = std::mem::take(&mut self.sites);
+        sites.truncate(form.homes.len());
+        for (at, (chip, share)) in form.homes.iter().enumerate() {
+            match sites.get_mut(at) {
+                Some(site) => {
+                    (site.chip, site.share, site.twin) = (chip.index(), *share, None);
+                    site.classes.resize(form.fixed.len(), Class::default());
+                }
+                None => sites.push(Site::new(chip.index(), *share, form)),
+            }
         }
+        *self = Self {
+            sites,
+            entitled: form.entitled,
+            stalled: self.stalled,
+            reload_ns: self.reload_ns,
+            served: 1.0,
+            ..Self::default()
+        };
+    }
+
+    /// Becomes like another, but for what its instructions cost, in the room that it has.
+    pub fn follow(&mut self, other: &Self) {
+        let mut sites = std::mem::take(&mut self.sites);
+        sites.resize_with(other.sites.len(), Site::default);
+        for (site, other) in sites.iter_mut().zip(&other.sites) {
+            (site.chip, site.share, site.twin) = (other.chip, other.share, None);
+            site.classes.resize(other.classes.len(), Class::default());
+        }
+        *self = Self {
+            sites,
+            ns: other.ns,
+            load: other.load,
+            ..*other
+        };
     }
 
     /// Core time in a nanosecond: physical cores used.
@@ -76,16 +128,8 @@ impl Doing {
     }
 }
 
-fn sites_of(form: &Form) -> Vec<Site> {
-    let site = |(chip, share): &(ChipId, f64)| Site {
-        chip: chip.index(),
-        share: *share,
-        classes: vec![Class::default(); form.fixed.len()],
-    };
-    form.homes.iter().map(site).collect()
-}
-
 /// The machine and all that runs on it.
+#[derive(Clone)]
 pub(super) struct State {
     pub machine: Machine,
     /// Cores that groups of partitions, or pools, may use together.
@@ -99,10 +143,21 @@ pub(super) struct State {
     /// Cores by chip that are active, and those of them that are nobody's own.
     pub active: ById<ChipId, f64>,
     pub free: ById<ChipId, f64>,
-    /// By node, the largest relative change of what runs there in the last step.
-    pub unrest: Vec<f64>,
-    /// Virtual processors in use on each.
+    /// What those at home on each leave of it.
+    pub idle: ById<ChipId, f64>,
+    /// Virtual processors in use on each, and cores at work.
     pub here: ById<ChipId, f64>,
+    pub used: ById<ChipId, f64>,
+    /// Who finds a core on each chip, and on each node.
+    pub seats: Groups,
+    pub nodes: Nodes,
+    /// Room to work in: core time by chip, and shares of a partition's time.
+    pub row: ById<ChipId, f64>,
+    pub shares: Vec<(usize, f64)>,
+    /// Whether somebody waits at a port of the part of the machine that is solved.
+    pub waits: bool,
+    /// Whether a part of the machine cannot be solved without the rest.
+    pub spills: bool,
     /// Busy cores of each, and how long those stay who keep them busy [ns].
     pub stays: ById<ChipId, Vec<(f64, f64)>>,
 }
@@ -124,10 +179,17 @@ impl State {
             spreads: forms.iter().map(|form| form.spread.clone()).collect(),
             working: forms.iter().map(|form| form.working).collect(),
             doing: forms.iter().map(|form| Doing::new(form)).collect(),
-            unrest: vec![1.0; tree.nodes().len()],
             free: active.clone(),
-            here: active.clone(),
+            idle: active.clone(),
+            here: ById::of(0.0, active.len()),
+            used: ById::of(0.0, active.len()),
             stays: ById::of(Vec::new(), active.len()),
+            seats: Groups::new(active.len()),
+            nodes: Nodes::new(tree.nodes().len()),
+            row: ById::of(0.0, active.len()),
+            shares: Vec::new(),
+            waits: false,
+            spills: false,
             active,
             machine: machine.clone(),
             limits,
@@ -136,33 +198,46 @@ impl State {
     }
 
     /// A partition takes another form: where it was is forgotten, the rest of the machine is not.
-    pub fn take(&mut self, partition: usize, number: usize, form: &Form) {
-        self.disturb(partition);
-        let before = &self.doing[partition];
-        let (stalled, reload_ns) = (before.stalled, before.reload_ns);
-        self.doing[partition] = Doing {
-            form: number,
-            stalled,
-            reload_ns,
-            ..Doing::new(form)
-        };
-        self.spreads[partition] = form.spread.clone();
+    pub fn take(&mut self, partition: usize, form: &Form) {
+        self.doing[partition].begin(form);
+        self.spreads[partition].follow(&form.spread);
         self.working[partition] = form.working;
-        self.disturb(partition);
     }
 
-    /// All has to be worked out anew where a partition runs.
-    fn disturb(&mut self, partition: usize) {
-        for site in &self.doing[partition].sites {
-            let node = self.tree.node_of(ChipId::new(site.chip)).index();
-            self.unrest[node] = 1.0;
+    /// Part of the machine, and who runs there, become as they are in another state of it.
+    pub fn follow(&mut self, other: &Self, scope: &Scope, forms: &[&Form]) {
+        self.occupancy.follow(&other.occupancy);
+        for at in scope.active.iter().copied() {
+            self.doing[at].follow(&other.doing[at]);
+            self.spreads[at].follow(&other.spreads[at]);
+            self.working[at] = forms[at].working;
         }
+        self.free.follow(&other.free);
+        self.idle.follow(&other.idle);
+        self.here.follow(&other.here);
+        self.used.follow(&other.used);
+        for chips in scope.nodes.iter().map(|node| self.tree.chips_of(*node)) {
+            for chip in chips {
+                self.stays[chip].clone_from(&other.stays[chip]);
+            }
+        }
+        self.waits = self.occupancy.waits_on(&scope.ports);
+        self.spills = false;
     }
 
-    /// Which cores nobody owns.
-    pub fn share_out(&mut self, forms: &[&Form]) {
-        self.free = self.active.clone();
-        for form in forms.iter().filter(|form| form.owns) {
+    /// Which cores of a part of the machine nobody owns.
+    pub fn share_out(&mut self, forms: &[&Form], scope: &Scope) {
+        for chips in scope.nodes.iter().map(|node| self.tree.chips_of(*node)) {
+            for chip in chips {
+                self.free[chip] = self.active[chip];
+            }
+        }
+        for form in scope
+            .active
+            .iter()
+            .map(|at| forms[*at])
+            .filter(|form| form.owns)
+        {
             let count = f64::from(form.filled.vps());
             for (chip, share) in &form.homes {
                 self.free[*chip] -= share * count;

@@ -1,0 +1,129 @@
+//! What a solved layout is told as.
+
+use super::form::Form;
+use super::state::{classes, Doing};
+use crate::cost::{Book, Books, Lines};
+
+/// What a layout comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Solved {
+    /// By partition, in the spec's order.
+    pub partitions: Vec<SolvedPartition>,
+    /// Iterations that it took.
+    pub steps: usize,
+}
+
+/// What a partition comes to, means over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SolvedPartition {
+    /// Physical cores used.
+    pub cores: f64,
+    /// Transactions in a second.
+    pub throughput: f64,
+    /// Mean response of a transaction [ns]; none without transactions.
+    pub response_ns: Option<f64>,
+    /// Whether there is a steady state.
+    pub steady: bool,
+    /// Virtual processors with work.
+    pub busy_vps: f64,
+    /// Busy hardware threads of the cores used.
+    pub busy_threads: f64,
+    /// Transactions inside.
+    pub inside: f64,
+    /// Dispatches in a second.
+    pub dispatches: f64,
+    /// Share of its core time on its home chips, elsewhere on their nodes, and on others.
+    pub by_distance: [f64; 3],
+    /// Instructions in a second.
+    pub instructions: f64,
+    /// Cores by cause; they add up to `cores`.
+    pub books: Books,
+    /// Lines brought into the first cache level in a second, by source.
+    pub lines: Lines,
+    /// Share of the time with work in which its virtual processors wait for a core.
+    pub waiting: f64,
+}
+
+/// What a partition comes to where many layouts are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Compared {
+    /// Physical cores used.
+    pub cores: f64,
+    /// Transactions in a second.
+    pub throughput: f64,
+    /// Mean response of a transaction [ns]; not a number without transactions.
+    pub response_ns: f64,
+    /// Whether there is a steady state.
+    pub steady: bool,
+    /// Virtual processors with work.
+    pub busy_vps: f64,
+    /// Share of core time on other nodes than the homes'.
+    pub far: f64,
+}
+
+/// Mean response of a transaction [ns].
+fn response_ns(doing: &Doing, form: &Form) -> Option<f64> {
+    let (load, demand) = (&doing.load, &form.demand);
+    let told = load.bursts_per_ns > 0.0 && !demand.recorded && !load.overrun;
+    told.then(|| load.runnable / load.bursts_per_ns * demand.bursts + demand.wait_ns)
+}
+
+impl Compared {
+    pub(super) fn of(doing: &Doing, form: &Form) -> Self {
+        Self {
+            cores: doing.cores(),
+            throughput: doing.load.bursts_per_ns / form.demand.bursts * 1e9,
+            response_ns: response_ns(doing, form).unwrap_or(f64::NAN),
+            steady: !doing.load.overrun,
+            busy_vps: doing.load.vps,
+            far: doing.away[1],
+        }
+    }
+}
+
+pub(super) fn answer(doing: &Doing, form: &Form) -> SolvedPartition {
+    let (load, demand) = (&doing.load, &form.demand);
+    let mut answer = SolvedPartition {
+        cores: doing.cores(),
+        throughput: load.bursts_per_ns / demand.bursts * 1e9,
+        response_ns: response_ns(doing, form),
+        steady: !load.overrun,
+        busy_vps: load.vps,
+        inside: load.runnable,
+        dispatches: doing.dispatches * 1e9,
+        by_distance: [
+            1.0 - doing.away[0] - doing.away[1],
+            doing.away[0],
+            doing.away[1],
+        ],
+        waiting: 1.0 - doing.served,
+        busy_threads: doing.beside,
+        ..SolvedPartition::default()
+    };
+    for site in &doing.sites {
+        for busy in 1..form.fixed.len() {
+            let vps = site.share * doing.served * load.with[busy];
+            if vps <= 0.0 {
+                continue;
+            }
+            answer.busy_threads += vps * busy as f64;
+            let class = &classes(&doing.sites, site)[busy];
+            let work_ns = demand.burst * class.ns;
+            let all_ns = work_ns + doing.reload_ns;
+            answer.books.add(Book::Hypervisor, vps * doing.stalled);
+            let vps = vps * (1.0 - doing.stalled);
+            let instructions = vps * busy as f64 * work_ns / all_ns / class.ns;
+            answer.instructions += instructions * 1e9;
+            let total = class.books.total();
+            answer
+                .books
+                .add_scaled(&class.books, vps * work_ns / all_ns / total);
+            answer.lines.add_scaled(&class.lines, instructions * 1e9);
+            answer
+                .books
+                .add(Book::Reload, vps * doing.reload_ns / all_ns);
+        }
+    }
+    answer.books.add(Book::Useful, doing.beside);
+    answer
+}

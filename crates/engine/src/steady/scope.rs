@@ -1,0 +1,66 @@
+//! A part of the machine that is solved while the rest stays as it is: some nodes, and who runs
+//! there.
+
+use super::chain::Load;
+use super::form::Form;
+use crate::ids::{NodeId, PortId, Span};
+
+/// A part of the machine.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scope {
+    pub nodes: Vec<NodeId>,
+    /// Ports of the fabric there.
+    pub ports: Vec<PortId>,
+    /// Partitions that are worked out.
+    pub active: Vec<usize>,
+    /// Others that run there, or have memory there, as they did.
+    pub passive: Vec<usize>,
+    /// What all others use of the shared cores.
+    pub others: Used,
+    /// Whether it is the whole machine.
+    pub whole: bool,
+    /// Whether each chip is priced by itself, those that are alike too.
+    pub apart: bool,
+}
+
+/// What partitions use of the shared cores.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Used {
+    /// Mean number of virtual processors with work, its variance, the most there can be.
+    pub mean: f64,
+    pub variance: f64,
+    pub most: f64,
+    /// Cores that daemons and polling take.
+    pub beside: f64,
+}
+
+impl Scope {
+    /// The whole machine, of which each chip may be priced by itself.
+    pub fn whole(nodes: Span<NodeId>, partitions: usize, apart: bool) -> Self {
+        Self {
+            nodes: nodes.into_iter().collect(),
+            active: (0..partitions).collect(),
+            whole: true,
+            apart,
+            ..Self::default()
+        }
+    }
+
+    /// All that run there.
+    pub fn there(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+        self.active.iter().chain(&self.passive).copied()
+    }
+}
+
+impl Used {
+    /// Adds what a partition uses.
+    pub fn add(&mut self, load: &Load, beside: f64, form: &Form) {
+        if form.owns {
+            return;
+        }
+        self.mean += load.vps;
+        self.variance += load.vps_variance;
+        self.most += f64::from(form.filled.vps());
+        self.beside += beside;
+    }
+}
