@@ -21,7 +21,6 @@ from homenode.planner.confirm import Runs, cores_of, is_sure, responses_of, save
 from homenode.planner.conflict import conflict, is_freed
 from homenode.planner.exact import Exact
 from homenode.planner.lessons import lessons
-from homenode.planner.played import MOST as PLAYED
 from homenode.planner.problem import Problem, problem_of
 from homenode.planner.reasons import UNITS
 from homenode.planner.rules import Rule
@@ -96,7 +95,7 @@ def advised(problem: Problem, asked: Asked, runs: Runs | None) -> Advice:
         problem.cost,
         problem.rules,
         problem.goal,
-        most=PLAYED if problem.space.solver.whole else None,
+        most=problem.space.solver.most,
         seed=problem.scenario.timing.seed if asked.seed is None else asked.seed,
         rounds=asked.rounds,
         seconds=asked.seconds,
@@ -285,7 +284,7 @@ class Advising:
         conflict: tuple[Named, ...] = (),
     ) -> Advice:
         search, scenario = self.search, self.problem.scenario
-        if self.problem.space.solver.whole:
+        if self.problem.space.solver.simulates:
             told += " Layouts of this machine are simulated, not solved"
             told += ": not all that there are were tried." if search.full else "."
         if search.late:

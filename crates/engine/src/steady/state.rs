@@ -4,8 +4,10 @@
 use super::chain::{Load, THREADS};
 use super::form::Form;
 use super::homes::Nodes;
+use super::host::Host;
 use super::overflow::Groups;
 use super::scope::Scope;
+use super::siblings::Crowd;
 use crate::cost::{Class, Contention, Occupancy, Spread, Working};
 use crate::ids::{ById, ChipId};
 use crate::machine::Topology;
@@ -26,6 +28,11 @@ pub(super) struct Site {
     pub twin: Option<usize>,
     /// What a dispatch loses there to cold caches [ns].
     pub reload_ns: f64,
+    /// On a host, the share of its time by how many threads are busy on its core.
+    pub crowd: Option<Crowd>,
+    /// On a host, what runs while one is away on one's last processor, and beside it.
+    pub taken: f64,
+    pub beside: f64,
 }
 
 impl Site {
@@ -37,6 +44,15 @@ impl Site {
             classes: vec![Class::default(); form.fixed.len()],
             ..Self::default()
         }
+    }
+
+    /// Cores for each of its threads that runs, which are less than one where these share them.
+    pub fn cores(&self) -> f64 {
+        let Some(crowd) = &self.crowd else { return 1.0 };
+        (1..)
+            .zip(&crowd[1..])
+            .map(|(threads, share)| share / f64::from(threads))
+            .sum()
     }
 }
 
@@ -64,6 +80,8 @@ pub(super) struct Doing {
     pub dispatches: f64,
     /// Share of the time with work in which its virtual processors have a core.
     pub served: f64,
+    /// On a host, threads among which the work is.
+    pub in_use: f64,
     /// Cores that daemons and polling take.
     pub beside: f64,
     /// Cores that it used in the step before.
@@ -101,6 +119,7 @@ impl Doing {
             stalled: self.stalled,
             reload_ns: self.reload_ns,
             served: 1.0,
+            in_use: f64::from(form.filled.vps()),
             ..Self::default()
         };
     }
@@ -159,6 +178,8 @@ pub(super) struct State {
     pub spills: bool,
     /// Busy cores of each, and how long those stay who keep them busy [ns].
     pub stays: ById<ChipId, Vec<(f64, f64)>>,
+    /// Who may use which processors, on a host.
+    pub host: Option<Host>,
 }
 
 impl State {
@@ -189,6 +210,7 @@ impl State {
             shares: Vec::new(),
             waits: false,
             spills: false,
+            host: None,
             active,
             machine: machine.clone(),
             limits,
@@ -226,6 +248,9 @@ impl State {
 
     /// Which cores of a part of the machine nobody owns.
     pub fn share_out(&mut self, forms: &[&Form], scope: &Scope) {
+        if let Some(host) = &mut self.host {
+            host.divide(&self.tree, forms);
+        }
         for chips in scope.nodes.iter().map(|node| self.tree.chips_of(*node)) {
             for chip in chips {
                 self.free[chip] = self.active[chip];
