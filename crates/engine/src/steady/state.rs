@@ -82,8 +82,9 @@ pub(super) struct Doing {
     pub served: f64,
     /// On a host, threads among which the work is.
     pub in_use: f64,
-    /// Cores that daemons and polling take.
+    /// Cores that daemons and polling take; the part of it that is KVM's polling.
     pub beside: f64,
+    pub polls: f64,
     /// Cores that it used in the step before.
     pub before: f64,
     /// Share of its time on other chips of the home node, and on other nodes.

@@ -66,6 +66,7 @@ impl State {
         let load = *load;
         let doing = &mut self.doing[at];
         doing.beside = beside.min(left.max(0.0));
+        doing.polls = doing.beside * polls / beside.max(1e-18);
         doing.in_use =
             (load.vps * load.vps / squares.max(1e-18)).clamp(load.vps, vps.max(load.vps));
         doing.dispatches = sleeps + ends + daemon_wakes;
