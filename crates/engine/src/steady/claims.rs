@@ -43,7 +43,19 @@ impl State {
             doing.served += 0.5 * (served.clamp(1e-6, 1.0) - before);
             change = change.max((doing.served - before).abs() / before);
         }
+        self.leave_processors();
         change
+    }
+
+    /// Polling takes what work leaves of the processors.
+    fn leave_processors(&mut self) {
+        let Some(host) = &mut self.host else { return };
+        let of = |doing: &Doing| (doing.served * doing.load.vps, doing.beside);
+        let all = self.doing.iter().map(of);
+        let (worked, beside) = all.fold((0.0, 0.0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
+        let cpus: f64 = host.lots.iter().map(|lot| lot.cpus).sum();
+        let room = (cpus - worked).max(0.0) * host.room / beside.max(1e-12);
+        host.room += 0.5 * (room.clamp(1e-3, 1.0) - host.room);
     }
 }
 

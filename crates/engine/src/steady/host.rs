@@ -125,6 +125,8 @@ pub(super) struct Host {
     pub numa: Option<NumaBalancing>,
     pub lots: Vec<Lot>,
     pub units: Vec<Unit>,
+    /// Share of the time in which one that polls is left to: others may want its processor.
+    pub room: f64,
     /// Steps since partitions took another form.
     pub steps: usize,
 }
@@ -180,13 +182,14 @@ impl Host {
             numa: linux.numa_balancing.filter(|_| is_linux),
             lots: Vec::new(),
             units: Vec::new(),
+            room: 1.0,
             steps: 0,
         })
     }
 
     /// Who may use which processors.
     pub fn divide(&mut self, tree: &Topology, forms: &[&Form]) {
-        self.steps = 0;
+        (self.steps, self.room) = (0, 1.0);
         let mut masks: Vec<&Vec<u16>> = forms
             .iter()
             .flat_map(|form| &form.threads.sets)

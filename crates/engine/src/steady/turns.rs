@@ -43,6 +43,8 @@ impl State {
                 found += share * ends;
             }
         }
+        polls *= host.room;
+        found *= host.room;
         let own = host.switch_ns + path;
         // One that others wait for runs for a turn, while as many wait as run for less.
         let waiting = (2.0 * (1.0 - doing.served)).min(1.0);
