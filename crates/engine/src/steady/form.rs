@@ -3,7 +3,7 @@
 use super::demand::{Arrivals, Demand};
 use super::fault::SolveFault;
 use super::filling::{Busy, Filled};
-use super::host::Threads;
+use super::threads::Threads;
 use crate::cost::{Fixed, Spread, Working};
 use crate::guest::memory;
 use crate::ids::{ById, ChipId, MemoryId, NodeId};

@@ -22,6 +22,7 @@ mod share;
 mod siblings;
 mod solve;
 mod state;
+mod threads;
 mod turns;
 
 pub use answer::{Compared, Solved, SolvedPartition};

@@ -11,15 +11,12 @@ use super::demand::Arrivals;
 use super::form::Form;
 use super::host::Host;
 use super::overflow::mean_beyond;
-use super::state::{Doing, State};
+use super::state::{Crowd, Doing, State};
 use crate::spec::Policy;
 
 /// How long a thread runs beside another before balancing has found an idle core for it [ns]:
 /// intervals of some tens of milliseconds. Assumed, 10 to 100 ms.
 const FOUND_NS: f64 = 30e6;
-
-/// Share of the time of a thread by how many are busy on its core, itself included.
-pub(super) type Crowd = [f64; THREADS];
 
 /// What runs on the processors of a lot on a chip.
 #[derive(Clone, Copy, Debug, Default)]

@@ -7,7 +7,6 @@ use super::homes::Nodes;
 use super::host::Host;
 use super::overflow::Groups;
 use super::scope::Scope;
-use super::siblings::Crowd;
 use crate::cost::{Class, Contention, Occupancy, Spread, Working};
 use crate::ids::{ById, ChipId};
 use crate::machine::Topology;
@@ -15,6 +14,9 @@ use crate::spec::Machine;
 
 /// Share of a partition's time on a chip below which it is of no account.
 pub(super) const NOTHING: f64 = 1e-4;
+
+/// Share of the time of a thread by how many are busy on its core, itself included.
+pub(super) type Crowd = [f64; THREADS];
 
 /// A chip on which a partition runs.
 #[derive(Clone, Debug, Default)]
