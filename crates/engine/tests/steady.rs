@@ -169,6 +169,7 @@ fn check_laws(spec: &Spec) {
         Err(fault) => panic!("{fault}"),
     };
     let active = f64::from(spec.machine.active_cores);
+    let active = active * f64::from(spec.machine.hypervisor.siblings.max(1));
     let all: f64 = solved.partitions.iter().map(|one| one.cores).sum();
     assert!(all <= active * 1.05, "{all} of {active} cores: {solved:?}");
     for (one, of) in solved.partitions.iter().zip(&spec.partitions) {
@@ -191,6 +192,8 @@ proptest! {
             scenarios(Platform::PowerVm),
             scenarios(Platform::Dedicated),
             scenarios(Platform::PrSm),
+            scenarios(Platform::Linux),
+            scenarios(Platform::Credit2),
         ]
     ) {
         check_laws(&one.0);

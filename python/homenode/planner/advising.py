@@ -307,7 +307,7 @@ class Advising:
         conflict: tuple[Named, ...] = (),
     ) -> Advice:
         scenario = self.problem.scenario
-        if self.problem.space.solver.whole:
+        if self.problem.space.solver.simulates:
             told += " Layouts of this machine are simulated, not solved"
             full = any(one.search.full for one in self.branches)
             told += ": not all that there are were tried." if full else "."

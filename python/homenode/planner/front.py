@@ -13,7 +13,6 @@ from homenode.planner.advice import Advice
 from homenode.planner.advising import Advising, Branch
 from homenode.planner.confirm import Runs
 from homenode.planner.overload import held_in_words
-from homenode.planner.played import MOST as PLAYED
 from homenode.planner.problem import Problem, problem_of
 from homenode.planner.search import ROUNDS, Search, Telling
 from homenode.planner.variants import Varying
@@ -125,12 +124,13 @@ def _advising(problem: Problem, asked: Asked, runs: Runs | None, base: Run | Non
 
 
 def _search(problem: Problem, asked: Asked, searches: int) -> Search:
+    most = problem.space.solver.most
     return Search(
         problem.space,
         problem.cost,
         problem.rules,
         problem.goal,
-        most=max(PLAYED // searches, _LEAST) if problem.space.solver.whole else None,
+        most=None if most is None else max(most // searches, _LEAST),
         seed=problem.scenario.timing.seed if asked.seed is None else asked.seed,
         rounds=asked.rounds,
         seconds=asked.seconds,

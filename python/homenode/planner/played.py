@@ -1,7 +1,9 @@
-"""Layouts of machines whose dispatcher is not solved, only simulated: Linux and Xen hosts, z/VM.
+"""Layouts that are known as a whole only.
 
-One replication of each, briefly, with the same random numbers in all: some layouts a second in
-place of thousands, so few are tried.
+On a host what one partition has hangs on control groups that it shares with others, so each layout
+is solved by itself (`Together`). What is not solved is simulated (`Played`): one replication of
+each, briefly, with the same random numbers in all; some layouts a second in place of thousands, so
+few are tried.
 """
 
 from __future__ import annotations
@@ -15,14 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from homenode.model.spec import Spec
-from homenode.planner.solver import Figures, Solver, features_of
-from homenode.simulate.answers import Answer
+from homenode.planner.solver import Figures, NotSolvedError, Solver, features_of
+from homenode.simulate.answers import Answer, PartitionSolved, SolvedAnswer
 from homenode.simulate.engine import load_engine
 from homenode.simulate.kept.metrics import METRICS
 from homenode.simulate.kept.summarize import replication_totals
 
-MOST = 200
-"""Layouts that are tried."""
 _DURATION_NS = 4_000_000_000
 """At most so much of each, after the whole warm-up: paging sets in when memory is full."""
 _NS_PER_MS = 1e6
@@ -30,21 +30,24 @@ _NONE = (0.0, np.inf, np.inf, 0.0, 0.0, 0.0)
 """Of a partition of a layout that the engine does not bring to an end."""
 
 
-class Played(Solver):
-    """Layouts that are simulated as a whole: what one partition has depends on all others."""
+class Together(Solver):
+    """Layouts that are solved as a whole: what one partition has depends on all others."""
 
     whole = True
+    most: int | None = 2_000
 
     def __init__(self, spec: Spec) -> None:
         self._start(spec)
-        self._specs = [_brief(spec)]
+        self._specs = [self._as_asked(spec)]
         self._found: dict[int, list[tuple[float, ...]]] = {}
+        if not self.simulates:
+            self._ask(self._specs[0])
 
     def add_whole(self, spec: Spec) -> int:
         """Another layout; its number, which is that of each partition's form too."""
         for features, form in zip(self.features.of, spec["partitions"], strict=True):
             features.append(features_of(self.spec["machine"], form))
-        self._specs.append(_brief(spec))
+        self._specs.append(self._as_asked(spec))
         return len(self._specs) - 1
 
     def solve(self, options: NDArray[np.int64]) -> Figures:
@@ -52,12 +55,50 @@ class Played(Solver):
         numbers = [int(row[0]) for row in options]
         new = [one for one in dict.fromkeys(numbers) if one not in self._found]
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            played = pool.map(_played, (self._specs[one] for one in new))
-            self._found.update(zip(new, played, strict=True))
+            found = pool.map(self._figures, (self._specs[one] for one in new))
+            self._found.update(zip(new, found, strict=True))
         self.solved += len(new)
         shape = (len(numbers), len(self.spec["partitions"]), len(_NONE))
         told = np.array([self._found[one] for one in numbers], dtype=np.float64).reshape(shape)
         return Figures(*(told[:, :, at] for at in range(len(_NONE))))
+
+    def _as_asked(self, spec: Spec) -> Spec:
+        return spec
+
+    def _ask(self, spec: Spec) -> SolvedAnswer:
+        engine = load_engine()
+        try:
+            answer: SolvedAnswer = json.loads(engine.solve(json.dumps(spec)))
+        except engine.SpecError as error:
+            raise NotSolvedError(f"{spec['name']}: {error}") from error
+        return answer
+
+    def _figures(self, spec: Spec) -> list[tuple[float, ...]]:
+        """Of each partition what `Figures` has."""
+        try:
+            answer = self._ask(spec)
+        except NotSolvedError:
+            return [_NONE] * len(spec["partitions"])
+        return [_solved(of) for of in answer["partitions"]]
+
+
+class Played(Together):
+    """Layouts that are simulated."""
+
+    simulates = True
+    most = 200
+
+    def _as_asked(self, spec: Spec) -> Spec:
+        return _brief(spec)
+
+    def _figures(self, spec: Spec) -> list[tuple[float, ...]]:
+        return _played(spec)
+
+
+def _solved(of: PartitionSolved) -> tuple[float, ...]:
+    response = of["response_ns"]
+    mean = np.nan if response is None else response
+    return of["cores"], mean, np.nan, of["throughput"], float(of["steady"]), of["by_distance"][2]
 
 
 def _brief(spec: Spec) -> Spec:

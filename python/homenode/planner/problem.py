@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from homenode.errors import HomenodeError, listed
+from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.scenario import Scenario
 from homenode.model.spec import Spec
 from homenode.planner.cost import Cost, Now, Solved
-from homenode.planner.played import Played
+from homenode.planner.played import Played, Together
 from homenode.planner.rules import SLACK, Rule, excess_of, rules_of
 from homenode.planner.solver import Floats, NotSolvedError, Solver
 from homenode.planner.space import Rows, Space
@@ -101,8 +102,9 @@ def problem_of(
 
 
 def _solver(spec: Spec) -> Solver:
-    """The steady solver; where it does not know the machine's dispatcher, simulations."""
+    """The steady solver; where it does not know the layout, simulations."""
+    on_host = spec["machine"]["hypervisor"]["policy"] in HOST_POLICIES
     try:
-        return Solver(spec)
+        return Together(spec) if on_host else Solver(spec)
     except NotSolvedError:
         return Played(spec)

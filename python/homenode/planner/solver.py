@@ -111,6 +111,10 @@ class Solver:
 
     whole = False
     """Whether a form is one of all partitions together."""
+    simulates = False
+    """Whether layouts are simulated, for want of a solution."""
+    most: int | None = None
+    """Layouts that are tried; None = as many as the search likes."""
 
     def __init__(self, spec: Spec) -> None:
         engine = load_engine()

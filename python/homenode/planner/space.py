@@ -23,7 +23,7 @@ from homenode.model.scenario import Scenario
 from homenode.model.scenario.paths import changed, spelt
 from homenode.model.scenario.places import name_of_chip
 from homenode.model.spec import PartitionSpec
-from homenode.planner.played import Played
+from homenode.planner.played import Together
 from homenode.planner.solver import Solver
 from homenode.planner.variables import AROUND, Variable
 from homenode.simulate.settle.work import settled
@@ -149,7 +149,7 @@ class Space:
         partitions, columns = self.blocks[at]
         if not any(numbers):
             return (0,) * len(partitions)
-        if isinstance(self.solver, Played):
+        if isinstance(self.solver, Together):
             return self._as_whole(self.solver, columns, numbers)
         forms = (
             self._merged(partitions[0], columns, numbers)
@@ -239,7 +239,9 @@ class Space:
         each = processors["entitlement"] / processors["virtual"]
         return bool(self._each - _LEAST_STEP <= each <= 1 + _LEAST_STEP)
 
-    def _as_whole(self, solver: Played, columns: Sequence[int], numbers: Numbers) -> Numbers | None:
+    def _as_whole(
+        self, solver: Together, columns: Sequence[int], numbers: Numbers
+    ) -> Numbers | None:
         """The layout as one form of all partitions."""
         row = self.now()[0]
         row[[*columns]] = numbers

@@ -31,3 +31,37 @@ pub struct Class {
     /// Lines a core's private caches hold for one of its threads.
     pub private_lines: f64,
 }
+
+impl Class {
+    /// What an instruction costs on average where shares of the time are spent in several classes;
+    /// those without a time have none.
+    pub fn mean<'a>(parts: impl Iterator<Item = (f64, &'a Self)> + Clone) -> Self {
+        let counted = parts.filter(|(share, class)| *share > 0.0 && class.ns > 0.0);
+        let all: f64 = counted.clone().map(|(share, class)| share / class.ns).sum();
+        let mut mean = Self::default();
+        for (share, class) in counted {
+            mean.add_scaled(class, share / class.ns / all);
+        }
+        mean
+    }
+
+    fn add_scaled(&mut self, other: &Self, factor: f64) {
+        self.books.add_scaled(&other.books, factor);
+        self.lines.add_scaled(&other.lines, factor);
+        self.wants.add_scaled(&other.wants, factor);
+        for (mine, theirs) in self.reload_ns.iter_mut().zip(other.reload_ns) {
+            *mine += theirs * factor;
+        }
+        for (mine, theirs) in [
+            (&mut self.ns, other.ns),
+            (&mut self.reload_lines, other.reload_lines),
+            (&mut self.wait_ns, other.wait_ns),
+            (&mut self.memory_lines, other.memory_lines),
+            (&mut self.shared_lines, other.shared_lines),
+            (&mut self.fill_lines, other.fill_lines),
+            (&mut self.private_lines, other.private_lines),
+        ] {
+            *mine += theirs * factor;
+        }
+    }
+}

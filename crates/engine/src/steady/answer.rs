@@ -124,6 +124,7 @@ pub(super) fn answer(doing: &Doing, form: &Form) -> SolvedPartition {
                 .add(Book::Reload, vps * doing.reload_ns / all_ns);
         }
     }
-    answer.books.add(Book::Useful, doing.beside);
+    answer.books.add(Book::GuestIdle, doing.polls);
+    answer.books.add(Book::Useful, doing.beside - doing.polls);
     answer
 }

@@ -8,6 +8,9 @@ use crate::ids::ChipId;
 impl State {
     /// What dispatches cost.
     pub(super) fn dispatches(&mut self, at: usize, form: &Form) {
+        if self.host.is_some() {
+            return self.turns(at, form);
+        }
         let hypervisor = &self.machine.hypervisor;
         let own = (hypervisor.dispatch_ns + hypervisor.cede_ns + hypervisor.prod_ns) as f64;
         let doing = &self.doing[at];

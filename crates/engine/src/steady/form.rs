@@ -3,11 +3,14 @@
 use super::demand::{Arrivals, Demand};
 use super::fault::SolveFault;
 use super::filling::{Busy, Filled};
+use super::threads::Threads;
 use crate::cost::{Fixed, Spread, Working};
 use crate::guest::memory;
 use crate::ids::{ById, ChipId, MemoryId, NodeId};
 use crate::machine::Topology;
-use crate::spec::{Accounting, Guest, LockKind, Machine, Partition, Policy, Processors};
+use crate::spec::{
+    Accounting, Guest, LockKind, Machine, Partition, Policy, Processors, Spec, Workload,
+};
 
 /// One form of a partition.
 #[derive(Clone, Debug)]
@@ -45,11 +48,14 @@ pub(super) struct Form {
     pub balances_per_ns: f64,
     /// How long a virtual processor without work keeps its core [ns]; infinite = for ever.
     pub polls_ns: f64,
+    /// What a host knows of its threads.
+    pub threads: Threads,
 }
 
 impl Form {
     /// Of a partition on a machine.
-    pub fn of(machine: &Machine, tree: &Topology, one: &Partition) -> Result<Self, SolveFault> {
+    pub fn of(spec: &Spec, tree: &Topology, one: &Partition) -> Result<Self, SolveFault> {
+        let machine = &spec.machine;
         let unknown = |what: &str| SolveFault::Unknown {
             partition: one.name.clone(),
             what: what.into(),
@@ -62,6 +68,11 @@ impl Form {
         }
         if !one.beside.is_empty() {
             return Err(unknown("several workloads"));
+        }
+        let host = Threads::of(spec, tree, one);
+        let processes = host.as_ref().is_some_and(|host| host.kvm.is_none());
+        if processes && matches!(one.workload, Workload::Pairs { .. }) {
+            return Err(unknown("pairs of processes that wake each other"));
         }
         let demand = Demand::of(one).ok_or_else(|| unknown("its kind of workload"))?;
         let stays = matches!(demand.arrivals, Arrivals::Always(..));
@@ -102,6 +113,7 @@ impl Form {
                 Guest::Aix(aix) => aix.snooze_delay_ns.map_or(f64::INFINITY, |ns| ns as f64),
                 _ => 0.0,
             },
+            threads: host.unwrap_or_default(),
             partition: one.clone(),
         })
     }

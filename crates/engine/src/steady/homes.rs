@@ -19,6 +19,10 @@ const STRANGER: [f64; RANKS] = [0.0, 0.0, 0.0, 1.0];
 impl State {
     /// On which chips the partitions of a part of the machine run; by how much that changed.
     pub(super) fn place(&mut self, forms: &[&Form], scope: &Scope) -> f64 {
+        if self.host.is_some() {
+            self.place_host(forms);
+            return 0.0;
+        }
         let half_window = 0.5 * self.machine.hypervisor.window_ns as f64;
         for node in scope.nodes.iter().copied() {
             let chips = self.tree.chips_of(node);

@@ -2,6 +2,7 @@
 
 mod answer;
 mod chain;
+mod claims;
 mod compare;
 mod demand;
 mod dispatches;
@@ -9,15 +10,21 @@ mod fault;
 mod filling;
 mod form;
 mod grants;
+mod halts;
 mod homes;
+mod host;
 mod nodes;
 mod overflow;
 mod price;
 mod scope;
+mod seats;
 mod settle;
 mod share;
+mod siblings;
 mod solve;
 mod state;
+mod threads;
+mod turns;
 
 pub use answer::{Compared, Solved, SolvedPartition};
 pub use fault::SolveFault;

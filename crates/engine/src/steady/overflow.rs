@@ -94,7 +94,7 @@ fn above(z: f64) -> f64 {
 }
 
 /// Erlang's loss formula for any number of servers: between whole ones by logarithms.
-fn erlang_b(servers: f64, offered: f64) -> f64 {
+pub(super) fn erlang_b(servers: f64, offered: f64) -> f64 {
     let whole = servers.floor();
     let mut inverse = 1.0;
     for server in 1..=whole as u32 {

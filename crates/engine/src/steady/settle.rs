@@ -43,11 +43,15 @@ impl State {
     pub fn step(&mut self, forms: &[&Form], scope: &Scope, weight: f64) -> f64 {
         let mut change = 0.0_f64;
         for at in scope.active.iter().copied() {
+            let priced = self.doing[at].ns[1];
             self.price(at, forms[at], scope.apart);
             self.queue(at, forms[at]);
             let now = self.doing[at].cores();
             let before = std::mem::replace(&mut self.doing[at].before, now);
             change = change.max((now - before).abs() / now.max(1e-6));
+            if self.host.is_some() {
+                change = change.max((self.doing[at].ns[1] / priced.max(1e-9) - 1.0).abs());
+            }
         }
         for at in scope.active.iter().copied() {
             self.dispatches(at, forms[at]);
@@ -60,7 +64,7 @@ impl State {
 
     /// What an instruction costs on each chip, by busy threads; each chip counts by itself where
     /// they are priced `apart`.
-    fn price(&mut self, at: usize, form: &Form, apart: bool) {
+    pub(super) fn price(&mut self, at: usize, form: &Form, apart: bool) {
         let mut sites = std::mem::take(&mut self.doing[at].sites);
         let usual = usual_threads(&self.doing[at], form);
         let main = sites.iter().map(|site| site.share).fold(0.0, f64::max);
@@ -69,7 +73,7 @@ impl State {
             let (before, rest) = sites.split_at_mut(index);
             let site = &mut rest[0];
             let is_main = site.share >= LITTLE || site.share >= main || index == 0;
-            site.twin = if apart || !form.even {
+            site.twin = if apart || !form.even || self.host.is_some() {
                 None
             } else {
                 before.iter().position(|of| self.are_twins(at, of, site))
@@ -85,6 +89,9 @@ impl State {
             }
             if !is_main {
                 follow(&mut site.classes, &before[0].classes, usual);
+            }
+            if let Some(crowd) = &site.crowd {
+                site.classes[1] = Class::mean(crowd.iter().copied().zip(&site.classes).skip(1));
             }
             add_rates(&mut rates, site.share, &site.classes);
         }
@@ -157,7 +164,7 @@ impl State {
             let doing = &self.doing[at];
             for site in &doing.sites {
                 let chip = ChipId::new(site.chip);
-                self.row[chip] = site.share * doing.served * doing.load.vps;
+                self.row[chip] = site.share * doing.served * doing.load.vps * site.cores();
             }
             self.spreads[at].set_cores(&self.tree, &self.row);
         }

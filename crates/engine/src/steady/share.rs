@@ -16,6 +16,9 @@ impl State {
     /// Whose virtual processors have to wait for cores, and for how much of the time; by how much
     /// that changed.
     pub(super) fn share(&mut self, forms: &[&Form], scope: &Scope) -> f64 {
+        if self.host.is_some() {
+            return self.share_host(forms);
+        }
         let cores: f64 = self.free.iter().sum();
         let mut used = scope.others;
         for at in scope.active.iter().copied() {

@@ -4,6 +4,7 @@ use super::answer::{answer, Compared, Solved};
 use super::compare::Comparing;
 use super::fault::SolveFault;
 use super::form::Form;
+use super::host::Host;
 use super::scope::Scope;
 use super::settle::{settle, ROUGHLY, SETTLED};
 use super::state::State;
@@ -32,7 +33,7 @@ impl Layouts {
     pub fn new(spec: &Spec) -> Result<Self, SolveFault> {
         sim::check(spec)?;
         let policy = spec.machine.hypervisor.policy;
-        if !matches!(policy, Policy::Phyp | Policy::Prsm | Policy::Dedicated) {
+        if policy.is_host() && !matches!(policy, Policy::Linux | Policy::Credit2) {
             return Err(SolveFault::Policy(format!("{policy:?}")));
         }
         let types = spec.pools.iter().filter(|pool| pool.cores.is_some());
@@ -40,14 +41,15 @@ impl Layouts {
             return Err(SolveFault::Policy("cores of several types".into()));
         }
         let tree = Topology::new(&spec.machine);
-        let form = |one: &Partition| Form::of(&spec.machine, &tree, one).map(|form| vec![form]);
+        let form = |one: &Partition| Form::of(spec, &tree, one).map(|form| vec![form]);
         let forms: Vec<Vec<Form>> = spec
             .partitions
             .iter()
             .map(form)
             .collect::<Result<_, SolveFault>>()?;
         let first: Vec<&Form> = forms.iter().map(|of| &of[0]).collect();
-        let base = State::new(&spec.machine, limits(spec), tree, &first);
+        let mut base = State::new(&spec.machine, limits(spec), tree, &first);
+        base.host = Host::of(spec);
         Ok(Self {
             spec: spec.clone(),
             work: base.clone(),
@@ -73,7 +75,7 @@ impl Layouts {
             changes: Vec::new(),
             ..self.spec.clone()
         })?;
-        let made = Form::of(&self.spec.machine, &self.base.tree, form)?;
+        let made = Form::of(&self.spec, &self.base.tree, form)?;
         self.forms[partition].push(made);
         Ok(self.forms[partition].len() - 1)
     }
@@ -117,10 +119,12 @@ impl Layouts {
             None => Comparing::new(&self.base, &self.forms),
         };
         let entitled = weigh(&self.spec, &self.forms, chosen);
-        let as_before = entitled.as_ref().is_none_or(|entitled| {
-            let pairs = entitled.iter().zip(&self.base.doing);
-            pairs.into_iter().all(|(now, doing)| *now == doing.entitled)
-        });
+        // On a host all share all processors.
+        let as_before = self.base.host.is_none()
+            && entitled.as_ref().is_none_or(|entitled| {
+                let pairs = entitled.iter().zip(&self.base.doing);
+                pairs.into_iter().all(|(now, doing)| *now == doing.entitled)
+            });
         let (base, work) = (&self.base, &mut self.work);
         let first = told.len();
         let found = as_before

@@ -4,6 +4,7 @@
 use super::chain::Load;
 use super::filling::THREADS;
 use super::form::Form;
+use super::host::Host;
 use super::nodes::Nodes;
 use super::overflow::Groups;
 use super::scope::Scope;
@@ -14,6 +15,9 @@ use crate::spec::Machine;
 
 /// Share of a partition's time on a chip below which it is of no account.
 pub(super) const NOTHING: f64 = 1e-4;
+
+/// Share of the time of a thread by how many are busy on its core, itself included.
+pub(super) type Crowd = [f64; THREADS];
 
 /// A chip on which a partition runs.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +31,11 @@ pub(super) struct Site {
     pub twin: Option<usize>,
     /// What a dispatch loses there to cold caches [ns].
     pub reload_ns: f64,
+    /// On a host, the share of its time by how many threads are busy on its core.
+    pub crowd: Option<Crowd>,
+    /// On a host, what runs while one is away on one's last processor, and beside it.
+    pub taken: f64,
+    pub beside: f64,
 }
 
 impl Site {
@@ -38,6 +47,15 @@ impl Site {
             classes: vec![Class::default(); form.fixed.len()],
             ..Self::default()
         }
+    }
+
+    /// Cores for each of its threads that runs, which are less than one where these share them.
+    pub fn cores(&self) -> f64 {
+        let Some(crowd) = &self.crowd else { return 1.0 };
+        (1..)
+            .zip(&crowd[1..])
+            .map(|(threads, share)| share / f64::from(threads))
+            .sum()
     }
 }
 
@@ -65,8 +83,11 @@ pub(super) struct Doing {
     pub dispatches: f64,
     /// Share of the time with work in which its virtual processors have a core.
     pub served: f64,
-    /// Cores that daemons and polling take.
+    /// On a host, threads among which the work is.
+    pub in_use: f64,
+    /// Cores that daemons and polling take; the part of it that is KVM's polling.
     pub beside: f64,
+    pub polls: f64,
     /// Cores that it used in the step before.
     pub before: f64,
     /// Share of its time on other chips of the home node, and on other nodes.
@@ -102,6 +123,7 @@ impl Doing {
             stalled: self.stalled,
             reload_ns: self.reload_ns,
             served: 1.0,
+            in_use: f64::from(form.filled.vps()),
             ..Self::default()
         };
     }
@@ -160,6 +182,8 @@ pub(super) struct State {
     pub spills: bool,
     /// Busy cores of each, and how long those stay who keep them busy [ns].
     pub stays: ById<ChipId, Vec<(f64, f64)>>,
+    /// Who may use which processors, on a host.
+    pub host: Option<Host>,
 }
 
 impl State {
@@ -190,6 +214,7 @@ impl State {
             shares: Vec::new(),
             waits: false,
             spills: false,
+            host: None,
             active,
             machine: machine.clone(),
             limits,
@@ -227,6 +252,9 @@ impl State {
 
     /// Which cores of a part of the machine nobody owns.
     pub fn share_out(&mut self, forms: &[&Form], scope: &Scope) {
+        if let Some(host) = &mut self.host {
+            host.divide(&self.tree, forms);
+        }
         for chips in scope.nodes.iter().map(|node| self.tree.chips_of(*node)) {
             for chip in chips {
                 self.free[chip] = self.active[chip];

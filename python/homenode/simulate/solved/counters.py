@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from homenode.model.spec import PartitionSpec, Spec, cores_of, shared_of
+from homenode.model.spec import PartitionSpec, SharedSpec, Spec, cores_of, shared_of
 from homenode.simulate.answers import Answer, PartitionAnswer, PartitionSolved, SolvedAnswer
 from homenode.simulate.kept.totals import NS_PER_S, UnknownCounterError
 
@@ -55,7 +55,22 @@ def is_limited(spec: Spec, partition: PartitionSpec) -> bool:
     shared = shared_of(partition)
     if shared is None:
         return False
-    return shared["capped"] or spec["pools"][shared["pool"]]["maximum"] is not None
+    pool = spec["pools"][shared["pool"]]["maximum"]
+    return shared["capped"] or pool is not None or _has_quota(spec, shared)
+
+
+def _has_quota(spec: Spec, shared: SharedSpec) -> bool:
+    """Whether a host limits it: by a cap, or by a quota of a control group above it."""
+    host = shared.get("host")
+    if host is None:
+        return False
+    group = host["cgroup"]
+    while group is not None:
+        above = spec["cgroups"][group]
+        if above["quota_ns"] is not None:
+            return True
+        group = above["parent"]
+    return host["cap"] is not None
 
 
 def _partition(spec: Spec, one: PartitionSpec, of: PartitionSolved) -> PartitionAnswer:

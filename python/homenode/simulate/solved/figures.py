@@ -7,7 +7,7 @@ import math
 from typing import cast
 
 from homenode.model.estimate import Estimate, Told
-from homenode.model.spec import Spec, cores_of, shared_of
+from homenode.model.spec import Spec, capacity_of, cores_of, shared_of
 from homenode.simulate.answers import (
     Answer,
     MachineFacts,
@@ -88,7 +88,8 @@ class Solved(Figures):
         for one in shared:
             for chip in one["home"]:
                 used[chip // chips] += cores[one["name"]] / len(one["home"])
-        most = FULL * chips * machine["cores_per_chip"]
+        threads = machine["hypervisor"].get("siblings", 1)
+        most = FULL * chips * machine["cores_per_chip"] * threads
         full = {node for node, cores_used in used.items() if cores_used > most}
         return tuple(
             one["name"] for one in shared if any(chip // chips in full for chip in one["home"])
@@ -147,9 +148,11 @@ def _machine(spec: Spec, raw: Answer) -> MachineFigures:
 
 
 def _pool(spec: Spec, raw: Answer, pool: int) -> PoolFigures:
-    """Cores that are nobody's own; pools of a core type have theirs, others share all of them."""
+    """Cores that are nobody's own; pools of a core type have theirs, others share all of them. On a
+    host, its processors.
+    """
     own = spec["pools"][pool].get("cores")
-    there = set(range(spec["machine"]["active_cores"]) if own is None else own)
+    there = set(range(capacity_of(spec["machine"])) if own is None else own)
     cores = len(there - {core for one in spec["partitions"] for core in cores_of(one)})
     used = {pool: 0.0}
     for one, of in zip(spec["partitions"], raw["partitions"], strict=True):

@@ -5,54 +5,114 @@ use super::super::fill::fill;
 use crate::spec::{Cgroup, Partition, Processors, Spec};
 
 /// Weight of one thread that stands beside groups.
-const THREAD: f64 = 100.0;
+pub const THREAD: f64 = 100.0;
+
+/// Who shares in a group's processors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Member {
+    /// Its group; none = the root.
+    pub group: Option<u16>,
+    /// Weight beside groups and other members.
+    pub weight: f64,
+    /// Most that it can use [cores].
+    pub most: f64,
+}
 
 /// Cores due to each partition.
 pub fn due(spec: &Spec, cores: f64) -> Vec<f64> {
-    let mut due = vec![0.0; spec.partitions.len()];
-    share_out(spec, None, cores, &mut due);
+    let member = |one: &Partition| {
+        let threads = threads(one);
+        Member {
+            group: match &one.processors {
+                Processors::Shared { host, .. } => host.cgroup,
+                Processors::Dedicated { .. } => None,
+            },
+            weight: THREAD * threads,
+            most: threads,
+        }
+    };
+    let members: Vec<Member> = spec.partitions.iter().map(member).collect();
+    let room = |group: &Cgroup| {
+        let set = group.cpuset.as_ref().map(|set| set.len() as f64);
+        set.map_or(quota(group), |set| set.min(quota(group)))
+    };
+    let rooms: Vec<f64> = spec.cgroups.iter().map(room).collect();
+    share_out(&spec.cgroups, &rooms, &members, cores)
+}
+
+/// Cores that a group's quota comes to.
+pub fn quota(group: &Cgroup) -> f64 {
+    let quota = group.quota_ns.map(|q| q as f64 / group.period_ns as f64);
+    quota.unwrap_or(f64::INFINITY)
+}
+
+/// Shares `cores` out from the root down, by weight; `rooms` are the most that each group may use.
+pub fn share_out(cgroups: &[Cgroup], rooms: &[f64], members: &[Member], cores: f64) -> Vec<f64> {
+    let mut due = vec![0.0; members.len()];
+    let tree = Tree {
+        cgroups,
+        rooms,
+        members,
+    };
+    tree.share_out(None, cores, &mut due);
     due
 }
 
-/// Shares what a group gets out among its partitions and the groups in it.
-fn share_out(spec: &Spec, group: Option<u16>, cores: f64, due: &mut [f64]) {
-    let partitions: Vec<usize> = members(spec, group).map(|(at, _)| at).collect();
-    let groups: Vec<u16> = children(spec, group).map(|(at, _)| at).collect();
-    let of_partition = |at: &usize| {
-        let threads = threads(&spec.partitions[*at]);
-        (THREAD * threads, threads)
-    };
-    let of_group = |at: &u16| {
-        let group = &spec.cgroups[usize::from(*at)];
-        let weight = if group.idle {
-            0.3
-        } else {
-            f64::from(group.weight)
-        };
-        (weight, most(spec, *at))
-    };
-    let wants = partitions.iter().map(of_partition);
-    let wants: Vec<(f64, f64)> = wants.chain(groups.iter().map(of_group)).collect();
-    let shares = fill(cores, &wants);
-    for (at, cores) in partitions.iter().zip(&shares) {
-        due[*at] = *cores;
-    }
-    for (at, cores) in groups.iter().zip(&shares[partitions.len()..]) {
-        share_out(spec, Some(*at), *cores, due);
-    }
+struct Tree<'a> {
+    cgroups: &'a [Cgroup],
+    rooms: &'a [f64],
+    members: &'a [Member],
 }
 
-/// Most that a group can use [cores].
-fn most(spec: &Spec, at: u16) -> f64 {
-    let group = &spec.cgroups[usize::from(at)];
-    let within: f64 = members(spec, Some(at))
-        .map(|(_, p)| threads(p))
-        .chain(children(spec, Some(at)).map(|(child, _)| most(spec, child)))
-        .sum();
-    let quota = group.quota_ns.map(|q| q as f64 / group.period_ns as f64);
-    let set = group.cpuset.as_ref().map(|set| set.len() as f64);
-    let limits = quota.into_iter().chain(set);
-    limits.fold(within, f64::min)
+impl Tree<'_> {
+    /// Shares what a group gets out among its members and the groups in it.
+    fn share_out(&self, group: Option<u16>, cores: f64, due: &mut [f64]) {
+        let members: Vec<usize> = self.members_of(group).map(|(at, _)| at).collect();
+        let groups: Vec<u16> = self.children(group).collect();
+        let of_group = |at: &u16| {
+            let group = &self.cgroups[usize::from(*at)];
+            let weight = if group.idle {
+                0.3
+            } else {
+                f64::from(group.weight)
+            };
+            (weight, self.most(*at))
+        };
+        let of_member = |at: &usize| (self.members[*at].weight, self.members[*at].most);
+        let wants: Vec<(f64, f64)> = members
+            .iter()
+            .map(of_member)
+            .chain(groups.iter().map(of_group))
+            .collect();
+        let shares = fill(cores, &wants);
+        for (at, cores) in members.iter().zip(&shares) {
+            due[*at] = *cores;
+        }
+        for (at, cores) in groups.iter().zip(&shares[members.len()..]) {
+            self.share_out(Some(*at), *cores, due);
+        }
+    }
+
+    /// Most that a group can use [cores].
+    fn most(&self, at: u16) -> f64 {
+        let within: f64 = self
+            .members_of(Some(at))
+            .map(|(_, member)| member.most)
+            .chain(self.children(Some(at)).map(|child| self.most(child)))
+            .sum();
+        within.min(self.rooms[usize::from(at)])
+    }
+
+    fn members_of(&self, group: Option<u16>) -> impl Iterator<Item = (usize, &Member)> {
+        let all = self.members.iter().enumerate();
+        all.filter(move |(_, member)| member.group == group)
+    }
+
+    fn children(&self, group: Option<u16>) -> impl Iterator<Item = u16> + '_ {
+        let all = (0..).zip(self.cgroups);
+        all.filter(move |(_, of)| of.parent == group)
+            .map(|(at, _)| at)
+    }
 }
 
 fn threads(partition: &Partition) -> f64 {
@@ -60,20 +120,6 @@ fn threads(partition: &Partition) -> f64 {
         Processors::Shared { r#virtual, .. } => f64::from(*r#virtual),
         Processors::Dedicated { cores, .. } => cores.len() as f64,
     }
-}
-
-fn members(spec: &Spec, group: Option<u16>) -> impl Iterator<Item = (usize, &Partition)> {
-    let of = move |p: &Partition| match &p.processors {
-        Processors::Shared { host, .. } => host.cgroup == group,
-        Processors::Dedicated { .. } => group.is_none(),
-    };
-    let all = spec.partitions.iter().enumerate();
-    all.filter(move |(_, p)| of(p))
-}
-
-fn children(spec: &Spec, group: Option<u16>) -> impl Iterator<Item = (u16, &Cgroup)> {
-    let all = (0..).zip(&spec.cgroups);
-    all.filter(move |(_, g)| g.parent == group)
 }
 
 #[cfg(test)]

@@ -55,8 +55,9 @@ use crate::kernel::When;
 use crate::spec::Spec;
 use attempt::Idleness;
 use domains::{Domains, Rhythm};
-pub use due::due;
+pub use due::{due, quota, share_out, Member};
 use ids::{between, CoreId, PartitionId, Span, TaskId, ROOT};
+pub use params::turn_ns;
 
 use crate::ids::VpId;
 use moves::Leaving;

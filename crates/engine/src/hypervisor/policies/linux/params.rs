@@ -24,6 +24,18 @@ const NICE: [u64; 40] = [
     215, 172, 137, 110, 87, 70, 56, 45, 36, 29, 23, 18, 15,
 ];
 
+/// How long one runs that others wait for, on a host of so many processors: a slice, which ends at
+/// a tick [ns].
+pub fn turn_ns(linux: &Linux, cpus: usize) -> f64 {
+    let params = Params::new(linux, cpus, 0);
+    let slice = if params.is_eevdf() {
+        params.slice
+    } else {
+        params.granularity
+    };
+    (slice.div_ceil(params.tick) * params.tick) as f64
+}
+
 /// Weight of a nice value.
 pub fn nice_weight(nice: i8) -> u64 {
     NICE[(i16::from(nice) + 20).clamp(0, 39) as usize] << 10

@@ -1,0 +1,230 @@
+//! How many threads share a core on a host: each is a processor of its own there, and whoever runs
+//! beside it slows it down.
+//!
+//! A thread that stays runs on an idle core if there is one: balancing sees to that in time. Who
+//! sleeps and wakes often comes back to its last processor, whatever runs beside it, so there it
+//! finds each sibling busy with the chance that any processor is which has not been left to those
+//! that stay.
+
+use super::demand::Arrivals;
+use super::filling::THREADS;
+use super::form::Form;
+use super::host::Host;
+use super::overflow::mean_beyond;
+use super::state::{Crowd, Doing, State};
+use crate::spec::Policy;
+
+/// How long a thread runs beside another before balancing has found an idle core for it [ns]:
+/// intervals of some tens of milliseconds. Assumed, 10 to 100 ms.
+const FOUND_NS: f64 = 30e6;
+
+/// What runs on the processors of a lot on a chip.
+#[derive(Clone, Copy, Debug, Default)]
+struct Crowded {
+    cpus: f64,
+    busy: f64,
+    variance: f64,
+    /// Those of the busy threads that stay.
+    staying: f64,
+    /// Threads that come and go there.
+    coming: f64,
+}
+
+impl State {
+    /// Who has to share a core, by chip.
+    pub(super) fn crowd(&mut self, forms: &[&Form]) {
+        let Some(host) = &self.host else { return };
+        let crowded = crowded(host, &self.doing, forms);
+        let lots = crowded.len();
+        let all: Vec<f64> = (0..lots)
+            .map(|lot| {
+                let busy: f64 = crowded[lot].iter().map(|(_, of)| of.busy).sum();
+                busy / host.lots[lot].cpus
+            })
+            .collect();
+        for (partition, form) in forms.iter().enumerate() {
+            let doing = &mut self.doing[partition];
+            let stays = if host.policy == Policy::Credit2 {
+                1.0 // Whoever wakes is sent to an idle core, wherever it was.
+            } else {
+                staying(doing, form)
+            };
+            let each = doing.load.vps / f64::from(form.filled.vps());
+            for site in &mut doing.sites {
+                let (mut sum, mut weight) = ([0.0; THREADS], 0.0);
+                let (mut beside, mut taken) = (0.0, 0.0);
+                let units = host.units.iter().filter(|unit| unit.partition == partition);
+                for unit in units {
+                    let there = unit.seats.iter().find(|(chip, _)| *chip == site.chip);
+                    let Some((_, share)) = there else { continue };
+                    for (lot, part) in &unit.lots {
+                        let Some((_, of)) = crowded[*lot].iter().find(|(at, _)| *at == site.chip)
+                        else {
+                            continue;
+                        };
+                        let own = host.lots[*lot].beside[*lot];
+                        let mut mix = of.crowd(host.siblings, stays, each);
+                        for (other, beside) in host.lots[*lot].beside.iter().enumerate() {
+                            if other != *lot && *beside > 0.0 {
+                                let others = binomial(host.siblings, all[other].min(1.0));
+                                for (mine, theirs) in mix.iter_mut().zip(others) {
+                                    *mine += beside * (theirs - *mine) / (own + beside).max(1e-9);
+                                }
+                            }
+                        }
+                        let by = unit.share * share * part;
+                        weight += by;
+                        beside += by * of.beside(host.siblings, 0.0);
+                        taken += by * of.taken();
+                        sum.iter_mut()
+                            .zip(mix)
+                            .for_each(|(sum, mix)| *sum += by * mix);
+                    }
+                }
+                if weight > 0.0 {
+                    sum.iter_mut().for_each(|share| *share /= weight);
+                    site.taken = taken / weight;
+                    site.crowd = (host.siblings > 1).then_some(sum);
+                    site.beside = (host.siblings - 1) as f64 * beside / weight;
+                }
+            }
+        }
+    }
+}
+
+/// Share of a partition's time in which it stays for long enough for balancing to find it the best
+/// core.
+fn staying(doing: &Doing, form: &Form) -> f64 {
+    match form.demand.arrivals {
+        Arrivals::Always(..) => 1.0,
+        _ => {
+            let stay_ns = doing.load.vps / doing.load.wakes_per_ns.max(1e-15);
+            stay_ns / (stay_ns + FOUND_NS)
+        }
+    }
+}
+
+/// By lot and chip.
+fn crowded(host: &Host, doing: &[Doing], forms: &[&Form]) -> Vec<Vec<(usize, Crowded)>> {
+    let lots = host.lots.iter();
+    let mut found: Vec<Vec<(usize, Crowded)>> = lots
+        .map(|lot| {
+            let on = lot.on.iter();
+            on.map(|(chip, cpus)| {
+                let of = Crowded {
+                    cpus: *cpus,
+                    ..Crowded::default()
+                };
+                (*chip, of)
+            })
+            .collect()
+        })
+        .collect();
+    for unit in &host.units {
+        let (doing, form) = (&doing[unit.partition], forms[unit.partition]);
+        let vps = f64::from(form.filled.vps());
+        let load = &doing.load;
+        let pairs = (load.vps_variance + load.vps * load.vps - load.vps).max(0.0);
+        for (lot, part) in &unit.lots {
+            for (chip, share) in &unit.seats {
+                let Some((_, of)) = found[*lot].iter_mut().find(|(at, _)| at == chip) else {
+                    continue;
+                };
+                let share = unit.share * part * share;
+                let busy = share * doing.cores();
+                // So many of all, taken as they come.
+                let beside = if vps > 1.0 {
+                    let seats = share * vps;
+                    pairs * (seats * (seats - 1.0)).max(0.0) / (vps * (vps - 1.0))
+                } else {
+                    0.0
+                };
+                of.busy += busy;
+                let stays = staying(doing, form);
+                of.staying += busy * stays;
+                of.coming += share * (1.0 - stays) * doing.in_use;
+                of.variance += (busy + beside - busy * busy).max(0.0);
+            }
+        }
+    }
+    found
+}
+
+impl Crowded {
+    /// Of a thread that is with one of the chance `stays` where most cores are idle; `own` is the
+    /// share of the time in which itself is busy.
+    fn crowd(&self, siblings: usize, stays: f64, own: f64) -> Crowd {
+        let best = self.spread_out(siblings);
+        let any = binomial(siblings, self.beside(siblings, own));
+        let mut crowd = [0.0; THREADS];
+        for (crowd, (best, any)) in crowd.iter_mut().zip(best.into_iter().zip(any)) {
+            *crowd = stays * best + (1.0 - stays) * any;
+        }
+        crowd
+    }
+
+    /// Chance that a processor which has not been left to those that stay is busy.
+    fn beside(&self, siblings: usize, own: f64) -> f64 {
+        let cores = self.cpus / siblings as f64;
+        let (others, among) = if self.busy < cores {
+            let left = siblings as f64 * (cores - self.staying);
+            (self.busy - self.staying - own, left)
+        } else {
+            (self.busy - own, self.cpus)
+        };
+        // While all have a core each, nobody runs beside them.
+        let crowded = (self.staying + self.coming - cores) / (self.cpus - cores).max(1.0);
+        (others / (among - 1.0).max(1.0)).clamp(0.0, 1.0) * crowded.clamp(0.0, 1.0)
+    }
+
+    /// What runs on the last processor of a thread that comes and goes, while it is away.
+    fn taken(&self) -> f64 {
+        let left = (self.cpus - self.staying).max(0.01);
+        let each = (self.busy - self.staying) / self.coming.max(1e-9);
+        ((self.coming / left - 1.0).max(0.0) * each).clamp(0.0, 1.0)
+    }
+
+    /// As few together as can be.
+    fn spread_out(&self, siblings: usize) -> Crowd {
+        let cores = self.cpus / siblings as f64;
+        let least = |threads: usize| {
+            let below = threads as f64 - 1.0;
+            // Cores with so many at least: what is beyond so many on each, up to one more.
+            let beyond = |bound: f64| mean_beyond(self.busy, self.variance, bound);
+            let upper = if threads == siblings {
+                0.0
+            } else {
+                beyond(cores * threads as f64)
+            };
+            (beyond(cores * below) - upper).max(0.0)
+        };
+        let mut crowd = [0.0; THREADS];
+        for (threads, share) in crowd.iter_mut().enumerate().take(siblings + 1).skip(1) {
+            let more = if threads == siblings {
+                0.0
+            } else {
+                least(threads + 1)
+            };
+            *share = threads as f64 * (least(threads) - more).max(0.0);
+        }
+        let all: f64 = crowd.iter().sum();
+        if all <= 1e-12 {
+            crowd[1] = 1.0;
+            return crowd;
+        }
+        crowd.map(|share| share / all)
+    }
+}
+
+/// Each sibling is busy with this chance.
+fn binomial(siblings: usize, chance: f64) -> Crowd {
+    let mut crowd = [0.0; THREADS];
+    let others = siblings - 1;
+    let mut ways = 1.0;
+    for busy in 0..=others {
+        let idle = (others - busy) as i32;
+        crowd[busy + 1] = ways * chance.powi(busy as i32) * (1.0 - chance).powi(idle);
+        ways *= (others - busy) as f64 / (busy + 1) as f64;
+    }
+    crowd
+}

@@ -1,0 +1,133 @@
+"""Layouts of Linux and Xen hosts, solved: shares that are known exactly, and runs beside them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from homenode import _engine
+from homenode.errors import HomenodeError
+from homenode.simulate.scenario import Scenario
+
+HEAD = """
+[machine]
+model = "intel-xeon-6240-2s"
+policy = "{policy}"
+threads = {threads}
+
+[run]
+warmup = "500 ms"
+duration = "2 s"
+replications = 1
+"""
+GUEST = """
+[[partition]]
+name = "{name}"
+processors = {{ mode = "shared", virtual = {virtual}{more} }}
+memory = "4 GiB"
+workload = {workload}
+{kvm}
+"""
+LOOPS = '{{ kind = "loops", count = {}, endless = true, profile = "compute" }}'
+
+
+def guest(
+    name: str, workload: str, virtual: int = 36, more: str = "", *, policy: str = "linux"
+) -> str:
+    kvm = "kvm = {}" if policy == "linux" else ""
+    return GUEST.format(name=name, virtual=virtual, more=more, workload=workload, kvm=kvm)
+
+
+def layout(*guests: str, policy: str = "linux", threads: int = 1) -> Scenario:
+    text = HEAD.format(policy=policy, threads=threads) + "".join(guests)
+    return Scenario.from_toml(text, "host.toml")
+
+
+def cores(scenario: Scenario) -> dict[str, float]:
+    solved = scenario.solve()
+    return {name: solved.metric(name, "physc").mean or 0.0 for name in solved.partitions}
+
+
+@pytest.mark.parametrize("count", [1, 4, 18])
+def test_pinned_vcpus_that_always_compute_use_a_processor_each(count: int) -> None:
+    pins = ", ".join(f'"{cpu}"' for cpu in range(count))
+    found = cores(layout(guest("a", LOOPS.format(count), count, f", pins = [{pins}]")))
+    assert found["a"] == pytest.approx(count, rel=1e-3)
+
+
+@pytest.mark.parametrize("policy", ["linux", "credit2"])
+def test_equal_guests_share_a_full_host_equally(policy: str) -> None:
+    guests = (guest(name, LOOPS.format(36), policy=policy) for name in "abc")
+    found = cores(layout(*guests, policy=policy))
+    assert list(found.values()) == pytest.approx([12.0, 12.0, 12.0], rel=1e-3)
+
+
+@pytest.mark.parametrize("policy", ["linux", "credit2"])
+def test_weights_decide_where_all_want_all(policy: str) -> None:
+    weights = {"a": 100, "b": 200, "c": 400}
+    guests = (
+        guest(name, LOOPS.format(36), more=f", weight = {weight}", policy=policy)
+        for name, weight in weights.items()
+    )
+    found = cores(layout(*guests, policy=policy))
+    assert sum(found.values()) == pytest.approx(36.0, rel=1e-3)
+    assert found["b"] == pytest.approx(2 * found["a"], rel=1e-2)
+    assert found["c"] == pytest.approx(4 * found["a"], rel=1e-2)
+
+
+def test_a_quota_binds_and_leaves_what_its_work_waits_unknown() -> None:
+    limited = guest("a", LOOPS.format(8), 8, ', quota = "250 ms", period = "100 ms"')
+    solved = layout(limited, guest("b", LOOPS.format(8), 8)).solve()
+    assert solved.metric("a", "physc").mean == pytest.approx(2.5, rel=1e-2)
+    assert solved.metric("b", "physc").mean == pytest.approx(8.0, rel=1e-3)
+    assert solved.limited == ("a",)
+
+
+def test_a_cap_of_xen_binds() -> None:
+    limited = guest("a", LOOPS.format(8), 8, ", cap = 3.0", policy="credit2")
+    assert cores(layout(limited, policy="credit2"))["a"] == pytest.approx(3.0, rel=1e-2)
+
+
+def test_who_shares_a_core_is_slower() -> None:
+    """Two on the threads of one core, and on two cores."""
+    done = []
+    for pins in ('"0", "1"', '"0", "2"'):
+        pinned = guest("a", LOOPS.format(2), 2, f", pins = [{pins}]")
+        (one,) = layout(pinned, threads=2).solve().answer["partitions"]
+        assert one["cores"] == pytest.approx(2.0, rel=1e-3)
+        done.append(one["instructions"])
+    assert done[0] < 0.9 * done[1]
+
+
+@pytest.mark.parametrize(
+    ("policy", "threads", "workload"),
+    [
+        ("linux", 1, '{ kind = "transactions", rate = "900/s", bursts = 4, profile = "oltp" }'),
+        ("linux", 2, '{ kind = "warehouses", count = 30, profile = "java" }'),
+        ("credit2", 1, '{ kind = "transactions", rate = "900/s", profile = "specjbb" }'),
+    ],
+)
+def test_a_host_with_room_is_as_simulated(policy: str, threads: int, workload: str) -> None:
+    """For the same instructions: how many come is chance."""
+    guests = (guest(name, workload, 30, policy=policy) for name in "ab"[: 3 - threads])
+    scenario = layout(*guests, policy=policy, threads=threads)
+    spec = json.loads(json.dumps(scenario.spec()))
+    if policy == "linux":
+        spec["machine"]["hypervisor"]["linux"]["numa_balancing"] = None
+    text = json.dumps(spec)
+    solved = json.loads(_engine.solve(text))["partitions"]
+    simulated = json.loads(_engine.simulate(text, 0, lambda _: True))["partitions"]
+    for one, by in zip(solved, simulated, strict=True):
+        totals = by["totals"]
+        each = totals["busy_ns"] / totals["instructions"]
+        assert one["cores"] / one["instructions"] * 1e9 == pytest.approx(each, rel=0.03)
+
+
+def test_processes_that_wake_each_other_are_simulated_only() -> None:
+    pairs = '{ kind = "pairs", count = 2, exchanges = 3, profile = "oltp" }'
+    text = guest("a", pairs, 4).replace(
+        "kvm = {}", 'guest = { os = "linux", daemons = { rate = "0/s" } }'
+    )
+    with pytest.raises(HomenodeError, match=r"partition a: pairs of processes.*is simulated only"):
+        layout(text).solve()
