@@ -16,6 +16,7 @@ pub mod hypervisor;
 pub mod ids;
 pub mod kernel;
 pub mod machine;
+pub mod placement;
 pub mod sim;
 pub mod spec;
 pub mod steady;
