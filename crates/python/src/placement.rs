@@ -29,7 +29,9 @@ impl Columns<'_, '_> {
 
     fn rows<const WIDTH: usize>(&self, name: &str) -> PyResult<Vec<[i64; WIDTH]>> {
         let numbers = self.numbers(name)?;
-        let rows = numbers.chunks(WIDTH).map(|row| <[i64; WIDTH]>::try_from(row));
+        let rows = numbers
+            .chunks(WIDTH)
+            .map(|row| <[i64; WIDTH]>::try_from(row));
         let rows: Result<_, _> = rows.collect();
         rows.map_err(|_| refused(name, &format!("is not rows of {WIDTH} values")))
     }
@@ -44,7 +46,9 @@ fn problem(columns: &Columns<'_, '_>) -> PyResult<Problem> {
     let mut needs = vec![Vec::new(); spread.len()];
     for [service, other] in columns.rows("needs")? {
         let unknown = || refused("needs", &format!("names service {service} or {other}"));
-        let row = usize::try_from(service).ok().and_then(|at| needs.get_mut(at));
+        let row = usize::try_from(service)
+            .ok()
+            .and_then(|at| needs.get_mut(at));
         let other = u32::try_from(other).map_err(|_| unknown())?;
         row.ok_or_else(unknown)?.push(other);
     }

@@ -225,9 +225,6 @@ impl<'a> Assignment<'a> {
     fn counted(&self, step: &Step) -> (usize, i32) {
         let start = self.problem.start[step.partition as usize];
         let by = i32::from(step.to != start) - i32::from(step.from != start);
-        (
-            self.problem.service[step.partition as usize] as usize,
-            by,
-        )
+        (self.problem.service[step.partition as usize] as usize, by)
     }
 }
