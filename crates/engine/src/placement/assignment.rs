@@ -55,11 +55,48 @@ impl Moved {
     }
 }
 
+/// Who is on each machine, in no order.
+#[derive(Clone, Debug)]
+struct Members {
+    of: Vec<Vec<u32>>,
+    /// By partition: its place among those of its machine.
+    place: Vec<u32>,
+}
+
+impl Members {
+    fn new(problem: &Problem) -> Members {
+        let mut members = Members {
+            of: vec![Vec::new(); problem.machines()],
+            place: vec![0; problem.partitions()],
+        };
+        for (partition, &machine) in problem.start.iter().enumerate() {
+            members.add(partition as u32, machine);
+        }
+        members
+    }
+
+    fn add(&mut self, partition: u32, machine: u32) {
+        let all = &mut self.of[machine as usize];
+        self.place[partition as usize] = all.len() as u32;
+        all.push(partition);
+    }
+
+    fn remove(&mut self, partition: u32, machine: u32) {
+        let all = &mut self.of[machine as usize];
+        let place = self.place[partition as usize];
+        all.swap_remove(place as usize);
+        if let Some(&last) = all.get(place as usize) {
+            self.place[last as usize] = place;
+        }
+    }
+}
+
 /// A sound assignment: every hard rule holds, after every move.
 #[derive(Clone, Debug)]
 pub struct Assignment<'a> {
     problem: &'a Problem,
     at: Vec<u32>,
+    members: Members,
     load: Load,
     services: Services<'a>,
     moved: Moved,
@@ -79,6 +116,7 @@ impl<'a> Assignment<'a> {
         Assignment {
             problem,
             at: problem.start.clone(),
+            members: Members::new(problem),
             cost: problem.cost(&problem.start),
             load,
             services: Services::new(problem),
@@ -126,6 +164,54 @@ impl<'a> Assignment<'a> {
     #[inline]
     pub fn cost(&self) -> i64 {
         self.cost
+    }
+
+    /// Who is on a machine, in no order.
+    #[inline]
+    pub fn members(&self, machine: usize) -> &[u32] {
+        &self.members.of[machine]
+    }
+
+    /// Where the partitions of services are.
+    #[inline]
+    pub fn services(&self) -> &Services<'a> {
+        &self.services
+    }
+
+    /// Whether more is taken of a machine than it has: so it may be within a compound move.
+    #[inline]
+    pub fn overfull(&self, machine: usize) -> bool {
+        self.load.overfull(self.problem, machine)
+    }
+
+    /// Whether a machine has room for a partition, and none of its service.
+    #[inline]
+    pub fn takes(&self, partition: usize, machine: usize) -> bool {
+        let change = Change {
+            leaves: None,
+            comes: Some(partition as u32),
+        };
+        !self.occupied(partition, machine) && self.load.fits(self.problem, machine, change)
+    }
+
+    /// Whether a rule of the services is broken by a step made.
+    pub fn sound(&self, step: &Step) -> bool {
+        let (from, to) = (step.from as usize, step.to as usize);
+        self.services.sound(step.partition as usize, from, to)
+    }
+
+    /// Makes a step, whatever rules say: part of a compound move.
+    pub fn force(&mut self, step: &Step) {
+        let partition = step.partition as usize;
+        let (from, to) = (step.from as usize, step.to as usize);
+        let problem = self.problem;
+        let before = self.load.cost(from) + self.load.cost(to) + problem.moving(partition, from);
+        let most = i64::from(self.moved.most);
+        self.services.leave(partition, from);
+        self.services.come(partition, to);
+        self.book(step);
+        let after = self.load.cost(from) + self.load.cost(to) + problem.moving(partition, to);
+        self.cost += after - before + problem.weights.service * (i64::from(self.moved.most) - most);
     }
 
     /// What a machine's load costs.
@@ -217,6 +303,8 @@ impl<'a> Assignment<'a> {
         };
         self.load.make(problem, step.from as usize, leaves);
         self.load.make(problem, step.to as usize, comes);
+        self.members.remove(partition, step.from);
+        self.members.add(partition, step.to);
         self.at[partition as usize] = step.to;
     }
 

@@ -40,7 +40,8 @@ pub enum PlacementFault {
     Overflow,
     /// At the start more is used than there is.
     #[error(
-        "placement: at the start machine {machine} has {capacity} of resource {resource}, its partitions take {used}"
+        "placement: at the start machine {machine} has {capacity} of resource {resource}, \
+         its partitions take {used}"
     )]
     Capacity {
         /// Machine that is too full.
@@ -72,7 +73,8 @@ pub enum PlacementFault {
     },
     /// At the start a partition lacks another service beside it.
     #[error(
-        "placement: at the start service {service} is in neighbourhood {neighbourhood} without service {needs}, on which it depends"
+        "placement: at the start service {service} is in neighbourhood {neighbourhood} \
+         without service {needs}, on which it depends"
     )]
     Alone {
         /// Which service.

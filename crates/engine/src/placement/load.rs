@@ -109,8 +109,17 @@ impl Load {
         self.cost[machine] = problem.load_cost(machine, |at| used[at]);
     }
 
+    /// Whether more is taken than there is.
     #[inline]
-    fn fits(&self, problem: &Problem, machine: usize, change: Change) -> bool {
+    pub fn overfull(&self, problem: &Problem, machine: usize) -> bool {
+        let resources = problem.resources();
+        let room = &self.room[machine * resources..][..resources];
+        room.iter().any(|&room| room < 0)
+    }
+
+    /// Whether a machine has room for a change.
+    #[inline]
+    pub fn fits(&self, problem: &Problem, machine: usize, change: Change) -> bool {
         let resources = problem.resources();
         let comes = self.held(problem, machine, change.comes);
         let leaves = self.held(problem, machine, change.leaves);

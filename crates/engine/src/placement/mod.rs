@@ -5,7 +5,8 @@
 //! away still holds its transient resources), the partitions of a service are on machines of their
 //! own and in enough locations, and whom a service depends on is in the same neighbourhood. Costs
 //! are whole numbers: load above safety capacities, what is left of one resource without enough of
-//! another, and moves. Terms are those of the ROADEF/EURO challenge of 2012, "machine reassignment".
+//! another, and moves. Terms are those of the ROADEF/EURO challenge of 2012, "machine
+//! reassignment".
 //!
 //! Simulated annealing over shifts, swaps and short chains; what a move adds is worked out from the
 //! machines it touches. S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, "Optimization by simulated
@@ -14,7 +15,9 @@
 mod annealing;
 mod assignment;
 mod check;
+mod compound;
 mod fault;
+mod kin;
 mod load;
 mod moves;
 mod problem;
@@ -22,6 +25,7 @@ mod services;
 mod team;
 
 pub use assignment::{Assignment, Step};
+pub use check::check;
 pub use fault::PlacementFault;
 pub use moves::{draw, Move};
 pub use problem::{Balance, Problem, Weights};

@@ -1,7 +1,11 @@
 //! Which moves are tried.
 
 use super::assignment::{Assignment, Step};
+use super::kin::Kin;
 use crate::kernel::Stream;
+
+/// One of so many swaps is one of kin, where kin are known.
+const KIN: u64 = 2;
 
 /// Some steps made at once.
 #[derive(Clone, Copy, Debug)]
@@ -27,14 +31,20 @@ impl Move {
     }
 }
 
-/// Draws a move that the machines of its services allow; none where the draw has none.
+/// Draws a move that the machines of its services allow; none where the draw has
+/// none. Without kin partners are drawn from all: where it is hot, kin have little to gain.
 #[inline]
-pub fn draw(now: &Assignment<'_>, dice: &mut Stream) -> Option<Move> {
-    let problem = now.problem();
-    let one = dice.below(problem.partitions() as u64) as u32;
+pub fn draw(now: &Assignment<'_>, kin: Option<&Kin>, dice: &mut Stream) -> Option<Move> {
+    let one = dice.below(now.at().len() as u64) as u32;
     match dice.below(16) {
         0..=6 => shift(now, dice, one),
-        7..=13 => swap(now, dice, one),
+        7..=13 => {
+            let other = match kin {
+                Some(kin) if dice.below(KIN) == 0 => kin.draw(dice, one),
+                _ => any(now, dice),
+            };
+            swap(now, one, other)
+        }
         14 => home(now, one),
         _ => chain(now, dice, one),
     }
@@ -62,28 +72,33 @@ fn home(now: &Assignment<'_>, one: u32) -> Option<Move> {
 }
 
 /// Two change places.
-fn swap(now: &Assignment<'_>, dice: &mut Stream, one: u32) -> Option<Move> {
-    let other = other(now, dice, one)?;
-    let at = now.at();
-    let there = step(now, one, at[other as usize])?;
-    let back = step(now, other, at[one as usize])?;
+fn swap(now: &Assignment<'_>, one: u32, other: u32) -> Option<Move> {
+    if related(now, one, other) {
+        return None;
+    }
+    let there = step(now, one, now.at()[other as usize])?;
+    let back = step(now, other, now.at()[one as usize])?;
     Some(Move::of(&[there, back]))
 }
 
 /// One goes where another makes room for it by going elsewhere.
 fn chain(now: &Assignment<'_>, dice: &mut Stream, one: u32) -> Option<Move> {
-    let other = other(now, dice, one)?;
-    let at = now.at();
-    let there = step(now, one, at[other as usize])?;
+    let other = any(now, dice);
+    if related(now, one, other) {
+        return None;
+    }
+    let there = step(now, one, now.at()[other as usize])?;
     let to = dice.below(now.problem().machines() as u64) as u32;
     let on = step(now, other, to)?;
-    (to != at[one as usize]).then(|| Move::of(&[there, on]))
+    (to != there.from).then(|| Move::of(&[there, on]))
 }
 
-/// A partition of another service on another machine.
-fn other(now: &Assignment<'_>, dice: &mut Stream, one: u32) -> Option<u32> {
-    let problem = now.problem();
-    let other = dice.below(problem.partitions() as u64) as u32;
-    let service = |of: u32| problem.service[of as usize];
-    (service(one) != service(other)).then_some(other)
+fn any(now: &Assignment<'_>, dice: &mut Stream) -> u32 {
+    dice.below(now.at().len() as u64) as u32
+}
+
+/// Whether two are of one service: they must not be in one move.
+fn related(now: &Assignment<'_>, one: u32, other: u32) -> bool {
+    let service = &now.problem().service;
+    service[one as usize] == service[other as usize]
 }

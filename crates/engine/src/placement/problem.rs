@@ -1,7 +1,5 @@
 //! What is to be placed, on what, and what it costs.
 
-use super::fault::PlacementFault;
-
 /// Partitions, machines and what holds between them. Lists of several values a row stand row after
 /// row: `capacity[machine * resources + resource]`.
 #[derive(Clone, Debug, Default)]
@@ -100,7 +98,8 @@ impl Problem {
             + self.weights.way * i64::from(self.way[start * self.machines() + machine])
     }
 
-    /// Load above the safety capacity, and lack of balance, of a machine of which this much is used.
+    /// Load above the safety capacity, and lack of balance, of a machine of which this much is
+    /// used.
     #[inline]
     pub fn load_cost(&self, machine: usize, used: impl Fn(usize) -> i64) -> i64 {
         let resources = self.resources();
@@ -139,13 +138,5 @@ impl Problem {
             cost += self.load_cost(machine, |resource| used[machine * resources + resource]);
         }
         cost + self.weights.service * moved.into_iter().max().unwrap_or(0)
-    }
-
-    /// Whether all fits together, figures are in their ranges, and the start is sound.
-    ///
-    /// # Errors
-    /// [`PlacementFault`] names the first that does not.
-    pub fn check(&self) -> Result<(), PlacementFault> {
-        super::check::check(self)
     }
 }

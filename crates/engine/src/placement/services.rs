@@ -72,16 +72,18 @@ pub struct Services<'a> {
     spread: Vec<u32>,
     /// By service: those that depend on it.
     needed_by: Vec<Vec<u32>>,
+    /// By service.
+    partitions: Vec<Vec<u32>>,
 }
 
 impl Services<'_> {
     /// With every partition where it starts.
     pub fn new(problem: &Problem) -> Services<'_> {
         let count = problem.spread.len();
-        let mut sizes = vec![0; count];
+        let mut partitions = vec![Vec::new(); count];
         let mut needed_by = vec![Vec::new(); count];
-        for &service in &problem.service {
-            sizes[service as usize] += 1;
+        for (partition, &service) in problem.service.iter().enumerate() {
+            partitions[service as usize].push(partition as u32);
         }
         for (service, needs) in problem.needs.iter().enumerate() {
             for &other in needs {
@@ -92,7 +94,10 @@ impl Services<'_> {
         let linked = |of: usize| !problem.needs[of].is_empty() || !needed_by[of].is_empty();
         let mut services = Services {
             problem,
-            machines: Table::new(problem.machines(), sizes.iter().map(|&size| size > 1)),
+            machines: Table::new(
+                problem.machines(),
+                partitions.iter().map(|all| all.len() > 1),
+            ),
             locations: Table::new(
                 width(&problem.location),
                 problem.spread.iter().map(|&least| least > 1),
@@ -100,6 +105,7 @@ impl Services<'_> {
             neighbourhoods: Table::new(width(&problem.neighbourhood), (0..count).map(linked)),
             spread: vec![0; count],
             needed_by,
+            partitions,
         };
         for (partition, &machine) in problem.start.iter().enumerate() {
             services.come(partition, machine as usize);
@@ -136,7 +142,8 @@ impl Services<'_> {
             .remove(service, problem.neighbourhood[machine]);
     }
 
-    /// Whether all that its service asks for, and all that others ask of it, holds after a partition
+    /// Whether all that its service asks for, and all that others ask of it, holds after a
+    /// partition
     /// came from one machine to another, if it held before.
     pub fn sound(&self, partition: usize, from: usize, to: usize) -> bool {
         let problem = self.problem;
@@ -150,6 +157,28 @@ impl Services<'_> {
         }
         let (old, new) = (problem.neighbourhood[from], problem.neighbourhood[to]);
         old == new || (self.has_all(service, new) && self.is_missed_by_none(service, old))
+    }
+
+    /// A service that is lacked in a neighbourhood by one that depends on it.
+    pub fn lacked(&self, service: usize, neighbourhood: u32) -> Option<usize> {
+        let needs = self.problem.needs[service].iter();
+        let mut needs = needs.map(|&other| other as usize);
+        needs.find(|&other| self.neighbourhoods.of(other, neighbourhood) == 0)
+    }
+
+    /// A service left behind in a neighbourhood without one that it depends on.
+    pub fn left_behind(&self, service: usize, neighbourhood: u32) -> Option<usize> {
+        if self.neighbourhoods.of(service, neighbourhood) > 0 {
+            return None;
+        }
+        let who = self.needed_by[service].iter();
+        let mut who = who.map(|&other| other as usize);
+        who.find(|&other| self.neighbourhoods.of(other, neighbourhood) > 0)
+    }
+
+    /// The partitions of a service.
+    pub fn partitions(&self, service: usize) -> &[u32] {
+        &self.partitions[service]
     }
 
     fn has_all(&self, service: usize, neighbourhood: u32) -> bool {

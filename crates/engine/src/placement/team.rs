@@ -1,7 +1,9 @@
 //! Several searches beside each other that hand on the best between their phases.
 
 use super::annealing::Search;
+use super::check::check;
 use super::fault::PlacementFault;
+use super::kin::Kin;
 use super::problem::Problem;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
@@ -11,9 +13,14 @@ use std::time::Duration;
 /// How long the caller waits between two looks at the searches.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Where each phase ends, as a share of the whole, and the heat of its beginning in proportion to
-/// what was found hot at the start. The first takes no move that costs more.
-const PHASES: [(f64, f64); 4] = [(0.02, 0.0), (0.6, 1.0), (0.85, 0.1), (1.0, 0.01)];
+/// Where each phase ends, as a share of the whole, and where on the way from hot to cold it begins.
+/// In the first no move is taken that costs more.
+const PHASES: [(f64, Option<f64>); 4] = [
+    (0.01, None),
+    (0.7, Some(0.0)),
+    (0.85, Some(0.25)),
+    (1.0, Some(0.4)),
+];
 
 /// How long is searched, and by how many.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +78,7 @@ pub fn place(
     limits: &Limits,
     watch: &mut dyn FnMut(u64, i64) -> f64,
 ) -> Result<Placed, PlacementFault> {
-    problem.check()?;
+    check(problem)?;
     let start = problem.cost(&problem.start);
     let board = Board {
         gone: AtomicU64::new(0),
@@ -79,13 +86,14 @@ pub fn place(
         moves: AtomicU64::new(0),
     };
     let searches = limits.searches.max(1) as u64;
+    let kin = Kin::new(problem);
     let mut team: Vec<Search<'_>> = (0..searches)
-        .map(|number| Search::new(problem, limits.seed, number))
+        .map(|number| Search::new(problem, &kin, limits.seed, number))
         .collect();
-    if problem.partitions() > 0 {
+    if problem.partitions() > 0 && problem.resources() > 0 {
         let mut from = 0.0;
-        for (to, heat) in PHASES {
-            let phase = Phase { from, to, heat };
+        for (to, depth) in PHASES {
+            let phase = Phase { from, to, depth };
             together(&mut team, limits, &phase, &board, watch);
             hand_on(&mut team);
             from = to;
@@ -101,7 +109,7 @@ pub fn place(
 struct Phase {
     from: f64,
     to: f64,
-    heat: f64,
+    depth: Option<f64>,
 }
 
 impl Phase {
@@ -116,7 +124,7 @@ impl Phase {
 
     fn search(&self, search: &mut Search<'_>, limits: &Limits, board: &Board) {
         let mut before = search.drawn();
-        search.anneal(self.heat, &mut |drawn, best| {
+        search.anneal(self.depth, &mut |drawn, best| {
             board.moves.fetch_add(drawn - before, Relaxed);
             board.best.fetch_min(best, Relaxed);
             before = drawn;
