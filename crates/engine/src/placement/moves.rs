@@ -24,7 +24,7 @@ impl Move {
         }
     }
 
-    /// Its steps.
+    /// What is made at once, one of each partition.
     #[inline]
     pub fn steps(&self) -> &[Step] {
         &self.steps[..self.count]

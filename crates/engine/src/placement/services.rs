@@ -176,7 +176,7 @@ impl Services<'_> {
         who.find(|&other| self.neighbourhoods.of(other, neighbourhood) > 0)
     }
 
-    /// The partitions of a service.
+    /// By number, who belongs to it, in rising order.
     pub fn partitions(&self, service: usize) -> &[u32] {
         &self.partitions[service]
     }
