@@ -46,9 +46,7 @@ fn random(seed: u64) -> Problem {
     let mut dice = Stream::new(seed, 0, "problem");
     let mut up_to = |bound: u64| dice.below(bound) as i64;
     let (machines, partitions, services) = (6, 20, 12);
-    let start: Vec<u32> = (0..partitions as u32)
-        .map(|one| one % machines)
-        .collect();
+    let start: Vec<u32> = (0..partitions as u32).map(|one| one % machines).collect();
     let mut problem = Problem {
         transient: vec![false, true, false],
         load_weight: vec![10, 3, 1],

@@ -29,9 +29,7 @@ impl Columns<'_, '_> {
 
     fn rows<const WIDTH: usize>(&self, name: &str) -> PyResult<Vec<[i64; WIDTH]>> {
         let numbers = self.numbers(name)?;
-        let rows = numbers
-            .chunks(WIDTH)
-            .map(|row| <[i64; WIDTH]>::try_from(row));
+        let rows = numbers.chunks(WIDTH).map(<[i64; WIDTH]>::try_from);
         let rows: Result<_, _> = rows.collect();
         rows.map_err(|_| refused(name, &format!("is not rows of {WIDTH} values")))
     }
