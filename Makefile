@@ -36,7 +36,7 @@ export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup build demo test clients check lint fmt bench bench-peers fuzz studies fingerprints validate-steady \
+.PHONY: help setup build demo test clients check lint fmt bench bench-peers bench-placement fuzz studies fingerprints validate-steady \
 	docs lock clean
 
 help: ## list the targets
@@ -93,6 +93,9 @@ bench: build ## the engine against the bare loop, a run's other parts, a command
 validate-steady: $(LINE_READY) build ## solved layouts against simulated ones: random scenarios of each platform (COUNT=N of each)
 	$(BIN)/python benches/steady/opinion.py .tools/line/bin/python
 	$(BIN)/python benches/steady/validate.py $(if $(COUNT),--count $(COUNT)) $(PLATFORMS)
+
+bench-placement: build ## placement beside the best known costs, 60 and 300 s an instance (ONLY="NAME ...")
+	$(BIN)/python benches/placement/bench.py $(if $(ONLY),--only $(ONLY))
 
 bench-peers: $(PEERS_READY) build ## other simulators, and another reader of nmon, on the same work
 	.tools/peers/bin/python benches/peers/run.py

@@ -68,6 +68,25 @@ class Layouts:
     def add(self, partition: int, partition_json: str) -> int: ...
     def solve(self, choices: list[list[int]]) -> dict[str, list[float]]: ...
 
+# Place partitions on machines: look for the assignment of least cost. Columns are integers by name
+# (buffers of int64, or lists), several values a row one after the other, as in
+# homenode_engine::placement::Problem: transient, load_weight; neighbourhood, location, capacity,
+# safety, way; spread, needs (rows of a service and one it depends on); service, requirement,
+# move_cost, start; balances (rows of two resources, target, weight); weights (of partitions moved,
+# services, ways). `watch(moves, cost)` is called some fifty times a second and answers which share
+# of the time is gone, 1 to stop. With `moves` the answer depends on them, `seed` and `searches`
+# alone; without, on time. Returns `at` (by partition its machine), `cost` and `moves`. SpecError
+# says what is unsound in the problem, or which rule its start breaks where.
+def place(
+    columns: dict[str, Any],
+    watch: Callable[[int, int], float],
+    *,
+    seed: int,
+    searches: int,
+    threads: int,
+    moves: int | None = None,
+) -> dict[str, Any]: ...
+
 # Answer what walking through a buffer costs on one core; JSON in, JSON out
 # (homenode.evidence.compare.walk).
 def walk(question_json: str) -> str: ...

@@ -5,6 +5,8 @@
 //!
 //! What a layout costs while nothing changes needs no simulation ([`steady::price`]).
 //!
+//! Which machine each of many partitions goes to is another question ([`placement::place`]).
+//!
 //! One folder a subject, each understandable alone, in this order of dependency: [`machine`],
 //! [`kernel`], [`cost`], [`guest`], [`hypervisor`], [`devices`], [`sim`], [`steady`].
 
@@ -16,6 +18,7 @@ pub mod hypervisor;
 pub mod ids;
 pub mod kernel;
 pub mod machine;
+pub mod placement;
 pub mod sim;
 pub mod spec;
 pub mod steady;

@@ -6,6 +6,7 @@ mod errors;
 mod kernels;
 mod listings;
 mod others;
+mod placement;
 mod price;
 mod recordings;
 mod solve;
@@ -153,6 +154,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(price_layout, module)?)?;
     module.add_function(wrap_pyfunction!(solve_layout, module)?)?;
     module.add_class::<solve::Layouts>()?;
+    module.add_function(wrap_pyfunction!(placement::place, module)?)?;
     module.add_function(wrap_pyfunction!(walk::walk, module)?)?;
     module.add_function(wrap_pyfunction!(parse_lparstat, module)?)?;
     module.add_function(wrap_pyfunction!(parse_mpstat, module)?)?;

@@ -1,0 +1,124 @@
+"""Placement beside the best known: instances of machine reassignment, each for a given time.
+
+The instances, and a table of the best known costs, lie in `../shared/instances` beside the
+repository. Every assignment is judged by `checker.py`, not by the program that found it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import checker
+from instance import Instance, places, read
+
+from homenode import _engine
+from homenode.errors import HomenodeError
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "instances"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What came of an instance."""
+
+    cost: int
+    moves: int
+    broken: list[str]
+
+
+def solve(one: Instance, seconds: float, searches: int, seed: int, *, wall: bool) -> Found:
+    """Places an instance; each search has the seconds, of processor time unless the wall's."""
+    clock = time.monotonic if wall else time.process_time
+    limit = seconds if wall else seconds * searches
+    began = clock()
+    placed = _engine.place(
+        one.columns(),
+        lambda _moves, _cost: (clock() - began) / limit,
+        seed=seed,
+        searches=searches,
+        threads=searches,
+    )
+    at, cost = placed["at"], checker.cost(one, placed["at"])
+    broken = list(checker.broken(one, at))
+    if cost != placed["cost"]:
+        broken.append(f"the engine says it costs {placed['cost']:,}")
+    return Found(cost, placed["moves"], broken)
+
+
+def best_known(folder: Path) -> dict[str, int]:
+    """By instance, of the table in the folder's README: the column headed "best known"."""
+    found: dict[str, int] = {}
+    column = None
+    readme = folder / "README.md"
+    for line in readme.read_text(encoding="utf-8").splitlines() if readme.is_file() else []:
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if "best known" in cells:
+            column = cells.index("best known")
+        elif column is not None and len(cells) > column:
+            number = re.match(r"[\d,]+", cells[column])
+            if number:
+                found[cells[0]] = int(number.group().replace(",", ""))
+    return found
+
+
+def row(one: Instance, found: Found, best: int | None) -> str:
+    """One line of the table."""
+    gap = "-" if not best else f"{found.cost / best - 1:.4%}"
+    start = checker.cost(one, one.start.tolist())
+    told = "" if best is None else f"{best:,}"
+    figures = f"{start:>16,} {found.cost:>16,} {told:>16} {gap:>12} {found.moves / 1e6:>9,.0f}"
+    return f"{one.name:<8} {figures}" + "".join(f"\n  BROKEN: {what}" for what in found.broken)
+
+
+def options(arguments: list[str] | None) -> argparse.Namespace:
+    """What is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--instances", type=Path, default=SHARED, help="where they lie")
+    parser.add_argument("--seconds", type=float, nargs="+", default=[60.0, 300.0])
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these instances")
+    parser.add_argument("--searches", type=int, default=2, help="searches, a thread each")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--wall", action="store_true", help="by the wall's clock")
+    return parser.parse_args(arguments)
+
+
+def rows(asked: argparse.Namespace, seconds: float) -> Iterator[tuple[str, bool]]:
+    """Each line of a table, and whether the assignment is sound."""
+    best = best_known(asked.instances)
+    for name, model, assignment in places(asked.instances):
+        if not asked.only or name in asked.only:
+            one = read(model, assignment)
+            found = solve(one, seconds, asked.searches, asked.seed, wall=asked.wall)
+            yield row(one, found, best.get(name)), not found.broken
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Prints a table for each time; 1 if an assignment is unsound, 2 without instances."""
+    asked = options(arguments)
+    if not list(places(asked.instances)):
+        print(f"NO INSTANCES in {asked.instances}: nothing was measured", file=sys.stderr)
+        return 2
+    sound = True
+    try:
+        for seconds in asked.seconds:
+            clock = "" if asked.wall else " of processor time"
+            print(f"{seconds:g} s{clock}, {asked.searches} searches, seed {asked.seed}")
+            heads = f"{'start':>16} {'found':>16} {'best known':>16} {'gap':>12} {'M moves':>9}"
+            print(f"{'':<8} {heads}")
+            for line, right in rows(asked, seconds):
+                print(line, flush=True)
+                sound &= right
+    except HomenodeError as fault:
+        print(fault, file=sys.stderr)
+        return 2
+    return 0 if sound else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
