@@ -21,7 +21,7 @@ from homenode.cli.scenarios import ScenarioArgument, scenario_at
 if TYPE_CHECKING:
     from homenode.simulate.sweep.results import SweepResults
 
-_MOST_TOLD = 100
+_MOST_TOLD = 50
 """Points of which a table is printed for people."""
 _MOST_WRITTEN = 10_000
 """Points of which one is printed for programs; beyond it the file is to be read."""
@@ -101,6 +101,7 @@ def _show(done: SweepResults, metrics: tuple[str, ...], form: Form) -> None:
     if len(done.refused) > _MOST_REFUSED:
         tell(f"{len(done.refused) - _MOST_REFUSED:,} more points have no answer")
     if form is Form.TABLE:
-        show_text(f"{done.points:,} points in {done.results}, every metric of each")
+        more = "" if told is not None else "; --csv prints them"
+        show_text(f"{done.points:,} points in {done.results}, every metric of each{more}")
     elif told is None:
         tell(f"{done.points:,} points are more than are printed: read {done.results}")

@@ -15,7 +15,7 @@ from homenode.errors import HomenodeError
 from homenode.model.scenario import Scenario
 from homenode.simulate.kept.points import point_in_words
 from homenode.simulate.kept.store import runs_folder
-from homenode.simulate.runner.job import folder_name, refuse_replications, refuse_seed
+from homenode.simulate.runner.job import folder_name, refuse_replications, refuse_seed, whole
 from homenode.simulate.sweep.crew import Crew
 from homenode.simulate.sweep.crews import crew_of
 from homenode.simulate.sweep.order import Batch, Order, Reply, order_of
@@ -69,6 +69,8 @@ def run_sweep(
             f"{base.source}: a sweep does not look for anything",
             next_step="take its table [find] away, or use `homenode run`",
         )
+    if jobs is not None and whole("jobs", jobs) < 1:
+        raise HomenodeError(f"jobs = {jobs}: a sweep takes a process at least")
     refuse_seed(seed)
     order = order_of(base, replications, seed)
     refuse_replications(order.replications)

@@ -95,7 +95,7 @@ def order_of(scenario: Scenario, replications: int | None, seed: int | None) -> 
     names = dict.fromkeys([*named_files(scenario), *_of_axes(scenario)])
     return Order(
         text=scenario.text,
-        source=Path(scenario.source).name,  # wherever it lies, results are the same
+        source=Path(scenario.source).name,
         folder=str(scenario.folder.absolute()),
         files={name: (scenario.folder / name).read_bytes() for name in names},
         replications=scenario.replications if replications is None else replications,

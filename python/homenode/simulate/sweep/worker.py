@@ -27,7 +27,8 @@ class Worker:
             for name, content in order.files.items():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).write_bytes(content)
-        self.scenario = Scenario.from_toml(order.text, order.source, folder)
+        # By its place, beside which work that was found is kept.
+        self.scenario = Scenario.from_toml(order.text, str(folder / order.source), folder)
 
     def work(self, numbers: Sequence[int], stop: threading.Event) -> tuple[Done, ...]:
         """These points, until someone stops it."""
