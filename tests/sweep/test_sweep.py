@@ -124,7 +124,7 @@ def workers_of(pid: int) -> list[int]:
         with contextlib.suppress(OSError):
             parent = int(one.read_text().rpartition(")")[2].split()[1])
             line = (one.parent / "cmdline").read_bytes()
-            if parent == pid and b"spawn_main" in line:
+            if parent == pid and b"import serve" in line:
                 found.append(int(one.parent.name))
     return found
 
@@ -160,6 +160,19 @@ def test_a_killed_worker_is_replaced(long: Path, tmp_path: Path) -> None:
         process.wait()
     (folder,) = out.iterdir()
     assert tables(SweepResults.at(folder)) == tables(run_sweep(long, jobs=2, out=tmp_path / "w"))
+
+
+def test_a_script_that_is_no_program_may_call_it(small: Path, tmp_path: Path) -> None:
+    """Nothing of it runs a second time."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import homenode\n"
+        f"done = homenode.run_sweep({str(small)!r}, jobs=2, out={str(tmp_path / 'out')!r})\n"
+        "print(done.points)\n"
+    )
+    command = [sys.executable, str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "12\n", "")
 
 
 def test_a_point_that_takes_workers_along_is_named(

@@ -5,12 +5,13 @@ and what it had is given to another.
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import signal
+import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
 from typing import Protocol, cast
 
 from homenode.simulate.sweep.order import Batch, Order, Reply
@@ -74,7 +75,11 @@ class Alone:
 
 
 class Processes:
-    """Processes of this machine, each at the other end of a pipe."""
+    """Processes of this machine, each at the other end of a socket.
+
+    They are started as programs of their own and not by `multiprocessing`, whose children run the
+    caller's script once more unless it is written for that.
+    """
 
     _LOOK_S = 0.2
 
@@ -82,10 +87,7 @@ class Processes:
         self.size = count
         self.name = f"{count} processes"
         self._order = order
-        # Not forked: threads of libraries are running here.
-        self._context = multiprocessing.get_context("spawn")
-        self._stop = self._context.Event()
-        self._crew: dict[Connection, tuple[BaseProcess, Batch | None]] = {}
+        self._crew: dict[Connection, tuple[subprocess.Popen[bytes], Batch | None]] = {}
 
     def send(self, batch: Batch) -> None:
         """See `Crew`."""
@@ -106,41 +108,56 @@ class Processes:
                 self._crew[pipe] = (process, None)
             except (EOFError, OSError):
                 del self._crew[pipe]
-                process.join()
+                pipe.close()
+                process.kill()
+                process.wait()
             if batch is not None:
                 yield batch, reply
 
     def stop(self) -> None:
         """See `Crew`."""
-        self._stop.set()
+        for process, _ in self._crew.values():
+            process.terminate()
 
     def close(self) -> None:
         """See `Crew`."""
         for pipe, (process, _) in self._crew.items():
             pipe.close()
-            process.terminate()
+            process.kill()
         for process, _ in self._crew.values():
-            process.join()
+            process.wait()
         self._crew.clear()
 
     def _start(self) -> Connection:
-        ours, theirs = self._context.Pipe()
-        process = self._context.Process(
-            target=_serve, args=(theirs, self._order, self._stop), daemon=True
-        )
-        process.start()
-        # Only the worker has its end: when it dies, ours is at its end.
-        theirs.close()
-        self._crew[ours] = (process, None)
-        return ours
+        ours, theirs = socket.socketpair()
+        with theirs:
+            program = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import serve; "
+            process = subprocess.Popen(
+                [sys.executable, "-c", f"{program}serve({theirs.fileno()})"],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+            )
+        # Only the worker has its end now: when it dies, ours is at its end.
+        pipe = Connection(ours.detach())
+        self._crew[pipe] = (process, None)
+        with contextlib.suppress(OSError):
+            pipe.send(self._order)
+        return pipe
 
 
-def _serve(pipe: Connection, order: Order, stop: threading.Event) -> None:
-    """A worker: batches come until the pipe ends, with who drives the sweep or after him."""
+def serve(number: int) -> None:
+    """A worker, at the file descriptor of its socket: the order, then batches come until the socket
+    ends, with who drives the sweep or after him.
+    """
+    stop = threading.Event()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever presses Ctrl-C is answered by the driver
-    refused = refusal(order.build)
-    worker = None if refused else Worker(order)
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    pipe = Connection(number)
     with contextlib.suppress(EOFError, OSError):
+        order = pipe.recv()
+        refused = refusal(order.build)
+        worker = None if refused else Worker(order)
         while True:
             batch = pipe.recv()
             pipe.send(refused if worker is None else reply_to(worker, batch, stop))
