@@ -187,7 +187,7 @@ def test_a_point_that_takes_workers_along_is_named(
 class Deadly:
     """A crew that loses every batch with one point in it."""
 
-    size, name = 1, "one that dies"
+    size = 1
 
     def __init__(self, order: Any, point: int) -> None:
         self.worker, self.point = Worker(order), point

@@ -34,7 +34,7 @@ class Cluster:
 
     def __init__(self, order: Order, address: str | None, jobs: int | None, left: int) -> None:
         self._ray = _ray()
-        where, self._started = self._join(address)
+        where = self._join(address)
         cores = int(self._ray.cluster_resources().get("CPU", 0))
         if not cores:
             raise HomenodeError(
@@ -85,8 +85,8 @@ class Cluster:
         """See `Crew`."""
         self._ray.shutdown()
 
-    def _join(self, address: str | None) -> tuple[str, bool]:
-        """The cluster's name, and whether it was started for this."""
+    def _join(self, address: str | None) -> str:
+        """The cluster's name."""
         if address is not None:
             _knock(address)
         quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
@@ -96,8 +96,8 @@ class Cluster:
             if address is not None:
                 raise _not_there(address, error) from error
             self._ray.init(include_dashboard=False, object_store_memory=_STORE_BYTES, **quiet)
-            return "a cluster of this machine alone", True
-        return address or "the cluster of this machine", False
+            return "a cluster of this machine alone"
+        return address or "the cluster of this machine"
 
     def _look_around(self) -> None:
         """Nobody has answered for a while: batches may be long, or nobody may be left."""

@@ -23,8 +23,6 @@ class Crew(Protocol):
 
     size: int
     """How many batches may be out at once."""
-    name: str
-    """What they are, for people."""
 
     def send(self, batch: Batch) -> None:
         """Give a batch out; at most `size` are out."""
@@ -47,7 +45,6 @@ class Alone:
     """Nobody but this process."""
 
     size = 1
-    name = "this process"
 
     def __init__(self, order: Order) -> None:
         self._worker = Worker(order)
@@ -85,7 +82,6 @@ class Processes:
 
     def __init__(self, order: Order, count: int) -> None:
         self.size = count
-        self.name = f"{count} processes"
         self._order = order
         self._crew: dict[Connection, tuple[subprocess.Popen[bytes], Batch | None]] = {}
 

@@ -9,7 +9,7 @@ import hashlib
 import importlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -125,7 +125,7 @@ def goes_elsewhere(order: Order) -> Order:
                 there="a worker of a cluster gets the files that lie beside the scenario or below",
                 next_step="put it there and name it by its relative path",
             )
-    return Order(**{**vars(order), "folder": ""})
+    return replace(order, folder="")
 
 
 def key_of(spec_text: str, replications: int, engine: str) -> str:

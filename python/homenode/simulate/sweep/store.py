@@ -103,7 +103,7 @@ class Store:
 
     def line(self, number: int) -> bytes:
         """The record of a committed point."""
-        return self._read(self._where[number])[number]
+        return self._read(self._batches[self._where[number]])[number]
 
     def records(self) -> Iterator[dict[str, Any]]:
         """All of them in the order of their numbers."""
@@ -118,15 +118,12 @@ class Store:
 
     def _take(self, name: str) -> None:
         """Note what is in a batch. One that cannot be read is worked out anew."""
-        self._batches.append(name)
         try:
-            numbers = list(self._lines(len(self._batches) - 1))
+            numbers = list(self._lines(name))
         except (OSError, EOFError, ValueError, KeyError):
-            self._batches.pop()
             (self._committed / name).unlink()
-            return
-        self._batches.pop()
-        self._note(name, numbers)
+        else:
+            self._note(name, numbers)
 
     def _note(self, name: str, numbers: Sequence[int]) -> None:
         self._batches.append(name)
@@ -134,8 +131,8 @@ class Store:
             self.count += not self.has(number)
             self._where[number] = len(self._batches) - 1
 
-    def _lines(self, batch: int) -> dict[int, bytes]:
-        with gzip.open(self._committed / self._batches[batch]) as file:
+    def _lines(self, name: str) -> dict[int, bytes]:
+        with gzip.open(self._committed / name) as file:
             return {json.loads(line)["number"]: line for line in file}
 
 
