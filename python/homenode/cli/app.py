@@ -23,6 +23,11 @@ class Commands(Front):
         Entry("compare", "points:compare", "Compare kept runs in one table."),
         Entry("explain", "explain:explain", "Where the cores went."),
         Entry("advise", "advise:advise", "The layout that costs least, with its reasons."),
+        Entry(
+            "consolidate",
+            "consolidate:consolidate",
+            "How many cores recorded partitions need, and where each goes.",
+        ),
         Entry("study", "study:study", "Compare with a published result."),
         Entry("calibrate", "calibrate:calibrate", "Fit a workload profile to a recorded run."),
         Entry(
