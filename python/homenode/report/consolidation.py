@@ -16,6 +16,8 @@ from homenode.records.importing.telling import noted
 from homenode.report.tables import plain_table
 
 _GIB = 2**30
+_CLUSTERED = 0.5
+"""Share of the steps beyond the percentile from which on a few days that hold them are told."""
 _MOST = 3
 """Partitions of which is told on screen how many more fit; --json has all."""
 
@@ -115,14 +117,18 @@ def binding_lines(of: Consolidation) -> list[str]:
             f"by the week {weekday(day[1])} binds ({day[0]:.1f}), by the day"
             f" {hour[1]:02}:00 ({hour[0]:.1f}); counted are {of.hours}"
         )
+    if of.peaks.beyond and of.peaks.beyond_share >= _CLUSTERED:
+        lines.append(
+            f"beyond the {_percentile(of.percentile)}: {of.peaks.beyond_share:.0%} of those steps"
+            f" are on {listed(of.peaks.beyond)}, up to {of.peaks.largest:.1f}; --percentile 100"
+            " holds them too"
+        )
     return lines
 
 
 def machines_table(of: Consolidation) -> Table:
     """A row a machine."""
-    table = plain_table(
-        "machine", "partitions", "peak", "of", "left", "license", "memory GiB", "of"
-    )
+    table = plain_table("machine", "partitions", "peak", "of", "left", "license", "GiB", "of")
     table.add_column("fullest")
     for one in of.machines:
         target = one.target
@@ -144,7 +150,7 @@ def partitions_table(of: Consolidation) -> Table:
     """A row a partition, by machine, the largest first."""
     table = plain_table("partition")
     table.add_column("goes to")
-    for head in ("mean", "peak", "memory GiB", "recorded", "a core is", "more"):
+    for head in ("mean", "peak", "GiB", "recorded", "a core is", "more"):
         table.add_column(head, justify="right")
     places = [one.target.name for one in of.machines]
     rows = sorted(of.partitions, key=lambda one: (places.index(one.machine), -one.peak, one.name))

@@ -140,6 +140,7 @@ class Consolidation:
             "sum_of_peaks": self.peaks.sum_of,
             "mean": self.peaks.mean,
             "largest": self.peaks.largest,
+            "beyond": {"days": list(self.peaks.beyond), "share": self.peaks.beyond_share},
             "binds": [vars(one) for one in self.peaks.hours],
             "by_hour": list(self.peaks.by_hour),
             "by_weekday": list(self.peaks.by_weekday),

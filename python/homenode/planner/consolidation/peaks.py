@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from homenode.planner.consolidation.demand import Numbers
 from homenode.planner.consolidation.grid import Flags, Grid, day_text
@@ -22,6 +23,9 @@ def peak(values: Numbers, percentile: float) -> float:
 def rank_of(count: int, percentile: float) -> int:
     """Place of that percentile among so many values in ascending order, from 0."""
     return min(count - 1, max(0, math.ceil(percentile / 100 * count - 1e-9) - 1))
+
+
+_MOST_BEYOND = 3
 
 
 @dataclass(frozen=True)
@@ -53,10 +57,10 @@ class Peaks:
     by_weekday: tuple[float | None, ...]
     """Percentile by day of the week, Monday first."""
 
-    @property
-    def sharing(self) -> float:
-        """Cores that are saved since not all peak at once."""
-        return self.sum_of - self.of_sums
+    beyond: tuple[str, ...]
+    """Days of the steps that use more than the percentile, the most steps first."""
+    beyond_share: float
+    """Share of those steps that are on these days."""
 
 
 def peaks_of(grid: Grid, filled: Numbers, wanted: Flags, percentile: float, most: int = 5) -> Peaks:
@@ -64,13 +68,17 @@ def peaks_of(grid: Grid, filled: Numbers, wanted: Flags, percentile: float, most
     inside = filled[:, wanted]
     sums = inside.sum(axis=0)
     hours, days = grid.hours()[wanted], grid.weekdays()[wanted]
+    high = peak(sums, percentile)
+    days_beyond, share = _beyond(grid.dates()[wanted][sums > high])
     return Peaks(
         percentile=percentile,
         mean=float(sums.mean()),
-        of_sums=peak(sums, percentile),
+        of_sums=high,
         sum_of=sum(peak(row, percentile) for row in inside),
         largest=float(sums.max()),
         hours=_busiest(grid, wanted, sums, most),
+        beyond=days_beyond,
+        beyond_share=share,
         by_hour=tuple(_peak_where(sums, hours == hour, percentile) for hour in range(24)),
         by_weekday=tuple(_peak_where(sums, days == day, percentile) for day in range(7)),
     )
@@ -78,6 +86,15 @@ def peaks_of(grid: Grid, filled: Numbers, wanted: Flags, percentile: float, most
 
 def _peak_where(sums: Numbers, where: Flags, percentile: float) -> float | None:
     return peak(sums[where], percentile) if where.any() else None
+
+
+def _beyond(days: NDArray[np.int64]) -> tuple[tuple[str, ...], float]:
+    """The days that most of these steps are on, and the share of them that is."""
+    if not len(days):
+        return (), 0.0
+    found, counts = np.unique(days, return_counts=True)
+    order = np.argsort(-counts, kind="stable")[:_MOST_BEYOND]
+    return tuple(day_text(found[at]) for at in order), float(counts[order].sum() / len(days))
 
 
 def _busiest(grid: Grid, wanted: Flags, sums: Numbers, most: int) -> tuple[Hour, ...]:
