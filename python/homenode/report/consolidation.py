@@ -18,6 +18,8 @@ from homenode.report.tables import plain_table
 _GIB = 2**30
 _CLUSTERED = 0.5
 """Share of the steps beyond the percentile from which on a few days that hold them are told."""
+_FAR = 1.05
+"""So much more than the percentile the most must be for that."""
 _MOST = 3
 """Partitions of which is told on screen how many more fit; --json has all."""
 
@@ -49,7 +51,9 @@ def _days(of: Consolidation) -> Iterator[str]:
 def _until(one: DaysLeft) -> str:
     if one.trend.low == one.trend.high:
         return _days_text(one.days)
-    return f"{_days_text(one.days)} ({_days_text(one.earliest)} to {_days_text(one.latest)})"
+    ends = [_days_text(days) for days in (one.earliest, one.latest)]
+    told = _days_text(one.days)
+    return told if ends == [told, told] else f"{told} ({' to '.join(ends)})"
 
 
 def _days_text(days: float) -> str:
@@ -117,7 +121,8 @@ def binding_lines(of: Consolidation) -> list[str]:
             f"by the week {weekday(day[1])} binds ({day[0]:.1f}), by the day"
             f" {hour[1]:02}:00 ({hour[0]:.1f}); counted are {of.hours}"
         )
-    if of.peaks.beyond and of.peaks.beyond_share >= _CLUSTERED:
+    far = of.peaks.largest > _FAR * of.peaks.of_sums
+    if far and of.peaks.beyond_share >= _CLUSTERED:
         lines.append(
             f"beyond the {_percentile(of.percentile)}: {of.peaks.beyond_share:.0%} of those steps"
             f" are on {listed(of.peaks.beyond)}, up to {of.peaks.largest:.1f}; --percentile 100"
@@ -128,7 +133,7 @@ def binding_lines(of: Consolidation) -> list[str]:
 
 def machines_table(of: Consolidation) -> Table:
     """A row a machine."""
-    table = plain_table("machine", "partitions", "peak", "of", "left", "license", "GiB", "of")
+    table = plain_table("machine", "holds", "peak", "of", "left", "license", "GiB", "of")
     table.add_column("fullest")
     for one in of.machines:
         target = one.target
@@ -150,7 +155,7 @@ def partitions_table(of: Consolidation) -> Table:
     """A row a partition, by machine, the largest first."""
     table = plain_table("partition")
     table.add_column("goes to")
-    for head in ("mean", "peak", "GiB", "recorded", "a core is", "more"):
+    for head in ("mean", "peak", "GiB", "recorded", "factor", "more"):
         table.add_column(head, justify="right")
     places = [one.target.name for one in of.machines]
     rows = sorted(of.partitions, key=lambda one: (places.index(one.machine), -one.peak, one.name))
@@ -168,10 +173,10 @@ def legend(of: Consolidation) -> list[str]:
     sources = listed(dict.fromkeys(one.source for one in of.partitions), 4)
     return [
         (
-            f"peak: {_percentile(of.percentile)} of steps of {of.step_s:g} s, in {of.unit} of the"
+            f"peak: {_percentile(of.percentile)}, by steps of {of.step_s:g} s, in {of.unit} of the"
             f" machine{kept}; more: how many more such partitions fit"
         ),
-        f"a core is: what a core of {sources} is in those of the machine, doing {of.profile}",
+        f"factor: what a core of {sources} is in those of the machine, doing {of.profile}",
     ]
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -52,25 +53,22 @@ class Gathered:
 
 
 def consolidate(
-    paths: Sequence[str | Path],
-    onto: Sequence[str],
-    asked: Asked | None = None,
-    *,
-    limits: Limits | None = None,
-    processors: int | None = None,
-    progress: Progress | None = None,
+    paths: Sequence[str | Path], onto: Sequence[str], *, limits: Limits | None = None, **asked: Any
 ) -> Consolidation:
     """How many cores partitions need that were recorded in `paths`, on which of the machines
     `onto` (`ibm-power-e1080x2`) each goes, and what is left.
 
-    `limits` and `processors` as for `records.importing.read_paths`. Raises `HomenodeError` for what
-    cannot be told: a recorded machine of unknown speed, two recordings of one time, no room.
+    `asked` are the fields of `Asked`, such as `percentile=99` and `headroom=0.2`; `limits` as for
+    `records.importing.read_paths`. Raises `HomenodeError` for what cannot be told: a recorded
+    machine of unknown speed, two recordings of one time, no room for memory.
     """
-    return Consolidating(paths, onto, asked, limits, processors, progress).answer()
+    return Consolidating(paths, onto, Asked(**asked), limits).answer()
 
 
 class Consolidating:
-    """The work, step by step: read, on one grid, in cores of the target, placed, looked at."""
+    """The work, step by step: read, on one grid, in cores of the target, placed; `answer` looks at
+    what came of it, `layouts.save` writes it.
+    """
 
     def __init__(
         self,

@@ -159,10 +159,12 @@ def _unknown(unknown: Sequence[Demand]) -> InputError:
         key = "" if one.system is None else one.system.key
         told = None if one.system is None else one.system.model or one.system.processor
         what = " ".join([key, *([f"({told.value})"] if told else [])]).strip()
-        servers.setdefault(what or "no server", []).append(one.name)
-    text = "; ".join(f"{what}: {listed(names, 4)}" for what, names in servers.items())
+        servers.setdefault(what, []).append(one.name)
+    text = "; ".join(
+        listed(names, 4) + (f" of {what}" if what else "") for what, names in servers.items()
+    )
     return InputError(
-        f"how fast the recorded machine is, is not known of {text}",
+        f"nothing tells how fast the machine is on which these were recorded: {text}",
         there=f"machines are {listed(machines(), 30)}",
         next_step="say which machine with --from NAME=MACHINE, or rate a core of it and of the"
         " target with --rating NAME=NUMBER",
