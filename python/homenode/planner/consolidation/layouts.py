@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from homenode.errors import HomenodeError, StoreError
+from homenode.errors import HomenodeError
 from homenode.model.catalog import MachineDescription, machine
 from homenode.model.catalog.hypervisor import PowerVm
 from homenode.model.catalog.policies import HOST_POLICIES
@@ -21,7 +21,7 @@ from homenode.model.units import SIZE
 from homenode.planner.consolidation.front import Consolidating
 from homenode.planner.consolidation.targets import Target, is_file
 from homenode.simulate.scenario import Scenario
-from homenode.staging import staging
+from homenode.staging import write_folder
 
 _LEAST_USE = 0.01
 """Cores below which a partition counts as idle."""
@@ -47,25 +47,10 @@ def layouts(work: Consolidating) -> dict[str, str]:
 
 def save(work: Consolidating, folder: Path, *, force: bool = False) -> list[Path]:
     """Write each layout to a file of a folder, all of them or none."""
-    texts = layouts(work)
-    if folder.exists() and not (force and _is_ours(folder)):
-        step = "name another folder with -o" if force else "name another folder, or use --force"
-        raise StoreError(f"{folder} is there already", next_step=step)
-    try:
-        with staging(folder.parent) as aside:
-            draft = aside / "new"
-            draft.mkdir()
-            for name, text in texts.items():
-                (draft / f"{name}.toml").write_text(text, encoding="utf-8")
-            if folder.exists():
-                folder.rename(aside / "old")
-            draft.rename(folder)
-    except OSError as failure:
-        raise StoreError(
-            f"{folder} cannot be written: {failure.strerror}",
-            next_step="name a folder in one that is there and yours",
-        ) from failure
-    return [folder / f"{name}.toml" for name in texts]
+    files = {f"{name}.toml": text for name, text in layouts(work).items()}
+    content = {name: text.encode() for name, text in files.items()}
+    write_folder(folder, content, _is_ours if force else None)
+    return [folder / name for name in files]
 
 
 def _is_ours(folder: Path) -> bool:
