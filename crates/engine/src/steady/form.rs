@@ -9,7 +9,8 @@ use crate::guest::memory;
 use crate::ids::{ById, ChipId, MemoryId, NodeId};
 use crate::machine::Topology;
 use crate::spec::{
-    Accounting, Guest, LockKind, Machine, Partition, Policy, Processors, Spec, Workload,
+    Accounting, Guest, LockKind, Machine, Partition, Polarization, Policy, Processors, Spec,
+    Workload,
 };
 
 /// One form of a partition.
@@ -26,7 +27,9 @@ pub(super) struct Form {
     pub fixed: Vec<Fixed>,
     /// Chips of its homes, or of its own cores, with the share of its virtual processors there.
     pub homes: Vec<(ChipId, f64)>,
-    /// The same by the number of their node.
+    /// How many of its virtual processors have homes there in turn: those that are ever used.
+    pub in_turn: f64,
+    /// The same homes by the number of their node.
     pub homes_by_node: Vec<(usize, f64)>,
     /// Nodes that are its homes or of which it reads much, as bits.
     pub nodes: u64,
@@ -38,8 +41,10 @@ pub(super) struct Form {
     pub group: Option<usize>,
     /// Whether it is entitled to a share by weight, among all of them.
     pub by_weight: bool,
-    /// Whether a cap by weight holds for each of its logical cores.
-    pub caps_each: bool,
+    /// How its entitlement lies on its logical cores, where each has and caps its own.
+    pub each: Option<Polarization>,
+    /// Whether its threads always have work.
+    pub stays: bool,
     /// Whether it has cores of its own.
     pub owns: bool,
     /// Whether an idle sibling of a single busy thread keeps its decode slots.
@@ -77,13 +82,14 @@ impl Form {
         let demand = Demand::of(one).ok_or_else(|| unknown("its kind of workload"))?;
         let stays = matches!(demand.arrivals, Arrivals::Always(..));
         let owns = matches!(one.processors, Processors::Dedicated { .. });
-        let homes = homes(tree, one);
         let reads = memory::place(machine, tree, one);
         let aix = matches!(one.guest, Guest::Aix(_));
         let filled = Filled::of(one, machine.smt.parts, stays).with(match demand.arrivals {
             Arrivals::Open(_) => 1.0 - 1.0 / demand.bursts,
             _ => 1.0,
         });
+        let in_turn = in_turn(demand.arrivals, filled);
+        let homes = homes(tree, one, in_turn);
         Ok(Self {
             demand,
             filled,
@@ -92,7 +98,7 @@ impl Form {
             cap: cap(one),
             group: group(machine, one),
             by_weight: machine.hypervisor.policy == Policy::Prsm && !owns,
-            caps_each: machine.hypervisor.policy == Policy::Prsm,
+            each: polarization(machine, one),
             balances_per_ns: one
                 .guest
                 .unix()
@@ -107,7 +113,9 @@ impl Form {
                 .collect(),
             homes_by_node: by_node(tree, &homes),
             homes,
+            in_turn: f64::from(in_turn),
             owns,
+            stays,
             snoozes: aix && one.smt > 1 && machine.accounting == Accounting::DecodeSlots,
             polls_ns: match &one.guest {
                 Guest::Aix(aix) => aix.snooze_delay_ns.map_or(f64::INFINITY, |ns| ns as f64),
@@ -119,22 +127,47 @@ impl Form {
     }
 }
 
-/// Chips of a partition's virtual processors: they are homed in turn.
-fn homes(tree: &Topology, one: &Partition) -> Vec<(ChipId, f64)> {
-    let count = usize::from(one.processors.count());
-    let mut homes: Vec<(ChipId, f64)> = Vec::new();
-    for at in 0..count {
+/// Virtual processors that are ever used: threads that always have work stay on the first ones.
+fn in_turn(arrivals: Arrivals, filled: Filled) -> u32 {
+    match arrivals {
+        Arrivals::Always(threads, _) => {
+            let busy = Busy::of(filled, (threads as u32).min(filled.threads()));
+            (busy.vps.ceil() as u32).clamp(1, filled.vps())
+        }
+        _ => filled.vps(),
+    }
+}
+
+/// Chips of the `count` virtual processors of a partition that are ever used, with their shares:
+/// they are homed in turn. New work comes to the first of them, or to the chip with most of them
+/// idle.
+fn homes(tree: &Topology, one: &Partition, count: u32) -> Vec<(ChipId, f64)> {
+    let mut idle: Vec<(ChipId, f64, f64)> = Vec::new();
+    let first = matches!(one.guest, Guest::Aix(_));
+    let all = if first {
+        count
+    } else {
+        u32::from(one.processors.count())
+    };
+    for at in 0..all as usize {
         let chip = match &one.processors {
             Processors::Dedicated { cores, .. } => tree.chip_of(cores[at].into()),
             Processors::Shared { .. } => one.home[at % one.home.len()].into(),
         };
-        let each = 1.0 / count as f64;
-        match homes.iter_mut().find(|(of, _)| *of == chip) {
-            Some((_, share)) => *share += each,
-            None => homes.push((chip, each)),
+        match idle.iter_mut().find(|(of, ..)| *of == chip) {
+            Some((_, vps, _)) => *vps += 1.0,
+            None => idle.push((chip, 1.0, 0.0)),
         }
     }
-    homes
+    for _ in 0..count {
+        // Of equal ones the first.
+        let most = idle.iter_mut().rev().max_by(|a, b| a.1.total_cmp(&b.1));
+        let (_, vps, used) = most.expect("it has a home");
+        (*vps, *used) = (*vps - 1.0, *used + 1.0);
+    }
+    let used = idle.into_iter().filter(|(.., used)| *used > 0.0);
+    used.map(|(chip, _, used)| (chip, used / f64::from(count)))
+        .collect()
 }
 
 fn by_node(tree: &Topology, homes: &[(ChipId, f64)]) -> Vec<(usize, f64)> {
@@ -202,6 +235,16 @@ fn cap(one: &Partition) -> f64 {
     let defined = prsm.defined_capacity.map(|it| it.cores);
     let least = [prsm.cap, defined].into_iter().flatten().reduce(f64::min);
     least.unwrap_or(f64::INFINITY)
+}
+
+/// Under PR/SM each logical core has a share of its own.
+fn polarization(machine: &Machine, one: &Partition) -> Option<Polarization> {
+    match &one.processors {
+        Processors::Shared { prsm, .. } if machine.hypervisor.policy == Policy::Prsm => {
+            Some(prsm.polarization)
+        }
+        _ => None,
+    }
 }
 
 /// Under PR/SM a group limits, elsewhere a pool that is not the default one.
