@@ -129,7 +129,7 @@ fn make_room(
     false
 }
 
-/// A partition of a service comes to a machine.
+/// A partition of a service comes to a machine that has none.
 fn bring(
     now: &mut Assignment<'_>,
     dice: &mut Stream,
@@ -142,7 +142,7 @@ fn bring(
         return false;
     }
     let one = all[dice.below(all.len() as u64) as usize];
-    if steps.iter().any(|step| step.partition == one) {
+    if now.occupied(one as usize, to as usize) || steps.iter().any(|step| step.partition == one) {
         return false;
     }
     go(now, steps, one, to);
