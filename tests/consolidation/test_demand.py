@@ -1,4 +1,4 @@
-"""What each partition used: recordings given twice count once, two tales of one time are refused."""
+"""What each partition used: what is given twice counts once, two tales of one time are refused."""
 
 from __future__ import annotations
 
