@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 from uses_made import demand, server
 
+from facts_made import at
 from homenode.errors import HomenodeError, InputError, NotFoundError
 from homenode.planner.consolidation.core_rates import core_rate
 from homenode.planner.consolidation.demand import Demand
 from homenode.planner.consolidation.speeds import Speed, ratings_of, speeds
+from homenode.records.importing.facts import Told
 from homenode.records.importing.opening.sources import Notice
 
 OLD, NEW = "ibm-power-770", "ibm-power-e1080"
@@ -103,7 +105,7 @@ def test_the_recorded_clock_counts() -> None:
 def test_a_model_without_description_counts_as_one_of_its_generation() -> None:
     notices: list[Notice] = []
     power7 = server("S1", "8205-E6C")
-    power7.processor = type(power7.model)("POWER7", power7.model.where)  # type: ignore
+    power7.processor = Told("POWER7", at(1))
     (speed,) = told([demand("a", [1.0], system=power7)], notices=notices)
     assert speed.source == OLD
     assert "8205-E6C has no description" in notices[0].text

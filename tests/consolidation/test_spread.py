@@ -77,8 +77,8 @@ def on_threads(count: int) -> Callable[[], Any]:
     """The engine, which searches with so many threads whatever it is asked."""
 
     class Engine:
-        def place(self, *given: object, **named: object) -> object:
-            return load_engine().place(*given, **{**named, "threads": count})  # type: ignore[arg-type]
+        def place(self, *given: Any, **named: Any) -> object:
+            return load_engine().place(*given, **{**named, "threads": count})
 
     return Engine
 

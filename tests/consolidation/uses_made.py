@@ -16,6 +16,7 @@ from homenode.planner.consolidation.spread import Loads, Placing, Room, placed
 from homenode.records.importing.facts import PartitionFacts, SystemFacts, Told
 
 GIB = 2**30
+_HEAD = "PhysicalCPU,virtualCPUs,logicalCPUs,poolCPUs,entitled,weight,PoolIdle"
 BEGIN = dt.datetime(2026, 9, 7)  # noqa: DTZ001 - as recorded, zoneless; a Monday
 
 
@@ -101,8 +102,7 @@ def nmon(
         "AAA,progname,topas_nmon", f"AAA,host,{name}", "AAA,AIX,7.2.5.0", f"AAA,interval,{step_s}",
         f"AAA,hardware,Architecture PowerPC Implementation {processor} 64 bit",
         f"AAA,SerialNumber,{serial}", f"AAA,MachineType,{model}", f"AAA,LPARNumberName,1,{name}",
-        f"LPAR,Logical Partition {name},PhysicalCPU,virtualCPUs,logicalCPUs,poolCPUs,entitled,"
-        "weight,PoolIdle",
+        f"LPAR,Logical Partition {name},{_HEAD}",
         "BBBP,001,lparstat -i",
         f'BBBP,002,lparstat -i,"{"Node Name":<43}: {name}"',
         f'BBBP,003,lparstat -i,"{"Type":<43}: Shared-SMT-4"',

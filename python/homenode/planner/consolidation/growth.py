@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from homenode.errors import InputError
 from homenode.planner.consolidation.demand import Numbers
@@ -131,12 +131,12 @@ def _daily(grid: Grid, sums: Numbers, wanted: Flags, percentile: float) -> tuple
 
 def _slope(months: Numbers, values: Numbers) -> tuple[float, float]:
     """Slope of the line through them, and half the width of its 95 % interval."""
-    fitted = stats.linregress(months, values)
-    left = values - (fitted.intercept + fitted.slope * months)
+    slope, intercept = np.polyfit(months, values, 1)
+    left = values - (intercept + slope * months)
     alike = _autocorrelation(left)
     degrees = max(1.0, len(values) * (1 - alike) / (1 + alike) - 2)
     spread = float((left**2).sum()) / degrees / float((months**2).sum())
-    return float(fitted.slope), float(stats.t.ppf(0.975, degrees)) * math.sqrt(spread)
+    return float(slope), float(stdtrit(degrees, 0.975)) * math.sqrt(spread)
 
 
 def _autocorrelation(left: Numbers) -> float:

@@ -31,8 +31,8 @@ _MEMORY_WEIGHT = 1_000
 _NEAR = 1e-3
 _SHAKES = 3
 _SHAKEN = 3
-_LOOKED_AT = 5_000_000
-"""Partitions times steps that exchanges may look at for one answer: a tenth of a second."""
+_LOOKED_AT = 30_000_000
+"""Partitions times steps that exchanges of one search may look at: a second or two."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,13 @@ class Placing:
         return self.level <= 1 + 1e-9 and self.memory_level <= 1 + 1e-9
 
 
+@dataclass
+class _Budget:
+    """How many exchanges may still be looked at."""
+
+    left: int
+
+
 def placed(loads: Loads, room: Room, at: NDArray[np.int64]) -> Placing:
     """What comes of a placement."""
     count = len(room.cores)
@@ -101,14 +108,14 @@ def machine_peak(loads: Loads, mine: NDArray[np.bool_]) -> float:
 
 def spread(loads: Loads, room: Room, seed: int) -> Placing:
     """The best placement found; the same for the same seed, however many threads there are."""
-    best = _bettered(loads, room, placed(loads, room, _greedy(loads, room)))
+    best = placed(loads, room, _greedy(loads, room))
     if len(room.cores) == 1:
         return best
     rank = rank_of(loads.use.shape[1], loads.percentile)
     total = loads.use.sum(axis=0)
     moments = {int(np.argpartition(row, rank)[rank]) for row in (total, *loads.use)}
     least = peak(total, loads.percentile) / float(room.cores.sum())
-    chance = np.random.default_rng(seed)
+    chance, budget = np.random.default_rng(seed), _Budget(_LOOKED_AT // loads.use.shape[1])
     for turn in range(_ROUNDS):
         if best.fits and best.level <= least + _NEAR:
             break
@@ -117,7 +124,7 @@ def spread(loads: Loads, room: Room, seed: int) -> Placing:
         moments |= _more(loads, room, found, rank, aim)
         shaken = (_shaken(loads, room, best.at, chance) for _ in range(_SHAKES))
         others = (found, *(placed(loads, room, at) for at in shaken))
-        best = min(best, *(_bettered(loads, room, one) for one in others), key=_key)
+        best = min(best, *(_bettered(loads, room, one, budget) for one in others), key=_key)
     return best
 
 
@@ -133,20 +140,19 @@ def _more(loads: Loads, room: Room, found: Placing, rank: int, aim: float) -> se
     return {int(np.argpartition(row, rank)[rank]) for row in sums}
 
 
-def _bettered(loads: Loads, room: Room, now: Placing) -> Placing:
+def _bettered(loads: Loads, room: Room, now: Placing, budget: _Budget) -> Placing:
     """The same, after exchanges that relieve the fullest machine for as long as there are any."""
-    left = _LOOKED_AT // loads.use.shape[1]
-    while left > 0:
+    while budget.left > 0:
         order = np.argsort(now.peaks / room.cores, kind="stable")
         mine = np.flatnonzero(now.at == order[-1])
         for to, one in itertools.product(order[:-1], mine):
             partners = np.append(-1, np.flatnonzero(now.at == to))
-            left -= len(partners)
+            budget.left -= len(partners)
             at = _exchanged(loads, room, now, (int(one), int(to)), partners)
             if at is not None:
                 now = placed(loads, room, at)
                 break
-            if left <= 0:
+            if budget.left <= 0:
                 return now
         else:
             return now
