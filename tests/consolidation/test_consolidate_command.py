@@ -6,6 +6,7 @@ import datetime as dt
 import json
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 from uses_made import BEGIN, day_and_night, four, nmon
@@ -27,10 +28,10 @@ def homenode(capsys: pytest.CaptureFixture[str], line: str) -> tuple[int, str, s
     return code, captured.out, captured.err
 
 
-def answer(capsys: pytest.CaptureFixture[str], line: str) -> dict[str, object]:
+def answer(capsys: pytest.CaptureFixture[str], line: str) -> dict[str, Any]:
     code, out, err = homenode(capsys, f"{line} --json")
     assert (code, err) == (0, "")
-    found: dict[str, object] = json.loads(out)
+    found: dict[str, Any] = json.loads(out)
     return found
 
 
@@ -46,7 +47,7 @@ def test_the_answer_in_words(capsys: pytest.CaptureFixture[str]) -> None:
         "a machine lost: they fit still",
         "a node lost: they fit still",
         "busiest hour: ",
-        "97th percentile of steps",
+        "at the 97th percentile",
     ):
         assert part in out
     assert "no time zone" in err
@@ -77,13 +78,10 @@ def test_the_same_twice_and_whatever_the_processors(capsys: pytest.CaptureFixtur
     assert where["a"] != where["d"]
 
 
-def test_layouts_are_written_and_loaded(capsys: pytest.CaptureFixture[str]) -> None:
+def test_layouts_are_written_once(capsys: pytest.CaptureFixture[str]) -> None:
     told = answer(capsys, f"made --onto {TARGET} -o out")
     assert told["scenarios"] == [f"out/{TARGET}.toml"]
-    assert (
-        call(["run", f"out/{TARGET}.toml", "--check"]) == 0 or Path(f"out/{TARGET}.toml").exists()
-    )
-    capsys.readouterr()
+    assert [str(one) for one in Path("out").iterdir()] == told["scenarios"]
     code, out, err = homenode(capsys, f"made --onto {TARGET} -o out")
     assert (code, out) == (2, "")
     assert "--force" in err

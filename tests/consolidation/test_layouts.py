@@ -117,7 +117,7 @@ def test_where_nothing_can_be_written_it_is_said(recordings: Path, tmp_path: Pat
 def test_cells_are_refused_in_words_and_nothing_is_half_written(
     recordings: Path, tmp_path: Path
 ) -> None:
-    of = work(recordings, "ibm-power-e1080", "hp-rx8640")
+    of = work(recordings, "ibm-power-e1080", "hp-rx8640", apart=(("a", "b"),))
     with pytest.raises(HomenodeError, match="made of cells") as caught:
         save(of, tmp_path / "out")
     assert "leave -o out" in str(caught.value)
