@@ -31,7 +31,8 @@ def answer_lines(of: Consolidation) -> list[str]:
 
 def _capacity(of: Consolidation) -> Iterator[str]:
     peaks = of.peaks
-    yield f"{len(of.partitions)} partitions: {of.verdict}"
+    count = len(of.partitions)
+    yield f"{count} partition{'s' if count > 1 else ''}: {of.verdict}"
     yield (
         f"cores to license: {of.licensed}, for {peaks.of_sums:.1f} {of.unit} at the"
         f" {_percentile(of.percentile)} of their sum; each on its own would need"
@@ -76,7 +77,7 @@ def _more(of: Consolidation) -> str:
     for at in (len(every) - 1, len(every) // 2, 0):
         if every[at] not in picked:
             picked.append(every[at])
-    told = listed((f"{one.more:,} of {one.name} ({_peak(one)} cores)" for one in picked), _MOST)
+    told = listed((f"{one.more:,} of {one.name} ({_peak(one)} {of.unit})" for one in picked), _MOST)
     return f"more that fit: {told}"
 
 

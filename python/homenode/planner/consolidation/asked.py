@@ -62,6 +62,8 @@ class Asked:
             )
         if not 0 <= self.headroom < 1:
             raise InputError(f"--headroom {self.headroom:.0%}: some cores must be used")
+        if not 0 <= self.seed < 2**63:
+            raise InputError(f"--seed {self.seed}: seeds are whole numbers from 0 to 2^63 - 1")
         if self.step_s is not None and not 1 <= self.step_s <= 86_400:
             raise InputError("--step is a time from a second to a day")
         try:

@@ -83,14 +83,14 @@ def demands(facts: Facts, zones: Mapping[str, str], notices: list[Notice]) -> li
     for key, several in by_key.items():
         chosen = of_one_kind(key[1], several, notices)
         found.append(_demand(facts, key, chosen))
-    found = [one for one in found if len(one.cores)]
+    named = _named_apart([one for one in found if len(one.cores)])
+    found = [one for one in _zoned(named, zones, notices) if len(one.cores)]
     if not found:
         raise ListingError(
             "nothing in the files tells how many cores a partition used",
             next_step="give recordings such as those of nmon, lparstat or sar",
         )
-    named = _named_apart(found)
-    return sorted(_zoned(named, zones, notices), key=lambda one: one.name)
+    return sorted(found, key=lambda one: one.name)
 
 
 def _demand(facts: Facts, key: tuple[str | None, str], several: Sequence[Series]) -> Demand:
@@ -134,13 +134,15 @@ def _once(
     starts, ends, cores = columns
     kept = np.ones(len(ends), dtype=bool)
     shared = ends[:-1] - starts[1:]
-    shorter = np.minimum(ends[1:] - starts[1:], ends[:-1] - starts[:-1])
+    lengths = ends - starts
+    shorter = np.minimum(lengths[1:], lengths[:-1])
     for at in np.flatnonzero(shared > _OUT_OF_STEP * shorter) + 1:
         before = at - 1
         while before > 0 and not kept[before]:
             before -= 1
+        alike = lengths[at] < 2 * lengths[before] < 4 * lengths[at]
         same = abs(ends[at] - ends[before]) < 1 and abs(cores[at] - cores[before]) < _SAME
-        if not same:
+        if not (same and alike):
             when = dt.datetime.fromtimestamp(starts[at], dt.UTC).strftime("%Y-%m-%d %H:%M:%S")
             both = sorted({files[told[before]], files[told[at]]})
             raise ListingError(

@@ -240,7 +240,8 @@ class Consolidating:
         of = self.gathered
         means = np.nanmean(of.grid.cores[:, of.wanted], axis=1)
         sums = np.where(of.grid.recorded, of.grid.cores, means[:, None]).sum(axis=0)
-        return recorded_growth(of.grid, sums, of.wanted, of.loads.percentile)
+        told = of.wanted & of.grid.recorded.any(axis=0)
+        return recorded_growth(of.grid, sums, told, of.loads.percentile)
 
     def _partition(self, at: int) -> PlacedPartition:
         of = self.gathered

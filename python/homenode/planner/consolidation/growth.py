@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from homenode.errors import InputError
 from homenode.planner.consolidation.demand import Numbers
@@ -104,7 +104,8 @@ def recorded_growth(grid: Grid, sums: Numbers, wanted: Flags, percentile: float)
     days, peaks = _daily(grid, sums, wanted, percentile)
     span = 0 if not len(days) else int(days[-1] - days[0]) + 1
     if span < LEAST_DAYS or len(days) < LEAST_DAYS / 2:
-        why = f"{len(days)} days were recorded; growth is told from {LEAST_DAYS} on"
+        were = "1 day was" if len(days) == 1 else f"{len(days)} days were"
+        why = f"{were} recorded; growth is told from {LEAST_DAYS} on"
         return Growth((), f"{why} (--growth says one)")
     months = (days - days.mean()) / _MONTH
     slope, half = _slope(months, peaks)
@@ -131,12 +132,12 @@ def _daily(grid: Grid, sums: Numbers, wanted: Flags, percentile: float) -> tuple
 
 def _slope(months: Numbers, values: Numbers) -> tuple[float, float]:
     """Slope of the line through them, and half the width of its 95 % interval."""
-    fitted = stats.linregress(months, values)
-    left = values - (fitted.intercept + fitted.slope * months)
+    slope, intercept = np.polyfit(months, values, 1)
+    left = values - (intercept + slope * months)
     alike = _autocorrelation(left)
     degrees = max(1.0, len(values) * (1 - alike) / (1 + alike) - 2)
     spread = float((left**2).sum()) / degrees / float((months**2).sum())
-    return float(fitted.slope), float(stats.t.ppf(0.975, degrees)) * math.sqrt(spread)
+    return float(slope), float(stdtrit(degrees, 0.975)) * math.sqrt(spread)
 
 
 def _autocorrelation(left: Numbers) -> float:

@@ -78,7 +78,8 @@ def _layout(work: Consolidating, number: int, target: Target) -> str:
         for place, one in enumerate(mine)
     ]
     if isinstance(described.hypervisor, PowerVm):
-        _entitle(partitions, target.cores)
+        least = described.hypervisor.min_entitlement_per_vp.value
+        _entitle(partitions, target.cores, least)
     when = of.grid.moment(step).strftime("%A %Y-%m-%d %H:%M %Z")
     named: dict[str, Any] = {"file": str(Path(target.reference).resolve())}
     named = named if is_file(target) else {"model": target.reference}
@@ -107,7 +108,9 @@ def _names(names: list[str]) -> list[str]:
     for name in names:
         plain = re.sub(r"[^A-Za-z0-9_.+-]", "-", name)[:60]
         plain = plain if plain[:1].isalnum() else f"p{plain}"
-        found.append(plain if plain not in found else f"{plain}-{len(found)}")
+        numbered = (f"{plain}-{number}" for number in range(2, len(names) + 2))
+        taken = {*found, *names}
+        found.append(plain if plain not in found else next(n for n in numbered if n not in taken))
     return found
 
 
@@ -155,16 +158,15 @@ def _hundredths(cores: float) -> float:
     return math.ceil(100 * cores - 1e-9) / 100
 
 
-def _entitle(partitions: Sequence[Mapping[str, Any]], cores: int) -> None:
-    """Entitlements rounded to hundredths that the machine has in sum; what is over is taken from
-    those that have more than their least.
+def _entitle(partitions: Sequence[Mapping[str, Any]], cores: int, of_virtual: float) -> None:
+    """Entitlements in hundredths that the machine has in sum; what is over is taken from those that
+    have more than their least, which is `of_virtual` of each virtual processor.
     """
     every = [one["processors"] for one in partitions]
-    for one in every:
-        one["entitlement"] = round(one["entitlement"], 2)
+    least = [_hundredths(of_virtual * one["virtual"]) for one in every]
     over = sum(one["entitlement"] for one in every) - cores
-    spare = [max(0.0, one["entitlement"] - 0.1 * one["virtual"]) for one in every]
-    if over > 0 and sum(spare) > over:
-        for one, more in zip(every, spare, strict=True):
-            less = one["entitlement"] - over * more / sum(spare)
-            one["entitlement"] = math.floor(100 * less) / 100
+    spare = [one["entitlement"] - low for one, low in zip(every, least, strict=True)]
+    share = min(1.0, over / sum(spare)) if over > 0 and sum(spare) > 0 else 0.0
+    for one, more, low in zip(every, spare, least, strict=True):
+        fewer = math.floor(100 * (one["entitlement"] - share * more) + 1e-6) / 100
+        one["entitlement"] = max(low, fewer)

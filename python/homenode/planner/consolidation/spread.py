@@ -3,11 +3,13 @@ be.
 
 The placement core minds sums at moments, a machine's peak is a percentile over thousands of them.
 So it is asked with a few moments, the machines of its answer are looked at over all of them, and
-where one peaks elsewhere that moment is added and it is asked again.
+where one peaks elsewhere that moment is added and it is asked again. It cannot know which steps a
+percentile forgives; so each answer is bettered by exchanges that are looked at over all moments.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,6 +29,10 @@ _UNIT = 1000
 _MEMORY_WEIGHT = 1_000
 """Memory that is not there weighs more than cores that are not: cores are waited for."""
 _NEAR = 1e-3
+_SHAKES = 3
+_SHAKEN = 3
+_LOOKED_AT = 30_000_000
+"""Partitions times steps that exchanges of one search may look at: a second or two."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +57,12 @@ class Room:
     memory: Numbers
     """Of each [bytes]."""
 
-    def first(self, count: int) -> Room:
-        """So many machines, the last one as often as it takes."""
-        places = [min(at, len(self.cores) - 1) for at in range(count)]
+    def largest(self, count: int) -> Room:
+        """So many machines, those of the most cores first, and after all of them the last that was
+        named as often as it takes.
+        """
+        places = np.argsort(-self.cores, kind="stable")[:count]
+        places = np.append(places, np.full(count - len(places), len(self.cores) - 1))
         return Room(self.cores[places], self.memory[places])
 
 
@@ -73,6 +82,13 @@ class Placing:
     def fits(self) -> bool:
         """Whether no machine needs more than it has."""
         return self.level <= 1 + 1e-9 and self.memory_level <= 1 + 1e-9
+
+
+@dataclass
+class _Budget:
+    """How many exchanges may still be looked at."""
+
+    left: int
 
 
 def placed(loads: Loads, room: Room, at: NDArray[np.int64]) -> Placing:
@@ -99,14 +115,16 @@ def spread(loads: Loads, room: Room, seed: int) -> Placing:
     total = loads.use.sum(axis=0)
     moments = {int(np.argpartition(row, rank)[rank]) for row in (total, *loads.use)}
     least = peak(total, loads.percentile) / float(room.cores.sum())
+    chance, budget = np.random.default_rng(seed), _Budget(_LOOKED_AT // loads.use.shape[1])
     for turn in range(_ROUNDS):
-        aim = least if turn == 0 else (least + best.level) / 2
-        found = placed(loads, room, _asked(loads, room, best.at, sorted(moments), aim, seed + turn))
-        if _key(found) < _key(best):
-            best = found
-        moments |= _more(loads, room, found, rank, aim)
         if best.fits and best.level <= least + _NEAR:
             break
+        aim = least if turn == 0 else (least + best.level) / 2
+        found = placed(loads, room, _asked(loads, room, best.at, sorted(moments), aim, seed + turn))
+        moments |= _more(loads, room, found, rank, aim)
+        shaken = (_shaken(loads, room, best.at, chance) for _ in range(_SHAKES))
+        others = (found, *(placed(loads, room, at) for at in shaken))
+        best = min(best, *(_bettered(loads, room, one, budget) for one in others), key=_key)
     return best
 
 
@@ -120,6 +138,68 @@ def _more(loads: Loads, room: Room, found: Placing, rank: int, aim: float) -> se
     over = np.flatnonzero(found.peaks / room.cores > aim + _NEAR)
     sums = (loads.use[found.at == number].sum(axis=0) for number in over)
     return {int(np.argpartition(row, rank)[rank]) for row in sums}
+
+
+def _bettered(loads: Loads, room: Room, now: Placing, budget: _Budget) -> Placing:
+    """The same, after exchanges that relieve the fullest machine for as long as there are any."""
+    while budget.left > 0:
+        order = np.argsort(now.peaks / room.cores, kind="stable")
+        mine = np.flatnonzero(now.at == order[-1])
+        for to, one in itertools.product(order[:-1], mine):
+            partners = np.append(-1, np.flatnonzero(now.at == to))
+            budget.left -= len(partners)
+            at = _exchanged(loads, room, now, (int(one), int(to)), partners)
+            if at is not None:
+                now = placed(loads, room, at)
+                break
+            if budget.left <= 0:
+                return now
+        else:
+            return now
+    return now
+
+
+def _shaken(
+    loads: Loads, room: Room, at: NDArray[np.int64], chance: np.random.Generator
+) -> NDArray[np.int64]:
+    """A few partitions elsewhere, so that exchanges begin from another place."""
+    shaken = at.copy()
+    bound = {one for group in loads.apart for one in group}
+    free = [one for one in range(len(at)) if one not in bound]
+    for one in chance.permutation(free)[:_SHAKEN]:
+        shaken[one] = chance.integers(len(room.cores))
+    return shaken
+
+
+def _exchanged(
+    loads: Loads, room: Room, now: Placing, move: tuple[int, int], partners: NDArray[np.int64]
+) -> NDArray[np.int64] | None:
+    """Where all are when one partition goes to a machine, and the partner comes back who makes most
+    of it (-1 is nobody); None if that does not help.
+    """
+    one, to = move
+    own = now.at[one]
+    rank = rank_of(loads.use.shape[1], loads.percentile)
+    given = loads.use[one] - np.where(partners[:, None] < 0, 0.0, loads.use[partners])
+    heavier = loads.memory[one] - np.where(partners < 0, 0.0, loads.memory[partners])
+    level, memory = np.zeros(len(partners)), np.zeros(len(partners))
+    for machine, sign in ((own, -1), (to, 1)):
+        there = now.at == machine
+        sums = loads.use[there].sum(axis=0) + sign * given
+        level = np.maximum(level, np.partition(sums, rank)[:, rank] / room.cores[machine])
+        more = loads.memory[there].sum() + sign * heavier
+        memory = np.maximum(memory, more / room.memory[machine])
+    level[memory > max(1.0, now.memory_level)] = np.inf
+    for place in np.argsort(level, kind="stable"):
+        if level[place] >= now.level * (1 - 1e-6):
+            break
+        at = now.at.copy()
+        if partners[place] >= 0:
+            at[partners[place]] = own
+        at[one] = to
+        if all(len(set(at[list(group)])) == len(group) for group in loads.apart):
+            return at
+    return None
 
 
 def _greedy(loads: Loads, room: Room) -> NDArray[np.int64]:
@@ -198,13 +278,16 @@ def _asked(
 
 
 def fewest(loads: Loads, room: Room, seed: int, most: int) -> int | None:
-    """The least number of machines, the last of them as often as it takes, that hold all; None if
-    not even `most` do.
+    """The least number of machines, the largest first and after all the last as often as it takes,
+    that hold all; None if not even `most` do.
     """
+    each = [peak(row, loads.percentile) for row in loads.use]
+    if max(each) > room.cores.max() * (1 + 1e-9) or loads.memory.max() > room.memory.max():
+        return None
     together = max((len(group) for group in loads.apart), default=1)
     need = peak(loads.use.sum(axis=0), loads.percentile)
     for count in range(together, most + 1):
-        some = room.first(count)
+        some = room.largest(count)
         if need > some.cores.sum() or loads.memory.sum() > some.memory.sum():
             continue
         if spread(loads, some, seed).fits:

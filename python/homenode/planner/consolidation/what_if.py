@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from homenode.planner.consolidation.peaks import peak
+from homenode.planner.consolidation.peaks import peak, rank_of
 from homenode.planner.consolidation.spread import Loads, Placing, Room
 
 MOST_COPIES = 10_000
@@ -41,31 +41,43 @@ def machine_lost(loads: Loads, room: Room, now: Placing) -> Lost | None:
 
 
 def _without(loads: Loads, room: Room, now: Placing, lost: int) -> Lost:
-    others = [number for number in range(len(room.cores)) if number != lost]
-    at = now.at.copy()
+    at, peaks = now.at.copy(), now.peaks.copy()
+    memory = np.bincount(at, loads.memory, minlength=len(peaks))
     orphans = np.flatnonzero(at == lost)
-    own = [peak(loads.use[one], loads.percentile) for one in orphans]
-    sums = {number: loads.use[at == number].sum(axis=0) for number in others}
-    memory = {number: float(loads.memory[at == number].sum()) for number in others}
+    own = np.array([peak(loads.use[one], loads.percentile) for one in orphans])
     moves: dict[int, int] = {}
-    for one in (int(orphans[place]) for place in np.argsort(-np.array(own), kind="stable")):
+    for one in (int(orphans[place]) for place in np.argsort(-own, kind="stable")):
+        others = _distinct(room, at, lost)
         free = [number for number in others if not _is_apart(loads, at, one, number)] or others
+        then = {number: _peak_with(loads, at, one, number) for number in free}
         short = {
             number: max(0.0, memory[number] + loads.memory[one] - room.memory[number])
             for number in free
         }
-        left = {
-            number: room.cores[number] - peak(sums[number] + loads.use[one], loads.percentile)
-            for number in free
-        }
-        best = min(free, key=lambda number: (short[number], -left[number], number))
-        moves[one], at[one] = best, best
-        sums[best] = sums[best] + loads.use[one]
+        best = min(
+            free, key=lambda number: (short[number], then[number] - room.cores[number], number)
+        )
+        moves[one], at[one], peaks[best] = best, best, then[best]
         memory[best] += loads.memory[one]
-    left_over = [room.cores[one] - peak(sums[one], loads.percentile) for one in others]
-    short_of = any(memory[one] > room.memory[one] for one in others)
-    least = float(min(left_over))
-    return Lost(lost, least, least >= -1e-9 and not short_of, moves)
+    others = [number for number in range(len(peaks)) if number != lost]
+    least = float((room.cores - peaks)[others].min())
+    enough = bool((memory <= room.memory)[others].all())
+    return Lost(lost, least, least >= -1e-9 and enough, moves)
+
+
+def _distinct(room: Room, at: NDArray[np.int64], lost: int) -> list[int]:
+    """The machines but the lost one; of empty ones of a kind only the first."""
+    used = set(at.tolist())
+    found: dict[tuple[float, float] | int, int] = {}
+    for number, kind in enumerate(zip(room.cores.tolist(), room.memory.tolist(), strict=True)):
+        if number != lost:
+            found.setdefault(number if number in used else kind, number)
+    return list(found.values())
+
+
+def _peak_with(loads: Loads, at: NDArray[np.int64], one: int, machine: int) -> float:
+    sums = loads.use[at == machine].sum(axis=0) + loads.use[one]
+    return peak(sums, loads.percentile)
 
 
 def _is_apart(loads: Loads, at: NDArray[np.int64], one: int, machine: int) -> bool:
@@ -93,22 +105,30 @@ def node_lost(room: Room, now: Placing, nodes: NDArray[np.int64]) -> Lost | None
 
 def how_many_more(loads: Loads, room: Room, now: Placing, one: int) -> int:
     """How many more partitions such as that one fit on what is left, the placement as it is."""
-    every = (_copies(loads, room, now, one, number) for number in range(len(room.cores)))
-    return min(MOST_COPIES, sum(every))
+    kinds = zip(room.cores.tolist(), room.memory.tolist(), strict=True)
+    used, fit = set(now.at.tolist()), 0
+    empty: dict[tuple[float, float], int] = {}
+    for number, kind in enumerate(kinds):
+        if number in used:
+            fit += _copies(loads, room, now, one, number)
+            continue
+        if kind not in empty:
+            empty[kind] = _copies(loads, room, now, one, number)
+        fit += empty[kind]
+    return min(MOST_COPIES, fit)
 
 
 def _copies(loads: Loads, room: Room, now: Placing, one: int, machine: int) -> int:
+    """Each step has room for so many; the percentile forgives those that have the least."""
     mine = now.at == machine
-    sums, own = loads.use[mine].sum(axis=0), loads.use[one]
     free = room.memory[machine] - loads.memory[mine].sum()
-    most = MOST_COPIES
+    most = float(MOST_COPIES)
     if loads.memory[one] > 0:
-        most = max(0, min(most, int(free / loads.memory[one] + 1e-9)))
-    low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        if peak(sums + middle * own, loads.percentile) <= room.cores[machine] + 1e-9:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+        most = max(0.0, min(most, free / loads.memory[one] + 1e-9))
+    own = loads.use[one]
+    spare = room.cores[machine] + 1e-9 - loads.use[mine].sum(axis=0)
+    fit = np.where(spare < 0, 0.0, most)
+    fit[own > 0] = np.clip(spare[own > 0] / own[own > 0], 0.0, most)
+    steps = len(own)
+    forgiven = steps - 1 - rank_of(steps, loads.percentile)
+    return int(np.partition(fit, forgiven)[forgiven])
