@@ -27,7 +27,7 @@ class Commands(Front):
         Entry(
             "consolidate",
             "consolidate:consolidate",
-            "How many cores recorded partitions need, and where each goes.",
+            "Where recorded partitions go, and the cores they need.",
         ),
         Entry("study", "study:study", "Compare with a published result."),
         Entry("calibrate", "calibrate:calibrate", "Fit a workload profile to a recorded run."),

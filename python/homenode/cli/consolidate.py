@@ -131,7 +131,7 @@ def consolidate(
     force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """How many cores recorded partitions need, and where each goes.
+    """Where recorded partitions go, and the cores they need.
 
     Says what is left: cores, days, how many more of which partition, and what a lost machine or
     node would leave. With -o, writes a scenario of each machine at its fullest, for advise.
