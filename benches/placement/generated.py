@@ -5,12 +5,22 @@ from __future__ import annotations
 import numpy as np
 from instance import Instance
 
+from homenode.errors import HomenodeError
+
 TOGETHER = 5
 """Processes of a service; they start on machines that follow each other."""
 
 
 def generate(machines: int, processes: int, resources: int, seed: int) -> Instance:
-    """A sound start, about as tight as the challenge's: what is used is 0.95 of what is safe."""
+    """A sound start, about as tight as the challenge's: what is used is 0.95 of what is safe.
+
+    Raises:
+        HomenodeError: A service's processes would not have machines of their own.
+
+    """
+    if machines < TOGETHER or processes < 1 or resources < 1:
+        asked = f"{machines} machines, {processes} processes, {resources} resources"
+        raise HomenodeError(f"{asked}; use {TOGETHER} machines, one process, one resource or more")
     dice = np.random.default_rng(seed)
     kinds = np.arange(resources)
     size = np.exp(dice.normal(9.0, 1.2, (processes, 1)))
