@@ -4,6 +4,7 @@ use super::demand::{Arrivals, Demand};
 use super::fault::SolveFault;
 use super::filling::{Busy, Filled};
 use super::threads::Threads;
+use super::zvm_guests::Guests;
 use crate::cost::{Fixed, Spread, Working};
 use crate::guest::memory;
 use crate::ids::{ById, ChipId, MemoryId, NodeId};
@@ -26,7 +27,9 @@ pub(super) struct Form {
     pub fixed: Vec<Fixed>,
     /// Chips of its homes, or of its own cores, with the share of its virtual processors there.
     pub homes: Vec<(ChipId, f64)>,
-    /// The same by the number of their node.
+    /// The same where those that z/VM has parked count too.
+    pub all_homes: Vec<(ChipId, f64)>,
+    /// Homes by the number of their node.
     pub homes_by_node: Vec<(usize, f64)>,
     /// Nodes that are its homes or of which it reads much, as bits.
     pub nodes: u64,
@@ -40,8 +43,9 @@ pub(super) struct Form {
     pub by_weight: bool,
     /// Whether a cap by weight holds for each of its logical cores.
     pub caps_each: bool,
-    /// Whether it has cores of its own.
+    /// Whether it has cores of its own, and whether these are put to work at no cost.
     pub owns: bool,
+    pub free: bool,
     /// Whether an idle sibling of a single busy thread keeps its decode slots.
     pub snoozes: bool,
     /// Moves of its balancing in a nanosecond.
@@ -50,6 +54,8 @@ pub(super) struct Form {
     pub polls_ns: f64,
     /// What a host knows of its threads.
     pub threads: Threads,
+    /// What runs under z/VM.
+    pub guests: Option<Guests>,
 }
 
 impl Form {
@@ -63,9 +69,6 @@ impl Form {
         if one.profile.lock_kind == LockKind::Sleeping && one.profile.lock_share > 0.0 {
             return Err(unknown("a lock for which threads sleep"));
         }
-        if matches!(one.guest, Guest::Zvm(_)) {
-            return Err(unknown("z/VM's own dispatcher"));
-        }
         if !one.beside.is_empty() {
             return Err(unknown("several workloads"));
         }
@@ -74,10 +77,14 @@ impl Form {
         if processes && matches!(one.workload, Workload::Pairs { .. }) {
             return Err(unknown("pairs of processes that wake each other"));
         }
-        let demand = Demand::of(one).ok_or_else(|| unknown("its kind of workload"))?;
+        let guests = Guests::of(one)?;
+        let demand = match &guests {
+            Some(guests) => guests.demand(),
+            None => Demand::of(one).ok_or_else(|| unknown("its kind of workload"))?,
+        };
         let stays = matches!(demand.arrivals, Arrivals::Always(..));
         let owns = matches!(one.processors, Processors::Dedicated { .. });
-        let homes = homes(tree, one);
+        let homes = homes(tree, one, one.processors.count());
         let reads = memory::place(machine, tree, one);
         let aix = matches!(one.guest, Guest::Aix(_));
         let filled = Filled::of(one, machine.smt.parts, stays).with(match demand.arrivals {
@@ -106,22 +113,42 @@ impl Form {
                 .map(|threads| Fixed::of(machine, one, threads.max(1)))
                 .collect(),
             homes_by_node: by_node(tree, &homes),
+            all_homes: homes.clone(),
             homes,
             owns,
+            free: owns && machine.hypervisor.policy == Policy::Prsm,
             snoozes: aix && one.smt > 1 && machine.accounting == Accounting::DecodeSlots,
             polls_ns: match &one.guest {
                 Guest::Aix(aix) => aix.snooze_delay_ns.map_or(f64::INFINITY, |ns| ns as f64),
                 _ => 0.0,
             },
             threads: host.unwrap_or_default(),
+            guests,
             partition: one.clone(),
         })
     }
 }
 
-/// Chips of a partition's virtual processors: they are homed in turn.
-fn homes(tree: &Topology, one: &Partition) -> Vec<(ChipId, f64)> {
-    let count = usize::from(one.processors.count());
+impl Form {
+    /// The same with so many logical cores that z/VM has not parked.
+    pub fn unparked(&self, tree: &Topology, open: u16) -> Self {
+        let homes = homes(tree, &self.partition, open);
+        let mut form = Self {
+            filled: self.filled.of_vps(open.into()),
+            homes_by_node: by_node(tree, &homes),
+            homes,
+            ..self.clone()
+        };
+        if let Some(guests) = &mut form.guests {
+            guests.open = open;
+        }
+        form
+    }
+}
+
+/// Chips of the first of a partition's virtual processors: they are homed in turn.
+fn homes(tree: &Topology, one: &Partition, count: u16) -> Vec<(ChipId, f64)> {
+    let count = usize::from(count);
     let mut homes: Vec<(ChipId, f64)> = Vec::new();
     for at in 0..count {
         let chip = match &one.processors {

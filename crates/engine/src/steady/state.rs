@@ -8,6 +8,7 @@ use super::host::Host;
 use super::nodes::Nodes;
 use super::overflow::Groups;
 use super::scope::Scope;
+use super::zvm_cp::{Beside, Cp};
 use crate::cost::{Class, Contention, Occupancy, Spread, Working};
 use crate::ids::{ById, ChipId};
 use crate::machine::Topology;
@@ -77,6 +78,11 @@ pub(super) struct Doing {
     pub stalled: f64,
     /// What cold caches add to a burst [ns].
     pub reload_ns: f64,
+    /// Instructions of a burst, those of z/VM's own for it included, and what comes on top.
+    pub burst: f64,
+    pub extra: Beside,
+    /// Mean response where z/VM's machines tell it [ns].
+    pub response_ns: Option<f64>,
     /// Share of the bursts beside others, see [`Filled`](super::filling::Filled).
     pub stray: f64,
     /// Dispatches in a nanosecond, those of daemons included.
@@ -120,6 +126,7 @@ impl Doing {
         *self = Self {
             sites,
             entitled: form.entitled,
+            burst: form.demand.burst,
             stalled: self.stalled,
             reload_ns: self.reload_ns,
             served: 1.0,
@@ -182,6 +189,8 @@ pub(super) struct State {
     pub spills: bool,
     /// Busy cores of each, and how long those stay who keep them busy [ns].
     pub stays: ById<ChipId, Vec<(f64, f64)>>,
+    /// z/VM's own in each partition.
+    pub cps: Vec<Cp>,
     /// Who may use which processors, on a host.
     pub host: Option<Host>,
 }
@@ -214,6 +223,7 @@ impl State {
             shares: Vec::new(),
             waits: false,
             spills: false,
+            cps: vec![Cp::default(); forms.len()],
             host: None,
             active,
             machine: machine.clone(),
@@ -237,6 +247,7 @@ impl State {
             self.spreads[at].follow(&other.spreads[at]);
             self.working[at] = forms[at].working;
         }
+        self.cps.clone_from(&other.cps);
         self.free.follow(&other.free);
         self.idle.follow(&other.idle);
         self.here.follow(&other.here);
@@ -266,8 +277,8 @@ impl State {
             .map(|at| forms[*at])
             .filter(|form| form.owns)
         {
-            let count = f64::from(form.filled.vps());
-            for (chip, share) in &form.homes {
+            let count = f64::from(form.partition.processors.count());
+            for (chip, share) in &form.all_homes {
                 self.free[*chip] -= share * count;
             }
         }
