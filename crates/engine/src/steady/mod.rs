@@ -30,8 +30,10 @@ mod zvm_cp;
 mod zvm_crowd;
 mod zvm_guests;
 mod zvm_park;
+mod zvm_ports;
 mod zvm_shares;
 mod zvm_step;
+mod zvm_web;
 
 pub use answer::{Compared, Solved, SolvedPartition, SolvedZvm};
 pub use fault::SolveFault;

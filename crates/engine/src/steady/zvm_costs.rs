@@ -29,7 +29,7 @@ pub(super) struct Comes {
 /// Costs at the mean of the chips on which a partition runs, by its time there.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CpCosts {
-    near: Vec<(f64, ChipId, Near)>,
+    pub near: Vec<(f64, ChipId, Near)>,
     /// Of an instruction of one thread that is alone on its core [ns].
     pub instruction_ns: f64,
     /// Of a line that any processor may have written last [ns].
@@ -102,6 +102,11 @@ impl CpCosts {
         self.near.push(of);
     }
 
+    /// Chips on which the partition runs, with its shares there.
+    pub fn places(&self) -> impl Iterator<Item = (f64, ChipId)> + '_ {
+        self.near.iter().map(|(share, chip, _)| (*share, *chip))
+    }
+
     /// Time of a segment on a thread that is alone [ns].
     pub fn time_of(&self, segment: &Segment) -> f64 {
         segment.all_instructions() * self.instruction_ns + segment.extra.ns
@@ -112,12 +117,13 @@ impl CpCosts {
     pub fn cold(&self, guests: &Guests, tree: &crate::machine::Topology, comes: &Comes) -> Segment {
         let mut all = Segment::default();
         let cores = f64::from(guests.open);
-        let stays = if guests.zvm.paths.signal > 0.0 {
-            1.0 / cores
-        } else {
-            1.0
-        };
         for (share, chip, near) in &self.near {
+            let back = comes.waits / (share * cores).max(1.0);
+            let stays = if guests.zvm.paths.signal > 0.0 {
+                (1.0 - comes.waits) / cores + back
+            } else {
+                1.0
+            };
             let around = &near.around;
             let beside = |of: ChipId| tree.node_of(of) == tree.node_of(*chip);
             let node: f64 = self

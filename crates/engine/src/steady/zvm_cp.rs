@@ -1,7 +1,8 @@
 //! What the Control Program of a z/VM has come to so far on the way to the fixed point.
 
 use super::zvm_crowd::Crowd;
-use crate::guest::zvm::segment::{EXTRA_BOOKS, OWNERS};
+use crate::devices::Search;
+use crate::guest::zvm::segment::{Segment, EXTRA_BOOKS, OWNERS};
 use crate::guest::zvm::sharing::Lock;
 
 /// The Control Program of a partition.
@@ -17,6 +18,11 @@ pub(super) struct Cp {
     pub busy: f64,
     /// What each kind of machine comes to.
     pub kinds: Vec<Crowd>,
+    /// What each tile's servers and clients come to.
+    pub tiles: Vec<[Crowd; 2]>,
+    /// Virtual switches, and frames sent on each in a nanosecond.
+    pub ports: Vec<Port>,
+    pub frames: Vec<f64>,
     /// Shares of the owners in the time.
     pub owners: [f64; OWNERS],
     /// Logical cores not parked.
@@ -32,4 +38,20 @@ pub(super) struct Beside {
     pub books: [f64; EXTRA_BOOKS.len()],
     /// Instructions executed while spinning.
     pub spin_instructions: f64,
+}
+
+/// A switch on the way to the fixed point.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Port {
+    pub lock: Lock,
+    pub search: Search,
+    /// What a frame costs.
+    pub frame: Segment,
+}
+
+impl Port {
+    /// Whether it was worked out already.
+    pub fn is_known(&self) -> bool {
+        self.frame.all_instructions() > 0.0
+    }
 }

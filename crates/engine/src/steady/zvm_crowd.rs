@@ -252,7 +252,7 @@ pub(super) fn crowd(stations: &[Station], room: &Room, speed: f64) -> (Vec<Crowd
 }
 
 impl All {
-    fn none() -> Self {
+    pub fn none() -> Self {
         Self {
             busy: 0.0,
             squares: 0.0,

@@ -2,6 +2,8 @@
 
 use super::demand::{Arrivals, Demand};
 use super::fault::SolveFault;
+use crate::devices::memory::missing_share;
+use crate::devices::Switch;
 use crate::guest::zvm::share;
 use crate::spec::{Distribution, Partition, Role, VirtualMachine, Workload, Zvm};
 
@@ -28,6 +30,25 @@ pub(super) struct Kind {
     pub hard: bool,
     /// Whether its work was recorded.
     pub recorded: bool,
+    /// Frames that answer a transaction, and on which switch.
+    pub sends: Option<(usize, f64)>,
+}
+
+/// Clients and servers on a switch, each client connected with each server.
+#[derive(Clone, Debug)]
+pub(super) struct Tile {
+    pub switch: usize,
+    pub connections: f64,
+    /// Virtual processors of servers and of clients.
+    pub cpus: [f64; 2],
+    /// Instructions of the guest for a transaction, at a server and at a client.
+    pub instructions: [f64; 2],
+    /// Frames that each of them sends for it, and messages that each takes.
+    pub frames: [f64; 2],
+    pub messages: [f64; 2],
+    /// Coefficient of variation of the instructions, squared.
+    pub spread: f64,
+    pub think_ns: f64,
 }
 
 /// What runs under z/VM in a partition.
@@ -35,6 +56,9 @@ pub(super) struct Kind {
 pub(super) struct Guests {
     pub zvm: Zvm,
     pub kinds: Vec<Kind>,
+    pub tiles: Vec<Tile>,
+    /// Switches with what is coupled to each.
+    pub switches: Vec<Switch>,
     /// Threads of a logical core.
     pub smt: f64,
     /// Logical cores that it has, and those of them that are unparked.
@@ -53,7 +77,8 @@ impl Guests {
             return Err(SolveFault::Unknown { partition, what });
         }
         let mut kinds: Vec<Kind> = Vec::new();
-        for kind in each(zvm) {
+        let switches = switches(zvm);
+        for kind in each(zvm, &switches) {
             match kinds.iter_mut().find(|of| of.is_like(&kind)) {
                 Some(of) => of.join(&kind),
                 None => kinds.push(kind),
@@ -61,6 +86,8 @@ impl Guests {
         }
         let online = one.processors.count();
         Ok(Some(Self {
+            tiles: tiles(one, zvm, &switches),
+            switches,
             zvm: zvm.clone(),
             kinds,
             smt: f64::from(one.smt),
@@ -76,6 +103,9 @@ impl Guests {
 
     /// All of it, as one demand: mean instructions of what comes.
     pub fn demand(&self) -> Demand {
+        if !self.tiles.is_empty() {
+            return self.between_machines();
+        }
         let with = |kind: &&Kind| matches!(kind.coming, Arrivals::Open(_) | Arrivals::Closed(..));
         let rate = |kind: &Kind| f64::from(kind.count) * kind.at_most();
         let all: f64 = self.kinds.iter().filter(with).map(rate).sum();
@@ -94,6 +124,23 @@ impl Guests {
             daemons_per_ns: 0.0,
             daemon_ns: 0.0,
             recorded: worked.any(|kind| kind.recorded),
+        }
+    }
+}
+
+impl Guests {
+    /// Transactions of clients and servers, as one demand.
+    fn between_machines(&self) -> Demand {
+        let all: f64 = self.tiles.iter().map(|tile| tile.connections).sum();
+        let work = |tile: &Tile| tile.connections * tile.instructions.iter().sum::<f64>();
+        Demand {
+            arrivals: Arrivals::Closed(all, self.tiles[0].think_ns),
+            burst: self.tiles.iter().map(work).sum::<f64>() / all,
+            bursts: 1.0,
+            wait_ns: 0.0,
+            daemons_per_ns: 0.0,
+            daemon_ns: 0.0,
+            recorded: false,
         }
     }
 }
@@ -123,6 +170,7 @@ impl Kind {
                 of.limit,
                 of.hard,
                 of.recorded,
+                of.sends,
             )
         };
         coming && told(self) == told(other)
@@ -139,14 +187,15 @@ impl Kind {
 
 /// What of a z/VM only events tell, in words.
 fn unknown(one: &Partition, zvm: &Zvm) -> Option<String> {
-    let answers = |of: &VirtualMachine| {
-        let work = of.work.as_ref();
-        of.switch.is_some() && work.is_some_and(|work| work.answer_bytes > 0)
-    };
-    if matches!(one.workload, Workload::Web { .. }) {
-        Some("clients and servers on virtual switches".into())
-    } else if zvm.machines.iter().any(answers) {
-        Some("answers over a virtual switch".into())
+    let web = matches!(one.workload, Workload::Web { .. });
+    let works = |of: &VirtualMachine| matches!(of.role, Role::Work | Role::Loop);
+    let limits = |of: &VirtualMachine| of.maximum.is_some();
+    if pages(one, zvm) {
+        Some("paging of z/VM".into())
+    } else if web && zvm.machines.iter().any(works) {
+        Some("machines with work of their own beside clients and servers".into())
+    } else if web && zvm.machines.iter().any(limits) {
+        Some("a limit of a client or server".into())
     } else if one.smt > MOST_THREADS {
         Some("z/VM with more than two threads a core".into())
     } else {
@@ -155,7 +204,7 @@ fn unknown(one: &Partition, zvm: &Zvm) -> Option<String> {
 }
 
 /// Those that ever do something, one by one.
-fn each(zvm: &Zvm) -> impl Iterator<Item = Kind> + '_ {
+fn each<'a>(zvm: &'a Zvm, switches: &'a [Switch]) -> impl Iterator<Item = Kind> + 'a {
     let shares: Vec<_> = zvm.machines.iter().map(|machine| machine.share).collect();
     let worth = share::weights(&shares);
     zvm.machines
@@ -175,6 +224,7 @@ fn each(zvm: &Zvm) -> impl Iterator<Item = Kind> + '_ {
                     share::weight_beside(most, at, &shares)
                 }),
                 hard: machine.limit_hard,
+                sends: sends(machine, switches),
                 recorded: machine
                     .work
                     .as_ref()
@@ -203,13 +253,84 @@ fn comes(machine: &VirtualMachine) -> Option<(Arrivals, f64, f64)> {
     } else {
         Arrivals::Open(work.rate_per_s * 1e-9)
     };
-    let spread = match work.work {
-        Distribution::Constant => 0.0,
-        Distribution::Exponential => 1.0,
-    };
     (!matches!(coming, Arrivals::Open(rate) if rate <= 0.0)).then_some((
         coming,
         work.instructions,
-        spread,
+        spread(work.work),
     ))
+}
+
+fn spread(work: Distribution) -> f64 {
+    match work {
+        Distribution::Constant => 0.0,
+        Distribution::Exponential => 1.0,
+    }
+}
+
+/// Frames of an answer.
+fn sends(machine: &VirtualMachine, switches: &[Switch]) -> Option<(usize, f64)> {
+    let switch = usize::from(machine.switch?);
+    let bytes = machine.work.as_ref()?.answer_bytes;
+    (bytes > 0).then(|| (switch, switches[switch].frames_of(bytes) as f64))
+}
+
+/// Whether guests are larger than what central memory holds of them.
+fn pages(one: &Partition, zvm: &Zvm) -> bool {
+    let guests: u64 = zvm.machines.iter().map(|of| of.memory_bytes).sum();
+    let central: u64 = one.memory.iter().map(|part| part.bytes).sum();
+    let paging = zvm.paging.as_ref();
+    paging.is_some_and(|of| missing_share(guests, central, of.guest_frames) > 0.0)
+}
+
+fn switches(zvm: &Zvm) -> Vec<Switch> {
+    let on = |at: usize| {
+        let machines = zvm.machines.iter();
+        machines
+            .filter(|of| of.switch.map(usize::from) == Some(at))
+            .count() as u32
+    };
+    let all = zvm.switches.iter().enumerate();
+    all.map(|(at, switch)| Switch::new(switch, on(at)))
+        .collect()
+}
+
+fn tiles(one: &Partition, zvm: &Zvm, switches: &[Switch]) -> Vec<Tile> {
+    let Workload::Web {
+        client_share,
+        think_ns,
+        work,
+        ..
+    } = one.workload
+    else {
+        return Vec::new();
+    };
+    let mean = one.profile.instructions_per_unit;
+    let thinks = if think_ns > 0 { 1.0 } else { 0.0 };
+    let tile = |(switch, of): (usize, &Switch)| {
+        let there = |role| {
+            let machines = zvm.machines.iter();
+            let there =
+                machines.filter(|m| m.role == role && m.switch.map(usize::from) == Some(switch));
+            there.fold((0.0, 0.0), |(count, cpus), m| {
+                (count + 1.0, cpus + f64::from(m.cpus))
+            })
+        };
+        let ((servers, of_servers), (clients, of_clients)) =
+            (there(Role::Server), there(Role::Client));
+        let sent = of
+            .parcels(&one.workload)
+            .map(|parcel| parcel.frames() as f64);
+        Tile {
+            switch,
+            connections: servers * clients,
+            cpus: [of_servers, of_clients],
+            instructions: [mean * (1.0 - client_share), mean * client_share],
+            frames: [sent[0], sent[1] + thinks * sent[2]],
+            messages: [1.0, 1.0 + thinks],
+            spread: spread(work),
+            think_ns: think_ns as f64,
+        }
+    };
+    let all = switches.iter().enumerate().map(tile);
+    all.filter(|tile| tile.connections > 0.0).collect()
 }

@@ -15,18 +15,20 @@ use crate::guest::zvm::segment::{Owner, Segment};
 
 /// What is going on in a nanosecond on all logical processors.
 #[derive(Default)]
-struct Going {
+pub(super) struct Going {
     /// All that is executed.
-    all: Segment,
+    pub all: Segment,
     /// Times that a virtual processor is put on a logical one.
-    dispatches: f64,
+    pub dispatches: f64,
     /// Of these, onto one that idled.
-    wakes: f64,
-    /// Transactions that are done, and the time that they were there.
-    done: f64,
-    inside: f64,
+    pub wakes: f64,
+    /// Transactions that are done, and how many are there.
+    pub done: f64,
+    pub inside: f64,
     /// Virtual processors that have work, of machines that are held back.
-    ready: f64,
+    pub ready: f64,
+    /// Whether more comes to a machine than it can do.
+    pub overrun: bool,
 }
 
 impl State {
@@ -47,25 +49,20 @@ impl State {
         let slowed = 1.0 / (doing.served * (1.0 - doing.stalled)).max(1e-6);
         let colder = doing.reload_ns;
         let mut cp = std::mem::take(&mut self.cps[at]);
-        cp.kinds.resize(guests.kinds.len(), Crowd::default());
-        let each: Vec<Segment> = (0..guests.kinds.len())
-            .map(|of| self.transaction(guests, of, &cp, &costs))
-            .collect();
-        let times: Vec<f64> = each
-            .iter()
-            .map(|of| (costs.time_of(of) + colder) * slowed)
-            .collect();
-        let (held, all) = serve(guests, &times, &room, &mut cp);
-        let mut going = going(guests, &each, (&held, &times), &cp, &room);
+        let frames = std::mem::take(&mut cp.frames);
+        let mut ports = std::mem::take(&mut cp.ports);
+        self.ports(guests, &costs, (&mut ports, &frames));
+        cp.ports = ports;
+        let (all, mut going) = if guests.tiles.is_empty() {
+            self.works(guests, (&costs, &room), &mut cp, (slowed, colder))
+        } else {
+            self.web(guests, (&costs, &room), &mut cp, (slowed, colder))
+        };
         self.cp_works(guests, (&costs, &all), &mut cp, &mut going);
         self.told(at, form, (guests, &room), (&going, &all, slowed));
         let doing = &mut self.doing[at];
-        doing.load.overrun = guests
-            .kinds
-            .iter()
-            .zip(&held)
-            .any(|(kind, held)| held.is_some() && matches!(kind.coming, Arrivals::Open(_)));
-        let timed = going.done > 0.0 && !form.demand.recorded && !doing.load.overrun;
+        doing.load.overrun = going.overrun;
+        let timed = going.done > 0.0 && !form.demand.recorded && !going.overrun;
         doing.response_ns = timed.then(|| going.inside / going.done);
         let whole = costs.time_of(&going.all).max(1e-300);
         cp.owners = std::array::from_fn(|of| {
@@ -74,6 +71,34 @@ impl State {
         });
         cp.unparked = guests.open.into();
         self.cps[at] = cp;
+    }
+
+    /// What machines with work of their own come to.
+    fn works(
+        &self,
+        guests: &Guests,
+        (costs, room): (&CpCosts, &Room),
+        cp: &mut Cp,
+        (slowed, colder): (f64, f64),
+    ) -> (All, Going) {
+        cp.kinds.resize(guests.kinds.len(), Crowd::default());
+        let each: Vec<Segment> = (0..guests.kinds.len())
+            .map(|of| self.transaction(guests, of, cp, costs))
+            .collect();
+        let time = |of: &Segment| (costs.time_of(of) + colder) * slowed;
+        let times: Vec<f64> = each.iter().map(time).collect();
+        let (held, all) = serve(guests, &times, room, cp);
+        let mut going = going(guests, &each, (&held, &times), cp, room);
+        let mut pairs = guests.kinds.iter().zip(&held);
+        going.overrun =
+            pairs.any(|(kind, held)| held.is_some() && matches!(kind.coming, Arrivals::Open(_)));
+        cp.frames = vec![0.0; guests.switches.len()];
+        for (kind, now) in guests.kinds.iter().zip(&cp.kinds) {
+            if let Some((switch, frames)) = kind.sends {
+                cp.frames[switch] += f64::from(kind.count) * now.per_ns * frames;
+            }
+        }
+        (all, going)
     }
 
     /// What a transaction of a kind of machine executes, and what it waits for on top.
@@ -107,6 +132,9 @@ impl State {
         let cold = costs.cold(guests, &self.tree, &comes);
         woken.repeat(&cold, 1.0);
         all.repeat(&woken, wakes);
+        if let Some((port, frames)) = kind.sends.and_then(|(at, n)| Some((cp.ports.get(at)?, n))) {
+            all.repeat(&port.frame, frames);
+        }
         let turns = cp.waits * turns(kind.instructions * costs.instruction_ns, guests);
         all.repeat(&costs.dispatch, turns);
         all.repeat(&cold, turns);
