@@ -334,3 +334,77 @@ fn of_one(
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn room(lps: f64) -> Room {
+        Room {
+            lps,
+            paired: 1.0,
+            smt: 1.0,
+        }
+    }
+
+    fn machines(count: u32, cpus: u32, coming: Arrivals) -> Station {
+        Station {
+            count,
+            cpus,
+            coming,
+            service_ns: 1.0,
+        }
+    }
+
+    #[test]
+    fn one_machine_is_the_queue_of_textbooks() {
+        let (found, all) = crowd(&[machines(1, 1, Arrivals::Open(0.8))], &room(4.0), 1.0);
+        assert!((found[0].inside - 4.0).abs() < 1e-6 && (all.busy - 0.8).abs() < 1e-9);
+        assert!((found[0].found_idle - 0.2).abs() < 1e-9);
+        // M/M/2 at 0.75: 2 r / (1 - r^2), whichever of both bounds it.
+        let two = 1.5 / (1.0 - 0.75 * 0.75);
+        for (cpus, lps) in [(2, 8.0), (8, 2.0)] {
+            let (found, _) = crowd(&[machines(1, cpus, Arrivals::Open(1.5))], &room(lps), 1.0);
+            assert!((found[0].inside - two).abs() < 1e-4);
+        }
+    }
+
+    #[test]
+    fn machines_on_one_processor_share_it() {
+        let few = [
+            machines(3, 4, Arrivals::Open(0.1)),
+            machines(2, 9, Arrivals::Open(0.2)),
+        ];
+        let (found, all) = crowd(&few, &room(1.0), 1.0);
+        let inside = 3.0 * found[0].inside + 2.0 * found[1].inside;
+        assert!((all.busy - 0.7).abs() < 1e-6);
+        // As many as in M/M/1 but for what stays within a machine with too few processors.
+        assert!((inside - 0.7 / 0.3).abs() < 0.05, "{inside}");
+    }
+
+    #[test]
+    fn who_waits_for_nobody_is_alone() {
+        let users = machines(3, 1, Arrivals::Closed(4.0, 5.0));
+        let alone = crowd(
+            &[machines(1, 1, Arrivals::Closed(4.0, 5.0))],
+            &room(1.0),
+            1.0,
+        );
+        let (found, all) = crowd(&[users], &room(3.0), 1.0);
+        assert!((found[0].per_ns - alone.0[0].per_ns).abs() < 1e-9);
+        assert_eq!(all.waits, 0.0);
+        let by_little = found[0].inside + 5.0 * found[0].per_ns;
+        assert!((by_little - 4.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn fewer_processors_never_do_more() {
+        let all = [
+            machines(5, 2, Arrivals::Closed(6.0, 2.0)),
+            machines(2, 1, Arrivals::Always(1.0, 1.0)),
+        ];
+        let done = |lps: f64| crowd(&all, &room(lps), 1.0).0[0].per_ns;
+        let found: Vec<f64> = (1..=12).map(|lps| done(f64::from(lps))).collect();
+        assert!(found.windows(2).all(|of| of[0] <= of[1] + 1e-9));
+    }
+}

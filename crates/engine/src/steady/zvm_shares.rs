@@ -47,7 +47,7 @@ pub(super) fn held_back(
 fn wants(kind: &Kind, time_ns: f64, found: Option<&Crowd>) -> f64 {
     let most = f64::from(kind.cpus);
     let each = match kind.coming {
-        Arrivals::Open(per_ns) => (per_ns * time_ns).min(most),
+        Arrivals::Open(per_ns) => per_ns * time_ns,
         Arrivals::Closed(..) => found.map_or(0.0, |of| of.per_ns * time_ns),
         Arrivals::Always(..) => most,
         Arrivals::Never => 0.0,
@@ -63,7 +63,7 @@ fn claim(kind: &Kind, wants: f64, there: f64, soft: bool) -> Claim {
         f64::INFINITY
     };
     Claim {
-        wants,
+        wants: wants.min(count * f64::from(kind.cpus)),
         entitled: count * kind.share * there,
         limit: count * limit * there,
         weight: (count * kind.share).max(1e-9),
