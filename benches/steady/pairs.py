@@ -14,6 +14,8 @@ from homenode.errors import HomenodeError
 from homenode.simulate.scenario import Scenario
 
 SECOND = 1_000_000_000
+GUESTS = "virtual machines"
+"""What a partition of z/VM is called among kinds of work."""
 _FULL = 0.9
 """Share of a node's cores from which on it counts as full."""
 
@@ -40,7 +42,7 @@ class Row:
     def deviation(self) -> float:
         """Of the cores for the same work: how much came by chance is in both."""
         (solved, simulated), by_chance = self.instructions, 1.0
-        if self.kind == "transactions" and solved > 0:
+        if self.kind in ("transactions", GUESTS) and solved > 0:
             by_chance = simulated / solved
         return self.cores[0] * by_chance / self.cores[1] - 1.0
 
@@ -91,6 +93,11 @@ def _settle(spec: dict[str, Any]) -> None:
     if numa:
         numa |= {"scan_bytes": 1 << 20, "fault_ns": 0, "move_ns": 0}
         spec["warmup_ns"] = 3 * SECOND
+    for one in spec["partitions"]:
+        if "machines" in one["guest"]:
+            # As often decided in this time as else in a minute.
+            one["guest"]["park_interval_ns"] = SECOND // 5
+            spec["warmup_ns"] = 2 * SECOND
 
 
 def _row(
@@ -105,7 +112,7 @@ def _row(
     return Row(
         number=number,
         name=one["name"],
-        kind=one["workload"]["kind"],
+        kind=GUESTS if "machines" in one["guest"] else one["workload"]["kind"],
         processors=_processors(one),
         cores=(of["cores"], totals["busy_ns"] / duration),
         instructions=(of["instructions"], totals["instructions"] / duration * SECOND),

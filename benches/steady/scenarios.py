@@ -42,6 +42,8 @@ def _nested(value: object) -> bool:
 def _value(value: object) -> str:
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{k} = {_value(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
     return json.dumps(value)
 
 
@@ -144,6 +146,61 @@ def prsm(dice: random.Random) -> tuple[Table, list[float]]:
     return {"machine": {"model": model, "active_cores": cores}, "partition": partitions}, shares
 
 
+def zvm(dice: random.Random) -> tuple[Table, list[float]]:
+    """A z/VM with virtual machines of several kinds, beside partitions of Linux or alone."""
+    beside, _ = prsm(dice)
+    cores = dice.choice([4, 8, 14, 20])
+    smt, guest = dice.choice([1, 1, 2]), {"os": "zvm"}
+    guest["polarization"] = dice.choice(["vertical", "vertical", "horizontal"])
+    guest["smt"] = "off" if smt == 1 else "smt-2"
+    if guest["polarization"] == "vertical":
+        guest["unparking"] = dice.choice(["large", "medium", "small"])
+    processors: Table = {"mode": "dedicated", "cores": cores}
+    if dice.random() < 0.5:
+        processors = {"mode": "shared", "virtual": cores, "weight": 400}
+    share = dice.choice([0.1, 0.25, 0.4, 0.55, 0.7, 0.8, 0.9])
+    kinds = dice.randint(1, 4)
+    machines = [_machine(dice, at, share * cores / kinds) for at in range(kinds)]
+    one: Table = {
+        "name": "zvm",
+        "processors": processors,
+        "memory": "512 GiB",
+        "guest": guest,
+        "workload": {"kind": "idle", "profile": dice.choice(["oltp", "java", "integer-suite"])},
+        "virtual_machine": machines,
+    }
+    model = dice.choice(["ibm-z14", "ibm-z15"] if smt == 2 else ["ibm-z13", "ibm-z14", "ibm-z15"])
+    there = cores + dice.choice([4, 8])
+    few: list[Table] = beside["partition"] if dice.random() < 0.5 else []  # type: ignore[assignment]
+    few = [one for one in few if one["processors"]["virtual"] <= 4]  # type: ignore[index]
+    shares = [0.0, *(0.3 if "rate" in of["workload"] else 0.0 for of in few)]  # type: ignore[operator]
+    return {"machine": {"model": model, "active_cores": there}, "partition": [one, *few]}, shares
+
+
+_NS = 0.24
+"""About what an instruction takes, so that loads are as meant."""
+
+
+def _machine(dice: random.Random, at: int, cores: float) -> Table:
+    """Virtual machines of a kind that are to use so many cores together."""
+    count, cpus = dice.choice([1, 2, 6, 12]), dice.choice([1, 2, 4])
+    instructions = dice.choice([1e6, 5e6, 22e6])
+    each_s = instructions * _NS * 1e-9
+    wanted = min(cores / count, 0.85 * cpus)
+    work: Table = {"kind": "transactions", "rate": f"{wanted / each_s:.4f}/s"}
+    if dice.random() < 0.3:
+        users = max(1, round(wanted * (0.5 + 1.5 * each_s) / each_s))
+        work = {"kind": "users", "count": users, "think": "500 ms"}
+    return {
+        "name": f"m{at}n",
+        "count": count,
+        "cpus": cpus,
+        "memory": "1 GiB",
+        "share": {"relative": dice.choice([100, 100, 300])},
+        "workload": {**work, "instructions": int(instructions)},
+    }
+
+
 def host(dice: random.Random, policy: str) -> tuple[Table, list[float]]:
     """Virtual machines of a host with two sockets."""
     model = dice.choice(["intel-xeon-6240-2s", "intel-xeon-6140-2s", "amd-epyc-7742-2s"])
@@ -168,6 +225,7 @@ PLATFORMS: dict[str, Callable[[random.Random], tuple[Table, list[float]]]] = {
     "powervm": powervm,
     "dedicated": lambda dice: powervm(dice, dedicated=True),
     "prsm": prsm,
+    "zvm": zvm,
     "linux": lambda dice: host(dice, "linux"),
     "credit2": lambda dice: host(dice, "credit2"),
 }

@@ -203,16 +203,13 @@ fn settle(guests: &Guests, times: &[[f64; 2]], room: &Room, cp: &mut Cp) -> All 
         for ((tile, times), now) in guests.tiles.iter().zip(times).zip(&mut cp.tiles) {
             let found = Closed::of(tile, times.map(|ns| ns * longer));
             variance += tile.spread * found.variance;
-            for side in 0..2 {
-                let idle = 1.0 - found.busy[side] / tile.cpus[side];
-                now[side] = Crowd {
-                    per_ns: found.per_ns,
-                    ready: found.busy[side],
-                    found_idle: idle.clamp(0.0, 1.0),
-                    ..Crowd::default()
-                };
-                ready += found.busy[side];
-            }
+            *now = std::array::from_fn(|side| Crowd {
+                per_ns: found.per_ns,
+                ready: found.busy[side],
+                found_idle: (1.0 - found.busy[side] / tile.cpus[side]).clamp(0.0, 1.0),
+                ..Crowd::default()
+            });
+            ready += found.busy[0] + found.busy[1];
         }
         let waiting = mean_beyond(ready, variance, room.lps);
         let running = (ready - waiting).min(room.lps);
