@@ -20,6 +20,8 @@ pub(super) struct Cp {
     pub kinds: Vec<Crowd>,
     /// What each tile's servers and clients come to.
     pub tiles: Vec<[Crowd; 2]>,
+    /// How long their virtual processors wait for a logical one [ns].
+    pub wait_ns: f64,
     /// Virtual switches, and frames sent on each in a nanosecond.
     pub ports: Vec<Port>,
     pub frames: Vec<f64>,

@@ -1,8 +1,8 @@
 //! Clients and servers that z/VM runs: closed queues of connections, each with one transaction on
 //! its way, at virtual processors that have to share the logical ones.
 //!
-//! Virtual processors are stations of one server each. Where logical ones are scarce all go slower
-//! alike, by as many as have work on average for each that has one.
+//! Virtual processors are stations of one server each. Where logical ones are scarce, who is put on
+//! waits for one first; who has more to do goes on.
 
 use super::overflow::{above, mean_beyond};
 use super::state::State;
@@ -16,9 +16,9 @@ use crate::guest::zvm::segment::{Owner, Segment};
 /// Steps towards the mean numbers at virtual processors.
 const STEPS: usize = 200;
 /// Change of the throughput from which on these count as found.
-const FOUND: f64 = 1e-7;
+const FOUND: f64 = 1e-6;
 /// Steps towards how long logical processors are waited for.
-const WAITS: usize = 60;
+const WAITS: usize = 20;
 
 impl State {
     /// What clients and servers come to: what all virtual processors do, and what is executed.
@@ -67,21 +67,18 @@ impl State {
         woken.execute(Owner::Chargeable, guests.zvm.paths.interruption);
         woken.repeat(&costs.dispatch, 1.0);
         let messages = tile.messages[side];
-        let found = if now.per_ns > 0.0 {
-            now.found_idle
-        } else {
-            1.0
-        };
+        let found = found(now);
         let each_ns = tile.cpus[side] / (now.per_ns * messages * found).max(1e-15);
         let comes = Comes {
-            guest: tile.instructions[side] / messages / found.max(1e-3),
+            guest: tile.instructions[side] / found.max(1e-3),
             away_ns: each_ns * (1.0 - now.ready / tile.cpus[side]).max(0.0),
             busy: cp.busy,
             waits: cp.waits,
         };
-        woken.repeat(&costs.cold(guests, &self.tree, &comes), 1.0);
         let mut all = Segment::default();
         all.execute(Owner::Guest, tile.instructions[side]);
+        // The end of a think time touches nothing of the guest's.
+        all.repeat(&costs.cold(guests, &self.tree, &comes), found);
         all.repeat(&woken, messages * found);
         if let Some(port) = cp.ports.get(tile.switch) {
             all.repeat(&port.frame, tile.frames[side]);
@@ -194,40 +191,59 @@ fn nonempty(cpus: f64, inside: f64) -> (f64, f64) {
     (cpus * inside / all, variance)
 }
 
-/// What tiles come to on some logical processors, by how much these make them wait.
+/// What tiles come to on some logical processors, and how long one that is put on waits for these:
+/// as many wait as there are more with work than processors, by Little's law. Who finds more to do
+/// goes on where it is.
 fn settle(guests: &Guests, times: &[[f64; 2]], room: &Room, cp: &mut Cp) -> All {
-    let mut longer = if cp.speed > 0.0 { 1.0 / cp.speed } else { 1.0 };
     let mut all = All::none();
     for _ in 0..WAITS {
-        let (mut ready, mut variance) = (0.0, 0.0);
+        let paired = cp.busy.max(1e-9) / room.work(cp.busy.max(1e-9)).max(1e-12);
+        let (mut ready, mut variance, mut waiting, mut puts) = (0.0, 0.0, 0.0, 0.0);
         for ((tile, times), now) in guests.tiles.iter().zip(times).zip(&mut cp.tiles) {
-            let found = Closed::of(tile, times.map(|ns| ns * longer));
+            let waits = [0, 1].map(|side| tile.messages[side] * found(&now[side]) * cp.wait_ns);
+            let longer = [0, 1].map(|side| times[side] * paired + waits[side]);
+            let found = Closed::of(tile, longer);
             variance += tile.spread * found.variance;
-            *now = std::array::from_fn(|side| Crowd {
-                per_ns: found.per_ns,
-                ready: found.busy[side],
-                found_idle: (1.0 - found.busy[side] / tile.cpus[side]).clamp(0.0, 1.0),
-                ..Crowd::default()
-            });
-            ready += found.busy[0] + found.busy[1];
+            for (side, now) in now.iter_mut().enumerate() {
+                let idle = (1.0 - found.busy[side] / tile.cpus[side]).clamp(0.0, 1.0);
+                let before = self::found(now);
+                *now = Crowd {
+                    per_ns: found.per_ns,
+                    ready: found.busy[side],
+                    found_idle: before + 0.5 * (idle - before),
+                    ..Crowd::default()
+                };
+                ready += found.busy[side];
+                waiting += found.per_ns * waits[side];
+                puts += found.per_ns * tile.messages[side] * now.found_idle;
+            }
         }
-        let waiting = mean_beyond(ready, variance, room.lps);
         let running = (ready - waiting).min(room.lps);
-        let wanted = (ready / room.work(running).max(1e-9)).max(1.0);
         all = All {
             busy: running,
             squares: running * running + variance * (running / ready.max(1e-9)).min(1.0),
             ready,
             waits: beyond(ready, variance, room.lps),
-            speed: 1.0 / wanted,
+            speed: running / ready.max(1e-9),
         };
-        let change = (wanted / longer - 1.0).abs();
-        longer += 0.5 * (wanted - longer);
+        let wait_ns = mean_beyond(ready, variance, room.lps) / puts.max(1e-15);
+        let change = (wait_ns - cp.wait_ns).abs() * puts / ready.max(1e-9);
+        cp.wait_ns += 0.5 * (wait_ns - cp.wait_ns);
         if change < FOUND {
             break;
         }
     }
     all
+}
+
+/// Share of the messages that find their virtual processor without work; all before anything is
+/// known.
+fn found(now: &Crowd) -> f64 {
+    if now.per_ns > 0.0 {
+        now.found_idle
+    } else {
+        1.0
+    }
 }
 
 /// Chance that more want a processor than there are.
