@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from typing import Any
 
 Table = dict[str, object]
 
@@ -169,12 +170,37 @@ def zvm(dice: random.Random) -> tuple[Table, list[float]]:
         "workload": {"kind": "idle", "profile": dice.choice(["oltp", "java", "integer-suite"])},
         "virtual_machine": machines,
     }
-    model = dice.choice(["ibm-z14", "ibm-z15"] if smt == 2 else ["ibm-z13", "ibm-z14", "ibm-z15"])
+    models = ["ibm-z14", "ibm-z15"] if smt == 2 else ["ibm-z13", "ibm-z14", "ibm-z15"]
     there = cores + dice.choice([4, 8])
-    few: list[Table] = beside["partition"] if dice.random() < 0.5 else []  # type: ignore[assignment]
-    few = [one for one in few if one["processors"]["virtual"] <= 4]  # type: ignore[index]
-    shares = [0.0, *(0.3 if "rate" in of["workload"] else 0.0 for of in few)]  # type: ignore[operator]
-    return {"machine": {"model": model, "active_cores": there}, "partition": [one, *few]}, shares
+    few: Any = beside["partition"] if dice.random() < 0.5 else []
+    few = [one for one in few if one["processors"]["virtual"] <= 4]
+    shares = [0.0, *(0.3 if "rate" in of["workload"] else 0.0 for of in few)]
+    machine: Table = {"model": dice.choice(models), "active_cores": there}
+    return {"machine": machine, "partition": [one, *few]}, shares
+
+
+def tiles(dice: random.Random) -> tuple[Table, list[float]]:
+    """Clients and servers of z/VM, on virtual switches of both layers."""
+    count, layer = dice.randint(1, 3), dice.choice([2, 3])
+    work: Table = {"kind": "web", "profile": "web-small", "request": "300 B", "file": "8 KiB"}
+    work["files"] = dice.choice([2, 8])
+    if dice.random() < 0.5:
+        work["think"] = dice.choice(["1 ms", "5 ms"])
+    guest = {"os": "zvm", "polarization": dice.choice(["vertical", "horizontal"])}
+    sides = [("client", dice.choice([3, 9])), ("server", dice.choice([9, 36]))]
+    one: Table = {
+        "name": "zvm",
+        "processors": {"mode": "dedicated", "cores": dice.choice([6, 12, 19, 38]), "type": "ifl"},
+        "memory": "512 GiB",
+        "guest": guest,
+        "workload": work,
+        "switch": [{"name": "tile", "count": count, "layer": layer}],
+        "virtual_machine": [
+            {"name": side, "count": of, "memory": "1 GiB", "role": side, "switch": "tile"}
+            for side, of in sides
+        ],
+    }
+    return {"machine": {"model": "ibm-z14"}, "partition": [one]}, [0.0]
 
 
 _NS = 0.24
@@ -226,6 +252,7 @@ PLATFORMS: dict[str, Callable[[random.Random], tuple[Table, list[float]]]] = {
     "dedicated": lambda dice: powervm(dice, dedicated=True),
     "prsm": prsm,
     "zvm": zvm,
+    "tiles": tiles,
     "linux": lambda dice: host(dice, "linux"),
     "credit2": lambda dice: host(dice, "credit2"),
 }

@@ -161,14 +161,26 @@ impl State {
         cp.busy = (all.busy + looking).min(guests.lps());
         let idle = guests.lps() - cp.busy;
         if guests.zvm.paths.signal > 0.0 {
-            // The first to look takes the work; none looks for longer than it idles.
-            let others = (idle - (1.0 - all.waits)).max(0.0);
-            let most = idle / costs.time_of(&costs.in_vain).max(1.0);
-            going
-                .all
-                .repeat(&costs.in_vain, (going.wakes * others).min(most));
+            let looks = self.looks_in_vain(costs, (idle, 1.0 - all.waits), going.wakes);
+            going.all.repeat(&costs.in_vain, looks);
         }
         self.cp_locks(guests, costs, cp, going);
+    }
+
+    /// How often in a nanosecond a processor looks that was signalled for work that another took:
+    /// the first to look takes it. They look from the beginning of a window until they are through,
+    /// or new work comes.
+    fn looks_in_vain(&self, costs: &CpCosts, (idle, is_idle): (f64, f64), wakes: f64) -> f64 {
+        let window_ns = self.machine.hypervisor.window_ns as f64;
+        let each_ns = costs.time_of(&costs.in_vain).max(1.0);
+        let others = wakes * (idle - is_idle).max(0.0);
+        let comes = wakes * window_ns / idle.max(1e-9);
+        let until = if comes > 1e-9 {
+            (1.0 - (-comes).exp()) / comes
+        } else {
+            1.0
+        };
+        others.min(idle * until / each_ns)
     }
 
     /// How long processors wait for the dispatcher's lock.
