@@ -10,11 +10,13 @@ import argparse
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import checker
+from generated import generate
 from instance import Instance, places, read
 
 from homenode import _engine
@@ -32,11 +34,13 @@ class Found:
     broken: list[str]
 
 
-def solve(one: Instance, seconds: float, searches: int, seed: int, *, wall: bool) -> Found:
-    """Places an instance; each search has the seconds, of processor time unless the wall's."""
-    clock = time.monotonic if wall else time.process_time
-    limit = seconds if wall else seconds * searches
-    began = clock()
+def solve(
+    one: Instance, seconds: float, searches: int, seed: int, since: float | None = None
+) -> Found:
+    """Places an instance; each search has the seconds, of processor time or by the wall's clock."""
+    clock = time.process_time if since is None else time.monotonic
+    limit = seconds * searches if since is None else seconds
+    began = clock() if since is None else since
     placed = _engine.place(
         one.columns(),
         lambda _moves, _cost: (clock() - began) / limit,
@@ -73,7 +77,7 @@ def row(one: Instance, found: Found, best: int | None) -> str:
     start = checker.cost(one, one.start.tolist())
     told = "" if best is None else f"{best:,}"
     figures = f"{start:>16,} {found.cost:>16,} {told:>16} {gap:>12} {found.moves / 1e6:>9,.0f}"
-    return f"{one.name:<8} {figures}" + "".join(f"\n  BROKEN: {what}" for what in found.broken)
+    return f"{one.name:<14} {figures}" + "".join(f"\n  BROKEN: {what}" for what in found.broken)
 
 
 def options(arguments: list[str] | None) -> argparse.Namespace:
@@ -84,24 +88,37 @@ def options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these instances")
     parser.add_argument("--searches", type=int, default=2, help="searches, a thread each")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--wall", action="store_true", help="by the wall's clock")
+    parser.add_argument(
+        "--generated", type=int, nargs=3, metavar=("MACHINES", "PROCESSES", "RESOURCES")
+    )
+    parser.add_argument("--wall", action="store_true", help="by the wall's clock, reading included")
     return parser.parse_args(arguments)
+
+
+def instances(asked: argparse.Namespace) -> Iterator[tuple[str, Callable[[], Instance]]]:
+    """Names of what is asked for, and how each is had."""
+    if asked.generated:
+        yield "generated", lambda: generate(*asked.generated, asked.seed)
+        return
+    for name, model, assignment in places(asked.instances):
+        if not asked.only or name in asked.only:
+            yield name, partial(read, model, assignment)
 
 
 def rows(asked: argparse.Namespace, seconds: float) -> Iterator[tuple[str, bool]]:
     """Each line of a table, and whether the assignment is sound."""
     best = best_known(asked.instances)
-    for name, model, assignment in places(asked.instances):
-        if not asked.only or name in asked.only:
-            one = read(model, assignment)
-            found = solve(one, seconds, asked.searches, asked.seed, wall=asked.wall)
-            yield row(one, found, best.get(name)), not found.broken
+    for name, instance in instances(asked):
+        since = time.monotonic() if asked.wall else None
+        one = instance()
+        found = solve(one, seconds, asked.searches, asked.seed, since)
+        yield row(one, found, best.get(name)), not found.broken
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Prints a table for each time; 1 if an assignment is unsound, 2 without instances."""
     asked = options(arguments)
-    if not list(places(asked.instances)):
+    if not list(instances(asked)):
         print(f"NO INSTANCES in {asked.instances}: nothing was measured", file=sys.stderr)
         return 2
     sound = True
@@ -110,7 +127,7 @@ def main(arguments: list[str] | None = None) -> int:
             clock = "" if asked.wall else " of processor time"
             print(f"{seconds:g} s{clock}, {asked.searches} searches, seed {asked.seed}")
             heads = f"{'start':>16} {'found':>16} {'best known':>16} {'gap':>12} {'M moves':>9}"
-            print(f"{'':<8} {heads}")
+            print(f"{'':<14} {heads}")
             for line, right in rows(asked, seconds):
                 print(line, flush=True)
                 sound &= right

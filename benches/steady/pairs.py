@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import statistics
+from array import array
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +20,17 @@ GUESTS = "virtual machines"
 """What a partition of z/VM is called among kinds of work."""
 _FULL = 0.9
 """Share of a node's cores from which on it counts as full."""
+_BATCHES = 8
+_STUDENT = 2.365
+"""95 % quantile of Student's distribution for the means of so many parts of a run."""
+_CAUSES = {
+    "reload": "cold caches",
+    "hypervisor": "dispatches",
+    "guest_idle": "polling",
+    "smt": "threads of a core",
+    "useful": "threads of a core",
+}
+"""Books by what fills them; the rest of them are lines, by where they come from."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +50,10 @@ class Row:
     steady: tuple[bool, bool]
     crowded: bool
     """Whether a node at home is full."""
+    chance: float
+    """Half of the 95 % interval of the simulated figure, by its mean."""
+    cause: str
+    """In which book most of the difference lies."""
 
     @property
     def deviation(self) -> float:
@@ -45,6 +62,12 @@ class Row:
         if self.kind in ("transactions", GUESTS) and solved > 0:
             by_chance = simulated / solved
         return self.cores[0] * by_chance / self.cores[1] - 1.0
+
+    @property
+    def beyond_chance(self) -> float:
+        """What of the deviation lies outside the simulated figure's interval."""
+        size = max(0.0, abs(self.deviation) - self.chance)
+        return size if self.deviation > 0 else -size
 
     @property
     def response_deviation(self) -> float | None:
@@ -76,28 +99,50 @@ def pair(job: tuple[str, int, float]) -> Pair | None:
         return Pair(number, refused=str(fault))
     spec["warmup_ns"], spec["duration_ns"] = SECOND, int(seconds * SECOND)
     _settle(spec)
-    spec["interval_ns"] = spec["duration_ns"]
+    spec["interval_ns"] = spec["duration_ns"] // _BATCHES
     text = json.dumps(spec)
     solved = json.loads(_engine.solve(text))["partitions"]
-    simulated = json.loads(_engine.simulate(text, 0, lambda _: True))["partitions"]
+    simulated, parts = _simulate(text)
     full = _full_nodes(spec, simulated)
-    both = zip(spec["partitions"], solved, simulated, strict=True)
-    return Pair(number, [_row(number, spec, full, one, of, by) for one, of, by in both])
+    both = zip(spec["partitions"], solved, simulated, parts, strict=True)
+    return Pair(number, [_row(number, spec, full, *one) for one in both])
 
 
 def _settle(spec: dict[str, Any]) -> None:
     """On a Linux host, scans of memory that cost nothing: in a run's first minute they come more
-    often than later.
+    often than later. Threads are drawn to their memory in tens of seconds.
     """
     numa = spec["machine"]["hypervisor"].get("linux", {}).get("numa_balancing")
     if numa:
         numa |= {"scan_bytes": 1 << 20, "fault_ns": 0, "move_ns": 0}
-        spec["warmup_ns"] = 3 * SECOND
+        spec["warmup_ns"] = 10 * SECOND
     for one in spec["partitions"]:
         if "machines" in one["guest"]:
             # As often decided in this time as else in a minute.
             one["guest"]["park_interval_ns"] = SECOND // 5
             spec["warmup_ns"] = 2 * SECOND
+
+
+Parts = list[tuple[int, int]]
+"""Busy time [ns] and instructions in each part of a run."""
+
+
+def _simulate(text: str) -> tuple[list[dict[str, Any]], list[Parts]]:
+    """What comes of each partition, in all and part by part."""
+    batches: list[dict[str, array[int]]] = []
+
+    def keep(batch: dict[str, Any]) -> bool:
+        table = batch["tables"].get("partition", {})
+        columns = ("partition", "busy_ns", "instructions")
+        batches.append({name: array("q", table[name]) for name in columns if name in table})
+        return True
+
+    partitions = json.loads(_engine.simulate(text, 0, keep))["partitions"]
+    parts: list[Parts] = [[] for _ in partitions]
+    for batch in filter(None, batches):
+        for at, *figures in zip(*batch.values(), strict=True):
+            parts[at].append((figures[0], figures[1]))
+    return partitions, parts
 
 
 def _row(
@@ -107,19 +152,48 @@ def _row(
     one: dict[str, Any],
     of: dict[str, Any],
     by: dict[str, Any],
+    parts: Parts,
 ) -> Row:
     totals, duration = by["totals"], spec["duration_ns"]
+    kind = GUESTS if "machines" in one["guest"] else one["workload"]["kind"]
     return Row(
         number=number,
         name=one["name"],
-        kind=GUESTS if "machines" in one["guest"] else one["workload"]["kind"],
+        kind=kind,
         processors=_processors(one),
         cores=(of["cores"], totals["busy_ns"] / duration),
         instructions=(of["instructions"], totals["instructions"] / duration * SECOND),
         response_ns=(of["response_ns"], by["response_ns"]["mean"]),
         steady=(of["steady"], by["steady"]["is_steady"]),
         crowded=any(chip // spec["machine"]["chips_per_node"] in full for chip in one["home"]),
+        chance=_chance(parts, kind),
+        cause="how much it gets" if kind in _ALWAYS else _cause(of, totals),
     )
+
+
+_ALWAYS = ("loops", "warehouses")
+"""Workloads whose threads always have work, so that only what they get can differ."""
+
+
+def _chance(parts: Parts, kind: str) -> float:
+    """Half of the interval of the cores, or of those for the same work, by their mean."""
+    if kind in ("transactions", GUESTS):
+        each = [busy / done for busy, done in parts if done]
+    else:
+        each = [float(busy) for busy, _ in parts]
+    mean = statistics.fmean(each) if len(each) > 1 else 0.0
+    return _STUDENT * statistics.stdev(each) / len(each) ** 0.5 / mean if mean else 0.0
+
+
+def _cause(of: dict[str, Any], totals: dict[str, Any]) -> str:
+    """By the time of an instruction, cause by cause."""
+    apart: dict[str, float] = {}
+    for book, cores in of["books"].items():
+        cause = _CAUSES.get(book, "where lines come from")
+        solved = cores / max(of["instructions"], 1.0) * SECOND
+        simulated = totals[f"book_{book}"] / max(totals["instructions"], 1)
+        apart[cause] = apart.get(cause, 0.0) + solved - simulated
+    return max(apart, key=lambda cause: abs(apart[cause]))
 
 
 def _processors(one: dict[str, Any]) -> int:

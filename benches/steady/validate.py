@@ -11,6 +11,7 @@ import math
 import os
 import statistics
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 
@@ -20,6 +21,8 @@ from scenarios import PLATFORMS
 _LITTLE = 0.01
 """Cores below which a partition is not compared."""
 _MOST_REFUSED = 3
+_FAR = 0.15
+"""Deviation from which on its cause is told."""
 
 
 def told(values: Sequence[float]) -> str:
@@ -41,6 +44,7 @@ def figures(pairs: Sequence[Pair]) -> Iterator[tuple[str, list[float]]]:
     yield "cores, frame", [solved / simulated - 1.0 for solved, simulated in sums]
     rows = [row for row in compared(pairs) if all(row.steady)]
     yield "cores", [row.deviation for row in rows]
+    yield "beyond chance", [row.beyond_chance for row in rows]
     yield "home has room", [row.deviation for row in rows if not row.crowded]
     yield "home is full", [row.deviation for row in rows if row.crowded]
     for kind in sorted({row.kind for row in rows}):
@@ -67,6 +71,11 @@ def report(platform: str, pairs: Sequence[Pair], worst: int) -> None:
     differ = sum(row.steady[0] != row.steady[1] for row in rows)
     print(f"   steady or not: {differ} of {len(rows)} differ")
     steady = [row for row in rows if all(row.steady)]
+    far = [row for row in steady if abs(row.deviation) > _FAR]
+    chance = sum(abs(row.beyond_chance) <= _FAR for row in far)
+    print(f"   beyond {_FAR:.0%}: {len(far)} of {len(steady)}; {chance} of them may be chance")
+    for cause, count in Counter(row.cause for row in far).most_common():
+        print(f"      {cause}: {count}")
     for row in sorted(steady, key=lambda row: -abs(row.deviation))[:worst]:
         print(
             f"      {row.number:4d} {row.name} {row.kind:12s} vps {row.processors:3d} "

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Where,
     )
     from homenode.evidence.study import calibrate_study, list_studies, load_study, run_study
+    from homenode.planner.consolidation import consolidate
     from homenode.planner.front import advise
     from homenode.records.calibrate import fit_profile
     from homenode.simulate.affinity.frame import affinity
@@ -58,6 +59,7 @@ __all__ = [
     "advise",
     "affinity",
     "calibrate_study",
+    "consolidate",
     "explain",
     "fit_profile",
     "list_studies",
@@ -82,6 +84,7 @@ if not TYPE_CHECKING:
             "advise": "planner.front",
             "affinity": "simulate.affinity.frame",
             "calibrate_study": "evidence.study",
+            "consolidate": "planner.consolidation",
             "explain": "simulate.explain.explanation",
             "fit_profile": "records.calibrate",
             "list_studies": "evidence.study",

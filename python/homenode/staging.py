@@ -14,9 +14,11 @@ import fcntl
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO
+
+from homenode.errors import StoreError
 
 PREFIX = ".tmp-homenode-"
 """Of the names of all such folders."""
@@ -51,6 +53,31 @@ def write_whole(path: Path, content: bytes) -> None:
         aside = folder / "new"
         aside.write_bytes(content)
         aside.replace(path)
+
+
+def write_folder(
+    folder: Path, files: Mapping[str, bytes], ours: Callable[[Path], bool] | None = None
+) -> None:
+    """Write a folder of files as a whole or not at all. One that is there is kept, unless it is
+    `ours`. Raises `StoreError`.
+    """
+    if folder.exists() and not (ours is not None and ours(folder)):
+        step = "name another folder with -o" if ours else "name another folder, or use --force"
+        raise StoreError(f"{folder} is there already", next_step=step)
+    try:
+        with staging(folder.parent) as aside:
+            draft = aside / "new"
+            draft.mkdir()
+            for name, content in files.items():
+                (draft / name).write_bytes(content)
+            if folder.exists():
+                folder.rename(aside / "old")
+            draft.rename(folder)
+    except OSError as failure:
+        raise StoreError(
+            f"{folder} cannot be written: {failure.strerror}",
+            next_step="name a folder in one that is there and yours",
+        ) from failure
 
 
 def sweep(root: Path) -> None:

@@ -188,13 +188,13 @@ def test_where_does_the_next_partition_go(tmp_path: Path) -> None:
     with pytest.raises(HomenodeError, match="machine cannot be added") as caught:
         add(layouts.crowded(), new)
     assert "new.toml:1" in str(caught.value)
-    assert not any(one.commands and "optmem" in str(one.commands) for one in found.best)
+    assert all("mksyscfg" in str(one.commands) for one in found.best)
     new.write_text("", encoding="utf-8")
     with pytest.raises(HomenodeError, match="holds no partition"):
         add(layouts.crowded(), new)
 
 
-def test_what_is_not_there_yet_gets_no_commands(
+def test_what_is_not_there_yet_is_created(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     base, new = tmp_path / "base.toml", tmp_path / "new.toml"
@@ -204,8 +204,14 @@ def test_what_is_not_there_yet_gets_no_commands(
     assert call(words) == 0
     shown = capsys.readouterr().out
     assert "advice 1" in shown
-    assert "--as hmc" in shown
-    assert not any(word in shown for word in ("And back", "optmem", "chhwres"))
+    created, back = shown.split("And back")
+    (made,) = [line for line in created.splitlines() if line.startswith("mksyscfg")]
+    assert '-i "name=new,profile_name=$PROFILE,lpar_env=aixlinux,' in made
+    assert "-o on -n new" in created
+    assert not any(word in shown for word in ("chhwres", "chsyscfg"))
+    assert [line.split()[0] for line in back.split("\n") if "-n new" in line] == [
+        "chsysstate", "rmsyscfg",
+    ]  # fmt: skip
     new.write_text("\n[machine]\nactive_cores = 16\n" + layouts.partition("new"), encoding="utf-8")
     assert call(words) == 2
     told = capsys.readouterr().err

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 from math import fsum
 from pathlib import Path
@@ -130,10 +132,18 @@ def test_a_large_partition_is_cheaper_in_parts_that_fit_a_node(tmp_path: Path) -
     alone = advise(big(), free=["home"], confirm=False, best=1)
     solved = advise(big(), free=["home", "split"], confirm=False, best=1)
     assert _cores(solved) < _cores(alone)
-    lines = [*found.best[0].commands, *found.best[0].back]
-    assert any("homenode export" in line and "db1" in line for line in lines)
-    assert all(line.startswith("#") for line in lines)
+    new = [one.name for one in told.partitions if one.name.startswith("db")]
+    assert _named("mksyscfg", found.best[0].commands) == new
+    assert _named("rmsyscfg", found.best[0].commands) == ["db"]
+    assert _named("mksyscfg", found.best[0].back) == ["db"]
+    assert _named("rmsyscfg", found.best[0].back) == new
     assert found.as_json()["best"][0]["changes"][0]["also"] == {**first.also}
+
+
+def _named(command: str, lines: Sequence[str]) -> list[str]:
+    """Partitions that a command of the HMC creates or removes."""
+    told = [line for line in lines if line.startswith(command)]
+    return [re.findall(r'(?:"name=|-n )([\w-]+)', line)[0] for line in told]
 
 
 def _cores(told: Advice) -> float:

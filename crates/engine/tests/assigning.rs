@@ -3,7 +3,8 @@
 
 use homenode_engine::kernel::Stream;
 use homenode_engine::placement::{
-    check, draw, place, Assignment, Balance, Limits, PlacementFault, Problem, Weights,
+    check, draw, place, Assignment, Balance, Known, Leaning, Limits, PlacementFault, Problem,
+    Weights,
 };
 
 /// One resource, machines in a place of their own each, partitions in a service of their own.
@@ -115,8 +116,13 @@ fn costs_are_those_from_scratch_and_rules_hold_after_every_move() {
         check(&problem).expect("a sound start");
         let mut now = Assignment::new(&problem);
         let mut dice = Stream::new(seed, 0, "moves");
+        let known = Known::new(&problem);
+        let leaning = Leaning {
+            kin: seed % 2 == 1,
+            heaviest: seed as usize % 3 * 5,
+        };
         for _ in 0..5_000 {
-            let Some(drawn) = draw(&now, None, &mut dice) else {
+            let Some(drawn) = draw(&now, &known, leaning, &mut dice) else {
                 continue;
             };
             let Some(delta) = now.delta(drawn.steps()) else {
@@ -258,6 +264,40 @@ fn what_moves_away_holds_its_transient_resources() {
     assert_eq!(best(&problem), (vec![0, 1], 1));
     problem.capacity = vec![11, 11];
     assert_eq!(best(&problem), (vec![1, 0], 0));
+}
+
+#[test]
+fn nobody_is_sent_where_he_can_never_be() {
+    let mut problem = plain(&[10, 10, 4], &[6, 5, 3], &[0, 1, 1]);
+    let reach = |problem: &Problem| {
+        let known = Known::new(problem);
+        [0, 1, 2].map(|one| known.reach.of(one).to_vec())
+    };
+    assert_eq!(reach(&problem), [vec![0, 1], vec![0, 1], vec![0, 1, 2]]);
+    // Of the second machine 8 are held for good.
+    problem.transient = vec![true];
+    assert_eq!(reach(&problem), [vec![0], vec![1], vec![0, 1, 2]]);
+    // With so many machines a draw finds one soon.
+    assert_eq!(reach(&plain(&[10; 200], &[1; 3], &[0; 3]))[0], Vec::new());
+}
+
+#[test]
+fn the_heaviest_come_first() {
+    let mut problem = plain(&[30], &[4, 9, 6], &[0, 0, 0]);
+    let order = |problem: &Problem| Known::new(problem).burden.heaviest(3).to_vec();
+    assert_eq!(order(&problem), [1, 2, 0]);
+    assert_eq!(Known::new(&problem).burden.count(5.0), 2);
+    // Weights of balances count as those of loads do.
+    (problem.transient, problem.load_weight) = (vec![false; 2], vec![1, 0]);
+    problem.capacity = vec![30, 30];
+    problem.requirement = vec![4, 9, 9, 1, 6, 0];
+    problem.balances.push(Balance {
+        first: 0,
+        second: 1,
+        target: 1,
+        weight: 10,
+    });
+    assert_eq!(order(&problem), [1, 0, 2]);
 }
 
 #[test]

@@ -4,8 +4,8 @@ mod common;
 
 use common::platform::Platform;
 use common::random::scenarios;
-use common::{dedicated, machine, partition, shared, spec, transactions, users};
-use homenode_engine::spec::{Distribution, Partition, Spec};
+use common::{dedicated, loops, machine, partition, shared, spec, transactions, users};
+use homenode_engine::spec::{Distribution, Partition, Polarization, Policy, Processors, Spec};
 use homenode_engine::steady::{solve, Compared, Layouts, SolveFault, Solved};
 use proptest::prelude::*;
 
@@ -160,6 +160,68 @@ fn what_is_compared_is_near_what_is_solved() {
     apart.sort_by(f64::total_cmp);
     assert!(apart[apart.len() / 2] < 1e-3, "{apart:?}");
     assert!(apart[apart.len() - 1] < 1e-2, "{apart:?}");
+}
+
+/// Four cores under PR/SM, wanted by two partitions with four loops each and by one with a single
+/// loop on the first of its eight logical cores.
+fn single_loop(polarization: Polarization) -> f64 {
+    let mut parts: Vec<Partition> = [(4, 4), (4, 4), (8, 1)]
+        .into_iter()
+        .map(|(vps, count)| partition("p", shared(0.0, vps), loops(count)))
+        .collect();
+    for (at, one) in parts.iter_mut().enumerate() {
+        one.name = format!("p{at}");
+        if let Processors::Shared { prsm, .. } = &mut one.processors {
+            prsm.polarization = polarization;
+        }
+    }
+    let mut made = spec(machine("core:4"), parts);
+    made.machine.hypervisor.policy = Policy::Prsm;
+    let solved = of(&made);
+    let all: f64 = solved.partitions.iter().map(|one| one.cores).sum();
+    assert!((all - 4.0).abs() < 1e-3, "{solved:?}");
+    solved.partitions[2].cores
+}
+
+#[test]
+fn a_logical_core_at_work_has_its_own_share_of_the_entitlement() {
+    // Each is entitled to 4/3 cores; a logical core at work to an eighth of that, or to half. What
+    // is left is shared alike.
+    let each = 4.0 / 3.0;
+    for (polarization, own) in [
+        (Polarization::Horizontal, each / 8.0),
+        (Polarization::Vertical, each / 2.0),
+    ] {
+        let got = own + (4.0 - 2.0 * each - own) / 3.0;
+        let found = single_loop(polarization);
+        assert!(
+            (found - got).abs() < 1e-3,
+            "{polarization:?}: {found}, not {got}"
+        );
+    }
+}
+
+#[test]
+fn who_may_throw_off_others_is_at_home_however_short_its_stays_are() {
+    // Node 0 is wanted by loops that are entitled to a little, and by short bursts within their
+    // entitlement; with a lower one these are away.
+    let away = |entitled: f64| {
+        let mut parts = vec![
+            partition("a", shared(0.5, 4), loops(4)),
+            partition(
+                "b",
+                shared(entitled, 2),
+                transactions(900.0, Distribution::Exponential),
+            ),
+        ];
+        for one in &mut parts {
+            one.home = vec![0];
+            one.memory = vec![common::memory(&[0], common::GIB)];
+        }
+        of(&spec(machine("node:2 core:4"), parts)).partitions[1].by_distance[2]
+    };
+    let (entitled, not) = (away(2.0), away(0.2));
+    assert!(entitled < 0.05 && not > 0.5, "{entitled} {not}");
 }
 
 fn check_laws(spec: &Spec) {

@@ -156,7 +156,7 @@ def advise(
     if more is not None or find is not None:
         _most(loaded, more, partition, asked, running if simulate else None, as_json=as_json)
         return
-    how = {"best": best, "seconds": _seconds(seconds), "seed": seed}
+    how = {"best": best, "seconds": time_of("--time", seconds), "seed": seed}
     _advise(loaded, add, how, running if simulate else None, asked, as_json=as_json)
 
 
@@ -248,13 +248,16 @@ def _share(option: str, text: str | None) -> float | None:
         ) from error
 
 
-def _seconds(text: str | None) -> float | None:
+def time_of(option: str, text: str | None) -> float | None:
+    """Seconds of a time such as `60 s`."""
     from homenode.model.units import TIME, UnitError
 
     try:
         found = None if text is None else float(TIME.parse(text)) / 1e9
     except UnitError as error:
-        raise HomenodeError(f"--time {text}: {error}", next_step='write --time "60 s"') from error
+        raise HomenodeError(
+            f"{option} {text}: {error}", next_step=f'write {option} "60 s"'
+        ) from error
     if found is not None and found <= 0:
-        raise HomenodeError(f"--time {text}: no time at all", next_step='write --time "60 s"')
+        raise HomenodeError(f"{option} {text}: no time at all", next_step=f'write {option} "60 s"')
     return found

@@ -20,9 +20,15 @@ class Commands(Front):
         Entry("check", "check:check", "Check a scenario and show its layout; nothing is run."),
         Entry("show", "show:show", "Show the machine as a map: who is where, what is free."),
         Entry("runs", "run:runs", "List kept runs, newest first."),
+        Entry("report", "report:report", "Write a run as one page to hand over."),
         Entry("compare", "points:compare", "Compare kept runs in one table."),
         Entry("explain", "explain:explain", "Where the cores went."),
         Entry("advise", "advise:advise", "The layout that costs least, with its reasons."),
+        Entry(
+            "consolidate",
+            "consolidate:consolidate",
+            "Where recorded partitions go, and the cores they need.",
+        ),
         Entry("study", "study:study", "Compare with a published result."),
         Entry("calibrate", "calibrate:calibrate", "Fit a workload profile to a recorded run."),
         Entry(

@@ -120,7 +120,7 @@ def import_recordings(
     from homenode.records.importing import import_paths, read_paths
     from homenode.records.importing.front import MOST_PROCESSORS
 
-    limits = _limits(unpacked)
+    limits = limits_of(unpacked)
     if cpus is not None and not 0 < cpus <= MOST_PROCESSORS:
         raise InputError(
             f"--cpus: {cpus} is no number of processors of a host",
@@ -176,17 +176,18 @@ def _options(
 def _duration(option: str, text: str | None) -> int | None:
     from homenode.model.units import TIME
 
-    return None if text is None else _positive(option, text, TIME)
+    return None if text is None else positive(option, text, TIME)
 
 
-def _limits(unpacked: str | None) -> Limits:
+def limits_of(unpacked: str | None) -> Limits:
+    """Bounds of what archives may unpack to."""
     from homenode.model.units import SIZE
     from homenode.records.importing.opening.bounds import Limits
 
-    return Limits() if unpacked is None else Limits(_positive("--unpacked", unpacked, SIZE))
+    return Limits() if unpacked is None else Limits(positive("--unpacked", unpacked, SIZE))
 
 
-def _positive(option: str, text: str, kind: Kind) -> int:
+def positive(option: str, text: str, kind: Kind) -> int:
     """A quantity above 0 in its base unit."""
     from homenode.model.units import UnitError
 

@@ -1,6 +1,7 @@
 """Which layout costs least, and why? Entry point: `front.advise`; what else may be asked of a
 machine (where does the next partition go, how many more fit, how much more load) is in `questions`.
-Knows `model`, `simulate`, `records` (the commands that a layout is exported as).
+How many cores recorded partitions need on other machines, and where each goes, is in
+`consolidation`. Knows `model`, `simulate`, `records` (the commands that a layout is exported as).
 
 A *variable* is something of a partition that may change, a *form* is a partition with a value for
 each of its variables, a *layout* is a form for each partition: a row of numbers. The steady solver

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
+from pathlib import Path
 from shlex import quote
 
 from homenode.errors import listed
@@ -15,7 +16,7 @@ from homenode.planner.advice import Advice, Answer, Change
 from homenode.planner.host_commands import on_host
 from homenode.planner.reasons import plain
 from homenode.planner.wishes import VARIANTS
-from homenode.records.exporting import vpars
+from homenode.records.exporting import hmc, vpars
 from homenode.records.exporting.commands import Commands
 from homenode.records.exporting.errors import ExportError
 from homenode.records.exporting.options import ExportOptions
@@ -25,7 +26,7 @@ from homenode.simulate.run import Run
 _FORMS = {"phyp": "hmc", "prsm": "zvm"}
 """Form of commands by the hypervisor's policy."""
 _CREATED = {
-    "phyp": ("hmc", "writes its profile; the partition itself is made with mksyscfg -r lpar."),
+    "phyp": ("hmc", "writes the profiles and what activates them."),
     "prsm": ("zvm", "writes what its image profile is to hold, and the directory of a z/VM."),
     "dedicated": (
         "vpars",
@@ -40,9 +41,9 @@ _AT_ONCE = {"entitlement": "procunits", "virtual": "procs"}
 
 def commands(before: Run, after: Run, changes: Sequence[Change]) -> tuple[str, ...]:
     """From one layout to the other. Where no form of commands is known, the changes as comments."""
-    policy = str(before.spec["machine"]["hypervisor"]["policy"])
+    policy = _policy(before)
     if any(one.word in VARIANTS for one in changes):
-        return tuple(_made_anew(before, after, changes, policy))
+        return tuple(_made_anew(before, after, changes))
     if policy == "phyp":
         return (*_HEAD, *_on_power(before, after, changes))
     if policy == "dedicated":
@@ -52,38 +53,54 @@ def commands(before: Run, after: Run, changes: Sequence[Change]) -> tuple[str, .
     return tuple(_new_blocks(before, after, policy)) or _as_comments(changes)
 
 
-def added(told: Advice, policy: str) -> Advice:
-    """Advice for partitions that are not there yet, so that no command could move them: in place
-    of commands, what writes those that create them.
+def added(told: Advice, names: Sequence[str], out: str | Path) -> Advice:
+    """Advice for partitions that are not there yet, so that no command could move them: those that
+    create them, or what writes these. `out` keeps the runs.
     """
 
     def planned(answer: Answer) -> Answer:
         if not answer.commands:
             return answer
-        lines = _exported("What is added is not there yet", str(answer.run), policy)
-        return replace(answer, commands=lines, back=())
+        run = Run.load(str(answer.run), out)
+        back = tuple([_HEAD[0], *hmc.removed(names)] if _policy(run) == "phyp" else ())
+        return replace(answer, commands=tuple(_created(run, names)), back=back)
 
     return replace(told, best=tuple(map(planned, told.best)))
 
 
-def _exported(why: str, run: str, policy: str) -> tuple[str, str]:
-    """The export that writes what is created, in place of commands."""
-    form, writes = _CREATED.get(policy, _CREATED_ELSE)
-    return f"# {why}: `homenode export {run} --as {form}`", f"# {writes}"
+def _created(run: Run, names: Sequence[str]) -> Iterator[str]:
+    """Partitions that are not there yet; where no commands are known, the export that writes what
+    creates them.
+    """
+    are = "is" if len(names) == 1 else "are"
+    yield f"# {listed(names, 6)} {are} not there yet"
+    if _policy(run) == "phyp":
+        yield from _HEAD
+        yield from hmc.created(run, names)
+        return
+    form, writes = _CREATED.get(_policy(run), _CREATED_ELSE)
+    yield f"# `homenode export {run.id} --as {form}` {writes}"
 
 
-def _made_anew(before: Run, after: Run, changes: Sequence[Change], policy: str) -> Iterator[str]:
+def _policy(run: Run) -> str:
+    return str(run.spec["machine"]["hypervisor"]["policy"])
+
+
+def _made_anew(before: Run, after: Run, changes: Sequence[Change]) -> Iterator[str]:
     """Where partitions come and go, or the machine is another one."""
     if any(one.word == "machine" for one in changes):
-        why = f"No command moves partitions to {after.spec['machine']['name']}"
-        yield from _exported(why, after.id, policy)
+        form, writes = _CREATED.get(_policy(after), _CREATED_ELSE)
+        yield f"# No command moves partitions to {after.spec['machine']['name']}:"
+        yield f"# `homenode export {after.id} --as {form}` {writes}"
         return
     gone, new = (
         [name for name in one.partitions if name not in other.partitions]
         for one, other in ((before, after), (after, before))
     )
-    yield from _exported(f"{listed(new, 6)} are not there yet", after.id, policy)
+    yield from _created(after, new)
     yield f"# Then their work moves to them, and {listed(gone, 6)} can be removed."
+    if _policy(after) == "phyp":
+        yield from hmc.removed(gone)
     yield from _as_comments([one for one in changes if one.word not in VARIANTS])
 
 

@@ -86,8 +86,9 @@ def add(
         asked["free"] = ["home"]
     wishes = wishes_of(scenario, **{**asked, "pinned": names})
     found = advised(problem_of(told, {}, wishes), how, runs)
-    found = added(found, scenario.machine.hypervisor.policy)
     new = [one for one in told.partitions if one.name not in names]
+    if runs is not None:
+        found = added(found, [one.name for one in new], runs.out)
     stays = listed(f"{one.name} at {_at_home(told, one.home)}" for one in new)
     text = f"{found.told} Left to the hypervisor: {stays}."
     return replace(found, told=text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from homenode.errors import EngineMissingError
 from homenode.simulate.answers import Batch
@@ -48,6 +48,21 @@ class Engine(Protocol):
     def solve(self, spec_json: str) -> str:
         """The steady state of a frozen scenario without simulating it, as JSON; raises `SpecError`
         for what only a simulation can tell.
+        """
+        ...
+
+    def place(
+        self,
+        columns: dict[str, Any],
+        watch: Callable[[int, int], float],
+        *,
+        seed: int,
+        searches: int,
+        threads: int,
+        moves: int | None = None,
+    ) -> dict[str, Any]:
+        """Which machine each of many partitions goes to, at the least cost; raises `SpecError` for
+        a problem that is none.
         """
         ...
 

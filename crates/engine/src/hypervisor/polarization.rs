@@ -77,6 +77,13 @@ impl Split {
         }
     }
 
+    /// What so many are entitled to together, the first ones first [cores].
+    pub fn of_first(&self, count: f64) -> f64 {
+        let high = count.min(f64::from(self.high));
+        let medium = (count - high).min(f64::from(self.medium));
+        high + medium * self.medium_share
+    }
+
     /// What a logical core is entitled to [cores].
     pub fn share(&self, index: u16) -> f64 {
         match self.kind(index) {
@@ -142,6 +149,8 @@ mod tests {
                 let split = polarize(entitlement, cores);
                 let sum: f64 = (0..cores).map(|index| split.share(index)).sum();
                 assert!((sum - entitlement).abs() < 1e-6, "{entitlement} {split:?}");
+                let first: f64 = (0..cores / 2).map(|index| split.share(index)).sum();
+                assert!((split.of_first(f64::from(cores / 2)) - first).abs() < 1e-9);
                 assert_eq!(split.high + split.medium + split.low, cores);
                 assert!(split.medium_share <= 1.0);
             }

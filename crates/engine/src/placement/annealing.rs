@@ -2,8 +2,8 @@
 
 use super::assignment::{Assignment, Step};
 use super::compound;
-use super::kin::Kin;
-use super::moves;
+use super::known::Known;
+use super::moves::{self, Leaning};
 use super::problem::Problem;
 use crate::kernel::Stream;
 
@@ -15,6 +15,8 @@ const SAMPLE: usize = 20_000;
 const CHEAP: (f64, f64) = (0.02, 0.1);
 /// Hot is this many times what this share of moves costs at most.
 const DEAR: (f64, f64) = (0.9, 30.0);
+/// Who could cost so many times what heat lets pass is moved oftener.
+const HEAVY: f64 = 3.0;
 /// Costs are whole: here next to no move is taken that costs more.
 const COLDEST: f64 = 0.1;
 /// One of so many moves is a compound one, which takes some twenty times as long.
@@ -29,9 +31,8 @@ pub struct Search<'a> {
     since: Vec<u32>,
     /// Steps of the compound move at hand.
     steps: Vec<Step>,
-    kin: &'a Kin,
-    /// Kin, in phases that draw them.
-    near: Option<&'a Kin>,
+    known: &'a Known,
+    leaning: Leaning,
     dice: Stream,
     drawn: u64,
     /// What is hot and what is cold, as costs.
@@ -40,7 +41,7 @@ pub struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// From the start of a problem that was checked.
-    pub fn new(problem: &'a Problem, kin: &'a Kin, seed: u64, number: u64) -> Search<'a> {
+    pub fn new(problem: &'a Problem, known: &'a Known, seed: u64, number: u64) -> Search<'a> {
         let now = Assignment::new(problem);
         Search {
             best: now.at().to_vec(),
@@ -48,8 +49,8 @@ impl<'a> Search<'a> {
             now,
             since: Vec::new(),
             steps: Vec::new(),
-            kin,
-            near: None,
+            known,
+            leaning: Leaning::default(),
             dice: Stream::new(seed, number, "placement"),
             drawn: 0,
             range: (COLDEST, COLDEST),
@@ -78,7 +79,7 @@ impl<'a> Search<'a> {
     /// and the least cost. `depth` is where on the way from hot to cold the phase begins; without
     /// one, no move is taken that costs more, and what is hot and cold is found at the end.
     pub fn anneal(&mut self, depth: Option<f64>, gone: &mut dyn FnMut(u64, i64) -> f64) {
-        self.near = depth.filter(|&from| from > 0.0).map(|_| self.kin);
+        self.leaning.kin = depth.is_some_and(|from| from > 0.0);
         loop {
             let share = gone(self.drawn, self.best_cost);
             if share >= 1.0 {
@@ -86,6 +87,7 @@ impl<'a> Search<'a> {
             }
             let place = |from: f64| from + (1.0 - from) * share.max(0.0);
             let heat = depth.map_or(COLDEST, |from| self.heat(place(from)));
+            self.leaning.heaviest = self.known.burden.count(heat * HEAVY);
             for _ in 0..LOOK {
                 self.try_one(heat);
             }
@@ -107,7 +109,7 @@ impl<'a> Search<'a> {
         if self.dice.below(COMPOUND) == 0 {
             return self.try_compound(heat);
         }
-        let Some(drawn) = moves::draw(&self.now, self.near, &mut self.dice) else {
+        let Some(drawn) = moves::draw(&self.now, self.known, self.leaning, &mut self.dice) else {
             return;
         };
         let Some(delta) = self.now.delta(drawn.steps()) else {
@@ -122,7 +124,12 @@ impl<'a> Search<'a> {
 
     fn try_compound(&mut self, heat: f64) {
         let before = self.now.cost();
-        if compound::draw(&mut self.now, &mut self.dice, &mut self.steps) {
+        if compound::draw(
+            &mut self.now,
+            &self.known.reach,
+            &mut self.dice,
+            &mut self.steps,
+        ) {
             if self.takes(self.now.cost() - before, heat) {
                 self.since
                     .extend(self.steps.iter().map(|step| step.partition));
@@ -156,7 +163,7 @@ impl<'a> Search<'a> {
     fn sample(&mut self) -> (f64, f64) {
         let mut found = Vec::new();
         for _ in 0..SAMPLE {
-            let drawn = moves::draw(&self.now, self.near, &mut self.dice);
+            let drawn = moves::draw(&self.now, self.known, self.leaning, &mut self.dice);
             let delta = drawn.and_then(|one| self.now.delta(one.steps()));
             found.extend(delta.filter(|&delta| delta > 0));
         }

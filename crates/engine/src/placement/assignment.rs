@@ -223,7 +223,7 @@ impl<'a> Assignment<'a> {
     /// Whether a machine has a partition of this one's service.
     #[inline]
     pub fn occupied(&self, partition: usize, machine: usize) -> bool {
-        self.services.occupied(partition, machine)
+        self.services.occupied(partition, machine, &self.at)
     }
 
     /// What steps made at once add to the cost; none where a machine has no room. No two are of one
@@ -231,14 +231,21 @@ impl<'a> Assignment<'a> {
     #[inline]
     pub fn delta(&self, steps: &[Step]) -> Option<i64> {
         let problem = self.problem;
-        let mut delta = 0;
-        for step in steps {
+        let change = |step: &Step| {
             let leaves = steps.iter().find(|other| other.from == step.to);
-            let change = Change {
+            Change {
                 leaves: leaves.map(|other| other.partition),
                 comes: Some(step.partition),
-            };
-            delta += self.load.change(problem, step.to as usize, change)?;
+            }
+        };
+        // Most draws end here: what they would cost is not worked out.
+        let fits = |step: &Step| self.load.fits(problem, step.to as usize, change(step));
+        if !steps.iter().all(fits) {
+            return None;
+        }
+        let mut delta = 0;
+        for step in steps {
+            delta += self.load.change(problem, step.to as usize, change(step));
         }
         for step in steps {
             if steps.iter().all(|other| other.to != step.from) {
@@ -246,7 +253,7 @@ impl<'a> Assignment<'a> {
                     leaves: Some(step.partition),
                     comes: None,
                 };
-                delta += self.load.change(problem, step.from as usize, change)?;
+                delta += self.load.change(problem, step.from as usize, change);
             }
             let partition = step.partition as usize;
             delta += problem.moving(partition, step.to as usize)

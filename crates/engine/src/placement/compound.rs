@@ -2,6 +2,7 @@
 //! alone, and others make room or come along.
 
 use super::assignment::{Assignment, Step};
+use super::reach::Reach;
 use crate::kernel::Stream;
 
 /// Steps of a compound move at most.
@@ -11,9 +12,14 @@ const ASKED: usize = 3;
 
 /// Draws a move and makes it with all that it takes; whether every rule holds then. If not, nothing
 /// has moved.
-pub fn draw(now: &mut Assignment<'_>, dice: &mut Stream, steps: &mut Vec<Step>) -> bool {
+pub fn draw(
+    now: &mut Assignment<'_>,
+    reach: &Reach,
+    dice: &mut Stream,
+    steps: &mut Vec<Step>,
+) -> bool {
     let partition = dice.below(now.at().len() as u64) as u32;
-    let to = dice.below(now.problem().machines() as u64) as u32;
+    let to = reach.draw(dice, partition);
     steps.clear();
     let from = now.at()[partition as usize];
     if from == to || now.occupied(partition as usize, to as usize) {
@@ -23,7 +29,7 @@ pub fn draw(now: &mut Assignment<'_>, dice: &mut Stream, steps: &mut Vec<Step>) 
     while let Some(fault) = broken(now, steps) {
         let mended = steps.len() < STEPS
             && match fault {
-                Fault::Full(machine) => make_room(now, dice, steps, machine, from),
+                Fault::Full(machine) => make_room(now, reach, dice, steps, machine, from),
                 Fault::Lacks(service, to) => bring(now, dice, steps, service, to),
                 Fault::Left(service, from, to) => take_along(now, steps, service, from, to),
             };
@@ -100,6 +106,7 @@ fn broken(now: &Assignment<'_>, steps: &[Step]) -> Option<Fault> {
 /// Somebody goes from a machine that is too full; not one who has just come.
 fn make_room(
     now: &mut Assignment<'_>,
+    reach: &Reach,
     dice: &mut Stream,
     steps: &mut Vec<Step>,
     machine: u32,
@@ -111,7 +118,7 @@ fn make_room(
         if steps.iter().any(|step| step.partition == one) {
             continue;
         }
-        let any = dice.below(now.problem().machines() as u64) as u32;
+        let any = reach.draw(dice, one);
         for to in [from, any] {
             if to != machine && now.takes(one as usize, to as usize) {
                 go(now, steps, one, to);
@@ -122,7 +129,7 @@ fn make_room(
     false
 }
 
-/// A partition of a service comes to a machine.
+/// A partition of a service comes to a machine that has none.
 fn bring(
     now: &mut Assignment<'_>,
     dice: &mut Stream,
@@ -135,7 +142,7 @@ fn bring(
         return false;
     }
     let one = all[dice.below(all.len() as u64) as usize];
-    if steps.iter().any(|step| step.partition == one) {
+    if now.occupied(one as usize, to as usize) || steps.iter().any(|step| step.partition == one) {
         return false;
     }
     go(now, steps, one, to);

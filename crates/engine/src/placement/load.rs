@@ -78,22 +78,19 @@ impl Load {
         self.cost[machine]
     }
 
-    /// What a change adds to a machine's cost; none if it has no room.
+    /// What a change adds to a machine's cost.
     #[inline]
-    pub fn change(&self, problem: &Problem, machine: usize, change: Change) -> Option<i64> {
+    pub fn change(&self, problem: &Problem, machine: usize, change: Change) -> i64 {
         let resources = problem.resources();
         let row = machine * resources;
-        if change.comes.is_some() && !self.fits(problem, machine, change) {
-            return None;
-        }
         let comes = self.taken(problem, change.comes);
         let leaves = self.taken(problem, change.leaves);
         let used = &self.used[row..][..resources];
         let after = |at: usize| used[at] + comes[at] - leaves[at];
-        Some(problem.load_cost(machine, after) - self.cost[machine])
+        problem.load_cost(machine, after) - self.cost[machine]
     }
 
-    /// Makes a change that [`Load::change`] allows.
+    /// Makes a change, whether there is room or not.
     pub fn make(&mut self, problem: &Problem, machine: usize, change: Change) {
         let resources = problem.resources();
         let row = machine * resources;

@@ -9,8 +9,10 @@
 //! reassignment".
 //!
 //! Simulated annealing over shifts, swaps and short chains; what a move adds is worked out from the
-//! machines it touches. S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, "Optimization by simulated
-//! annealing", Science 220, 1983. Knows no clock: who calls says how much of the time is gone.
+//! machines it touches. Draws lean to machines where a partition can ever be and, while it is hot,
+//! to the heaviest: few machines have room for these, and once it is cold nobody yields to them.
+//! S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, "Optimization by simulated annealing", Science 220,
+//! 1983. Knows no clock: who calls says how much of the time is gone.
 
 mod annealing;
 mod assignment;
@@ -18,15 +20,18 @@ mod check;
 mod compound;
 mod fault;
 mod kin;
+mod known;
 mod load;
 mod moves;
 mod problem;
+mod reach;
 mod services;
 mod team;
 
 pub use assignment::{Assignment, Step};
 pub use check::check;
 pub use fault::PlacementFault;
-pub use moves::{draw, Move};
+pub use known::Known;
+pub use moves::{draw, Leaning, Move};
 pub use problem::{Balance, Problem, Weights};
 pub use team::{place, Limits, Placed};

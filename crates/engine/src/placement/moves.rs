@@ -1,11 +1,24 @@
 //! Which moves are tried.
 
 use super::assignment::{Assignment, Step};
-use super::kin::Kin;
+use super::known::Known;
+use super::reach::Reach;
 use crate::kernel::Stream;
 
-/// One of so many swaps is one of kin, where kin are known.
+/// One of so many swaps is one of kin, where kin are asked for.
 const KIN: u64 = 2;
+/// So many draws of eight are of the heaviest, where there are such.
+const HEAVY: u64 = 6;
+
+/// Which draws are likelier.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Leaning {
+    /// Swaps of kin: where it is hot, kin have little to gain.
+    pub kin: bool,
+    /// Moves of so many of the heaviest: where it is hot, places of others do not matter yet, while
+    /// those of the heaviest are settled once it is cold.
+    pub heaviest: usize,
+}
 
 /// Some steps made at once.
 #[derive(Clone, Copy, Debug)]
@@ -31,22 +44,32 @@ impl Move {
     }
 }
 
-/// Draws a move that the machines of its services allow; none where the draw has
-/// none. Without kin partners are drawn from all: where it is hot, kin have little to gain.
+/// Draws a move that the machines of its services allow; none where the draw has none.
 #[inline]
-pub fn draw(now: &Assignment<'_>, kin: Option<&Kin>, dice: &mut Stream) -> Option<Move> {
-    let one = dice.below(now.at().len() as u64) as u32;
+pub fn draw(
+    now: &Assignment<'_>,
+    known: &Known,
+    leaning: Leaning,
+    dice: &mut Stream,
+) -> Option<Move> {
+    let reach = &known.reach;
+    let one = match known.burden.heaviest(leaning.heaviest) {
+        [] => any(now, dice),
+        _ if dice.below(8) >= HEAVY => any(now, dice),
+        heavy => heavy[dice.below(heavy.len() as u64) as usize],
+    };
     match dice.below(16) {
-        0..=6 => shift(now, dice, one),
+        0..=6 => shift(now, reach, dice, one),
         7..=13 => {
-            let other = match kin {
-                Some(kin) if dice.below(KIN) == 0 => kin.draw(dice, one),
-                _ => any(now, dice),
+            let other = if leaning.kin && dice.below(KIN) == 0 {
+                known.kin.draw(dice, one)
+            } else {
+                partner(now, reach, dice, one)?
             };
             swap(now, one, other)
         }
         14 => home(now, one),
-        _ => chain(now, dice, one),
+        _ => chain(now, reach, dice, one),
     }
 }
 
@@ -60,8 +83,8 @@ fn step(now: &Assignment<'_>, partition: u32, to: u32) -> Option<Step> {
 }
 
 /// To another machine.
-fn shift(now: &Assignment<'_>, dice: &mut Stream, one: u32) -> Option<Move> {
-    let to = dice.below(now.problem().machines() as u64) as u32;
+fn shift(now: &Assignment<'_>, reach: &Reach, dice: &mut Stream, one: u32) -> Option<Move> {
+    let to = reach.draw(dice, one);
     step(now, one, to).map(|step| Move::of(&[step]))
 }
 
@@ -82,19 +105,29 @@ fn swap(now: &Assignment<'_>, one: u32, other: u32) -> Option<Move> {
 }
 
 /// One goes where another makes room for it by going elsewhere.
-fn chain(now: &Assignment<'_>, dice: &mut Stream, one: u32) -> Option<Move> {
-    let other = any(now, dice);
+fn chain(now: &Assignment<'_>, reach: &Reach, dice: &mut Stream, one: u32) -> Option<Move> {
+    let other = partner(now, reach, dice, one)?;
     if related(now, one, other) {
         return None;
     }
     let there = step(now, one, now.at()[other as usize])?;
-    let to = dice.below(now.problem().machines() as u64) as u32;
+    let to = reach.draw(dice, other);
     let on = step(now, other, to)?;
     (to != there.from).then(|| Move::of(&[there, on]))
 }
 
 fn any(now: &Assignment<'_>, dice: &mut Stream) -> u32 {
     dice.below(now.at().len() as u64) as u32
+}
+
+/// Somebody on a machine that this one can be on.
+fn partner(now: &Assignment<'_>, reach: &Reach, dice: &mut Stream, one: u32) -> Option<u32> {
+    let there = match reach.of(one) {
+        [] => return Some(any(now, dice)),
+        machines => machines[dice.below(machines.len() as u64) as usize],
+    };
+    let all = now.members(there as usize);
+    (!all.is_empty()).then(|| all[dice.below(all.len() as u64) as usize])
 }
 
 /// Whether two are of one service: they must not be in one move.

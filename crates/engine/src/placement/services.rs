@@ -5,6 +5,8 @@ use super::problem::Problem;
 
 /// Of a service that has no row in a table, for it asks for nothing there.
 const NONE: u32 = u32::MAX;
+/// So many places are looked at sooner than a table of thousands of machines.
+const SEEN: usize = 16;
 
 /// How many partitions of a service are in each place of one kind: a row a service that asks.
 #[derive(Clone, Debug)]
@@ -96,7 +98,7 @@ impl Services<'_> {
             problem,
             machines: Table::new(
                 problem.machines(),
-                partitions.iter().map(|all| all.len() > 1),
+                partitions.iter().map(|all| all.len() > SEEN),
             ),
             locations: Table::new(
                 width(&problem.location),
@@ -113,11 +115,19 @@ impl Services<'_> {
         services
     }
 
-    /// Whether a machine has a partition of this one's service, which is not this one.
+    /// Whether a machine has a partition of this one's service, which is not this one; `at` says
+    /// where each is.
     #[inline]
-    pub fn occupied(&self, partition: usize, machine: usize) -> bool {
+    pub fn occupied(&self, partition: usize, machine: usize, at: &[u32]) -> bool {
         let service = self.problem.service[partition] as usize;
-        self.machines.of(service, machine as u32) > 0
+        let machine = machine as u32;
+        match self.machines.at(service, machine) {
+            Some(place) => self.machines.count[place] > 0,
+            None => {
+                let all = &self.partitions[service];
+                all.iter().any(|&one| at[one as usize] == machine)
+            }
+        }
     }
 
     /// Books a partition on a machine.
@@ -143,14 +153,10 @@ impl Services<'_> {
     }
 
     /// Whether all that its service asks for, and all that others ask of it, holds after a
-    /// partition
-    /// came from one machine to another, if it held before.
+    /// partition came from one machine to another that was not occupied, if it held before.
     pub fn sound(&self, partition: usize, from: usize, to: usize) -> bool {
         let problem = self.problem;
         let service = problem.service[partition] as usize;
-        if self.machines.of(service, to as u32) > 1 {
-            return false;
-        }
         let least = problem.spread[service];
         if least > 1 && self.spread[service] < least {
             return false;
@@ -200,11 +206,15 @@ impl Services<'_> {
     /// [`PlacementFault`] says which.
     pub fn broken(&self) -> Result<(), PlacementFault> {
         let problem = self.problem;
+        let pairs = problem.service.iter().zip(&problem.start);
+        let mut pairs: Vec<_> = pairs.collect();
+        pairs.sort_unstable();
+        if let Some(two) = pairs.windows(2).find(|two| two[0] == two[1]) {
+            let (service, machine) = (*two[0].0 as usize, *two[0].1 as usize);
+            return Err(PlacementFault::Together { machine, service });
+        }
         for (&service, &machine) in problem.service.iter().zip(&problem.start) {
             let (service, machine) = (service as usize, machine as usize);
-            if self.machines.of(service, machine as u32) > 1 {
-                return Err(PlacementFault::Together { machine, service });
-            }
             let (got, want) = (self.spread[service], problem.spread[service]);
             if want > 1 && got < want {
                 let (got, want) = (got as usize, want as usize);

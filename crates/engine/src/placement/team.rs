@@ -3,7 +3,7 @@
 use super::annealing::Search;
 use super::check::check;
 use super::fault::PlacementFault;
-use super::kin::Kin;
+use super::known::Known;
 use super::problem::Problem;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
@@ -86,9 +86,9 @@ pub fn place(
         moves: AtomicU64::new(0),
     };
     let searches = limits.searches.max(1) as u64;
-    let kin = Kin::new(problem);
+    let known = Known::new(problem);
     let mut team: Vec<Search<'_>> = (0..searches)
-        .map(|number| Search::new(problem, &kin, limits.seed, number))
+        .map(|number| Search::new(problem, &known, limits.seed, number))
         .collect();
     if problem.partitions() > 0 && problem.resources() > 0 {
         let mut from = 0.0;

@@ -40,7 +40,7 @@ impl State {
                 crowded
             };
             let before = doing.served;
-            doing.served += 0.5 * (served.clamp(1e-6, 1.0) - before);
+            doing.served += 0.5 * self.pace * (served.clamp(1e-6, 1.0) - before);
             change = change.max((doing.served - before).abs() / before);
         }
         self.leave_processors();

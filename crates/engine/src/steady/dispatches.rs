@@ -1,9 +1,10 @@
 //! What dispatches cost: the hypervisor's time, and caches that a virtual processor finds cold.
 
 use super::form::Form;
-use super::state::{in_use, Site, State, NOTHING};
-use crate::cost::{Place, Refill};
-use crate::ids::ChipId;
+use super::state::{in_use, Site, State, Stay, NOTHING};
+use crate::cost::Refill;
+use crate::ids::{ChipId, NodeId};
+use crate::spec::Policy;
 
 impl State {
     /// What dispatches cost.
@@ -53,8 +54,8 @@ impl State {
             doing.served * load.vps * (1.0 - doing.stalled),
         );
         let stalled = held_up / (held_up + worked).max(1e-15);
-        doing.stalled += 0.7 * (stalled - doing.stalled);
-        doing.reload_ns += 0.5 * (wakes * reload - doing.reload_ns);
+        doing.stalled += 0.7 * self.pace * (stalled - doing.stalled);
+        doing.reload_ns += 0.5 * self.pace * (wakes * reload - doing.reload_ns);
     }
 
     /// What a dispatch loses to cold caches: time of its threads together [ns].
@@ -67,13 +68,27 @@ impl State {
         let between_ns = in_use(doing, form) / load.wakes_per_ns.max(1e-18);
         let changed = self.changed(form, between_ns);
         let mut all = 0.0;
+        let mut at_home: Option<(NodeId, (f64, f64))> = None;
         for index in 0..sites.len() {
             if sites[index].share <= NOTHING {
                 continue;
             }
+            let chip = ChipId::new(sites[index].chip);
+            let node = self.tree.node_of(chip);
             sites[index].reload_ns = match sites[index].twin {
                 Some(twin) => sites[twin].reload_ns,
-                None => self.reload_at((at, form), (sites, index), away_ns, changed, each),
+                None => {
+                    let is_home = form.homes.iter().any(|(home, _)| *home == chip);
+                    let known = at_home.filter(|(of, _)| is_home && *of == node);
+                    let taken = known
+                        .map_or_else(|| self.taken(at, (chip, form), away_ns), |(_, taken)| taken);
+                    at_home = if is_home {
+                        Some((node, taken))
+                    } else {
+                        at_home
+                    };
+                    self.reload_at((at, form), (sites, index), away_ns, (changed, taken), each)
+                }
             };
             all += sites[index].share * threads * sites[index].reload_ns;
         }
@@ -86,7 +101,7 @@ impl State {
         (at, form): (usize, &Form),
         (sites, index): (&[Site], usize),
         away_ns: f64,
-        changed: f64,
+        (changed, (taken, strangers)): (f64, (f64, f64)),
         each: f64,
     ) -> f64 {
         let site = &sites[index];
@@ -95,28 +110,20 @@ impl State {
         let beside =
             |of: &&Site| of.share > NOTHING && self.tree.node_of(ChipId::new(of.chip)) == node;
         let on_node: f64 = sites.iter().filter(beside).map(|of| of.share).sum();
-        let place = Place {
-            machine: &self.machine,
-            tree: &self.tree,
-            contention: &self.contention,
-            occupancy: &self.occupancy,
-            partition: &form.partition,
-            spread: &self.spreads[at],
-            chip,
-            threads: 1,
-            snoozing_sibling: form.snoozes,
-        };
-        let refill = Refill::of(&site.classes[1], &place);
+        let refill = Refill::of(&site.classes[1], &self.place_of((at, form), chip, 1));
         if refill.lines_per_instruction <= 0.0 {
             return 0.0;
         }
-        let (taken, strangers) = self.taken(at, chip, form);
         let is_home = form.homes.iter().any(|(home, _)| *home == chip);
         // Who ran at home comes back there with the chance that a core is idle; who ran
         // elsewhere comes back to its last core while there is none at home.
         let away = self.doing[at].out;
-        let came = if is_home { away } else { 1.0 - away };
-        let moved = changed * (came + (1.0 - came) * taken);
+        let came = match self.machine.hypervisor.policy {
+            Policy::Phyp if is_home => away,
+            Policy::Phyp => 1.0 - away,
+            _ => 0.0, // The last core is looked at first, wherever it is.
+        };
+        let moved = changed * came + (1.0 - changed * came) * taken;
         let from = [site.share, on_node - site.share, 1.0 - on_node];
         let own_ns: f64 = from
             .iter()
@@ -136,30 +143,35 @@ impl State {
         each * (1.0 - (-cold / each).exp()) * ns
     }
 
-    /// Chance that a virtual processor that comes back to a chip finds its last core taken, and
-    /// the share of others' partitions in what ran on the chip.
-    ///
-    /// So many of those homed there as there are cores keep one each; the others share what is
-    /// idle of all of them.
-    fn taken(&self, at: usize, chip: ChipId, form: &Form) -> (f64, f64) {
+    /// Chance that a virtual processor that comes back to a chip after so long finds its last core
+    /// taken, and the share of others' partitions in what ran on the chip.
+    fn taken(&self, at: usize, (chip, form): (ChipId, &Form), away_ns: f64) -> (f64, f64) {
         let node = self.tree.node_of(chip);
         let is_home = |of: ChipId| form.homes.iter().any(|(home, _)| *home == of);
         // Of several home chips each keeps its core on whichever it found one.
         let beside = |of: &ChipId| *of == chip || is_home(chip) && is_home(*of);
         let group = || self.tree.chips_of(node).into_iter().filter(beside);
-        let cores: f64 = group().map(|of| self.free[of]).sum::<f64>().max(1.0);
         let all: f64 = group().map(|of| self.used[of]).sum();
         let own: f64 = group().map(|of| self.spreads[at].cores()[of]).sum();
-        let here = group().map(|of| self.here[of]).sum::<f64>().max(all);
-        let each = if here > 0.0 {
-            (all / here).min(1.0)
+        let [takes, comes] = if group().nth(1).is_none() {
+            self.taking[chip]
         } else {
-            0.0
+            self.taking(group())
         };
-        let idle = cores * (1.0 - each);
-        let taken = ((here - cores).max(0.0) * each / idle.max(1e-9)).min(1.0);
+        let taken = takes / (takes + comes / all.max(1e-9) + 1.0 / away_ns.max(1.0));
         let strangers = if all > 0.0 { 1.0 - own / all } else { 0.0 };
         (taken, strangers.max(0.0))
+    }
+
+    /// How often in a nanosecond an idle core of these chips is taken by others than who left it
+    /// last, and one is taken at all.
+    pub(super) fn taking(&self, chips: impl Iterator<Item = ChipId> + Clone) -> [f64; 2] {
+        let cores: f64 = chips.clone().map(|of| self.free[of]).sum::<f64>().max(1.0);
+        let used: f64 = chips.clone().map(|of| self.used[of]).sum();
+        let idle = (cores - used).max(SCARCELY * cores);
+        let stays = chips.flat_map(|of| &self.stays[of]);
+        let comes = stays.clone().map(|of| of.cores / of.stay_ns).sum();
+        [takes(stays, idle), comes]
     }
 
     /// Chance that who is on the home chips has changed since a virtual processor came there last:
@@ -167,16 +179,81 @@ impl State {
     /// and each that comes.
     fn changed(&self, form: &Form, between_ns: f64) -> f64 {
         let (mut all, mut new) = (0.0, 0.0);
-        for (home, _) in &form.homes {
-            for (cores, stay_ns) in &self.stays[*home] {
-                all += cores;
-                new += cores * (1.0 - (-2.0 * between_ns / stay_ns).exp());
-            }
+        for stay in form.homes.iter().flat_map(|(home, _)| &self.stays[*home]) {
+            all += stay.cores;
+            new += stay.cores * (1.0 - (-2.0 * between_ns / stay.stay_ns).exp());
         }
         if all > 0.0 {
             new / all
         } else {
             1.0
         }
+    }
+}
+
+/// Part of some cores that is idle at least, however much is asked of them.
+const SCARCELY: f64 = 1e-3;
+/// Part of the idle cores by which their number may be missed.
+const NEARLY: f64 = 1e-3;
+/// Steps in which the rate is found at which idle cores are taken.
+const MOST_STEPS: usize = 20;
+
+/// How often in a nanosecond an idle core is taken by others than who left it last. It is idle
+/// until one of them comes, who left it after a stay, or another; over all who leave cores this
+/// makes the mean number of idle ones: `sum(leave / (rate + 1 / away)) = idle`.
+fn takes<'a>(stays: impl Iterator<Item = &'a Stay> + Clone, idle: f64) -> f64 {
+    let (mut comes, mut soonest) = (0.0, 0.0_f64);
+    for stay in stays.clone() {
+        comes += stay.cores / stay.stay_ns;
+        soonest = soonest.max(1.0 / stay.away_ns.max(1.0));
+    }
+    // No less than if all came back as soon as the first.
+    let mut rate = (comes / idle - soonest).max(0.0);
+    for _ in 0..MOST_STEPS {
+        let (mut lie, mut less) = (0.0, 0.0);
+        for stay in stays.clone() {
+            let each = 1.0 / (rate + 1.0 / stay.away_ns.max(1.0));
+            lie += stay.cores / stay.stay_ns * each;
+            less += stay.cores / stay.stay_ns * each * each;
+        }
+        if lie <= idle * (1.0 + NEARLY) {
+            break;
+        }
+        rate += (lie - idle) / less;
+    }
+    rate
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stay(cores: f64, stay_ns: f64, away_ns: f64) -> Stay {
+        Stay {
+            cores,
+            stay_ns,
+            away_ns,
+        }
+    }
+
+    #[test]
+    fn with_a_core_for_each_nobody_takes_anothers() {
+        // Four that work half of the time, on four cores and on three.
+        let four = [stay(2.0, 100.0, 100.0)];
+        assert_eq!(takes(four.iter(), 2.0), 0.0);
+        // Two are without work, one core is idle: it is taken as often as its owner comes.
+        assert!((takes(four.iter(), 1.0) * 100.0 - 1.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn idle_cores_are_as_many_as_there_are() {
+        let several = [
+            stay(3.0, 50.0, 200.0),
+            stay(1.0, 400.0, 900.0),
+            stay(2.0, 10.0, 30.0),
+        ];
+        let rate = takes(several.iter(), 0.7);
+        let lie = several.map(|of| of.cores / of.stay_ns / (rate + 1.0 / of.away_ns));
+        assert!((lie.iter().sum::<f64>() / 0.7 - 1.0).abs() < 0.01);
     }
 }

@@ -10,7 +10,8 @@ use crate::guest::memory;
 use crate::ids::{ById, ChipId, MemoryId, NodeId};
 use crate::machine::Topology;
 use crate::spec::{
-    Accounting, Guest, LockKind, Machine, Partition, Policy, Processors, Spec, Workload,
+    Accounting, Guest, LockKind, Machine, Partition, Polarization, Policy, Processors, Spec,
+    Workload,
 };
 
 /// One form of a partition.
@@ -27,7 +28,9 @@ pub(super) struct Form {
     pub fixed: Vec<Fixed>,
     /// Chips of its homes, or of its own cores, with the share of its virtual processors there.
     pub homes: Vec<(ChipId, f64)>,
-    /// The same where those that z/VM has parked count too.
+    /// How many of its virtual processors have homes there in turn: those that are ever used.
+    pub in_turn: f64,
+    /// The same where those count too that never are, or that z/VM has parked.
     pub all_homes: Vec<(ChipId, f64)>,
     /// Homes by the number of their node.
     pub homes_by_node: Vec<(usize, f64)>,
@@ -41,8 +44,10 @@ pub(super) struct Form {
     pub group: Option<usize>,
     /// Whether it is entitled to a share by weight, among all of them.
     pub by_weight: bool,
-    /// Whether a cap by weight holds for each of its logical cores.
-    pub caps_each: bool,
+    /// How its entitlement lies on its logical cores, where each has and caps its own.
+    pub each: Option<Polarization>,
+    /// Whether its threads always have work.
+    pub stays: bool,
     /// Whether it has cores of its own, and whether these are put to work at no cost.
     pub owns: bool,
     pub free: bool,
@@ -62,35 +67,32 @@ impl Form {
     /// Of a partition on a machine.
     pub fn of(spec: &Spec, tree: &Topology, one: &Partition) -> Result<Self, SolveFault> {
         let machine = &spec.machine;
+        let host = Threads::of(spec, tree, one);
         let unknown = |what: &str| SolveFault::Unknown {
             partition: one.name.clone(),
             what: what.into(),
         };
-        if one.profile.lock_kind == LockKind::Sleeping && one.profile.lock_share > 0.0 {
-            return Err(unknown("a lock for which threads sleep"));
-        }
-        if !one.beside.is_empty() {
-            return Err(unknown("several workloads"));
-        }
-        let host = Threads::of(spec, tree, one);
-        let processes = host.as_ref().is_some_and(|host| host.kvm.is_none());
-        if processes && matches!(one.workload, Workload::Pairs { .. }) {
-            return Err(unknown("pairs of processes that wake each other"));
+        if let Some(what) = only_simulated(one, host.as_ref()) {
+            return Err(unknown(what));
         }
         let guests = Guests::of(one)?;
         let demand = match &guests {
             Some(guests) => guests.demand(),
             None => Demand::of(one).ok_or_else(|| unknown("its kind of workload"))?,
         };
-        let stays = matches!(demand.arrivals, Arrivals::Always(..));
+        let stays = guests.is_none() && matches!(demand.arrivals, Arrivals::Always(..));
         let owns = matches!(one.processors, Processors::Dedicated { .. });
-        let homes = homes(tree, one, one.processors.count());
         let reads = memory::place(machine, tree, one);
         let aix = matches!(one.guest, Guest::Aix(_));
         let filled = Filled::of(one, machine.smt.parts, stays).with(match demand.arrivals {
             Arrivals::Open(_) => 1.0 - 1.0 / demand.bursts,
             _ => 1.0,
         });
+        let in_turn = match &guests {
+            Some(guests) => guests.open.into(),
+            None => in_turn(demand.arrivals, filled),
+        };
+        let homes = homes(tree, one, in_turn);
         Ok(Self {
             demand,
             filled,
@@ -99,7 +101,7 @@ impl Form {
             cap: cap(one),
             group: group(machine, one),
             by_weight: machine.hypervisor.policy == Policy::Prsm && !owns,
-            caps_each: machine.hypervisor.policy == Policy::Prsm,
+            each: polarization(machine, one),
             balances_per_ns: one
                 .guest
                 .unix()
@@ -113,10 +115,12 @@ impl Form {
                 .map(|threads| Fixed::of(machine, one, threads.max(1)))
                 .collect(),
             homes_by_node: by_node(tree, &homes),
-            all_homes: homes.clone(),
+            all_homes: self::homes(tree, one, one.processors.count().into()),
             homes,
+            in_turn: f64::from(in_turn),
             owns,
             free: owns && machine.hypervisor.policy == Policy::Prsm,
+            stays,
             snoozes: aix && one.smt > 1 && machine.accounting == Accounting::DecodeSlots,
             polls_ns: match &one.guest {
                 Guest::Aix(aix) => aix.snooze_delay_ns.map_or(f64::INFINITY, |ns| ns as f64),
@@ -129,14 +133,29 @@ impl Form {
     }
 }
 
+/// What of a partition only events tell.
+fn only_simulated(one: &Partition, host: Option<&Threads>) -> Option<&'static str> {
+    let profile = &one.profile;
+    if profile.lock_kind == LockKind::Sleeping && profile.lock_share > 0.0 {
+        return Some("a lock for which threads sleep");
+    }
+    if !one.beside.is_empty() {
+        return Some("several workloads");
+    }
+    let processes = host.is_some_and(|host| host.kvm.is_none());
+    (processes && matches!(one.workload, Workload::Pairs { .. }))
+        .then_some("pairs of processes that wake each other")
+}
+
 impl Form {
     /// The same with so many logical cores that z/VM has not parked.
     pub fn unparked(&self, tree: &Topology, open: u16) -> Self {
-        let homes = homes(tree, &self.partition, open);
+        let homes = homes(tree, &self.partition, open.into());
         let mut form = Self {
             filled: self.filled.of_vps(open.into()),
             homes_by_node: by_node(tree, &homes),
             homes,
+            in_turn: open.into(),
             ..self.clone()
         };
         if let Some(guests) = &mut form.guests {
@@ -146,22 +165,47 @@ impl Form {
     }
 }
 
-/// Chips of the first of a partition's virtual processors: they are homed in turn.
-fn homes(tree: &Topology, one: &Partition, count: u16) -> Vec<(ChipId, f64)> {
-    let count = usize::from(count);
-    let mut homes: Vec<(ChipId, f64)> = Vec::new();
-    for at in 0..count {
+/// Virtual processors that are ever used: threads that always have work stay on the first ones.
+fn in_turn(arrivals: Arrivals, filled: Filled) -> u32 {
+    match arrivals {
+        Arrivals::Always(threads, _) => {
+            let busy = Busy::of(filled, (threads as u32).min(filled.threads()));
+            (busy.vps.ceil() as u32).clamp(1, filled.vps())
+        }
+        _ => filled.vps(),
+    }
+}
+
+/// Chips of the `count` virtual processors of a partition that are ever used, with their shares:
+/// they are homed in turn. New work comes to the first of them, or to the chip with most of them
+/// idle.
+fn homes(tree: &Topology, one: &Partition, count: u32) -> Vec<(ChipId, f64)> {
+    let mut idle: Vec<(ChipId, f64, f64)> = Vec::new();
+    let first = matches!(one.guest, Guest::Aix(_) | Guest::Zvm(_));
+    let all = if first {
+        count
+    } else {
+        u32::from(one.processors.count())
+    };
+    for at in 0..all as usize {
         let chip = match &one.processors {
             Processors::Dedicated { cores, .. } => tree.chip_of(cores[at].into()),
             Processors::Shared { .. } => one.home[at % one.home.len()].into(),
         };
-        let each = 1.0 / count as f64;
-        match homes.iter_mut().find(|(of, _)| *of == chip) {
-            Some((_, share)) => *share += each,
-            None => homes.push((chip, each)),
+        match idle.iter_mut().find(|(of, ..)| *of == chip) {
+            Some((_, vps, _)) => *vps += 1.0,
+            None => idle.push((chip, 1.0, 0.0)),
         }
     }
-    homes
+    for _ in 0..count {
+        // Of equal ones the first.
+        let most = idle.iter_mut().rev().max_by(|a, b| a.1.total_cmp(&b.1));
+        let (_, vps, used) = most.expect("it has a home");
+        (*vps, *used) = (*vps - 1.0, *used + 1.0);
+    }
+    let used = idle.into_iter().filter(|(.., used)| *used > 0.0);
+    used.map(|(chip, _, used)| (chip, used / f64::from(count)))
+        .collect()
 }
 
 fn by_node(tree: &Topology, homes: &[(ChipId, f64)]) -> Vec<(usize, f64)> {
@@ -229,6 +273,16 @@ fn cap(one: &Partition) -> f64 {
     let defined = prsm.defined_capacity.map(|it| it.cores);
     let least = [prsm.cap, defined].into_iter().flatten().reduce(f64::min);
     least.unwrap_or(f64::INFINITY)
+}
+
+/// Under PR/SM each logical core has a share of its own.
+fn polarization(machine: &Machine, one: &Partition) -> Option<Polarization> {
+    match &one.processors {
+        Processors::Shared { prsm, .. } if machine.hypervisor.policy == Policy::Prsm => {
+            Some(prsm.polarization)
+        }
+        _ => None,
+    }
 }
 
 /// Under PR/SM a group limits, elsewhere a pool that is not the default one.

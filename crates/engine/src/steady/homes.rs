@@ -1,20 +1,21 @@
 //! On which chips partitions run: at home while a core is idle there, else beside it or elsewhere.
 //!
-//! Who stays for longer than a window is there before those who come and go. Each uses what it is
-//! entitled to first, so in the first part of a window nobody can be thrown off; in the rest what
-//! is entitled throws off what is not.
+//! On a chip nobody is thrown off while another core of the node is idle. Threads that always have
+//! work begin with the run and keep their cores, in the order of the partitions; of the others,
+//! those that stay for longer than a window are there before those that come and go. On a full node
+//! of PowerVM what is entitled throws off what is not, and that stays away until a window begins
+//! while a core is idle: so what is entitled comes first, whoever stays longer.
 
-use super::demand::Arrivals;
 use super::form::Form;
-use super::nodes::Nodes;
 use super::overflow::{Groups, Offered, RANKS};
 use super::scope::Scope;
 use super::state::{Doing, Site, State, NOTHING};
 use crate::ids::{ById, ChipId, NodeId};
 use crate::machine::Topology;
+use crate::spec::{Policy, Processors};
 
-/// Whose home is elsewhere leaves for anyone who is entitled.
-const STRANGER: [f64; RANKS] = [0.0, 0.0, 0.0, 1.0];
+/// Share of the time with work in which one has a core that waits for a window now and then.
+const WAITS: f64 = 0.99;
 
 impl State {
     /// On which chips the partitions of a part of the machine run; by how much that changed.
@@ -30,6 +31,7 @@ impl State {
             self.nodes.open(node.index(), free.iter().sum());
             for (chip, cores) in chips.into_iter().zip(free) {
                 self.seats.open(chip.index(), *cores);
+                self.taken[chip] = 0.0;
             }
         }
         for at in scope.there().filter(|at| !forms[*at].owns) {
@@ -55,33 +57,66 @@ impl State {
     fn ask(&mut self, at: usize, form: &Form, half_window: f64) {
         let doing = &self.doing[at];
         let seats = seats(doing, half_window);
+        let ranks = self.ranks(doing, form, seats);
         for (at, share) in &form.homes_by_node {
-            let offered = offered(doing, form, *share);
-            self.nodes.alike.add(*at, seats, offered);
-            self.nodes.ranked.add(*at, ranks(doing, form), offered);
-            self.nodes.entitled[*at] += share * doing.cores() * entitled_part(doing);
-            self.nodes.all[*at] += share * doing.cores();
+            self.nodes.add(*at, ranks, offered(doing, form, *share));
         }
+        let mut first = 0.0;
         for (chip, share) in &form.homes {
-            let offered = offered(doing, form, *share);
-            self.seats.add(chip.index(), seats, offered);
+            let mut asked = offered(doing, form, *share);
+            if form.stays {
+                let all = asked.most;
+                asked.most = all.min((self.free[*chip] - self.taken[*chip]).max(0.0));
+                self.taken[*chip] += asked.most;
+                let kept = asked.most / all;
+                (asked.mean, asked.variance) = (kept * asked.mean, kept * asked.variance);
+                first += share * kept;
+            }
+            self.seats.add(chip.index(), seats, asked);
         }
         if doing.out > 0.0 {
             let to = (&mut self.seats, &mut self.nodes);
-            add_strangers(&self.tree, (doing, form), seats, to);
+            add_strangers(&self.tree, (doing, form), (seats, ranks), to);
+        }
+        self.doing[at].first = first;
+    }
+
+    /// In which order a partition's virtual processors get the cores of a node.
+    fn ranks(&self, doing: &Doing, form: &Form, seats: [f64; RANKS]) -> [f64; RANKS] {
+        if self.machine.hypervisor.policy != Policy::Phyp {
+            return seats;
+        }
+        let entitled = entitled_part(doing);
+        let capped = matches!(
+            form.partition.processors,
+            Processors::Shared { capped: true, .. }
+        );
+        if capped && doing.served < WAITS {
+            // All begin a window together, when nobody can be thrown off.
+            [0.0, 0.0, 0.0, 1.0]
+        } else if form.stays {
+            [entitled, 0.0, 1.0 - entitled, 0.0]
+        } else {
+            [0.0, entitled, 0.0, 1.0 - entitled]
         }
     }
 
     /// A partition goes where it finds cores.
     fn settle_down(&mut self, at: usize, form: &Form, half_window: f64) {
+        let doing = &self.doing[at];
+        let seats = seats(doing, half_window);
+        let ranks = self.ranks(doing, form, seats);
         let doing = &mut self.doing[at];
-        let (seats, ranks) = (seats(doing, half_window), ranks(doing, form));
-        let near = |chip: ChipId| self.seats.lost(chip.index(), seats, 1.0);
-        let far = |node: NodeId| self.nodes.lost(node.index(), seats, ranks);
+        let first = doing.first;
+        let near = |chip: ChipId| match form.stays {
+            true => 1.0 - first,
+            false => self.seats.lost(chip.index(), seats, 1.0),
+        };
+        let far = |node: NodeId| self.nodes.lost(node.index(), ranks, seats[1]);
         let shares = &mut self.shares;
         shares.clear();
         doing.away = scatter(&self.tree, form, near, far, &self.idle, shares);
-        settle_sites(doing, form, shares);
+        settle_sites(doing, form, shares, 0.5 * self.pace);
         let is_home = |site: &&Site| form.homes.iter().any(|(home, _)| home.index() == site.chip);
         let at_home = doing.sites.iter().filter(is_home);
         let at_home: f64 = at_home.map(|site| site.share).sum();
@@ -91,16 +126,18 @@ impl State {
 
 /// What a part of a partition's virtual processors asks for: so many of all, taken at random.
 fn offered(doing: &Doing, form: &Form, share: f64) -> Offered {
-    let (vps, load) = (f64::from(form.filled.vps()), &doing.load);
+    // Those that wait until a window ends do so together.
+    let (vps, load) = (form.in_turn, &doing.load);
+    let mean = doing.served * load.vps;
+    let squares = doing.served * (load.vps_variance + load.vps * load.vps);
     let apart = if vps > 1.0 {
-        let pairs = load.vps * vps - (load.vps_variance + load.vps * load.vps);
-        share * (1.0 - share) * pairs.max(0.0) / (vps - 1.0)
+        share * (1.0 - share) * (mean * vps - squares).max(0.0) / (vps - 1.0)
     } else {
         0.0
     };
     Offered {
-        mean: share * load.vps,
-        variance: share * share * load.vps_variance + apart,
+        mean: share * mean,
+        variance: share * share * (squares - mean * mean) + apart,
         most: share * vps,
     }
 }
@@ -124,22 +161,20 @@ pub(super) fn entitled_part(doing: &Doing) -> f64 {
     (doing.entitled / doing.cores().max(1e-9)).min(1.0)
 }
 
-/// The same on a node where what is entitled throws off what is not.
-fn ranks(doing: &Doing, form: &Form) -> [f64; RANKS] {
-    let entitled = entitled_part(doing);
-    match form.demand.arrivals {
-        Arrivals::Always(..) => [entitled, 0.0, 1.0 - entitled, 0.0],
-        _ => [0.0, entitled, 0.0, 1.0 - entitled],
-    }
-}
-
-/// Those of a partition that run where it is not at home.
+/// Those of a partition that run where it is not at home; on a node of others' homes they leave for
+/// anyone who is entitled.
 fn add_strangers(
     tree: &Topology,
     (doing, form): (&Doing, &Form),
-    seats: [f64; RANKS],
-    (chips, nodes): (&mut Groups, &mut Nodes),
+    (seats, ranks): ([f64; RANKS], [f64; RANKS]),
+    (chips, nodes): (&mut Groups, &mut Groups),
 ) {
+    let last = [0.0, 0.0, 0.0, 1.0];
+    let (on_chip, on_node) = if ranks == seats {
+        (seats, seats)
+    } else {
+        (last, last)
+    };
     for site in &doing.sites {
         let chip = ChipId::new(site.chip);
         let mean = doing.served * doing.load.vps * site.share;
@@ -148,13 +183,13 @@ fn add_strangers(
             variance: mean,
             most: mean,
         };
-        if form.homes.iter().all(|(home, _)| *home != chip) {
-            chips.add(site.chip, seats, stranger);
-        }
         let node = tree.node_of(chip).index();
-        if form.homes_by_node.iter().all(|(home, _)| *home != node) {
-            nodes.alike.add(node, seats, stranger);
-            nodes.ranked.add(node, STRANGER, stranger);
+        let near = form.homes_by_node.iter().any(|(home, _)| *home == node);
+        if !near {
+            nodes.add(node, on_node, stranger);
+            chips.add(site.chip, on_chip, stranger);
+        } else if form.homes.iter().all(|(home, _)| *home != chip) {
+            chips.add(site.chip, seats, stranger);
         }
     }
 }
@@ -182,8 +217,8 @@ fn scatter(
         let beside = tree.chips_of(node);
         let (far, mut aside, mut elsewhere) = (far(node), 0.0, 0.0);
         for (home, share) in form.homes.iter().filter(|(home, _)| beside.contains(*home)) {
-            let lost = near(*home);
-            let far = far.min(lost);
+            // Who finds no core of the node finds none at home.
+            let lost = near(*home).max(far);
             put(*home, share * (1.0 - lost));
             aside += share * (lost - far);
             elsewhere += share * far;
@@ -213,14 +248,15 @@ fn scatter(
     away
 }
 
-/// A partition runs on these chips now: half of the way, so that those that displace each other
+/// A partition runs on these chips now: `part` of the way, so that those that displace each other
 /// come to rest.
-fn settle_sites(doing: &mut Doing, form: &Form, chips: &[(usize, f64)]) {
-    doing.sites.iter_mut().for_each(|site| site.share *= 0.5);
+fn settle_sites(doing: &mut Doing, form: &Form, chips: &[(usize, f64)], part: f64) {
+    let sites = doing.sites.iter_mut();
+    sites.for_each(|site| site.share *= 1.0 - part);
     for (chip, share) in chips.iter().filter(|(_, share)| *share > NOTHING) {
         match doing.sites.iter_mut().find(|site| site.chip == *chip) {
-            Some(site) => site.share += 0.5 * share,
-            None => doing.sites.push(Site::new(*chip, 0.5 * share, form)),
+            Some(site) => site.share += part * share,
+            None => doing.sites.push(Site::new(*chip, part * share, form)),
         }
     }
     let gone = |site: &Site| site.share <= 0.2 * NOTHING;

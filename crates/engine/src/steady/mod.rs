@@ -13,7 +13,6 @@ mod grants;
 mod halts;
 mod homes;
 mod host;
-mod nodes;
 mod overflow;
 mod price;
 mod scope;

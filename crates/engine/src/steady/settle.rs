@@ -4,8 +4,8 @@ use super::chain;
 use super::filling::THREADS;
 use super::form::Form;
 use super::scope::Scope;
-use super::state::{classes, in_use, Doing, Site, State, NOTHING};
-use crate::cost::{Class, Place, Spent, Wants};
+use super::state::{classes, in_use, Doing, Site, State, Stay, NOTHING};
+use crate::cost::{Class, Spent, Wants};
 use crate::ids::ChipId;
 
 /// Relative change of a partition's cores from which on it counts as settled.
@@ -42,6 +42,7 @@ impl State {
     /// the largest relative change of the cores that a partition uses.
     pub fn step(&mut self, forms: &[&Form], scope: &Scope, weight: f64) -> f64 {
         let mut change = 0.0_f64;
+        self.pace = weight;
         for at in scope.active.iter().copied() {
             let priced = self.doing[at].ns[1];
             self.price(at, forms[at], scope.apart);
@@ -114,17 +115,7 @@ impl State {
     }
 
     fn price_at(&self, (at, form): (usize, &Form), site: &mut Site, threads: usize) {
-        let place = Place {
-            machine: &self.machine,
-            tree: &self.tree,
-            contention: &self.contention,
-            occupancy: &self.occupancy,
-            partition: &form.partition,
-            spread: &self.spreads[at],
-            chip: ChipId::new(site.chip),
-            threads: threads as u8,
-            snoozing_sibling: form.snoozes && threads == 1,
-        };
+        let place = self.place_of((at, form), ChipId::new(site.chip), threads);
         site.classes[threads].set(&place, &form.fixed[threads]);
     }
 
@@ -155,12 +146,18 @@ impl State {
     /// Loads of caches, links and memory follow.
     fn carry(&mut self, forms: &[&Form], scope: &Scope, weight: f64) {
         for chips in scope.nodes.iter().map(|node| self.tree.chips_of(*node)) {
-            self.here.slice_mut(chips).fill(0.0);
             self.used.slice_mut(chips).fill(0.0);
             self.stays.slice_mut(chips).iter_mut().for_each(Vec::clear);
         }
         for at in scope.there() {
             self.carry_one(at, forms[at], scope.whole || self.waits, weight);
+        }
+        if self.host.is_none() {
+            for chips in scope.nodes.iter().map(|node| self.tree.chips_of(*node)) {
+                for chip in chips {
+                    self.taking[chip] = self.taking([chip].into_iter());
+                }
+            }
         }
         for at in scope.active.iter().copied() {
             self.row.iter_mut().for_each(|cores| *cores = 0.0);
@@ -191,7 +188,13 @@ impl State {
     fn carry_one(&mut self, at: usize, form: &Form, apart: bool, weight: f64) {
         let doing = &self.doing[at];
         let spread = &mut self.spreads[at];
-        let stay_ns = doing.load.vps / doing.load.wakes_per_ns.max(1e-15);
+        let wakes = doing.load.wakes_per_ns;
+        let seats = in_use(doing, form);
+        let there = Stay {
+            stay_ns: doing.load.vps / wakes.max(1e-15),
+            away_ns: (seats - doing.load.vps).max(0.0) / wakes.max(1e-18),
+            ..Stay::default()
+        };
         for site in &doing.sites {
             let chip = ChipId::new(site.chip);
             let classes = classes(&doing.sites, site);
@@ -225,9 +228,8 @@ impl State {
             spread.set_work(chip, threads, ns, weight);
             let cores = site.share * doing.served * doing.load.vps;
             self.used[chip] += cores;
-            if site.share > NOTHING && !form.owns {
-                self.here[chip] += site.share * in_use(doing, form);
-                self.stays[chip].push((cores, stay_ns));
+            if site.share > NOTHING && cores > 0.0 && !form.owns {
+                self.stays[chip].push(Stay { cores, ..there });
             }
         }
     }

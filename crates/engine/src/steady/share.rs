@@ -7,7 +7,8 @@ use super::homes::entitled_part;
 use super::overflow::mean_beyond;
 use super::scope::Scope;
 use super::state::{Doing, State};
-use crate::spec::Processors;
+use crate::hypervisor::polarize;
+use crate::spec::{Polarization, Processors};
 
 /// Share of the time with work that may be lost to others before they have to be looked at.
 const LITTLE: f64 = 5e-4;
@@ -35,11 +36,15 @@ impl State {
         if !scope.whole {
             return self.share_alone(forms, scope, by_chance, cores - used.mean - used.beside);
         }
-        let claims: Vec<Claim> = self.doing.iter().zip(forms).map(claim).collect();
-        let granted = grants(&claims, cores, &self.limits);
         let excess = |doing: &Doing| doing.load.vps * (1.0 - entitled_part(doing));
-        let pairs = self.doing.iter().zip(forms).filter(|(_, form)| !form.owns);
-        let exceeding: f64 = pairs.map(|(doing, _)| excess(doing)).sum();
+        let pairs = || self.doing.iter().zip(forms).filter(|(_, form)| !form.owns);
+        let exceeding: f64 = pairs().map(|(doing, _)| excess(doing)).sum();
+        let lost = |doing: &Doing| by_chance * excess(doing) / exceeding.max(1e-9);
+        let claims = self.doing.iter().zip(forms);
+        let claims: Vec<Claim> = claims
+            .map(|(doing, form)| claim(doing, form, lost(doing)))
+            .collect();
+        let granted = grants(&claims, cores, &self.limits);
         let mut change = 0.0_f64;
         for ((doing, form), (claim, granted)) in self
             .doing
@@ -48,8 +53,8 @@ impl State {
             .zip(claims.iter().zip(&granted))
         {
             if !form.owns {
-                let lost = by_chance * excess(doing) / exceeding.max(1e-9);
-                change = change.max(serve(doing, claim, *granted, lost));
+                let lost = lost(doing);
+                change = change.max(serve(doing, claim, (*granted, lost), self.pace));
             }
         }
         self.leave_room(forms, cores);
@@ -61,9 +66,14 @@ impl State {
         let mut change = 0.0_f64;
         for at in scope.active.iter().copied().filter(|at| !forms[*at].owns) {
             let doing = &mut self.doing[at];
-            let claim = claim((doing, &forms[at]));
+            let claim = claim(doing, forms[at], 0.0);
             self.spills |= claim.group.is_some() || by_chance > LITTLE * doing.load.vps;
-            change = change.max(serve(doing, &claim, claim.wants.min(claim.limit), 0.0));
+            change = change.max(serve(
+                doing,
+                &claim,
+                (claim.wants.min(claim.limit), 0.0),
+                self.pace,
+            ));
         }
         self.spills |= left < 0.0;
         change
@@ -90,56 +100,58 @@ impl State {
     }
 }
 
-/// A partition has so many cores from now on, and loses some by chance: half of the way. By how
-/// much what it is served changed.
-fn serve(doing: &mut Doing, claim: &Claim, granted: f64, lost: f64) -> f64 {
+/// Share of its time that a partition is served which loses so many cores by chance.
+fn crowded(doing: &Doing, lost: f64) -> f64 {
+    1.0 - (lost / doing.load.vps.max(1e-12)).min(0.9)
+}
+
+/// A partition has so many cores from now on, and loses some by chance: half of the way at full
+/// pace. By how much what it is served changed.
+fn serve(doing: &mut Doing, claim: &Claim, (granted, lost): (f64, f64), pace: f64) -> f64 {
     let vps = doing.load.vps.max(1e-12);
-    let crowded = 1.0 - (lost / vps).min(0.9);
+    let crowded = crowded(doing, lost);
     let served = if claim.wants > granted + 1e-9 {
         (granted / vps).min(crowded)
     } else {
         crowded
     };
     let before = doing.served;
-    doing.served += 0.5 * (served - before);
+    doing.served += 0.5 * pace * (served - before);
     let room = claim.limit - doing.served * doing.load.vps;
     doing.beside = doing.beside.min(room.max(0.0));
     (doing.served - before).abs() / before
 }
 
-fn claim((doing, form): (&Doing, &&Form)) -> Claim {
+/// What a partition claims that loses so many cores by chance.
+fn claim(doing: &Doing, form: &Form, lost: f64) -> Claim {
+    let Processors::Shared {
+        r#virtual,
+        capped,
+        weight,
+        ..
+    } = &form.partition.processors
+    else {
+        return Claim::default();
+    };
     let wants = if matches!(form.demand.arrivals, Arrivals::Open(_)) && !doing.load.overrun {
-        doing.cores()
+        doing.load.vps * crowded(doing, lost)
     } else {
         doing.load.vps
     };
-    match &form.partition.processors {
-        Processors::Dedicated { .. } => Claim::default(),
-        Processors::Shared {
-            r#virtual,
-            capped,
-            weight,
-            ..
-        } => {
-            let vps = f64::from(*r#virtual);
-            // A cap by weight holds for each logical core: those without work leave theirs unused.
-            let at_work = if form.caps_each {
-                (doing.load.vps / vps).min(1.0)
-            } else {
-                1.0
-            };
-            let most = if *capped {
-                doing.entitled * at_work
-            } else {
-                vps
-            };
-            Claim {
-                wants,
-                entitled: doing.entitled,
-                limit: most.min(form.cap),
-                weight: f64::from(*weight),
-                group: form.group,
-            }
+    let vps = f64::from(*r#virtual);
+    let entitled = match form.each {
+        None => doing.entitled,
+        Some(Polarization::Horizontal) => doing.entitled * (doing.load.vps / vps).min(1.0),
+        Some(Polarization::Vertical) => {
+            polarize(doing.entitled, *r#virtual).of_first(doing.load.vps)
         }
+    };
+    let most = if *capped { entitled } else { vps };
+    Claim {
+        wants,
+        entitled,
+        limit: most.min(form.cap),
+        weight: f64::from(*weight),
+        group: form.group,
     }
 }

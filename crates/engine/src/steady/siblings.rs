@@ -9,7 +9,7 @@
 use super::demand::Arrivals;
 use super::filling::THREADS;
 use super::form::Form;
-use super::host::Host;
+use super::host::{Host, Unit};
 use super::overflow::mean_beyond;
 use super::state::{Crowd, Doing, State};
 use crate::spec::Policy;
@@ -34,14 +34,7 @@ impl State {
     /// Who has to share a core, by chip.
     pub(super) fn crowd(&mut self, forms: &[&Form]) {
         let Some(host) = &self.host else { return };
-        let crowded = crowded(host, &self.doing, forms);
-        let lots = crowded.len();
-        let all: Vec<f64> = (0..lots)
-            .map(|lot| {
-                let busy: f64 = crowded[lot].iter().map(|(_, of)| of.busy).sum();
-                busy / host.lots[lot].cpus
-            })
-            .collect();
+        let lots = Lots::of(host, &self.doing, forms);
         for (partition, form) in forms.iter().enumerate() {
             let doing = &mut self.doing[partition];
             let stays = if host.policy == Policy::Credit2 {
@@ -51,44 +44,88 @@ impl State {
             };
             let each = doing.load.vps / f64::from(form.filled.vps());
             for site in &mut doing.sites {
-                let (mut sum, mut weight) = ([0.0; THREADS], 0.0);
-                let (mut beside, mut taken) = (0.0, 0.0);
-                let units = host.units.iter().filter(|unit| unit.partition == partition);
-                for unit in units {
-                    let there = unit.seats.iter().find(|(chip, _)| *chip == site.chip);
-                    let Some((_, share)) = there else { continue };
-                    for (lot, part) in &unit.lots {
-                        let Some((_, of)) = crowded[*lot].iter().find(|(at, _)| *at == site.chip)
-                        else {
-                            continue;
-                        };
-                        let own = host.lots[*lot].beside[*lot];
-                        let mut mix = of.crowd(host.siblings, stays, each);
-                        for (other, beside) in host.lots[*lot].beside.iter().enumerate() {
-                            if other != *lot && *beside > 0.0 {
-                                let others = binomial(host.siblings, all[other].min(1.0));
-                                for (mine, theirs) in mix.iter_mut().zip(others) {
-                                    *mine += beside * (theirs - *mine) / (own + beside).max(1e-9);
-                                }
-                            }
-                        }
-                        let by = unit.share * share * part;
-                        weight += by;
-                        beside += by * of.beside(host.siblings, 0.0);
-                        taken += by * of.taken();
-                        sum.iter_mut()
-                            .zip(mix)
-                            .for_each(|(sum, mix)| *sum += by * mix);
-                    }
-                }
-                if weight > 0.0 {
-                    sum.iter_mut().for_each(|share| *share /= weight);
-                    site.taken = taken / weight;
-                    site.crowd = (host.siblings > 1).then_some(sum);
-                    site.beside = (host.siblings - 1) as f64 * beside / weight;
+                let found = lots.around((partition, site.chip), stays, each);
+                if found.weight > 0.0 {
+                    let crowd = found.crowd.map(|share| share / found.weight);
+                    site.taken = found.taken / found.weight;
+                    site.crowd = (host.siblings > 1).then_some(crowd);
+                    site.beside = (host.siblings - 1) as f64 * found.beside / found.weight;
                 }
             }
         }
+    }
+}
+
+/// What a partition's threads find around them on a chip, sums over the lots that they may use.
+#[derive(Default)]
+struct Around {
+    weight: f64,
+    crowd: Crowd,
+    beside: f64,
+    taken: f64,
+}
+
+/// The lots of a host, and who runs there.
+struct Lots<'a> {
+    host: &'a Host,
+    /// By lot and chip.
+    crowded: Vec<Vec<(usize, Crowded)>>,
+    /// Busy share of each lot's processors.
+    busy: Vec<f64>,
+}
+
+impl<'a> Lots<'a> {
+    fn of(host: &'a Host, doing: &[Doing], forms: &[&Form]) -> Self {
+        let crowded = crowded(host, doing, forms);
+        let busy = crowded.iter().zip(&host.lots).map(|(on, lot)| {
+            let busy: f64 = on.iter().map(|(_, of)| of.busy).sum();
+            busy / lot.cpus
+        });
+        Self {
+            host,
+            busy: busy.collect(),
+            crowded,
+        }
+    }
+
+    /// What a partition finds on a chip; `stays` and `each` are as of [`Crowded::crowd`].
+    fn around(&self, (partition, chip): (usize, usize), stays: f64, each: f64) -> Around {
+        let siblings = self.host.siblings;
+        let mut sum = Around::default();
+        let own = |unit: &&Unit| unit.partition == partition;
+        for unit in self.host.units.iter().filter(own) {
+            let there = unit.seats.iter().find(|(at, _)| *at == chip);
+            let Some((_, share)) = there else { continue };
+            for (lot, part) in &unit.lots {
+                let on = &self.crowded[*lot];
+                let Some((_, of)) = on.iter().find(|(at, _)| *at == chip) else {
+                    continue;
+                };
+                let mix = self.mixed(*lot, of.crowd(siblings, stays, each));
+                let by = unit.share * share * part;
+                sum.weight += by;
+                sum.beside += by * of.beside(siblings, 0.0);
+                sum.taken += by * of.taken();
+                let pairs = sum.crowd.iter_mut().zip(mix);
+                pairs.for_each(|(sum, mix)| *sum += by * mix);
+            }
+        }
+        sum
+    }
+
+    /// Some siblings of a lot's processors are of other lots.
+    fn mixed(&self, lot: usize, mut mix: Crowd) -> Crowd {
+        let around = &self.host.lots[lot].beside;
+        let own = around[lot];
+        for (other, beside) in around.iter().enumerate() {
+            if other != lot && *beside > 0.0 {
+                let others = binomial(self.host.siblings, self.busy[other].min(1.0));
+                for (mine, theirs) in mix.iter_mut().zip(others) {
+                    *mine += beside * (theirs - *mine) / (own + beside).max(1e-9);
+                }
+            }
+        }
+        mix
     }
 }
 

@@ -5,11 +5,10 @@ use super::chain::Load;
 use super::filling::THREADS;
 use super::form::Form;
 use super::host::Host;
-use super::nodes::Nodes;
 use super::overflow::Groups;
 use super::scope::Scope;
 use super::zvm_cp::{Beside, Cp};
-use crate::cost::{Class, Contention, Occupancy, Spread, Working};
+use crate::cost::{Class, Contention, Occupancy, Place, Spread, Working};
 use crate::ids::{ById, ChipId};
 use crate::machine::Topology;
 use crate::spec::Machine;
@@ -60,6 +59,16 @@ impl Site {
     }
 }
 
+/// What a partition does on a chip, dispatch by dispatch.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Stay {
+    /// Cores that it keeps busy.
+    pub cores: f64,
+    /// How long one of these stays, and how long it is without work then [ns].
+    pub stay_ns: f64,
+    pub away_ns: f64,
+}
+
 /// What an instruction costs at a site.
 pub(super) fn classes<'a>(sites: &'a [Site], of: &'a Site) -> &'a [Class] {
     of.twin.map_or(&of.classes, |twin| &sites[twin].classes)
@@ -98,6 +107,8 @@ pub(super) struct Doing {
     pub before: f64,
     /// Share of its time on other chips of the home node, and on other nodes.
     pub away: [f64; 2],
+    /// Share of those that stay for good that came to their home chips before these were full.
+    pub first: f64,
     /// Share of its time on chips that are no home of any of its virtual processors.
     pub out: f64,
 }
@@ -174,12 +185,15 @@ pub(super) struct State {
     pub free: ById<ChipId, f64>,
     /// What those at home on each leave of it.
     pub idle: ById<ChipId, f64>,
-    /// Virtual processors in use on each, and cores at work.
-    pub here: ById<ChipId, f64>,
+    /// Cores at work on each.
     pub used: ById<ChipId, f64>,
     /// Who finds a core on each chip, and on each node.
     pub seats: Groups,
-    pub nodes: Nodes,
+    /// Cores of each that are taken for good.
+    pub taken: ById<ChipId, f64>,
+    pub nodes: Groups,
+    /// Part of the usual way that a step goes, so that those that overshoot come to rest.
+    pub pace: f64,
     /// Room to work in: core time by chip, and shares of a partition's time.
     pub row: ById<ChipId, f64>,
     pub shares: Vec<(usize, f64)>,
@@ -187,8 +201,10 @@ pub(super) struct State {
     pub waits: bool,
     /// Whether a part of the machine cannot be solved without the rest.
     pub spills: bool,
-    /// Busy cores of each, and how long those stay who keep them busy [ns].
-    pub stays: ById<ChipId, Vec<(f64, f64)>>,
+    /// Who keeps cores of each busy.
+    pub stays: ById<ChipId, Vec<Stay>>,
+    /// How often an idle core of each is taken, see [`State::taking`].
+    pub taking: ById<ChipId, [f64; 2]>,
     /// z/VM's own in each partition.
     pub cps: Vec<Cp>,
     /// Who may use which processors, on a host.
@@ -214,11 +230,13 @@ impl State {
             doing: forms.iter().map(|form| Doing::new(form)).collect(),
             free: active.clone(),
             idle: active.clone(),
-            here: ById::of(0.0, active.len()),
             used: ById::of(0.0, active.len()),
             stays: ById::of(Vec::new(), active.len()),
+            taking: ById::of([0.0; 2], active.len()),
             seats: Groups::new(active.len()),
-            nodes: Nodes::new(tree.nodes().len()),
+            taken: ById::of(0.0, active.len()),
+            nodes: Groups::new(tree.nodes().len()),
+            pace: 1.0,
             row: ById::of(0.0, active.len()),
             shares: Vec::new(),
             waits: false,
@@ -250,15 +268,35 @@ impl State {
         self.cps.clone_from(&other.cps);
         self.free.follow(&other.free);
         self.idle.follow(&other.idle);
-        self.here.follow(&other.here);
         self.used.follow(&other.used);
         for chips in scope.nodes.iter().map(|node| self.tree.chips_of(*node)) {
             for chip in chips {
                 self.stays[chip].clone_from(&other.stays[chip]);
+                self.taking[chip] = other.taking[chip];
             }
         }
         self.waits = self.occupancy.waits_on(&scope.ports);
         self.spills = false;
+    }
+
+    /// Where threads of a partition run, so many on each core.
+    pub fn place_of<'a>(
+        &'a self,
+        (at, form): (usize, &'a Form),
+        chip: ChipId,
+        threads: usize,
+    ) -> Place<'a> {
+        Place {
+            machine: &self.machine,
+            tree: &self.tree,
+            contention: &self.contention,
+            occupancy: &self.occupancy,
+            partition: &form.partition,
+            spread: &self.spreads[at],
+            chip,
+            threads: threads as u8,
+            snoozing_sibling: form.snoozes && threads == 1,
+        }
     }
 
     /// Which cores of a part of the machine nobody owns.

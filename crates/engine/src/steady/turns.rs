@@ -4,23 +4,27 @@
 use super::form::Form;
 use super::halts::used;
 use super::host::Host;
-use super::state::{Site, State, NOTHING};
-use crate::cost::{Place, Refill};
+use super::state::{Doing, Site, State, NOTHING};
+use crate::cost::Refill;
 use crate::hypervisor::numa::next_period_ns;
 use crate::ids::ChipId;
 use crate::spec::{Policy, Workload};
 
-impl State {
-    /// What wake-ups and turns cost a partition.
-    pub(super) fn turns(&mut self, at: usize, form: &Form) {
-        let Some(host) = &self.host else { return };
-        let doing = &self.doing[at];
+/// How virtual processors halt: for how long on the mean [ns], what polling takes [processors], the
+/// share of halts that end meanwhile, and the squares of the busy shares.
+#[derive(Default)]
+struct Halting {
+    ns: f64,
+    polls: f64,
+    found: f64,
+    squares: f64,
+}
+
+impl Halting {
+    fn of(host: &Host, doing: &Doing, form: &Form) -> Self {
         let load = &doing.load;
         let vps = f64::from(form.filled.vps());
         let idle = (vps - load.vps).max(0.0);
-        let wakes = load.wakes_per_ns;
-        let kvm = form.threads.kvm.as_ref();
-        let path = kvm.map_or(0.0, |kvm| kvm.path_ns);
         let again = match form.partition.workload {
             Workload::Transactions { .. } | Workload::Users { .. } => {
                 1.0 - 1.0 / form.demand.bursts
@@ -31,30 +35,43 @@ impl State {
         let used = used(form.filled.vps() as usize, chips, load.vps, again);
         let turns = chips as f64 * idle / vps;
         let stages = 1.0 + (1.0 - again) * (turns - 1.0).max(0.0);
-        let (mut polls, mut found, mut halt_ns) = (0.0, 0.0, 0.0);
-        let squares: f64 = used.iter().map(|busy| busy * busy).sum();
+        let mut all = Self {
+            squares: used.iter().map(|busy| busy * busy).sum(),
+            ..Self::default()
+        };
         for busy in used {
             let share = busy / load.vps.max(1e-12);
-            let halt = (1.0 - busy) / (wakes * share).max(1e-18);
-            halt_ns += share * halt;
-            if let Some(kvm) = kvm {
+            let halt = (1.0 - busy) / (load.wakes_per_ns * share).max(1e-18);
+            all.ns += share * halt;
+            if let Some(kvm) = &form.threads.kvm {
                 let (poll_ns, ends) = kvm.polling(halt, stages);
-                polls += wakes * share * poll_ns;
-                found += share * ends;
+                all.polls += load.wakes_per_ns * share * poll_ns;
+                all.found += share * ends;
             }
         }
-        polls *= host.room;
-        found *= host.room;
+        all.polls *= host.room;
+        all.found *= host.room;
+        all
+    }
+}
+
+impl State {
+    /// What wake-ups and turns cost a partition.
+    pub(super) fn turns(&mut self, at: usize, form: &Form) {
+        let Some(host) = &self.host else { return };
+        let doing = &self.doing[at];
+        let load = doing.load;
+        let vps = f64::from(form.filled.vps());
+        let halting = Halting::of(host, doing, form);
+        let path = form.threads.kvm.as_ref().map_or(0.0, |kvm| kvm.path_ns);
         let own = host.switch_ns + path;
         // One that others wait for runs for a turn, while as many wait as run for less.
         let waiting = (2.0 * (1.0 - doing.served)).min(1.0);
         let ends = doing.served * load.vps * waiting / host.turn_ns;
-        let sleeps = wakes * (1.0 - found);
-        let demand = &form.demand;
-        let daemon_wakes = demand.daemons_per_ns * idle / vps;
-        let faults = faults(host, form);
-        let held_up = sleeps * own + wakes * found * path + ends * own + faults;
-        let woken = |site: &Site| (site.taken, halt_ns * (site.taken + site.beside));
+        let sleeps = load.wakes_per_ns * (1.0 - halting.found);
+        let in_guest = load.wakes_per_ns * halting.found * path;
+        let held_up = sleeps * own + in_guest + ends * own + faults(host, form);
+        let woken = |site: &Site| (site.taken, halting.ns * (site.taken + site.beside));
         // Under Xen any processor of the run queue goes on with one; Linux leaves it where it was.
         let moved = f64::from(u8::from(host.policy == Policy::Credit2));
         let turn_ns = host.turn_ns;
@@ -62,19 +79,20 @@ impl State {
             + ends * self.cold(at, form, ends, |_| (moved, turn_ns));
         let busy = doing.served * load.vps;
         let worked = busy * (1.0 - doing.stalled);
-        let left = f64::from(form.filled.vps()) - busy;
-        let beside = demand.daemons_per_ns * demand.daemon_ns + daemon_wakes * own + polls;
-        let bursts = load.bursts_per_ns.max(1e-18);
-        let load = *load;
+        let left = vps - busy;
+        let demand = &form.demand;
+        let daemon_wakes = demand.daemons_per_ns * (vps - load.vps).max(0.0) / vps;
+        let beside = demand.daemons_per_ns * demand.daemon_ns + daemon_wakes * own + halting.polls;
         let doing = &mut self.doing[at];
         doing.beside = beside.min(left.max(0.0));
-        doing.polls = doing.beside * polls / beside.max(1e-18);
+        doing.polls = doing.beside * halting.polls / beside.max(1e-18);
         doing.in_use =
-            (load.vps * load.vps / squares.max(1e-18)).clamp(load.vps, vps.max(load.vps));
+            (load.vps * load.vps / halting.squares.max(1e-18)).clamp(load.vps, vps.max(load.vps));
         doing.dispatches = sleeps + ends + daemon_wakes;
         let stalled = held_up / (held_up + worked).max(1e-15);
-        doing.stalled += 0.7 * (stalled.min(0.9) - doing.stalled);
-        doing.reload_ns += 0.5 * (cold / bursts - doing.reload_ns);
+        doing.stalled += 0.7 * self.pace * (stalled.min(0.9) - doing.stalled);
+        doing.reload_ns +=
+            0.5 * self.pace * (cold / load.bursts_per_ns.max(1e-18) - doing.reload_ns);
     }
 
     /// What a thread loses that finds others' lines where it comes to run: `away` gives the chance
@@ -86,18 +104,7 @@ impl State {
         let mut all = 0.0;
         for site in doing.sites.iter().filter(|site| site.share > NOTHING) {
             let chip = ChipId::new(site.chip);
-            let place = Place {
-                machine: &self.machine,
-                tree: &self.tree,
-                contention: &self.contention,
-                occupancy: &self.occupancy,
-                partition: &form.partition,
-                spread: &self.spreads[at],
-                chip,
-                threads: 1,
-                snoozing_sibling: false,
-            };
-            let refill = Refill::of(&site.classes[1], &place);
+            let refill = Refill::of(&site.classes[1], &self.place_of((at, form), chip, 1));
             if refill.lines_per_instruction <= 0.0 {
                 continue;
             }

@@ -9,7 +9,7 @@ partition (SMT, folding) stands in comments, with the partition it belongs to.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -80,9 +80,34 @@ def _profiles(run: Run, configurations: list[SystemConfiguration]) -> Iterator[s
     yield ""
     yield "# Profiles: what a partition gets when it is activated"
     for c in configurations:
-        words = ["name=\0", f"lpar_name={c.name}", *_processors(run, c), *_memory(c)]
-        told = _quoted(",".join(words)).replace("\0", "$PROFILE")
+        told = _profile(run, c, "name=\0", f"lpar_name={c.name}")
         yield f'chsyscfg -r prof -m "$SYSTEM" -i {told}'
+
+
+def _profile(run: Run, c: SystemConfiguration, *names: str) -> str:
+    """What a profile holds, behind whose it is; a zero byte stands for its name."""
+    words = [*names, *_processors(run, c), *_memory(c)]
+    return _quoted(",".join(words)).replace("\0", "$PROFILE")
+
+
+def created(run: Run, names: Collection[str]) -> Iterator[str]:
+    """Partitions of a run that are not there yet, with a first profile each, and started."""
+    options = ExportOptions()
+    details = options.view(run).details
+    configurations = [from_spec(run.spec, name, details.get(name)) for name in names]
+    for c in configurations:
+        told = _profile(run, c, f"name={c.name}", "profile_name=\0", "lpar_env=aixlinux")
+        yield f'mksyscfg -r lpar -m "$SYSTEM" -i {told}'
+    yield "# Then disks and networks; SMT and folding are set inside (see the whole export)"
+    yield from _affinity(run, configurations)
+
+
+def removed(names: Collection[str]) -> Iterator[str]:
+    """Partitions that are no longer wanted, with their profiles."""
+    for name in names:
+        yield f'chsysstate -m "$SYSTEM" -r lpar -o osshutdown -n {quote(name)}'
+    for name in names:
+        yield f'rmsyscfg -r lpar -m "$SYSTEM" -n {quote(name)}'
 
 
 def _processors(run: Run, c: SystemConfiguration) -> Iterator[str]:

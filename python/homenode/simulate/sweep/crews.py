@@ -19,7 +19,8 @@ def crew_of(order: Order, on: str | None, jobs: int | None, left: int) -> Crew:
     if on is None:
         cores = jobs or os.cpu_count() or 1
         count = min(cores, left)
-        order = replace(order, threads=max(1, cores // count))
+        # They see the folder: files need not be sent. The order's id is told before.
+        order = replace(order, files={}, threads=max(1, cores // count))
         return Alone(order) if count == 1 else Processes(order, count)
     if on == "ray" or on.startswith("ray://"):
         return Cluster(order, None if on == "ray" else on, jobs, left)

@@ -18,7 +18,7 @@ from homenode.records.importing.assemble.convert import Residual
 from homenode.records.importing.assemble.plan import Bursts
 from homenode.records.importing.facts import Facts
 from homenode.records.importing.opening.sources import ListingError, Notice
-from homenode.staging import staging
+from homenode.staging import write_folder
 
 SCENARIO_FILE = "scenario.toml"
 _ORIGIN = re.compile(r"# (?P<file>[^;]+?):(?P<line>[0-9]+)")
@@ -144,22 +144,8 @@ class Assembled:
         """Write the folder as a whole or not at all; one that is there is kept unless `force`, and
         then only if it holds nothing but such a scenario.
         """
-        if folder.exists() and not (force and _is_ours(folder)):
-            step = "name another folder with -o" if force else "name another folder, or use --force"
-            raise StoreError(f"{folder} is there already", next_step=step)
-        try:
-            with staging(folder.parent) as aside:
-                draft = aside / "new"
-                draft.mkdir()
-                write_files(draft, self.text, self.files)
-                if folder.exists():
-                    folder.rename(aside / "old")
-                draft.rename(folder)
-        except OSError as failure:
-            raise StoreError(
-                f"{folder} cannot be written: {failure.strerror}",
-                next_step="name a folder in one that is there and yours",
-            ) from failure
+        files = {SCENARIO_FILE: self.text.encode(), **self.files}
+        write_folder(folder, files, _is_ours if force else None)
 
 
 def write_files(folder: Path, text: str, files: Mapping[str, bytes]) -> None:

@@ -100,10 +100,9 @@ def _choose(
     if need.under is not None:
         need = replace(need, cores=1)
     system = system or SystemFacts("")
-    for name in machines():
-        found = machine(name)
-        if system.model is not None and _same_model(found.model, system.model.value):
-            return _of_catalog(found, f"{system.model.where}", system, need)
+    exact = exact_machine(system)
+    if exact is not None and system.model is not None:
+        return _of_catalog(exact, f"{system.model.where}", system, need)
     topology = real_topology(facts, system)
     wanted = _generation(system)
     nearest = None if wanted is None else _nearest(wanted, need)
@@ -144,6 +143,22 @@ def _refuse_cells(found: MachineDescription) -> None:
             " ran HP-UX",
             next_step="import vparstatus -v -M and parstatus -C of it, or name another machine",
         )
+
+
+def exact_machine(system: SystemFacts) -> MachineDescription | None:
+    """The shipped machine of the very model that recordings tell."""
+    if system.model is None:
+        return None
+    told = system.model.value
+    found = (machine(name) for name in machines())
+    return next((one for one in found if _same_model(one.model, told)), None)
+
+
+def same_generation(system: SystemFacts) -> MachineDescription | None:
+    """The smallest shipped machine of the processor generation that recordings tell."""
+    wanted = _generation(system)
+    found = None if wanted is None else _nearest(wanted, Need(1, 0, shares=False))
+    return found if found is not None and _generation_of(found) == wanted else None
 
 
 def _same_model(one: str, other: str) -> bool:

@@ -114,7 +114,7 @@ def recorded_of(
     begin = min(starts, default=dt.datetime(1970, 1, 1))  # noqa: DTZ001 - as recorded, zoneless
     found: dict[Key, Recorded] = {}
     for key, several in by_partition.items():
-        chosen = _of_one_kind(key[1], several, notices)
+        chosen = of_one_kind(key[1], several, notices)
         own = recorded(chosen, begin) if chosen else None
         if own is None or not own.samples:
             continue
@@ -130,7 +130,7 @@ def _start(series: Series) -> dt.datetime | None:
     return None
 
 
-def _of_one_kind(name: str, series: Sequence[Series], notices: list[Notice]) -> list[Series]:
+def of_one_kind(name: str, series: Sequence[Series], notices: list[Notice]) -> list[Series]:
     """Series of one quantity: cores it was on count before time in which it was busy."""
     kinds = {one.quantity for one in series}
     if len(kinds) < 2:

@@ -196,6 +196,7 @@ def clock_of(
     import polars as pl
 
     moments = [float(time) for time in times["time"]]
+    lines = times["line"].to_list()
     if interval is None:
         interval = _usual(moments)
     if interval is None:
@@ -205,14 +206,14 @@ def clock_of(
     before = begun
     for index, moment in enumerate(moments):
         length = interval if before is None else moment + shift - before
-        where = source.at(int(times["line"][index]))
         if length <= 0 and index:
+            where = source.at(int(lines[index]))
             text = f"the clock goes back by {interval - length:g} s here; samples follow each other"
             notices.append(Notice(f"{text} as they were counted", where))
             shift += interval - length
             length = interval
         elif not 0 < length <= _LATE * interval:
-            late += [where] if index else []
+            late += [source.at(int(lines[index]))] if index else []
             length = interval
         before = moment + shift
         ends.append(round(before * 1e6))

@@ -1,0 +1,114 @@
+"""A report as one HTML file: no script, no network, pictures as drawings within it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
+from pathlib import Path
+
+from homenode.errors import HomenodeError, StoreError
+from homenode.report.handed.section import Picture, Section
+from homenode.simulate.kept.grid import Grid
+from homenode.staging import write_whole
+
+MOST_BYTES = 3_000_000
+"""What can be mailed."""
+_LONG = 12
+"""Rows beyond which a table is folded on the screen; it prints whole."""
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+_STYLE = """\
+:root { color-scheme: light dark; --ink: #1d2327; --ground: #fff; --line: #c9d1d6; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e8ecee; --ground: #17191b; --line: #4a545b; }
+  figure { background: #fff; border-radius: 4px; }
+}
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--ground);
+  max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+h1, h2 { line-height: 1.2; } h2 { margin-top: 2.5rem; border-top: 1px solid var(--line);
+  padding-top: 1rem; }
+figure { margin: 1rem 0; padding: .5rem; overflow-x: auto; }
+figure svg { max-width: 100%; height: auto; }
+.wide, pre { overflow-x: auto; }
+pre { font-size: 13px; }
+table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums;
+  font-size: 14px; }
+caption { text-align: left; font-weight: 600; padding: .25rem 0; }
+th, td { padding: .15rem .6rem .15rem 0; border-bottom: 1px solid var(--line);
+  vertical-align: top; }
+summary { cursor: pointer; font-weight: 600; min-height: 24px; }
+@media print { body { max-width: none; margin: 0; font-size: 11pt; } h2 { break-after: avoid; }
+  figure, tr { break-inside: avoid; } }
+@media print { details::details-content { content-visibility: visible; block-size: auto; } }
+"""
+
+
+def write_report(title: str, sections: Sequence[Section], path: Path) -> Path:
+    """Write the file as a whole. Raises `HomenodeError` where it cannot be written or mailed."""
+    path = report_path(path)
+    content = page_text(title, sections).encode()
+    if len(content) > MOST_BYTES:
+        raise HomenodeError(
+            f"the report would have {len(content) / 1e6:.1f} MB, more than {MOST_BYTES / 1e6:g}",
+            next_step="report fewer runs at once, or a run of fewer partitions",
+        )
+    try:
+        write_whole(path, content)
+    except OSError as error:
+        raise StoreError(
+            f"cannot write {path}: {error.strerror or error}",
+            next_step="name a file in a folder that is there and yours",
+        ) from error
+    return path
+
+
+def report_path(path: Path) -> Path:
+    """Where a report is to be written; refused with another suffix, and where no folder is."""
+    if path.suffix != ".html":
+        raise HomenodeError(f"{path}: a report ends in .html")
+    if not path.parent.is_dir():
+        raise HomenodeError(f"cannot write {path}: there is no folder {path.parent}")
+    return path
+
+
+def page_text(title: str, sections: Sequence[Section]) -> str:
+    """The whole page."""
+    body = "\n".join(_section(one, at) for at, one in enumerate(sections))
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>\n{_STYLE}</style>\n</head>\n<body>\n"
+        f"<main>\n<h1>{escape(title)}</h1>\n{body}\n</main>\n</body>\n</html>\n"
+    )
+
+
+def _section(one: Section, at: int) -> str:
+    parts = [f'<section aria-labelledby="s{at}">', f'<h2 id="s{at}">{escape(one.title)}</h2>']
+    parts += [f"<p>{escape(line)}</p>" for line in one.lines]
+    parts += [_figure(picture, f"f{at}-{place}") for place, picture in enumerate(one.pictures)]
+    parts += [_table(grid) for grid in one.tables if grid.rows]
+    if one.commands:
+        parts.append(f"<pre>{escape(chr(10).join(one.commands))}</pre>")
+    return "\n".join([*parts, "</section>"])
+
+
+def _figure(picture: Picture, key: str) -> str:
+    """The drawing with a name for those who do not see it; ids are its own on the page."""
+    import vl_convert
+
+    drawn = vl_convert.vegalite_to_svg(picture.chart.to_dict())
+    drawn = re.sub(r'\b(id="|url\(#|href="#)', lambda found: found[0] + key + "-", drawn)
+    named = drawn.replace(
+        "<svg ", f'<svg role="img" aria-label="{escape(picture.says, quote=True)}" ', 1
+    )
+    return f"<figure>\n{named}\n</figure>"
+
+
+def _table(grid: Grid) -> str:
+    if len(grid.rows) <= _LONG:
+        return f'<div class="wide">\n{grid.html()}\n</div>'
+    heading = escape(grid.title or f"{len(grid.rows)} rows")
+    text = f'<div class="wide">\n{replace(grid, title="").html()}\n</div>'
+    return f"<details>\n<summary>{heading}</summary>\n{text}\n</details>"

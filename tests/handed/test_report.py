@@ -1,0 +1,191 @@
+"""Reports to hand over: one file, no network, every picture named, nothing of a name taken for
+markup.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("homenode._engine", reason="the compiled engine is not installed")
+
+from homenode.cli import call
+from homenode.model.catalog import machine
+from homenode.report.handed.page import page_text, write_report
+from homenode.report.handed.pdf import browser, write_pdf
+from homenode.report.handed.section import Section
+from homenode.report.handed.sections import sections
+from homenode.report.handed.trust import assumed_table, studies_of
+from homenode.simulate.kept.grid import Grid
+from homenode.simulate.run import Run
+from homenode.simulate.scenario import Scenario
+
+SCENARIO = """\
+title = "<b>Should & must</b> it move?"
+[machine]
+model = "ibm-power-770"
+[[partition]]
+name = "db"
+processors = {{ mode = "shared", entitlement = 2.0, virtual = 4 }}
+memory = "16 GiB"
+home = "{home}"
+workload = {{ kind = "loops", count = 8, endless = true, profile = "oltp" }}
+[run]
+warmup = "100 ms"
+duration = "300 ms"
+replications = 2
+"""
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+    out = tmp_path_factory.mktemp("runs")
+    homes = {"asis": "drawer0", "moved": "drawer1"}
+    return [
+        Scenario.from_toml(SCENARIO.format(home=home), name).run(out=out)
+        for name, home in homes.items()
+    ]
+
+
+class _Seen(HTMLParser):
+    """Tags that were opened, with their attributes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_a_report_is_one_file_without_scripts_or_addresses(runs: list[Run], tmp_path: Path) -> None:
+    path = write_report("asis", sections(runs[:1]), tmp_path / "asis.html")
+    seen = _Seen(path.read_text())
+    assert not {"script", "iframe", "link", "object"} & {tag for tag, _ in seen.tags}
+    for _, attributes in seen.tags:
+        assert not [name for name in attributes if name.startswith("on")]
+        for name in ("src", "href", "xlink:href"):
+            assert (attributes.get(name) or "#").startswith("#")
+    policy = next(told for tag, told in seen.tags if "http-equiv" in told)["content"] or ""
+    assert "default-src 'none'" in policy
+
+
+def test_pictures_have_names_and_ids_are_given_once(runs: list[Run]) -> None:
+    seen = _Seen(page_text("asis", sections(runs[:1])))
+    drawn = [told for tag, told in seen.tags if tag == "svg" and told.get("role") == "img"]
+    assert len(drawn) == [tag for tag, _ in seen.tags].count("figure") >= 3
+    assert all(told["aria-label"] for told in drawn)
+    ids = Counter(told["id"] for _, told in seen.tags if told.get("id"))
+    assert [name for name, count in ids.items() if count > 1] == []
+
+
+def test_what_a_picture_refers_to_is_there(runs: list[Run]) -> None:
+    text = page_text("asis", sections(runs[:1]))
+    ids = set(re.findall(r'\bid="([^"]+)"', text))
+    assert set(re.findall(r"url\(#([^)]+)\)", text)) <= ids
+
+
+def test_names_are_no_markup(runs: list[Run]) -> None:
+    seen = _Seen(page_text("asis", sections(runs[:1])))
+    assert "b" not in [tag for tag, _ in seen.tags]
+    assert "<b>Should & must</b> it move?" in seen.text
+
+
+def test_every_section_says_something_and_figures_are_those_of_the_run(runs: list[Run]) -> None:
+    told = {one.title: one for one in sections(runs[:1], question="Why?")}
+    assert told["Question"].lines[0] == "Why?"
+    assert all(one.lines or one.tables for one in told.values())
+    used = f"{runs[0].metric('db', 'physc').mean:.2f}"
+    assert used in " ".join(told["Answer"].lines)
+    rows = [row for grid in told["Where the cores went"].tables for row in grid.rows]
+    assert any(cell.startswith(used) for row in rows for cell in row)
+
+
+def test_another_run_is_held_against_the_first(runs: list[Run]) -> None:
+    told = sections(runs)
+    (against,) = [one for one in told if " against " in one.title]
+    assert against.tables
+    assert against.pictures
+    assert runs[1].name in " ".join(next(one for one in told if one.title == "Answer").lines)
+
+
+def test_studies_are_those_that_touch_the_machine_or_a_profile() -> None:
+    near = [one.name for one in studies_of(machine("ibm-power-795"), frozenset())]
+    assert near[0] == "p795-lpar-affinity"
+    assert "hp-vpars" not in near
+    more = {one.name for one in studies_of(machine("ibm-power-795"), frozenset({"oltp"}))}
+    assert set(near) <= more
+
+
+def test_what_is_assumed_has_a_range() -> None:
+    table = assumed_table(machine("ibm-power-795"))
+    ranges = [str(cell) for cell in table.columns[2].cells]
+    assert ranges
+    assert all(" to " in one for one in ranges)
+
+
+def test_long_tables_are_folded_and_whole(runs: list[Run]) -> None:
+    grid = Grid("long", ("row", "value"), [(str(at), "1") for at in range(40)])
+    text = page_text("x", [Section("Long", tables=(grid,))])
+    assert text.count("<details>") == 1
+    assert text.count("<tr>") == 41
+
+
+def test_too_much_to_mail_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    grid = Grid("long", ("row", "value"), [(str(at), "1" * 90) for at in range(40_000)])
+    path = tmp_path / "large.html"
+    with pytest.raises(Exception, match="more than 3"):
+        write_report("x", [Section("Large", tables=(grid,))], path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["nowhere", "-o", "x.html"], "nowhere"),
+        (["asis", "-o", "x.txt"], ".html"),
+        (["asis", "-o", "no/such/x.html"], "cannot write"),
+        (["asis", "-o", "x.html", "--advise", "soon"], "--advise"),
+    ],
+)
+def test_the_command_refuses_in_words(
+    runs: list[Run],
+    words: list[str],
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert call(["report", *words, "--out", str(runs[0].path.parent)]) == 2
+    told = capsys.readouterr().err
+    assert says in told
+    assert "Traceback" not in told
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pdf_without_a_browser_is_refused(
+    runs: list[Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_report("asis", sections(runs[:1]), tmp_path / "asis.html")
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    with pytest.raises(Exception, match="none is installed"):
+        write_pdf(path, tmp_path / "asis.pdf")
+
+
+@pytest.mark.slow("starts a browser")
+def test_a_pdf_is_printed_by_a_real_browser(runs: list[Run], tmp_path: Path) -> None:
+    if browser() is None:
+        pytest.skip("no Chromium is installed: the PDF was not printed")
+    path = write_report("asis", sections(runs[:1]), tmp_path / "asis.html")
+    assert write_pdf(path, tmp_path / "asis.pdf").read_bytes()[:5] == b"%PDF-"
