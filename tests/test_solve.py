@@ -180,7 +180,7 @@ CHANGE = '\n[[change]]\nat = "1 s"\npartition = "web"\nentitlement = 2.0\n'
             lambda: layout(partition('{ kind = "loops", count = 2, profile = "compute" }')),
             "partition web: its kind of workload",
         ),
-        (lambda: Scenario.load("examples/zvm-tiled.toml"), "z/VM's own dispatcher"),
+        (lambda: Scenario.load("examples/zvm-paging.toml"), "partition zvm: paging of z/VM"),
     ],
 )
 def test_what_only_a_simulation_tells_is_refused(

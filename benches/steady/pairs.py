@@ -16,6 +16,8 @@ from homenode.errors import HomenodeError
 from homenode.simulate.scenario import Scenario
 
 SECOND = 1_000_000_000
+GUESTS = "virtual machines"
+"""What a partition of z/VM is called among kinds of work."""
 _FULL = 0.9
 """Share of a node's cores from which on it counts as full."""
 _BATCHES = 8
@@ -57,7 +59,7 @@ class Row:
     def deviation(self) -> float:
         """Of the cores for the same work: how much came by chance is in both."""
         (solved, simulated), by_chance = self.instructions, 1.0
-        if self.kind == "transactions" and solved > 0:
+        if self.kind in ("transactions", GUESTS) and solved > 0:
             by_chance = simulated / solved
         return self.cores[0] * by_chance / self.cores[1] - 1.0
 
@@ -114,6 +116,11 @@ def _settle(spec: dict[str, Any]) -> None:
     if numa:
         numa |= {"scan_bytes": 1 << 20, "fault_ns": 0, "move_ns": 0}
         spec["warmup_ns"] = 10 * SECOND
+    for one in spec["partitions"]:
+        if "machines" in one["guest"]:
+            # As often decided in this time as else in a minute.
+            one["guest"]["park_interval_ns"] = SECOND // 5
+            spec["warmup_ns"] = 2 * SECOND
 
 
 Parts = list[tuple[int, int]]
@@ -148,7 +155,7 @@ def _row(
     parts: Parts,
 ) -> Row:
     totals, duration = by["totals"], spec["duration_ns"]
-    kind = one["workload"]["kind"]
+    kind = GUESTS if "machines" in one["guest"] else one["workload"]["kind"]
     return Row(
         number=number,
         name=one["name"],
@@ -170,7 +177,7 @@ _ALWAYS = ("loops", "warehouses")
 
 def _chance(parts: Parts, kind: str) -> float:
     """Half of the interval of the cores, or of those for the same work, by their mean."""
-    if kind == "transactions":
+    if kind in ("transactions", GUESTS):
         each = [busy / done for busy, done in parts if done]
     else:
         each = [float(busy) for busy, _ in parts]

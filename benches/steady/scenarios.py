@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from typing import Any
 
 Table = dict[str, object]
 
@@ -42,6 +43,8 @@ def _nested(value: object) -> bool:
 def _value(value: object) -> str:
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{k} = {_value(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
     return json.dumps(value)
 
 
@@ -144,6 +147,86 @@ def prsm(dice: random.Random) -> tuple[Table, list[float]]:
     return {"machine": {"model": model, "active_cores": cores}, "partition": partitions}, shares
 
 
+def zvm(dice: random.Random) -> tuple[Table, list[float]]:
+    """A z/VM with virtual machines of several kinds, beside partitions of Linux or alone."""
+    beside, _ = prsm(dice)
+    cores = dice.choice([4, 8, 14, 20])
+    smt, guest = dice.choice([1, 1, 2]), {"os": "zvm"}
+    guest["polarization"] = dice.choice(["vertical", "vertical", "horizontal"])
+    guest["smt"] = "off" if smt == 1 else "smt-2"
+    if guest["polarization"] == "vertical":
+        guest["unparking"] = dice.choice(["large", "medium", "small"])
+    processors: Table = {"mode": "dedicated", "cores": cores}
+    if dice.random() < 0.5:
+        processors = {"mode": "shared", "virtual": cores, "weight": 400}
+    share = dice.choice([0.1, 0.25, 0.4, 0.55, 0.7, 0.8, 0.9])
+    kinds = dice.randint(1, 4)
+    machines = [_machine(dice, at, share * cores / kinds) for at in range(kinds)]
+    one: Table = {
+        "name": "zvm",
+        "processors": processors,
+        "memory": "512 GiB",
+        "guest": guest,
+        "workload": {"kind": "idle", "profile": dice.choice(["oltp", "java", "integer-suite"])},
+        "virtual_machine": machines,
+    }
+    models = ["ibm-z14", "ibm-z15"] if smt == 2 else ["ibm-z13", "ibm-z14", "ibm-z15"]
+    there = cores + dice.choice([4, 8])
+    few: Any = beside["partition"] if dice.random() < 0.5 else []
+    few = [one for one in few if one["processors"]["virtual"] <= 4]
+    shares = [0.0, *(0.3 if "rate" in of["workload"] else 0.0 for of in few)]
+    machine: Table = {"model": dice.choice(models), "active_cores": there}
+    return {"machine": machine, "partition": [one, *few]}, shares
+
+
+def tiles(dice: random.Random) -> tuple[Table, list[float]]:
+    """Clients and servers of z/VM, on virtual switches of both layers."""
+    count, layer = dice.randint(1, 3), dice.choice([2, 3])
+    work: Table = {"kind": "web", "profile": "web-small", "request": "300 B", "file": "8 KiB"}
+    work["files"] = dice.choice([2, 8])
+    if dice.random() < 0.5:
+        work["think"] = dice.choice(["1 ms", "5 ms"])
+    guest = {"os": "zvm", "polarization": dice.choice(["vertical", "horizontal"])}
+    sides = [("client", dice.choice([3, 9])), ("server", dice.choice([9, 36]))]
+    one: Table = {
+        "name": "zvm",
+        "processors": {"mode": "dedicated", "cores": dice.choice([6, 12, 19, 38]), "type": "ifl"},
+        "memory": "512 GiB",
+        "guest": guest,
+        "workload": work,
+        "switch": [{"name": "tile", "count": count, "layer": layer}],
+        "virtual_machine": [
+            {"name": side, "count": of, "memory": "1 GiB", "role": side, "switch": "tile"}
+            for side, of in sides
+        ],
+    }
+    return {"machine": {"model": "ibm-z14"}, "partition": [one]}, [0.0]
+
+
+_NS = 0.24
+"""About what an instruction takes, so that loads are as meant."""
+
+
+def _machine(dice: random.Random, at: int, cores: float) -> Table:
+    """Virtual machines of a kind that are to use so many cores together."""
+    count, cpus = dice.choice([1, 2, 6, 12]), dice.choice([1, 2, 4])
+    instructions = dice.choice([1e6, 5e6, 22e6])
+    each_s = instructions * _NS * 1e-9
+    wanted = min(cores / count, 0.85 * cpus)
+    work: Table = {"kind": "transactions", "rate": f"{wanted / each_s:.4f}/s"}
+    if dice.random() < 0.3:
+        users = max(1, round(wanted * (0.5 + 1.5 * each_s) / each_s))
+        work = {"kind": "users", "count": users, "think": "500 ms"}
+    return {
+        "name": f"m{at}n",
+        "count": count,
+        "cpus": cpus,
+        "memory": "1 GiB",
+        "share": {"relative": dice.choice([100, 100, 300])},
+        "workload": {**work, "instructions": int(instructions)},
+    }
+
+
 def host(dice: random.Random, policy: str) -> tuple[Table, list[float]]:
     """Virtual machines of a host with two sockets."""
     model = dice.choice(["intel-xeon-6240-2s", "intel-xeon-6140-2s", "amd-epyc-7742-2s"])
@@ -168,6 +251,8 @@ PLATFORMS: dict[str, Callable[[random.Random], tuple[Table, list[float]]]] = {
     "powervm": powervm,
     "dedicated": lambda dice: powervm(dice, dedicated=True),
     "prsm": prsm,
+    "zvm": zvm,
+    "tiles": tiles,
     "linux": lambda dice: host(dice, "linux"),
     "credit2": lambda dice: host(dice, "credit2"),
 }

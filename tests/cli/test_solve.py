@@ -110,7 +110,7 @@ def test_without_a_steady_state_it_says_what_keeps_it_from_more(
     ("more", "what"),
     [
         ('[find]\nof = "score"\n', "what a scenario looks for is simulated only"),
-        ("", "z/VM's own dispatcher is simulated only; `homenode run` does it"),
+        ("", "paging of z/VM is simulated only; `homenode run` does it"),
     ],
 )
 def test_refusals_are_one_plain_message(
@@ -118,7 +118,7 @@ def test_refusals_are_one_plain_message(
 ) -> None:
     closed = SCENARIO.replace('"transactions", rate = "100/s"', '"warehouses", count = 2')
     scenario.write_text(closed + more, encoding="utf-8")
-    done = command("solve", scenario if more else root / "examples" / "zvm-tiled.toml")
+    done = command("solve", scenario if more else root / "examples" / "zvm-paging.toml")
     assert (done.returncode, done.stdout) == (2, "")
     assert what in done.stderr
     assert "Traceback" not in done.stderr

@@ -32,6 +32,11 @@ fn partition((name, of): (&str, &SolvedPartition)) -> Value {
         "by_distance": of.by_distance,
         "instructions": of.instructions,
         "waiting": of.waiting,
+        "zvm": of.zvm.as_ref().map(|zvm| json!({
+            "owners": zvm.owners,
+            "unparked": zvm.unparked,
+            "spun": zvm.spun,
+        })),
         "books": named(&BOOK_NAMES, &of.books.0),
         "lines": named(&LINE_NAMES, &of.lines.0),
     })

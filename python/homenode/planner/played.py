@@ -1,7 +1,8 @@
 """Layouts that are known as a whole only.
 
-On a host what one partition has hangs on control groups that it shares with others, so each layout
-is solved by itself (`Together`). What is not solved is simulated (`Played`): one replication of
+On a host what one partition has hangs on control groups that it shares with others, under z/VM on
+what they leave when it parks, so each layout is solved by itself (`Together`). What is not solved
+is simulated (`Played`): one replication of
 each, briefly, with the same random numbers in all; some layouts a second in place of thousands, so
 few are tried.
 """

@@ -13,7 +13,7 @@ import numpy as np
 from homenode.errors import HomenodeError, listed
 from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.scenario import Scenario
-from homenode.model.spec import Spec
+from homenode.model.spec import Spec, zvm_of
 from homenode.planner.cost import Cost, Now, Solved
 from homenode.planner.played import Played, Together
 from homenode.planner.rules import SLACK, Rule, excess_of, rules_of
@@ -104,7 +104,8 @@ def problem_of(
 def _solver(spec: Spec) -> Solver:
     """The steady solver; where it does not know the layout, simulations."""
     on_host = spec["machine"]["hypervisor"]["policy"] in HOST_POLICIES
+    parks = any(zvm_of(one) is not None for one in spec["partitions"])
     try:
-        return Together(spec) if on_host else Solver(spec)
+        return Together(spec) if on_host or parks else Solver(spec)
     except NotSolvedError:
         return Played(spec)

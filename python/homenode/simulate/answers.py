@@ -124,6 +124,17 @@ class PriceAnswer(TypedDict):
     partitions: list[PartitionPrice]
 
 
+class ZvmSolved(TypedDict):
+    """What z/VM tells of a partition, means over time."""
+
+    owners: list[float]
+    """Cores in virtual machines, in CP for one of them, in CP for itself."""
+    unparked: float
+    """Logical cores."""
+    spun: float
+    """Instructions executed while spinning in a second."""
+
+
 class PartitionSolved(TypedDict):
     """What a partition does in the steady state, means over time."""
 
@@ -152,6 +163,7 @@ class PartitionSolved(TypedDict):
     """Cores by cause; they add up to `cores`."""
     lines: dict[str, float]
     """Lines in a second by source."""
+    zvm: ZvmSolved | None
 
 
 class SolvedAnswer(TypedDict):

@@ -6,6 +6,10 @@
 use super::list::Search;
 use crate::spec;
 
+/// Data frames that a receiver acknowledges with one of its own (RFC 1122, 4.2.3.2: at least every
+/// second full segment).
+const FRAMES_ACKNOWLEDGED: u64 = 2;
+
 /// A virtual switch at work.
 #[derive(Clone, Debug)]
 pub struct Switch {
@@ -101,6 +105,32 @@ impl Switch {
             bytes,
             frames: self.frames_of(bytes) + beside,
         }
+    }
+
+    /// What follows a request, an answer and the end of a think time. What acknowledges the last
+    /// frames of an answer goes with what is sent after it.
+    pub fn parcels(&self, workload: &spec::Workload) -> [Parcel; 3] {
+        let spec::Workload::Web {
+            request_bytes,
+            file_bytes,
+            think_ns,
+            ..
+        } = *workload
+        else {
+            return [Parcel::default(); 3];
+        };
+        // Nothing to say yet before a think time: what came is acknowledged by itself.
+        let next_bytes = if think_ns > 0 { 0 } else { request_bytes };
+        let acknowledgements = if file_bytes > 0 {
+            self.frames_of(file_bytes) / FRAMES_ACKNOWLEDGED
+        } else {
+            0
+        };
+        [
+            self.parcel(file_bytes, 0),
+            self.parcel(next_bytes, acknowledgements.saturating_sub(1)),
+            self.parcel(request_bytes, 0),
+        ]
     }
 
     /// What went through it so far, as far as it was told.

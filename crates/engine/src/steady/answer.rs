@@ -2,7 +2,9 @@
 
 use super::form::Form;
 use super::state::{classes, Doing};
+use super::zvm_cp::Cp;
 use crate::cost::{Book, Books, Lines};
+use crate::guest::zvm::segment::{Owner, EXTRA_BOOKS, OWNERS};
 
 /// What a layout comes to.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +44,19 @@ pub struct SolvedPartition {
     pub lines: Lines,
     /// Share of the time with work in which its virtual processors wait for a core.
     pub waiting: f64,
+    /// What z/VM tells of it, where it runs.
+    pub zvm: Option<SolvedZvm>,
+}
+
+/// What z/VM tells of a partition, means over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SolvedZvm {
+    /// Cores by owner: guest, chargeable, system.
+    pub owners: [f64; OWNERS],
+    /// Logical cores not parked.
+    pub unparked: f64,
+    /// Instructions executed while spinning in a second.
+    pub spun: f64,
 }
 
 /// What a partition comes to where many layouts are compared.
@@ -63,6 +78,9 @@ pub struct Compared {
 
 /// Mean response of a transaction [ns].
 fn response_ns(doing: &Doing, form: &Form) -> Option<f64> {
+    if form.guests.is_some() {
+        return doing.response_ns;
+    }
     let (load, demand) = (&doing.load, &form.demand);
     let told = load.bursts_per_ns > 0.0 && !demand.recorded && !load.overrun;
     told.then(|| load.runnable / load.bursts_per_ns * demand.bursts + demand.wait_ns)
@@ -81,7 +99,7 @@ impl Compared {
     }
 }
 
-pub(super) fn answer(doing: &Doing, form: &Form) -> SolvedPartition {
+pub(super) fn answer(doing: &Doing, cp: &Cp, form: &Form) -> SolvedPartition {
     let (load, demand) = (&doing.load, &form.demand);
     let mut answer = SolvedPartition {
         cores: doing.cores(),
@@ -108,8 +126,8 @@ pub(super) fn answer(doing: &Doing, form: &Form) -> SolvedPartition {
             }
             answer.busy_threads += vps * busy as f64;
             let class = &classes(&doing.sites, site)[busy];
-            let work_ns = demand.burst * class.ns;
-            let all_ns = work_ns + doing.reload_ns;
+            let work_ns = doing.burst * class.ns;
+            let all_ns = work_ns + doing.reload_ns + doing.extra.ns;
             answer.books.add(Book::Hypervisor, vps * doing.stalled);
             let vps = vps * (1.0 - doing.stalled);
             let instructions = vps * busy as f64 * work_ns / all_ns / class.ns;
@@ -122,9 +140,34 @@ pub(super) fn answer(doing: &Doing, form: &Form) -> SolvedPartition {
             answer
                 .books
                 .add(Book::Reload, vps * doing.reload_ns / all_ns);
+            for (book, ns) in EXTRA_BOOKS.into_iter().zip(doing.extra.books) {
+                answer.books.add(book, vps * ns / all_ns);
+            }
         }
+    }
+    if form.guests.is_some() {
+        answer.zvm = Some(of_zvm(&mut answer, doing, cp));
     }
     answer.books.add(Book::GuestIdle, doing.polls);
     answer.books.add(Book::Useful, doing.beside - doing.polls);
     answer
+}
+
+/// What z/VM tells of a partition: its owners share its cores as they do what is executed.
+fn of_zvm(answer: &mut SolvedPartition, doing: &Doing, cp: &Cp) -> SolvedZvm {
+    let spun = if doing.burst > 0.0 {
+        answer.instructions / doing.burst * doing.extra.spin_instructions
+    } else {
+        0.0
+    };
+    answer.instructions += spun;
+    let mut owners = cp
+        .owners
+        .map(|share| share * answer.cores * (1.0 - doing.stalled));
+    owners[Owner::System as usize] += answer.cores * doing.stalled;
+    SolvedZvm {
+        owners,
+        unparked: cp.unparked,
+        spun,
+    }
 }

@@ -14,6 +14,7 @@ impl State {
         }
         let hypervisor = &self.machine.hypervisor;
         let own = (hypervisor.dispatch_ns + hypervisor.cede_ns + hypervisor.prod_ns) as f64;
+        let own = if form.free { 0.0 } else { own };
         let doing = &self.doing[at];
         let load = &doing.load;
         let bursts = load.bursts_per_ns.max(1e-18);

@@ -122,6 +122,11 @@ impl Filled {
         }
     }
 
+    /// With so many virtual processors.
+    pub fn of_vps(self, vps: u32) -> Self {
+        Self { vps, ..self }
+    }
+
     /// With so many bursts of threads that have run before.
     pub fn with(self, again: f64) -> Self {
         Self { again, ..self }

@@ -4,6 +4,7 @@ use super::demand::{Arrivals, Demand};
 use super::fault::SolveFault;
 use super::filling::{Busy, Filled};
 use super::threads::Threads;
+use super::zvm_guests::Guests;
 use crate::cost::{Fixed, Spread, Working};
 use crate::guest::memory;
 use crate::ids::{ById, ChipId, MemoryId, NodeId};
@@ -29,7 +30,9 @@ pub(super) struct Form {
     pub homes: Vec<(ChipId, f64)>,
     /// How many of its virtual processors have homes there in turn: those that are ever used.
     pub in_turn: f64,
-    /// The same homes by the number of their node.
+    /// The same where those count too that never are, or that z/VM has parked.
+    pub all_homes: Vec<(ChipId, f64)>,
+    /// Homes by the number of their node.
     pub homes_by_node: Vec<(usize, f64)>,
     /// Nodes that are its homes or of which it reads much, as bits.
     pub nodes: u64,
@@ -45,8 +48,9 @@ pub(super) struct Form {
     pub each: Option<Polarization>,
     /// Whether its threads always have work.
     pub stays: bool,
-    /// Whether it has cores of its own.
+    /// Whether it has cores of its own, and whether these are put to work at no cost.
     pub owns: bool,
+    pub free: bool,
     /// Whether an idle sibling of a single busy thread keeps its decode slots.
     pub snoozes: bool,
     /// Moves of its balancing in a nanosecond.
@@ -55,32 +59,28 @@ pub(super) struct Form {
     pub polls_ns: f64,
     /// What a host knows of its threads.
     pub threads: Threads,
+    /// What runs under z/VM.
+    pub guests: Option<Guests>,
 }
 
 impl Form {
     /// Of a partition on a machine.
     pub fn of(spec: &Spec, tree: &Topology, one: &Partition) -> Result<Self, SolveFault> {
         let machine = &spec.machine;
+        let host = Threads::of(spec, tree, one);
         let unknown = |what: &str| SolveFault::Unknown {
             partition: one.name.clone(),
             what: what.into(),
         };
-        if one.profile.lock_kind == LockKind::Sleeping && one.profile.lock_share > 0.0 {
-            return Err(unknown("a lock for which threads sleep"));
+        if let Some(what) = only_simulated(one, host.as_ref()) {
+            return Err(unknown(what));
         }
-        if matches!(one.guest, Guest::Zvm(_)) {
-            return Err(unknown("z/VM's own dispatcher"));
-        }
-        if !one.beside.is_empty() {
-            return Err(unknown("several workloads"));
-        }
-        let host = Threads::of(spec, tree, one);
-        let processes = host.as_ref().is_some_and(|host| host.kvm.is_none());
-        if processes && matches!(one.workload, Workload::Pairs { .. }) {
-            return Err(unknown("pairs of processes that wake each other"));
-        }
-        let demand = Demand::of(one).ok_or_else(|| unknown("its kind of workload"))?;
-        let stays = matches!(demand.arrivals, Arrivals::Always(..));
+        let guests = Guests::of(one)?;
+        let demand = match &guests {
+            Some(guests) => guests.demand(),
+            None => Demand::of(one).ok_or_else(|| unknown("its kind of workload"))?,
+        };
+        let stays = guests.is_none() && matches!(demand.arrivals, Arrivals::Always(..));
         let owns = matches!(one.processors, Processors::Dedicated { .. });
         let reads = memory::place(machine, tree, one);
         let aix = matches!(one.guest, Guest::Aix(_));
@@ -88,7 +88,10 @@ impl Form {
             Arrivals::Open(_) => 1.0 - 1.0 / demand.bursts,
             _ => 1.0,
         });
-        let in_turn = in_turn(demand.arrivals, filled);
+        let in_turn = match &guests {
+            Some(guests) => guests.open.into(),
+            None => in_turn(demand.arrivals, filled),
+        };
         let homes = homes(tree, one, in_turn);
         Ok(Self {
             demand,
@@ -112,9 +115,11 @@ impl Form {
                 .map(|threads| Fixed::of(machine, one, threads.max(1)))
                 .collect(),
             homes_by_node: by_node(tree, &homes),
+            all_homes: self::homes(tree, one, one.processors.count().into()),
             homes,
             in_turn: f64::from(in_turn),
             owns,
+            free: owns && machine.hypervisor.policy == Policy::Prsm,
             stays,
             snoozes: aix && one.smt > 1 && machine.accounting == Accounting::DecodeSlots,
             polls_ns: match &one.guest {
@@ -122,8 +127,41 @@ impl Form {
                 _ => 0.0,
             },
             threads: host.unwrap_or_default(),
+            guests,
             partition: one.clone(),
         })
+    }
+}
+
+/// What of a partition only events tell.
+fn only_simulated(one: &Partition, host: Option<&Threads>) -> Option<&'static str> {
+    let profile = &one.profile;
+    if profile.lock_kind == LockKind::Sleeping && profile.lock_share > 0.0 {
+        return Some("a lock for which threads sleep");
+    }
+    if !one.beside.is_empty() {
+        return Some("several workloads");
+    }
+    let processes = host.is_some_and(|host| host.kvm.is_none());
+    (processes && matches!(one.workload, Workload::Pairs { .. }))
+        .then_some("pairs of processes that wake each other")
+}
+
+impl Form {
+    /// The same with so many logical cores that z/VM has not parked.
+    pub fn unparked(&self, tree: &Topology, open: u16) -> Self {
+        let homes = homes(tree, &self.partition, open.into());
+        let mut form = Self {
+            filled: self.filled.of_vps(open.into()),
+            homes_by_node: by_node(tree, &homes),
+            homes,
+            in_turn: open.into(),
+            ..self.clone()
+        };
+        if let Some(guests) = &mut form.guests {
+            guests.open = open;
+        }
+        form
     }
 }
 
@@ -143,7 +181,7 @@ fn in_turn(arrivals: Arrivals, filled: Filled) -> u32 {
 /// idle.
 fn homes(tree: &Topology, one: &Partition, count: u32) -> Vec<(ChipId, f64)> {
     let mut idle: Vec<(ChipId, f64, f64)> = Vec::new();
-    let first = matches!(one.guest, Guest::Aix(_));
+    let first = matches!(one.guest, Guest::Aix(_) | Guest::Zvm(_));
     let all = if first {
         count
     } else {

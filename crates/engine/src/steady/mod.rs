@@ -24,8 +24,17 @@ mod solve;
 mod state;
 mod threads;
 mod turns;
+mod zvm_costs;
+mod zvm_cp;
+mod zvm_crowd;
+mod zvm_guests;
+mod zvm_park;
+mod zvm_ports;
+mod zvm_shares;
+mod zvm_step;
+mod zvm_web;
 
-pub use answer::{Compared, Solved, SolvedPartition};
+pub use answer::{Compared, Solved, SolvedPartition, SolvedZvm};
 pub use fault::SolveFault;
 pub use price::{price, ChipPrice, Cost, PartitionPrice, PriceFault, Refill};
 pub use solve::{solve, Layouts};

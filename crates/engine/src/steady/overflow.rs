@@ -77,7 +77,7 @@ pub(super) fn mean_beyond(mean: f64, variance: f64, bound: f64) -> f64 {
 }
 
 /// Chance of a standard normal number above `z` (Abramowitz and Stegun 26.2.17).
-fn above(z: f64) -> f64 {
+pub(super) fn above(z: f64) -> f64 {
     if z < 0.0 {
         return 1.0 - above(-z);
     }

@@ -121,6 +121,9 @@ impl State {
 
     /// How many threads are runnable.
     fn queue(&mut self, at: usize, form: &Form) {
+        if let Some(guests) = &form.guests {
+            return self.queue_guests(at, form, guests);
+        }
         let doing = &mut self.doing[at];
         let demand = &form.demand;
         let working = doing.served * (1.0 - doing.stalled);
@@ -203,8 +206,9 @@ impl State {
                 if vps <= 0.0 || class.ns <= 0.0 {
                     continue;
                 }
-                let work_ns = form.demand.burst * class.ns;
-                let working = (1.0 - doing.stalled) * work_ns / (work_ns + doing.reload_ns);
+                let work_ns = doing.burst * class.ns;
+                let all_ns = work_ns + doing.reload_ns + doing.extra.ns;
+                let working = (1.0 - doing.stalled) * work_ns / all_ns;
                 let busy_threads = vps * busy as f64 * working;
                 let instructions = busy_threads / class.ns;
                 threads += busy_threads;

@@ -6,8 +6,9 @@ use super::fault::SolveFault;
 use super::form::Form;
 use super::host::Host;
 use super::scope::Scope;
-use super::settle::{settle, ROUGHLY, SETTLED};
+use super::settle::{ROUGHLY, SETTLED};
 use super::state::State;
+use super::zvm_park::settle_parked;
 use crate::hypervisor::entitlements;
 use crate::machine::Topology;
 use crate::sim;
@@ -94,9 +95,11 @@ impl Layouts {
             (&self.work, steps)
         };
         let forms = chosen.iter().zip(&self.forms).map(|(at, of)| &of[*at]);
-        let pairs = state.doing.iter().zip(forms);
+        let told = state.doing.iter().zip(&state.cps).zip(forms);
         Ok(Solved {
-            partitions: pairs.map(|(doing, form)| answer(doing, form)).collect(),
+            partitions: told
+                .map(|((doing, cp), form)| answer(doing, cp, form))
+                .collect(),
             steps,
         })
     }
@@ -120,7 +123,10 @@ impl Layouts {
         };
         let entitled = weigh(&self.spec, &self.forms, chosen);
         // On a host all share all processors.
+        // Under z/VM how many cores are parked hangs on what the others use.
+        let mut all = self.forms.iter().flatten();
         let as_before = self.base.host.is_none()
+            && all.all(|form| form.guests.is_none())
             && entitled.as_ref().is_none_or(|entitled| {
                 let pairs = entitled.iter().zip(&self.base.doing);
                 pairs.into_iter().all(|(now, doing)| *now == doing.entitled)
@@ -162,7 +168,7 @@ impl Layouts {
         entitle(&mut self.base, weigh(&self.spec, &self.forms, &chosen));
         let scope = self.scope(true);
         self.base.share_out(&forms, &scope);
-        self.base_steps = settle(&mut self.base, &forms, &scope, SETTLED);
+        self.base_steps = settle_parked(&mut self.base, &forms, &scope, SETTLED);
     }
 
     /// The whole machine, of which each chip may be priced by itself.
@@ -181,7 +187,7 @@ impl Layouts {
         }
         entitle(&mut self.work, weigh(&self.spec, &self.forms, chosen));
         self.work.share_out(&forms, &scope);
-        settle(&mut self.work, &forms, &scope, settled)
+        settle_parked(&mut self.work, &forms, &scope, settled)
     }
 }
 
@@ -199,7 +205,7 @@ fn weigh(spec: &Spec, forms: &[Vec<Form>], chosen: &[usize]) -> Option<Vec<f64>>
     let forms = || chosen.iter().zip(forms).map(|(at, of)| &of[*at]);
     let owned = forms()
         .filter(|form| form.owns)
-        .map(|form| form.filled.vps());
+        .map(|form| u32::from(form.partition.processors.count()));
     let cores = u32::from(spec.machine.active_cores).saturating_sub(owned.sum());
     let told = |form: &Form| match &form.partition.processors {
         Processors::Shared {

@@ -7,6 +7,7 @@ use super::form::Form;
 use super::host::Host;
 use super::overflow::Groups;
 use super::scope::Scope;
+use super::zvm_cp::{Beside, Cp};
 use crate::cost::{Class, Contention, Occupancy, Place, Spread, Working};
 use crate::ids::{ById, ChipId};
 use crate::machine::Topology;
@@ -86,6 +87,11 @@ pub(super) struct Doing {
     pub stalled: f64,
     /// What cold caches add to a burst [ns].
     pub reload_ns: f64,
+    /// Instructions of a burst, those of z/VM's own for it included, and what comes on top.
+    pub burst: f64,
+    pub extra: Beside,
+    /// Mean response where z/VM's machines tell it [ns].
+    pub response_ns: Option<f64>,
     /// Share of the bursts beside others, see [`Filled`](super::filling::Filled).
     pub stray: f64,
     /// Dispatches in a nanosecond, those of daemons included.
@@ -131,6 +137,7 @@ impl Doing {
         *self = Self {
             sites,
             entitled: form.entitled,
+            burst: form.demand.burst,
             stalled: self.stalled,
             reload_ns: self.reload_ns,
             served: 1.0,
@@ -198,6 +205,8 @@ pub(super) struct State {
     pub stays: ById<ChipId, Vec<Stay>>,
     /// How often an idle core of each is taken, see [`State::taking`].
     pub taking: ById<ChipId, [f64; 2]>,
+    /// z/VM's own in each partition.
+    pub cps: Vec<Cp>,
     /// Who may use which processors, on a host.
     pub host: Option<Host>,
 }
@@ -232,6 +241,7 @@ impl State {
             shares: Vec::new(),
             waits: false,
             spills: false,
+            cps: vec![Cp::default(); forms.len()],
             host: None,
             active,
             machine: machine.clone(),
@@ -255,6 +265,7 @@ impl State {
             self.spreads[at].follow(&other.spreads[at]);
             self.working[at] = forms[at].working;
         }
+        self.cps.clone_from(&other.cps);
         self.free.follow(&other.free);
         self.idle.follow(&other.idle);
         self.used.follow(&other.used);
@@ -304,8 +315,8 @@ impl State {
             .map(|at| forms[*at])
             .filter(|form| form.owns)
         {
-            let count = f64::from(form.filled.vps());
-            for (chip, share) in &form.homes {
+            let count = f64::from(form.partition.processors.count());
+            for (chip, share) in &form.all_homes {
                 self.free[*chip] -= share * count;
             }
         }

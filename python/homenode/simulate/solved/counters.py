@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import cast
 
-from homenode.model.spec import PartitionSpec, SharedSpec, Spec, cores_of, shared_of
+from homenode.model.spec import PartitionSpec, SharedSpec, Spec, cores_of, shared_of, zvm_of
 from homenode.simulate.answers import Answer, PartitionAnswer, PartitionSolved, SolvedAnswer
 from homenode.simulate.kept.totals import NS_PER_S, UnknownCounterError
 
 MORE_THAN_IT_CAN = "more work comes than it can do"
 _DIGITS = 6
 _WITHOUT_TRANSACTIONS = ("loops", "idle")
+_OF_ZVM = ("guest_ns", "chargeable_ns", "system_ns")
 
 
 class Known(dict[str, float]):
@@ -45,14 +46,20 @@ def as_answer(spec: Spec, solved: SolvedAnswer) -> Answer:
 
 def is_recorded(partition: PartitionSpec) -> bool:
     """Whether its demand was recorded, or told by the cores it takes: only its mean is solved."""
-    return partition["workload"]["kind"] == "trace"
+    zvm = zvm_of(partition)
+    if zvm is None:
+        return partition["workload"]["kind"] == "trace"
+    works = [work for of in zvm["machines"] if (work := of.get("work"))]
+    return any(work.get("played") is not None for work in works)
 
 
 def is_limited(spec: Spec, partition: PartitionSpec) -> bool:
     """Whether a cap, its own or its pool's, holds it up within a window, which is not solved: its
     cores are known, not what its work waits.
     """
-    shared = shared_of(partition)
+    zvm, shared = zvm_of(partition), shared_of(partition)
+    if zvm is not None and any(of["limit_hard"] and of["maximum"] for of in zvm["machines"]):
+        return True
     if shared is None:
         return False
     pool = spec["pools"][shared["pool"]]["maximum"]
@@ -99,7 +106,7 @@ def _response(spec: Spec, one: PartitionSpec, of: PartitionSolved) -> Known | di
 
 def _transactions(one: PartitionSpec, of: PartitionSolved) -> float:
     """Of a second, in the digits to which the solver settles; loops have none."""
-    if one["workload"]["kind"] in _WITHOUT_TRANSACTIONS:
+    if of["zvm"] is None and one["workload"]["kind"] in _WITHOUT_TRANSACTIONS:
         return 0.0
     return float(f"{of['throughput']:.{_DIGITS}g}")
 
@@ -127,8 +134,19 @@ def _counters(spec: Spec, one: PartitionSpec, of: PartitionSolved) -> Known:
         known["ready_ns"] = of["busy_vps"] * of["waiting"] * ns
         if of["inside"] is not None and not is_recorded(one):
             known["runq_ns"] = of["inside"] * ns
-    known |= _of_own_cores(one)
+    known |= {**_of_own_cores(one), **_of_zvm(one, of, ns)}
     return known
+
+
+def _of_zvm(one: PartitionSpec, of: PartitionSolved, ns: float) -> dict[str, float]:
+    told = of["zvm"]
+    if told is None:
+        return {}
+    found = {name: cores * ns for name, cores in zip(_OF_ZVM, told["owners"], strict=True)}
+    found |= {"unparked_ns": told["unparked"] * ns}
+    if one["smt"] > 1:
+        found["thread_ns"] = of["busy_threads"] * ns
+    return {**found, "spin_instructions": told["spun"] * ns / NS_PER_S}
 
 
 def _of_own_cores(one: PartitionSpec) -> dict[str, float]:

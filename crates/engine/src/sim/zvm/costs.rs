@@ -2,11 +2,11 @@
 //! vectors, searches of a switch's list.
 
 use super::seek::Looked;
-use super::sharing::{LockKind, Near, Sharing};
 use super::state::Cp;
 use crate::cost::{Source, Table};
 use crate::guest::zvm::ids::LpId;
-use crate::guest::zvm::segment::{Owner, Segment, EXTRA_BOOKS};
+use crate::guest::zvm::segment::{Segment, EXTRA_BOOKS};
+use crate::guest::zvm::sharing::{LockKind, Near};
 use crate::ids::{ChipId, PartitionId};
 use crate::sim::windows::Partitions;
 use crate::sim::world::World;
@@ -51,25 +51,6 @@ impl World<Partitions> {
     }
 }
 
-impl Near {
-    /// Time of a segment [ns].
-    #[inline]
-    fn time_of(&self, segment: &Segment) -> f64 {
-        segment.all_instructions() * self.around.instruction_ns + segment.extra.ns
-    }
-}
-
-impl Looked {
-    /// What it cost.
-    #[inline]
-    pub fn cost(&self, scan: f64, near: &Near) -> Segment {
-        let mut look = Segment::default();
-        look.execute(Owner::System, self.vectors * scan);
-        look.fetch(Owner::System, self.lines, near.around.cache_ns);
-        look
-    }
-}
-
 impl Cp {
     /// Costs on the chip of a logical processor.
     #[inline]
@@ -109,31 +90,14 @@ impl Cp {
     fn work_out(&mut self, chip: ChipId, partition: PartitionId, table: &mut Table, spec: &Spec) {
         let around = table.surroundings(&spec.partitions, partition.into(), chip);
         let profile = &spec.partitions[partition.index()].profile;
-        let own = profile.footprint_bytes as f64 * (1.0 - profile.footprint_common);
-        let line_bytes = f64::from(spec.machine.line_bytes);
-        self.near[chip] = Near {
-            kept: true,
-            sharing: Sharing {
-                elsewhere: around.elsewhere,
-                by: around.by,
-                ns: around.cache_ns,
-            },
-            spin_per_ns: spec.machine.clock_hz * 1e-9 / self.spec.locks.spin_cpi,
-            own_lines: (own / line_bytes).min(around.private_lines),
-            dispatch: Default::default(),
-            around,
-        };
+        self.near[chip] = Near::of(around, profile, &spec.machine, self.spec.locks.spin_cpi);
     }
 
     /// Works out what a dispatch costs on each chip: its path, and the dispatcher's lock.
     fn price_dispatches(&mut self) {
-        let (owner, locks) = (Owner::System, &self.spec.locks);
         let lock = &self.locks[LockKind::Dispatch as usize];
         for near in self.near.iter_mut().filter(|near| near.kept) {
-            let mut path = Segment::default();
-            path.execute(owner, self.spec.paths.dispatch);
-            let takes = (locks.dispatch, locks.lines);
-            lock.cost(takes, owner, &near.sharing, near, &mut path);
+            let path = near.dispatching(&self.spec, lock);
             near.dispatch = (path, near.time_of(&path));
         }
     }
@@ -179,7 +143,7 @@ impl Cp {
         if looked.vectors == 0.0 {
             return ns;
         }
-        let look = looked.cost(self.spec.paths.scan, near);
+        let look = near.looking(&self.spec, looked.vectors, looked.lines);
         of.segment.follow(&look);
         ns + near.time_of(&look)
     }
@@ -188,12 +152,8 @@ impl Cp {
     /// that changed comes from elsewhere.
     pub fn look_in_vain(&self, times: f64, lp: LpId) -> Segment {
         let near = self.near(lp);
-        let mut looks = Segment::default();
-        let vectors = self.vectors.count() as f64;
-        looks.execute(Owner::System, times * vectors * self.spec.paths.scan);
         let lines = times * near.sharing.elsewhere;
-        let lines = near.sharing.by.map(|by| by * lines);
-        looks.fetch(Owner::System, lines, near.sharing.ns);
-        looks
+        let vectors = times * self.vectors.count() as f64;
+        near.looking(&self.spec, vectors, near.sharing.by.map(|by| by * lines))
     }
 }

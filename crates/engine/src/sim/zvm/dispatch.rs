@@ -59,7 +59,7 @@ impl World<Partitions> {
         match cp.seek::<true>(lp, &mut looked) {
             Some(vcpu) => self.start_vcpu(partition, lp, vcpu, &looked),
             None => {
-                let segment = looked.cost(cp.spec.paths.scan, cp.near(lp));
+                let segment = cp.near(lp).looking(&cp.spec, looked.vectors, looked.lines);
                 let of = &mut cp.lps[lp];
                 of.doing = Doing::Looking;
                 of.segment = segment;

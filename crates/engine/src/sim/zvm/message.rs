@@ -35,10 +35,6 @@ impl Message {
     }
 }
 
-/// Data frames that a receiver acknowledges with one of its own (RFC 1122, 4.2.3.2: at least every
-/// second full segment).
-const FRAMES_ACKNOWLEDGED: u64 = 2;
-
 /// Kinds of messages between virtual machines; what goes outside has the numbers behind.
 pub const KINDS: usize = 3;
 
@@ -61,10 +57,8 @@ pub fn outgoing(
     outside: impl Iterator<Item = u64>,
 ) -> Vec<Outgoing> {
     let outside = outside.map(|bytes| Outgoing::new(switch.parcel(bytes, 0)));
-    between(switch, workload)
-        .into_iter()
-        .chain(outside)
-        .collect()
+    let between = switch.parcels(workload).map(Outgoing::new);
+    between.into_iter().chain(outside).collect()
 }
 
 impl Outgoing {
@@ -75,31 +69,4 @@ impl Outgoing {
             messages: 0,
         }
     }
-}
-
-/// What follows a request, an answer and the end of a think time. What acknowledges the last frames
-/// of an answer goes with what is sent after it.
-fn between(switch: &Switch, workload: &Workload) -> [Outgoing; KINDS] {
-    let Workload::Web {
-        request_bytes,
-        file_bytes,
-        think_ns,
-        ..
-    } = *workload
-    else {
-        return [Outgoing::default(); KINDS];
-    };
-    // Nothing to say yet before a think time: what came is acknowledged by itself.
-    let next_bytes = if think_ns > 0 { 0 } else { request_bytes };
-    let acknowledgements = if file_bytes > 0 {
-        switch.frames_of(file_bytes) / FRAMES_ACKNOWLEDGED
-    } else {
-        0
-    };
-    let sent = |bytes: u64, beside: u64| Outgoing::new(switch.parcel(bytes, beside));
-    [
-        sent(file_bytes, 0),
-        sent(next_bytes, acknowledgements.saturating_sub(1)),
-        sent(request_bytes, 0),
-    ]
 }

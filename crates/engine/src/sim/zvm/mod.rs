@@ -26,7 +26,6 @@ mod rows;
 mod seek;
 mod served;
 mod setup;
-mod sharing;
 mod signals;
 pub(super) mod state;
 mod web;

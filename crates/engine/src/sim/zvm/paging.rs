@@ -3,12 +3,12 @@
 //! has come before it asks for more.
 
 use super::message::Message;
-use super::sharing::{Lock, Near};
 use super::state::{Mode, Task, Vcpu};
 use super::Alarm;
 use crate::devices::Pager;
 use crate::guest::zvm::ids::VcpuId;
 use crate::guest::zvm::segment::{Owner, Segment};
+use crate::guest::zvm::sharing::{Lock, Near};
 use crate::ids::PartitionId;
 use crate::kernel::{Time, When};
 use crate::sim::windows::Partitions;

@@ -2,11 +2,11 @@
 //! is the same for all frames of a window, so it is worked out for the first.
 
 use super::message::Outgoing;
-use super::sharing::{Lock, Near, Sharing, NEWEST};
 use crate::cost::{Spread, Table};
 use crate::devices::{Search, Switch, SwitchCounters, Travels};
 use crate::guest::zvm::ids::LpId;
 use crate::guest::zvm::segment::{Owner, Segment};
+use crate::guest::zvm::sharing::{Lock, Near, Sharing, NEWEST};
 use crate::ids::{ById, ChipId};
 use crate::machine::Topology;
 use crate::spec::{CpLocks, CpPaths};

@@ -4,7 +4,6 @@ use super::inbox::{Connection, Inbox};
 use super::message::outgoing;
 use super::port::Port;
 use super::served::{answers, Served};
-use super::sharing::{Lock, Near};
 use super::state::{Cp, CpMeter, Doing, Left, Lp, Mode, Place, Task, Vcpu, Vm, Web};
 use crate::devices::memory::PAGE_BYTES;
 use crate::devices::{Pager, Switch};
@@ -12,6 +11,7 @@ use crate::guest::zvm::ids::{ConnectionId, LpId, SwitchId, VcpuId, VectorId, VmI
 use crate::guest::zvm::park::History;
 use crate::guest::zvm::segment::{Extra, Segment, OWNERS};
 use crate::guest::zvm::share;
+use crate::guest::zvm::sharing::{Lock, Near};
 use crate::guest::zvm::vectors::Vectors;
 use crate::hypervisor::State;
 use crate::ids::{ById, ChipId, PartitionId, Span, VpId};

@@ -6,12 +6,12 @@
 //! takes in the same stretch, without another interruption.
 
 use super::message::Message;
-use super::sharing::LockKind;
 use super::state::{Cp, Mode, Task, Vcpu, Web};
 use super::Alarm;
 use crate::devices::Pager;
 use crate::guest::zvm::ids::{ConnectionId, LpId, VcpuId};
 use crate::guest::zvm::segment::{Owner, Segment};
+use crate::guest::zvm::sharing::LockKind;
 use crate::ids::PartitionId;
 use crate::kernel::{Stream, Time};
 use crate::sim::windows::Partitions;

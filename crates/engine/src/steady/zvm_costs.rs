@@ -1,0 +1,167 @@
+//! What z/VM's Control Program does on its own, and what that costs where its processors are: being
+//! put on a logical processor, looking for work, signals, and lines found cold. The segments are
+//! those of a simulation, at the mean of the processors that take part.
+
+use super::form::Form;
+use super::state::{classes, State, NOTHING};
+use super::zvm_cp::Cp;
+use super::zvm_guests::Guests;
+use crate::cost::{Place, Surroundings};
+use crate::guest::zvm::cold::{displaced, each_ns};
+use crate::guest::zvm::segment::{Owner, Segment};
+use crate::guest::zvm::sharing::Near;
+use crate::ids::ChipId;
+use crate::machine::Distance;
+
+/// What happens to a kind of machine when one of its virtual processors is put on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Comes {
+    /// Instructions of the guest each time, on average.
+    pub guest: f64,
+    /// How long a virtual processor has been away [ns].
+    pub away_ns: f64,
+    /// Logical processors at work meanwhile.
+    pub busy: f64,
+    /// Chance that it had to wait, and so is taken by one of its own chip.
+    pub waits: f64,
+}
+
+/// Costs at the mean of the chips on which a partition runs, by its time there.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CpCosts {
+    pub near: Vec<(f64, ChipId, Near)>,
+    /// Of an instruction of one thread that is alone on its core [ns].
+    pub instruction_ns: f64,
+    /// Of a line that any processor may have written last [ns].
+    pub transfer_ns: f64,
+    pub dispatch: Segment,
+    /// Looking for work and finding it, or all vectors in vain.
+    pub found: Segment,
+    pub nothing: Segment,
+    /// What a processor does that is signalled for work that another takes.
+    pub in_vain: Segment,
+}
+
+impl State {
+    /// What the Control Program's work costs now.
+    pub(super) fn cp_costs(&self, at: usize, form: &Form, guests: &Guests) -> CpCosts {
+        let (doing, cp) = (&self.doing[at], &self.cps[at]);
+        let mut costs = CpCosts::default();
+        let vectors = self.vectors(form, guests);
+        for site in doing.sites.iter().filter(|site| site.share > NOTHING) {
+            let place = Place {
+                machine: &self.machine,
+                tree: &self.tree,
+                contention: &self.contention,
+                occupancy: &self.occupancy,
+                partition: &form.partition,
+                spread: &self.spreads[at],
+                chip: ChipId::new(site.chip),
+                threads: 1,
+                snoozing_sibling: false,
+            };
+            let around = Surroundings::of(&place, &classes(&doing.sites, site)[1]);
+            let (profile, spin_cpi) = (&form.partition.profile, guests.zvm.locks.spin_cpi);
+            let near = Near::of(around, profile, &self.machine, spin_cpi);
+            costs.add(
+                (site.share, ChipId::new(site.chip), near),
+                vectors,
+                (guests, cp),
+            );
+        }
+        costs
+    }
+
+    /// Dispatch vectors: of a chip in vertical polarization, of each logical processor in
+    /// horizontal.
+    fn vectors(&self, form: &Form, guests: &Guests) -> f64 {
+        if !guests.zvm.vertical {
+            return f64::from(guests.online) * guests.smt;
+        }
+        let chips = |of: &[(ChipId, f64)]| of.len() as f64;
+        chips(&form.all_homes)
+    }
+}
+
+impl CpCosts {
+    fn add(&mut self, of: (f64, ChipId, Near), vectors: f64, (guests, cp): (&Guests, &Cp)) {
+        let (share, _, near) = &of;
+        let (share, zvm) = (*share, &guests.zvm);
+        self.instruction_ns += share * near.around.instruction_ns;
+        self.transfer_ns += share * near.around.transfer_ns();
+        self.dispatch
+            .repeat(&near.dispatching(zvm, &cp.lock), share);
+        // Whoever queues or takes from a vector changes its line.
+        let lines = |each: f64| near.sharing.by.map(|by| by * each * near.sharing.elsewhere);
+        let found = near.looking(zvm, 1.0, lines(cp.waits));
+        let nothing = near.looking(zvm, vectors, lines(cp.waits * vectors));
+        let in_vain = near.looking(zvm, vectors, lines(1.0));
+        self.found.repeat(&found, share);
+        self.nothing.repeat(&nothing, share);
+        self.in_vain.repeat(&in_vain, share);
+        self.near.push(of);
+    }
+
+    /// Chips on which the partition runs, with its shares there.
+    pub fn places(&self) -> impl Iterator<Item = (f64, ChipId)> + '_ {
+        self.near.iter().map(|(share, chip, _)| (*share, *chip))
+    }
+
+    /// Time of a segment on a thread that is alone [ns].
+    pub fn time_of(&self, segment: &Segment) -> f64 {
+        segment.all_instructions() * self.instruction_ns + segment.extra.ns
+    }
+
+    /// What a virtual processor finds cold that is put on any of the unparked processors, having
+    /// left another, with equal chance.
+    pub fn cold(&self, guests: &Guests, tree: &crate::machine::Topology, comes: &Comes) -> Segment {
+        let mut all = Segment::default();
+        let cores = f64::from(guests.open);
+        for (share, chip, near) in &self.near {
+            let back = comes.waits / (share * cores).max(1.0);
+            let stays = if guests.zvm.paths.signal > 0.0 {
+                (1.0 - comes.waits) / cores + back
+            } else {
+                1.0
+            };
+            let around = &near.around;
+            let beside = |of: ChipId| tree.node_of(of) == tree.node_of(*chip);
+            let node: f64 = self
+                .near
+                .iter()
+                .filter(|of| beside(of.1))
+                .map(|of| of.0)
+                .sum();
+            let free = 1.0 - comes.waits;
+            let by = [
+                free * share + comes.waits,
+                free * (node - share),
+                free * (1.0 - node),
+            ];
+            let others = (comes.busy / (cores * guests.smt)).min(1.0) * comes.away_ns;
+            let kept = displaced(others, around.private_turnover_ns);
+            let lost = stays * kept + (1.0 - stays);
+            let worked = comes.busy * comes.away_ns;
+            let each = |distance, at: usize| {
+                by[at] * each_ns(around, distance, worked * share, worked * node)
+            };
+            let moved = each(Distance::Local, 0) + each(Distance::Near, 1) + each(Distance::Far, 2);
+            let own = each_ns(around, Distance::Local, worked * share, worked * node);
+            let ns = (stays * kept * own + (1.0 - stays) * moved) / lost.max(1e-300);
+            let touched = comes.guest * around.reload_lines;
+            let lines = lost * near.own_lines;
+            let lines = touched * (1.0 - (-lines / touched.max(1e-300)).exp());
+            let mut cold = Segment::default();
+            cold.reload(lines * ns);
+            all.repeat(&cold, *share);
+        }
+        all
+    }
+}
+
+/// Signals of one that becomes ready to so many that idle.
+pub(super) fn signalling(guests: &Guests, idle: f64) -> Segment {
+    let mut signals = Segment::default();
+    signals.execute(Owner::Chargeable, idle * guests.zvm.paths.signal);
+    signals
+}
