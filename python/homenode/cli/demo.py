@@ -59,3 +59,4 @@ def demo(
     show_explanation(explanation)
     show_text(f"Pictures: {', '.join(str(picture) for picture in pictures)}")
     tell(f"more: homenode explain {explanation.breakdown.run}")
+    tell("move LPAR4 to another book yourself: homenode serve, and open the first example")
