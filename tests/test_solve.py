@@ -152,6 +152,19 @@ def test_what_cannot_be_done_has_no_means() -> None:
     assert "no steady state" in (told["etr_per_s"].reason or "")
 
 
+@pytest.mark.parametrize("limit", ["cap = 1.0", "defined_capacity = 1.0", 'group = "all"'])
+def test_a_cap_of_prsm_holds_and_leaves_response_out(limit: str) -> None:
+    processors = f'{{ mode = "shared", virtual = 4, weight = 100, {limit} }}'
+    work = '{ kind = "warehouses", count = 3, profile = "java" }'
+    guest = '{ os = "linux" }'
+    limited = partition(work, processors=processors, guest=guest)
+    more = '\n[[group]]\nname = "all"\ncap = 1.0\n' if "group" in limit else ""
+    solved = layout(limited, more, model="ibm-z13").solve()
+    assert solved.limited == ("web",)
+    assert solved.metric("web", "physc").mean == pytest.approx(1.0, rel=0.01)
+    assert "response_ms_mean" in solved.left_out
+
+
 def test_of_work_told_in_cores_the_mean_is_solved_without_response() -> None:
     solved = layout(partition('{ kind = "cores", profile = "oltp", use = "1.2" }')).solve()
     assert solved.recorded == ("web",)
@@ -164,7 +177,6 @@ def test_the_same_layout_is_solved_to_the_same_digits() -> None:
     assert scenario.solve().summary == scenario.solve().summary
 
 
-CAPPED = '{ mode = "shared", virtual = 4, weight = 100, cap = 1.0 }'
 CHANGE = '\n[[change]]\nat = "1 s"\npartition = "web"\nentitlement = 2.0\n'
 
 
@@ -172,10 +184,6 @@ CHANGE = '\n[[change]]\nat = "1 s"\npartition = "web"\nentitlement = 2.0\n'
     ("scenario", "what"),
     [
         (lambda: layout(partition(processors=SHARED), CHANGE), "changed during the run"),
-        (
-            lambda: layout(partition(processors=CAPPED, guest='{ os = "linux" }'), model="ibm-z13"),
-            "partition web: an absolute cap",
-        ),
         (
             lambda: layout(partition('{ kind = "loops", count = 2, profile = "compute" }')),
             "partition web: its kind of workload",

@@ -146,6 +146,7 @@ fn claim(doing: &Doing, form: &Form, lost: f64) -> Claim {
             polarize(doing.entitled, *r#virtual).of_first(doing.load.vps)
         }
     };
+    let entitled = entitled * doing.allowed;
     let most = if *capped { entitled } else { vps };
     Claim {
         wants,

@@ -4,6 +4,7 @@ use super::answer::{answer, Compared, Solved};
 use super::compare::Comparing;
 use super::fault::SolveFault;
 use super::form::Form;
+use super::grants::{grants, Claim};
 use super::host::Host;
 use super::scope::Scope;
 use super::settle::{ROUGHLY, SETTLED};
@@ -129,7 +130,9 @@ impl Layouts {
             && all.all(|form| form.guests.is_none())
             && entitled.as_ref().is_none_or(|entitled| {
                 let pairs = entitled.iter().zip(&self.base.doing);
-                pairs.into_iter().all(|(now, doing)| *now == doing.entitled)
+                pairs
+                    .into_iter()
+                    .all(|(now, doing)| *now == (doing.entitled, doing.allowed))
             });
         let (base, work) = (&self.base, &mut self.work);
         let first = told.len();
@@ -191,14 +194,15 @@ impl Layouts {
     }
 }
 
-fn entitle(state: &mut State, entitled: Option<Vec<f64>>) {
+fn entitle(state: &mut State, entitled: Option<Vec<(f64, f64)>>) {
     for (doing, entitled) in state.doing.iter_mut().zip(entitled.into_iter().flatten()) {
-        doing.entitled = entitled;
+        (doing.entitled, doing.allowed) = entitled;
     }
 }
 
-/// Under PR/SM weights become entitlements, of the cores of a pool that are nobody's own.
-fn weigh(spec: &Spec, forms: &[Vec<Form>], chosen: &[usize]) -> Option<Vec<f64>> {
+/// Under PR/SM weights become entitlements, of the cores of a pool that are nobody's own; with each
+/// the part of it that caps leave.
+fn weigh(spec: &Spec, forms: &[Vec<Form>], chosen: &[usize]) -> Option<Vec<(f64, f64)>> {
     if spec.machine.hypervisor.policy != Policy::Prsm {
         return None;
     }
@@ -216,7 +220,37 @@ fn weigh(spec: &Spec, forms: &[Vec<Form>], chosen: &[usize]) -> Option<Vec<f64>>
     let weights: Vec<(u16, u16)> = forms().map(told).collect();
     let entitled = entitlements(cores, &weights).into_iter().zip(forms());
     let own = |(by_weight, form): (f64, &Form)| if form.owns { form.entitled } else { by_weight };
-    Some(entitled.map(own).collect())
+    let entitled: Vec<f64> = entitled.map(own).collect();
+    if forms().all(|form| form.group.is_none() && form.cap.is_infinite()) {
+        return Some(entitled.into_iter().map(|own| (own, 1.0)).collect());
+    }
+    let claims: Vec<Claim> = entitled
+        .iter()
+        .zip(forms())
+        .map(|(own, form)| within(*own, form))
+        .collect();
+    // A group's cap is shared out by weight, and to nobody more than he is entitled to.
+    let left = grants(&claims, f64::INFINITY, &limits(spec));
+    let part = |(own, left): (f64, f64)| (own, if own > 0.0 { left / own } else { 1.0 });
+    Some(entitled.into_iter().zip(left).map(part).collect())
+}
+
+/// What caps that always hold leave of an entitlement.
+fn within(entitled: f64, form: &Form) -> Claim {
+    let wants = Claim {
+        wants: entitled,
+        limit: f64::INFINITY,
+        ..Claim::default()
+    };
+    match &form.partition.processors {
+        Processors::Shared { weight, prsm, .. } => Claim {
+            limit: prsm.cap.unwrap_or(f64::INFINITY),
+            weight: f64::from(*weight),
+            group: form.group,
+            ..wants
+        },
+        Processors::Dedicated { .. } => Claim { entitled, ..wants },
+    }
 }
 
 /// Limits of pools; under PR/SM, of groups.

@@ -80,6 +80,8 @@ pub(super) struct Doing {
     pub sites: Vec<Site>,
     /// Cores that it is entitled to; under PR/SM the weights of all tell.
     pub entitled: f64,
+    /// Part of it that its caps leave it, the group's among them.
+    pub allowed: f64,
     /// Time of an instruction, by busy threads, mean over the chips [ns].
     pub ns: [f64; THREADS],
     pub load: Load,
@@ -137,6 +139,7 @@ impl Doing {
         *self = Self {
             sites,
             entitled: form.entitled,
+            allowed: 1.0,
             burst: form.demand.burst,
             stalled: self.stalled,
             reload_ns: self.reload_ns,

@@ -63,9 +63,11 @@ pub(super) fn settle_parked(
 impl State {
     /// A partition runs on fewer or more of its logical cores.
     fn park(&mut self, at: usize, form: &Form) {
-        let (entitled, served) = (self.doing[at].entitled, self.doing[at].served);
+        let (entitled, allowed) = (self.doing[at].entitled, self.doing[at].allowed);
+        let served = self.doing[at].served;
         self.take(at, form);
-        (self.doing[at].entitled, self.doing[at].served) = (entitled, served);
+        let doing = &mut self.doing[at];
+        (doing.entitled, doing.allowed, doing.served) = (entitled, allowed, served);
     }
 
     /// Logical cores that z/VM wants unparked; none where it does not park.
@@ -86,7 +88,7 @@ impl State {
         let beyond = if forms[at].owns {
             0.0
         } else {
-            (cores - used).max(0.0) + (doing.cores() - doing.entitled).max(0.0)
+            (cores - used).max(0.0) + (doing.cores() - doing.entitled * doing.allowed).max(0.0)
         };
         let (own, others) = (variance(doing, interval_ns).sqrt(), varied.sqrt());
         let mut history = History::new();
