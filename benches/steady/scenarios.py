@@ -168,6 +168,19 @@ def limited(dice: random.Random) -> tuple[Table, list[float]]:
     return data, shares
 
 
+def types(dice: random.Random) -> tuple[Table, list[float]]:
+    """The same on CPs and IFLs."""
+    data, shares = prsm(dice)
+    partitions: Any = data["partition"]
+    machine: Any = data["machine"]
+    half = machine["active_cores"]
+    machine["active_cores"] = 2 * half
+    machine["characterized"] = {"cp": half, "ifl": half}
+    for one in partitions:
+        one["processors"]["type"] = dice.choice(["cp", "ifl"])
+    return data, shares
+
+
 def zvm(dice: random.Random) -> tuple[Table, list[float]]:
     """A z/VM with virtual machines of several kinds, beside partitions of Linux or alone."""
     beside, _ = prsm(dice)
@@ -273,6 +286,7 @@ PLATFORMS: dict[str, Callable[[random.Random], tuple[Table, list[float]]]] = {
     "dedicated": lambda dice: powervm(dice, dedicated=True),
     "prsm": prsm,
     "limited": limited,
+    "types": types,
     "zvm": zvm,
     "tiles": tiles,
     "linux": lambda dice: host(dice, "linux"),

@@ -6,7 +6,7 @@ use common::platform::Platform;
 use common::random::scenarios;
 use common::{dedicated, loops, machine, partition, shared, spec, transactions, users};
 use homenode_engine::spec::{
-    Distribution, Group, Partition, Polarization, Policy, Processors, Spec,
+    Distribution, Group, Partition, Polarization, Policy, Pool, Processors, Spec,
 };
 use homenode_engine::steady::{solve, Compared, Layouts, SolveFault, Solved};
 use proptest::prelude::*;
@@ -259,6 +259,51 @@ fn a_cap_above_what_is_used_changes_nothing_and_a_tighter_one_gives_no_more() {
         let [own, ..] = limited([Some(cap), None, None], None);
         assert!(own <= cap.min(free[0]) * 1.001, "{cap}: {own}");
     }
+}
+
+/// Eight cores on two chips: half of each of one type, half of another, and partitions with so many
+/// loops each that share one of them by weights of 100.
+fn of_two_types(counts: &[(u16, u32)]) -> Vec<f64> {
+    let one = |(at, (pool, count)): (usize, &(u16, u32))| {
+        let mut one = partition(&format!("p{at}"), shared(0.0, 4), loops(*count));
+        if let Processors::Shared { pool: of, .. } = &mut one.processors {
+            *of = *pool;
+        }
+        one
+    };
+    let mut made = spec(
+        machine("chip:2 core:4"),
+        counts.iter().enumerate().map(one).collect(),
+    );
+    made.machine.hypervisor.policy = Policy::Prsm;
+    made.pools = ["rest", "cp", "ifl"]
+        .into_iter()
+        .zip([None, Some(vec![0, 1, 4, 5]), Some(vec![2, 3, 6, 7])])
+        .map(|(name, cores)| Pool {
+            name: name.into(),
+            maximum: None,
+            reserved: 0.0,
+            cores,
+        })
+        .collect();
+    of(&made).partitions.iter().map(|one| one.cores).collect()
+}
+
+#[test]
+fn cores_of_each_type_are_shared_out_among_those_that_use_them() {
+    let near = |found: &[f64], wanted: &[f64]| {
+        let apart = found.iter().zip(wanted).map(|(a, b)| (a - b).abs());
+        assert!(
+            apart.fold(0.0, f64::max) < 2e-3,
+            "{found:?}, not {wanted:?}"
+        );
+    };
+    near(&of_two_types(&[(1, 4), (1, 4)]), &[2.0, 2.0]);
+    near(&of_two_types(&[(1, 4), (1, 4), (2, 4)]), &[2.0, 2.0, 4.0]);
+    near(&of_two_types(&[(1, 4), (1, 1), (2, 2)]), &[3.0, 1.0, 2.0]);
+    // Which of the two it is does not matter, nor in which order they come; logical cores without
+    // work leave their share to all who want more.
+    near(&of_two_types(&[(2, 2), (2, 4), (1, 4)]), &[1.5, 2.5, 4.0]);
 }
 
 #[test]

@@ -4,16 +4,15 @@ use super::answer::{answer, Compared, Solved};
 use super::compare::Comparing;
 use super::fault::SolveFault;
 use super::form::Form;
-use super::grants::{grants, Claim};
 use super::host::Host;
 use super::scope::Scope;
 use super::settle::{ROUGHLY, SETTLED};
 use super::state::State;
+use super::weights::{entitle, limits, refuse_mixed_groups, weigh};
 use super::zvm_park::settle_parked;
-use crate::hypervisor::entitlements;
 use crate::machine::Topology;
 use crate::sim;
-use crate::spec::{Partition, Policy, Pool, Processors, Spec};
+use crate::spec::{Partition, Policy, Spec};
 
 /// A machine with forms of each partition to choose from.
 pub struct Layouts {
@@ -38,10 +37,6 @@ impl Layouts {
         if policy.is_host() && !matches!(policy, Policy::Linux | Policy::Credit2) {
             return Err(SolveFault::Policy(format!("{policy:?}")));
         }
-        let types = spec.pools.iter().filter(|pool| pool.cores.is_some());
-        if types.count() > 1 {
-            return Err(SolveFault::Policy("cores of several types".into()));
-        }
         let tree = Topology::new(&spec.machine);
         let form = |one: &Partition| Form::of(spec, &tree, one).map(|form| vec![form]);
         let forms: Vec<Vec<Form>> = spec
@@ -50,7 +45,8 @@ impl Layouts {
             .map(form)
             .collect::<Result<_, SolveFault>>()?;
         let first: Vec<&Form> = forms.iter().map(|of| &of[0]).collect();
-        let mut base = State::new(&spec.machine, limits(spec), tree, &first);
+        refuse_mixed_groups(&first)?;
+        let mut base = State::new(spec, limits(spec), tree, &first);
         base.host = Host::of(spec);
         Ok(Self {
             spec: spec.clone(),
@@ -122,11 +118,13 @@ impl Layouts {
             Some(comparing) => comparing,
             None => Comparing::new(&self.base, &self.forms),
         };
-        let entitled = weigh(&self.spec, &self.forms, chosen);
+        let entitled = weigh(&self.spec, &self.base.types, &self.forms, chosen);
+        // Several types of core are solved together.
         // On a host all share all processors.
         // Under z/VM how many cores are parked hangs on what the others use.
         let mut all = self.forms.iter().flatten();
         let as_before = self.base.host.is_none()
+            && self.base.types.count == 1
             && all.all(|form| form.guests.is_none())
             && entitled.as_ref().is_none_or(|entitled| {
                 let pairs = entitled.iter().zip(&self.base.doing);
@@ -168,7 +166,8 @@ impl Layouts {
         }
         let chosen = vec![0; self.forms.len()];
         let forms: Vec<&Form> = self.forms.iter().map(|of| &of[0]).collect();
-        entitle(&mut self.base, weigh(&self.spec, &self.forms, &chosen));
+        let entitled = weigh(&self.spec, &self.base.types, &self.forms, &chosen);
+        entitle(&mut self.base, entitled);
         let scope = self.scope(true);
         self.base.share_out(&forms, &scope);
         self.base_steps = settle_parked(&mut self.base, &forms, &scope, SETTLED);
@@ -188,78 +187,13 @@ impl Layouts {
         for (at, number) in chosen.iter().enumerate().filter(|(_, number)| **number > 0) {
             self.work.take(at, &self.forms[at][*number]);
         }
-        entitle(&mut self.work, weigh(&self.spec, &self.forms, chosen));
+        entitle(
+            &mut self.work,
+            weigh(&self.spec, &self.base.types, &self.forms, chosen),
+        );
         self.work.share_out(&forms, &scope);
         settle_parked(&mut self.work, &forms, &scope, settled)
     }
-}
-
-fn entitle(state: &mut State, entitled: Option<Vec<(f64, f64)>>) {
-    for (doing, entitled) in state.doing.iter_mut().zip(entitled.into_iter().flatten()) {
-        (doing.entitled, doing.allowed) = entitled;
-    }
-}
-
-/// Under PR/SM weights become entitlements, of the cores of a pool that are nobody's own; with each
-/// the part of it that caps leave.
-fn weigh(spec: &Spec, forms: &[Vec<Form>], chosen: &[usize]) -> Option<Vec<(f64, f64)>> {
-    if spec.machine.hypervisor.policy != Policy::Prsm {
-        return None;
-    }
-    let forms = || chosen.iter().zip(forms).map(|(at, of)| &of[*at]);
-    let owned = forms()
-        .filter(|form| form.owns)
-        .map(|form| u32::from(form.partition.processors.count()));
-    let cores = u32::from(spec.machine.active_cores).saturating_sub(owned.sum());
-    let told = |form: &Form| match &form.partition.processors {
-        Processors::Shared {
-            weight, r#virtual, ..
-        } => (*weight, *r#virtual),
-        Processors::Dedicated { .. } => (0, 0),
-    };
-    let weights: Vec<(u16, u16)> = forms().map(told).collect();
-    let entitled = entitlements(cores, &weights).into_iter().zip(forms());
-    let own = |(by_weight, form): (f64, &Form)| if form.owns { form.entitled } else { by_weight };
-    let entitled: Vec<f64> = entitled.map(own).collect();
-    if forms().all(|form| form.group.is_none() && form.cap.is_infinite()) {
-        return Some(entitled.into_iter().map(|own| (own, 1.0)).collect());
-    }
-    let claims: Vec<Claim> = entitled
-        .iter()
-        .zip(forms())
-        .map(|(own, form)| within(*own, form))
-        .collect();
-    // A group's cap is shared out by weight, and to nobody more than he is entitled to.
-    let left = grants(&claims, f64::INFINITY, &limits(spec));
-    let part = |(own, left): (f64, f64)| (own, if own > 0.0 { left / own } else { 1.0 });
-    Some(entitled.into_iter().zip(left).map(part).collect())
-}
-
-/// What caps that always hold leave of an entitlement.
-fn within(entitled: f64, form: &Form) -> Claim {
-    let wants = Claim {
-        wants: entitled,
-        limit: f64::INFINITY,
-        ..Claim::default()
-    };
-    match &form.partition.processors {
-        Processors::Shared { weight, prsm, .. } => Claim {
-            limit: prsm.cap.unwrap_or(f64::INFINITY),
-            weight: f64::from(*weight),
-            group: form.group,
-            ..wants
-        },
-        Processors::Dedicated { .. } => Claim { entitled, ..wants },
-    }
-}
-
-/// Limits of pools; under PR/SM, of groups.
-fn limits(spec: &Spec) -> Vec<f64> {
-    if spec.machine.hypervisor.policy == Policy::Prsm {
-        return spec.groups.iter().map(|group| group.cap).collect();
-    }
-    let most = |pool: &Pool| pool.maximum.unwrap_or(f64::INFINITY);
-    spec.pools.iter().map(most).collect()
 }
 
 /// Solves a layout.

@@ -36,7 +36,12 @@ pub(super) fn settle_parked(
             .map(|(new, old)| new.as_ref().unwrap_or(old))
             .collect();
         steps += settle(state, &now, scope, settled);
-        let wanted: Vec<Option<u16>> = (0..now.len()).map(|at| state.wanted(at, &now)).collect();
+        let mut wants = |at: usize| {
+            state.turn_to(now[at].core_type);
+            state.wanted(at, &now)
+        };
+        let wanted: Vec<Option<u16>> = (0..now.len()).map(&mut wants).collect();
+        state.turn_to(0);
         let mut changed = Vec::new();
         for (at, wanted) in wanted.into_iter().enumerate() {
             let open = now[at].guests.as_ref().map_or(0, |guests| guests.open);
@@ -80,7 +85,10 @@ impl State {
         let interval_ns = zvm.park_interval_ns as f64;
         let shared = || {
             let pairs = self.doing.iter().zip(forms);
-            pairs.filter(|(_, form)| !form.owns).map(|(doing, _)| doing)
+            let sharing = |form: &Form| !form.owns && form.core_type == forms[at].core_type;
+            pairs
+                .filter(move |(_, form)| sharing(form))
+                .map(|(doing, _)| doing)
         };
         let used: f64 = shared().map(Doing::cores).sum();
         let varied: f64 = shared().map(|of| variance(of, interval_ns)).sum();
