@@ -120,6 +120,7 @@ fn costs_are_those_from_scratch_and_rules_hold_after_every_move() {
         let leaning = Leaning {
             kin: seed % 2 == 1,
             heaviest: seed as usize % 3 * 5,
+            away: seed % 4 < 2,
         };
         for _ in 0..5_000 {
             let Some(drawn) = draw(&now, &known, leaning, &mut dice) else {

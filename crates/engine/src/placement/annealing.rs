@@ -88,6 +88,7 @@ impl<'a> Search<'a> {
             let place = |from: f64| from + (1.0 - from) * share.max(0.0);
             let heat = depth.map_or(COLDEST, |from| self.heat(place(from)));
             self.leaning.heaviest = self.known.burden.count(heat * HEAVY);
+            self.leaning.away = heat < self.known.leaving;
             for _ in 0..LOOK {
                 self.try_one(heat);
             }

@@ -13,6 +13,8 @@ pub struct Known {
     pub reach: Reach,
     /// Whose place matters how much.
     pub burden: Burden,
+    /// What it costs to move the first time, on average.
+    pub leaving: f64,
 }
 
 impl Known {
@@ -22,8 +24,17 @@ impl Known {
             kin: Kin::new(problem),
             reach: Reach::new(problem),
             burden: Burden::new(problem),
+            leaving: leaving(problem),
         }
     }
+}
+
+/// Of a move to the next machine; ways are much alike.
+fn leaving(problem: &Problem) -> f64 {
+    let machines = problem.machines();
+    let next = |one: usize| (problem.start[one] as usize + 1) % machines;
+    let all = (0..problem.partitions()).map(|one| problem.moving(one, next(one)) as f64);
+    all.sum::<f64>() / problem.partitions().max(1) as f64
 }
 
 /// Partitions by what they could cost where nothing is left for them.

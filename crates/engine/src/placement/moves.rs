@@ -9,6 +9,8 @@ use crate::kernel::Stream;
 const KIN: u64 = 2;
 /// So many draws of eight are of the heaviest, where there are such.
 const HEAVY: u64 = 6;
+/// Draws for one who is away, where such are asked for.
+const AWAY: usize = 4;
 
 /// Which draws are likelier.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,6 +20,9 @@ pub struct Leaning {
     /// Moves of so many of the heaviest: where it is hot, places of others do not matter yet, while
     /// those of the heaviest are settled once it is cold.
     pub heaviest: usize,
+    /// Half of all draws of those who are not where they were: where it is too cold to leave, they
+    /// move on at little cost, and make room for each other's return.
+    pub away: bool,
 }
 
 /// Some steps made at once.
@@ -54,6 +59,7 @@ pub fn draw(
 ) -> Option<Move> {
     let reach = &known.reach;
     let one = match known.burden.heaviest(leaning.heaviest) {
+        _ if leaning.away && dice.below(2) == 0 => away(now, dice),
         [] => any(now, dice),
         _ if dice.below(8) >= HEAVY => any(now, dice),
         heavy => heavy[dice.below(heavy.len() as u64) as usize],
@@ -118,6 +124,16 @@ fn chain(now: &Assignment<'_>, reach: &Reach, dice: &mut Stream, one: u32) -> Op
 
 fn any(now: &Assignment<'_>, dice: &mut Stream) -> u32 {
     dice.below(now.at().len() as u64) as u32
+}
+
+/// Somebody who is not where he was, if one is found soon.
+fn away(now: &Assignment<'_>, dice: &mut Stream) -> u32 {
+    let is_away = |&one: &u32| now.at()[one as usize] != now.problem().start[one as usize];
+    let first = any(now, dice);
+    std::iter::once(first)
+        .chain((1..AWAY).map(|_| any(now, dice)))
+        .find(is_away)
+        .unwrap_or(first)
 }
 
 /// Somebody on a machine that this one can be on.

@@ -13,13 +13,17 @@ use std::time::Duration;
 /// How long the caller waits between two looks at the searches.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Where each phase ends, as a share of the whole, and where on the way from hot to cold it begins.
-/// In the first no move is taken that costs more.
-const PHASES: [(f64, Option<f64>); 4] = [
-    (0.01, None),
-    (0.7, Some(0.0)),
-    (0.85, Some(0.25)),
-    (1.0, Some(0.4)),
+/// Where each phase ends, as a share of the whole, and where on the way from hot to cold it begins:
+/// for one search after the other, in turn. In the first no move is taken that costs more. Where
+/// heat matters differs: some problems are settled while it is hot, others, where all that is dear
+/// can be kept, when it is nearly cold.
+const PHASES: [(f64, &[f64]); 6] = [
+    (0.01, &[]),
+    (0.6, &[0.0]),
+    (0.7, &[0.25, 0.7]),
+    (0.8, &[0.4, 0.8]),
+    (0.9, &[0.25, 0.7]),
+    (1.0, &[0.4, 0.8]),
 ];
 
 /// How long is searched, and by how many.
@@ -92,8 +96,8 @@ pub fn place(
         .collect();
     if problem.partitions() > 0 && problem.resources() > 0 {
         let mut from = 0.0;
-        for (to, depth) in PHASES {
-            let phase = Phase { from, to, depth };
+        for (to, depths) in PHASES {
+            let phase = Phase { from, to, depths };
             together(&mut team, limits, &phase, &board, watch);
             hand_on(&mut team);
             from = to;
@@ -109,7 +113,7 @@ pub fn place(
 struct Phase {
     from: f64,
     to: f64,
-    depth: Option<f64>,
+    depths: &'static [f64],
 }
 
 impl Phase {
@@ -122,9 +126,10 @@ impl Phase {
         (drawn as f64 / each - self.from) / (self.to - self.from)
     }
 
-    fn search(&self, search: &mut Search<'_>, limits: &Limits, board: &Board) {
+    fn search(&self, search: &mut Search<'_>, number: usize, limits: &Limits, board: &Board) {
         let mut before = search.drawn();
-        search.anneal(self.depth, &mut |drawn, best| {
+        let depth = self.depths.iter().copied().cycle().nth(number);
+        search.anneal(depth, &mut |drawn, best| {
             board.moves.fetch_add(drawn - before, Relaxed);
             board.best.fetch_min(best, Relaxed);
             before = drawn;
@@ -146,11 +151,11 @@ fn together(
     let each = team.len().div_ceil(threads);
     let (done, news) = channel::<()>();
     thread::scope(|scope| {
-        for part in team.chunks_mut(each) {
+        for (at, part) in team.chunks_mut(each).enumerate() {
             let done: Sender<()> = done.clone();
             scope.spawn(move || {
-                for search in part {
-                    phase.search(search, limits, board);
+                for (number, search) in (at * each..).zip(part) {
+                    phase.search(search, number, limits, board);
                 }
                 drop(done);
             });
