@@ -20,6 +20,7 @@ name = "small"
 
 [machine]
 model = "{model}"
+{more}
 
 [run]
 warmup = "1 s"
@@ -50,11 +51,14 @@ def partition(
     )
 
 
-def layout(*partitions: str, model: str = "ibm-power-770", seconds: int = 5) -> Scenario:
-    text = HEAD.format(model=model, seconds=seconds) + "".join(partitions)
+def layout(
+    *partitions: str, model: str = "ibm-power-770", seconds: int = 5, more: str = ""
+) -> Scenario:
+    text = HEAD.format(model=model, more=more, seconds=seconds) + "".join(partitions)
     return Scenario.from_toml(text, "small.toml")
 
 
+LINUX = '{ os = "linux" }'
 SHARED = '{ mode = "shared", entitlement = 1.0, virtual = 4 }'
 
 
@@ -152,6 +156,31 @@ def test_what_cannot_be_done_has_no_means() -> None:
     assert "no steady state" in (told["etr_per_s"].reason or "")
 
 
+@pytest.mark.parametrize("limit", ["cap = 1.0", "defined_capacity = 1.0", 'group = "all"'])
+def test_a_cap_of_prsm_holds_and_leaves_response_out(limit: str) -> None:
+    processors = f'{{ mode = "shared", virtual = 4, weight = 100, {limit} }}'
+    work = '{ kind = "warehouses", count = 3, profile = "java" }'
+    limited = partition(work, processors=processors, guest=LINUX)
+    more = '\n[[group]]\nname = "all"\ncap = 1.0\n' if "group" in limit else ""
+    solved = layout(limited, more, model="ibm-z13").solve()
+    assert solved.limited == ("web",)
+    assert solved.metric("web", "physc").mean == pytest.approx(1.0, rel=0.01)
+    assert "response_ms_mean" in solved.left_out
+
+
+def test_cores_of_each_type_are_shared_out_by_themselves() -> None:
+    work = '{ kind = "warehouses", count = 4, profile = "java" }'
+    one = '{{ mode = "shared", virtual = 4, weight = {}, type = "{}" }}'
+    wanted = {"a": (100, "cp", 1.0), "b": (300, "cp", 3.0), "c": (100, "ifl", 4.0)}
+    parts = [
+        partition(work, name, one.format(weight, core), guest=LINUX)
+        for name, (weight, core, _) in wanted.items()
+    ]
+    solved = layout(*parts, model="ibm-z13", more="characterized = { cp = 4, ifl = 8 }").solve()
+    for name, (_, _, cores) in wanted.items():
+        assert solved.metric(name, "physc").mean == pytest.approx(cores, rel=0.01)
+
+
 def test_of_work_told_in_cores_the_mean_is_solved_without_response() -> None:
     solved = layout(partition('{ kind = "cores", profile = "oltp", use = "1.2" }')).solve()
     assert solved.recorded == ("web",)
@@ -164,7 +193,7 @@ def test_the_same_layout_is_solved_to_the_same_digits() -> None:
     assert scenario.solve().summary == scenario.solve().summary
 
 
-CAPPED = '{ mode = "shared", virtual = 4, weight = 100, cap = 1.0 }'
+MEMBER = '{{ mode = "shared", virtual = 2, weight = 100, type = "{}", group = "all" }}'
 CHANGE = '\n[[change]]\nat = "1 s"\npartition = "web"\nentitlement = 2.0\n'
 
 
@@ -173,8 +202,14 @@ CHANGE = '\n[[change]]\nat = "1 s"\npartition = "web"\nentitlement = 2.0\n'
     [
         (lambda: layout(partition(processors=SHARED), CHANGE), "changed during the run"),
         (
-            lambda: layout(partition(processors=CAPPED, guest='{ os = "linux" }'), model="ibm-z13"),
-            "partition web: an absolute cap",
+            lambda: layout(
+                partition(processors=MEMBER.format("cp"), guest=LINUX),
+                partition(name="crm", processors=MEMBER.format("ifl"), guest=LINUX),
+                '\n[[group]]\nname = "all"\ncap = 1.0\n',
+                model="ibm-z13",
+                more="characterized = { cp = 4, ifl = 4 }",
+            ),
+            "partition web: a group with cores of several types",
         ),
         (
             lambda: layout(partition('{ kind = "loops", count = 2, profile = "compute" }')),

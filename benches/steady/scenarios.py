@@ -147,6 +147,40 @@ def prsm(dice: random.Random) -> tuple[Table, list[float]]:
     return {"machine": {"model": model, "active_cores": cores}, "partition": partitions}, shares
 
 
+def limited(dice: random.Random) -> tuple[Table, list[float]]:
+    """The same within caps of partitions and of a group, and defined capacities."""
+    data, shares = prsm(dice)
+    partitions: Any = data["partition"]
+    for one in partitions:
+        processors = one["processors"]
+        most = round(processors["virtual"] * dice.choice([0.3, 0.5, 0.8]), 2)
+        kind = dice.choice(["cap", "group", "group", "defined_capacity", "none"])
+        if kind == "cap":
+            processors["cap"] = most
+        elif kind == "group":
+            processors["group"] = "several"
+        elif kind == "defined_capacity":
+            processors[kind] = {"cores": most, "window": "1 s", "start": most}
+    members = [one for one in partitions if "group" in one["processors"]]
+    if members:
+        virtual = sum(one["processors"]["virtual"] for one in members)
+        data["group"] = [{"name": "several", "cap": round(0.4 * virtual, 2)}]
+    return data, shares
+
+
+def types(dice: random.Random) -> tuple[Table, list[float]]:
+    """The same on CPs and IFLs."""
+    data, shares = prsm(dice)
+    partitions: Any = data["partition"]
+    machine: Any = data["machine"]
+    half = machine["active_cores"]
+    machine["active_cores"] = 2 * half
+    machine["characterized"] = {"cp": half, "ifl": half}
+    for one in partitions:
+        one["processors"]["type"] = dice.choice(["cp", "ifl"])
+    return data, shares
+
+
 def zvm(dice: random.Random) -> tuple[Table, list[float]]:
     """A z/VM with virtual machines of several kinds, beside partitions of Linux or alone."""
     beside, _ = prsm(dice)
@@ -251,6 +285,8 @@ PLATFORMS: dict[str, Callable[[random.Random], tuple[Table, list[float]]]] = {
     "powervm": powervm,
     "dedicated": lambda dice: powervm(dice, dedicated=True),
     "prsm": prsm,
+    "limited": limited,
+    "types": types,
     "zvm": zvm,
     "tiles": tiles,
     "linux": lambda dice: host(dice, "linux"),

@@ -5,7 +5,9 @@ mod common;
 use common::platform::Platform;
 use common::random::scenarios;
 use common::{dedicated, loops, machine, partition, shared, spec, transactions, users};
-use homenode_engine::spec::{Distribution, Partition, Polarization, Policy, Processors, Spec};
+use homenode_engine::spec::{
+    Distribution, Group, Partition, Polarization, Policy, Pool, Processors, Spec,
+};
 use homenode_engine::steady::{solve, Compared, Layouts, SolveFault, Solved};
 use proptest::prelude::*;
 
@@ -199,6 +201,109 @@ fn a_logical_core_at_work_has_its_own_share_of_the_entitlement() {
             "{polarization:?}: {found}, not {got}"
         );
     }
+}
+
+/// Eight cores under PR/SM: loops that want four each, by weights 1, 1 and 2, with these absolute
+/// caps, and the first two in a group with its own.
+fn limited(caps: [Option<f64>; 3], together: Option<f64>) -> [f64; 3] {
+    let weights = [100, 100, 200];
+    let mut parts = Vec::new();
+    for (at, (own, of)) in caps.into_iter().zip(weights).enumerate() {
+        let mut one = partition(&format!("p{at}"), shared(0.0, 4), loops(4));
+        if let Processors::Shared { prsm, weight, .. } = &mut one.processors {
+            (prsm.cap, *weight) = (own, of);
+            prsm.group = together.filter(|_| at < 2).map(|_| 0);
+        }
+        parts.push(one);
+    }
+    let mut made = spec(machine("core:8"), parts);
+    made.machine.hypervisor.policy = Policy::Prsm;
+    let group = |cap| Group {
+        name: "g".into(),
+        cap,
+    };
+    made.groups = together.map(group).into_iter().collect();
+    let told: Vec<f64> = of(&made).partitions.iter().map(|one| one.cores).collect();
+    told.try_into().expect("three partitions")
+}
+
+fn assert_near(found: [f64; 3], wanted: [f64; 3]) {
+    let pairs = found.iter().zip(&wanted);
+    let far = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(far < 2e-3, "{found:?}, not {wanted:?}");
+}
+
+#[test]
+fn caps_of_partitions_and_of_groups_are_filled_up_by_weight() {
+    assert_near(limited([None; 3], None), [2.0, 2.0, 4.0]);
+    // What a cap leaves goes to the others by weight, as far as they want it.
+    assert_near(limited([None, None, Some(2.0)], None), [3.0, 3.0, 2.0]);
+    assert_near(limited([Some(0.5), None, None], None), [0.5, 3.5, 4.0]);
+    // A group has its cap by weight; one that is capped below that leaves it to the others.
+    assert_near(limited([None; 3], Some(3.0)), [1.5, 1.5, 4.0]);
+    assert_near(limited([Some(0.5), None, None], Some(3.0)), [0.5, 2.5, 4.0]);
+}
+
+#[test]
+fn a_cap_above_what_is_used_changes_nothing_and_a_tighter_one_gives_no_more() {
+    let free = limited([None; 3], None);
+    assert_near(limited([Some(4.0); 3], Some(8.0)), free);
+    let mut before = free[0] + free[1];
+    for cap in [3.5, 3.0, 2.0, 1.0, 0.25] {
+        let [a, b, _] = limited([None; 3], Some(cap));
+        assert!(
+            a + b <= before + 1e-3 && a + b <= cap + 1e-3,
+            "{cap}: {a} {b}"
+        );
+        before = a + b;
+        let [own, ..] = limited([Some(cap), None, None], None);
+        assert!(own <= cap.min(free[0]) * 1.001, "{cap}: {own}");
+    }
+}
+
+/// Eight cores on two chips: half of each of one type, half of another, and partitions with so many
+/// loops each that share one of them by weights of 100.
+fn of_two_types(counts: &[(u16, u32)]) -> Vec<f64> {
+    let one = |(at, (pool, count)): (usize, &(u16, u32))| {
+        let mut one = partition(&format!("p{at}"), shared(0.0, 4), loops(*count));
+        if let Processors::Shared { pool: of, .. } = &mut one.processors {
+            *of = *pool;
+        }
+        one
+    };
+    let mut made = spec(
+        machine("chip:2 core:4"),
+        counts.iter().enumerate().map(one).collect(),
+    );
+    made.machine.hypervisor.policy = Policy::Prsm;
+    made.pools = ["rest", "cp", "ifl"]
+        .into_iter()
+        .zip([None, Some(vec![0, 1, 4, 5]), Some(vec![2, 3, 6, 7])])
+        .map(|(name, cores)| Pool {
+            name: name.into(),
+            maximum: None,
+            reserved: 0.0,
+            cores,
+        })
+        .collect();
+    of(&made).partitions.iter().map(|one| one.cores).collect()
+}
+
+#[test]
+fn cores_of_each_type_are_shared_out_among_those_that_use_them() {
+    let near = |found: &[f64], wanted: &[f64]| {
+        let apart = found.iter().zip(wanted).map(|(a, b)| (a - b).abs());
+        assert!(
+            apart.fold(0.0, f64::max) < 2e-3,
+            "{found:?}, not {wanted:?}"
+        );
+    };
+    near(&of_two_types(&[(1, 4), (1, 4)]), &[2.0, 2.0]);
+    near(&of_two_types(&[(1, 4), (1, 4), (2, 4)]), &[2.0, 2.0, 4.0]);
+    near(&of_two_types(&[(1, 4), (1, 1), (2, 2)]), &[3.0, 1.0, 2.0]);
+    // Which of the two it is does not matter, nor in which order they come; logical cores without
+    // work leave their share to all who want more.
+    near(&of_two_types(&[(2, 2), (2, 4), (1, 4)]), &[1.5, 2.5, 4.0]);
 }
 
 #[test]

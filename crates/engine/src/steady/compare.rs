@@ -172,10 +172,10 @@ impl Comparing {
             let (at, number) = ((number >> 16) as usize, (number & 0xffff) as usize);
             if number > 0 {
                 work.take(at, &forms[at][number]);
-                work.doing[at].entitled = match chosen[at].by_weight {
-                    true => base.doing[at].entitled,
-                    false => chosen[at].entitled,
-                };
+                let (of, before) = (&mut work.doing[at], &base.doing[at]);
+                if chosen[at].by_weight {
+                    (of.entitled, of.allowed) = (before.entitled, before.allowed);
+                }
             }
         }
         self.scope.there().for_each(|at| self.stale[at] = true);

@@ -159,6 +159,7 @@ impl State {
             self.taking(group())
         };
         let taken = takes / (takes + comes / all.max(1e-9) + 1.0 / away_ns.max(1.0));
+        let all = all + group().map(|of| self.used_beside(of)).sum::<f64>();
         let strangers = if all > 0.0 { 1.0 - own / all } else { 0.0 };
         (taken, strangers.max(0.0))
     }

@@ -1,5 +1,6 @@
 //! A partition as the solver sees it, with all that no load changes.
 
+use super::core_types::CoreTypes;
 use super::demand::{Arrivals, Demand};
 use super::fault::SolveFault;
 use super::filling::{Busy, Filled};
@@ -42,6 +43,8 @@ pub(super) struct Form {
     pub entitled: f64,
     pub cap: f64,
     pub group: Option<usize>,
+    /// Type of its cores, see [`CoreTypes`].
+    pub core_type: usize,
     /// Whether it is entitled to a share by weight, among all of them.
     pub by_weight: bool,
     /// How its entitlement lies on its logical cores, where each has and caps its own.
@@ -100,6 +103,7 @@ impl Form {
             entitled: entitled(one),
             cap: cap(one),
             group: group(machine, one),
+            core_type: CoreTypes::new(spec).of_partition(&one.processors),
             by_weight: machine.hypervisor.policy == Policy::Prsm && !owns,
             each: polarization(machine, one),
             balances_per_ns: one

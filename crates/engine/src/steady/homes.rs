@@ -158,7 +158,7 @@ fn come_back(doing: &Doing, half_window: f64) -> f64 {
 
 /// Share of a partition's core time to which it is entitled.
 pub(super) fn entitled_part(doing: &Doing) -> f64 {
-    (doing.entitled / doing.cores().max(1e-9)).min(1.0)
+    (doing.entitled * doing.allowed / doing.cores().max(1e-9)).min(1.0)
 }
 
 /// Those of a partition that run where it is not at home; on a node of others' homes they leave for

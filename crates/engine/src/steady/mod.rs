@@ -1,9 +1,11 @@
 //! Steady states without a simulation: what a layout costs while nothing changes.
 
 mod answer;
+mod asides;
 mod chain;
 mod claims;
 mod compare;
+mod core_types;
 mod demand;
 mod dispatches;
 mod fault;
@@ -24,6 +26,7 @@ mod solve;
 mod state;
 mod threads;
 mod turns;
+mod weights;
 mod zvm_costs;
 mod zvm_cp;
 mod zvm_crowd;

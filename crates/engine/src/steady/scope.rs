@@ -46,6 +46,23 @@ impl Scope {
         }
     }
 
+    /// The same for each type of core, with the partitions that share those.
+    pub fn by_type(&self, forms: &[&Form], types: usize) -> Vec<Self> {
+        if types < 2 {
+            return Vec::new();
+        }
+        let of = |core_type: usize| Self {
+            active: self
+                .active
+                .iter()
+                .copied()
+                .filter(|at| forms[*at].core_type == core_type)
+                .collect(),
+            ..self.clone()
+        };
+        (0..types).map(of).collect()
+    }
+
     /// All that run there.
     pub fn there(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         self.active.iter().chain(&self.passive).copied()

@@ -54,13 +54,33 @@ impl State {
                 change = change.max((self.doing[at].ns[1] / priced.max(1e-9) - 1.0).abs());
             }
         }
+        let types = scope.by_type(forms, self.types.count);
+        for (at, one) in types.iter().enumerate() {
+            self.turn_to(at);
+            change = change.max(self.hand_out(forms, one));
+        }
+        if types.is_empty() {
+            change = change.max(self.hand_out(forms, scope));
+        }
+        for (at, one) in types.iter().enumerate() {
+            self.turn_to(at);
+            self.carry_there(forms, one, weight);
+        }
+        self.turn_to(0);
+        if types.is_empty() {
+            self.carry_there(forms, scope, weight);
+        }
+        self.carry(scope, weight);
+        change
+    }
+
+    /// Who has which cores, and what that costs; by how much it changed.
+    fn hand_out(&mut self, forms: &[&Form], scope: &Scope) -> f64 {
         for at in scope.active.iter().copied() {
             self.dispatches(at, forms[at]);
         }
-        change = change.max(self.share(forms, scope));
-        change = change.max(self.place(forms, scope));
-        self.carry(forms, scope, weight);
-        change
+        let change = self.share(forms, scope);
+        change.max(self.place(forms, scope))
     }
 
     /// What an instruction costs on each chip, by busy threads; each chip counts by itself where
@@ -143,8 +163,8 @@ impl State {
         }
     }
 
-    /// Loads of caches, links and memory follow.
-    fn carry(&mut self, forms: &[&Form], scope: &Scope, weight: f64) {
+    /// What is done on each chip.
+    fn carry_there(&mut self, forms: &[&Form], scope: &Scope, weight: f64) {
         for chips in scope.nodes.iter().map(|node| self.tree.chips_of(*node)) {
             self.used.slice_mut(chips).fill(0.0);
             self.stays.slice_mut(chips).iter_mut().for_each(Vec::clear);
@@ -159,6 +179,10 @@ impl State {
                 }
             }
         }
+    }
+
+    /// Loads of caches, links and memory follow.
+    fn carry(&mut self, scope: &Scope, weight: f64) {
         for at in scope.active.iter().copied() {
             self.row.iter_mut().for_each(|cores| *cores = 0.0);
             let doing = &self.doing[at];

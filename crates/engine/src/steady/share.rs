@@ -37,27 +37,23 @@ impl State {
             return self.share_alone(forms, scope, by_chance, cores - used.mean - used.beside);
         }
         let excess = |doing: &Doing| doing.load.vps * (1.0 - entitled_part(doing));
-        let pairs = || self.doing.iter().zip(forms).filter(|(_, form)| !form.owns);
-        let exceeding: f64 = pairs().map(|(doing, _)| excess(doing)).sum();
+        let sharing = scope.active.iter().copied();
+        let sharing: Vec<usize> = sharing.filter(|at| !forms[*at].owns).collect();
+        let exceeding: f64 = sharing.iter().map(|at| excess(&self.doing[*at])).sum();
         let lost = |doing: &Doing| by_chance * excess(doing) / exceeding.max(1e-9);
-        let claims = self.doing.iter().zip(forms);
-        let claims: Vec<Claim> = claims
+        let claims: Vec<Claim> = sharing
+            .iter()
+            .map(|at| (&self.doing[*at], forms[*at]))
             .map(|(doing, form)| claim(doing, form, lost(doing)))
             .collect();
         let granted = grants(&claims, cores, &self.limits);
         let mut change = 0.0_f64;
-        for ((doing, form), (claim, granted)) in self
-            .doing
-            .iter_mut()
-            .zip(forms)
-            .zip(claims.iter().zip(&granted))
-        {
-            if !form.owns {
-                let lost = lost(doing);
-                change = change.max(serve(doing, claim, (*granted, lost), self.pace));
-            }
+        for (at, told) in sharing.iter().zip(claims.iter().zip(&granted)) {
+            let doing = &mut self.doing[*at];
+            let lost = lost(doing);
+            change = change.max(serve(doing, told.0, (*told.1, lost), self.pace));
         }
-        self.leave_room(forms, cores);
+        self.leave_room(&sharing, cores);
         change
     }
 
@@ -80,21 +76,14 @@ impl State {
     }
 
     /// What daemons and polling take is at most what work leaves of the shared cores.
-    fn leave_room(&mut self, forms: &[&Form], cores: f64) {
-        let pairs = || self.doing.iter().zip(forms).filter(|(_, form)| !form.owns);
-        let worked: f64 = pairs()
-            .map(|(doing, _)| doing.served * doing.load.vps)
-            .sum();
-        let beside: f64 = pairs().map(|(doing, _)| doing.beside).sum();
+    fn leave_room(&mut self, sharing: &[usize], cores: f64) {
+        let each = || sharing.iter().map(|at| &self.doing[*at]);
+        let worked: f64 = each().map(|doing| doing.served * doing.load.vps).sum();
+        let beside: f64 = each().map(|doing| doing.beside).sum();
         let left = (cores - worked).max(0.0);
         if beside > left {
-            for (doing, _) in self
-                .doing
-                .iter_mut()
-                .zip(forms)
-                .filter(|(_, form)| !form.owns)
-            {
-                doing.beside *= left / beside;
+            for at in sharing {
+                self.doing[*at].beside *= left / beside;
             }
         }
     }
@@ -146,6 +135,7 @@ fn claim(doing: &Doing, form: &Form, lost: f64) -> Claim {
             polarize(doing.entitled, *r#virtual).of_first(doing.load.vps)
         }
     };
+    let entitled = entitled * doing.allowed;
     let most = if *capped { entitled } else { vps };
     Claim {
         wants,

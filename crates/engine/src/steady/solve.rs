@@ -8,11 +8,11 @@ use super::host::Host;
 use super::scope::Scope;
 use super::settle::{ROUGHLY, SETTLED};
 use super::state::State;
+use super::weights::{entitle, limits, refuse_mixed_groups, weigh};
 use super::zvm_park::settle_parked;
-use crate::hypervisor::entitlements;
 use crate::machine::Topology;
 use crate::sim;
-use crate::spec::{Partition, Policy, Pool, Processors, Spec};
+use crate::spec::{Partition, Policy, Spec};
 
 /// A machine with forms of each partition to choose from.
 pub struct Layouts {
@@ -37,10 +37,6 @@ impl Layouts {
         if policy.is_host() && !matches!(policy, Policy::Linux | Policy::Credit2) {
             return Err(SolveFault::Policy(format!("{policy:?}")));
         }
-        let types = spec.pools.iter().filter(|pool| pool.cores.is_some());
-        if types.count() > 1 {
-            return Err(SolveFault::Policy("cores of several types".into()));
-        }
         let tree = Topology::new(&spec.machine);
         let form = |one: &Partition| Form::of(spec, &tree, one).map(|form| vec![form]);
         let forms: Vec<Vec<Form>> = spec
@@ -49,7 +45,8 @@ impl Layouts {
             .map(form)
             .collect::<Result<_, SolveFault>>()?;
         let first: Vec<&Form> = forms.iter().map(|of| &of[0]).collect();
-        let mut base = State::new(&spec.machine, limits(spec), tree, &first);
+        refuse_mixed_groups(&first)?;
+        let mut base = State::new(spec, limits(spec), tree, &first);
         base.host = Host::of(spec);
         Ok(Self {
             spec: spec.clone(),
@@ -121,15 +118,19 @@ impl Layouts {
             Some(comparing) => comparing,
             None => Comparing::new(&self.base, &self.forms),
         };
-        let entitled = weigh(&self.spec, &self.forms, chosen);
+        let entitled = weigh(&self.spec, &self.base.types, &self.forms, chosen);
+        // Several types of core are solved together.
         // On a host all share all processors.
         // Under z/VM how many cores are parked hangs on what the others use.
         let mut all = self.forms.iter().flatten();
         let as_before = self.base.host.is_none()
+            && self.base.types.count == 1
             && all.all(|form| form.guests.is_none())
             && entitled.as_ref().is_none_or(|entitled| {
                 let pairs = entitled.iter().zip(&self.base.doing);
-                pairs.into_iter().all(|(now, doing)| *now == doing.entitled)
+                pairs
+                    .into_iter()
+                    .all(|(now, doing)| *now == (doing.entitled, doing.allowed))
             });
         let (base, work) = (&self.base, &mut self.work);
         let first = told.len();
@@ -165,7 +166,8 @@ impl Layouts {
         }
         let chosen = vec![0; self.forms.len()];
         let forms: Vec<&Form> = self.forms.iter().map(|of| &of[0]).collect();
-        entitle(&mut self.base, weigh(&self.spec, &self.forms, &chosen));
+        let entitled = weigh(&self.spec, &self.base.types, &self.forms, &chosen);
+        entitle(&mut self.base, entitled);
         let scope = self.scope(true);
         self.base.share_out(&forms, &scope);
         self.base_steps = settle_parked(&mut self.base, &forms, &scope, SETTLED);
@@ -185,47 +187,13 @@ impl Layouts {
         for (at, number) in chosen.iter().enumerate().filter(|(_, number)| **number > 0) {
             self.work.take(at, &self.forms[at][*number]);
         }
-        entitle(&mut self.work, weigh(&self.spec, &self.forms, chosen));
+        entitle(
+            &mut self.work,
+            weigh(&self.spec, &self.base.types, &self.forms, chosen),
+        );
         self.work.share_out(&forms, &scope);
         settle_parked(&mut self.work, &forms, &scope, settled)
     }
-}
-
-fn entitle(state: &mut State, entitled: Option<Vec<f64>>) {
-    for (doing, entitled) in state.doing.iter_mut().zip(entitled.into_iter().flatten()) {
-        doing.entitled = entitled;
-    }
-}
-
-/// Under PR/SM weights become entitlements, of the cores of a pool that are nobody's own.
-fn weigh(spec: &Spec, forms: &[Vec<Form>], chosen: &[usize]) -> Option<Vec<f64>> {
-    if spec.machine.hypervisor.policy != Policy::Prsm {
-        return None;
-    }
-    let forms = || chosen.iter().zip(forms).map(|(at, of)| &of[*at]);
-    let owned = forms()
-        .filter(|form| form.owns)
-        .map(|form| u32::from(form.partition.processors.count()));
-    let cores = u32::from(spec.machine.active_cores).saturating_sub(owned.sum());
-    let told = |form: &Form| match &form.partition.processors {
-        Processors::Shared {
-            weight, r#virtual, ..
-        } => (*weight, *r#virtual),
-        Processors::Dedicated { .. } => (0, 0),
-    };
-    let weights: Vec<(u16, u16)> = forms().map(told).collect();
-    let entitled = entitlements(cores, &weights).into_iter().zip(forms());
-    let own = |(by_weight, form): (f64, &Form)| if form.owns { form.entitled } else { by_weight };
-    Some(entitled.map(own).collect())
-}
-
-/// Limits of pools; under PR/SM, of groups.
-fn limits(spec: &Spec) -> Vec<f64> {
-    if spec.machine.hypervisor.policy == Policy::Prsm {
-        return spec.groups.iter().map(|group| group.cap).collect();
-    }
-    let most = |pool: &Pool| pool.maximum.unwrap_or(f64::INFINITY);
-    spec.pools.iter().map(most).collect()
 }
 
 /// Solves a layout.

@@ -2,6 +2,7 @@
 //! caches and links make of it.
 
 use super::chain::Load;
+use super::core_types::CoreTypes;
 use super::filling::THREADS;
 use super::form::Form;
 use super::host::Host;
@@ -11,7 +12,7 @@ use super::zvm_cp::{Beside, Cp};
 use crate::cost::{Class, Contention, Occupancy, Place, Spread, Working};
 use crate::ids::{ById, ChipId};
 use crate::machine::Topology;
-use crate::spec::Machine;
+use crate::spec::{Machine, Spec};
 
 /// Share of a partition's time on a chip below which it is of no account.
 pub(super) const NOTHING: f64 = 1e-4;
@@ -80,6 +81,8 @@ pub(super) struct Doing {
     pub sites: Vec<Site>,
     /// Cores that it is entitled to; under PR/SM the weights of all tell.
     pub entitled: f64,
+    /// Part of it that its caps leave it, the group's among them.
+    pub allowed: f64,
     /// Time of an instruction, by busy threads, mean over the chips [ns].
     pub ns: [f64; THREADS],
     pub load: Load,
@@ -137,6 +140,7 @@ impl Doing {
         *self = Self {
             sites,
             entitled: form.entitled,
+            allowed: 1.0,
             burst: form.demand.burst,
             stalled: self.stalled,
             reload_ns: self.reload_ns,
@@ -165,6 +169,30 @@ impl Doing {
     /// Core time in a nanosecond: physical cores used.
     pub fn cores(&self) -> f64 {
         self.served * self.load.vps + self.beside
+    }
+}
+
+/// What becomes of the cores of a type, while those of another are looked at.
+#[derive(Clone, Debug)]
+pub(super) struct Aside {
+    pub free: ById<ChipId, f64>,
+    pub idle: ById<ChipId, f64>,
+    pub used: ById<ChipId, f64>,
+    pub stays: ById<ChipId, Vec<Stay>>,
+    pub taking: ById<ChipId, [f64; 2]>,
+}
+
+impl Aside {
+    /// Of as many types as there are; none where there is one.
+    pub fn of(types: usize, chips: usize) -> Vec<Self> {
+        let one = Self {
+            free: ById::of(0.0, chips),
+            idle: ById::of(0.0, chips),
+            used: ById::of(0.0, chips),
+            stays: ById::of(Vec::new(), chips),
+            taking: ById::of([0.0; 2], chips),
+        };
+        vec![one; if types > 1 { types } else { 0 }]
     }
 }
 
@@ -205,6 +233,11 @@ pub(super) struct State {
     pub stays: ById<ChipId, Vec<Stay>>,
     /// How often an idle core of each is taken, see [`State::taking`].
     pub taking: ById<ChipId, [f64; 2]>,
+    /// Where cores are of several types, which they are, what becomes of those that are not looked
+    /// at, and of which those are that are.
+    pub types: CoreTypes,
+    pub aside: Vec<Aside>,
+    pub at_type: usize,
     /// z/VM's own in each partition.
     pub cps: Vec<Cp>,
     /// Who may use which processors, on a host.
@@ -213,7 +246,8 @@ pub(super) struct State {
 
 impl State {
     /// With the first form of each partition.
-    pub fn new(machine: &Machine, limits: Vec<f64>, tree: Topology, forms: &[&Form]) -> Self {
+    pub fn new(spec: &Spec, limits: Vec<f64>, tree: Topology, forms: &[&Form]) -> Self {
+        let (machine, types) = (&spec.machine, CoreTypes::new(spec));
         let mut active = ById::of(0.0, tree.chips().len());
         for core in tree
             .cores()
@@ -241,6 +275,9 @@ impl State {
             shares: Vec::new(),
             waits: false,
             spills: false,
+            aside: Aside::of(types.count, active.len()),
+            types,
+            at_type: 0,
             cps: vec![Cp::default(); forms.len()],
             host: None,
             active,
@@ -266,6 +303,7 @@ impl State {
             self.working[at] = forms[at].working;
         }
         self.cps.clone_from(&other.cps);
+        self.aside.clone_from(&other.aside);
         self.free.follow(&other.free);
         self.idle.follow(&other.idle);
         self.used.follow(&other.used);
@@ -303,6 +341,9 @@ impl State {
     pub fn share_out(&mut self, forms: &[&Form], scope: &Scope) {
         if let Some(host) = &mut self.host {
             host.divide(&self.tree, forms);
+        }
+        if self.types.count > 1 {
+            return self.share_out_types(forms);
         }
         for chips in scope.nodes.iter().map(|node| self.tree.chips_of(*node)) {
             for chip in chips {

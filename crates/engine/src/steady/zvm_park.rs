@@ -36,7 +36,12 @@ pub(super) fn settle_parked(
             .map(|(new, old)| new.as_ref().unwrap_or(old))
             .collect();
         steps += settle(state, &now, scope, settled);
-        let wanted: Vec<Option<u16>> = (0..now.len()).map(|at| state.wanted(at, &now)).collect();
+        let mut wants = |at: usize| {
+            state.turn_to(now[at].core_type);
+            state.wanted(at, &now)
+        };
+        let wanted: Vec<Option<u16>> = (0..now.len()).map(&mut wants).collect();
+        state.turn_to(0);
         let mut changed = Vec::new();
         for (at, wanted) in wanted.into_iter().enumerate() {
             let open = now[at].guests.as_ref().map_or(0, |guests| guests.open);
@@ -63,9 +68,11 @@ pub(super) fn settle_parked(
 impl State {
     /// A partition runs on fewer or more of its logical cores.
     fn park(&mut self, at: usize, form: &Form) {
-        let (entitled, served) = (self.doing[at].entitled, self.doing[at].served);
+        let (entitled, allowed) = (self.doing[at].entitled, self.doing[at].allowed);
+        let served = self.doing[at].served;
         self.take(at, form);
-        (self.doing[at].entitled, self.doing[at].served) = (entitled, served);
+        let doing = &mut self.doing[at];
+        (doing.entitled, doing.allowed, doing.served) = (entitled, allowed, served);
     }
 
     /// Logical cores that z/VM wants unparked; none where it does not park.
@@ -78,7 +85,10 @@ impl State {
         let interval_ns = zvm.park_interval_ns as f64;
         let shared = || {
             let pairs = self.doing.iter().zip(forms);
-            pairs.filter(|(_, form)| !form.owns).map(|(doing, _)| doing)
+            let sharing = |form: &Form| !form.owns && form.core_type == forms[at].core_type;
+            pairs
+                .filter(move |(_, form)| sharing(form))
+                .map(|(doing, _)| doing)
         };
         let used: f64 = shared().map(Doing::cores).sum();
         let varied: f64 = shared().map(|of| variance(of, interval_ns)).sum();
@@ -86,7 +96,7 @@ impl State {
         let beyond = if forms[at].owns {
             0.0
         } else {
-            (cores - used).max(0.0) + (doing.cores() - doing.entitled).max(0.0)
+            (cores - used).max(0.0) + (doing.cores() - doing.entitled * doing.allowed).max(0.0)
         };
         let (own, others) = (variance(doing, interval_ns).sqrt(), varied.sqrt());
         let mut history = History::new();

@@ -54,8 +54,8 @@ def is_recorded(partition: PartitionSpec) -> bool:
 
 
 def is_limited(spec: Spec, partition: PartitionSpec) -> bool:
-    """Whether a cap, its own or its pool's, holds it up within a window, which is not solved: its
-    cores are known, not what its work waits.
+    """Whether a cap, its own or its pool's or group's, holds it up within a window, which is not
+    solved: its cores are known, not what its work waits.
     """
     zvm, shared = zvm_of(partition), shared_of(partition)
     if zvm is not None and any(of["limit_hard"] and of["maximum"] for of in zvm["machines"]):
@@ -63,7 +63,13 @@ def is_limited(spec: Spec, partition: PartitionSpec) -> bool:
     if shared is None:
         return False
     pool = spec["pools"][shared["pool"]]["maximum"]
-    return shared["capped"] or pool is not None or _has_quota(spec, shared)
+    caps = shared.get("prsm", {})
+    return (
+        shared["capped"]
+        or pool is not None
+        or any(caps.get(key) is not None for key in ("cap", "group", "defined_capacity"))
+        or _has_quota(spec, shared)
+    )
 
 
 def _has_quota(spec: Spec, shared: SharedSpec) -> bool:
