@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import index
 import notebook
 import reference
+import screens
 import studies
 import what_if
 from blocks import Player
@@ -58,6 +59,7 @@ def fresh() -> Iterator[tuple[Path, str]]:
         yield DOCS / name, write()
     for page, write in studies.pages().items():
         yield page, write()
+    yield from screens.pictures().items()
     for page in played_pages():
         if page != what_if.PAGE:
             yield page, play(page)

@@ -19,6 +19,7 @@ class Commands(Front):
         Entry("sweep", "sweep:sweep", "Work off a sweep of thousands of points."),
         Entry("check", "check:check", "Check a scenario and show its layout; nothing is run."),
         Entry("show", "show:show", "Show the machine as a map: who is where, what is free."),
+        Entry("top", "top:top", "Watch a run, a simulation or a recording."),
         Entry("runs", "run:runs", "List kept runs, newest first."),
         Entry("report", "report:report", "Write a run as one page to hand over."),
         Entry("compare", "points:compare", "Compare kept runs in one table."),

@@ -73,8 +73,9 @@ pub struct Batch<'a> {
     pub end_ns: u64,
     /// Events handled so far.
     pub events: u64,
-    /// Rows that became ready, some hundred thousand numbers at once or none. An interval does when
-    /// no later one can change it any more; those that are held back come at the end of the run.
+    /// Rows that became ready, or none: some hundred thousand numbers at once, or those of so much
+    /// simulated that somebody who looks on wants to see them. An interval does when no later one
+    /// can change it any more; those that are held back come at the end of the run.
     pub tables: &'a Tables,
 }
 
@@ -143,7 +144,9 @@ struct Simulation<S: System> {
     batches: Batches,
     /// Events at the last look at the observer.
     looked: u64,
-    /// Numbers read since then.
+    /// Events when rows were last handed over.
+    handed: u64,
+    /// Numbers read since the last look.
     read: usize,
 }
 
@@ -164,6 +167,7 @@ impl<S: System> Simulation<S> {
             last: Reading::default(),
             batches: Batches::default(),
             looked: 0,
+            handed: 0,
             read: 0,
         }
     }
@@ -240,7 +244,9 @@ impl<S: System> Simulation<S> {
         for (column, values) in self.tables.dispatches.values.iter_mut().zip(records) {
             column.append(values);
         }
-        let enough = now_ns == self.end_ns || self.tables.numbers() >= NUMBERS_PER_BATCH;
+        let numbers = self.tables.numbers();
+        let waited = numbers > 0 && self.world.events - self.handed >= EVENTS_PER_BATCH;
+        let enough = now_ns == self.end_ns || waited || numbers >= NUMBERS_PER_BATCH;
         let batch = Batch {
             now_ns,
             end_ns: self.end_ns,
@@ -252,6 +258,7 @@ impl<S: System> Simulation<S> {
         }
         if enough {
             self.tables.clear();
+            self.handed = self.world.events;
         }
         // What waits in a virtual machine of z/VM is no job of a guest's scheduler.
         let inside = self

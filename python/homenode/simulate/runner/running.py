@@ -9,11 +9,12 @@ import platform
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
 from homenode.errors import HomenodeError, listed
+from homenode.model.spec import Spec
 from homenode.simulate.answers import Answer, Origin, Provenance
 from homenode.simulate.engine import Engine, load_engine, table_columns
 from homenode.simulate.kept.guests import with_guests
@@ -29,8 +30,13 @@ from homenode.simulate.kept.summarize import summarize, with_gauges
 from homenode.simulate.run import Run
 from homenode.simulate.runner.interval_files import ReplicationWriter, merge_parts
 from homenode.simulate.runner.job import FrozenScenario, Job, freeze, whole
-from homenode.simulate.runner.simulate import ProgressFn, simulate_all
+from homenode.simulate.runner.simulate import ProgressFn, Shown, Writer, simulate_all
 from homenode.version import program_version
+
+LookFn = Callable[[Spec, int, Mapping[str, Mapping[str, bytes]]], None]
+"""Called from a replication's thread with what is simulated, its number and each batch of its rows,
+as they come.
+"""
 
 
 class InterruptedRun(KeyboardInterrupt):
@@ -61,12 +67,13 @@ def run_scenario(
     out: str | Path = "runs",
     progress: ProgressFn | None = None,
     stop: threading.Event | None = None,
+    look: LookFn | None = None,
 ) -> Run:
     """Simulate a scenario and keep the results in a folder of `out`.
 
     `replications` and `seed` replace the scenario's own; `jobs` is the number of threads (default:
-    all cores). The same scenario, seed and replications give the same run id and the same bytes,
-    however many threads there are.
+    all cores); `look` sees the rows as they come. The same scenario, seed and replications give the
+    same run id and the same bytes, however many threads there are.
     """
     if jobs is not None and whole("jobs", jobs) < 1:
         raise HomenodeError(f"jobs = {jobs}: a run takes a thread at least")
@@ -74,7 +81,12 @@ def run_scenario(
     job = freeze(scenario, replications, seed, program_version(), progress)
     asked = len(job.replications)
     with drafting(root) as folder:
-        writer = partial(ReplicationWriter, folder, columns=table_columns(engine))
+        kept = partial(ReplicationWriter, folder, columns=table_columns(engine))
+
+        def writer(index: int) -> Writer:
+            into = kept(index)
+            return into if look is None else Shown(into, partial(look, job.spec, index))
+
         try:
             outcome = simulate_all(engine, job, writer, jobs, progress, stop)
         except engine.SpecError as error:

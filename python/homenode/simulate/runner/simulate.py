@@ -42,6 +42,27 @@ class Writer(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Shown:
+    """A writer whose rows somebody looks at as they come."""
+
+    writer: Writer
+    look: Callable[[Mapping[str, Mapping[str, bytes]]], None]
+
+    def add(self, tables: Mapping[str, Mapping[str, bytes]]) -> None:
+        """Keep a batch, then show it."""
+        self.writer.add(tables)
+        self.look(tables)
+
+    def close(self) -> None:
+        """All has come."""
+        self.writer.close()
+
+    def abandon(self) -> None:
+        """Drop what did not finish."""
+        self.writer.abandon()
+
+
 @dataclass
 class Watch:
     """What the calling thread and the replications tell each other."""

@@ -1,0 +1,146 @@
+"""Frames hold what the run, the simulation or the recording holds."""
+
+from __future__ import annotations
+
+import datetime as dt
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from homenode.errors import HomenodeError, NotFoundError
+from homenode.records.exporting.dispatches import REASONS
+from homenode.records.importing.facts import Facts
+from homenode.simulate.kept.course import course_of
+from homenode.simulate.kept.kept_run import KeptRun
+from homenode.simulate.scenario import Scenario
+from homenode.top.kept import KeptSource
+from homenode.top.live import LiveSource, one_point
+from homenode.top.recorded import RecordedSource
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from facts_made import series
+
+NOON = dt.datetime(2026, 9, 30, 12)  # noqa: DTZ001 - as recorded, zoneless
+
+
+def test_a_kept_run_shows_its_course(run: KeptRun) -> None:
+    source, course = KeptSource(run), course_of(run)
+    assert source.there == range(5)
+    for number in source.there:
+        frame = source.frame(number)
+        assert [one.used for one in frame.partitions] == [
+            pytest.approx(one["used"][number]) for one in course["partitions"]
+        ]
+        assert [one.response_ms for one in frame.partitions] == [
+            one["response_ms"][number] for one in course["partitions"]
+        ]
+    assert source.frame(4).time == "1.0 of 1 s"
+    assert frame.capacity == course["capacity"]
+
+
+def test_what_processors_used_is_what_their_partition_used(run: KeptRun) -> None:
+    for one in KeptSource(run).frame(2).partitions[:2]:
+        assert sum(vp.used for vp in one.processors) == pytest.approx(one.used, rel=0.02)
+
+
+def test_modes_and_homes_are_those_of_the_scenario(run: KeptRun) -> None:
+    frame = KeptSource(run).frame(0)
+    assert [one.mode for one in frame.partitions] == ["uncapped", "capped", "dedicated"]
+    assert [node.home_of for node in frame.nodes[:2]] == [("web", "db"), ("own",)]
+    assert frame.nodes[0].memory_bytes == 16 << 30
+
+
+def test_every_dispatch_that_ended_has_its_reason(run: KeptRun) -> None:
+    source = KeptSource(run)
+    dispatches = run.dispatches()
+    for number, reason in enumerate(REASONS):
+        told = sum(
+            one.reasons.get(reason, 0.0)
+            for frame in map(source.frame, source.there)
+            for one in frame.partitions
+        )
+        assert told * 0.2 == pytest.approx(len(dispatches.filter(dispatches["reason"] == number)))
+
+
+def test_a_replication_that_was_not_kept_is_named(run: KeptRun) -> None:
+    with pytest.raises(NotFoundError, match="no replication 7"):
+        KeptSource(run, 7)
+
+
+def watched(scenario: Path, out: Path, **settings: int) -> LiveSource:
+    source = LiveSource(one_point(Scenario.load(scenario)), out, **settings)
+    source.start()
+    end = time.monotonic() + 60
+    while source.grows and time.monotonic() < end:
+        time.sleep(0.01)
+    source.close()
+    return source
+
+
+def test_a_simulation_shows_what_is_kept_of_it(
+    scenario: Path, run: KeptRun, tmp_path: Path
+) -> None:
+    source, kept = watched(scenario, tmp_path), KeptSource(run)
+    assert source.error is None
+    assert source.run is not None
+    assert source.run.id == run.id
+    assert source.state == f"kept as {run.id}"
+    assert [source.frame(at) for at in source.there] == [kept.frame(at) for at in kept.there]
+
+
+def test_only_the_newest_frames_are_held(scenario: Path, run: KeptRun, tmp_path: Path) -> None:
+    source = watched(scenario, tmp_path, remembered=2)
+    assert source.there == range(3, 5)
+    assert source.frame(0) == source.frame(3) == KeptSource(run).frame(3)
+
+
+def test_what_is_left_unfinished_is_not_kept(scenario: Path, tmp_path: Path) -> None:
+    longer = tmp_path / "longer.toml"
+    text = scenario.read_text(encoding="utf-8")
+    longer.write_text(text.replace('duration = "1 s"', 'duration = "1 h"'), encoding="utf-8")
+    source = LiveSource(one_point(Scenario.load(longer)), tmp_path / "runs")
+    source.start()
+    while source.grows and not source.there:
+        time.sleep(0.01)
+    assert source.there, "rows come while it is simulated"
+    source.close()
+    assert (source.run, source.error, source.state) == (None, None, "stopped")
+    assert not list((tmp_path / "runs").iterdir())
+
+
+def test_a_sweep_is_no_frame(root: Path) -> None:
+    sweep = Scenario.load(root / "examples" / "sweep-virtual-processors.toml")
+    with pytest.raises(HomenodeError, match="6 points, and top shows one layout"):
+        one_point(sweep)
+
+
+def recorded(**cores: list[float | None]) -> RecordedSource:
+    told = [series(name, of, begin=NOON) for name, of in cores.items()]
+    return RecordedSource(["a.nmon"], Facts(series=told))
+
+
+def test_a_recording_shows_its_samples() -> None:
+    source = recorded(web=[1.0, 2.0, 3.0], db=[0.5, 0.5, 0.5])
+    assert [source.frame(at).used for at in source.there] == [1.5, 2.5, 3.5]
+    assert [source.frame(at).time[-8:] for at in source.there] == [
+        *("12:05:00", "12:10:00", "12:15:00"),
+    ]
+
+
+def test_a_gap_is_stepped_over_and_told() -> None:
+    source = recorded(web=[1.0, None, None, 2.0])
+    assert [source.frame(at).used for at in source.there] == [1.0, 2.0]
+    assert source.frame(1).time.endswith("12:20:00 after a gap")
+
+
+def test_who_was_not_recorded_then_has_no_use() -> None:
+    source = recorded(web=[1.0, 1.0], db=[2.0])
+    assert [one.used for one in source.frame(1).partitions] == [None, 1.0]
+
+
+def test_nothing_recorded_is_said() -> None:
+    with pytest.raises(HomenodeError):
+        RecordedSource(["a.nmon"], Facts())
