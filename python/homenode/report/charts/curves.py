@@ -1,0 +1,40 @@
+"""Lines by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from homenode.report.charts.colours import LOSS, colour_of
+
+if TYPE_CHECKING:
+    import altair as alt
+
+_WIDE, _HIGH = 560, 360
+
+
+def curves(
+    points: Sequence[Mapping[str, object]],
+    axes: tuple[str, str],
+    titles: tuple[str, str, str],
+    colours: Mapping[str, str],
+    step: tuple[int, int] | None = None,
+) -> alt.LayerChart:
+    """Lines by `kind`, points on the first kind that has a colour, a step of x shaded; `titles` are
+    those of the chart and of both axes.
+    """
+    import altair as alt
+
+    (x, y), (title, x_title, y_title) = axes, titles
+    base = alt.Chart(alt.InlineData(values=list(points))).encode(
+        x=alt.X(f"{x}:Q", title=x_title, scale=alt.Scale(zero=False)),
+        y=alt.Y(f"{y}:Q", title=y_title),
+        color=colour_of(colours),
+    )
+    marked = f"datum.kind == '{next(iter(colours))}'"
+    layers = base.mark_line() + base.mark_point(filled=True, size=60).transform_filter(marked)
+    if step is not None:
+        shade = alt.Chart(alt.InlineData(values=[{"from": step[0], "to": step[1]}]))
+        layers = shade.mark_rect(opacity=0.12, color=LOSS).encode(x="from:Q", x2="to:Q") + layers
+    chart: alt.LayerChart = layers.properties(title=title, width=_WIDE, height=_HIGH)
+    return chart
