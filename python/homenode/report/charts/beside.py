@@ -34,7 +34,12 @@ def beside(
 
     top = max((bar["high"] for bars in panels.values() for bar in bars), default=1.0)
     rows = [_pairs(name, bars, 1.1 * top, colours) for name, bars in panels.items()]
-    chart: alt.VConcatChart = alt.vconcat(*rows).properties(title=title)
+    text = "; ".join(
+        f"{one['label']} {one['kind']} {one['shown']}" for bars in panels.values() for one in bars
+    )
+    chart: alt.VConcatChart = alt.vconcat(*rows).properties(
+        title=title, description=f"{title}. Bars: {text}"
+    )
     return chart
 
 
@@ -48,8 +53,8 @@ def _pairs(
         x=alt.X("label:N", sort=None, title=None, axis=axis),
         xOffset=alt.XOffset("kind:N", sort=list(colours)),
     )
-    height = alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0.0, top]))
-    drawn = base.mark_bar().encode(y=height, color=colour_of(colours))
+    height = alt.Y("value:Q", title=name, scale=alt.Scale(domain=[0.0, top]))
+    drawn = base.mark_bar(stroke=LINE).encode(y=height, color=colour_of(colours))
     spread = base.mark_rule(color=LINE).encode(y="low:Q", y2="high:Q")
     labels = base.mark_text(dy=-7, fontSize=8).encode(y="high:Q", text="shown:N")
     chart: alt.LayerChart = (drawn + spread + labels).properties(

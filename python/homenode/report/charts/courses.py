@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from homenode.report.charts.colours import colour_of
+from homenode.report.charts.colours import DASHES, LINE, colour_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -14,8 +14,7 @@ _PANEL_WIDTH, _PANEL_HEIGHT = 380, 150
 _SMALL_WIDTH, _PANELS_A_ROW = 260, 3
 LIMIT = "capacity"
 """The kind that is a line above what is stacked."""
-_DASHES = ([1, 0], [6, 3], [2, 2])
-"""Lines are told apart by their dashes too."""
+_SECONDS = "time [s]"
 
 
 class Moment(TypedDict):
@@ -63,8 +62,22 @@ def over_time(
         )
         for row, points in rows.items()
     ]  # fmt: skip
-    chart: alt.VConcatChart = alt.vconcat(*drawn).properties(title=title)
+    chart: alt.VConcatChart = alt.vconcat(*drawn).properties(
+        title=title, description=f"{title}. {_read(rows, colours)}"
+    )
     return chart
+
+
+def _read(panels: Mapping[str, Sequence[Moment]], colours: Mapping[str, str]) -> str:
+    """What is drawn, for those who do not see it."""
+    means = []
+    for name, points in panels.items():
+        for kind in colours:
+            values = [one["value"] for one in points if one["kind"] == kind]
+            if values:
+                whose = kind if name == "all" else f"{name} {kind}"
+                means.append(f"{whose} {sum(values) / len(values):.2f}")
+    return f"Over time, on average: {', '.join(means)}"
 
 
 def _height(points: Sequence[Moment], name: str, panel: Panel) -> float:
@@ -81,9 +94,9 @@ def _over_time(name: str, points: Sequence[Moment], panel: Panel, top: float) ->
     import altair as alt
 
     base = alt.Chart(alt.InlineData(values=list(points)))
-    mark = base.mark_area() if panel["stacked"] else base.mark_line()
+    mark = base.mark_area(stroke=LINE, strokeWidth=0.5) if panel["stacked"] else base.mark_line()
     chart: alt.Chart = mark.encode(
-        x=alt.X("seconds:Q", title="s"),
+        x=alt.X("seconds:Q", title=_SECONDS),
         y=alt.Y(
             "value:Q",
             title=panel["title"],
@@ -109,7 +122,9 @@ def courses(
     drawn = [_course(name, points, about[name], colours) for name, points in panels.items()]
     if len(drawn) == 1 and all(one["stacked"] for one in about.values()):
         drawn = [drawn[0].properties(width=_PANELS_A_ROW * _SMALL_WIDTH)]
-    chart: alt.ConcatChart = alt.concat(*drawn, columns=_PANELS_A_ROW)
+    chart: alt.ConcatChart = alt.concat(*drawn, columns=_PANELS_A_ROW).properties(
+        description=_read(panels, colours)
+    )
     return chart
 
 
@@ -125,13 +140,15 @@ def _course(
         if panel["stacked"] and one["kind"] != LIMIT
     ]
     lines = [one for one in points if not panel["stacked"] or one["kind"] == LIMIT]
-    dashes = alt.Scale(domain=list(colours), range=_DASHES[: len(colours)])
+    dashes = alt.Scale(domain=list(colours), range=DASHES[: len(colours)])
     # What is held for an interval is a step, drawn back from its end.
-    areas = alt.Chart(alt.InlineData(values=below)).mark_area(interpolate="step-before")
+    areas = alt.Chart(alt.InlineData(values=below)).mark_area(
+        interpolate="step-before", stroke=LINE, strokeWidth=0.5
+    )
     steps_of = alt.Chart(alt.InlineData(values=[*lines])).mark_line(interpolate="step-before")
     height = alt.Y("value:Q", title=panel["title"], stack=False)
     drawn = steps_of.encode(
-        x=alt.X("seconds:Q", title="s"),
+        x=alt.X("seconds:Q", title=_SECONDS),
         y=height,
         color=colour_of(colours),
         **(
@@ -145,7 +162,10 @@ def _course(
         on_each_other = alt.Y("value:Q", title=panel["title"], stack="zero")
         order = alt.Order("rank:Q", sort="ascending")
         areas = areas.encode(
-            x=alt.X("seconds:Q", title="s"), y=on_each_other, color=colour_of(colours), order=order
+            x=alt.X("seconds:Q", title=_SECONDS),
+            y=on_each_other,
+            color=colour_of(colours),
+            order=order,
         )
         layers = [areas, drawn]
     chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from homenode.report.charts.colours import LINE, colour_of
+from homenode.report.charts.colours import LETTER, LINE, colour_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -37,8 +37,21 @@ def lying(
 
     first = _places(next(iter(panels.values()), ()))
     drawn = [_lying(name, pieces, colours, first) for name, pieces in panels.items() if pieces]
-    chart: alt.ConcatChart = alt.concat(*drawn, columns=2).properties(title=title)
+    chart: alt.ConcatChart = alt.concat(*drawn, columns=2).properties(
+        title=title, description=f"{title}. {_read(panels)}"
+    )
     return chart
+
+
+def _read(panels: Mapping[str, Sequence[Piece]]) -> str:
+    """Of each panel whose how much is, for those who do not see it."""
+    told = []
+    for name, pieces in panels.items():
+        sums: dict[str, float] = {}
+        for piece in pieces:
+            sums[piece["kind"]] = sums.get(piece["kind"], 0.0) + piece["value"]
+        told.append(f"{name}: {', '.join(f'{kind} {value:.6g}' for kind, value in sums.items())}")
+    return "; ".join(told)
 
 
 def _places(pieces: Sequence[Piece]) -> list[str]:
@@ -69,12 +82,16 @@ def _lying(
             scale=alt.Scale(domain=places),
         )
     )
-    bars = base.mark_bar(stroke=LINE, strokeWidth=0.4).encode(
+    bars = base.mark_bar(stroke=LINE, strokeWidth=0.6).encode(
         x=alt.X("start:Q", title=name, scale=alt.Scale(domain=[0.0, most])),
         x2="end:Q",
         color=colour_of(colours),
     )
     wide = f"datum.value >= {_NARROWEST_PIECE * most}"
-    names = base.mark_text(fontSize=9).encode(x="middle:Q", text="shown:N").transform_filter(wide)
+    names = (
+        base.mark_text(fontSize=9, color=LETTER)
+        .encode(x="middle:Q", text="shown:N")
+        .transform_filter(wide)
+    )
     chart: alt.LayerChart = (bars + names).properties(width=_LYING_WIDTH, height=alt.Step(18))
     return chart

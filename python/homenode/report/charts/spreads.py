@@ -37,13 +37,15 @@ def spreads(rows: Sequence[Spread], title: str, of: str = "") -> alt.LayerChart:
     across = alt.X("p50:Q", title=title, scale=alt.Scale(type="log"))
     layers = [
         base.mark_rule(color=QUIET).encode(x=across, x2="max:Q"),
-        base.mark_bar(color=QUIET, height=8).encode(x=across, x2="p95:Q"),
+        base.mark_bar(color=QUIET, stroke=LINE, height=8).encode(x=across, x2="p95:Q"),
         base.mark_tick(color=LINE, thickness=2).encode(x=across),
         base.mark_tick(color=LOSS, thickness=2).encode(x="p99:Q"),
         base.mark_text(dx=6, align="left", fontSize=9).encode(x="max:Q", text="shown:N"),
     ]
     told = "median / p95 / p99 / longest"
+    heading = f"{of}: {told}" if of else told
+    text = "; ".join(f"{row['label']} {row['shown']}" for row in rows)
     chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
-        title=f"{of}: {told}" if of else told, width=_WIDTH, height=alt.Step(20)
+        title=heading, description=f"{title}, {heading}. {text}", width=_WIDTH, height=alt.Step(20)
     )
     return chart

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from homenode.report.charts.colours import LINE, colour_of
+from homenode.report.charts.colours import LETTER, LINE, colour_of
 
 if TYPE_CHECKING:
     import altair as alt
 
 _GAP = 0.15
+CUT = "\u2248"
+"""Stands on bars whose foot is not shown."""
 
 
 class Step(TypedDict):
@@ -29,21 +31,25 @@ def steps(
     links: Sequence[Mapping[str, object]],
     titles: tuple[str, str],
     colours: Mapping[str, str],
-    highest: float,
+    scale: tuple[float, float],
 ) -> alt.LayerChart:
-    """A waterfall: bars from where the one before ended, joined by lines; zero is always shown, for
-    bars that stand for amounts must not be cut.
+    """A waterfall: bars from where the one before ended, joined by lines. Where the `scale`
+    begins above zero, so that what is added is not lost beside what was there, the axis says so and
+    every bar that stands on it is marked as cut.
     """
     import altair as alt
 
+    lowest, title = scale[0], titles[1]
+    if lowest:
+        title = f"{title}, from {lowest:g}"
     order = [bar["label"] for bar in bars]
     axis = alt.Axis(labelAngle=-35, labelLimit=240)
     gap = alt.Scale(paddingInner=_GAP, paddingOuter=_GAP)
     base = alt.Chart(alt.InlineData(values=list(bars))).encode(
         x=alt.X("label:N", sort=order, title=None, axis=axis, scale=gap)
     )
-    drawn = base.mark_bar().encode(
-        y=alt.Y("start:Q", title=titles[1], scale=alt.Scale(domain=[0.0, highest])),
+    drawn = base.mark_bar(stroke=LINE, clip=True).encode(
+        y=alt.Y("start:Q", title=title, scale=alt.Scale(domain=[*scale], nice=False)),
         y2="end:Q",
         color=colour_of(colours, legend=False),
     )
@@ -52,8 +58,16 @@ def steps(
         .mark_rule(color=LINE)
         .encode(x=alt.X("label:N", sort=order), x2="next:N", y="level:Q")
     )
+    marks = base.mark_text(text=CUT, fontSize=20, dy=-9, color=LETTER).encode(y=alt.datum(lowest))
+    marks = marks.transform_filter(f"datum.start < {lowest}")
+    text = "; ".join(f"{bar['label']} {bar['shown']}" for bar in bars)
     labels = base.mark_text(dy=-7).encode(y="top:Q", text="shown:N")
-    chart: alt.LayerChart = (levels + drawn + labels).properties(
-        title=titles[0], width=640, height=320
+    chart: alt.LayerChart = alt.LayerChart(
+        layer=[levels, drawn, labels, *([marks] if lowest else [])]
+    ).properties(
+        title=titles[0],
+        description=f"{titles[0]}, {title}. {text}",
+        width=640,
+        height=320,
     )
     return chart
