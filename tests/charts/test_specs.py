@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from homenode.report import charts
-from homenode.report.charts import Beside, Moment, Piece, Spread, Step
+from homenode.report.charts import Beside, Hot, Moment, Move, Piece, Placed, Spread, Step
 from homenode.report.charts.colours import DARK_GROUND, GROUND, LETTER, LIGHT_INK, LINE
 from homenode.report.charts.waterfall import CUT
 from homenode.report.pictures import scale_of
 
-COLOURS = {"one": charts.MANY[0], "two": charts.MANY[1]}
+COLOURS = {"one": charts.LINES[0], "two": charts.LINES[1]}
 
 
 def _steps(lowest: float) -> Any:
@@ -44,6 +44,9 @@ def specs() -> dict[str, dict[str, Any]]:
         for at, kind in enumerate(COLOURS)
     ]
     spread = Spread(label="a", shown="1 / 2 / 3 / 4", p50=1.0, p95=2.0, p99=3.0, max=4.0)
+    cells = [Hot(across=x, up="1", value=float(x), shown=x) for x in ("2", "4", "8")]
+    placed = Placed(label="a physc", kind=charts.OUTSIDE, at=-7.0, shown="1 / 2")
+    move = Move(label="db home", before="book0", after="book1")
     line = [{"x": x, "y": float(x), "kind": kind} for kind in COLOURS for x in (1, 2)]
     drawn = {
         "waterfall": _steps(0.0),
@@ -54,6 +57,9 @@ def specs() -> dict[str, dict[str, Any]]:
         "over time": charts.over_time({"a": moments}, {"all": about}, "Cores", COLOURS),
         "lying": charts.lying({"cores": pieces}, "Map", COLOURS),
         "spreads": charts.spreads([spread], "response [ms]"),
+        "heat": charts.heat({"db: physc [cores]": cells}, ("virtual", "SMT"), "Sweep"),
+        "bands": charts.bands([placed], "Published"),
+        "moves": charts.moves([move], "Moves"),
         "curves": charts.curves(line, ("x", "y"), ("Line", "processors", "ratio"), COLOURS),
     }  # fmt: skip
     return {name: chart.to_dict() for name, chart in drawn.items()}
@@ -61,6 +67,9 @@ def specs() -> dict[str, dict[str, Any]]:
 
 DRAWN = specs()
 LEAST = 3.0
+AS_LINES = (
+    charts.LOSS, charts.GAIN, charts.QUIET, charts.DARK, charts.OTHER, *charts.LINES,
+)  # fmt: skip
 FILLED = {"bar", "area", "rect"}
 
 
@@ -103,7 +112,7 @@ def test_every_axis_of_amounts_has_a_title(name: str) -> None:
         for side in ("x", "y")
         if view["encoding"].get(side, {}).get("type") == "quantitative"
     ]
-    assert any(titles)
+    assert any(titles) or not titles
 
 
 @pytest.mark.parametrize("name", DRAWN)
@@ -145,12 +154,14 @@ def test_what_is_filled_has_an_outline(name: str) -> None:
     for view in views(DRAWN[name]):
         if view["mark"]["type"] in FILLED and view["mark"].get("opacity") is None:
             assert view["mark"].get("stroke") == LINE
+        if view["mark"]["type"] == "line":
+            assert set(view["encoding"]["color"]["scale"]["range"]) <= set(AS_LINES)
 
 
 @pytest.mark.parametrize("ground", [GROUND, DARK_GROUND])
 def test_marks_are_seen_on_both_grounds(ground: str) -> None:
     assert contrast(LINE, ground) >= LEAST
-    for colour in (charts.LOSS, charts.GAIN, charts.QUIET, charts.DARK, charts.OTHER):
+    for colour in AS_LINES:
         assert contrast(colour, ground) >= LEAST
     for colour in (*charts.MANY, charts.PALE):
         assert contrast(colour, LETTER) >= LEAST, f"letters on {colour} are not read"
@@ -162,7 +173,10 @@ def test_those_beside_each_other_are_told_apart_by_more_than_colour() -> None:
         assert view["encoding"]["strokeDash"]["scale"]["range"][0] != [6, 3]
     dashes = next(views(DRAWN["curves"]))["encoding"]["strokeDash"]["scale"]["range"]
     assert len({str(one) for one in dashes}) == len(dashes)
-    assert any(view["mark"]["type"] == "text" for view in views(DRAWN["lying"]))
+    for name in ("lying", "heat", "beside", "waterfall"):
+        assert any(view["mark"]["type"] == "text" for view in views(DRAWN[name]))
+    points = next(one for one in views(DRAWN["bands"]) if "shape" in one["encoding"])
+    assert len(set(points["encoding"]["shape"]["scale"]["range"])) == 3
 
 
 def test_the_dark_ground_is_a_matter_of_the_spec() -> None:

@@ -26,9 +26,12 @@ def curves(
     import altair as alt
 
     (x, y), (title, x_title, y_title) = axes, titles
+    numbers = all(isinstance(point[x], int | float) for point in points)
+    across = alt.X(f"{x}:Q" if numbers else f"{x}:O", title=x_title)
+    across = across.scale(zero=False) if numbers else across.sort(None)
     dashes = alt.Scale(domain=list(colours), range=DASHES[: len(colours)])
     base = alt.Chart(alt.InlineData(values=list(points))).encode(
-        x=alt.X(f"{x}:Q", title=x_title, scale=alt.Scale(zero=False)),
+        x=across,
         y=alt.Y(f"{y}:Q", title=y_title),
         color=colour_of(colours),
         strokeDash=alt.StrokeDash("kind:N", title=None, scale=dashes),
