@@ -21,12 +21,16 @@ def test_cores_and_switches_of_every_case_over_time(tmp_path: Path, capsys: Capt
     assert call(["study", "p795-lpar-affinity", *arguments]) == 0
     assert f"drew {file}" in capsys.readouterr().err
     drawn = json.loads(file.read_text())
-    titles = [[panel["title"] for panel in row["hconcat"]] for row in drawn["vconcat"]]
+    titles = [
+        [panel["title"] for panel in row["hconcat"]] for row in drawn["vconcat"][0]["vconcat"]
+    ]
     assert titles == [[name, name] for name in ("lpar1", "lpar2", "lpar3", "lpar4")]
-    cores, switches = drawn["vconcat"][0]["hconcat"]
+    cores, switches = drawn["vconcat"][0]["vconcat"][0]["hconcat"]
     assert (cores["mark"]["type"], switches["mark"]["type"]) == ("area", "line")
     # One scale for all of them, so that they can be compared.
-    domains = {str(row["hconcat"][0]["encoding"]["y"]["scale"]) for row in drawn["vconcat"]}
+    domains = {
+        str(row["hconcat"][0]["encoding"]["y"]["scale"]) for row in drawn["vconcat"][0]["vconcat"]
+    }
     assert len(domains) == 1
 
 
@@ -53,7 +57,9 @@ def test_ratios_stand_beside_those_that_were_published(tmp_path: Path) -> None:
     result = run_study(load_study("hp-vpars"), replications=1, out=tmp_path)
     drawn = study_picture(result).to_dict()
     data = drawn["datasets"]
-    panels = {panel["title"]: data[panel["data"]["name"]] for panel in drawn["vconcat"]}
+    panels = {
+        panel["title"]: data[panel["data"]["name"]] for panel in drawn["vconcat"][0]["vconcat"]
+    }
     assert set(panels) == {f"etr_per_s, {to} = 1" for to in BASES}
     shown = {(bar["label"], bar["kind"]): bar for bar in panels["etr_per_s, jbb-1a = 1"]}
     # As the source's chart has it: the partition without vPars first, at 1.
@@ -67,7 +73,10 @@ def test_ratios_stand_beside_those_that_were_published(tmp_path: Path) -> None:
     for case, one in published.items():
         assert shown[case, "published"]["value"] == one.published.value
         assert shown[case, "simulated"]["value"] == one.simulated.mean
-    domains = [panel["layer"][0]["encoding"]["y"]["scale"]["domain"] for panel in drawn["vconcat"]]
+    domains = [
+        panel["layer"][0]["encoding"]["y"]["scale"]["domain"]
+        for panel in drawn["vconcat"][0]["vconcat"]
+    ]
     assert all(one == domains[0] and one[0] == 0.0 for one in domains)
 
 
