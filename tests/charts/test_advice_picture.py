@@ -14,7 +14,8 @@ def answer(cores: float, *changes: Change) -> Answer:
 def test_before_and_after_with_the_moves() -> None:
     moved = answer(14.0, Change("db", "home", "partition.db.home", "book0", "book1", "nearer"))
     told = Advice(
-        name="frame", goal="cores", machine="", node_name="book", verdict="change", told="1 change saves 2 cores.", do_nothing=answer(16.0),
+        name="frame", goal="cores", machine="", node_name="book", verdict="change",
+        told="1 change saves 2 cores.", do_nothing=answer(16.0),
         best=(moved,), solved=2, proven=True, currency=None,
     )  # fmt: skip
     assert moves_of(moved) == [{"label": "db: home", "before": "book0", "after": "book1"}]

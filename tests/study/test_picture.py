@@ -9,7 +9,8 @@ import pytest
 
 from homenode.cli import call
 from homenode.evidence.study import load_study, run_study
-from homenode.report.study_pictures import moments, study_picture
+from homenode.report.charts import NULL, WITHIN
+from homenode.report.study_pictures import moments, placed, study_picture
 
 BASES = ("jbb-1a", "jbb-1b", "jbb-2b", "sap-1a", "sap-1b", "sap-2b")
 Capture = pytest.CaptureFixture[str]
@@ -20,17 +21,14 @@ def test_cores_and_switches_of_every_case_over_time(tmp_path: Path, capsys: Capt
     arguments = ["--replications", "1", "--out", str(tmp_path), "--picture", str(file)]
     assert call(["study", "p795-lpar-affinity", *arguments]) == 0
     assert f"drew {file}" in capsys.readouterr().err
-    drawn = json.loads(file.read_text())
-    titles = [
-        [panel["title"] for panel in row["hconcat"]] for row in drawn["vconcat"][0]["vconcat"]
-    ]
+    drawn, bands = json.loads(file.read_text())["vconcat"]
+    assert "layer" in bands
+    titles = [[panel["title"] for panel in row["hconcat"]] for row in drawn["vconcat"]]
     assert titles == [[name, name] for name in ("lpar1", "lpar2", "lpar3", "lpar4")]
-    cores, switches = drawn["vconcat"][0]["vconcat"][0]["hconcat"]
+    cores, switches = drawn["vconcat"][0]["hconcat"]
     assert (cores["mark"]["type"], switches["mark"]["type"]) == ("area", "line")
     # One scale for all of them, so that they can be compared.
-    domains = {
-        str(row["hconcat"][0]["encoding"]["y"]["scale"]) for row in drawn["vconcat"][0]["vconcat"]
-    }
+    domains = {str(row["hconcat"][0]["encoding"]["y"]["scale"]) for row in drawn["vconcat"]}
     assert len(domains) == 1
 
 
@@ -55,11 +53,9 @@ def test_means_over_time_are_the_run_s_metrics(tmp_path: Path) -> None:
 
 def test_ratios_stand_beside_those_that_were_published(tmp_path: Path) -> None:
     result = run_study(load_study("hp-vpars"), replications=1, out=tmp_path)
-    drawn = study_picture(result).to_dict()
-    data = drawn["datasets"]
-    panels = {
-        panel["title"]: data[panel["data"]["name"]] for panel in drawn["vconcat"][0]["vconcat"]
-    }
+    whole = study_picture(result).to_dict()
+    drawn, data = whole["vconcat"][0], whole["datasets"]
+    panels = {panel["title"]: data[panel["data"]["name"]] for panel in drawn["vconcat"]}
     assert set(panels) == {f"etr_per_s, {to} = 1" for to in BASES}
     shown = {(bar["label"], bar["kind"]): bar for bar in panels["etr_per_s, jbb-1a = 1"]}
     # As the source's chart has it: the partition without vPars first, at 1.
@@ -73,11 +69,22 @@ def test_ratios_stand_beside_those_that_were_published(tmp_path: Path) -> None:
     for case, one in published.items():
         assert shown[case, "published"]["value"] == one.published.value
         assert shown[case, "simulated"]["value"] == one.simulated.mean
-    domains = [
-        panel["layer"][0]["encoding"]["y"]["scale"]["domain"]
-        for panel in drawn["vconcat"][0]["vconcat"]
-    ]
+    domains = [panel["layer"][0]["encoding"]["y"]["scale"]["domain"] for panel in drawn["vconcat"]]
     assert all(one == domains[0] and one[0] == 0.0 for one in domains)
+
+
+def test_every_row_lies_in_its_tolerance_or_not(tmp_path: Path) -> None:
+    result = run_study(load_study("z14-caf"), out=tmp_path)
+    points = placed(result)
+    told = {one.published.case + " " + one.published.metric: one for one in result.comparisons}
+    for point in points:
+        if point["kind"] == NULL:
+            continue
+        one = told[point["label"]]
+        assert (point["kind"] == WITHIN) is one.within is (abs(point["at"]) <= 1.0)
+    assert len([point for point in points if point["kind"] != NULL]) == len(told)
+    # Nothing goes on over time in it, and still it has a picture.
+    assert len(study_picture(result).to_dict()["vconcat"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -85,7 +92,6 @@ def test_ratios_stand_beside_those_that_were_published(tmp_path: Path) -> None:
     [
         (["--all", "-i", "a.svg"], "a picture is of one study that is compared: name one"),
         (["p795-lpar-affinity", "-i", "a.pdf"], "a picture ends in one of .svg, .png, .json"),
-        (["z14-caf", "-i", "a.svg"], "z14-caf simulates nothing that goes on over time"),
     ],
 )
 def test_what_is_not_drawn(arguments: list[str], message: str, capsys: Capture) -> None:
