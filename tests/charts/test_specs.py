@@ -124,6 +124,8 @@ def test_bars_stand_on_zero_or_are_marked_as_cut(name: str) -> None:
             marks = [one["mark"].get("text") for one in views(DRAWN[name])]
             assert CUT in marks
             assert "from 4.5" in view["encoding"]["y"]["title"]
+    scales = [one["encoding"]["y"]["scale"] for one in views(DRAWN["waterfall cut"])]
+    assert all(one == scales[0] and one["domain"][0] == 4.5 for one in scales)
     assert CUT in json.dumps(DRAWN["waterfall cut"], ensure_ascii=False)
     assert CUT not in json.dumps(DRAWN["waterfall"], ensure_ascii=False)
 

@@ -5,11 +5,13 @@ beside the simulated ones, all else as what the cases did over time; and every r
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from homenode.model.numbers import significant
 from homenode.report.charts import (
     GAIN,
+    LINES,
     LOSS,
     NULL,
     OTHER,
@@ -156,3 +158,20 @@ def moments(run: Run, partition: str | None) -> list[Moment]:
                 )
         before = now
     return found
+
+
+def trust_picture(results: Sequence[StudyResult]) -> alt.VConcatChart:
+    """Of each study the share of rows within tolerance that nothing is fitted to, and how many of
+    them one number for each metric would pass.
+    """
+    panels: dict[str, list[Beside]] = {"rows within tolerance [%]": []}
+    (found,) = panels.values()
+    for one in results:
+        count = one.not_fitted_count
+        for kind, within in ((_SIMULATED, count.within), (NULL, count.null_within)):
+            if count.rows and within is not None:
+                share = 100.0 * within / count.rows
+                shown = f"{within}/{count.rows}"
+                found.append(_bar(one.study.name, kind, share, (share, share), shown))
+    colours = {_SIMULATED: LINES[0], NULL: QUIET}
+    return beside(panels, "Studies: rows that nothing is fitted to", colours)

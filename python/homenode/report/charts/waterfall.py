@@ -43,25 +43,29 @@ def steps(
     if lowest:
         title = f"{title}, from {lowest:g}"
     order = [bar["label"] for bar in bars]
+    # Of every layer: one that had none would draw the axis down to zero again.
+    up = alt.Scale(domain=[*scale], nice=False)
     axis = alt.Axis(labelAngle=-35, labelLimit=240)
     gap = alt.Scale(paddingInner=_GAP, paddingOuter=_GAP)
     base = alt.Chart(alt.InlineData(values=list(bars))).encode(
         x=alt.X("label:N", sort=order, title=None, axis=axis, scale=gap)
     )
     drawn = base.mark_bar(stroke=LINE, clip=True).encode(
-        y=alt.Y("start:Q", title=title, scale=alt.Scale(domain=[*scale], nice=False)),
+        y=alt.Y("start:Q", title=title, scale=up),
         y2="end:Q",
         color=colour_of(colours, legend=False),
     )
     levels = (
         alt.Chart(alt.InlineData(values=list(links)))
         .mark_rule(color=LINE)
-        .encode(x=alt.X("label:N", sort=order), x2="next:N", y="level:Q")
+        .encode(x=alt.X("label:N", sort=order), x2="next:N", y=alt.Y("level:Q", scale=up))
     )
-    marks = base.mark_text(text=CUT, fontSize=20, dy=-9, color=LETTER).encode(y=alt.datum(lowest))
+    marks = base.mark_text(text=CUT, fontSize=20, dy=-9, color=LETTER).encode(
+        y=alt.YDatum(lowest, scale=up)
+    )
     marks = marks.transform_filter(f"datum.start < {lowest}")
     text = "; ".join(f"{bar['label']} {bar['shown']}" for bar in bars)
-    labels = base.mark_text(dy=-7).encode(y="top:Q", text="shown:N")
+    labels = base.mark_text(dy=-7).encode(y=alt.Y("top:Q", scale=up), text="shown:N")
     chart: alt.LayerChart = alt.LayerChart(
         layer=[levels, drawn, labels, *([marks] if lowest else [])]
     ).properties(
